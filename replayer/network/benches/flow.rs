@@ -1,4 +1,4 @@
-//! How many messages a second the flow model carries, by how they get in each other's way.
+//! Messages per second that the flow model carries, by how they contend for links.
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ fn ring(bencher: divan::Bencher, hosts: u32) {
     });
 }
 
-/// Each host sends to all others in turn, beginning with its successor.
+/// Each host sends to all others in turn, starting with its successor.
 #[divan::bench(args = [16, 64, 256])]
 fn all_to_all_on_a_cluster(bencher: divan::Bencher, hosts: u32) {
     let topology = cluster(hosts);

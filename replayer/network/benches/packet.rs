@@ -1,4 +1,4 @@
-//! How many phits a second routers pass on, by how they route, below and above saturation.
+//! Phits per second that routers forward, by routing, below and above saturation.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot go on has failed")]
 

@@ -1,4 +1,5 @@
-//! Chance that does not depend on the order in which it is asked: a random number is a function of what it is for.
+//! Randomness that does not depend on the order of its use: a random number is a function of the seed and of its
+//! purpose.
 
 /// A random number for the `which`th use of kind `what`: the finalizer of splitmix64 (G. L. Steele, D. Lea, C. H. Flood,
 /// "Fast splittable pseudorandom number generators", OOPSLA 2014), applied to each part in turn.

@@ -1,6 +1,6 @@
-//! Latency and bandwidth, no contention: a message of *n* bytes takes `Σ latency + n / min bandwidth` over its route,
-//! whatever else is under way (Hockney's model; R. Hockney, "The communication challenge for MPP", Parallel Computing
-//! 20(3), 1994). What contention costs is the difference to another model.
+//! Latency and bandwidth without contention: a message of *n* bytes takes `Σ latency + n / min bandwidth` over its
+//! route, independent of all other messages (Hockney's model; R. Hockney, "The communication challenge for MPP",
+//! Parallel Computing 20(3), 1994). The difference from another model is the cost of contention.
 
 mod changing;
 

@@ -1,4 +1,4 @@
-//! Identifiers: a type for each kind of thing that is numbered, so that none is taken for another.
+//! Identifiers: a type for each kind of numbered object, so that they cannot be confused.
 
 /// Declares identifiers.
 macro_rules! ids {
@@ -33,7 +33,7 @@ macro_rules! ids {
 
 pub(crate) use ids;
 
-/// An identifier or none, in the space of an identifier: the greatest number stands for none.
+/// An optional identifier in the space of an identifier: the greatest number means none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Optional<I>(I);
 

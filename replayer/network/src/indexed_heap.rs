@@ -1,17 +1,17 @@
-//! Deadlines in a priority queue whose entries can be moved.
+//! A priority queue of deadlines whose entries can be moved.
 
 use std::cmp::Ordering;
 
 use titr_common::time::Time;
 
-/// The time at which something is due. `sequence` breaks ties, so that what is due at one instant has one order.
+/// The time at which something is due. `sequence` orders deadlines at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Deadline<T = Time> {
     pub at: T,
     pub sequence: u64,
 }
 
-/// In the order of time, compared as one number: that takes no branch, which could not be foretold.
+/// Ordered by time. Comparing both fields as one number avoids a branch, which would be unpredictable.
 impl<T: Copy + Eq + Into<u64>> Ord for Deadline<T> {
     fn cmp(&self, other: &Self) -> Ordering {
         let number = |due: &Self| u128::from(due.at.into()) << 64 | u128::from(due.sequence);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is entered, moved and taken out, the heap answers as an ordered map does.
+        /// The heap agrees with an ordered map after any sequence of insertions, moves and removals.
         #[test]
         fn is_an_ordered_map(steps in prop::collection::vec(step(), 0..200)) {
             let mut heap = IndexedHeap::default();

@@ -1,7 +1,7 @@
-//! Networks that need not exist: how hosts are cabled, and models of how messages travel between them.
+//! Networks that need not exist: topologies, and models of how messages travel between hosts.
 //!
-//! Nothing here knows of MPI or of files. A [`Network`] model is handed messages between hosts and says when each arrives;
-//! [`topology`] describes links, routes and routers; [`traffic`] drives a network with synthetic load.
+//! This crate is independent of MPI and of files. A [`Network`] model accepts messages between hosts and reports when
+//! each arrives; [`topology`] describes links, routes and routers; [`traffic`] drives a network with synthetic load.
 
 pub mod flow;
 pub mod ideal;

@@ -1,5 +1,5 @@
-//! Networks as seen from above: [`Network`] carries messages between hosts, and nothing that drives a network asks which
-//! model it is. Statistics that a model keeps beside the loads of links are asked of their own type, such as
+//! The interface of network models. A [`Network`] carries messages between hosts; its users need not know which model
+//! it is. Statistics that only one model keeps, beside the loads of links, are available from their own type, such as
 //! [`PacketStatistics::of`](crate::packet::PacketStatistics::of).
 
 use std::any::Any;
@@ -26,11 +26,11 @@ pub struct Transfer {
     pub to: HostId,
     /// The payload.
     pub bytes: Bytes,
-    /// The connection that it takes; `None`: one of its own.
+    /// The connection that it uses; `None`: a separate one.
     pub connection: Option<Connection>,
 }
 
-/// The way from one process to another, such as a TCP connection or a queue pair. A model may let its messages travel one
+/// A channel from one process to another, such as a TCP connection or a queue pair. A model may send its messages one
 /// after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Connection {
@@ -45,7 +45,7 @@ pub struct Connection {
 pub struct Unloaded {
     /// Until the first byte arrives.
     pub latency: Seconds,
-    /// From then on until the last byte arrives, at the rate of the slowest part of the way.
+    /// Time from then until the last byte arrives, at the rate of the slowest part of the route.
     pub transfer: Seconds,
 }
 
@@ -55,7 +55,7 @@ pub enum Unreachable {
     /// It would arrive after the end of simulated time.
     #[error("simulated time runs past 213 days: is a volume, a bandwidth or a speed wrong?")]
     EndOfTime,
-    /// It has no way to go.
+    /// There is no route to its destination.
     #[error(
         "there is no route from {from} to {to}, between which a message is sent: add one to the platform, or place ranks \
          on other hosts"
@@ -66,7 +66,7 @@ pub enum Unreachable {
         /// The name of the host that it is sent to.
         to: String,
     },
-    /// It consists of more packets than a simulation of each can get through.
+    /// It consists of more packets than the packet model can simulate.
     #[error(
         "a message of {} is {} packets, and the packet model simulates each: at most {} of one message. Use \
          network.model = \"flow\", or larger packets (network.packet.packet)",
@@ -89,7 +89,7 @@ pub enum Unreachable {
     Cycles {
         /// Seconds of a cycle.
         cycle: f64,
-        /// When the message was injected.
+        /// The time of injection.
         now: Time,
     },
 }
@@ -136,8 +136,8 @@ pub trait Network: Any {
     /// The time at which the network next has something to do by itself; `None` while nothing is under way.
     fn next_event(&mut self) -> Option<Time>;
 
-    /// Moves on to `now`, which is no later than [`next_event`](Self::next_event), and appends what was delivered to
-    /// `delivered`, in the order in which it arrived (ties: the order of injection).
+    /// Advances to `now`, which is no later than [`next_event`](Self::next_event), and appends the delivered messages
+    /// to `delivered`, in order of arrival (ties: order of injection).
     fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>);
 
     /// The load that each link has carried so far, by the topology's link number.

@@ -1,4 +1,4 @@
-//! Floating-point numbers that can be compared as whole numbers.
+//! Floating-point numbers that compare as integers.
 
 /// A number that is not negative, kept as a whole number by which such numbers are in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -6,7 +6,7 @@ pub(crate) struct NonNegative(u64);
 
 impl NonNegative {
     pub fn of(number: f64) -> Self {
-        // Floats that are not negative are in the order of their bits; adding makes -0.0 one of them.
+        // The bits of non-negative floats have the same order as their values; adding 0.0 turns -0.0 into 0.0.
         Self((number + 0.0).to_bits())
     }
 

@@ -1,16 +1,16 @@
-//! A cache of routes, with what a network model derives from each.
+//! A cache of routes, with the data that a network model derives from each.
 
 use std::sync::Arc;
 
 use super::LinkLoad;
 use crate::topology::{HostId, LinkId, Topology};
 
-/// Remembers, for pairs of hosts, what the model derives from their route (`T`).
+/// Caches, for pairs of hosts, the data that the model derives from their route (`T`).
 ///
-/// Where all pairs do not fit, so many entries are there for each host, and no more: memory does not grow with the square of the
-/// machine. A pair may lie in one of two *sets* of entries, as in a skewed-associative cache (A. Seznec, ISCA 1993): the
-/// first is among those of the sending host, so that the messages of one host, which programs send one after another, lie
-/// together; the second is anywhere, for a host that sends to many. A pair for which both are full takes the place of another.
+/// If not all pairs fit, the number of entries is proportional to the number of hosts, so memory does not grow with the
+/// square of the machine. A pair may be in one of two *sets* of entries, as in a skewed-associative cache (A. Seznec,
+/// ISCA 1993). The first set depends on the sending host, so that consecutive messages of one host are close in memory;
+/// the second is anywhere, for a host that sends to many others. If both sets are full, a pair evicts another.
 #[derive(Debug)]
 pub(super) struct RouteCache<T> {
     topology: Arc<dyn Topology>,
@@ -32,7 +32,7 @@ struct CachedPath<T> {
     derived: T,
 }
 
-/// As many pairs as this are remembered, however few hosts there are: all of them up to 256 hosts.
+/// Minimum number of pairs in the cache, even for few hosts: it holds all pairs of up to 256 hosts.
 const CAPACITY: u64 = 1 << 16;
 
 /// Pairs remembered for each host where that is more.
@@ -56,8 +56,8 @@ impl<T> RouteCache<T> {
         }
     }
 
-    /// Adds to the load of the route between two hosts, and returns what was derived from it. `derive` derives it
-    /// from a route that is not in the cache, and is handed what was derived from the route that is evicted.
+    /// Adds to the load of the route between two hosts, and returns the data derived from it. `derive` derives it for a
+    /// route that is not in the cache; it receives the data of the evicted route.
     pub fn carry(
         &mut self,
         ends: (HostId, HostId),
@@ -156,7 +156,7 @@ mod tests {
         RouteCache::new(Arc::new(Star::new(hosts, cable, None)))
     }
 
-    /// How often the routes of `pairs` are derived when they are asked for twice, one after another.
+    /// The number of times the routes of `pairs` are derived if all are requested twice.
     fn derived(hosts: u32, pairs: &[(u32, u32)]) -> usize {
         let (mut cache, mut derived) = (cache(hosts), 0);
         for &(from, to) in pairs.iter().chain(pairs) {

@@ -1,8 +1,8 @@
-//! Timers that are never put off or cancelled: a queue for those that are due in the order in which they are set, and a
+//! Timers that are never moved or cancelled: a queue for timers that are set in the order in which they are due, and a
 //! heap for the rest.
 //!
-//! Messages of one size that go equally far take equally long, so most of a program's are due in the order in which
-//! they were injected. A timer in the queue costs a single comparison.
+//! Messages of equal size and distance take equally long, so most messages of a program are due in the order of
+//! injection. A timer in the queue costs a single comparison.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -55,7 +55,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Whatever is entered and taken out, in whatever order, comes in the order of its time, and then of its entry.
+        /// Timers come out in the order of their time, then of their insertion, after any sequence of insertions and
+        /// removals.
         #[test]
         fn come_in_order(steps in prop::collection::vec((0_u64..50, 0_u64..60), 0..200)) {
             let mut timers = TimerQueue::default();

@@ -1,4 +1,4 @@
-//! Routes: SimGrid's, link by link, and what holds on any topology.
+//! Routes: equality with SimGrid's, link by link, and properties that hold on any topology.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

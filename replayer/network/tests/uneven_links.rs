@@ -1,5 +1,5 @@
-//! Packets over links that are not alike: thin links, long links, and links that both directions share. Times are worked out
-//! by hand.
+//! Packets over unequal links: thin links, long links, and links that both directions share. Times are computed by
+//! hand.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -13,7 +13,7 @@ use titr_network::topology::{Cable, Duplex, Explicit, Grid, Link, LinkId, Piece,
 /// Phits of a packet.
 const L: u64 = 16;
 
-/// A link of 1/`part` of the fastest link's bandwidth, and of so many cycles, which are of 4 ns.
+/// A link of 1/`part` of the fastest link's bandwidth and a latency of `cycles` cycles of 4 ns.
 fn link(part: f64, cycles: f64) -> Link {
     Link { bandwidth: 1e9 / part, latency: Seconds(cycles * 4e-9), sharing: Sharing::Shared }
 }
@@ -75,8 +75,8 @@ fn a_message_over_a_thin_link() {
     }
 }
 
-/// In a chain, the thinnest link gives the time of the message, wherever it is; each link adds the cycles of a phit and its
-/// latency to the first one's.
+/// In a chain, the thinnest link determines the time of the message, wherever it is; each link adds the cycles of a
+/// phit and its latency to the time of the first one.
 #[test]
 fn the_thinnest_link_of_a_chain_counts() {
     for ks in [[1_u32, 4, 1], [4, 1, 1], [1, 1, 4], [4, 2, 1], [1, 2, 4]] {
@@ -109,8 +109,9 @@ fn a_backbone_divides_its_bandwidth() {
     close(last(Star::new(8, cable(1.0), Some(link(2.0, 0.0)))), 4 * 2 * L * packets);
 }
 
-/// Two messages the opposite way over one link take as long as both one after the other, and are served packet by packet in
-/// turn: they end within a packet's time of each other. So on a cable, over two hops, in a star, and on a bus.
+/// Two messages in opposite directions over one link take as long as one after the other, and are served packet by
+/// packet in turn: they end within a packet's time of each other. This holds on a cable, over two hops, in a star, and
+/// on a bus.
 #[test]
 fn opposite_messages_share_a_half_duplex_link() {
     let packets = 500;
@@ -148,7 +149,7 @@ fn hosts_share_a_bus() {
     assert_eq!(times(&bus, &messages), [2 + all - 2 * L, 2 + all - L, 2 + all]);
 }
 
-/// What a limiter of a host lets pass is what the host sends and receives in all.
+/// A limiter of a host limits the sum of the data that the host sends and receives.
 #[test]
 fn a_limiter_counts_both_ways() {
     let cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };

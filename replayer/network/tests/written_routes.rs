@@ -1,5 +1,5 @@
-//! Packets on stars and on networks of written routes: times that can be worked out by hand, what is refused and why, and
-//! that every packet arrives in any network.
+//! Packets on stars and on networks of explicit routes: times computed by hand, rejected networks with their errors,
+//! and delivery of every packet in any network.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -67,8 +67,8 @@ fn a_packet_over_a_star() {
     }
 }
 
-/// Eight hosts send ten packets each to a ninth, whose cable carries a phit in every cycle until all have arrived: the last
-/// of 80 packets is there after 1 + 80·L cycles. The switch serves the hosts in turn, so that their last packets follow
+/// Eight hosts send ten packets each to a ninth, whose cable carries a phit in every cycle until all have arrived: the
+/// last of 80 packets arrives after 1 + 80·L cycles. The switch serves the hosts in turn, so their last packets follow
 /// each other, and no host is ahead of another by more than the packets of one turn.
 #[test]
 fn an_incast_is_limited_by_the_receiving_cable_and_fair() {

@@ -1,4 +1,4 @@
-//! Zones: what a message between hosts of two zones takes, and what becomes of one that has no route.
+//! Zones: the links of a message between hosts of two zones, and messages without a route.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

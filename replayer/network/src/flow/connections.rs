@@ -1,7 +1,8 @@
-//! Messages that one process sends another one after the other.
+//! Messages from one process to another that travel one after the other.
 //!
-//! A TCP connection carries the bytes that it is given in their order, and so does a queue pair of InfiniBand: a message waits
-//! until those before it have been sent, and the first of many arrives early. The connection as a whole has the share of one flow.
+//! A TCP connection or an InfiniBand queue pair carries bytes in the order in which they are written: a message waits
+//! until the messages before it have been sent, so the first of many arrives early. The whole connection has the share
+//! of one flow.
 
 use rustc_hash::FxHashMap;
 
@@ -14,7 +15,7 @@ pub(super) struct Connections(FxHashMap<Connection, u32>);
 /// The place of a message in its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
-    /// Whether no message is before it: it is in its transfer phase, or pays its latency still.
+    /// Whether no message is before it: it is in its transfer phase or its latency phase.
     pub is_first: bool,
     /// The message that was sent after it.
     pub next: Option<u32>,

@@ -1,20 +1,20 @@
 //! Penalties of messages that share an InfiniBand adapter.
 //!
-//! An InfiniBand switch holds back whom it cannot serve, so that messages slow each other down before their links are
+//! An InfiniBand switch stops senders that it cannot serve, so messages slow each other down before their links are
 //! full. Vienne ("Prédiction de performances d'applications de calcul haute performance sur réseau InfiniBand", PhD
-//! thesis, Grenoble 2010) measured by how much. With, of the messages under way,
+//! thesis, Grenoble 2010) measured this effect. With, of the messages in transit,
 //!
 //! * *o(i)* that leave host *i*,
 //! * *n(j)* that arrive at host *j*, from *s(j)* hosts, *n(i,j)* of them from *i*,
 //!
-//! a message from *i* to *j* is *p = max(p_in, p_out)* times slower than if it were alone:
+//! a message from *i* to *j* is *p = max(p_in, p_out)* times slower than without contention:
 //!
 //! * *p_in = β_e · n(i,j) · s(j)*, and 1 if n(j) = 1;
 //! * *p_out = β_s · o(i)*, and *γ_s* times that if one of the *o(i)* goes to a host where more than two arrive; 1 if
 //!   o(i) = 1.
 //!
-//! A message counts as under way from its start, while it pays its latency. What is left of its bound goes before links
-//! are shared (SimGrid 3.32's model `IB`).
+//! A message counts as in transit from its start, including its latency phase. The reduced bound of a flow applies
+//! before links are shared (SimGrid 3.32's model `IB`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ impl Default for Penalties {
 /// More messages than this arrive at one host: a crowd.
 const CROWD: usize = 2;
 
-/// The messages under way between hosts, and what that costs them. Those between the same two hosts are one flow.
+/// The messages in transit between hosts, and their penalties. Messages between the same two hosts are one flow.
 #[derive(Debug)]
 pub struct Contention {
     penalties: Penalties,
@@ -70,12 +70,12 @@ struct Adapter {
     leaving: BTreeSet<FlowId>,
     /// Messages that leave.
     departures: usize,
-    /// How many of them go to a crowd.
+    /// The number of them whose destination is crowded.
     crossing: usize,
     arriving: BTreeSet<FlowId>,
     /// Messages that arrive.
     arrivals: usize,
-    /// How many of them come from each host.
+    /// The number of them from each host.
     senders: BTreeMap<HostId, usize>,
 }
 
@@ -157,8 +157,8 @@ impl Contention {
         self.hosts.entry(host).or_default()
     }
 
-    /// After a message between these hosts started or finished: it matters to those that leave or arrive with it, and if
-    /// a crowd formed or dissolved, to all that leave where one of that crowd comes from.
+    /// Marks the flows affected by the start or end of a message between these hosts: flows that leave or arrive at the
+    /// same hosts and, if a crowd formed or dissolved, all flows that leave a host with a flow to that crowd.
     fn mark_affected(&mut self, (from, to): (HostId, HostId), was_crowded: bool) {
         let Self { hosts, affected, .. } = self;
         affected.extend(hosts.get(&from).iter().flat_map(|sender| &sender.leaving));
@@ -268,7 +268,7 @@ mod tests {
         assert_close(&net.penalties(&left), &[leaving, 0.965 * 2.0, leaving, leaving, leaving]);
     }
 
-    /// However messages come and go, penalties are what they are for those that are left.
+    /// Penalties depend only on the messages present, not on the messages before.
     #[test]
     fn the_past_is_forgotten() {
         let messages: Vec<(u32, u32)> = (0..60).map(|number| (number * 7 % 5, number * number % 6)).collect();

@@ -1,4 +1,4 @@
-//! Parameters of the flow model, and presets: sets of values that go together.
+//! Parameters of the flow model, and presets: consistent sets of values.
 
 use serde::Deserialize;
 use titr_common::units::Bytes;
@@ -16,7 +16,7 @@ pub struct FlowParameters {
     pub weight_s: f64,
     /// γ: bytes that TCP keeps under way at most in a round trip; 0 where there is no such window.
     pub tcp_gamma: f64,
-    /// How much of its rate a flow takes on the way back, as acknowledgements.
+    /// The part of its rate that a flow takes on the reverse route, for acknowledgements.
     pub crosstraffic: f64,
     /// Bytes that MPI adds to each message.
     pub envelope: Bytes,
@@ -113,7 +113,7 @@ const SMPI_LATENCY: [(u64, f64); 9] = [
 /// A factor that depends on the size of the message in steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
-    /// For sizes above the first number, the second; by rising size.
+    /// Pairs of a size and the value for sizes above it, by increasing size.
     steps: Vec<(u64, f64)>,
 }
 
@@ -124,7 +124,7 @@ impl Factor {
         Self::steps([(0, factor)])
     }
 
-    /// For sizes *above* the first number of a step, and not above that of the next, the second number; 1 up to the
+    /// The value for this size: the second number of the last step whose first number is *below* the size; 1 up to the
     /// first step.
     #[must_use]
     pub fn steps(steps: impl Into<Vec<(u64, f64)>>) -> Self {
@@ -133,7 +133,7 @@ impl Factor {
         Self { steps }
     }
 
-    /// For a message of this size.
+    /// The factor for a message of this size.
     #[must_use]
     pub fn at(&self, size: Bytes) -> f64 {
         let step = self.steps.iter().rev().find(|&&(above, _)| above < size.0);

@@ -1,5 +1,5 @@
-//! The flow model as a reference, in the most obvious way and with no regard to cost, to compare with: at each event, the shares
-//! of all flows are worked out from nothing, and all flows move on.
+//! A reference implementation of the flow model, as simple as possible and regardless of cost, for comparison: at each
+//! event, it computes the shares of all flows from scratch and advances all flows.
 
 use super::max_min::Demand;
 
@@ -35,7 +35,7 @@ pub fn progressive_filling(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
 pub struct ReferenceMessage {
     /// The time of its injection, in seconds.
     pub start: f64,
-    /// How long its latency phase takes.
+    /// The length of its latency phase.
     pub latency: f64,
     pub demand: Demand,
     /// The bytes that it transfers.

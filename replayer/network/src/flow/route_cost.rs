@@ -1,4 +1,4 @@
-//! The cost of a route, whatever the size of the message: its latency, and what a flow on it demands of links.
+//! The cost of a route, independent of the message's size: its latency, and a flow's demand on its links.
 
 use super::max_min::Demand;
 use super::parameters::FlowParameters;

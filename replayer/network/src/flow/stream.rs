@@ -1,10 +1,10 @@
-//! Messages that travel together: all those under way between the same two hosts.
+//! Streams: all messages in transit between the same two hosts.
 //!
-//! They get the same share of the same links, so one sum says what each of them has got: the *service* S(t) = ∫ r dt since
-//! the stream began. A message that enters at t₀ and needs a service of s is complete when S(t) = S(t₀) + s, whatever r does
-//! meanwhile: a change of the rate costs the same for a thousand messages as for one, and the order in which they
-//! are complete is known when they enter. (This is the virtual time of fair queueing: Demers, Keshav and Shenker,
-//! "Analysis and simulation of a fair queueing algorithm", SIGCOMM 1989.)
+//! They get the same share of the same links, so one sum describes the progress of each: the *service* S(t) = ∫ r dt
+//! since the stream began. A message that enters at t₀ and needs a service of s is complete when S(t) = S(t₀) + s,
+//! however r changes in between. A change of the rate therefore costs the same for a thousand messages as for one, and
+//! the order of completion is known when messages enter. (This is the virtual time of fair queueing: Demers, Keshav and
+//! Shenker, "Analysis and simulation of a fair queueing algorithm", SIGCOMM 1989.)
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -27,7 +27,7 @@ pub(super) struct Stream {
     since: Instant,
     /// The message that is complete next, and when; `None`: not worked out since the last change.
     next: Option<(Completion, u64)>,
-    /// Whether the heap that the stream waits in knows it.
+    /// Whether the stream is in its heap.
     pub is_known: bool,
 }
 
@@ -92,7 +92,7 @@ impl Stream {
     #[inline]
     pub fn enter(&mut self, now: Instant, need: f64, sequence: u64, message: u32) {
         if self.first.is_none() {
-            // Nobody remembers what was before. Small sums are exact ones.
+            // Earlier sums are no longer needed. Small sums are exact.
             (self.service, self.since, self.pace) = (0.0, now, Pace::Rate(0.0));
         } else {
             self.set_pace(now, self.pace);

@@ -70,7 +70,7 @@ fn agrees_with_simgrid() {
     assert_close(bulk[1], 0.033_575_404_639);
 }
 
-/// Two cables of 15 µs and a backbone of 15 µs, then a megabyte at 125 MB/s, whatever comes back.
+/// Two cables of 15 µs and a backbone of 15 µs, then a megabyte at 125 MB/s, regardless of reverse traffic.
 #[test]
 fn plain_is_bandwidth_and_latency() {
     let both = run(&mut cluster16(Preset::Plain), &[(0.0, 0, 1, 1_000_000), (0.0, 1, 0, 1_000_000)]);
@@ -212,7 +212,7 @@ proptest! {
     }
 }
 
-/// Each message alone, whatever the preset: as long as the model says that it takes.
+/// A single message takes the time that the model predicts, with any preset.
 #[test]
 fn a_message_alone_takes_its_unloaded_time() {
     for preset in [Preset::Smpi, Preset::Cm02, Preset::Lv08, Preset::Plain] {

@@ -1,8 +1,9 @@
-//! The streams of messages under way, and which of their messages is complete next.
+//! The streams of messages in transit, and the message that completes next.
 //!
-//! A stream goes on at a rate of its own, or with the [shared level](super::max_min). The former wait in a heap by the time
-//! of their next completion; the latter in another, by the virtual time V(t) = ∫ λ dt of the shared level λ at their next
-//! completion, so that a change of λ moves none of them: only the first matters, and when that is due takes one division.
+//! A stream progresses at a rate of its own, or with the [shared level](super::max_min). Streams with their own rate
+//! wait in a heap ordered by the time of their next completion. The others wait in a second heap, ordered by the
+//! virtual time V(t) = ∫ λ dt of the shared level λ at their next completion. A change of λ moves none of them: only
+//! the first one matters, and its completion time takes one division.
 
 use titr_common::time::Time;
 use titr_common::units::Seconds;
@@ -26,7 +27,7 @@ pub(super) struct Transfers {
 }
 
 impl Transfers {
-    /// A message enters the stream of `flow`, needs so much service, and stands until its pace is set.
+    /// A message that needs this much service enters the stream of `flow`, and does not progress until its pace is set.
     pub fn enter(&mut self, flow: FlowId, need: f64, sequence: u64, message: u32) {
         let number = flow.0 as usize;
         if self.streams.len() <= number {
@@ -60,7 +61,7 @@ impl Transfers {
         self.shared_level = level;
     }
 
-    /// The time at which the next message is complete, if all goes on like this.
+    /// The time of the next completion at the present rates.
     pub fn next(&mut self) -> Option<Time> {
         // A stream that got slower is found out here, where it matters.
         while let Some((due, key)) = self.timed.first()
@@ -77,7 +78,7 @@ impl Transfers {
     /// Moves on to `now`.
     pub fn advance(&mut self, now: Time) {
         if self.shared.first().is_none() {
-            // Nobody remembers what was before.
+            // Earlier sums are no longer needed.
             self.now.virtual_time = 0.0;
         } else if now > self.now.time {
             self.now.virtual_time += self.shared_level * (now - self.now.time).0;

@@ -1,5 +1,5 @@
-//! The active set: ports or routers to look at in a cycle, each once and in their order, so that what stands side by side in
-//! memory is looked at side by side. In large networks, memory accesses are most of the time.
+//! The active set: ports or routers to visit in a cycle, each once and in order, so that accesses to memory are
+//! sequential. In large networks, memory accesses take most of the time.
 
 /// A set of numbers of type `I`: a bit each, and a bit for each word of these that is not zero.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl<I: Into<usize> + From<u32>> ActiveSet<I> {
         self.summary[word / 64] |= 1 << (word % 64);
     }
 
-    /// Takes out all numbers, in their order. They are to be [given back](Self::recycle).
+    /// Removes all numbers and returns them in order. Return the list with [`recycle`](Self::recycle).
     #[inline]
     pub fn take(&mut self) -> Vec<I> {
         let mut taken = std::mem::take(&mut self.spare);

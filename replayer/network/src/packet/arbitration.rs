@@ -1,7 +1,7 @@
-//! Arbitration: the order in which packets that ask for one port are granted the port.
+//! Arbitration: the order in which packets that request one port are granted the port.
 //!
-//! The queues of a router stand in a circle. Whatever the rule, packets it holds equal are served in the order in which
-//! their queues follow, in that circle, the one that the port served last.
+//! The queues of a router form a circle. Under every rule, packets of equal priority are served in the circular order
+//! of their queues, starting after the queue that the port served last.
 
 use serde::Deserialize;
 
@@ -26,7 +26,7 @@ pub enum Arbitration {
 /// The priority of a request: the smallest wins.
 pub(super) type Priority = (u64, u32);
 
-/// A packet that asks for a port.
+/// A packet that requests a port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request<S> {
     /// The queue that it heads.
@@ -37,7 +37,7 @@ pub(super) struct Request<S> {
     pub queued: u32,
 }
 
-/// The state of the arbiter of a port when the port is asked for.
+/// The state of a port's arbiter at a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ArbiterState {
     /// Queues in the circle.

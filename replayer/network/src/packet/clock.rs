@@ -1,4 +1,4 @@
-//! Cycles and time.
+//! Conversion between cycles and time.
 
 use titr_common::time::Time;
 
@@ -9,7 +9,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// A clock whose cycles take so many seconds, more than none.
+    /// A clock with cycles of this many seconds, which must be positive.
     pub fn new(cycle: f64) -> Self {
         Self { picoseconds: cycle * 1e12 }
     }

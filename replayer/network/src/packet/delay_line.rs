@@ -1,12 +1,12 @@
-//! Things that are due after a delay that is the same for all: a queue is all the calendar that needs.
+//! A queue of items that are all due after the same delay; such items need no sorting.
 
 use std::collections::VecDeque;
 
-/// Things that come out so many cycles after they went in.
+/// Items that come out a fixed number of cycles after they went in.
 #[derive(Clone, Debug)]
 pub(super) struct DelayLine<T> {
     delay: u64,
-    /// In which cycles things come out, and those of each but the last.
+    /// The cycles in which items come out, and the items of each cycle but the last.
     due: VecDeque<(u64, Vec<T>)>,
     /// The last cycle in which things come out, if there is one, and these things.
     last: (u64, Vec<T>),
@@ -19,7 +19,7 @@ impl<T> DelayLine<T> {
         Self { delay, due: VecDeque::new(), last: (u64::MAX, Vec::new()), spare: Vec::new() }
     }
 
-    /// The cycle in which what goes in at `now` comes out.
+    /// The cycle in which items that go in at `now` come out.
     #[inline]
     pub fn end(&self, now: u64) -> u64 {
         now + self.delay
@@ -47,14 +47,14 @@ impl<T> DelayLine<T> {
         self.due.front().map_or(self.last.0, |&(at, _)| at)
     }
 
-    /// How many things come out at `now`, which is no later than [`next`](Self::next).
+    /// The number of items that come out at `now`, which is no later than [`next`](Self::next).
     pub fn due(&self, now: u64) -> usize {
         let (at, things) = self.due.front().unwrap_or(&self.last);
         if *at <= now { things.len() } else { 0 }
     }
 
-    /// Takes out the things that come out at `now`, which is no later than [`next`](Self::next), in their order; none if
-    /// nothing comes out. They are to be [given back](Self::recycle).
+    /// Removes the items that come out at `now`, which is no later than [`next`](Self::next), and returns them in
+    /// order; none if nothing comes out. Return the list with [`recycle`](Self::recycle).
     #[inline]
     pub fn take(&mut self, now: u64) -> Vec<T> {
         if self.next() > now {

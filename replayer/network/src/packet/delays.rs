@@ -1,4 +1,4 @@
-//! Numbers of cycles that things take, which are the same for all packets and all routers.
+//! Delays in cycles, which are the same for all packets and all routers.
 
 use super::spec::PacketSpec;
 use crate::topology::LinkId;
@@ -6,14 +6,14 @@ use crate::topology::LinkId;
 /// Cycles from one event to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delays {
-    /// From the offer of a message until its first header asks for a port of the router that its host sits at: a cycle to
+    /// Cycles from the offer of a message until its first header requests a port of the router of its host: a cycle to
     /// get there, the host's cable if it has one, and the router's own delay.
     pub offer: u64,
-    /// From the grant of a port until the header asks for one of the next router.
+    /// Cycles from the grant of a port until the header requests a port of the next router.
     pub hop: u64,
-    /// From the grant of a port until the tail has left the queue.
+    /// Cycles from the grant of a port until the tail has left the queue.
     pub tail: u64,
-    /// From the grant of a consumption port until the tail is with the host.
+    /// Cycles from the grant of a consumption port until the tail has reached the host.
     pub consumption: u64,
 }
 

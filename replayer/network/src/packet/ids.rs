@@ -3,11 +3,11 @@
 use crate::ids::ids;
 
 ids! {
-    /// An input queue, numbered among those of all routers.
+    /// An input queue, numbered across all routers.
     QueueId
     /// An input queue, numbered from 0 at its router.
     QueueIndex
-    /// An output port, numbered among those of all routers.
+    /// An output port, numbered across all routers.
     OutputId
     /// A packet under way.
     PacketId

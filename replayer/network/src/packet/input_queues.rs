@@ -1,4 +1,4 @@
-//! Input queues: rings of packets, side by side in one array.
+//! Input queues: ring buffers of packets in one array.
 
 use super::ids::{PacketId, QueueId};
 use super::layout::InputQueue;
@@ -11,11 +11,11 @@ pub(super) struct InputQueues {
     rings: Vec<Ring>,
     /// Packets that each queue has room for.
     capacity: u32,
-    /// The slots of queues that are too long to stand beside their state.
+    /// The slots of queues that are too long for the slots next to their state.
     long: Vec<QueuedPacket>,
 }
 
-/// Slots that stand beside the state of a queue.
+/// Number of slots next to the state of a queue.
 const SLOTS_BESIDE: usize = 4;
 
 /// A queue and its slots, in one line of cache if they are few.

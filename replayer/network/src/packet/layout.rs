@@ -1,8 +1,8 @@
 //! The queues and ports of all routers of a graph, in arrays.
 //!
-//! The queues of a router are numbered side by side: those at the ends of channels that lead to it, in the order of the
-//! routers and ports that these come from, channel by channel; then those of its hosts. So are its ports: those of the
-//! graph, then those by which its hosts are reached.
+//! The queues of a router have consecutive numbers: first the queues at the ends of channels to the router, in the
+//! order of the routers and ports at their starts, channel by channel; then those of its hosts. So do its ports: first
+//! those of the graph, then those that lead to its hosts.
 
 use super::ids::{OutputId, QueueId, QueueIndex};
 use super::spec::PacketSpec;
@@ -45,7 +45,7 @@ impl RouterState {
     }
 }
 
-/// An input queue, and where it stands in its ring of slots.
+/// An input queue, and its position in its ring of slots.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InputQueue {
     pub router: RouterId,

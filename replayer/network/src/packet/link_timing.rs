@@ -1,11 +1,11 @@
-//! Cycles that the links of a network take, where links are not alike.
+//! Cycles that a packet occupies each link, if links are unequal.
 //!
-//! The clock is that of the fastest link, which passes a phit in a cycle. A link of 1/k of its bandwidth passes a phit in k
-//! cycles, where k is any rational number: the cycles of each packet are whole, and their remainder counts for the next
-//! packet, so that in the long run the link passes exactly its bandwidth. A link's latency is rounded to whole cycles.
+//! The fastest link passes a phit per cycle. A link of 1/k of its bandwidth passes a phit in k cycles, where k is any
+//! rational number: each packet takes a whole number of cycles, and the remainder is carried over to the next packet,
+//! so that the link has exactly its bandwidth in the long run. The latency of a link is rounded to whole cycles.
 //!
-//! A queue at the end of a link has places for the packets that the link holds on its way, beside those of the platform. So
-//! a long link is not idle while a packet that has left the queue is still to be replaced.
+//! A queue at the end of a link has places for the packets in transit on the link, in addition to those of the
+//! platform. A long link is therefore not idle while a packet that has left the queue is still to be replaced.
 
 use std::sync::Arc;
 
@@ -45,8 +45,8 @@ impl LinkTiming {
         }
     }
 
-    /// Cycles of the next packet. `remainder` is what is left of the packets before, in parts of a cycle that belong to the
-    /// link.
+    /// Cycles of the next packet. `remainder` is the remainder of the previous packets, in fractions of a cycle that
+    /// depend on the link.
     pub fn packet_cycles(&self, remainder: &mut u64) -> u64 {
         let total = self.packet + *remainder;
         *remainder = total % self.denominator;
@@ -150,8 +150,8 @@ mod tests {
         assert_eq!((third.phit, third.span), (4, 50));
     }
 
-    /// In a million packets, no cycle more or less than their bytes at the link's bandwidth take, also where the bandwidth is
-    /// no whole number.
+    /// A million packets take exactly the cycles that their bytes need at the link's bandwidth, even if the bandwidth
+    /// is not a whole number.
     #[test]
     fn the_bandwidth_is_exact_in_the_long_run() {
         for bandwidth in [1e9, 0.9e9, 1e9 / 3.0, 123_456_789.0, 7000.0, 1e6 / 7.0] {

@@ -5,60 +5,63 @@
 //!
 //! # Vocabulary
 //!
-//! Time is counted in **cycles**. A **channel** carries a **phit** a cycle from a **port** of one router to the next. A message
-//! is cut into **packets** of L phits, all of one size, as FSIN does: the last is filled up. At the end of each channel stand
-//! the **queues** of its **virtual channels**, each with room for so many packets. A host has **injection ports**, queues of its
-//! router with one packet each, and **consumption ports**, ports of its router that lead to the host.
+//! Time is counted in **cycles**. A **channel** carries one **phit** per cycle from a **port** of one router to the
+//! next. A message is divided into **packets** of L phits, all of the same size, as in FSIN: the last one is padded. At
+//! the end of each channel are the **queues** of its **virtual channels**, each with room for a fixed number of
+//! packets. A host has **injection ports**, queues of its router with one packet each, and **consumption ports**, ports
+//! of its router that lead to the host.
 //!
-//! Switching is **virtual cut-through** (P. Kermani, L. Kleinrock, Computer Networks 3(4), 1979): a packet is passed on as
-//! soon as its header is there, but only to a queue with room for all of it, so that it never stops half way. A port passes on
-//! one packet at a time, and a queue gives one at a time. That is why a packet is all there is to simulate: once it is
-//! granted a port, its phits follow its header one a cycle, whatever else happens.
+//! Switching is **virtual cut-through** (P. Kermani, L. Kleinrock, Computer Networks 3(4), 1979): a packet is forwarded
+//! as soon as its header has arrived, but only to a queue with room for all of it, so it never stops half way. A port
+//! forwards one packet at a time, and a queue releases one at a time. The simulation therefore needs no smaller unit
+//! than a packet: once it is granted a port, its phits follow its header, one per cycle.
 //!
 //! # A cycle
 //!
-//! Each of these steps is taken for the whole network before the next, and within a step the order does not matter:
+//! Each step is executed for the whole network before the next one; the order within a step does not matter:
 //!
-//! 1. **Tails.** A packet that was granted a port L cycles ago has left: the port is free, and so is its place in the queue.
-//! 2. **Headers.** A packet that was granted a port 1 + w + r cycles ago is in the next queue: one cycle to enter the wire, the
-//!    `wire_delay` w, and the `router_delay` r of the router that it comes to.
-//! 3. **Offers.** A message offered 1 + r cycles ago (and w, if its host has a cable) is at its router. Every injection port that
-//!    is empty takes the next packet of the oldest message of its host, the first port first.
-//! 4. **Consumption.** A packet granted a consumption port L cycles ago (and w, likewise) is with its host. With the last of its
-//!    packets a message is delivered.
-//! 5. **Requests.** The packet at the head of each queue, if it is not already leaving, asks for at most one channel of one
-//!    port that is free and behind which there is room, as [routing](crate::topology::Routing) says. Room is what is left of
-//!    a queue's places after the packets in it and those granted a way to it. A packet at its destination asks for a free
-//!    consumption port, the first from the one that the number of its queue gives.
-//! 6. **Grants.** Of the packets that ask for a port [arbitration](arbitration) grants it to one. It takes its place in the next
-//!    queue now.
-//! 7. **Cables**, where `output_queue` gives the channels of each port [queues](output_queues) of their own. There a grant takes a
-//!    packet through the crossbar to such a queue. A port whose cable is free passes on the first packet of one of them that
-//!    has room behind it, channel by channel in turn; it takes its place in the next queue now, and its tail leaves L cycles
-//!    later. Step 5 asks for room in the output queue, and counts what is behind it too.
+//! 1. **Tails.** A packet that was granted a port L cycles ago has left: the port is free, and so is its place in the
+//!    queue.
+//! 2. **Headers.** A packet that was granted a port 1 + w + r cycles ago is in the next queue: one cycle to enter the
+//!    wire, the `wire_delay` w, and the `router_delay` r of the next router.
+//! 3. **Offers.** A message offered 1 + r cycles ago (plus w, if its host has a cable) is at its router. Every empty
+//!    injection port takes the next packet of the oldest message of its host, the first port first.
+//! 4. **Consumption.** A packet granted a consumption port L cycles ago (plus w, if its host has a cable) is with its
+//!    host. A message is delivered with its last packet.
+//! 5. **Requests.** The packet at the head of each queue, unless it is already leaving, requests at most one channel of
+//!    one free port with room behind it, chosen by the [routing](crate::topology::Routing). Room is the number of
+//!    places of a queue, less the packets in it and those granted a way to it. A packet at its destination requests a
+//!    free consumption port, the first one starting at a port determined by the number of its queue.
+//! 6. **Grants.** [Arbitration](arbitration) grants each port to one of the packets that request it. The packet takes
+//!    its place in the next queue now.
+//! 7. **Cables**, if `output_queue` gives the channels of each port [queues](output_queues) of their own. In that case,
+//!    a grant takes a packet through the crossbar to such a queue. A port with a free cable sends the first packet of
+//!    one of these queues with room behind it, in round-robin order of the channels. The packet takes its place in the
+//!    next queue now, and its tail leaves L cycles later. Step 5 requires room in the output queue, and also counts the
+//!    room behind it.
 //!
-//! A router's requests depend on its own queues and on the room behind its own ports, which nobody else takes: that is
-//! why routers can be looked at in any order. Chance is a function of the seed and of what it decides, not of when it
-//! is asked ([chance](crate::chance)), so that a run repeats to the cycle.
+//! A router's requests depend on its own queues and on the room behind its own ports, which no other router takes, so
+//! routers can be visited in any order. A random choice is a function of the seed and of its subject, not of the order
+//! of its use ([chance](crate::chance)), so a run repeats exactly.
 //!
-//! A packet alone takes, over h channels, **(1 + r) + h·(1 + w + r) + L** cycles from its offer, and 2w more where hosts have
-//! cables ([`Delays::alone`]).
+//! A single packet in an idle network takes, over h channels, **(1 + r) + h·(1 + w + r) + L** cycles from its offer,
+//! and 2w more if hosts have cables ([`Delays::alone`]).
 //!
-//! # Links that are not alike
+//! # Unequal links
 //!
-//! Where packets follow written routes, a link may be thinner than the fastest one, which gives the clock, have a latency of
-//! its own, and be shared by channels of both directions. Then steps 1 and 2 happen when the link says so
-//! (`link_timing`), a head asks in step 5 for a port when the port can pass the packet on without a gap, and step 6 grants a
-//! shared link to one of its channels, in turn. A packet that a port passes on has left its queue after L cycles, or when it
-//! has come, however long the port takes.
+//! Where packets follow explicit routes, a link may be thinner than the fastest one, which sets the clock, have a
+//! latency of its own, and be shared by channels of both directions. Steps 1 and 2 then happen at times that depend on
+//! the link (`link_timing`), a head requests a port in step 5 when the port can forward the packet without a gap, and
+//! step 6 grants a shared link to its channels in turn. A packet leaves its queue L cycles after its grant, or when it
+//! has arrived completely, regardless of the time that the port takes.
 //!
-//! # What is where
+//! # Parts
 //!
-//! [`Engine`] lives through cycles in which something happens, and looks at ports and routers where something can;
-//! `reference` (in tests) lives through all and looks at all, and must say the same. So must the slabs that a large network is
-//! cut into for several threads (`engine::slabs`). A router's ports know the room behind
-//! them from **credits** (`outputs`), its queues are `input_queues`, and what each is joined to is in `layout`.
-//! [`PacketNetwork`] puts the engine under a workload.
+//! [`Engine`] simulates only cycles in which something happens, and visits only ports and routers where something can
+//! happen. `reference` (in tests) visits everything in every cycle, and has to give the same results. So do the slabs
+//! into which a large network is divided for several threads (`engine::slabs`). Ports know the room behind them from
+//! **credits** (`outputs`), queues are in `input_queues`, and the connections of both are in `layout`.
+//! [`PacketNetwork`] runs the engine under a workload.
 
 mod active_set;
 mod arbitration;
@@ -114,7 +117,7 @@ pub struct Message {
     pub to: HostId,
     /// The number of its packets: at least one.
     pub packets: u64,
-    /// The connection that it takes; `None`: one of its own.
+    /// The connection that it uses; `None`: a separate one.
     pub connection: Option<Connection>,
 }
 

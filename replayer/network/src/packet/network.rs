@@ -1,4 +1,4 @@
-//! The packet model behind [`Network`]: messages in time become packets in cycles, and back.
+//! The packet model as a [`Network`]: converts messages and times to packets and cycles, and back.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub struct PacketNetwork {
     cycle: u64,
     deliveries: Vec<Delivery>,
     arrivals: Vec<PendingDelivery>,
-    /// Counts of what has arrived through routers.
+    /// Counts of the packets and messages that have arrived through routers.
     arrived: Batch,
     latencies: Histogram,
 }
@@ -72,7 +72,7 @@ impl PacketStatistics {
     }
 }
 
-/// A message whose delivery is to be told; in the order in which deliveries are told.
+/// A message whose delivery is to be reported, in the order of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PendingDelivery {
     sequence: u32,
@@ -91,7 +91,7 @@ impl PendingDelivery {
 }
 
 impl PacketNetwork {
-    /// An idle network of these routers, which are those of `topology`.
+    /// An idle network of these routers, which belong to `topology`.
     #[must_use]
     pub fn new(spec: Arc<PacketSpec>, topology: Arc<dyn Topology>, threads: usize) -> Self {
         Self {
@@ -143,7 +143,8 @@ impl PacketNetwork {
 impl Network for PacketNetwork {
     fn inject(&mut self, now: Time, transfer: Transfer) {
         let arrival = PendingDelivery { sequence: self.injected, id: transfer.id };
-        // Counts anew after four billion messages, of which only those that arrive at one instant are compared.
+        // The number wraps after four billion messages; it is only compared between messages that arrive at the same
+        // instant.
         self.injected = self.injected.wrapping_add(1);
         if let Some(link) = self.loopback(transfer) {
             let at = now + Seconds(link.latency.0 + transfer.bytes.0 as f64 / link.bandwidth);
@@ -169,7 +170,7 @@ impl Network for PacketNetwork {
         self.engine.offer(cycle, message);
     }
 
-    /// For the way that the topology describes, which is a shortest one.
+    /// For the route that the topology describes, which is a shortest one.
     fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
         if let Some(link) = self.loopback(*transfer) {
             let transfer = Seconds(transfer.bytes.0 as f64 / link.bandwidth);

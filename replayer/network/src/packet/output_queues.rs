@@ -1,8 +1,9 @@
-//! Queues between crossbar and cable, where routers have them.
+//! Queues between crossbar and cable, for routers that have them.
 //!
-//! Without them a packet that is granted a port is on its cable at once, and one that finds no room behind the cable waits at
-//! the head of its input queue, in the way of others that could go elsewhere. With them the crossbar takes it to the queue
-//! of a channel of the port, phit by phit, and from there it is passed on as soon as the cable is free and there is room.
+//! Without them, a packet that is granted a port is on its cable at once, and a packet without room behind the cable
+//! waits at the head of its input queue and blocks others that could go elsewhere. With them, the crossbar moves the
+//! packet phit by phit to the queue of a channel of the port, from where it departs as soon as the cable is free and
+//! there is room.
 
 use std::collections::VecDeque;
 
@@ -17,7 +18,7 @@ pub(super) struct OutputQueues {
     capacity: u32,
     channels: u32,
     cables: Vec<CableState>,
-    /// By port, and channel by channel.
+    /// Indexed by port and channel.
     queues: Vec<OutputQueue>,
     /// Packets whose tail has not left their queue: its port and channel.
     tails: DelayLine<(OutputId, ChannelIndex)>,
@@ -28,7 +29,7 @@ pub(super) struct OutputQueues {
 #[derive(Clone, Debug, Default)]
 struct OutputQueue {
     waiting: VecDeque<PacketId>,
-    /// Places taken: those of packets that wait and of one that leaves.
+    /// Occupied places: those of waiting packets and of a packet that leaves.
     taken: u32,
 }
 
@@ -42,7 +43,7 @@ struct CableState {
 }
 
 impl OutputQueues {
-    /// Empty queues with room for so many packets, which take `tail` cycles to leave; none if there is no room.
+    /// Empty queues with room for `capacity` packets, which take `tail` cycles to leave; none if there is no room.
     pub fn new(layout: &Layout, channels: u32, capacity: u32, tail: u64) -> Option<Self> {
         if capacity == 0 {
             return None;

@@ -1,8 +1,8 @@
-//! Output ports: what each is doing, who waits for it, and the room behind it.
+//! Output ports: the state of each, the packets that wait for it, and the room behind it.
 //!
-//! Flow control is by **credits** (Dally and Towles, ch. 13): a port counts for each of its virtual channels the places that
-//! are free in the queue at the end, so that a router decides by what it has at hand. Packets that have to take one port
-//! wait in a list of the port's own.
+//! Flow control is by **credits** (Dally and Towles, ch. 13): a port counts, for each of its virtual channels, the free
+//! places in the queue at the end, so that a router decides from local state. Packets that have to take one port wait
+//! in a list of this port.
 
 use super::ids::{OutputId, QueueId};
 use super::layout::Output;
@@ -18,7 +18,7 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
-    /// These idle ports, of so many virtual channels each.
+    /// These ports, idle, with `channels` virtual channels each.
     pub fn new(ports: Vec<Output>, channels: u32) -> Self {
         let rooms = ports.iter().flat_map(|port| std::iter::repeat_n(port.first_room, channels as usize - 1));
         Self { more_room: rooms.collect(), ports, channels }

@@ -1,4 +1,4 @@
-//! Packets under way, each known by a small number that is free again once it has arrived.
+//! Packets in transit, each with a small number that is free again once it has arrived.
 
 use super::ids::{MessageId, PacketId};
 use crate::topology::{Header, RouterId, Routing};
@@ -6,7 +6,7 @@ use crate::topology::{Header, RouterId, Routing};
 /// A packet under way.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Packet {
-    /// The cycle in which its header comes to the queue that it is in or on its way to.
+    /// The cycle in which its header arrives at its present or next queue.
     pub since: u64,
     /// The cycle in which it left its host.
     pub left: u64,
@@ -17,7 +17,7 @@ pub(super) struct Packet {
     pub hops: u32,
 }
 
-/// Words of the routing's state that stand beside their packet.
+/// Words of the routing's state that are stored next to their packet.
 const WORDS_BESIDE: usize = 4;
 
 /// A packet and its state for the routing, in one line of cache if the state is short.
@@ -28,12 +28,12 @@ struct Record {
     state: [i32; WORDS_BESIDE],
 }
 
-/// All packets, with what the routing has each of them carry.
+/// All packets, with the state that the routing keeps in each.
 #[derive(Debug)]
 pub(super) struct Packets {
     records: Vec<Record>,
     state_words: usize,
-    /// States that are too long to stand beside their packets.
+    /// States that are too long to be stored next to their packets.
     long_states: Vec<i32>,
     free: Vec<PacketId>,
 }

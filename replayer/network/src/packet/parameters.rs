@@ -1,4 +1,4 @@
-//! Parameters of routers and packets, which are all alike.
+//! Parameters of routers and packets, which are the same for all.
 
 use titr_common::units::Bytes;
 
@@ -22,9 +22,9 @@ pub struct PacketParameters {
     /// Packets that each channel of a port has room for between crossbar and cable; 0: a packet is on the cable when it is
     /// granted the port.
     pub output_queue: u32,
-    /// How packets are routed, on how many virtual channels.
+    /// The routing of packets, and the number of virtual channels.
     pub routing: RoutingOptions,
-    /// Which packet is granted a port that several ask for.
+    /// The rule by which a port chooses among several requests.
     pub arbitration: Arbitration,
     /// The order in which a host sends the packets of its messages.
     pub injection_order: InjectionOrder,
@@ -32,7 +32,7 @@ pub struct PacketParameters {
     pub injection_ports: u32,
     /// Packets that a host can receive at once.
     pub consumption_ports: u32,
-    /// Cycles that a header spends in a router before it asks for a port.
+    /// Cycles that a header spends in a router before it requests a port.
     pub router_delay: u32,
     /// Cycles that a phit spends on a cable beyond the one in which it enters.
     pub wire_delay: u32,

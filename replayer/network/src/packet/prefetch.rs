@@ -1,6 +1,7 @@
-//! Loads ahead of use. A large network does not fit the caches, and each event of it is at another place. A processor that
-//! comes to them one by one waits for the memory each time; one that is told a batch of them loads all at once (S. Chen,
-//! A. Ailamaki, P. B. Gibbons, T. C. Mowry, "Improving Hash Join Performance through Prefetching", ACM TODS 32(3), 2007).
+//! Prefetching. A large network does not fit into the caches, and each of its events accesses another place. A
+//! processor that handles events one by one waits for memory each time; given a batch of them, it loads all at once (S.
+//! Chen, A. Ailamaki, P. B. Gibbons, T. C. Mowry, "Improving Hash Join Performance through Prefetching", ACM TODS
+//! 32(3), 2007).
 
 /// Events of a batch: about as many loads as a processor has under way at once.
 pub(super) const BATCH: usize = 16;
@@ -15,7 +16,7 @@ pub(super) struct Prefetch {
 }
 
 impl Prefetch {
-    /// For a network of so many ports.
+    /// For a network of this many ports.
     pub fn new(ports: usize) -> Self {
         Self { is_large: ports >= LARGE }
     }

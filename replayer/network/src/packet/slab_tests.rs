@@ -1,4 +1,4 @@
-//! The promise of slabs: however a network is cut, and on however many threads it is, it does the same.
+//! Slabs give the same results for any division and any number of threads.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::tests::{any_run, live};
 use super::*;
 use crate::topology::LinkId;
 
-/// What is delivered, what each link has carried, and the packets consumed with their latencies, in so many slabs.
+/// The deliveries, the loads of links, and the packets consumed with their latencies, with this many slabs.
 fn run(
     spec: &PacketSpec,
     messages: &[(u64, Message)],

@@ -1,4 +1,5 @@
-//! Messages that hosts have to send: a queue for each host, cut into packets one by one as injection ports take them.
+//! Messages that hosts have to send: a queue for each host, divided into packets one by one as injection ports take
+//! them.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
@@ -18,7 +19,8 @@ pub enum InjectionOrder {
     /// All packets of a message before the first of the next message.
     #[default]
     Fifo,
-    /// Messages of different connections take turns, a packet each, as TCP's do. Those of one connection follow each other.
+    /// Messages of different connections take turns, packet by packet, as in TCP. Messages of one connection follow
+    /// each other.
     RoundRobin,
 }
 
@@ -28,7 +30,7 @@ pub(super) struct Sources {
     messages: slab::Slab<Progress>,
     /// For each host, the messages that it sends, the next first.
     waiting: Vec<VecDeque<MessageId>>,
-    /// Where connections take turns: the messages of each that follow the one that is waiting.
+    /// If connections take turns: the further messages of each connection that has a waiting one.
     following: Option<FxHashMap<Connection, VecDeque<MessageId>>>,
 }
 
@@ -133,7 +135,7 @@ impl Sources {
         outside
     }
 
-    /// A packet of a message is consumed, after so many channels. Returns the message if the packet was its last.
+    /// A packet of a message is consumed after `hops` channels. Returns the message if the packet was its last.
     pub fn arrives(&mut self, id: MessageId, hops: u32) -> Option<Progress> {
         let progress = &mut self.messages[id.index()];
         progress.hops = progress.hops.max(hops);

@@ -7,7 +7,7 @@ use crate::topology::{LinkId, RouterGraph, RoutingFunction, Unroutable};
 /// Packets that queues have room for in all, at most.
 const MAX_SLOTS: u64 = 1 << 31;
 
-/// A packet network as it is to be built.
+/// The specification of a packet network.
 #[derive(Clone, Debug)]
 pub struct PacketSpec {
     pub(super) graph: RouterGraph,
@@ -57,7 +57,7 @@ impl PacketSpec {
         Ok(())
     }
 
-    /// The network of one of several runs, which differ in what chance decides.
+    /// The network for one of several runs, which differ in their random choices.
     #[must_use]
     pub fn of_run(&self, run: u32) -> Self {
         let mut spec = self.clone();
@@ -101,7 +101,7 @@ impl PacketSpec {
         self.timings.as_ref().map_or(alike, |timings| timings.mean_packet(link))
     }
 
-    /// Whether there are rings, which bubbles keep moving.
+    /// Whether there are rings, which need bubbles to avoid deadlock.
     #[must_use]
     pub fn has_rings(&self) -> bool {
         self.routing.has_rings()

@@ -1,5 +1,5 @@
-//! The promises of the model: times that can be worked out by hand, every message once and in the end, and the same as the
-//! reference to the cycle.
+//! Tests of the packet model: times computed by hand, delivery of every message exactly once, and equality with the
+//! reference in every cycle.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ pub(super) fn live(engine: &mut dyn Engine, messages: &[(u64, Message)]) -> Vec<
     deliveries
 }
 
-/// Lets the reference live until nothing happens any more, or for so many cycles.
+/// Runs the reference until nothing happens any more, or for a number of cycles.
 struct ReferenceRun<'a> {
     spec: &'a PacketSpec,
     messages: &'a [(u64, Message)],
@@ -104,7 +104,7 @@ pub(super) fn run_reference(spec: &PacketSpec, messages: &[(u64, Message)], most
     spec.routing.visit(ReferenceRun { spec, messages, most_cycles })
 }
 
-/// A message of an even number of packets takes the connection of its hosts, any other one of its own.
+/// A message of an even number of packets takes the connection of its hosts, any other message a separate one.
 pub(super) fn message(from: u32, to: u32, packets: u64) -> Message {
     let connection = packets.is_multiple_of(2).then_some(Connection { sender: from, receiver: to });
     Message { tag: from.into(), from: HostId(from), to: HostId(to), packets, connection }
@@ -182,8 +182,9 @@ fn a_packet_alone_takes_what_the_formula_says() {
     }
 }
 
-/// Two packets from as far away meet somewhere on their ways to a host, at its consumption port if not before. The one that
-/// has to wait there goes on when the tail of the other has left, L = 16 cycles later, and stays as much behind.
+/// Two packets from the same distance meet somewhere on their ways to a host, at its consumption port at the latest.
+/// The one that has to wait there continues when the tail of the other has left, L = 16 cycles later, and keeps this
+/// distance.
 #[test]
 fn two_that_contend_arrive_a_packet_apart() {
     for (topology, spec) in all_networks() {
@@ -371,7 +372,7 @@ proptest! {
         prop_assert_eq!(run(&spec, &messages), run_reference(&spec, &messages, 20_000));
     }
 
-    /// Whatever saturates the network, it drains, and each message arrives once.
+    /// After any saturation, the network drains, and each message arrives once.
     #[test]
     fn saturating_traffic_drains((spec, messages) in any_run(500..1000, 20)) {
         let mut tags: Vec<_> = run(&spec, &messages).iter().map(|delivery| delivery.message.tag).collect();
@@ -380,7 +381,7 @@ proptest! {
     }
 }
 
-/// In every network, packets of one message follow each other without a gap, unless routers hold them up.
+/// In every network, the packets of one message follow each other without a gap, unless routers delay them.
 #[test]
 fn packets_of_one_message_alone_take_their_unloaded_time() {
     for (topology, spec) in all_networks() {

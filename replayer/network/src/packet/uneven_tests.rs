@@ -1,4 +1,4 @@
-//! Networks whose links are not alike: the same as the reference to the cycle, and every message once and in the end.
+//! Networks of unequal links: equality with the reference in every cycle, and delivery of every message exactly once.
 
 use proptest::prelude::*;
 use titr_common::units::Seconds;
@@ -100,7 +100,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Whatever saturates the network, it drains, and each message arrives once.
+    /// After any saturation, the network drains, and each message arrives once.
     #[test]
     fn saturating_traffic_drains_over_uneven_links((spec, messages) in any_run(300..500, 20)) {
         let mut tags: Vec<_> = run(&spec, &messages).iter().map(|delivery| delivery.message.tag).collect();

@@ -10,9 +10,9 @@ use crate::topology::{ChannelIndex, LinkId, RouterGraph};
 /// Counts of packets.
 #[derive(Clone, Debug, Default)]
 pub struct Usage {
-    /// For each queue, numbered as [`Layout`] does, the channel that it is at the end of, if it is no host's.
+    /// For each queue, numbered as in [`Layout`], the channel that ends there, unless it belongs to a host.
     channels: Arc<[Option<Channel>]>,
-    /// For each queue, cycles from header to tail of each packet that left it, in all.
+    /// For each queue, the total cycles from header to tail of the packets that left it.
     stays: Vec<u64>,
     /// Packets that each virtual channel carried, port by port.
     carried: Vec<u64>,
@@ -22,7 +22,7 @@ pub struct Usage {
     injected: u64,
     consumed: u64,
     packet_hops: u64,
-    /// From when each packet left its host until it was consumed, in cycles.
+    /// Cycles from each packet's departure from its host until its consumption.
     latencies: Histogram,
     latency: u64,
 }
@@ -32,7 +32,7 @@ pub struct Usage {
 struct Channel {
     link: LinkId,
     channel: ChannelIndex,
-    /// Its place among those of all ports.
+    /// Its index among all ports.
     place: u32,
 }
 
@@ -97,7 +97,7 @@ impl Usage {
         (self.stays[queue.index()] ^ self.carried[(output.0 * self.virtual_channels) as usize]) as u32
     }
 
-    /// A packet is consumed, so many cycles after it left its host.
+    /// A packet is consumed, `latency` cycles after it left its host.
     pub(super) fn consume(&mut self, hops: u32, latency: u64) {
         self.consumed += 1;
         self.latency += latency;

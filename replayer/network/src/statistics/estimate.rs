@@ -1,4 +1,4 @@
-//! Means and how sure they are.
+//! Means and their confidence intervals.
 
 use serde::Serialize;
 
@@ -11,14 +11,15 @@ pub struct Estimate {
     pub half_width: Option<f64>,
 }
 
-/// 99.5 % quantiles of Student's t by degrees of freedom from 1; beyond 30, that of 30, which is a little more.
+/// 99.5 % quantiles of Student's t by degrees of freedom from 1. Above 30, the last one is used, which is slightly too
+/// large.
 const T: [f64; 30] = [
     63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055, 3.012, 2.977, 2.947, 2.921,
     2.898, 2.878, 2.861, 2.845, 2.831, 2.819, 2.807, 2.797, 2.787, 2.779, 2.771, 2.763, 2.756, 2.750,
 ];
 
 impl Estimate {
-    /// From samples that are independent and about normal.
+    /// From samples that are independent and approximately normal.
     #[must_use]
     pub fn of(samples: &[f64]) -> Self {
         let count = samples.len();

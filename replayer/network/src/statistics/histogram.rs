@@ -1,4 +1,4 @@
-//! Counts of whole numbers, for percentiles: exact up to 64, and within 1.6 % above.
+//! Histograms of integers, for percentiles: exact up to 64, and within 1.6 % above.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -47,7 +47,7 @@ impl Histogram {
         self.greatest = self.greatest.max(number);
     }
 
-    /// Counts what another has counted.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
         self.bins.resize(self.bins.len().max(other.bins.len()), 0);
         for (bin, more) in self.bins.iter_mut().zip(&other.bins) {
@@ -84,7 +84,7 @@ fn bin_of(number: u64) -> usize {
     (shift * FINE + (number >> shift)) as usize
 }
 
-/// The inverse of [`bin_of`], as far as there is one.
+/// The inverse of [`bin_of`]: the greatest number of a bin.
 fn greatest_of(bin: usize) -> u64 {
     let bin = bin as u64;
     if bin < 2 * FINE {

@@ -1,4 +1,4 @@
-//! Statistics of many numbers: means with confidence intervals, and percentiles.
+//! Statistics of samples: means with confidence intervals, and percentiles.
 
 mod estimate;
 mod histogram;

@@ -1,4 +1,4 @@
-//! Cables: what a topology lays between two devices, and the links that each is made of.
+//! Cables between two devices of a topology, and the links that each consists of.
 
 use serde::Deserialize;
 use titr_common::units::Seconds;
@@ -10,17 +10,17 @@ use super::{Link, LinkId, Sharing};
 pub struct Cable {
     /// Bytes per second, of each direction of a full-duplex cable.
     pub bandwidth: f64,
-    /// From end to end.
+    /// End-to-end latency.
     pub latency: Seconds,
-    /// How its two directions share the bandwidth.
+    /// The sharing of bandwidth between its two directions.
     pub duplex: Duplex,
 }
 
-/// How the two directions of a cable share its bandwidth.
+/// The sharing of a cable's bandwidth between its two directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Duplex {
-    /// They share nothing: there is a link for each direction (SimGrid's SPLITDUPLEX).
+    /// No sharing: there is a link for each direction (SimGrid's SPLITDUPLEX).
     #[default]
     Full,
     /// They share one link, as on a bus (SHARED).

@@ -1,4 +1,4 @@
-//! A topology whose links are changed.
+//! A topology with changed links.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl ChangedLinks {
         Self { links: inner.links().iter().map(instant).collect(), changes: Vec::new(), inner }
     }
 
-    /// The topology `inner`, whose links have so many times the latency and the bandwidth: all links, or those of a class.
+    /// The topology `inner`, with the latency and bandwidth of its links multiplied: of all links, or of one class.
     #[must_use]
     pub fn scaled(inner: Arc<dyn Topology>, class: Option<&str>, latency: f64, bandwidth: f64) -> Self {
         let is_in = |link| class.is_none_or(|class| inner.link_class(link) == class);

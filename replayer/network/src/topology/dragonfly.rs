@@ -1,12 +1,13 @@
 //! A dragonfly as the Cray XC builds it (Faanes et al., SC 2012; SimGrid's four numbers): nodes on blades, blades in
 //! chassis, chassis in groups.
 //!
-//! Each blade has one router. *Green* links join every two blades of a chassis, *black* ones the blades of one position
-//! in every two chassis of a group, and one *blue* link joins every two groups *i* and *j*: it leaves group *i* at blade
-//! *j* of its first chassis, and arrives at blade *i* of the first chassis of *j*. So there are at most as many groups as
-//! blades in a chassis. Routes are minimal: green, then black, to the blue link; then green and black again. (SimGrid 3.32,
-//! in `DragonflyZone::get_local_route`, thinks a message that has taken its last green link is in the first chassis. Within
-//! any other it so takes a black link too many, and from another to the first one too few.)
+//! Each blade has one router. *Green* links join every two blades of a chassis, and *black* links the blades of one
+//! position in every two chassis of a group. One *blue* link joins every two groups *i* and *j*: it leaves group *i* at
+//! blade *j* of its first chassis, and arrives at blade *i* of the first chassis of *j*. The number of groups is
+//! therefore at most the number of blades in a chassis. Routes are minimal: green, then black, to the blue link; then
+//! green and black again. (SimGrid 3.32, in `DragonflyZone::get_local_route`, assumes that a message is in the first
+//! chassis after its last green link. Within any other chassis its route therefore has a black link too many, and from
+//! another chassis to the first one too few.)
 
 use std::fmt;
 
@@ -102,7 +103,7 @@ impl Dragonfly {
         self.shape.blade(RouterId(host.0 / self.shape.nodes))
     }
 
-    /// Adds to a route what a message takes to leave `at` by `link`.
+    /// Adds the links to a route by which a message leaves `at` through `link`.
     fn leave(&self, at: Blade, link: LinkId, route: &mut Vec<LinkId>) {
         let Shape { chassis, blades, .. } = self.shape;
         route.extend(self.limiters.of(self.shape.hosts() + (at.group * chassis + at.chassis) * blades + at.blade));

@@ -1,7 +1,7 @@
-//! Hosts and routers, and the links and routes between them as somebody wrote them down.
+//! Hosts and routers with explicitly specified links and routes.
 //!
-//! A *piece* is a way from one host or router to another: some links, in order. What routes between hosts are made of them
-//! is one of [`Routes`], which are SimGrid's kinds of zone (`FullZone`, `StarZone`, `FloydZone`, `DijkstraZone`).
+//! A *piece* is a path from one host or router to another: a list of links. [`Routes`] selects how routes between hosts
+//! are composed of pieces, by SimGrid's kinds of zone (`FullZone`, `StarZone`, `FloydZone`, `DijkstraZone`).
 
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -18,11 +18,11 @@ pub struct Explicit {
     names: Vec<String>,
     pieces: FxHashMap<(u32, u32), Box<[LinkId]>>,
     routes: Routes,
-    /// For routes that are the shortest.
+    /// The paths, for routes that are the shortest.
     shortest: Option<ShortestPaths>,
 }
 
-/// How routes between hosts are made of pieces.
+/// The composition of routes between hosts from pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Routes {
@@ -39,7 +39,7 @@ pub enum Routes {
 }
 
 impl Explicit {
-    /// The network of these links, with their names, and these pieces, no two of which have the same ends.
+    /// The network of these links, with their names, and these pieces, all with different ends.
     #[must_use]
     pub fn new(hosts: u32, routers: u32, links: Vec<(String, Link)>, pieces: &[Piece], routes: Routes) -> Self {
         let (names, links) = links.into_iter().unzip();

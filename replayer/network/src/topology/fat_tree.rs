@@ -1,4 +1,4 @@
-//! Fat-trees in SimGrid's notation: four lists' worth of numbers describe any tree of identical switches a level.
+//! Fat-trees in SimGrid's notation: four lists of numbers describe any tree with identical switches on each level.
 //!
 //! **Structure.** Level 0 are the hosts; above level *l* is a stage of cables, and then the switches of level *l* + 1. The
 //! stage says how many parents (`up`) each device of level *l* has, how many children (`down`) each of level *l* + 1, and
@@ -10,10 +10,11 @@
 //! These are the generalized fat-trees of Zahavi ("D-Mod-K routing providing non-blocking traffic for shift permutations
 //! on real life fat trees", CCIT 776, 2010), and with one cable each the XGFTs of Öhring et al. (IPPS 1995).
 //!
-//! **Routing** is his D-mod-K: up from the source, at each level by the port that the destination's number chooses, until
-//! the destination is below; then the only way down, over the parallel cable that the source's number chooses. (SimGrid
-//! 3.32, in `FatTreeZone::get_local_route`, looks for that way among a switch's ports from where it stopped at the switch
-//! above, and only where there is none after that from the port of the source's number.)
+//! **Routing** is his D-mod-K: up from the source, at each level by the port that the destination's number determines,
+//! until the destination is below; then down the only path, over the parallel cable that the source's number
+//! determines. (SimGrid 3.32, in `FatTreeZone::get_local_route`, searches for that path among a switch's ports from the
+//! port where the search at the switch above ended, and only if there is none after that from the port of the source's
+//! number.)
 
 use super::cable::Direction;
 use super::limiter::Limiters;
@@ -59,7 +60,7 @@ pub struct Stage {
     pub count: u32,
 }
 
-/// A stage and where it stands in the tree.
+/// A stage and its position in the tree.
 #[derive(Clone, Copy, Debug)]
 struct Laid {
     stage: Stage,
@@ -90,12 +91,12 @@ impl Laid {
         self.redigit(position, self.stage.up, self.stage.down, host / self.hosts % self.stage.down)
     }
 
-    /// Which of its parallel cables' first port on the child leads to the switch at `position`.
+    /// The upward port of a child that leads to the switch at `position`, by the first of its parallel cables.
     fn port_to(self, position: u32) -> u32 {
         position / self.stride % self.stage.up
     }
 
-    /// Which of the parallel cables downwards SimGrid takes, and the port that it found it at. Ports downwards are
+    /// The parallel cable downwards that SimGrid takes; updates the port where SimGrid found it. Ports downwards are
     /// numbered by parallel cable and then by child.
     fn parallel_after(self, last_port: &mut Option<u32>, from: u32, to: u32) -> u32 {
         let Stage { down, count, .. } = self.stage;

@@ -3,10 +3,10 @@
 //! **Numbering.** Host `x₀ + d₀·(x₁ + d₁·(x₂ + …))` has the coordinates x; the first dimension varies fastest. A cable
 //! runs from a host to the next in one dimension (+1). In a torus the last is followed by the first.
 //!
-//! **Routing** is in dimension order, the first dimension first, the shorter way round each ring. Where both ways are as
-//! long — half round a ring of even length d — it goes up, except from d/2 down to 0. That is SimGrid's rule, and it is
-//! not symmetric, so that there and back use different cables. In a twisted torus the way is one of the shortest that
-//! [`Lattice`] knows, likewise dimension by dimension.
+//! **Routing** is in dimension order, the first dimension first, along the shorter direction of each ring. If both
+//! directions are equally long — half way round a ring of even length d — the route goes up, except from d/2 down to 0.
+//! This is SimGrid's rule; it is not symmetric, so the two directions of a pair use different cables. In a twisted
+//! torus the route is one of the shortest that [`Lattice`] knows, also in dimension order.
 
 use super::cable::Direction;
 use super::limiter::Limiters;

@@ -1,14 +1,14 @@
-//! The geometry of grids: coordinates, neighbours, and how far it is from one place to another.
+//! The geometry of grids: coordinates, neighbours, and distances.
 //!
 //! Place `x₀ + d₀·(x₁ + d₁·(x₂ + …))` has the coordinates x. A **torus** closes each row to a ring, a **mesh** does not.
 //!
 //! A **rectangular twisted torus** of 2a × a (J. Cámara, M. Moretó, E. Vallejo, R. Beivide, J. Miguel-Alonso, C. Martínez,
 //! J. Navaridas, "Twisted Torus Topologies for Enhanced Interconnection Networks", IEEE TPDS 21(12), 2010) is a torus whose
-//! short rings do not close at once: the step from the last place of a short row to the first goes a places along the
-//! long dimension too, (x, a−1) + Y → ((x + a) mod 2a, 0). Here any number of dimensions may follow the long one, each half
-//! as long. All places of it still look alike, so the way to another depends on the difference of coordinates alone: where
-//! it crosses k seams, it is off by k·a along the long dimension, and of all ways the shortest is among those that cross
-//! no seam or one in each short dimension.
+//! short rings do not close at once: the step from the last place of a short row to the first also moves a places along
+//! the long dimension, (x, a−1) + Y → ((x + a) mod 2a, 0). Here the long dimension may be followed by any number of
+//! dimensions, each half as long. The torus remains symmetric under translation, so a path depends only on the
+//! difference of coordinates: if it crosses k seams, it is shifted by k·a along the long dimension, and a shortest path
+//! always crosses no seam or one in each short dimension.
 
 use super::Geometry;
 use super::cable::Direction;
@@ -186,7 +186,7 @@ mod tests {
         (distances.into_iter().max().unwrap(), mean)
     }
 
-    /// Table 1 of Cámara et al., as far as it is about distance, and the three-dimensional case by hand.
+    /// Table 1 of Cámara et al., for distances, and the three-dimensional case by hand.
     #[test]
     fn a_twist_brings_places_closer() {
         let of = |sizes: &[u32]| [Edge::Closed, Edge::Twisted].map(|edge| shape(&Lattice::new(sizes, edge)));
@@ -214,7 +214,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever decides ties, walking the steps in any dimension's turn ends where it should, and no way is shorter.
+        /// Regardless of how ties are broken, walking the steps in any order of dimensions ends at the destination, and
+        /// no path is shorter.
         #[test]
         fn displacements_are_shortest_ways(lattice in lattice(), ends in any::<(u32, u32)>(), ties in any::<u64>()) {
             let (from, to) = (ends.0 % lattice.places(), ends.1 % lattice.places());

@@ -1,4 +1,4 @@
-//! Limiters: what a device passes on in all, by whatever cables and whichever way (SimGrid's `limiter_link`).
+//! Limiters: the total bandwidth of a device over all its cables and both directions (SimGrid's `limiter_link`).
 
 use std::ops::Range;
 

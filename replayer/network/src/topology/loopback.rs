@@ -1,4 +1,4 @@
-//! Messages that stay within a host: a link of its own for each host, beside any topology.
+//! Messages within a host: a separate link for each host, on any topology.
 
 use titr_common::units::Seconds;
 

@@ -1,9 +1,9 @@
-//! How hosts are connected: links and the route between two hosts for all network models, and graphs of routers with their
-//! routings for the packet model.
+//! Topologies: links and the route between two hosts for all network models, and router graphs with their routings for
+//! the packet model.
 //!
-//! **To add a topology**, implement [`Topology`] in a file of its own and name the file here. Packets take its routes. To let
-//! them choose their way, it gives a [`RouterGraph`]; a routing for the graph may be in the topology's folder, and is a line
-//! in `routings!`.
+//! **To add a topology**, implement [`Topology`] in a new file and name the file here. Packets then follow its routes.
+//! For packets that choose their way, the topology provides a [`RouterGraph`]; a routing for the graph may be in the
+//! topology's folder, and is a line in `routings!`.
 
 mod cable;
 mod changed_links;
@@ -69,7 +69,7 @@ ids! {
     ChannelIndex
 }
 
-/// How flows share a link's bandwidth.
+/// The sharing of a link's bandwidth among flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {
@@ -87,7 +87,7 @@ pub struct Link {
     pub bandwidth: f64,
     /// Time for the first bit to cross.
     pub latency: Seconds,
-    /// How flows share the bandwidth.
+    /// The sharing of bandwidth among flows.
     pub sharing: Sharing,
 }
 

@@ -1,7 +1,8 @@
-//! A topology as a packet meets it: a graph of routers.
+//! Router graphs: topologies as packets see them.
 //!
-//! A **router** has numbered **ports**; from each a channel leads to another router, or to nothing, where a mesh ends. A
-//! **host** is attached to one router: in a grid it shares a node with the router, under a switch it hangs by a cable.
+//! A **router** has numbered **ports**; from each, a channel leads to another router, or to nothing at the end of a
+//! mesh. A **host** is attached to one router: in a grid it shares a node with the router, under a switch it has a
+//! cable.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -97,7 +98,7 @@ impl RouterGraph {
         self.ports(router).get(port.index())
     }
 
-    /// How each host is attached.
+    /// The attachment of each host.
     #[must_use]
     pub fn hosts(&self) -> &[HostPort] {
         &self.hosts
@@ -123,7 +124,7 @@ impl RouterGraph {
         self
     }
 
-    /// Whether hosts hang by cables.
+    /// Whether hosts have cables.
     #[must_use]
     pub fn has_host_cables(&self) -> bool {
         self.hosts.iter().any(|host| host.cable.is_some())

@@ -1,4 +1,4 @@
-//! Shortest ways through written pieces. Where several are as short, the one that SimGrid 3.32 takes.
+//! Shortest paths through pieces. Among equally short ones, the path that SimGrid 3.32 takes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -27,7 +27,7 @@ pub(super) struct ShortestPaths(Predecessors);
 enum Predecessors {
     /// All of them, row by row.
     Table { nodes: u32, before: Vec<u32> },
-    /// The ones from a node are found when a way from there is first asked for.
+    /// The paths from a node are computed at the first request for one of them.
     OnDemand { graph: Graph, before: Vec<OnceLock<Box<[u32]>>> },
 }
 
@@ -44,7 +44,7 @@ struct Graph {
 const NONE: u32 = u32::MAX;
 
 impl ShortestPaths {
-    /// By Floyd (CACM 5(6), 1962, algorithm 97): of ways as short, that through the node which comes first.
+    /// Floyd's algorithm (CACM 5(6), 1962, algorithm 97). Among equally short paths, the one through the first node.
     pub(super) fn floyd(nodes: u32, pieces: &[Piece]) -> Self {
         let size = nodes as usize;
         let entry = |from: usize, to: usize| from * size + to;
@@ -86,8 +86,8 @@ impl ShortestPaths {
         Self(Predecessors::Table { nodes, before })
     }
 
-    /// By Dijkstra (Numerische Mathematik 1, 1959): of nodes as near, that is gone on from first which the pieces
-    /// mention first.
+    /// Dijkstra's algorithm (Numerische Mathematik 1, 1959). Among equally near nodes, the search continues from the
+    /// one that the pieces mention first.
     pub(super) fn dijkstra(nodes: u32, pieces: &[Piece]) -> Self {
         let mut mentioned = FxHashMap::default();
         let mut leaving = vec![Vec::new(); nodes as usize];
@@ -129,7 +129,7 @@ impl ShortestPaths {
 }
 
 impl Graph {
-    /// For each node, the node before it on the way from one node.
+    /// For each node, its predecessor on the path from node `from`.
     fn predecessors(&self, from: u32) -> Box<[u32]> {
         let nodes = self.leaving.len();
         let (mut before, mut lengths) = (vec![NONE; nodes], vec![NONE; nodes]);

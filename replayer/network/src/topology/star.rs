@@ -1,4 +1,4 @@
-//! A star: each host has a cable to one switch, or to a backbone that all cables meet at (SimGrid's flat `<cluster>`).
+//! A star: each host has a cable to one switch, or to a backbone that joins all cables (SimGrid's flat `<cluster>`).
 
 use super::cable::Direction;
 use super::limiter::Limiters;
@@ -79,7 +79,7 @@ impl Topology for Star {
         route.extend(self.limiters.of(from.0));
         route.push(self.cable.link(from.0, Direction::Up));
         route.extend(self.backbone);
-        // A message to its own host returns on the cable it came by. What it takes both ways counts once.
+        // A message to its own host returns on the cable that it left by. A link used in both directions counts once.
         if from != to || self.cable.duplex == Duplex::Full {
             route.push(self.cable.link(to.0, Direction::Down));
         }

@@ -1,4 +1,4 @@
-//! Loads to measure at: `0.3`, `0.1,0.2,0.5`, or `0.05..1.0:0.05`, which is from, to and step.
+//! Loads to measure: `0.3`, `0.1,0.2,0.5`, or `0.05..1.0:0.05`, which is start, end and step.
 
 use std::str::FromStr;
 

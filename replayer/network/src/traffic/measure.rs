@@ -25,12 +25,12 @@ pub struct Plan {
     pub runs: u32,
 }
 
-/// How much hosts inject.
+/// The load that hosts inject.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Injection {
-    /// So many phits a cycle in the mean, above 0 and up to 1, whatever becomes of them.
+    /// This many phits per cycle on average, above 0 and up to 1, regardless of how many are accepted.
     Load(f64),
-    /// So many messages at once, and again when those of all hosts have arrived.
+    /// This many messages at once, and again when all hosts' messages have arrived.
     Burst(u32),
 }
 
@@ -123,7 +123,7 @@ pub fn point(spec: &PacketSpec, injection: Injection, runs: Vec<MeasuredRun>) ->
     }
 }
 
-/// Measures a network under synthetic traffic in one run; the number of the run decides what is left to chance.
+/// Measures a network under synthetic traffic in one run; the number of the run determines the random choices.
 #[must_use]
 pub fn measure_run(spec: &PacketSpec, plan: &Plan, injection: Injection, number: u32, threads: usize) -> MeasuredRun {
     let parameters = spec.parameters();
@@ -143,7 +143,7 @@ pub fn measure_run(spec: &PacketSpec, plan: &Plan, injection: Injection, number:
     let (mut warm, mut consumed) = (false, (0, 0));
     let mut delivered = Vec::new();
     loop {
-        // Where hosts have nothing to send to each other, nothing ever happens.
+        // If no host has a destination, nothing ever happens.
         let next = [engine.next_cycle(), offers.next()].into_iter().flatten().min();
         let now = next.unwrap_or(u64::MAX);
         if !warm && now >= warmup {

@@ -1,17 +1,19 @@
-//! Synthetic traffic: hosts that send without end, whatever the network makes of it, and what comes of it.
+//! Synthetic traffic: hosts that send continuously, and the resulting throughput and latency.
 //!
-//! An **open loop** (W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", 2004, ch. 23): in every
-//! cycle each host offers a message with the same probability, such that it offers `load` phits a cycle in the mean; what
-//! the network does not take waits at the host. A run first warms up, then it is measured for so many cycles:
+//! An **open loop** (W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks", 2004, ch. 23): in
+//! every cycle each host offers a message with the same probability, chosen so that it offers `load` phits per cycle on
+//! average. Messages that the network does not accept wait at the host. After a warm-up, a number of cycles is
+//! measured:
 //!
-//! - **accepted** load: phits consumed in them, a cycle and host;
-//! - **message latency**: from the offer of a message until the tail of its last packet is consumed, and **network latency**:
-//!   from when the header of its first packet leaves the host; of the messages that arrive in the measured cycles.
+//! - **accepted** load: phits consumed in these cycles, per cycle and host;
+//! - **message latency**: from the offer of a message until the tail of its last packet is consumed, and **network
+//!   latency**: from the departure of its first packet's header from the host; both of the messages that arrive in the
+//!   measured cycles.
 //!
-//! **Bursts** (INSEE's) close the loop instead: every host sends so many messages at once, and as many again when all have
-//! arrived, as after a barrier that costs nothing. What tells is how long a burst takes.
+//! **Bursts** (INSEE's) form a closed loop: every host sends a number of messages at once, and the same number again
+//! when all have arrived, as after a barrier that costs nothing. The result is the time of a burst.
 //!
-//! Means come with 99 % confidence intervals (Student's t): over runs, or over batches of cycles where there is one run.
+//! Means have 99 % confidence intervals (Student's t): over runs, or over batches of cycles for a single run.
 
 mod load;
 mod measure;

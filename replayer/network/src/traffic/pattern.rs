@@ -1,7 +1,7 @@
-//! Who sends to whom.
+//! Traffic patterns: the destination of each host's messages.
 //!
-//! Sources: the permutations are those of W. J. Dally, B. Towles, "Principles and Practices of Interconnection Networks",
-//! 2004, §3.2; the hot region is INSEE's: a quarter of all messages go to the first eighth of the hosts.
+//! Sources: the permutations are those of W. J. Dally, B. Towles, "Principles and Practices of Interconnection
+//! Networks", 2004, §3.2; the hot region is INSEE's: a quarter of all messages go to the first eighth of the hosts.
 
 use std::fmt;
 use std::str::FromStr;
@@ -65,7 +65,7 @@ pub enum NoPattern {
     /// Rows and columns are exchanged where there are not as many.
     #[error("transpose is between as many hosts as a square, not {0}")]
     NotASquare(u32),
-    /// Nobody has anybody to send to.
+    /// No host has a destination.
     #[error("traffic is between at least two hosts")]
     TooFewHosts,
 }
@@ -101,10 +101,10 @@ pub struct Destinations {
 }
 
 impl Destinations {
-    /// The pattern between `hosts` hosts, which stand in a grid of these sizes if they do.
+    /// The pattern between `hosts` hosts, which form a grid of these sizes if any are given.
     ///
     /// # Errors
-    /// If the pattern is not defined between so many.
+    /// If the pattern is not defined for this number of hosts.
     pub fn new(pattern: Pattern, hosts: u32, grid: Option<&[u32]>) -> Result<Self, NoPattern> {
         match pattern {
             _ if hosts < 2 => return Err(NoPattern::TooFewHosts),

@@ -1,4 +1,4 @@
-//! How large messages are: `64B`, any size of a range `64B..4KiB`, or each of some with its weight `64B:9,64KiB:1`.
+//! The sizes of messages: `64B`, a range `64B..4KiB` of equally likely sizes, or sizes with weights `64B:9,64KiB:1`.
 
 use std::str::FromStr;
 

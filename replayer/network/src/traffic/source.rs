@@ -1,12 +1,12 @@
-//! When and what hosts send.
+//! The times and messages that hosts offer.
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
 
-/// Which host offers a message in which cycle, where each does in each cycle with the same probability.
+/// The cycles in which hosts offer messages, if each host does so in each cycle with the same probability.
 ///
-/// Counted cycle by cycle, and in a cycle host by host, the chances are a row of independent trials, and from one success
-/// to the next it is a geometrically distributed number of them: nothing is done for a host that offers nothing.
+/// Counted cycle by cycle, and in a cycle host by host, this is a sequence of independent trials, and the number of
+/// trials from one success to the next is geometrically distributed: a host that offers nothing costs nothing.
 #[derive(Clone, Debug)]
 pub(super) struct OpenLoop {
     hosts: u64,
@@ -48,7 +48,7 @@ impl OpenLoop {
     }
 }
 
-/// Bursts: every host offers so many messages at once, and as many again when all of them have arrived.
+/// Bursts: every host offers this many messages at once, and the same number again when all of them have arrived.
 #[derive(Clone, Debug)]
 pub(super) struct Bursts {
     hosts: u32,
@@ -76,7 +76,7 @@ impl Bursts {
     }
 }
 
-/// Which hosts offer a message when.
+/// The schedule of the hosts' offers.
 #[derive(Clone, Debug)]
 pub(super) enum Offers {
     Steady(OpenLoop),
@@ -84,7 +84,7 @@ pub(super) enum Offers {
 }
 
 impl Offers {
-    /// The cycle of the next offer, unless that depends on what is under way.
+    /// The cycle of the next offer, unless it depends on messages in transit.
     pub fn next(&self) -> Option<u64> {
         match self {
             Self::Steady(offers) => Some(offers.next().0),
@@ -99,7 +99,7 @@ impl Offers {
         }
     }
 
-    /// Goes past the offers of cycle `now`, each of which `offer` is told the host of.
+    /// Consumes the offers of cycle `now`, and passes the host of each to `offer`.
     pub fn take<R: RngCore>(&mut self, now: u64, random: &mut R, mut offer: impl FnMut(u32, &mut R)) {
         match self {
             Self::Steady(offers) => {

@@ -31,7 +31,7 @@ use message::Stage;
 pub(super) struct Exchange {
     pub(super) protocol: Protocol,
     matching: Matching,
-    /// The unmatched messages of each rank, if the replay does no matching.
+    /// The messages of each rank that are in the network, if the replay does no matching.
     backlogs: Option<Vec<Backlog>>,
     messages: DenseSlab<Message>,
     pub(super) operations: Operations,

@@ -12,7 +12,7 @@ pub(super) struct MessageId(pub(super) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StorageAccessId(pub(super) u32);
 
-/// The owner of a transfer in the network: even and odd transfer ids are messages and storage accesses.
+/// The content of a transfer in the network: a message or a storage access. Half of the transfer ids are for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Carried {
     Message(MessageId),

@@ -1,8 +1,8 @@
-//! Progressive filling: the level of all flows rises together from 0. It stops for a flow at its bound, and for all flows on a
-//! link when the link is full (Bertsekas and Gallager, *Data Networks*, §6.5.2).
+//! Progressive filling: the level of all flows rises together from 0. It stops for a flow at its bound, and for all
+//! flows on a link when the link is full (Bertsekas and Gallager, *Data Networks*, §6.5.2).
 //!
-//! Most fillings are of two or three flows on as many links, so everything that one needs lies side by side: a flow's elements
-//! are copied here, and name the links by their places in this filling.
+//! Most fillings consist of two or three flows on as many links, so all their data is contiguous: the elements of the
+//! flows are copied here, and refer to links by their indices in this filling.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -37,11 +37,11 @@ pub(super) struct Filling {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinkState {
     pub link: LinkId,
-    /// How many flows still rise.
+    /// The number of flows that still rise.
     rising: u32,
-    /// How many flows of the filling take it.
+    /// The number of flows of the filling that take the link.
     pub invalid: u32,
-    /// How many of them it limited before.
+    /// The number of them that the link limited before.
     pub limited: u32,
     pub capacity: f64,
     /// The capacity that other flows leave to those of the filling.
@@ -50,7 +50,7 @@ pub(super) struct LinkState {
     pub total_slope: f64,
     /// The capacity that other and stopped flows leave.
     pub free: f64,
-    /// How fast a rising level would use it: Σ n·w/P of the flows that still rise.
+    /// The rate at which a rising level uses up the capacity: Σ n·w/P of the flows that still rise.
     pub slope: f64,
     /// The level at which it will be full if no flow stops before; no higher than that if one has.
     full: f64,
@@ -75,7 +75,7 @@ pub(super) struct RisingFlow {
     pub bottleneck: Option<LinkId>,
 }
 
-/// So many links are looked through one by one for that which will be full first.
+/// Up to this many links, a linear search finds the link that fills first.
 const FEW: usize = 24;
 
 impl Filling {
@@ -87,7 +87,7 @@ impl Filling {
         self.lowest_bound = f64::INFINITY;
     }
 
-    /// Lets all flows rise. `flows_on` calls what it is handed with the place of each flow of this filling that takes a link.
+    /// Raises all flows. `flows_on` calls its argument with the index of each flow of this filling that takes a link.
     pub fn fill(&mut self, flows_on: impl Fn(LinkId, &mut dyn FnMut(u32))) {
         let first = first_of_few(&mut self.touched);
         if let Some((level, number)) = first
@@ -135,7 +135,7 @@ impl Filling {
         if touched.len() <= FEW {
             return first_of_few(touched);
         }
-        // As flows stop, the others' links fill later, never earlier: a link whose time has moved goes back.
+        // As flows stop, the other flows' links fill later, never earlier: a link whose time has moved goes back.
         while let Some(mut first) = filling.peek_mut() {
             let Reverse((level, number)) = *first;
             let link = &mut touched[number as usize];
@@ -229,7 +229,7 @@ impl LinkState {
 
     /// The flows of the filling that take it begin to rise, and `all` says whether no others take it.
     pub fn begin(&mut self, all: bool) {
-        // Exactly all of it when it is: what rounding leaves behind must not add up.
+        // Exactly zero when all of it is used: rounding errors must not add up.
         self.free = if all { self.capacity } else { self.shared };
         (self.rising, self.slope) = (self.invalid, self.total_slope);
         (self.full, self.full_at, self.highest) = (self.full(), f64::INFINITY, 0.0);

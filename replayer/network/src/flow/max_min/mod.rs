@@ -1,30 +1,31 @@
-//! The rates of flows that share links: weighted max-min fairness, kept up as flows come and go.
+//! Rates of flows that share links: weighted max-min fairness, updated as flows start and end.
 //!
-//! **Vocabulary** (that of SimGrid's `lmm`). A link is a *constraint*: it has a capacity *C*. A flow f is a *variable*: it
-//! has a *sharing penalty* P, a *bound* b on its rate, and an *element* on each link l that it takes, with a *weight* w(l): a
-//! rate r uses w·r of that link. Its *level* is r·P: what a fair division makes equal. Flows that ask for the same get the
-//! same, so they are kept as one variable, with their *count* n: they use n·w·r.
+//! **Vocabulary** (from SimGrid's `lmm`). A link is a *constraint* with a capacity *C*. A flow f is a *variable*: it
+//! has a *sharing penalty* P, a *bound* b on its rate, and an *element* on each link l that it takes, with a *weight*
+//! w(l): a rate r uses w·r of that link. Its *level* is r·P, the quantity that fair sharing equalises. Flows with equal
+//! demands get equal rates, so they are one variable with a *count* n: they use n·w·r.
 //!
-//! **The problem.** Rates are *feasible* if r ≤ b for each flow and Σ n·w·r ≤ C on each link. Of the feasible rates we
-//! want those that are max-min fair: no flow's level can be raised without lowering that of a flow whose level is no
-//! higher (Bertsekas and Gallager, *Data Networks*, §6.5.2). There is exactly one such division, and it is
-//! recognized link by link: it is the feasible one where **each flow is limited** —
+//! **The problem.** Rates are *feasible* if r ≤ b for each flow and Σ n·w·r ≤ C on each link. Among the feasible rates,
+//! the solver finds the max-min fair ones: no flow's level can be raised without lowering the level of a flow that has
+//! no higher level (Bertsekas and Gallager, *Data Networks*, §6.5.2). Exactly one such allocation exists. It can be
+//! recognised link by link, as the feasible one where **each flow is limited** —
 //!
 //! * by its bound: r = b, or
 //! * by a link, its *bottleneck*: the link is full, and no flow on it has a higher level.
 //!
-//! **The algorithm.** Because of that, a change makes only those rates *invalid* whose flows are limited no longer, and they
-//! are [found anew](resolve). When a flow leaves, those it shared a bottleneck with are limited no longer. When a flow
-//! comes, it takes its bound if the links have slack for that: nobody else notices, and it cost O(route). If they have not,
-//! it is invalid, and so are the flows whose bottleneck is the link without slack.
+//! **The algorithm.** A change therefore *invalidates* only the rates of flows that are no longer limited, and the
+//! solver [recomputes these](resolve). When a flow ends, the flows that it shared a bottleneck with are no longer
+//! limited. When a flow starts, it gets its bound if the links have slack for it: no other flow changes, and the cost
+//! is O(route). Otherwise the new flow is invalid, and so are the flows whose bottleneck is the link without slack.
 //!
-//! **Slack.** A link whose flows could all have their bounds is never full. It has *slack* and is left out of the search,
-//! however many flows it carries; not even its load is kept. Slack is counted in whole quanta, of which a capacity and a
-//! bound are rounded up to the next, so that a flow whose bound is the capacity leaves exactly none. A quantum is at most
-//! [`TOLERANCE`] times the capacity, so that the rounding lets no link carry more than the tolerance allows.
+//! **Slack.** A link that can give all its flows their bounds is never full. It has *slack* and is excluded from the
+//! search, regardless of the number of its flows; not even its load is kept. Slack is counted in whole quanta.
+//! Capacities and bounds are rounded up to quanta, so that a flow whose bound is the capacity leaves exactly none. A
+//! quantum is at most [`TOLERANCE`] times the capacity, so the rounding cannot overload a link by more than the
+//! tolerance.
 //!
-//! **Shared level.** Where one link is the bottleneck of many flows, and nothing but their common level moves, they are not
-//! even looked at: they get on with the [shared level](shared_level).
+//! **Shared level.** If one link is the bottleneck of many flows, and only their common level changes, the solver does
+//! not visit these flows: they follow the [shared level](shared_level).
 
 mod changes;
 mod filling;
@@ -75,7 +76,7 @@ pub struct MaxMinSolver {
 pub enum Pace {
     /// This rate, until the flow is reported again.
     Rate(f64),
-    /// This many times the [shared level](MaxMinSolver::shared_level), whatever that is, until the flow is reported again.
+    /// This multiple of the [shared level](MaxMinSolver::shared_level), at any time, until the flow is reported again.
     Shared(f64),
 }
 
@@ -146,7 +147,7 @@ impl MaxMinSolver {
         }
     }
 
-    /// Defines the demand of `flow`, of which none may be under way.
+    /// Defines the demand of `flow`, which must not have messages in transit.
     pub fn define(&mut self, flow: FlowId, demand: &Demand) {
         if self.flows.len() <= flow.index() {
             self.flows.resize_with(flow.index() + 1, Variable::default);
@@ -161,8 +162,8 @@ impl MaxMinSolver {
         }));
     }
 
-    /// Bounds a flow's rate otherwise from now on, whether it is under way or not. The rates must have been solved. Costs
-    /// O(route), however many messages the flow stands for.
+    /// Changes the bound of a flow's rate, whether the flow is in transit or not. The rates must have been solved.
+    /// Costs O(route), independent of the number of messages that the flow stands for.
     pub fn set_bound(&mut self, flow: FlowId, bound: f64) {
         let under_way = self.flows[flow.index()].count;
         if under_way > 0 {
@@ -368,7 +369,7 @@ impl Variable {
         self.level * self.inverse_penalty
     }
 
-    /// How fast a rising level would have it use the link that one of its elements lies on: n·w/P.
+    /// The rate at which a rising level uses the link of an element: n·w/P.
     fn slope(&self, element: u32) -> f64 {
         f64::from(self.count) * self.elements[element as usize].weight * self.inverse_penalty
     }

@@ -1,10 +1,11 @@
-//! Finding new rates for the flows whose rates are invalid.
+//! Recomputes the rates of invalid flows.
 //!
-//! The *invalid* flows are given their max-min fair rates in what the others leave ([`MaxMinSolver::fill`]). Then the links
-//! without slack that they take are looked over ([`MaxMinSolver::propagate`]): an outsider there may be limited no longer, or
-//! the invalid may be limited by a link where an outsider has a higher level. Such outsiders become invalid too, and it
-//! starts again; when there are none, each flow is limited and the rates are right. Most searches end after a flow or two.
-//! One that propagates for long is cut short by making everything within reach invalid.
+//! The *invalid* flows get their max-min fair rates in the capacity that the other flows leave
+//! ([`MaxMinSolver::fill`]). The solver then checks the links without slack on their routes
+//! ([`MaxMinSolver::propagate`]): another flow there may no longer be limited, or the invalid flows may be limited by a
+//! link where another flow has a higher level. Such other flows become invalid as well, and the search repeats. When
+//! there are none, each flow is limited and the rates are right. Most searches end after one or two flows. A search
+//! that propagates too often invalidates all reachable flows at once.
 
 use super::filling::{Filling, LinkState, RisingFlow};
 use super::{FlowId, MaxMinSolver, TOLERANCE, Variable};
@@ -18,11 +19,11 @@ pub(super) struct Resolve {
     /// The count when this search began.
     began: u64,
     pub invalid: Vec<FlowId>,
-    /// The last filling: what it found for each of the invalid flows, in their order, and the links without slack that they take.
+    /// The last filling: the results for the invalid flows, in their order, and the links without slack that they take.
     pub filling: Filling,
 }
 
-/// How often a search may propagate before it takes all flows within reach. Each time costs a filling.
+/// Maximum number of propagations before a search takes all reachable flows. Each costs a filling.
 const MAX_PROPAGATIONS: usize = 4;
 
 impl MaxMinSolver {
@@ -75,7 +76,8 @@ impl MaxMinSolver {
         }
     }
 
-    /// Gives each invalid flow its next rate: max-min fair among the invalid, in what the valid leave.
+    /// Gives each invalid flow its next rate: max-min fair among the invalid flows, in the capacity that the valid ones
+    /// leave.
     fn fill(&mut self) {
         self.touch();
         let Self { links, flows, resolve: Resolve { filling, began, .. }, .. } = self;
@@ -89,8 +91,8 @@ impl MaxMinSolver {
         });
     }
 
-    /// Adds the flows that are invalid since the last filling to the next, with the links without slack that they take, and what
-    /// there is to share on each.
+    /// Adds the flows that became invalid since the last filling to the next one, with the links without slack that
+    /// they take, and the capacity to share on each.
     fn touch(&mut self) {
         let Self { links, flows, resolve: Resolve { clock, invalid, filling, .. }, .. } = self;
         let Filling { touched, rising, elements, lowest_bound, .. } = filling;

@@ -1,21 +1,24 @@
-//! A level that many flows share, moved for all of them at once.
+//! A level that many flows share and that changes for all of them at once.
 //!
-//! A backbone, mostly, limits many flows, and each that comes or goes moves the level of all. While nothing but that level
-//! moves, it is one division: the *shared level* is the level λ of one link, and its *members* are all flows that this link
-//! limits. With *s* = Σ n·w/P of the members and *u* what other flows use of the link, λ = (C − u) / s.
+//! A link such as a backbone can limit many flows, so that each start and end of a flow changes the level of all. If
+//! nothing else changes, one division suffices: the *shared level* is the level λ of one link, and its *members* are
+//! all flows that this link limits. With *s* = Σ n·w/P of the members and *u* the part of the link that other flows
+//! use, λ = (C − u) / s.
 //!
-//! **When that is right.** Every flow stays limited as it is, by the criterion of [the solver](super), as long as
+//! **Validity.** By the criterion of [the solver](super), every flow stays limited as before as long as
 //!
 //! * λ is no lower than the level of the other flows on the link, which do not change;
-//! * λ is no higher than the bound of any member, nor than where another link that members take would be full;
-//! * no member takes another link that limits flows, for that would be full no longer when λ falls.
+//! * λ is no higher than the bound of any member, and no higher than the level at which another link of the members is
+//!   full;
+//! * no member takes another link that limits flows, because that link would not be full any more when λ falls.
 //!
-//! The lowest and the highest λ are known from the search that found one link to limit all invalid flows. A flow that comes
-//! lowers them for its own sake and that of the links on its way; one that goes leaves them lower than they need be. When λ
-//! would cross one of them, or anything else happens, the shared level ends, and its members are invalid like all others.
+//! The lowest and the highest valid λ are known from the search that found that one link limits all invalid flows. A
+//! flow that starts tightens both for itself and for the links on its route; a flow that ends leaves them tighter than
+//! necessary. When λ would cross one of them, or anything else happens, the shared level ends and its members become
+//! invalid.
 //!
-//! **What is put off.** The members' own `level`, and the loads of the links they take, stay as they were last written
-//! down, together: whatever is added to a load and taken from it is computed with that level, until the shared level ends.
+//! **Deferred updates.** The members' own `level`, and the loads of the links they take, keep their last stored values:
+//! additions to and subtractions from a load use the stored level until the shared level ends.
 
 use super::{Constraint, FlowId, MaxMinSolver};
 use crate::topology::LinkId;
@@ -119,7 +122,7 @@ impl MaxMinSolver {
         true
     }
 
-    /// Ends the shared level: writes down what was put off, and makes the rates of the members invalid.
+    /// Ends the shared level: stores the deferred values, and makes the rates of the members invalid.
     pub(super) fn end_shared_level(&mut self, changed: &mut Vec<FlowId>) {
         if let Some(link) = self.write_down_shared_level(changed) {
             self.invalidate_limited_by(link);

@@ -28,8 +28,8 @@ fn shared(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
     (0..demands.len() as u32).map(|flow| solver.rate(FlowId(flow))).collect()
 }
 
-/// Two links in a row, one flow over both and one over each: the long one gets half of the narrower link, the short
-/// ones what it leaves.
+/// Two links in a row, one flow over both and one over each: the long flow gets half of the narrower link, the short
+/// flows the rest.
 #[test]
 fn a_chain_of_links() {
     let demands =
@@ -107,8 +107,8 @@ fn no_flow_overtakes_another_that_its_link_holds() {
     assert_eq!(rates(&solver), [4.772_727, 0.454_545, 4.772_727]);
 }
 
-/// A flow that may have a little more than a link carries — less than a thousandth of a byte per second more — gets what
-/// the link carries, and a second flow that takes no link disturbs neither.
+/// A flow whose bound exceeds a link's capacity slightly — by less than a thousandth of a byte per second — gets the
+/// capacity, and a second flow that takes no link disturbs neither.
 #[test]
 fn a_bound_just_above_a_slow_link_is_not_met() {
     let capacity = 9.999_653_584_077_247;
@@ -162,7 +162,7 @@ fn any_demand_on_a_cluster() -> impl Strategy<Value = Demand> {
 /// An event in the life of a flow.
 #[derive(Clone, Debug)]
 enum Step {
-    /// So many of a new one enter.
+    /// This many messages of a new flow enter.
     Enter(Demand, u32),
     /// One more message of a flow that is there.
     Again(prop::sample::Index),
@@ -183,8 +183,8 @@ fn any_bound() -> impl Strategy<Value = Step> {
     (any::<prop::sample::Index>(), 0.1..200.0).prop_map(|(index, bound)| Step::Bound(index, bound))
 }
 
-/// However flows come and go, singly or together, the rates are those of filling all links from nothing with each of them
-/// by itself, and every flow whose pace is another is reported.
+/// After any sequence of starts and ends, single or simultaneous, the rates equal those of filling all links from zero
+/// with each flow by itself, and every flow whose pace changed is reported.
 fn solving_again_equals_starting_over(capacities: &[f64], steps: Vec<(Step, bool)>) -> Result<(), TestCaseError> {
     let mut solver = MaxMinSolver::new(capacities.iter().copied());
     let mut present: Vec<(Demand, u32)> = Vec::new();

@@ -1,6 +1,5 @@
-//! Switch allocation: which of the packets that have a choice of ports a router passes on in a cycle, and on which channels.
-//! Each head asks for one port, each port is granted to one request, and the packets of the others ask again when something
-//! has changed.
+//! Switch allocation: which packets with a choice of ports a router forwards in a cycle, and on which channels. Each
+//! head requests one port, each port grants one request, and the other packets try again when something has changed.
 
 use super::super::active_set::ones;
 use super::super::ids::{OutputId, QueueId, QueueIndex};
@@ -12,19 +11,19 @@ use crate::topology::{ChannelIndex, HostId, OutputVc, PortIndex, RouterId, Routi
 /// The requests for the ports of the router that is being looked at.
 #[derive(Debug)]
 pub(super) struct Requests {
-    /// For each port, the queue with the best request, and the channel that its head asks for.
+    /// For each port, the queue with the best request, and the channel that its head requests.
     best: Vec<(Optional<QueueId>, ChannelIndex)>,
-    /// Ports that are asked for.
+    /// Ports with requests.
     asked: Vec<PortIndex>,
 }
 
 impl Requests {
-    /// For routers of at most so many ports.
+    /// For routers of at most this many ports.
     pub(super) fn new(ports: u32) -> Self {
         Self { best: vec![(Optional::none(), ChannelIndex(0)); ports as usize], asked: Vec::new() }
     }
 
-    /// Takes out a port that is asked for, with the queue and the channel of the best request.
+    /// Removes a port with requests; returns it with the queue and the channel of the best request.
     fn pop(&mut self) -> Option<(QueueId, OutputVc)> {
         let port = self.asked.pop()?;
         let (queue, channel) = std::mem::replace(&mut self.best[port.index()], (Optional::none(), ChannelIndex(0)));
@@ -43,7 +42,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         self.active_routers.recycle(routers);
     }
 
-    /// Passes on what a router can in this cycle.
+    /// Forwards the packets that a router can forward in this cycle.
     fn allocate_switch(&mut self, router: RouterId, now: u64) {
         let this = self.routers[router.index()];
         let mut losers = false;
@@ -90,7 +89,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         self.grant(queue, output, channel, now);
     }
 
-    /// The virtual channel that the head of a queue asks for.
+    /// The virtual channel that the head of a queue requests.
     fn request(&self, router: RouterId, this: RouterState, queue: QueueId) -> Option<OutputVc> {
         let room = |port, channel| match this.output(port) {
             output if self.outputs.get(output).busy => 0,
@@ -105,7 +104,8 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         self.routing.choose(router, header, self.packets.state(id), arrival, room)
     }
 
-    /// The consumption port that a packet asks for: the first free one, counted from one that its queue's number gives.
+    /// The consumption port that a packet requests: the first free one, starting at a port determined by its queue's
+    /// number.
     fn consumption_port(&self, to: HostId, queue: QueueIndex, this: RouterState) -> Option<OutputVc> {
         let (first, ports) = (self.hosts[to.index()].places.first_port, self.parameters.consumption_ports);
         let mut from_any = (0..ports).map(|port| PortIndex(first.0 + (queue.0 + port) % ports));

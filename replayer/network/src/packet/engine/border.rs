@@ -1,8 +1,8 @@
-//! The border of a slab: a part of the routers that is simulated by itself, and what leaves it in a cycle.
+//! The border of a slab: a part of the routers that is simulated by itself, and everything that leaves it in a cycle.
 //!
-//! Nothing that a router does is felt at another one in the same cycle. A header comes to the next router a hop later. The place
-//! that a tail leaves is known at the grant, L cycles before the port that leads there may count on it. So all that slabs tell each other in a
-//! cycle can be carried over after it.
+//! No action of a router affects another router in the same cycle. A header reaches the next router a hop later. A
+//! place vacated by a tail is known at the grant, L cycles before the upstream port may count on it. Everything that
+//! slabs exchange in a cycle can therefore be carried over after the cycle.
 
 use std::ops::Range;
 
@@ -59,7 +59,7 @@ impl Border {
 }
 
 impl Mail {
-    /// Forgets what was carried over.
+    /// Clears the events that were carried over.
     pub fn clear(&mut self) {
         self.headers.clear();
         self.states.clear();

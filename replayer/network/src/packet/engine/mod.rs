@@ -1,19 +1,19 @@
-//! The cycle, and what it costs: see the [module](super) for what happens in one, in which order.
+//! The cycle of the engine, and its cost. The [module](super) lists the steps of a cycle in order.
 //!
-//! Only what can have changed is looked at. A packet that has no choice waits in the list of requests for its port, and a port
-//! with requests is **active** in a cycle if it became free, room appeared behind it, or a request came while it was free
-//! ([`port_allocation`]). Packets that have a choice wait in their router, which is active if one of them came to head a
-//! queue, one of its ports became free, or room appeared behind one ([`allocation`]). Nothing else can pass on a packet in
-//! this cycle that it could not before.
+//! The engine visits only what can have changed. A packet without a choice waits in the list of requests for its port.
+//! A port with requests is **active** in a cycle if it became free, room appeared behind it, or a request arrived while
+//! it was free ([`port_allocation`]). Packets with a choice wait in their router, which is active if one of them became
+//! the head of a queue, one of its ports became free, or room appeared behind one ([`allocation`]). Nothing else can
+//! make a packet move in this cycle that could not move before.
 //!
-//! Every delay in a network of like routers and packets is one of a few constants, so what is due when stands in queues
-//! ([`DelayLine`]) and needs no sorting. Where links are not alike, what depends on them stands in a calendar ([`uneven`]).
+//! In a network of equal links, every delay is one of a few constants, so events wait in queues ([`DelayLine`]) and
+//! need no sorting. With unequal links, the events that depend on them are in a calendar ([`uneven`]).
 //!
-//! Large networks do not fit the caches, so that an event costs as much as the lines of memory that it touches. A queue with its
-//! slots is one line ([`InputQueues`]), a port with its credits half of one ([`Outputs`]), and a packet another one
-//! ([`Packets`]), which is touched once a hop: **lookahead routing** works out at a grant which port the packet has to take at
-//! the next router, and the header carries that along. Events of a cycle come in batches, for which memory is loaded at
-//! once ([`Prefetch`]).
+//! Large networks do not fit into the caches, so the cost of an event is the number of cache lines that it touches. A
+//! queue with its slots is one line ([`InputQueues`]), a port with its credits half a line ([`Outputs`]), and a packet
+//! another line ([`Packets`]), which is touched once per hop: at a grant, **lookahead routing** computes the port that
+//! the packet needs at the next router, and the header carries that port. Events of a cycle come in batches, and the
+//! memory of a batch is loaded together ([`Prefetch`]).
 
 mod allocation;
 mod border;
@@ -51,23 +51,23 @@ use uneven::Uneven;
 
 /// A network of routers, and the cycle that it is at.
 pub trait Engine: Debug + Send + Sync {
-    /// Hands over a message at cycle `now`, which is not before the last that was advanced to, and at which something may
-    /// still happen: it is that of the next [`advance`](Self::advance), or earlier.
+    /// Accepts a message at cycle `now`, which is not before the last cycle that was advanced to, and at which
+    /// something may still happen: the cycle of the next [`advance`](Self::advance), or an earlier one.
     fn offer(&mut self, now: u64, message: Message);
 
     /// The next cycle in which something happens.
     fn next_cycle(&self) -> Option<u64>;
 
-    /// Lives through cycle `now`, which is no later than [`next_cycle`](Self::next_cycle), and appends what was delivered.
+    /// Simulates cycle `now`, which is no later than [`next_cycle`](Self::next_cycle), and appends the deliveries.
     fn advance(&mut self, now: u64, delivered: &mut Vec<Delivery>);
 
     /// The number of packets consumed, and the sum of their latencies, since usage was last taken.
     fn consumed(&self) -> (u64, u64);
 
-    /// Counts of what was carried where.
+    /// Packet counts of the channels and hosts.
     fn usage(&self) -> Usage;
 
-    /// Counts of what was carried where since this was last asked.
+    /// Packet counts of the channels and hosts since the last call.
     fn take_usage(&mut self) -> Usage;
 
     /// The number of packets that each link of `graph`, which this network was made of, has carried.
@@ -116,7 +116,7 @@ struct RoutedEngine<R, const UNEVEN: bool> {
     hosts: Vec<HostState>,
     packets: Packets,
     sources: Sources,
-    /// For each router, which of its queues have a packet at their head that waits and has a choice of ports.
+    /// For each router, the set of its queues whose head waits and has a choice of ports.
     choosing: Vec<u64>,
     /// Packets that wait and have a choice.
     choosing_packets: u32,
@@ -276,7 +276,7 @@ impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
 }
 
 impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
-    /// Loads what the tails of a batch change.
+    /// Loads the memory that the tails of a batch change.
     fn prefetch_tails(&self, batch: &[(QueueId, OutputId)]) {
         let room = |output| self.outputs.get(output).first_room;
         self.prefetch.load(batch.iter().map(|&(queue, output)| self.queues.get(queue).queued ^ room(output)));
@@ -286,7 +286,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         }));
     }
 
-    /// Loads what the headers of a batch change.
+    /// Loads the memory that the headers of a batch change.
     fn prefetch_headers(&self, batch: &[(QueueId, QueuedPacket)]) {
         self.prefetch.load(batch.iter().map(|&(queue, _)| self.queues.get(queue).queued));
         self.prefetch.load(batch.iter().map(|&(queue, packet)| match packet.output.get() {
@@ -295,7 +295,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         }));
     }
 
-    /// The header of a packet comes to a queue.
+    /// Handles the arrival of a packet's header at a queue.
     fn arrive(&mut self, queue: QueueId, packet: QueuedPacket) {
         if self.queues.push(queue, packet) {
             self.on_new_head(queue, packet);
@@ -313,7 +313,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     fn free_place(&mut self, queue: QueueId) {
         let more = self.queues.pop(queue);
         match self.queues.get(queue).source() {
-            // A port of another slab was told when the tail began to leave.
+            // A port of another slab was notified when the tail began to leave.
             Source::Channel { output, .. } if !self.has(self.outputs.get(output).router) => {}
             Source::Channel { output, vc } => self.credit(output, vc.channel),
             Source::Host(host) if !more => self.refill.push(host),
@@ -336,7 +336,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         }
     }
 
-    /// A packet has come to the head of a queue, and waits there from now on: for the port that it has to take, or for any.
+    /// Handles a new head of a queue, which waits from now on: for the port that it has to take, or for any.
     fn on_new_head(&mut self, queue: QueueId, packet: QueuedPacket) {
         let state = self.queues.get_mut(queue);
         let Some(port) = packet.output.get() else { return self.choose_from_now_on(queue) };

@@ -1,5 +1,5 @@
-//! Ports and the packets that have to take them: a port that is free and has room behind it passes on one of the packets that
-//! wait for it, and the others wait until it is free again.
+//! Allocation of ports to packets without a choice: a free port with room behind it forwards one of its waiting
+//! packets, and the others wait until it is free again.
 
 use super::super::arbitration::{ArbiterState, Priority, Request};
 use super::super::ids::{OutputId, QueueId};
@@ -28,7 +28,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         self.active_ports.recycle(ports);
     }
 
-    /// Loads what the ports of a batch, their first requests, and the packets of these change.
+    /// Loads the memory that the ports of a batch, their first requests, and the packets of these change.
     fn prefetch_ports(&self, batch: &[OutputId]) {
         let request = |&output: &OutputId| self.outputs.get(output).first_request.get().map(|queue| (output, queue));
         let queued = |(output, queue)| self.queues.get(queue).queued ^ self.usage.peek(queue, output);
@@ -59,7 +59,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         self.grant(queue, output, channel, now);
     }
 
-    /// The channel of a free port that the head of a queue, which has to take the port, asks for now.
+    /// The channel of a free port that the head of a queue, which has to take the port, requests now.
     fn channel_for(&self, queue: QueueId, output: OutputId) -> Option<ChannelIndex> {
         if self.outputs.get(output).first_queue.get().is_none() {
             return Some(ChannelIndex(0));

@@ -1,10 +1,11 @@
-//! A network on several threads: cut into slabs of routers, each an engine of its own.
+//! A network on several threads, divided into slabs of routers, each with an engine of its own.
 //!
-//! All slabs live through a cycle at the same time. Then what [crosses their borders](super::border) is carried over, and the next cycle
-//! begins. As the order within a step of a cycle does not matter, and chance does not depend on when it is asked, this is to the
-//! cycle what one engine for all routers does, on any number of threads.
+//! All slabs simulate a cycle at the same time. The events that [cross their borders](super::border) are then carried
+//! over, and the next cycle begins. The order within a step of a cycle does not matter, and random choices do not
+//! depend on the order of their use, so the result is exactly the result of one engine for all routers, on any number
+//! of threads.
 //!
-//! For each cycle, a slab travels to its thread and back, so that nothing is shared.
+//! For each cycle, a slab is moved to its thread and back, so that nothing is shared.
 
 use std::panic::resume_unwind;
 use std::thread::{self, JoinHandle};
@@ -20,10 +21,10 @@ use super::border::{Border, Crossing, Mail};
 use super::{Engine, RoutedEngine};
 use crate::topology::{LinkId, RouterGraph, RouterId, Routing};
 
-/// A part of the routers. It has the arrays of all, and uses those of its own.
+/// A part of the routers. It has the arrays of the whole network, and uses its own part of them.
 type Slab<R> = RoutedEngine<R, false>;
 
-/// Slabs have so many routers at least: handing over smaller ones takes longer than simulating them.
+/// Minimum number of routers in a slab: handing over smaller slabs takes longer than simulating them.
 pub(super) const ROUTERS: usize = 4096;
 
 /// Cycles with fewer events than this are lived through on one thread. Tests have nearly all of them on several.
@@ -38,7 +39,7 @@ pub(super) struct SlabEngine<R> {
     firsts: Vec<RouterId>,
     /// The messages of all slabs; no host sends from here.
     messages: Sources,
-    /// A thread for each slab but the first, as far as the system has given them.
+    /// A thread for each slab but the first, unless the system could not create all of them.
     workers: Vec<Worker<R>>,
     /// Kept to be used again.
     mail: Mail,
@@ -93,7 +94,7 @@ impl<R: Routing> SlabEngine<R> {
         }
         let mut others = self.slabs.split_off(1).into_iter();
         for (worker, slab) in self.workers.iter().zip(others.by_ref()) {
-            // Should the thread be gone, so is what it says.
+            // If the thread has ended, its result is lost as well.
             let _ = worker.jobs.send(Job { slab, now });
         }
         self.slabs.iter_mut().for_each(|slab| slab.live_through(now));
@@ -104,7 +105,7 @@ impl<R: Routing> SlabEngine<R> {
         }));
     }
 
-    /// Carries over what left a slab in this cycle.
+    /// Carries over the events that left a slab in this cycle.
     fn carry_over(&mut self, number: usize, now: u64, delivered: &mut Vec<Delivery>) {
         let words = self.slabs[number].routing.state_words();
         let Some(border) = &mut self.slabs[number].border else { return };
@@ -173,7 +174,7 @@ impl<R: Routing> Slab<R> {
         self.advance(now, &mut Vec::new());
     }
 
-    /// About how much is to be done in a cycle.
+    /// Estimated amount of work in a cycle.
     fn due(&self, now: u64) -> usize {
         self.headers.due(now) + self.tails.due(now)
     }

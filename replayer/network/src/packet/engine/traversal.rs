@@ -1,4 +1,4 @@
-//! Switch traversal: what a grant changes, and how a packet gets to the next queue.
+//! Switch traversal: the effects of a grant, and the way of a packet to the next queue.
 
 use super::super::ids::{OutputId, PacketId, QueueId};
 use super::super::input_queues::QueuedPacket;
@@ -15,7 +15,8 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         let behind = self.outputs.room(output, channel);
         match &self.output_queues {
             None => behind,
-            // Room for one at least, and what enters a ring leaves a place free in one of the two queues.
+            // There is room for at least one, and a packet that enters a ring leaves a free place in one of the two
+            // queues.
             Some(queues) => match queues.room(output, channel) {
                 0 => 0,
                 room => room + behind,
@@ -74,7 +75,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         self.output_queues = Some(queues);
     }
 
-    /// Passes on what waits in output queues.
+    /// Forwards the packets that wait in output queues.
     pub(super) fn drive_cables(&mut self, now: u64) {
         loop {
             let Some(output_queues) = &mut self.output_queues else { return };
@@ -107,7 +108,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         self.headers.push(now, (queue, QueuedPacket { packet, output }));
     }
 
-    /// Routes a packet that is to come to a router, as far as it has no choice there.
+    /// Routes a packet ahead of its arrival at a router, if it has no choice there.
     pub(super) fn look_ahead(&self, id: PacketId, router: RouterId) -> QueuedPacket {
         let header = &self.packets.get(id).header;
         let output = if header.destination != router {
@@ -115,7 +116,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         } else {
             (self.parameters.consumption_ports == 1).then(|| self.hosts[header.to.index()].places.first_port)
         };
-        // Where links are not alike, a packet may have to wait until a port can pass it on without a gap.
+        // With unequal links, a packet may have to wait until a port can forward it without a gap.
         QueuedPacket { packet: id, output: output.filter(|_| !UNEVEN).into() }
     }
 }

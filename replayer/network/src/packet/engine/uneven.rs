@@ -1,15 +1,17 @@
-//! Links that are not alike: the calendar of events that depend on them, packets that wait until they can be passed on
-//! without a gap, and links that several channels share.
+//! Unequal links: the calendar of events that depend on them, packets that wait until they can be forwarded without a
+//! gap, and links that several channels share.
 //!
-//! **Paces.** The phits of a packet come at the pace of the link that they come by. A faster port would have to wait for
-//! each of them, so a packet asks for such a port only when it can pass the packet on at the port's pace and without a gap:
-//! its last phit leaves when it has come. A port as fast or slower is asked for as soon as the header is there.
+//! **Paces.** The phits of a packet arrive at the pace of the incoming link. A faster port would have to wait for each
+//! phit, so a packet requests such a port only when the port can forward it at its own pace without a gap: its last
+//! phit leaves when it has arrived. A port that is equally fast or slower is requested as soon as the header has
+//! arrived.
 //!
-//! **Ports.** A packet goes through the crossbar at the pace of the clock, or at that of its arrival, whatever the link of the
-//! port. So a thin link does not keep its packet's queue from passing on the next packet by another port.
+//! **Ports.** A packet crosses the crossbar at the pace of the clock or of its arrival, regardless of the link of the
+//! port. A thin link therefore does not prevent the packet's queue from forwarding the next packet through another
+//! port.
 //!
-//! **Shared links.** The channels of a half-duplex link, one for each direction, have the link in turn: whichever of them has
-//! a packet to pass on takes the link for the time of this packet, and then the next of them that has one.
+//! **Shared links.** The channels of a half-duplex link, one for each direction, take turns: a channel with a packet
+//! takes the link for the time of this packet, followed by the next channel that has one.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -35,7 +37,7 @@ pub(super) enum Event {
     QueueTail(QueueId),
     /// A tail has left a port over a link, by a channel of the port.
     LinkIdle(OutputId, ChannelIndex),
-    /// A header comes to a queue.
+    /// The header of a packet arrives at a queue.
     Header(QueueId, PacketId),
     /// A packet in a router can be passed on without a gap.
     Ready(RouterId),
@@ -48,9 +50,9 @@ pub(super) struct Uneven {
     media: Vec<Medium>,
     /// The link that each port leads to, if it leads to one.
     medium: Vec<Optional<MediumId>>,
-    /// For each queue, the cycles from the first phit of a packet that comes to it to the last.
+    /// For each queue, the cycles from the first phit of an arriving packet to the last.
     arrival_span: Vec<u64>,
-    /// For each queue, when its head last asked to be looked at again.
+    /// For each queue, the last cycle for which its head scheduled another visit.
     wakes: Vec<u64>,
     /// Links that channels ask for in this cycle.
     asked: Vec<MediumId>,
@@ -72,7 +74,7 @@ struct Medium {
     best: Option<(usize, Candidate)>,
 }
 
-/// A packet that is to pass a link that channels share, unless that of another channel comes first.
+/// A packet that competes for a link shared by several channels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub output: OutputId,
@@ -139,8 +141,8 @@ impl Uneven {
         self.medium[output.index()].get().map(|id| &mut self.media[id.index()])
     }
 
-    /// Whether a packet that came to a queue at `since` has to wait before it takes a port, in which case its router is
-    /// looked at again.
+    /// Whether a packet that arrived at a queue at `since` has to wait before it takes a port; if so, its router is
+    /// visited again later.
     pub fn holds_back(&mut self, router: RouterId, queue: QueueId, output: OutputId, since: u64, now: u64) -> bool {
         let at_hosts = self.packet_phits - 1;
         let leaves = self.of(output).map_or(at_hosts, |medium| medium.timing.span);

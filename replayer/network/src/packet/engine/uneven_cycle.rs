@@ -1,4 +1,4 @@
-//! The steps of a cycle that are different where links are not alike; see [`uneven`](super::uneven).
+//! The steps of a cycle that differ with unequal links; see [`uneven`](super::uneven).
 
 use super::super::ids::{OutputId, PacketId, QueueId};
 use super::super::input_queues::QueuedPacket;
@@ -43,13 +43,13 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         self.uneven = Some(uneven);
     }
 
-    /// Whether the head of a queue has to wait until it can be passed on without a gap.
+    /// Whether the head of a queue has to wait until it can be forwarded without a gap.
     pub(super) fn is_held_back(&mut self, router: RouterId, queue: QueueId, output: OutputId, now: u64) -> bool {
         let since = self.packets.get(self.queues.head(queue).packet).since;
         self.uneven.as_mut().is_some_and(|uneven| uneven.holds_back(router, queue, output, since, now))
     }
 
-    /// Whether a port has to compete with others for its link: the packet is entered for it.
+    /// Whether a port competes with others for its link; if so, registers the packet as a candidate.
     pub(super) fn competes(&mut self, queue: QueueId, output: OutputId, channel: ChannelIndex) -> bool {
         let Some(uneven) = self.uneven.as_mut().filter(|_| self.output_queues.is_none()) else { return false };
         let is_shared = uneven.is_shared(output);
@@ -80,7 +80,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         self.take_link(output, channel, id, now);
     }
 
-    /// Passes on what competes for links, and what waits in output queues.
+    /// Forwards the packets that compete for links, and those that wait in output queues.
     pub(super) fn drive_uneven_links(&mut self, now: u64) {
         self.enter_output_queues();
         while let Some(Candidate { output, channel, head }) = self.uneven.as_mut().and_then(Uneven::pop) {

@@ -1,4 +1,4 @@
-//! Links in the reference: the cycles that they take, and which of the channels that share one is next.
+//! Links in the reference: the cycles that they take, and the next channel on a shared link.
 
 use super::Reference;
 use crate::packet::PacketParameters;
@@ -16,7 +16,7 @@ impl<R: Routing> Reference<'_, R> {
         self.channel(next.index()).map(|(link, _)| link)
     }
 
-    /// Whether two ports cannot be used at once, as they are one or share a link.
+    /// Whether two ports cannot be used at once, because they are equal or share a link.
     pub(super) fn exclude_each_other(&self, one: usize, other: usize) -> bool {
         one == other || (self.spec.timings.is_some() && self.link(one).is_some() && self.link(one) == self.link(other))
     }
@@ -38,7 +38,7 @@ impl<R: Routing> Reference<'_, R> {
         (timing.packet_cycles(&mut state.1), timing.phit + timing.wire + u64::from(router_delay))
     }
 
-    /// Of ports that could be used, those that are: of several that share a link, the first after the one that took it last.
+    /// The ports that win among `ports`: of several that share a link, the first after the one that took it last.
     pub(super) fn without_losers(&self, ports: &[usize]) -> Vec<usize> {
         if self.spec.timings.is_none() {
             return ports.to_vec();

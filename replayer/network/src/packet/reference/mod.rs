@@ -1,5 +1,5 @@
-//! The packet network, plainly: every queue of every router looked at in every cycle, and every phit counted. Slow, and
-//! written to be seen to be right; the engine must say the same of every message.
+//! A reference implementation of the packet network, which visits every queue in every cycle and counts every phit. It is
+//! slow, but simple enough to verify by reading; the engine has to give the same result for every message.
 
 mod links;
 
@@ -27,9 +27,9 @@ pub struct Reference<'a, R> {
     sent: Vec<u64>,
     /// Packets whose header is in each queue.
     queues: Vec<VecDeque<usize>>,
-    /// Messages that reach their host's router after so many cycles more.
+    /// Messages that reach their host's router after this many further cycles.
     offered: Vec<(u64, usize)>,
-    /// Packets whose header asks for a port of the next router after so many cycles more, and where.
+    /// Packets whose header requests a port of the next router after this many further cycles, with the place.
     underway: Vec<(u64, usize, usize)>,
     /// Packets that are crossing a port.
     crossing: Vec<Crossing>,
@@ -39,7 +39,7 @@ pub struct Reference<'a, R> {
     sending: Vec<Sending>,
     /// The channel that each cable served last.
     last_channel: Vec<usize>,
-    /// Packets whose last phit reaches its host after so many cycles more.
+    /// Packets whose last phit reaches its host after this many further cycles.
     landing: Vec<(u64, usize)>,
     /// The queue that each port served last.
     served: Vec<QueueIndex>,
@@ -73,7 +73,7 @@ struct Sending {
     cycles: u64,
 }
 
-/// A head that asks for a port.
+/// A head that requests a port.
 struct HeadRequest {
     router: RouterId,
     index: QueueIndex,
@@ -82,7 +82,7 @@ struct HeadRequest {
     vc: OutputVc,
 }
 
-/// Counts down; what is over comes out.
+/// Counts down, and returns the items whose time is over.
 fn elapse<T: Copy>(pending: &mut Vec<(u64, T)>) -> Vec<T> {
     pending.iter_mut().for_each(|(left, _)| *left -= 1);
     let over = pending.iter().filter(|(left, _)| *left == 0).map(|&(_, thing)| thing).collect();
@@ -304,7 +304,7 @@ impl<'a, R: Routing> Reference<'a, R> {
                         None => self.routing.choose(router, header, state, arrival, room),
                     }
                 };
-                // Where the last phit would not have come when the port is ready for it, the packet waits.
+                // If the last phit would not have arrived when the port is ready for it, the packet waits.
                 let arrival = self.channel(queue).map(|(link, _)| link);
                 let has_come = |vc: &OutputVc| {
                     let leaving = self.span(self.link(this.output(vc.port).index()));
@@ -328,7 +328,7 @@ impl<'a, R: Routing> Reference<'a, R> {
         let routers = &self.layout.routers;
         let asking: Vec<&HeadRequest> = requests.iter().filter(|request| request.output == output).collect();
         let Some(first) = asking.first() else { return };
-        // In the order in which queues follow the one served last.
+        // In the circular order of queues, starting after the queue served last.
         let circle = routers[first.router.index()].queues;
         let in_turn = (1..=circle).map(|after| QueueIndex((self.served[output].0 + after) % circle));
         let in_turn = in_turn.filter_map(|index| asking.iter().find(|request| request.index == index));

@@ -1,9 +1,9 @@
-//! The shortest way in dragonflies, as [`Dragonfly`](crate::topology::Dragonfly) routes messages: within a group green and
-//! then black; to another group to the blade that has the blue cable, over it, and on as within a group.
+//! Minimal routing in dragonflies, as [`Dragonfly`](crate::topology::Dragonfly) routes messages: within a group, green
+//! and then black; to another group, to the blade with the blue cable, over it, and on as within a group.
 //!
-//! Within a group, green before black admits no cycle. Ways that pass through two groups would close one through both;
-//! but in the last group packets use other channels than before (J. Kim, W. J. Dally, S. Scott, D. Abts, "Technology-Driven,
-//! Highly-Scalable Dragonfly Topology", ISCA 2008, §4.1): the upper half of them.
+//! Within a group, green before black admits no cycle. Paths through two groups could close a cycle through both, so
+//! packets use other channels in the last group than before (J. Kim, W. J. Dally, S. Scott, D. Abts,
+//! "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA 2008, §4.1): the upper half of the channels.
 
 use std::ops::Range;
 

@@ -1,19 +1,19 @@
 //! Routing in tori and meshes.
 //!
-//! A packet counts at its host the steps to take along each dimension, which is a shortest way; where two are shortest
-//! it takes either by chance. Port 2d leads up dimension d and port 2d + 1 down.
+//! At its host, a packet is given the number of steps along each dimension, of a shortest path; if two are shortest, it
+//! is a random one of them. Port 2d leads up dimension d and port 2d + 1 down.
 //!
-//! **Dimension order** (`dor`): all steps of one dimension before those of the next, on any virtual channel. Each direction
-//! of each channel of a ring is a cycle of queues, which fills up and stands still if packets may fill it. The **bubble**
-//! (V. Puente, C. Izu, R. Beivide, J. A. Gregorio, F. Vallejo, J. M. Prellezo, "The Adaptive Bubble Router", J. Parallel and
-//! Distributed Computing 61(9), 2001) keeps one place free in it: a packet that goes on in its ring asks a queue with
-//! room for one, a packet that enters — from its host, from another dimension or channel — one with room for two.
-//! Meshes have no rings, and no bubbles.
+//! **Dimension order** (`dor`): all steps of one dimension before those of the next, on any virtual channel. Each
+//! direction of each channel of a ring is a cycle of queues, which deadlocks if packets may fill it. The **bubble** (V.
+//! Puente, C. Izu, R. Beivide, J. A. Gregorio, F. Vallejo, J. M. Prellezo, "The Adaptive Bubble Router", J. Parallel
+//! and Distributed Computing 61(9), 2001) keeps one place in it free: a packet that continues in its ring requests a
+//! queue with room for one packet, and a packet that enters — from its host, from another dimension or channel — a
+//! queue with room for two. Meshes have no rings, and no bubbles.
 //!
-//! **Adaptive** (`adaptive`, ibid.): channel 0 is the escape, which is routed as above; the others serve any dimension in
-//! which there are steps left, with no restriction. A packet asks for the one of these that has most room; among equals,
-//! for the dimension that it has most steps left in, as that keeps it free to choose for longest. Only where none has room
-//! it asks for the escape, which it may leave again.
+//! **Adaptive** (`adaptive`, ibid.): channel 0 is the escape channel, which is routed as above; the others serve any
+//! dimension with steps left, without restriction. A packet requests the one of these with most room; among equals, the
+//! dimension in which it has most steps left, because this preserves its choice for longest. Only if none has room, it
+//! requests the escape channel, which it may leave again.
 
 use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, roomiest};
 use crate::topology::{ChannelIndex, Edge, Lattice, PortIndex, RouterGraph, RouterId};
@@ -125,7 +125,7 @@ impl Routing for GridRouting {
 }
 
 impl GridRouting {
-    /// The one of the first so many channels of a port that has most room, if it has enough.
+    /// The channel with most room among the first `channels` channels of a port, if it has enough.
     fn in_order(
         &self,
         port: PortIndex,

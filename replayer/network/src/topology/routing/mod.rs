@@ -1,12 +1,12 @@
-//! Routing: by which port and virtual channel a packet leaves a router.
+//! Routing: the port and virtual channel by which a packet leaves a router.
 //!
-//! A packet at the head of a queue asks for one virtual channel of one port that has room for it at this moment. Which it
-//! may ask for makes a network free of deadlock (W. J. Dally, B. Towles, "Principles and Practices of Interconnection
-//! Networks", 2004, ch. 14):
+//! A packet at the head of a queue requests one virtual channel of one port that has room for it at this moment. The
+//! choice of permitted channels makes a network free of deadlock (W. J. Dally, B. Towles, "Principles and Practices of
+//! Interconnection Networks", 2004, ch. 14):
 //!
-//! - [`grid`]: dimension order, or adaptively with dimension order as escape, both under the bubble restriction.
+//! - [`grid`]: dimension order, or adaptive with dimension order as escape, both under the bubble restriction.
 //! - [`tree`]: up and then down.
-//! - [`dragonfly`]: channels that change where the way between groups ends.
+//! - [`dragonfly`]: other channels after the link between groups.
 //! - [`table`]: the routes of the topology, in layers without a cycle of dependencies.
 //!
 //! **To add a routing**, implement [`Routing`] and [`BuildRouting`] for a type, and list the type in the `routings!` of
@@ -70,12 +70,12 @@ pub trait Routing: Clone + Debug + Send + Sync + 'static {
         0
     }
 
-    /// Whether queues form cycles that only bubbles keep moving.
+    /// Whether queues form cycles that need bubbles to avoid deadlock.
     fn has_rings(&self) -> bool {
         false
     }
 
-    /// Whether a packet that another was preferred to may find another port before the port it asked for is free again.
+    /// Whether a packet whose request was refused may find another port before the requested port is free again.
     fn has_alternatives(&self) -> bool;
 
     /// Writes the state of a packet that starts at router `from`.
@@ -88,7 +88,7 @@ pub trait Routing: Clone + Debug + Send + Sync + 'static {
         None
     }
 
-    /// The virtual channel of its [fixed output](Self::fixed_output) that a packet asks for now.
+    /// The virtual channel of its [fixed output](Self::fixed_output) that a packet requests now.
     fn choose_channel(
         &self,
         port: PortIndex,
@@ -98,7 +98,7 @@ pub trait Routing: Clone + Debug + Send + Sync + 'static {
         roomiest(std::iter::once(port), 0..self.virtual_channels(), room)
     }
 
-    /// The virtual channel that a packet at router `at` without a fixed output asks for now.
+    /// The virtual channel that a packet at router `at` without a fixed output requests now.
     fn choose(
         &self,
         at: RouterId,
@@ -121,7 +121,7 @@ pub trait RoutingVisitor {
     fn visit<R: Routing>(self, routing: &R) -> Self::Output;
 }
 
-/// How a routing is found and made.
+/// Selection and construction of a routing.
 pub trait BuildRouting: Routing {
     /// The names by which platform files ask for it. The first is its default.
     const NAMES: &'static [&'static str];
@@ -136,14 +136,14 @@ pub trait BuildRouting: Routing {
     fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable>;
 }
 
-/// The routing that is asked for. An option that is `None` is the routing's default.
+/// The requested routing. An option that is `None` is the routing's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoutingOptions {
     /// The routing's name.
     pub name: Option<RoutingName>,
     /// Virtual channels of each link.
     pub virtual_channels: Option<u32>,
-    /// How packets go up in trees.
+    /// The choice of ports upwards in trees.
     pub ascent: Option<Ascent>,
 }
 
@@ -154,7 +154,7 @@ pub struct RoutingName(&'static str);
 /// Why packets cannot be routed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unroutable {
-    /// The routing that is asked for is for other networks.
+    /// The requested routing is for other networks.
     #[error("a {family} is routed by {}", alternatives(possible))]
     OtherRouting {
         /// The family of the network.
@@ -174,12 +174,12 @@ impl From<NoRouters> for Unroutable {
 }
 
 impl RoutingOptions {
-    /// Whether a routing of these names is asked for.
+    /// Whether a routing with one of these names is requested.
     pub(super) fn ask_for(&self, names: &[&'static str]) -> bool {
         self.name.is_none_or(|RoutingName(name)| names.contains(&name))
     }
 
-    /// Whether the routing with this name is asked for. The default is that of the first name.
+    /// Whether the routing with this name is requested. The default is the routing with the first name.
     fn is_named(&self, name: &str) -> bool {
         self.name.is_some_and(|RoutingName(asked)| asked == name)
     }
@@ -253,10 +253,10 @@ macro_rules! routings {
         }
 
         impl RoutingFunction {
-            /// The routing of `graph` that is asked for.
+            /// The requested routing of `graph`.
             ///
             /// # Errors
-            /// If it is not for such a graph, or if packets could wait for each other for ever.
+            /// If it is not for such a graph, or if it could deadlock.
             pub fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
                 let mut possible = Vec::new();
                 $(
@@ -276,7 +276,7 @@ macro_rules! routings {
                 match self { $(Self::$name(routing) => routing.virtual_channels(),)* }
             }
 
-            /// Whether queues form cycles that only bubbles keep moving.
+            /// Whether queues form cycles that need bubbles to avoid deadlock.
             #[must_use]
             pub fn has_rings(&self) -> bool {
                 match self { $(Self::$name(routing) => routing.has_rings(),)* }

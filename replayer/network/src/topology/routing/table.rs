@@ -1,8 +1,8 @@
 //! Routing by a table: packets follow the routes of the topology.
 //!
-//! Routes whose dependencies have a cycle are in several layers, none of which has one
-//! ([`written_routes`](crate::topology::RouteTable)). Each layer has its share of the virtual channels, so that packets
-//! never wait for each other for ever; there are as many virtual channels as layers unless the user wants more.
+//! If the dependencies of routes have a cycle, the routes are divided into several layers without cycles
+//! ([`written_routes`](crate::topology::RouteTable)). Each layer has its share of the virtual channels, so packets
+//! cannot deadlock. There are as many virtual channels as layers unless the user wants more.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,12 +1,12 @@
-//! Routing in trees of switches: up to a switch that the destination is below, and down (`updown`).
+//! Routing in trees of switches: up to a switch above the destination, and down (`updown`).
 //!
-//! The way down is the only one, up to parallel cables; on the way up every port is as short. Going up and never up again
-//! after going down, packets wait for one another in one direction only, so no bubble is needed.
+//! The path down is unique, except for parallel cables; on the way up, every port is equally short. A packet never goes
+//! up after going down, so packets wait for one another in one direction only, and no bubble is needed.
 //!
-//! At level l — hosts are level 0 — **d-mod-k** takes the port ⌊d / Π_{j≤l} w_j⌋ mod w_{l+1} of the destination d, where each
-//! device of level j − 1 has w_j ports upwards (Zahavi, CCIT 776, 2010), **s-mod-k** the one that the source's number gives. The
-//! **adaptive** ascent takes the port with most room; among equals, the first from d-mod-k's on. The name `adaptive` asks for
-//! the adaptive ascent unless another is given.
+//! At level l — hosts are level 0 — **d-mod-k** takes the port ⌊d / Π_{j≤l} w_j⌋ mod w_{l+1} of the destination d,
+//! where each device of level j − 1 has w_j ports upwards (Zahavi, CCIT 776, 2010). **s-mod-k** uses the source's
+//! number instead. The **adaptive** ascent takes the port with most room; among equals, the first from d-mod-k's on.
+//! The name `adaptive` selects the adaptive ascent unless another is given.
 
 use serde::Deserialize;
 
@@ -14,17 +14,17 @@ use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable,
 use crate::chance::chance;
 use crate::topology::{ChannelIndex, PortIndex, RouterGraph, RouterId, Stage, Stages};
 
-/// How a packet chooses among the ports of a switch that lead upwards.
+/// The choice among the ports of a switch that lead upwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ascent {
-    /// By its destination.
+    /// Determined by the destination.
     DModK,
-    /// By its source.
+    /// Determined by the source.
     SModK,
-    /// By chance.
+    /// A random port.
     Random,
-    /// By room: the port with most.
+    /// The port with most room.
     Adaptive,
 }
 

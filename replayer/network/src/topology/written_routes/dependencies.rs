@@ -1,11 +1,11 @@
 //! Channel dependency graphs: which channels the packets in a channel can wait for (W. J. Dally, C. L. Seitz,
 //! "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks", IEEE Transactions on Computers 36(5), 1987).
 //!
-//! A packet that takes one channel and then another holds the first while it waits for the second. If these dependencies
-//! have no cycle, packets never wait for each other for ever. Routes whose dependencies have a cycle are distributed over
-//! **layers** without one, each of which has virtual channels of its own (T. Skeie, O. Lysne, I. Theiss, "Layered Shortest
-//! Path (LASH) Routing in Irregular System Area Networks", IPDPS 2002): a route goes to the first layer in which it closes
-//! no cycle.
+//! A packet that takes one channel and then another holds the first while it waits for the second. If these
+//! dependencies have no cycle, packets cannot deadlock. Routes whose dependencies have a cycle are distributed over
+//! **layers** without cycles, each with virtual channels of its own (T. Skeie, O. Lysne, I. Theiss, "Layered Shortest
+//! Path (LASH) Routing in Irregular System Area Networks", IPDPS 2002): a route goes to the first layer in which it
+//! closes no cycle.
 
 use rustc_hash::FxHashSet;
 
@@ -15,8 +15,8 @@ use super::ChannelId;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layers {
     layers: Vec<Dependencies>,
-    /// The first cycle that made a second layer necessary: channels, of which each waits for the next and the last for
-    /// the first.
+    /// The first cycle that made a second layer necessary: a list of channels, each of which waits for the next, and
+    /// the last for the first.
     cycle: Vec<ChannelId>,
 }
 
@@ -57,8 +57,8 @@ impl Layers {
 }
 
 impl Dependencies {
-    /// Adds the dependencies of a route that takes no channel twice, or none of them if there would be a cycle, which is
-    /// returned.
+    /// Adds the dependencies of a route that takes no channel twice. If they would close a cycle, adds none of them and
+    /// returns the cycle.
     fn add(&mut self, route: &[ChannelId]) -> Result<(), Vec<ChannelId>> {
         let mut added = Vec::new();
         for pair in route.windows(2) {

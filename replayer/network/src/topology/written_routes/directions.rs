@@ -1,11 +1,11 @@
-//! The channels that links are: between which places the routes take each link, and in which direction.
+//! Derives channels from links: the places between which the routes take each link, and the directions.
 //!
-//! A route leads from place to place: it begins at its host, each link begins where the link before it ends, and the last
-//! link ends at the other host. A link that all routes take in one direction is one channel. Links that routes take both
-//! ways (half-duplex cables, limiters, a bus) are a channel for each direction, and these channels share the link. Routes do
-//! not say which hop over a link goes in which direction. Two hops over one link are taken for the same direction if they
-//! begin at the same place or end at the same place, except that a hop from one host to two hosts is two channels: a bus
-//! has more than two ends.
+//! A route leads from place to place: it begins at its host, each link begins where the link before it ends, and the
+//! last link ends at the other host. A link that all routes take in one direction is one channel. A link that routes
+//! take in both directions (half-duplex cables, limiters, a bus) is a channel for each direction, and these channels
+//! share the link. Routes do not state the direction of a hop over a link. Two hops over one link are assumed to have
+//! the same direction if they begin at the same place or end at the same place, except that a hop from one host to two
+//! hosts is two channels: a bus has more than two ends.
 
 use rustc_hash::FxHashMap;
 
@@ -22,7 +22,7 @@ ids! {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DirectedLink {
     pub link: LinkId,
-    /// The place that it begins at. Places below the number of hosts are those of hosts.
+    /// The place where it begins. Places below the number of hosts are hosts.
     pub begin: u32,
     /// The place that it ends at.
     pub end: u32,
@@ -160,14 +160,14 @@ struct Places {
     parent: Vec<u32>,
 }
 
-/// Whether two places that should be one became one.
+/// The result of merging two places.
 #[derive(PartialEq, Eq)]
 enum Joined {
-    /// They were two and are one.
+    /// They were different and are merged.
     Now,
-    /// They were one before.
+    /// They were already merged.
     Before,
-    /// They stay two, because they are those of two hosts.
+    /// They stay separate because they belong to two hosts.
     Hosts,
 }
 
@@ -186,7 +186,7 @@ impl Places {
         self.count() - 1
     }
 
-    /// The place that stands for all that are the same.
+    /// The representative of a place among all merged places.
     fn find(&mut self, mut place: u32) -> u32 {
         while self.parent[place as usize] != place {
             let parent = self.parent[place as usize];

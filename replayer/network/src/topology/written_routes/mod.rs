@@ -1,10 +1,10 @@
-//! Routers and ports of a topology that only has routes: where one link of a route ends, the next begins, and between them
-//! is a router.
+//! Derives routers and ports for a topology that only has routes: the end of one link of a route is the start of the
+//! next, and between them is a router.
 //!
-//! Each link is a channel from one router to another, or one for each direction that routes take it in
-//! ([`directions`]). A router is all ends of channels that some route joins. If links are alike, and each host has one link
-//! to a router and one back, which no other host has, these are its cable; else each host is one node with a router of its
-//! own, as in a grid.
+//! Each link is a channel from one router to another, or one for each direction in which routes take it
+//! ([`directions`]). A router is the set of channel ends that some route joins. If all links are equal, and each host
+//! has one link to a router and one back that no other host has, these links are its cable; otherwise each host is one
+//! node with a router of its own, as in a grid.
 //!
 //! Packets follow the routes of the topology hop by hop, from a table ([`TableRouting`](super::TableRouting)).
 
@@ -22,10 +22,10 @@ const MAX_HOSTS: u32 = 1 << 12;
 #[derive(Clone, Debug)]
 pub struct RouteTable {
     hosts: u32,
-    /// For each host and each destination of it, the index in `ports` at which the route begins.
+    /// For each host and each of its destinations, the index in `ports` at which the route begins.
     first: Vec<u32>,
     ports: Vec<PortIndex>,
-    /// For each host and each destination of it, the layer of the route.
+    /// For each host and each of its destinations, the layer of the route.
     layer: Vec<u8>,
     layers: u32,
     /// The names of links that form a cycle of dependencies, if there is more than one layer.
@@ -232,7 +232,7 @@ impl Routers {
     }
 }
 
-/// For each host its channel to a router and the channel back, if each host has one of each and they are no other host's.
+/// For each host, its channel to a router and the channel back, if each host has one of each for itself.
 fn host_cables(channels: &Channels) -> Option<Vec<(ChannelId, ChannelId)>> {
     let hosts = channels.hosts;
     let (mut up, mut down) = (vec![Vec::new(); hosts as usize], vec![Vec::new(); hosts as usize]);

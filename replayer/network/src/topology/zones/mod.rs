@@ -1,8 +1,9 @@
-//! Zones within zones, each with a rule of its own by which it makes routes: the platforms of SimGrid, with the routes that
-//! SimGrid takes ([`routes`]).
+//! Nested zones, each with its own kind of routing: SimGrid's platforms, with the routes that SimGrid takes
+//! ([`routes`]).
 //!
-//! A *point* is a host, a router, or a zone as its parent sees it. A zone knows routes between its points ([`routing`]). A
-//! route between two zones says, for each end, by which host or router messages leave or enter that zone: its *gateways*.
+//! A *point* is a host, a router, or a zone as its parent sees it. A zone knows routes between its points
+//! ([`routing`]). A route between two zones names, for each end, the host or router through which messages leave or
+//! enter that zone: its *gateways*.
 
 mod routes;
 mod routing;
@@ -34,7 +35,8 @@ pub struct Zones {
     links: Vec<Link>,
     changes: Vec<LinkChange>,
     names: Vec<String>,
-    /// The link by which a host reaches itself where its zone does not say how. All hosts have one, as nobody shares it.
+    /// The link from a host to itself, for zones that do not define one. All hosts use the same one, because it is not
+    /// shared.
     loopback: LinkId,
     /// Whether some zone adds latencies to those of links.
     has_distances: bool,
@@ -50,7 +52,7 @@ struct Zone {
     depth: u32,
     /// The number of its points.
     points: u32,
-    /// Whether there are zones within it.
+    /// Whether it contains zones.
     has_children: bool,
     routing: ZoneRouting,
     /// Routes that are taken in place of those which zones make.
@@ -69,7 +71,7 @@ struct ZonePoint {
 }
 
 impl Zones {
-    /// A zone without hosts, in a network in which hosts reach themselves by `loopback` where nothing else is said.
+    /// A zone without hosts, in a network where `loopback` is the default link from a host to itself.
     #[must_use]
     pub fn new(name: &str, loopback: Link) -> Self {
         let mut zones = Self {
@@ -182,7 +184,7 @@ impl Zones {
         self.points[point.index()].is_zone
     }
 
-    /// Whether a point is in the zone that another point is, or in a zone within it.
+    /// Whether a point is in the zone that another point denotes, directly or in a nested zone.
     #[must_use]
     pub fn is_within(&self, point: PointId, zone: PointId) -> bool {
         let mut above = point;

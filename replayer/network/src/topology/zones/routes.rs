@@ -1,21 +1,21 @@
 //! Routes across zones, as SimGrid 3.32 makes them (`NetZoneImpl::get_global_route`).
 //!
-//! The *common zone* of two points is the smallest that holds both. It knows a route between the two points, or the zones
-//! within it that hold them. Before that route comes the one from the start to its first gateway, and after it the one from
-//! its last gateway to the end, which are found in the same way. A bypass that the common zone has for the two points, or for
-//! zones that they are in, is taken in place of all that.
+//! The *common zone* of two points is the smallest that contains both. It knows a route between the two points, or
+//! between its child zones that contain them. This route is preceded by the route from the start to its first gateway,
+//! and followed by the route from its last gateway to the end, both found in the same way. If the common zone has a
+//! bypass for the two points, or for zones that contain them, the bypass replaces all of that.
 
 use super::routing::{Attachment, WrittenRoute, ZoneRouting};
 use super::{PointId, Zone, ZoneId, Zones};
 use crate::topology::{HostId, LinkId};
 use rustc_hash::FxHashMap;
 
-/// A route, as far as it has been found.
+/// A partial route.
 #[derive(Debug, Default)]
 pub(super) struct Route {
     /// Its links, in order.
     pub links: Vec<LinkId>,
-    /// Seconds that it takes besides those of its links.
+    /// Latency in seconds, in addition to the latencies of its links.
     pub distance: f64,
     /// The number of routes that this one is a part of.
     depth: u32,

@@ -1,5 +1,5 @@
-//! The rules by which a zone makes routes between its points: SimGrid's kinds of zones (`FullZone`, `FloydZone`,
-//! `DijkstraZone`, `StarZone`, `VivaldiZone`, `TorusZone` and the like).
+//! The kinds of zones, which define the routes between their points: SimGrid's `FullZone`, `FloydZone`, `DijkstraZone`,
+//! `StarZone`, `VivaldiZone`, `TorusZone` and others.
 
 use rustc_hash::FxHashMap;
 
@@ -38,20 +38,20 @@ pub struct WrittenRoutes(FxHashMap<(PointId, PointId), WrittenRoute>);
 /// The rule by which a zone makes routes between its points.
 #[derive(Debug, Default)]
 pub enum ZoneRouting {
-    /// It makes none.
+    /// A zone without routes.
     #[default]
     None,
     /// The written ones alone. Where there is none, a message passes from one point to the other without a link.
     Full(WrittenRoutes),
     /// Written ones one after the other, with fewest links.
     Shortest(WrittenRoutes, ShortestRoutes),
-    /// To the middle of a star and back. A link that is in both parts is taken once.
+    /// To the centre of a star and back. A link in both parts is taken once.
     Star(FxHashMap<PointId, Attachment>),
-    /// As in a star, with a latency by the distance of the points.
+    /// A star, with latencies derived from the distances between the points.
     Vivaldi {
         /// The ways to the middle.
         star: FxHashMap<PointId, Attachment>,
-        /// By point, its place in a plane and its height above it, in milliseconds.
+        /// For each point, its position in a plane and its height above it, in milliseconds.
         coordinates: FxHashMap<PointId, [f64; 3]>,
     },
     /// The routes of a topology, whose hosts are the zone's points, in order.
@@ -63,10 +63,10 @@ pub enum ZoneRouting {
     },
 }
 
-/// Which written routes to take.
+/// The choice among the written routes.
 #[derive(Debug)]
 pub struct ShortestRoutes {
-    /// By the numbers of the points in the zone.
+    /// Indexed by the numbers of the points in the zone.
     paths: ShortestPaths,
     /// The points, by these numbers.
     points: Vec<PointId>,
@@ -99,14 +99,14 @@ impl ZoneRouting {
         Self::Full(WrittenRoutes::new(written))
     }
 
-    /// The routes with fewest links among `points`, which are all those of a zone: found by Floyd and Warshall's algorithm.
+    /// The routes with fewest links among `points`, all points of a zone, found by Floyd and Warshall's algorithm.
     #[must_use]
     pub fn floyd(points: Vec<PointId>, written: Vec<WrittenRoute>) -> Self {
         Self::shortest(points, written, ShortestPaths::floyd)
     }
 
-    /// As [`floyd`](Self::floyd), found by Dijkstra's algorithm. The order of what is written decides between routes that are as
-    /// short.
+    /// As [`floyd`](Self::floyd), but found by Dijkstra's algorithm. Among equally short routes, the order of the
+    /// description decides.
     #[must_use]
     pub fn dijkstra(points: Vec<PointId>, written: Vec<WrittenRoute>) -> Self {
         Self::shortest(points, written, ShortestPaths::dijkstra)

@@ -65,7 +65,7 @@ pub(in crate::ranks) struct Side {
     pub(in crate::ranks) exposed: Vec<Rank>,
     /// Whether the member is between `MPI_Win_lock_all` and `MPI_Win_unlock_all`, and how.
     pub(in crate::ranks) all: Option<AllLocked>,
-    /// Number of requests for the lock of the whole window, if it is granted.
+    /// The number of requests for the lock of the whole window that are not granted yet.
     pub(in crate::ranks) leader_asked: u32,
     /// The lock of the member's own part of the window.
     pub(in crate::ranks) lock: LockQueue,
@@ -138,7 +138,7 @@ pub(in crate::ranks) enum LockState {
 pub(in crate::ranks) struct Origin {
     /// The number of its accesses that have started and are incomplete.
     pub(in crate::ranks) incoming: u32,
-    /// How often it has completed its accesses, not counting those that were waited for.
+    /// The number of its calls of `MPI_Win_complete` that no wait has consumed yet.
     pub(in crate::ranks) completes: u32,
     /// Answers to give once its accesses are done.
     pub(in crate::ranks) owed: Vec<Owed>,

@@ -1,13 +1,14 @@
-//! Descriptions of clusters: what a platform file says, with every default filled in.
+//! Descriptions of clusters: the content of a platform file, with every default filled in.
 //!
 //! [`Platform::load`] reads a file in these steps:
 //!
-//! 1. [`source`]: the texts of the file and of each `--set`, and mistakes shown in them.
-//! 2. [`document`]: the tables that these texts are, with the place of each value. [`simgrid`] makes such tables of SimGrid's XML.
-//! 3. [`schema`]: every key that may be written, and its type; [`topology`]: likewise for each topology, with what it means.
-//! 4. [`build`]: what the keys mean together, with defaults, as a [`Platform`].
+//! 1. [`source`]: the texts of the file and of each `--set`, with mistakes shown in them.
+//! 2. [`document`]: the tables of these texts, with the place of each value. [`simgrid`] makes such tables from
+//!    SimGrid's XML.
+//! 3. [`schema`]: every permitted key, and its type; [`topology`]: the keys of each topology, and their meaning.
+//! 4. [`build`]: combines the keys and defaults into a [`Platform`].
 //!
-//! A platform is data: it says what to simulate, and simulates nothing.
+//! A platform is data: it describes what to simulate, and simulates nothing.
 
 mod build;
 mod document;
@@ -48,7 +49,7 @@ pub use source::Mistake;
 pub use spawn::Spawn;
 pub use storage::{Buffering, CollectiveAccess, Servers, Storage};
 
-/// Hosts, their network, and what MPI costs on them.
+/// Hosts, their network, and the cost of MPI on them.
 #[derive(Clone, Debug)]
 pub struct Platform {
     /// Hosts, links, and the route between any two hosts.
@@ -63,7 +64,7 @@ pub struct Platform {
     pub cores: u32,
     /// The network model and its parameters.
     pub model: Model,
-    /// Protocols of the MPI library, and what they cost.
+    /// Protocols of the MPI library, and their costs.
     pub mpi: Mpi,
     /// The storage that files lie on.
     pub storage: Storage,
@@ -140,7 +141,7 @@ impl Platform {
     /// The host of each of `ranks` ranks.
     ///
     /// # Errors
-    /// If there is no room for so many.
+    /// If the hosts have too few cores.
     pub fn place(&self, ranks: u32) -> Result<Placement, PlacementError> {
         self.policy.place(ranks, self.topology.hosts(), self.cores)
     }

@@ -1,4 +1,4 @@
-//! The network models that a platform may name.
+//! The network models that a platform may select.
 //!
 //! A model is an implementation of [`Network`] in its own folder of the network crate, a variant of [`Model`] with its
 //! parameters, and a line here.
@@ -11,8 +11,8 @@ use titr_network::{Network, flow, ideal};
 use crate::{Model, Platform};
 
 impl Platform {
-    /// The platform's network with nothing under way, for one of several runs that differ in what chance decides. The model may
-    /// take up to `threads` threads, if it can take several; what it does is the same for any number.
+    /// The platform's network with no messages in transit, for one of several runs with different random choices. The
+    /// model may use up to `threads` threads, if it supports several; its results are the same for any number.
     #[must_use]
     pub fn network(&self, run: u32, threads: usize) -> Box<dyn Network> {
         let topology = Arc::clone(&self.topology);

@@ -1,4 +1,4 @@
-//! MPI on a platform: the protocols of point-to-point messages, their costs beyond the wires, and algorithms of collectives.
+//! MPI on a platform: the protocols of point-to-point messages, their software costs, and algorithms of collectives.
 
 use serde::Deserialize;
 use titr_common::collectives::{Library, Selection};
@@ -22,11 +22,11 @@ pub struct Mpi {
     pub isend_overhead: Overhead,
     /// Cost of receiving an eager message (`or`).
     pub recv_overhead: Overhead,
-    /// Who moves on what goes on in the background.
+    /// When background communication makes progress.
     pub progress: Progress,
-    /// How the data of a message that is not eager gets to its receiver.
+    /// The transfer of data of messages that are not eager.
     pub rendezvous: Rendezvous,
-    /// Whether such data travels both ways at once between two ranks on different hosts.
+    /// Whether such data travels in both directions at once between two ranks on different hosts.
     pub rendezvous_duplex: bool,
     /// The algorithm of each collective.
     pub collectives: Selection,
@@ -82,14 +82,14 @@ pub enum EagerTransfer {
     OnMatch,
 }
 
-/// Who moves on what goes on in the background: matching the request of a rendezvous, sending its data, the next steps of
-/// non-blocking collectives.
+/// When background communication makes progress: matching the request of a rendezvous, sending its data, and the next
+/// steps of non-blocking collectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Progress {
-    /// The rank whose turn it is, while one of its threads is in a call of MPI. So do Open MPI (`opal_progress`, which only
-    /// calls run, and which takes `libnbc`'s rounds on: `ompi_coll_libnbc_progress`) and MPICH (`MPID_Progress_test`, with the
-    /// schedules of `MPIDU_Sched_progress`), unless they are asked for a thread of their own.
+    /// While one of the rank's threads is in an MPI call. This holds for Open MPI (`opal_progress`, which only calls
+    /// run, and which executes `libnbc`'s rounds: `ompi_coll_libnbc_progress`) and MPICH (`MPID_Progress_test`, with
+    /// the schedules of `MPIDU_Sched_progress`), unless a progress thread is requested.
     Calls,
     /// A thread that has nothing else to do, as in SimGrid.
     Thread,
@@ -104,7 +104,7 @@ impl From<Library> for Progress {
     }
 }
 
-/// How the data of a message that is not eager gets to its receiver, once that has answered the sender's request.
+/// The transfer of data of a message that is not eager, after the receiver has answered the sender's request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rendezvous {

@@ -1,6 +1,6 @@
-//! One-sided communication of an MPI library: when accesses travel, how ranks synchronise, and what that costs.
+//! One-sided communication of an MPI library: when accesses travel, how ranks synchronise, and the cost of both.
 //!
-//! Each preset is an implementation, read from its source:
+//! Each preset describes an implementation, according to its source code:
 //!
 //! | preset | implementation | source |
 //! | --- | --- | --- |
@@ -17,23 +17,23 @@ use crate::overhead::Overhead;
 /// One-sided communication of an MPI library.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneSided {
-    /// When an access sets out.
+    /// When an access starts.
     pub issue: Issue,
-    /// When `MPI_Win_lock` asks for the lock, and who waits for it.
+    /// When `MPI_Win_lock` requests the lock, and which call waits for it.
     pub lock: LockRequest,
     /// Whom `MPI_Win_lock_all` asks.
     pub lock_all: LockAll,
     /// When an origin waits for the posts of its targets.
     pub posts: Posts,
-    /// How fence and complete make sure that accesses are done at their targets.
+    /// How fence and complete ensure that accesses are complete at their targets.
     pub active_target: ActiveTarget,
-    /// How an origin learns, in a flush or an unlock, that its accesses are done at the target.
+    /// How an origin learns, in a flush or an unlock, that its accesses are complete at the target.
     pub flush: Flush,
     /// Whether `MPI_Win_unlock` waits until the target has released the lock.
     pub await_unlock: bool,
     /// Whether a fence is a barrier.
     pub fence: Fence,
-    /// Who carries out at the target what the origin asks for.
+    /// The agent that executes the origin's requests at the target.
     pub passive_progress: PassiveProgress,
     /// Bytes of a message that only synchronises, and of the request for data.
     pub control: Bytes,
@@ -45,17 +45,17 @@ pub struct OneSided {
     pub target_overhead: Overhead,
 }
 
-/// When an access sets out.
+/// When an access starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Issue {
     /// In the call, or as soon as the target has granted or posted what the access needs.
     Call,
-    /// In the call that synchronises. An access with a request sets out in its own call all the same.
+    /// In the call that synchronises. An access with a request still starts in its own call.
     Synchronisation,
 }
 
-/// When `MPI_Win_lock` asks for the lock, and who waits for it.
+/// When `MPI_Win_lock` requests the lock, and which call waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LockRequest {
@@ -75,7 +75,7 @@ pub enum LockAll {
     Each,
     /// The first member alone, whom exclusive locks of any member ask too.
     Leader,
-    /// Nobody: the first access to a member asks that member.
+    /// No call: the first access to a member requests its lock.
     Lazy,
 }
 
@@ -89,7 +89,7 @@ pub enum Posts {
     Complete,
 }
 
-/// How fence and complete make sure that accesses are done at their targets.
+/// How fence and complete ensure that accesses are complete at their targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ActiveTarget {
@@ -99,7 +99,7 @@ pub enum ActiveTarget {
     Counted,
 }
 
-/// How an origin learns, in a flush or an unlock, that its accesses are done at the target.
+/// How an origin learns, in a flush or an unlock, that its accesses are complete at the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flush {
@@ -121,11 +121,11 @@ pub enum Fence {
     ReduceScatter,
 }
 
-/// Who carries out at the target what the origin asks for.
+/// The agent that executes the origin's requests at the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PassiveProgress {
-    /// The network adapter, whatever the target does.
+    /// The network adapter, regardless of what the target does.
     Hardware,
     /// The target, while it is in a call of MPI.
     Target,
@@ -217,7 +217,7 @@ impl From<Implementation> for OneSided {
 }
 
 impl OneSided {
-    /// This implementation, at no cost of its own.
+    /// This implementation, without software overheads.
     #[must_use]
     pub fn without_overheads(&self) -> Self {
         let free = Overhead::default();

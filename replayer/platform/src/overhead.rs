@@ -1,4 +1,4 @@
-//! Costs of software that grow with the size of a message.
+//! Software costs that grow with the size of a message.
 
 use titr_common::units::{Bytes, Seconds};
 

@@ -1,4 +1,4 @@
-//! Which host each rank runs on.
+//! Placement: the host of each rank.
 
 use std::path::{Path, PathBuf};
 use titr_common::format::counted;
@@ -122,7 +122,7 @@ fn explicit(ranks: u32, hosts: u32, cores: u32, listed: &[HostId], file: &Path) 
 /// for ever.
 fn sample(slots: u64, count: u32, seed: u64) -> impl Iterator<Item = u64> {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
-    // Fisher and Yates's shuffle, as far as it is needed, of a row of slots of which only those moved are written down.
+    // Fisher and Yates's shuffle, as far as it is needed; of the slots, only those that moved are stored.
     let mut moved = FxHashMap::default();
     (0..u64::from(count)).map(move |next| {
         // The high half of a product scales a random number without division (Lemire, ACM TOMACS 29(1), 2019).

@@ -1,7 +1,7 @@
-//! The text of a platform, where each value in it was written, and mistakes shown there.
+//! The texts of a platform, the place of each value in them, and mistakes shown there.
 //!
-//! A platform is a file, and values given on the command line on top ([`Part`]). Places count through the file first and then
-//! through each `--set` in turn, so that a place alone says who wrote a value.
+//! A platform is a file with overrides from the command line ([`Part`]). Places count through the file first and then
+//! through each `--set` in turn, so a place alone identifies the part.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use toml::Spanned;
 /// Bytes of the longest line that a mistake is shown in.
 const WIDEST: usize = 1000;
 
-/// Bytes of what was written.
+/// A range of bytes in the text.
 pub type Place = Range<usize>;
 
 /// Something that was understood of a platform, or the first mistake in it.
@@ -60,7 +60,7 @@ impl Source {
         source
     }
 
-    /// The texts, of which the file is the first.
+    /// The texts; the first one is the file.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
@@ -118,7 +118,7 @@ fn place_in(name: &str, text: &str, start: usize) -> String {
     format!("{name}:{}:{}", before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
-/// Whether a line at a place is too long to be shown: no terminal has so many columns, and miette counts at most 65,535.
+/// Whether a line is too long to be shown: no terminal has this many columns, and miette counts at most 65,535.
 fn is_too_wide(text: &str, place: &Place) -> bool {
     let begin = text.get(..place.start).unwrap_or_default().rfind('\n').map_or(0, |newline| newline + 1);
     let end = text.get(place.end..).unwrap_or_default().find('\n').map_or(text.len(), |length| place.end + length);
@@ -134,7 +134,7 @@ fn cut(message: &str) -> String {
 }
 
 impl Mistake {
-    /// The mistake, with what to do about it.
+    /// The mistake, with advice.
     pub fn with_help(mut self: Box<Self>, help: impl Into<String>) -> Box<Self> {
         self.help = Some(help.into());
         self

@@ -1,4 +1,4 @@
-//! The time that it takes to start processes while a program runs.
+//! The time to start processes while a program runs.
 
 use serde::Deserialize;
 use titr_common::units::{Quantity, Seconds};
@@ -9,9 +9,9 @@ use titr_common::units::{Quantity, Seconds};
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spawn {
-    /// Of each call.
+    /// Cost of each call.
     pub call: Quantity<Seconds>,
-    /// Of each process that the call starts.
+    /// Cost of each process that the call starts.
     pub process: Quantity<Seconds>,
 }
 
@@ -23,7 +23,7 @@ impl Default for Spawn {
 }
 
 impl Spawn {
-    /// The time of a call that starts so many processes.
+    /// The time of a call that starts this many processes.
     #[must_use]
     pub fn of(&self, processes: usize) -> Seconds {
         Seconds(self.call.0.0 + self.process.0.0 * processes as f64)

@@ -1,4 +1,4 @@
-//! The storage that files lie on, and how the MPI library accesses it collectively.
+//! The storage that holds files, and the method of collective accesses to it.
 
 use serde::Deserialize;
 use titr_common::units::Bytes;
@@ -18,15 +18,15 @@ pub struct Storage {
     pub disk: DiskParameters,
     /// The place of the disks.
     pub servers: Servers,
-    /// How the servers share each file.
+    /// The striping of each file over the servers.
     pub striping: Striping,
     /// Bytes of the message that asks a server at a host for an access, and of its answer.
     pub control: Bytes,
-    /// How reads and writes of all members of a communicator are carried out.
+    /// The method of collective reads and writes.
     pub collective: CollectiveAccess,
     /// Collective buffering of the MPI library, where it is used.
     pub buffering: Buffering,
-    /// Whether the platform says nothing of storage, so that all of it is assumed.
+    /// Whether the platform does not describe its storage, so that all of it is assumed.
     pub is_assumed: bool,
 }
 
@@ -37,12 +37,12 @@ pub enum Servers {
     Local,
     /// A server with a disk at each of these hosts, which all ranks reach over the network.
     Hosts(Vec<HostId>),
-    /// So many servers that all ranks reach without the network.
+    /// This many servers that all ranks reach without the network.
     Apart(u32),
 }
 
 impl Servers {
-    /// How many disks a file may lie on.
+    /// The number of disks that a file may be on.
     #[must_use]
     pub fn count(&self) -> u32 {
         match self {
@@ -53,7 +53,7 @@ impl Servers {
     }
 }
 
-/// How reads and writes of all members of a communicator are carried out.
+/// The method of collective reads and writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CollectiveAccess {

@@ -1,4 +1,4 @@
-//! `[network.packet]`: what is refused.
+//! `[network.packet]`: rejected values.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

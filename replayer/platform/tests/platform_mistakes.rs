@@ -1,4 +1,4 @@
-//! Mistakes in platform files, as users see them: each points into the text, and says what to do.
+//! Mistakes in platform files, as users see them: each points into the text and gives advice.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

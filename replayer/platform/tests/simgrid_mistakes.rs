@@ -1,4 +1,4 @@
-//! Mistakes in SimGrid platforms, as users see them: each points into the XML, and says what to do.
+//! Mistakes in SimGrid platforms, as users see them: each points into the XML and gives advice.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
@@ -218,7 +218,7 @@ fn in_overrides() {
 }
 
 proptest! {
-    /// Whatever happens to a file, titr says what is wrong with it, if anything is.
+    /// For any change of a file, titr reports the mistake, if there is one.
     #[test]
     fn no_file_makes_titr_fall_over(
         right in prop::sample::select(vec![CLUSTER, ZONE, HUB, ZONES]),

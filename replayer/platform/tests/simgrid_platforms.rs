@@ -1,4 +1,4 @@
-//! SimGrid platforms mean what they mean in SimGrid: every route, and every link on it.
+//! SimGrid platforms mean the same as in SimGrid: every route, and every link on it.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
@@ -74,7 +74,7 @@ fn assert_same(name: &str, topology: &dyn Topology, theirs: &Theirs) {
             assert_eq!((from, ours_taken.len()), (to, 1), "{name}");
             continue;
         }
-        // Where on its route a message takes the limiters says nothing.
+        // The position of the limiters on a message's route does not matter.
         ours_taken.sort_by_key(|link| topology.link_name(*link).contains("limiter"));
         theirs_taken.sort_by_key(|link| link.contains("limiter"));
         if name.contains("dijkstra") {

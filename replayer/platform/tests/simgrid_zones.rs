@@ -1,4 +1,4 @@
-//! SimGrid platforms of several zones, and what is ignored in them.
+//! SimGrid platforms with several zones, and elements that are ignored in them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
@@ -31,7 +31,7 @@ fn a_declaration_may_follow_blanks_and_comments() {
         let platform = written(&text.replace("ü -- ", "ü"));
         assert_eq!(platform.unwrap().topology.hosts(), 2, "{before:?}");
     }
-    // The place of a mistake is where it stands in the file.
+    // The place of a mistake is its place in the file.
     let error = written(&format!("\n<!-- ü -->{declaration}\n<platform version=\"3\"/>")).unwrap_err();
     let source = miette::Diagnostic::source_code(&error).unwrap();
     let label = miette::Diagnostic::labels(&error).unwrap().next().unwrap();
@@ -97,7 +97,7 @@ fn what_cannot_matter_is_ignored_with_a_line_of_each_kind() {
     insta::assert_snapshot!("ignored", platform.warnings.join("\n"));
 }
 
-/// Routes are made when they are asked for.
+/// Routes are computed on demand.
 #[test]
 fn thousands_of_hosts_are_read() {
     for routing in ["Floyd", "Dijkstra", "Full"] {

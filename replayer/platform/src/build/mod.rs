@@ -1,4 +1,4 @@
-//! The meaning of a platform file: defaults, and what keys must agree on.
+//! The meaning of a platform file: defaults, and consistency between keys.
 
 mod mpi;
 mod network;

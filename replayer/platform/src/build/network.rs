@@ -1,4 +1,4 @@
-//! The network that a platform file means: topology, cables, messages within a host, and the model's parameters.
+//! Builds the network of a platform file: topology, cables, messages within a host, and the model's parameters.
 
 use titr_common::units::Seconds;
 use titr_network::flow::{FlowParameters, Penalties};
@@ -12,7 +12,7 @@ use crate::source::Checked;
 use crate::topology::Site;
 
 impl Builder<'_> {
-    /// The topology, which is that of `zones` if there are any, with a way for messages within a host.
+    /// The topology, or the topology of `zones` if there are any, with a route for messages within a host.
     pub(super) fn topology(&self, file: &File, zones: Option<Zones>) -> Checked<Box<dyn Topology>> {
         let network = file.network.get_ref();
         let NetworkTable { bandwidth, latency, duplex, limiter, .. } = network;
@@ -108,7 +108,7 @@ impl Builder<'_> {
 }
 
 impl LoopbackTable {
-    /// Whether messages within a host go out to the first switch and turn round there.
+    /// Whether messages within a host go to the first switch and back.
     fn turns_round(&self) -> bool {
         self.through.as_ref().is_some_and(|through| *through.get_ref() == Through::Switch)
     }

@@ -1,4 +1,4 @@
-//! The routers that `[network.packet]` means.
+//! Builds the routers of `[network.packet]`.
 
 use titr_common::units::{Bytes, Quantity};
 use titr_network::packet::{PacketParameters, PacketSpec};
@@ -9,7 +9,7 @@ use super::Builder;
 use crate::schema::{FlowControl, NetworkTable, PacketTable};
 use crate::source::Checked;
 
-/// Of channels, ports and queues at most: a mistyped number is refused rather than filling memory.
+/// Maximum number of channels, ports and queues: a mistyped number gives an error instead of filling the memory.
 const MOST: u32 = 1024;
 
 impl Builder<'_> {

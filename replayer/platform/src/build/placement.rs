@@ -12,7 +12,7 @@ use crate::schema::{PlacementTable, PolicyName};
 use crate::source::Checked;
 
 impl Builder<'_> {
-    /// How ranks are given the `hosts` hosts.
+    /// The placement policy for `hosts` hosts.
     pub(super) fn policy(&self, table: &PlacementTable, hosts: u32) -> Checked<Policy> {
         let Some(policy) = &table.policy else {
             return Ok(Policy::Block);

@@ -1,4 +1,4 @@
-//! Values as serde reads them. A mistake is at the innermost value or key in which it was found.
+//! Deserialisation of values with serde. A mistake is reported at the innermost value or key that contains it.
 
 use std::collections::btree_map::IntoIter;
 

@@ -1,4 +1,4 @@
-//! Mistakes in how values are written, in the words of the documentation of platforms.
+//! Mistakes in the syntax and types of values, in the words of the platform documentation.
 
 use std::fmt::Display;
 
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::source::{Mistake, Place, Source};
 
-/// A value that is not what the schema asks for, or a text that is not TOML.
+/// A value that does not fit the schema, or a text that is not TOML.
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub struct DocumentError {

@@ -1,7 +1,7 @@
-//! The tables of a platform: values, each with its place, in whatever language they were written.
+//! The tables of a platform: values with their places, independent of the language of the text.
 //!
-//! A TOML text ([`parse`]) and SimGrid's XML become such tables, and each `--set` is a table that is laid over them
-//! ([`Table::overlay`]). [`Located::read`] then makes of them what [`schema`](crate::schema) describes.
+//! A TOML text ([`parse`]) and SimGrid's XML become such tables, and each `--set` is a table that overrides them
+//! ([`Table::overlay`]). [`Located::read`] then converts them to the types of [`schema`](crate::schema).
 
 mod deserialize;
 mod error;
@@ -60,7 +60,7 @@ pub fn parse(part: &Part) -> Result<Located, DocumentError> {
     Ok(Located { value: Value::Table(Table::of_toml(table.into_inner(), part.start)), place })
 }
 
-/// `KEY=VALUE` as TOML: what is not a TOML value is a string, so that quotes need not survive a shell.
+/// `KEY=VALUE` as TOML: a value that is not valid TOML is a string, so that quotes need not survive a shell.
 pub fn override_as_toml(setting: &str) -> String {
     match setting.split_once('=') {
         Some((key, value)) if DeValue::parse(value.trim()).is_err() => {
@@ -142,7 +142,7 @@ impl Table {
 }
 
 impl Located {
-    /// Writes a shorthand, the value of `key`, as the table that it stands for.
+    /// Replaces a shorthand, the value of `key`, by the equivalent table.
     fn expand(&mut self, key: &str) {
         let shorthand = SHORTHANDS.iter().find(|(short, _)| *short == key);
         if let (Some((_, entry)), Value::Text(_)) = (shorthand, &self.value) {

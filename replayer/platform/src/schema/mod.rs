@@ -1,7 +1,7 @@
-//! The platform file: every key that may be written, its default, and where the default comes from.
+//! The schema of platform files: every permitted key, its default, and the source of the default.
 //!
-//! The type of a table ends in `Table`. What keys mean together is the business of [`build`](crate::build), and the tables of
-//! topologies stand with what they mean, in [`topology`](crate::topology).
+//! The type of a table ends in `Table`. [`build`](crate::build) checks keys against each other. The tables of
+//! topologies are in [`topology`](crate::topology), next to the code that builds them.
 
 mod mpi;
 mod network;
@@ -64,7 +64,7 @@ pub struct PlacementTable {
     pub policy: Option<Spanned<PolicyName>>,
     /// For `"random"`. Default: 0.
     pub seed: u64,
-    /// For `"file"`: the host of each rank, a number a line; relative to the platform file.
+    /// For `"file"`: the host of each rank, one number per line; relative to the platform file.
     pub file: Option<Spanned<String>>,
 }
 

@@ -1,4 +1,4 @@
-//! `[mpi]`: protocols of the MPI library, and what they cost.
+//! `[mpi]`: protocols of the MPI library, and their costs.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,12 +33,12 @@ pub struct MpiTable {
     pub isend_overhead: Overhead,
     /// Cost of receiving a buffered message, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: nothing, as SimGrid's smpi/or.
     pub recv_overhead: Overhead,
-    /// Who moves on what goes on in the background. Default: `"calls"` where the collectives are Open MPI's or MPICH's,
-    /// `"thread"` where they are SimGrid's.
+    /// When background communication makes progress. Default: `"calls"` with the collectives of Open MPI or MPICH,
+    /// `"thread"` with those of SimGrid.
     pub progress: Option<Progress>,
-    /// How the data of a message that is not eager gets to its receiver. Default: `"clear-to-send"`.
+    /// The transfer of data of messages that are not eager. Default: `"clear-to-send"`.
     pub rendezvous: Rendezvous,
-    /// Whether such data travels both ways at once between two ranks on different hosts. Default: true.
+    /// Whether such data travels in both directions at once between two ranks on different hosts. Default: true.
     pub rendezvous_duplex: Option<bool>,
     /// The library whose algorithms collectives use, and exceptions. Default: `"mpich"`.
     pub collectives: CollectivesTable,
@@ -50,11 +50,11 @@ pub struct MpiTable {
     pub spawn: Spawn,
 }
 
-/// `[mpi.one_sided]`: an implementation, and what is different from it.
+/// `[mpi.one_sided]`: an implementation, and deviations from it.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OneSidedTable {
-    /// Default: that of the library in `[mpi] collectives`.
+    /// Default: the implementation of the library in `[mpi] collectives`.
     pub preset: Option<Implementation>,
     pub issue: Option<Issue>,
     pub lock: Option<LockRequest>,
@@ -73,8 +73,8 @@ pub struct OneSidedTable {
     pub target_overhead: Option<Overhead>,
 }
 
-/// `[mpi] collectives`: a library, or a table that names one and algorithms that are to be used all the same
-/// (`bcast = "binomial"`, with segments of so many bytes `"pipeline:65536"`).
+/// `[mpi] collectives`: a library, or a table that names one and algorithms that override its choices (`bcast =
+/// "binomial"`, or with a segment size in bytes `"pipeline:65536"`).
 #[derive(Default)]
 pub struct CollectivesTable {
     /// Default: `"mpich"`.

@@ -1,4 +1,4 @@
-//! `[network]`: what cables are like, and how messages travel.
+//! `[network]`: the cables, and the network model.
 
 use serde::Deserialize;
 use titr_common::units::{Bandwidth, Bytes, Quantity, Seconds};
@@ -54,7 +54,7 @@ pub struct LoopbackTable {
     pub through: Option<Spanned<Through>>,
     /// Default: 10 GB/s, as SimGrid 3.32's network/loopback-bw.
     pub bandwidth: Quantity<Bandwidth>,
-    /// Default: 100 ns, about what a cache line takes between two cores. The model's latency factor applies.
+    /// Default: 100 ns, about the time of a cache line between two cores. The model's latency factor applies.
     pub latency: Quantity<Seconds>,
     /// Default: `"fat-pipe"`, as SimGrid's. `"shared"` makes it the host's memory bus.
     pub sharing: Sharing,
@@ -95,14 +95,14 @@ pub struct FlowTable {
     pub weight_s: Option<NonNegative>,
     /// TCP's window in bytes; 0: none.
     pub tcp_gamma: Option<NonNegative>,
-    /// How much of a message's rate its acknowledgements take on the way back; 0: none.
+    /// The part of a message's rate that its acknowledgements use on the reverse route; 0: none.
     pub crosstraffic: Option<NonNegative>,
     /// Bytes that MPI adds to each message.
     pub envelope: Option<Quantity<Bytes>>,
-    /// Whether messages from one rank to another travel one after the other, as on a TCP connection or a queue pair; if not, all of them
-    /// share the bandwidth at once, as SimGrid's do.
+    /// Whether messages from one rank to another travel one after the other, as on a TCP connection or a queue pair; if
+    /// not, all of them share the bandwidth at once, as in SimGrid.
     pub in_order: Option<bool>,
-    /// How much messages at one InfiniBand adapter slow each other down: `[β_e, β_s, γ_s]`, for arriving together, leaving
-    /// together, and leaving together where one goes to a crowd. Default: not at all, but for the preset `"ib"`.
+    /// Slowdown of concurrent messages at an InfiniBand adapter: `[β_e, β_s, γ_s]`, for arriving together, leaving
+    /// together, and leaving together if one goes to a crowded host. Default: none, except with the preset `"ib"`.
     pub infiniband_penalties: Option<[NonNegative; 3]>,
 }

@@ -24,7 +24,7 @@ pub struct PacketTable {
     pub output_queue: Option<Spanned<u32>>,
     /// Default: `"dor"` in grids, `"updown"` in trees, `"minimal"` in dragonflies.
     pub routing: Option<Spanned<RoutingName>>,
-    /// How packets go up in trees. Default: `"adaptive"` if the routing is, otherwise `"d-mod-k"`.
+    /// The choice of ports upwards in trees. Default: `"adaptive"` if the routing is, otherwise `"d-mod-k"`.
     pub ascent: Option<Spanned<Ascent>>,
     /// Default: `"bubble"` where there are rings.
     pub flow_control: Option<Spanned<FlowControl>>,
@@ -36,7 +36,7 @@ pub struct PacketTable {
     pub injection_ports: Option<Spanned<u32>>,
     /// Packets that a host can receive at once. Default: 1.
     pub consumption_ports: Option<Spanned<u32>>,
-    /// Cycles that a header spends in a router before it asks for a port. Default: 0.
+    /// Cycles that a header spends in a router before it requests a port. Default: 0.
     pub router_delay: u32,
     /// Cycles that a phit spends on a cable beyond the one in which it enters. Default: 0.
     pub wire_delay: Option<u32>,

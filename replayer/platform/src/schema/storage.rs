@@ -1,4 +1,4 @@
-//! `[storage]`: the disks that files lie on, and how all members of a communicator access them together.
+//! `[storage]`: the disks that hold files, and collective accesses to them.
 
 use serde::Deserialize;
 use titr_common::units::{Bandwidth, Bytes, Quantity, Seconds};
@@ -29,17 +29,17 @@ pub struct StorageTable {
     pub write_bandwidth: Option<Quantity<Bandwidth>>,
     /// Time until the first byte of an access moves. Default: 85 µs.
     pub latency: Option<Quantity<Seconds>>,
-    /// Who moves bytes while several accesses to a disk are under way. Default: `"shared"`.
+    /// The sharing of a disk among concurrent accesses. Default: `"shared"`.
     pub service: Service,
     /// Where the disks are. Default: `"local"`, one at each host.
     pub servers: Option<Spanned<ServersValue>>,
     /// Size of a stripe of a file. Default: 1 MiB.
     pub stripe_size: Option<Spanned<Quantity<Bytes>>>,
-    /// How many servers a file lies on. Default: all.
+    /// The number of servers that hold a file. Default: all.
     pub stripe_count: Option<Spanned<u32>>,
     /// Bytes of a request to a server at a host, and of the answer. Default: 256 B.
     pub control: Option<Spanned<Quantity<Bytes>>>,
-    /// How collective accesses are carried out. Default: `"automatic"`.
+    /// The method of collective accesses. Default: `"automatic"`.
     pub collective: CollectiveAccess,
     /// Aggregators of a collective access at most. Default: one for each host, as ROMIO's `cb_config_list`.
     pub aggregators: Option<Spanned<u32>>,

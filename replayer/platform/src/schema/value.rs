@@ -1,4 +1,4 @@
-//! Values of keys that may be written in more than one way, or not at any number.
+//! Values with several notations, or with a restricted range.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! `<cluster>`: hosts that are all alike, on one of SimGrid's regular topologies.
+//! `<cluster>`: identical hosts on one of SimGrid's regular topologies.
 
 use std::ops::RangeInclusive;
 
@@ -32,7 +32,7 @@ const ATTRIBUTES: Known = Known {
     refused: &[],
 };
 
-/// How the hosts of a cluster are joined.
+/// The topology of a cluster.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ClusterTopology {
     Flat,
@@ -48,7 +48,7 @@ const TOPOLOGIES: [(&str, ClusterTopology); 4] = [
     ("DRAGONFLY", ClusterTopology::Dragonfly),
 ];
 
-/// How the hosts of a cluster are joined, if it is a cluster without mistakes in its names.
+/// The topology of a cluster, if its names are valid.
 pub fn topology(cluster: &Element) -> Checked<ClusterTopology> {
     cluster.check_attributes(&ATTRIBUTES)?;
     cluster.check_children(&["prop"])?;
@@ -135,7 +135,7 @@ fn star(cluster: &Element, reading: &mut Reading) -> Checked<()> {
     Ok(())
 }
 
-/// Whether an optional link is there, as its bandwidth or latency is more than 0.
+/// Whether an optional link exists, because its bandwidth or latency is above 0.
 pub fn is_given(bandwidth: &Option<Attribute>, latency: &Option<Attribute>) -> Checked<bool> {
     let quantity =
         |written: &Option<Attribute>, units| written.as_ref().map_or(Ok(0.0), |written| written.quantity(units));
@@ -199,7 +199,7 @@ fn dragonfly(written: &Attribute, reading: &mut Reading) -> Checked<()> {
     Ok(())
 }
 
-/// Whether both directions of the cluster's cables share their bandwidth, in the words of titr's own platforms.
+/// Whether both directions of the cluster's cables share their bandwidth, in the vocabulary of titr's own platforms.
 pub fn duplex(sharing: &Attribute) -> Checked<&'static str> {
     sharing.one_of(&[("SPLITDUPLEX", "full"), ("FULLDUPLEX", "full"), ("SHARED", "half"), ("FATPIPE", "half")])
 }
@@ -227,8 +227,8 @@ fn cables(cluster: &Element, reading: &mut Reading) -> Checked<()> {
     Ok(())
 }
 
-/// A message within a host takes the host's loopback, or else goes out to the first switch and back, or on a torus has
-/// no route: SimGrid stops there. It then takes what SimGrid has for hosts outside clusters.
+/// A message within a host takes the host's loopback, or goes to the first switch and back, or on a torus has no route:
+/// SimGrid stops there. In that case it takes SimGrid's loopback of hosts outside clusters.
 fn loopback(cluster: &Element, topology: ClusterTopology, reading: &mut Reading) -> Checked<()> {
     let (bandwidth, latency) = (cluster.attribute("loopback_bw"), cluster.attribute("loopback_lat"));
     let limiter = cluster.attribute("limiter_link").map_or(Ok(0.0), |limiter| limiter.quantity(&BANDWIDTH))?;

@@ -1,4 +1,4 @@
-//! `<config>`: SimGrid's options, as far as they are about what a replay predicts.
+//! `<config>`: SimGrid's options that affect the predictions of a replay.
 
 use super::Reading;
 use super::element::{Attribute, Element, Known};
@@ -9,7 +9,7 @@ use crate::source::Checked;
 const CONFIG: Known = Known { read: &["id"], refused: &[] };
 const PROP: Known = Known { read: &["id", "value"], refused: &[] };
 
-/// Options that change how SimGrid works, but hardly what it predicts.
+/// Options of SimGrid that have hardly any effect on its predictions.
 const WITHOUT_EFFECT: [&str; 36] = [
     "bmf/",
     "clean-atexit",
@@ -49,8 +49,8 @@ const WITHOUT_EFFECT: [&str; 36] = [
     "smpi/trace-call",
 ];
 
-/// Options of the network models that smpirun does not choose, as long as the factors are single numbers: the steps that SimGrid 4
-/// reads there are those of its model for MPI.
+/// Options of network models that smpirun does not select, provided that the factors are single numbers: the steps that
+/// SimGrid 4 accepts there belong to its model for MPI.
 const OF_OTHER_MODELS: [&str; 3] = ["network/model", "network/bandwidth-factor", "network/latency-factor"];
 
 /// Names that options had in earlier versions of SimGrid.

@@ -1,4 +1,4 @@
-//! Elements and attributes of the XML: what they say, and mistakes shown where they stand.
+//! Elements and attributes of the XML: their values, and mistakes shown at their places.
 
 use roxmltree::Node;
 use titr_common::units::Dimension;
@@ -25,7 +25,7 @@ pub struct Attribute<'a> {
 pub struct Known {
     /// Attributes that are read, or that change nothing in titr.
     pub read: &'static [&'static str],
-    /// Attributes that ask for what titr does not simulate, each with a name for that.
+    /// Attributes for features that titr does not simulate, each with the name of the feature.
     pub refused: &'static [(&'static str, &'static str)],
 }
 
@@ -186,7 +186,7 @@ impl<'a> Attribute<'a> {
         let this = self.clone();
         let mut start = this.place.start;
         this.value.split(separator).map(move |value| {
-            // An entity in the text is longer than what it stands for; no number has one.
+            // An entity in the text is longer than its replacement; no number contains one.
             let place = start..(start + value.len()).min(this.place.end);
             start = place.end + separator.len_utf8();
             Self { value, place, source: this.source }

@@ -1,8 +1,8 @@
-//! Limits of an XML text, found out before it is parsed: what a short text may make a parser do is bounded.
+//! Limits on an XML text, checked before it is parsed, so that a short text cannot exhaust the parser.
 //!
-//! Entities of a document's own are refused: a text of a few kilobytes can expand to gigabytes with them, and no platform file of
-//! SimGrid's has any. So are elements of more attributes than SimGrid knows, of which a parser compares each with each, and
-//! elements within elements without end.
+//! Custom entities are rejected: they can expand a text of a few kilobytes to gigabytes, and no platform file of
+//! SimGrid uses any. Elements with more attributes than SimGrid knows are rejected, since a parser compares each
+//! attribute with each other one. So is unlimited nesting of elements.
 
 use crate::source::{Checked, Source};
 
@@ -11,7 +11,7 @@ const MOST_ATTRIBUTES: usize = 1000;
 /// Elements within each other at most.
 const DEEPEST: usize = 500;
 
-/// Finds fault with a text that is beyond the limits. What is no XML is left to the parser.
+/// Rejects a text that is beyond the limits. Malformed XML is left to the parser.
 pub fn check(source: &Source) -> Checked<()> {
     let text = source.text();
     let (mut at, mut depth) = (0, 0_usize);
@@ -46,7 +46,7 @@ const SKIPPED: [(&str, &str); 3] = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?"
 /// A tag of an element.
 struct Tag {
     attributes: usize,
-    /// Whether the element ends with it.
+    /// Whether the element ends with its start tag.
     is_empty: bool,
     length: usize,
 }

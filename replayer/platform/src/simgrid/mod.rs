@@ -1,10 +1,11 @@
 //! SimGrid's platform files (XML), with the meaning that they have in SimGrid 3.32.
 //!
-//! Such a file becomes the tables of titr's own schema, with the places of their values in the XML: a `<cluster>` is a star,
-//! torus, fat-tree or dragonfly, a `<zone>` an explicit network. So defaults, limits and `--set` are those of every platform,
-//! and mistakes are shown in the XML. What the file leaves open is as SimGrid has it: the `smpi` preset, its collectives, eager
-//! messages that travel once they are received, and ranks on hosts in their order, one each and then again from the
-//! first. Elements and attributes without a meaning here are refused where they would change the prediction.
+//! Such a file becomes the tables of titr's own schema, with the places of their values in the XML: a `<cluster>` is a
+//! star, torus, fat-tree or dragonfly, a `<zone>` an explicit network. Defaults, limits and `--set` therefore work as
+//! for every platform, and mistakes are shown in the XML. Values that the file does not define follow SimGrid: the
+//! `smpi` preset, its collectives, eager messages that travel once they are received, and ranks on hosts in their
+//! order, one each and then again from the first. Elements and attributes that titr does not support are rejected if
+//! they would change the prediction.
 //!
 //! Sources: the DTD, and of SimGrid 3.32 `surfxml_sax_cb.cpp`, `sg_platf.cpp`, `xbt_parse_units.cpp` and the zones of
 //! `kernel/routing`.
@@ -213,7 +214,7 @@ impl<'a> Reading<'a> {
         self.set("network", element.says(Table::default()));
     }
 
-    /// The tables of an element that is read as if it were a platform of its own.
+    /// The tables of an element that is read as a platform of its own.
     fn apart(&mut self, element: &Element, read: impl FnOnce(&mut Self) -> Checked<()>) -> Checked<Table> {
         let outer = std::mem::take(&mut self.tables);
         self.begin(element);
@@ -238,7 +239,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Ignores an element, as it does not change what a replay predicts.
+    /// Ignores an element that does not change what a replay predicts.
     fn skip(&mut self, element: &Element) {
         self.warn_once(
             element.name(),

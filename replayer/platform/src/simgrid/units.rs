@@ -2,7 +2,7 @@
 
 use titr_common::units::{BINARY, DECIMAL, Dimension, NO_PREFIX, Prefixes};
 
-/// Powers of 1000 above those of titr's own files.
+/// Powers of 1000 beyond those in titr's own files.
 const LARGER: Prefixes = &[("E", 1e18), ("Z", 1e21), ("Y", 1e24)];
 const LARGER_BINARY: Prefixes = &[("Ei", 1_152_921_504_606_846_976.0)];
 const IN_WORDS: Prefixes = &[
@@ -46,7 +46,7 @@ pub const TIME: Dimension = Dimension {
     unit_of_numbers: Some("s"),
 };
 
-/// Floating-point operations per second, or whatever the trace counts.
+/// Floating-point operations per second, or the unit of the trace's counts per second.
 pub const SPEED: Dimension = Dimension {
     name: "speed",
     example: "1Gf",

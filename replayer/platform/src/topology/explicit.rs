@@ -28,7 +28,7 @@ pub struct ExplicitTable {
     links: Vec<LinkTable>,
     #[serde(default)]
     routes: Vec<RouteTable>,
-    /// How routes between hosts are made of the written ones. Default: `"full"`.
+    /// The composition of routes between hosts from the given ones. Default: `"full"`.
     #[serde(default)]
     routing: Routes,
 }
@@ -58,7 +58,7 @@ struct RouteTable {
 /// Numbers by name.
 type Numbers<'w> = FxHashMap<&'w str, u32>;
 
-/// A network of which every link and route is written.
+/// A network with individually specified links and routes.
 pub fn explicit(table: &ExplicitTable, site: &Site) -> Checked<Box<dyn Topology>> {
     let source = site.source;
     if let Some(place) = &site.cable_key {
@@ -91,7 +91,7 @@ pub fn explicit(table: &ExplicitTable, site: &Site) -> Checked<Box<dyn Topology>
     Ok(Box::new(network))
 }
 
-/// Numbers things by their order, if each has a name of its own.
+/// Numbers elements by their order, and rejects duplicate names.
 fn numbered<'w>(source: &Source, kind: &str, names: impl Iterator<Item = &'w Spanned<String>>) -> Checked<Numbers<'w>> {
     let mut numbers = Numbers::default();
     for (number, name) in (0..).zip(names) {

@@ -1,6 +1,7 @@
-//! The topologies that a platform may have: of each, the table that describes it and what that table means.
+//! The topologies that a platform may use: for each, the table that describes it and the code that builds it.
 //!
-//! A topology is a file here with its table and a function that makes a [`Topology`] of it, and a line in [`topologies!`] below.
+//! A topology is a file here with its table and a function that makes a [`Topology`] from it, and a line in
+//! [`topologies!`] below.
 
 mod dragonfly;
 mod explicit;
@@ -16,7 +17,7 @@ use titr_network::topology::Topology;
 use crate::source::Checked;
 pub use site::Site;
 
-/// Declares the topologies: what a file calls each, the type of its table, and the function that builds it.
+/// Declares the topologies: the name in a file, the type of the table, and the function that builds it.
 macro_rules! topologies {
     ($($(#[doc = $doc:literal])+ $name:ident($table:ty) => $build:path,)+) => {
         /// `[topology.…]`: exactly one of these tables.

@@ -23,11 +23,11 @@ pub struct Site<'a> {
     pub network: Place,
     /// The cable that every two neighbours are joined by, or the key of `[network]` that is missing to describe it.
     pub cable: Result<Cable, &'static str>,
-    /// The place of a key that says what cables are like, if one is written.
+    /// The place of a key that describes cables, if there is one.
     pub cable_key: Option<Place>,
     /// Bytes per second that each host and switch passes on in all, if that is limited.
     pub limiter: Option<f64>,
-    /// Whether messages within a host turn round in the network.
+    /// Whether messages within a host travel through the network and back.
     pub turns_round: bool,
 }
 

@@ -1,11 +1,11 @@
-//! Mistakes in the files people write, as they are shown.
+//! Shows mistakes in users' files as the command line does.
 
 use std::path::Path;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use titr_platform::Platform;
 
-/// What is said of a platform in a file of this name: the mistake, or the warnings if there is none.
+/// The output for a platform in a file of this name: the mistake, or the warnings if there is none.
 pub fn shown(name: &str, text: &str, overrides: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -26,8 +26,8 @@ fn said(path: &Path, overrides: &[&str]) -> String {
     }
 }
 
-/// A file that is right, and what is said of it after each of several changes to it: what is tried, the text that goes
-/// and the text that comes.
+/// The output for a valid file after each of several changes to it: a description of the case, the text that is removed
+/// and its replacement.
 pub fn all(name: &str, right: &str, cases: &[(&str, &str, &str)]) -> String {
     assert_eq!(shown(name, right, &[]), "");
     let mut all = String::new();

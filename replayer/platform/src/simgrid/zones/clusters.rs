@@ -1,5 +1,5 @@
-//! Clusters within zones. A flat one is a star, with a router in the middle by which other zones reach it; the others are
-//! topologies whose hosts are the points of a zone.
+//! Clusters within zones. A flat cluster is a star, with a router in the centre that connects it to other zones; the
+//! others are topologies whose hosts are the points of a zone.
 
 use rustc_hash::FxHashMap;
 use titr_common::units::Seconds;
@@ -108,7 +108,7 @@ impl<'a> Reader<'a, '_, '_> {
         Ok(star)
     }
 
-    /// Reads a torus, a fat-tree or a dragonfly, as if it were a platform of its own.
+    /// Reads a torus, a fat-tree or a dragonfly as a platform of its own.
     fn read_regular(&mut self, cluster: &Element<'a>, id: ZoneId) -> Checked<()> {
         let tables = self.reading.apart(cluster, |reading| cluster::read(cluster, reading))?;
         let topology = (self.build)(Located::new(tables, cluster.place()))?;

@@ -1,7 +1,7 @@
-//! Zones: hosts, routers, links, clusters and routes one by one, and zones within zones.
+//! Zones: individually declared hosts, routers, links, clusters and routes, and nested zones.
 //!
-//! Two passes go through the file: the first one numbers what there is ([`declarations`]), the second one reads the routes
-//! between it ([`routes`]).
+//! Two passes read the file: the first numbers the declared elements ([`declarations`]), the second reads the routes
+//! between them ([`routes`]).
 
 mod clusters;
 mod declarations;

@@ -1,4 +1,5 @@
-//! The second pass: routes within zones and between them, bypasses, and the links of hosts to the middle of their zone.
+//! The second pass: routes within and between zones, bypasses, and the links between hosts and the centre of their
+//! zone.
 
 use std::collections::HashSet;
 
@@ -151,7 +152,7 @@ impl Reader<'_, '_, '_> {
         Ok(Ends { from, to, gateways: Some((gateway("gw_src", from)?, gateway("gw_dst", to)?)) })
     }
 
-    /// The point of a zone that a name stands for.
+    /// The point of a zone with this name.
     fn member(&self, name: &Attribute, zone: &ZoneDraft, is_zone: bool) -> Checked<PointId> {
         let kind = if is_zone { "zone" } else { "host or router" };
         let point = self.point(name, kind)?;

@@ -1,4 +1,4 @@
-//! The computation of ranks between their calls: as it was counted, as long as it took when it was traced, or none.
+//! The computation of ranks between their calls: the recorded counts, the recorded times, or none.
 
 use std::path::PathBuf;
 
@@ -7,13 +7,13 @@ use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, Located, LocatedEvents, Trace, TraceError, Transformation};
 use titr_common::units::{Instructions, Nanoseconds, Seconds};
 
-/// Where the computation between two calls comes from.
+/// The source of the computation between two calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Computation {
     /// The volume that was counted.
     #[default]
     Counted,
-    /// The time that lies between the calls of an extended trace, whatever the simulated host.
+    /// The time between the calls of an extended trace, independent of the simulated host.
     Timed,
     /// There is none.
     Ignored,
@@ -22,7 +22,7 @@ pub enum Computation {
 /// The transformation of a trace that changes the computation of each rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recompute {
-    /// Where the computation between two calls comes from.
+    /// The source of the computation between two calls.
     pub computation: Computation,
     /// The factor that the computation is multiplied with.
     pub scale: f64,
@@ -38,11 +38,11 @@ impl Transformation for Recompute {
     }
 }
 
-/// The transformation of a trace whose ranks count computation in different units: each rank's count is multiplied with what one of
-/// its units is worth. Computation that is a time stays as it is.
+/// Transforms a trace whose ranks count computation in different units: each rank's count is multiplied by the weight
+/// of its unit. Computation that is a time does not change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Normalise {
-    /// By rank.
+    /// Weights by rank.
     pub worth: Vec<f64>,
 }
 
@@ -62,7 +62,7 @@ struct Recomputed<S> {
     source: S,
     computation: Computation,
     scale: f64,
-    /// When the last call of each thread returned; that of the main one, when the clock began.
+    /// The end of the last call of each thread; for the main thread, initially the start of the clock.
     returned: Vec<Option<Nanoseconds>>,
     /// The buffer for events as the source gives them, kept to use its memory again.
     read: LocatedEvents,
@@ -81,7 +81,7 @@ impl<S> Recomputed<S> {
         if self.returned.len() <= at {
             self.returned.resize(at + 1, None);
         }
-        // What a thread computed before its first call is not known.
+        // The computation of a thread before its first call is not known.
         let before = self.returned[at].replace(call.end).unwrap_or(call.begin);
         let passed = call.begin.0.saturating_sub(before.0) as f64 * 1e-9 * self.scale;
         (passed > 0.0).then_some(Seconds(passed))

@@ -1,14 +1,15 @@
-//! Where each rank's next event comes from.
+//! The source of each rank's next event.
 //!
-//! An event passes these stages, one after the other:
+//! An event passes these stages in order:
 //!
-//! 1. an [`EventSource`] for each rank: a trace on disk, a list, whatever gives a rank's events with their places;
+//! 1. an [`EventSource`] for each rank: a trace on disk, a list, or any other source of a rank's events with their
+//!    places;
 //! 2. adapters around it, which are sources themselves, such as those that [`Recompute`] makes;
-//! 3. [batches](prefetch), which a thread fills ahead of time; nothing after this can see it;
-//! 4. a [`Window`] for each rank, which knows what the trace says about an event only later.
+//! 3. [batches](prefetch), which a thread fills ahead of time, invisibly to later stages;
+//! 4. a [`Window`] for each rank, which finds facts about an event that the trace holds later.
 //!
-//! What comes out is a [`Workload`]. The events of a rank stand in it in the order of the trace, those of all its threads
-//! mixed; the ranks of the simulation give each thread its own.
+//! The result is a [`Workload`]. It has the events of a rank in the order of the trace, with its threads interleaved;
+//! the simulated ranks distribute them to the threads.
 
 mod computation;
 mod prefetch;
@@ -25,12 +26,12 @@ use prefetch::BatchReader;
 pub use regions::RegionSpeeds;
 pub use window::{Match, Window};
 
-/// Bytes of events in a batch of one rank, and in those of all ranks together if that is less; but no fewer than an
-/// iteration of a small loop takes.
+/// Bytes of events in a batch of one rank, and in the batches of all ranks together if that is less, but at least the
+/// size of an iteration of a small loop.
 const BATCH: usize = 16 << 10;
 const BATCHES: usize = 8 << 20;
 const LEAST_BATCH: usize = 2 << 10;
-/// Smaller batches are read when they are asked for: ahead, each of thousands of ranks would have two.
+/// Smaller batches are read on demand: reading ahead would need two batches for each of thousands of ranks.
 const LEAST_AHEAD: usize = 8 << 10;
 
 /// The events of all ranks.
@@ -39,7 +40,7 @@ pub struct Workload<S> {
 }
 
 impl<S: EventSource> Workload<S> {
-    /// The events of one source for each rank, read when they are asked for.
+    /// The events of one source for each rank, read on demand.
     pub fn new(sources: Vec<S>) -> Self {
         let size = size_of_batches(sources.len());
         Self::in_batches(sources, size)
@@ -100,7 +101,7 @@ fn size_of_batches(ranks: usize) -> usize {
     (BATCHES / ranks.max(1)).clamp(LEAST_BATCH, BATCH)
 }
 
-/// Sources that are lists of events: what tests and small tools replay.
+/// Sources that are lists of events, for tests and small tools.
 impl Workload<std::vec::IntoIter<Event>> {
     /// Makes a workload of one list of events for each rank, in the order of the ranks.
     #[must_use]

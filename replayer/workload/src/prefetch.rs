@@ -1,8 +1,8 @@
-//! Events in batches, read when they are asked for or before that by a thread that reads for all ranks.
+//! Events in batches, read on demand or ahead of time by a thread that reads for all ranks.
 //!
-//! While a rank's batch is replayed, the thread unpacks and parses the next one. The source and the batch to fill travel
-//! to the thread as a [`ReadJob`] and back again, so nothing is shared. Nothing above can see where a batch ends: which
-//! events come depends on the source alone, however large batches are and however fast the thread is.
+//! While a rank's batch is replayed, the thread decompresses and parses the next one. The source and the batch to fill
+//! travel to the thread as a [`ReadJob`] and back again, so nothing is shared. Batch boundaries are invisible to later
+//! stages: the events depend on the source alone, not on the size of batches or the speed of the thread.
 
 use std::io;
 use std::path::PathBuf;
@@ -54,9 +54,9 @@ pub(super) struct BatchReader<S> {
     reading: ReadBy<S>,
 }
 
-/// Who reads the source.
+/// The reader of the source.
 enum ReadBy<S> {
-    /// Whoever asks for a batch.
+    /// The thread that needs the batch.
     Asker(Box<S>),
     /// The thread that takes jobs from the sender; the receiver gets them back.
     Thread(Sender<ReadJob<S>>, Receiver<ReadJob<S>>),
@@ -84,7 +84,7 @@ impl<S: EventSource> BatchReader<S> {
         Self { reading: ReadBy::Thread(jobs.clone(), results), ..self }
     }
 
-    /// Replaces `batch` by the next one, whose memory becomes that of a further one.
+    /// Replaces `batch` by the next one, and reuses its memory for a later one.
     pub(super) fn turn(&mut self, batch: &mut Batch) {
         match &mut self.reading {
             ReadBy::Asker(source) => batch.fill(&mut **source, self.size),
@@ -104,7 +104,7 @@ impl<S: EventSource> BatchReader<S> {
         }
     }
 
-    /// The next batch, in memory of its own.
+    /// The next batch, in newly allocated memory.
     pub(super) fn next(&mut self) -> Batch {
         let mut batch = Batch::default();
         self.turn(&mut batch);
@@ -112,13 +112,13 @@ impl<S: EventSource> BatchReader<S> {
     }
 }
 
-/// Starts a thread that fills batches, in the order in which they are asked for, until nobody can ask any more.
+/// Starts a thread that fills batches in the order of the requests, until no further request is possible.
 pub(super) fn spawn<S: EventSource + Send + 'static>() -> io::Result<Sender<ReadJob<S>>> {
     let (jobs, inbox) = channel::<ReadJob<S>>();
     thread::Builder::new().name("read-ahead".into()).spawn(move || {
         for mut job in inbox {
             job.batch.fill(&mut *job.source, job.size);
-            // Nobody waits for the batch any more where a replay ended early.
+            // If a replay ended early, no one receives the batch.
             let _ = job.done.clone().send(job);
         }
     })?;
@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    /// So many events, then an error.
+    /// This many events, followed by an error.
     #[derive(Clone)]
     struct Faulty(u32);
 

@@ -1,5 +1,5 @@
-//! Computation that is slower, or faster, in some regions of the program: loops that differ in what they do to caches and pipelines run
-//! at rates of their own.
+//! Rates of computation by region of the program: loops that use caches and pipelines differently run at rates of their
+//! own.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,8 +11,8 @@ use titr_common::program::OpenRegions;
 use titr_common::trace::{EventSource, Located, LocatedEvents, Trace, TraceError, Transformation};
 use titr_common::units::Instructions;
 
-/// The transformation of a trace by which counted computation takes the time that it takes in its region. Computation that is a time stays
-/// as it is. Of nested regions, the innermost that has a speed counts.
+/// Transforms a trace so that counted computation takes the time given by the rate of its region. Computation that is a
+/// time does not change. For nested regions, the innermost one with a speed applies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegionSpeeds {
     /// The part of a core's speed, by the name of the region.

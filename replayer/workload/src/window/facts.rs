@@ -1,4 +1,4 @@
-//! The facts seen by looking ahead in a rank's events: about its requests, and the messages of its collectives.
+//! Facts found by looking ahead in a rank's events: about its requests, and the messages of its collectives.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ pub enum Match {
 /// The facts that were seen ahead, in events that are still to come.
 #[derive(Default)]
 pub(super) struct Facts {
-    /// Of each request, in order.
+    /// The marks of each request, in order.
     requests: FxHashMap<RequestId, VecDeque<Mark>>,
     /// Kept only if the messages of non-blocking collectives are wanted.
     collectives: Option<RecordedCollectives>,
@@ -50,10 +50,10 @@ pub(super) type Name = (CommId, u64, u64);
 /// The communicators that have one id, one after the other.
 #[derive(Default)]
 struct Communicators {
-    /// How many were made in the events that are passed, and how many in those that were only seen ahead.
+    /// The number made in passed events, and the number in events only seen ahead.
     made: u64,
     ahead: u64,
-    /// How many collectives of the current one are passed.
+    /// The number of collectives of the current one that were passed.
     collectives: u64,
 }
 
@@ -99,7 +99,7 @@ impl Facts {
         }
         if let &Event::Annotation(Annotation::Message(message)) = event {
             let &mut Communicators { made, ahead, collectives } = communicators.entry(message.comm).or_default();
-            // Nobody asks any more for the messages of a collective that is passed.
+            // The messages of a passed collective are no longer needed.
             if ahead > 0 || message.number >= collectives {
                 messages.entry((message.comm, made + ahead, message.number)).or_default().push(message);
             }
@@ -122,7 +122,7 @@ impl Facts {
         }
     }
 
-    /// `event` is the next one: what was seen of the requests that it starts is about this start.
+    /// Makes `event` the next one: facts seen about the requests that it starts belong to this start.
     pub(super) fn reach(&mut self, event: &Event) {
         for request in event.starts() {
             // A match before this start was out of reach of the start it belongs to.
@@ -132,7 +132,7 @@ impl Facts {
         }
     }
 
-    /// The outcome of `request`, which the next event starts; `Err` if more events have to be looked at, with the
+    /// The outcome of `request`, which the next event starts. `Err` if more events have to be examined, with the
     /// outcome that holds if there are none.
     pub(super) fn matched(&mut self, request: RequestId) -> Result<Option<Match>, Option<Match>> {
         let marks = self.requests.entry(request).or_default();
@@ -157,14 +157,14 @@ impl Facts {
         Err(cancelled)
     }
 
-    /// If the messages of `call`, which the next event starts, are wanted: the name by which they are known.
+    /// The key of the messages of `call`, which the next event starts, if they are wanted.
     pub(super) fn messages_of(&self, call: &Collective) -> Option<Name> {
         let communicators = self.collectives.as_ref()?.communicators.get(&call.comm);
         let (made, number) = communicators.map_or((0, 0), |of| (of.made, of.collectives));
         Some((call.comm, made, number))
     }
 
-    /// Whether all messages of the collective that `request` stands for were seen.
+    /// Whether all messages of the collective that belongs to `request` were seen.
     pub(super) fn is_complete(&mut self, request: RequestId) -> bool {
         let marks = self.requests.entry(request).or_default();
         marks.iter().any(|mark| matches!(mark, Mark::Started | Mark::Completed))

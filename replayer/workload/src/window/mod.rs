@@ -1,14 +1,14 @@
-//! A rank's events in the order of its trace, with what the trace says about them only later.
+//! A rank's events in the order of its trace, with facts that the trace holds only later.
 //!
-//! A trace tells some facts when the program learnt them, which is too late for a replay:
-//! * what a wildcard receive was matched with stands before the event that completes its request. A replay wants to know
-//!   it when the receive is posted: replaying the recorded match keeps a replay deterministic, and gives the program the
-//!   messages that it got.
-//! * the messages that a non-blocking collective was made of stand there too. A replay wants them when the collective
-//!   starts, where those of a blocking collective stand.
+//! A trace records some facts when the program learnt them, which is too late for a replay:
+//! * The match of a wildcard receive is recorded before the event that completes its request. A replay needs it when
+//!   the receive is posted: the recorded match makes a replay deterministic, and gives the program the messages that it
+//!   got.
+//! * The messages of a non-blocking collective are recorded there as well. A replay needs them when the collective
+//!   starts, where a blocking collective has them.
 //!
-//! So a window looks ahead, at each event once, however many events ask. How far is bounded, and counted in events: the
-//! answer does not depend on how the events are read.
+//! A window therefore looks ahead, at each event once, regardless of the number of queries. Its reach is limited to a
+//! number of events, so the answer does not depend on how the events are read.
 
 mod facts;
 #[cfg(test)]
@@ -25,13 +25,13 @@ use crate::prefetch::{Batch, BatchReader, Then};
 use facts::Facts;
 pub use facts::Match;
 
-/// How many events are read ahead at most. HPCC's RandomAccess asks after a receive 70,000 times before it is matched.
+/// Maximum number of events to read ahead. HPCC's RandomAccess tests for a receive 70,000 times before it is matched.
 const REACH: usize = 1 << 18;
 
-/// The events of one rank that are still to come.
+/// The remaining events of one rank.
 ///
-/// The *next* event is always one that a rank [executes](Event::is_executed): the window passes over the others, and tells what
-/// they say when it is asked.
+/// The *next* event is always one that a rank [executes](Event::is_executed): the window passes over the others, and
+/// returns their facts on demand.
 pub struct Window<S> {
     reader: BatchReader<S>,
     /// The batch that the next event is in, and its index there.
@@ -45,15 +45,15 @@ pub struct Window<S> {
     left: Option<(Event, Option<u64>)>,
     /// The batches after this one that were read so far.
     further: VecDeque<Batch>,
-    /// How many events, from the next one on, were looked at.
+    /// The number of events, from the next one on, that were examined.
     seen: usize,
     /// The first event that was not looked at, if any was: the batch, counted from this one, and the index there.
     unseen: (usize, usize),
     /// The facts that the events looked at tell.
     facts: Facts,
-    /// The messages that stand before the next event; `None` if no annotation does.
+    /// The messages recorded before the next event; `None` if no annotation has any.
     messages: Option<Vec<Message>>,
-    /// The time of the call that stands before the next event, until somebody takes it.
+    /// The times of the call recorded before the next event, until taken.
     call: Option<Span>,
 }
 
@@ -83,7 +83,7 @@ impl<S: EventSource> Window<S> {
         self.facts.want_messages();
     }
 
-    /// The file that the events come from, where there is one.
+    /// The file that the events come from, if there is one.
     #[must_use]
     pub fn path(&self) -> Option<&PathBuf> {
         self.reader.path.as_ref()
@@ -134,7 +134,7 @@ impl<S: EventSource> Window<S> {
         Ok(if self.settle()? { self.give() } else { None })
     }
 
-    /// When the program made the call of the next event, by the rank's clock, if the trace says so and nobody has asked yet.
+    /// The times of the next event's call by the rank's clock, if the trace has them and they were not taken yet.
     pub fn take_call(&mut self) -> Option<Span> {
         self.call.take()
     }
@@ -162,7 +162,7 @@ impl<S: EventSource> Window<S> {
         self.batch.events.get(self.at)
     }
 
-    /// Passes over what stands before the next event; false at the end.
+    /// Passes over annotations before the next event; false at the end.
     pub fn settle(&mut self) -> Result<bool, TraceError> {
         while !self.has_next() {
             match self.batch.events.get(self.at) {
@@ -243,7 +243,7 @@ impl<S: EventSource> Window<S> {
         self.run_end = self.batch.events.end_of_run(0);
     }
 
-    /// The outcome of `request`, which the next event starts; `None` if the trace does not tell it within reach.
+    /// The outcome of `request`, which the next event starts; `None` if the trace does not have it within reach.
     ///
     /// # Errors
     /// Where the trace cannot be read.
@@ -258,8 +258,8 @@ impl<S: EventSource> Window<S> {
         }
     }
 
-    /// The messages that the next event, a collective, was made of; `None` where the trace does not tell. Those of a
-    /// non-blocking one are told only if they are wanted.
+    /// The messages of the next event, a collective; `None` if the trace has none. The messages of a non-blocking
+    /// collective are only available if they are wanted.
     ///
     /// # Errors
     /// Where the trace cannot be read.
@@ -281,7 +281,7 @@ impl<S: EventSource> Window<S> {
         })
     }
 
-    /// Whether an event of another thread than the next event's is among so many events to come.
+    /// Whether one of the next `among` events belongs to another thread than the next event.
     pub fn finds_other_thread(&mut self, among: usize) -> bool {
         let thread = self.thread();
         let mut distance = self.run_end - self.at;
@@ -314,7 +314,7 @@ impl<S: EventSource> Window<S> {
         false
     }
 
-    /// From here on events are looked at, unless they were already.
+    /// Examines events from here on, unless they were already examined.
     fn look_from_here(&mut self) {
         if self.seen == 0 {
             self.seen = 1;

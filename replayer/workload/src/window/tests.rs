@@ -1,4 +1,4 @@
-//! Tests of the facts that a window tells about the events to come.
+//! Tests of the facts that a window finds in later events.
 
 use titr_common::event::{
     Collective, CommCall, CommId, Completed, Group, Incoming, MessageEnd, Quantifier, Rank, Span, Tag, Wildcard,
@@ -110,7 +110,7 @@ fn seen(number: u64, peer: u32) -> Event {
     Event::Annotation(Annotation::Message(Message { comm: CommId::WORLD, number, end, peer, bytes: Bytes(8), span }))
 }
 
-/// Their messages stand before the waits, and in whichever order.
+/// Their messages are recorded before the waits, in any order.
 #[test]
 fn a_non_blocking_collective_is_told_its_messages_when_it_starts() {
     let call = Event::Annotation(Annotation::Call(Span::default()));

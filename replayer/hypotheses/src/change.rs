@@ -1,4 +1,4 @@
-//! Changes as values, for programs that make hypotheses instead of reading a file.
+//! Changes as values, for programs that construct hypotheses instead of reading a file.
 
 use serde::Serialize;
 use titr_common::units::Bytes;
@@ -49,7 +49,7 @@ pub enum Change {
     },
     /// The network is ideal.
     IdealNetwork {
-        /// How the network is ideal.
+        /// The kind of ideal network.
         messages: Network,
     },
 }

@@ -1,4 +1,4 @@
-//! The keys of a change, as kinds of changes ask for them.
+//! Access to the keys of a change, for the kinds of changes.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub struct Keys<'t> {
     table: DeTable<'t>,
     /// The place of the kind's name.
     place: Place,
-    /// The names of the keys that were asked for.
+    /// The names of the keys that were requested.
     known: Vec<&'static str>,
 }
 
@@ -50,10 +50,10 @@ impl<'t> Keys<'t> {
         self.table.remove(key)
     }
 
-    /// A key that has to be written.
+    /// A mandatory key.
     ///
     /// # Errors
-    /// If `value`, which is that of the key, is not there.
+    /// If `value`, the value of the key, is missing.
     pub fn required<T>(&self, key: &str, value: Option<T>) -> Result<T, Mistake> {
         value.ok_or_else(|| self.mistake(format!("this kind of change needs the key '{key}'")))
     }
@@ -70,7 +70,7 @@ impl<'t> Keys<'t> {
         }
     }
 
-    /// One of several words, each with what it stands for.
+    /// A choice among words, each with its value.
     ///
     /// # Errors
     /// If the value is none of them.
@@ -184,7 +184,7 @@ impl<'t> Keys<'t> {
         Arc::clone(&self.source)
     }
 
-    /// Finds fault with keys that nobody has asked for.
+    /// Checks that there are no unknown keys.
     ///
     /// # Errors
     /// If there are any.

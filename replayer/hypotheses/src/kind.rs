@@ -1,4 +1,4 @@
-//! A kind of change, and what a change of it has an effect on.
+//! Kinds of changes, and the subjects that a change of each kind affects.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub struct Scaling {
     pub selection: Arc<Selection>,
     /// The factor.
     pub factor: f64,
-    /// Whether the computation within collectives is multiplied too.
+    /// Whether the computation within collectives is scaled as well.
     pub reductions: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Hypotheses: changes of a traced program, or of the machine that it runs on, whose effect a replay is to show.
+//! Hypotheses: changes of a traced program, or of its machine, whose effect a replay shows.
 //!
 //! A file of hypotheses has tables `[[change]]`, which are applied in order. Each has a kind and the keys of that kind:
 //!
@@ -15,10 +15,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Hypotheses`] is a transformation of traces. It reads a trace once for each change of the program before it changes
-//! anything: to find that the change names ranks, regions and messages which are there, and to learn the facts of all
-//! ranks that a change of one rank's events depends on. After that the events are changed as they stream by.
-//! Changes of the machine ([`MachineChange`]) are data that a simulator carries out.
+//! [`Hypotheses`] is a transformation of traces. For each change of the program, it first reads the trace once: to
+//! check that the ranks, regions and messages named by the change exist, and to learn facts about all ranks that the
+//! changes of one rank's events depend on. After that, it changes the events as they stream by. Changes of the machine
+//! ([`MachineChange`]) are data that a simulator applies.
 //!
 //! **To add a kind**, write a file with a constant of type `Kind`, and name it in `KINDS`.
 

@@ -1,4 +1,4 @@
-//! Changes of the machine: data that a simulator carries out.
+//! Changes of the machine: data that a simulator applies.
 
 use std::fmt;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl Written {
 }
 
 impl MachineChange {
-    /// Whether two changes cannot both hold.
+    /// Whether two changes contradict each other.
     pub fn contradicts(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Collective { collective: one, .. }, Self::Collective { collective: other, .. }) => one == other,

@@ -1,4 +1,4 @@
-//! Where a rank is in its program, event after event.
+//! The position of a rank in its program, event by event.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use titr_common::program::OpenRegions;
 
 use crate::selection::{CommunicatorName, Selection};
 
-/// The place of one rank in its program, as far as a [`Selection`] asks for it.
+/// The position of one rank in its program, with the properties that a [`Selection`] needs.
 pub struct Position {
     /// The rank.
     pub rank: Rank,
     selection: Arc<Selection>,
-    /// Whether the selection has the rank.
+    /// Whether the rank is selected.
     is_selected: bool,
     threads: FxHashMap<ThreadId, Inside>,
-    /// How often the rank has come to the selected place.
+    /// The number of times the rank has entered the selected place.
     entered: usize,
-    /// Whether the selection has each communicator that was made.
+    /// Whether each communicator that was made is selected.
     communicators: FxHashMap<CommId, bool>,
 }
 
@@ -27,9 +27,9 @@ pub struct Position {
 #[derive(Default)]
 struct Inside {
     open: OpenRegions,
-    /// Whether the selection has each call site of the thread.
+    /// Whether each call site of the thread is selected.
     call_sites: FxHashMap<CallSiteId, bool>,
-    /// Whether it has that of the next call.
+    /// Whether the call site of the next call is selected.
     is_at_site: bool,
     /// Whether that call was made.
     has_called: bool,
@@ -104,7 +104,7 @@ impl Position {
         }
     }
 
-    /// Whether `thread` is at the selected place, and of a selected rank.
+    /// Whether `thread` belongs to a selected rank and is at the selected place.
     #[inline]
     #[must_use]
     pub fn is_inside(&self, thread: ThreadId) -> bool {
@@ -117,8 +117,8 @@ impl Position {
         self.threads.get(&thread)?.instance
     }
 
-    /// Whether no computation follows in the instance that `thread` is in: `event`, which is next, is the mark at the end of the
-    /// region, or the call at the call site.
+    /// Whether no computation follows in the current instance of `thread`: `event`, which is next, is the mark at the
+    /// end of the region, or the call at the call site.
     #[must_use]
     pub fn ends_instance(&self, event: EventRef<'_>, thread: ThreadId) -> bool {
         let Some(inside) = self.threads.get(&thread).filter(|inside| inside.instance.is_some()) else { return false };
@@ -148,7 +148,7 @@ impl Position {
     }
 }
 
-/// Whether an event is a call, which has a call site of its own where these are recorded.
+/// Whether an event is a call, which has a call site if these are recorded.
 fn is_call(event: EventRef<'_>) -> bool {
     match event {
         EventRef::Compute(_) => false,

@@ -1,4 +1,4 @@
-//! Reading a trace twice: once to learn what a change has to know of all ranks, once to change the events on their way.
+//! Two passes over a trace: the first learns facts about all ranks, the second changes the events as they stream by.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use toml::Spanned;
 use crate::position::Position;
 use crate::selection::Selection;
 
-/// How many names of regions, or of call sites, a message lists.
+/// Maximum number of names of regions, or of call sites, that a message lists.
 const LISTED: usize = 20;
 
 /// Reads all events, rank after rank, and shows each to `visit` with the place that its rank is at.
@@ -60,7 +60,7 @@ pub fn survey_all(
     marks.into_iter().try_for_each(Marks::found)
 }
 
-/// The names of regions and of call sites that a trace has, where a selection asks for some.
+/// The names of regions and call sites in a trace, if a selection needs them.
 struct Marks<'s> {
     selection: &'s Selection,
     regions: Names<'s>,
@@ -102,7 +102,7 @@ impl<'s> Marks<'s> {
     }
 }
 
-/// Names that a trace has, where one of them is selected.
+/// The names in a trace, if one of them is selected.
 struct Names<'s> {
     selected: Option<&'s Spanned<String>>,
     is_found: bool,
@@ -141,7 +141,7 @@ impl<'s> Names<'s> {
 
 /// Changes the events of one rank, one after the other.
 pub trait Rewrite: Send {
-    /// Appends to `out` the events that stand for `event`, with the place that its rank is at before the event.
+    /// Appends to `out` the events that replace `event`, given its rank's position before the event.
     fn rewrite(&mut self, position: &Position, event: Located<'_>, out: &mut LocatedEvents);
 
     /// Appends the events that are still held back. Called after the last event.
@@ -150,7 +150,7 @@ pub trait Rewrite: Send {
     }
 }
 
-/// The trace with the events of each rank changed by what `rewrite` makes for the rank.
+/// The trace with the events of each rank rewritten by the rank's result of `rewrite`.
 pub fn rewritten<R: Rewrite + 'static>(
     trace: Trace,
     selection: &Arc<Selection>,

@@ -1,4 +1,4 @@
-//! The part of a program that a change is about.
+//! The part of a program that a change applies to.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::source::{Mistake, Place, Source};
 /// Ranks, a region, a call site and a communicator; each of them all, where the file names none.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// The ranks; of messages, those of their senders.
+    /// The ranks; for messages, the ranks of the senders.
     pub ranks: Option<Spanned<RankSet>>,
     /// The name of the region; of messages, the region that their senders are in.
     pub region: Option<Spanned<String>>,
@@ -42,7 +42,7 @@ impl CommunicatorName {
     }
 }
 
-/// Whether a place in the code is called `name`: its function, its line, or both.
+/// Whether `name` denotes a place in the code: its function, its line, or both.
 fn is_called(place: &CodePlace, name: &str) -> bool {
     let written = place.to_string();
     let parts = written.strip_suffix(')').and_then(|whole| whole.rsplit_once(" ("));
@@ -50,19 +50,19 @@ fn is_called(place: &CodePlace, name: &str) -> bool {
 }
 
 impl Selection {
-    /// Whether the selection has `rank`.
+    /// Whether `rank` is selected.
     #[must_use]
     pub fn has_rank(&self, rank: Rank) -> bool {
         self.ranks.as_ref().is_none_or(|ranks| ranks.get_ref().contains(rank))
     }
 
-    /// Whether the selection has only some places of the program.
+    /// Whether only some places of the program are selected.
     #[must_use]
     pub fn is_of_places(&self) -> bool {
         self.region.is_some() || self.call_site.is_some()
     }
 
-    /// Whether the selection has calls that are made from here.
+    /// Whether calls that are made from here are selected.
     #[must_use]
     pub fn has_call_site(&self, stack: &CallStack) -> bool {
         self.call_site.as_ref().is_none_or(|name| stack.iter().any(|place| is_called(place, name.get_ref())))

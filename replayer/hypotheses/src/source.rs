@@ -1,4 +1,4 @@
-//! The text of a file of hypotheses, and mistakes shown in it.
+//! The text of a hypotheses file, with mistakes shown in it.
 
 use std::fmt;
 use std::ops::Range;
@@ -52,7 +52,7 @@ impl Source {
             self.text.get(place.clone()).map_or(1, |text| text.lines().next().unwrap_or_default().chars().count());
         let line = before.matches('\n').count() + 1;
         let whole = self.text[begin..].lines().next().unwrap_or_default();
-        // Of a line that no terminal shows, the part around the mistake.
+        // For a line that is too long for a terminal, the part around the mistake.
         let skipped = if whole.len() > LONGEST { (column - 1).saturating_sub(LONGEST / 4) } else { 0 };
         let shown = whole.chars().skip(skipped).take(LONGEST).collect();
         let width = width.clamp(1, LONGEST);

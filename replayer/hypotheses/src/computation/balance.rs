@@ -1,8 +1,8 @@
-//! Computation shared out evenly among ranks.
+//! Distributes computation evenly among ranks.
 //!
-//! Globally, the total of each rank becomes the mean of the totals: all its computations are multiplied with one factor.
-//! Instance by instance, the *k*-th time that a rank is in the region becomes as much computation as the mean over the
-//! ranks of their *k*-th times. The survey keeps one sum for each rank, or one for each instance of each rank.
+//! Globally, the total of each rank becomes the mean of the totals: all its computations are multiplied by one factor.
+//! Instance by instance, the computation of a rank's *k*-th pass through the region becomes the mean over the *k*-th
+//! passes of all ranks. The survey keeps one sum for each rank, or one for each instance of each rank.
 
 use std::sync::Arc;
 
@@ -123,7 +123,7 @@ impl Scope {
     }
 }
 
-/// The computation of each rank as it is and as it is to be, in total or in each instance.
+/// The original and the changed computation of each rank, in total or in each instance.
 struct Shares {
     own: Vec<Vec<Volume>>,
     /// The computation that each rank is to have.

@@ -1,6 +1,6 @@
-//! Changes of the computation between calls: a volume that was counted, or with `--compute timed` the time that passed.
+//! Changes of the computation between calls: a counted volume, or the elapsed time with `--compute timed`.
 //!
-//! A region has the computations that end in it, so all from the mark at its beginning to the mark at its end.
+//! A region contains the computations that end in it: all from the mark at its beginning to the mark at its end.
 
 mod balance;
 mod scale_compute;

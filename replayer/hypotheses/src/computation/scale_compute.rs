@@ -1,7 +1,7 @@
-//! Computation multiplied with factors.
+//! Multiplies computation by factors.
 //!
-//! Changes that follow each other are one transformation: it surveys the trace once, and a rank's events pass it once, however
-//! many changes there are.
+//! Consecutive changes are one transformation: it surveys the trace once, and a rank's events pass it once, regardless
+//! of the number of changes.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub struct Scalings {
 #[derive(Clone, Copy)]
 struct ScalingFactor {
     factor: f64,
-    /// Whether the computation within collectives is multiplied too.
+    /// Whether the computation within collectives is scaled as well.
     reductions: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Which messages of a trace are selected, in a form that both ends of each message can follow.
+//! The selection of messages of a trace, in a form that both ends of each message can evaluate.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::rewriting::survey;
 pub struct Agreement {
     /// The rule that selects the messages.
     pub filter: Arc<MessageFilter>,
-    /// How many selected messages of a channel are a group, where they are put in groups. Persistent requests are then not
-    /// selected, as each of their messages has the same size.
+    /// The number of selected messages of a channel in a group, if messages are grouped. Persistent requests are then
+    /// not selected, because each of their messages has the same size.
     pub group: Option<u32>,
     /// The messages of each channel that has a selected one; `None` where receivers know without.
     pub channels: Option<FxHashMap<Channel, ChannelMessages>>,
@@ -66,7 +66,7 @@ impl Agreement {
         messages.finish()
     }
 
-    /// Whether the messages of a persistent request are selected, which a rank sets up at `position`.
+    /// Whether the messages of a persistent request that a rank sets up at `position` are selected.
     pub fn selects_persistent(&self, position: &Position, thread: ThreadId, message: &Outgoing) -> bool {
         self.group.is_none() && self.filter.selects(position, thread, message)
     }
@@ -94,7 +94,7 @@ pub enum Template {
     Receive(Incoming),
 }
 
-/// How many tags a message lists.
+/// Maximum number of tags that an error message lists.
 const LISTED: usize = 20;
 
 impl Survey {

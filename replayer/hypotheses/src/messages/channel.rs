@@ -17,12 +17,12 @@ pub struct Channel {
     pub tag: Tag,
 }
 
-/// Which messages of a channel are selected, and how large groups of these are together.
+/// The selected messages of a channel, and the total sizes of their groups.
 #[derive(Clone, Debug, Default)]
 pub struct ChannelMessages {
-    /// How many in a row are selected, or are not.
+    /// The lengths of alternating runs of selected and other messages.
     runs: Vec<(bool, u32)>,
-    /// How many are selected.
+    /// The number of selected messages.
     selected: u32,
     /// The bytes of a group, and how many groups in a row have as many. The last group may be incomplete.
     groups: Vec<(Bytes, u32)>,
@@ -30,7 +30,7 @@ pub struct ChannelMessages {
     begun: Bytes,
 }
 
-/// The place of a selected message in its group: where messages are not put in groups, it is a group of its own.
+/// The position of a selected message in its group. If messages are not grouped, each is a group of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// Whether the message is the first of its group.
@@ -84,7 +84,7 @@ impl ChannelMessages {
 pub struct Cursor {
     /// The run, and how many messages of it are passed.
     run: (usize, u32),
-    /// How many selected messages are passed.
+    /// The number of selected messages that were passed.
     selected: u32,
     /// The entry of groups, and how many groups of it are passed.
     group: (usize, u32),
@@ -116,7 +116,7 @@ impl Cursor {
     }
 }
 
-/// Goes on by one in entries that each stand for so many.
+/// Advances by one in run-length entries, whose lengths `count` returns.
 fn step((entry, passed): &mut (usize, u32), count: impl FnOnce(usize) -> Option<u32>) {
     *passed += 1;
     if count(*entry).is_some_and(|count| *passed >= count) {

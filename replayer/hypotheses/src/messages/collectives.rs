@@ -1,7 +1,7 @@
 //! Changes of collectives, by all members of a communicator or by none.
 //!
-//! All members call the collectives of a communicator in one order (MPI 4.0 §6.12). The survey notes which of them the first
-//! member has selected, and every other member has to select the same.
+//! All members call the collectives of a communicator in one order (MPI 4.0 §6.12). The survey records which of them
+//! the first member has selected, and every other member has to select the same ones.
 
 use std::sync::Arc;
 
@@ -120,9 +120,9 @@ struct Agreed {
 /// The selected collectives on a communicator, by their numbers.
 #[derive(Clone, Default)]
 struct Choice {
-    /// How many collectives are passed.
+    /// The number of collectives that were passed.
     passed: u64,
-    /// Where runs of selected collectives begin and end.
+    /// The bounds of runs of selected collectives.
     selected: Vec<(u64, u64)>,
 }
 
@@ -164,7 +164,7 @@ impl Agreed {
         Ok(())
     }
 
-    /// Compares the choice of the rank that was read with those of the first members.
+    /// Compares the selection of the rank just read with those of the first members.
     fn compare(&mut self) -> Result<(), Refusal> {
         for (context, own) in self.own.drain() {
             let (first, choice) = self.first.entry(context).or_insert_with(|| (self.rank, own.clone()));

@@ -1,4 +1,4 @@
-//! Which messages a change is about.
+//! The criteria that select the messages of a change.
 
 use std::sync::Arc;
 
@@ -41,19 +41,19 @@ impl MessageFilter {
         Ok(Self { selection, to, tag, bytes })
     }
 
-    /// Whether a receiver knows as well as the sender which messages are selected.
+    /// Whether a receiver can evaluate the selection on its own.
     pub fn is_known_to_receivers(&self) -> bool {
         !self.selection.is_of_places() && self.bytes == (None, None)
     }
 
-    /// Whether messages between two ranks with a tag can be selected.
+    /// Whether messages between two ranks with this tag can be selected.
     pub fn has_ends(&self, from: Rank, to: Rank, Tag(tag): Tag) -> bool {
         self.selection.has_rank(from)
             && self.to.as_ref().is_none_or(|ranks| ranks.get_ref().contains(to))
             && self.tag.as_ref().is_none_or(|selected| *selected.get_ref() == tag)
     }
 
-    /// Whether a message is selected, which its sender sends at `position`.
+    /// Whether a message that its sender sends at `position` is selected.
     pub fn selects(&self, position: &Position, thread: ThreadId, message: &Outgoing) -> bool {
         let (least, most) = self.bytes;
         position.is_inside(thread)

@@ -1,4 +1,4 @@
-//! One rank's way through the messages that are selected.
+//! Follows the selected messages through one rank's events.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ pub struct Follower {
     agreement: Arc<Agreement>,
     rank: Rank,
     communicators: FxHashMap<CommId, Context>,
-    /// How many communicators the rank has made.
+    /// The number of communicators that the rank has made.
     made: usize,
-    /// How many open receives the rank has posted.
+    /// The number of open receives that the rank has posted.
     open: usize,
     persistent: FxHashMap<RequestId, Template>,
     sent: FxHashMap<Channel, Cursor>,
@@ -93,7 +93,7 @@ impl Follower {
         selected
     }
 
-    /// Whether a request is persistent, and of a message.
+    /// Whether a request is persistent and belongs to a message.
     pub fn is_persistent(&self, id: RequestId) -> bool {
         self.persistent.contains_key(&id)
     }

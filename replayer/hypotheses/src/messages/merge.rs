@@ -1,8 +1,8 @@
-//! Several messages sent as one.
+//! Merges several messages into one.
 //!
-//! So many messages in a row of a channel become one: it is sent where the last of them was, as only then all of its data is
-//! there, and received where the first of them was, as then the receiver needs it. Where the receiver's answer to one message
-//! decides about the next, they cannot be merged, and the replay ends in a deadlock.
+//! A number of consecutive messages of a channel become one. It is sent in place of the last of them, because only then
+//! all of its data exists, and received in place of the first of them, because then the receiver needs it. If the
+//! receiver's answer to one message influences the next, they cannot be merged, and the replay ends in a deadlock.
 
 use titr_common::event::{Incoming, Outgoing};
 

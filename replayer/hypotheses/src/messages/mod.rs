@@ -1,15 +1,15 @@
 //! Changes of messages between two ranks, at both of their ends.
 //!
-//! Which messages a change is about is a matter of the sender: of its rank, of the region that it is in, of the tag and the
-//! bytes that it sends. A receiver knows neither the region nor the bytes. So the survey notes for each channel (the
-//! messages of one communicator from one rank to another with one tag) which of its messages are selected, in order.
-//! MPI delivers the messages of a channel in the order in which they are sent (MPI 4.0 §3.5), so the receiver finds the
-//! *n*-th message of the channel with the *n*-th receive that it posts for it. Where a receiver can tell by itself, as only
-//! ranks, tag and communicator are selected, nothing is noted. For receives that leave their source or tag open, the survey
-//! notes what they were matched with.
+//! The selection of messages depends on the sender: on its rank, its region, the tag and the number of bytes. A
+//! receiver knows neither the region nor the bytes. The survey therefore records for each channel (the messages of one
+//! communicator from one rank to another with one tag) which of its messages are selected, in order. MPI delivers the
+//! messages of a channel in the order in which they are sent (MPI 4.0 §3.5), so the receiver gets the *n*-th message of
+//! the channel with its *n*-th receive for it. If the receiver can evaluate the selection on its own, because it only
+//! contains ranks, tag and communicator, nothing is recorded. For receives with a wildcard source or tag, the survey
+//! records their matches.
 //!
-//! Collectives are changed as a whole, by all of their members ([`collectives`]). One-sided and partitioned communication, and
-//! persistent collectives, are left as they are.
+//! Collectives are changed as a whole, by all of their members ([`collectives`]). One-sided and partitioned
+//! communication, and persistent collectives, do not change.
 
 mod agreement;
 mod channel;

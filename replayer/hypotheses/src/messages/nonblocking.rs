@@ -1,10 +1,10 @@
-//! Blocking sends and receives that become non-blocking ones.
+//! Turns blocking sends and receives into non-blocking ones.
 //!
-//! A send returns at once. It is waited for before the rank's next selected send to the same receiver with the same tag and
-//! communicator, as the program then needs the buffer again, and before a blocking collective, a call that makes a
-//! communicator, and `MPI_Finalize`. A receive is posted before the computation that stands before it, and waited for where
-//! the program receives. Requests that the change adds have numbers that no program reaches, as a request has the lowest
-//! number that is free.
+//! A send returns at once. It is waited for before the rank's next selected send to the same receiver with the same tag
+//! and communicator, because the program then reuses the buffer, and before a blocking collective, a call that creates
+//! a communicator, and `MPI_Finalize`. A receive is posted before the preceding computation, and waited for where the
+//! program receives. Requests that the change adds have numbers that no program reaches, because a program's request
+//! has the lowest number that is free.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Messages that are neither sent nor received, and collectives that are not called.
+//! Removes messages at both ends, and collectives.
 
 use titr_common::event::{Collective, Incoming, Outgoing};
 
@@ -10,7 +10,7 @@ use crate::keys::Keys;
 use crate::kind::{Effect, Kind};
 use crate::source::Mistake;
 
-/// Messages go, with what waits for them.
+/// Removes messages, and the waits for them.
 pub const REMOVE_MESSAGES: Kind = Kind { name: "remove-messages", read: remove };
 
 fn remove(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {

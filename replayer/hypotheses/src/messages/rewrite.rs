@@ -1,4 +1,4 @@
-//! The events of one rank with selected messages changed or removed, and with all that names their requests.
+//! Rewrites the events of one rank: changes or removes selected messages, with all references to their requests.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use crate::rewriting::{Rewrite, rewritten};
 
 /// A change of single messages, or of groups of them.
 pub trait Treatment: Copy + Send + Sync + 'static {
-    /// How many selected messages of a channel are a group, if messages are put in groups.
+    /// The number of selected messages of a channel in a group, if messages are grouped.
     fn group(self) -> Option<u32> {
         None
     }
 
-    /// Whether no selected message is left.
+    /// Whether all selected messages are removed.
     fn removes(self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Messages and collectives of another size. Collectives that reduce have so much more to reduce.
+//! Scales the sizes of messages and collectives. The computation of reductions scales with them.
 
 use titr_common::event::{Collective, Incoming, Outgoing, Volumes};
 use titr_common::units::{Bytes, Instructions};
@@ -30,7 +30,7 @@ struct MessageScaling {
 
 impl MessageScaling {
     fn of(self, Bytes(bytes): Bytes) -> Bytes {
-        // A factor of 1 leaves sizes that no float can hold as they are.
+        // A factor of 1 preserves sizes that no float can represent.
         if self.factor.to_bits() == 1.0_f64.to_bits() {
             Bytes(bytes)
         } else {

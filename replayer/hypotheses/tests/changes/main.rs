@@ -1,4 +1,4 @@
-//! What changes make of a trace, event by event.
+//! The effects of changes on a trace, event by event.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! Mistakes in files of hypotheses, and in what they expect of a trace.
+//! Mistakes in hypotheses files, and contradictions between them and the trace.
 
 use super::support::changed;
 

@@ -1,4 +1,4 @@
-//! Traces and hypotheses written in a test.
+//! Traces and hypotheses for the tests.
 
 use std::path::Path;
 

@@ -14,7 +14,7 @@ pub trait Analysis: Observer {
     /// The findings, once the replay has ended.
     fn findings(&self) -> Self::Findings;
 
-    /// The place of these findings among those of all analyses.
+    /// The field of `all` for these findings.
     fn place(all: &mut Findings) -> &mut Option<Self::Findings>;
 }
 

@@ -1,7 +1,7 @@
-//! The critical path: the chain of spells that made the replay take as long as it did.
+//! The critical path: the chain of intervals that determined the duration of the replay.
 //!
-//! Its length is the predicted time, and it has no waiting in it: what is not on it could take a little longer, and the
-//! program would end at the same time. Where several paths are equally long, this is one of them.
+//! Its length is the predicted time, and it contains no waiting. Work that is not on it could take slightly longer
+//! without delaying the end of the program. If several paths are equally long, this is one of them.
 
 use std::collections::BTreeMap;
 

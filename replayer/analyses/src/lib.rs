@@ -18,10 +18,10 @@
 //! # }
 //! ```
 //!
-//! An [`Analysis`] is an observer of a replay whose [`Findings`] become part of the result. To add one, write it in a file of
-//! this crate, name it in [`ANALYSES`], and give its findings a place in [`Findings`]. Other observers draw a [`Timeline`] or
-//! record the messages in the network. What takes several replays is a module of its own: [`sensitivities`](AnalysedSimulation::check_sensitivities),
-//! [`steady`] loops, [`advise`].
+//! An [`Analysis`] is an observer of a replay whose [`Findings`] become part of the result. To add one, write it in a
+//! file of this crate, name it in [`ANALYSES`], and add a field for its findings to [`Findings`]. Other observers draw
+//! a [`Timeline`] or record the messages in the network. Analyses that need several replays are separate modules:
+//! [`sensitivities`](AnalysedSimulation::check_sensitivities), [`steady`] loops, [`advise`].
 
 pub mod advise;
 mod analysed_simulation;

@@ -1,8 +1,8 @@
-//! How much each link carries as time goes by.
+//! The load of each link over time.
 //!
-//! A message is taken to cross every link of its route at an even pace from when it enters the network until it is delivered.
-//! The route is the topology's, also where packets choose another one. Time is cut into equal intervals; when there are too
-//! many, two become one, so that memory depends on the links and not on how long the replay is.
+//! A message is assumed to cross every link of its route at a constant rate from its injection to its delivery. The
+//! route is that of the topology, even if packets choose another one. Time is divided into equal intervals; when there
+//! are too many, pairs are merged, so that memory depends on the number of links and not on the duration of the replay.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub struct LinkHistory {
     under_way: Vec<Option<(Departure, Time)>>,
     /// The length of an interval in picoseconds.
     interval: u64,
-    /// How many intervals there are.
+    /// The number of intervals.
     intervals: usize,
     /// The bytes that each link carried in each interval; none of a link that carried nothing.
     carried: Vec<Vec<f64>>,
@@ -60,7 +60,7 @@ impl LinkHistory {
         })
     }
 
-    /// The load of the links that carried most bytes for their bandwidth, at most so many: a percentage of the bandwidth in each
+    /// The load of the `most` links with the highest use of their bandwidth: a percentage of the bandwidth in each
     /// interval.
     #[must_use]
     pub fn busiest(&self, most: usize) -> Vec<Series> {

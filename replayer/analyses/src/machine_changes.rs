@@ -1,4 +1,4 @@
-//! Changes of the machine that hypotheses ask for, carried out on a platform.
+//! Applies hypotheses about the machine to a platform.
 
 use std::sync::Arc;
 

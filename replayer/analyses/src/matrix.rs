@@ -1,4 +1,4 @@
-//! Which ranks send to which, and how much: the communication matrix.
+//! The communication matrix: how much each rank sends to each other rank.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
-//! The sensitivity of a predicted time to parameters of the machine: its elasticity, the change in percent by one percent more.
+//! The sensitivity of a predicted time to parameters of the machine: its elasticity, the change in percent per one
+//! percent of increase.
 //!
-//! The critical path says it at once: what is on the path grows with the parameter, or shrinks. That is exact as long as the
-//! path stays the same. Two replays, with one percent more and one percent less of the parameter, say whether it does.
+//! The critical path gives an estimate: its parts grow or shrink with the parameter. This is exact as long as the path
+//! stays the same. Two replays, with one percent more and one percent less of the parameter, check this.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,14 +18,15 @@ use crate::findings::{CriticalPath, Parameter, Sensitivity};
 /// The part of a parameter that replays add and take away.
 const STEP: f64 = 0.01;
 
-/// The factors of a parameter, of which two replays tell the sensitivity to it.
+/// The factors of a parameter in the two replays that determine the sensitivity.
 const FACTORS: [f64; 2] = [1.0 + STEP, 1.0 - STEP];
 
 /// More classes of links than these are no classes.
 const CLASSES: usize = 16;
 
-/// Adds to the sensitivities of a critical path what two replays say of each, with a little more and less of its parameter;
-/// and those to the latency and the bandwidth of each class of links, which only replays tell.
+/// Adds the results of two replays to each sensitivity of a critical path, with slightly more and less of its
+/// parameter; and the sensitivities to the latency and the bandwidth of each class of links, which only replays can
+/// determine.
 ///
 /// # Errors
 /// If a replay fails.
@@ -70,8 +72,8 @@ fn link_classes(platform: &Platform) -> Vec<String> {
     if (2..=CLASSES).contains(&classes.len()) { classes.into_iter().collect() } else { Vec::new() }
 }
 
-/// A platform with `factor` times as much of a parameter; of one of links, on all links or those of a class. `None` if its
-/// network model has no such parameter, or has taken it from the links before.
+/// A platform with a parameter multiplied by `factor`; a parameter of links is changed on all links or on those of a
+/// class. `None` if its network model has no such parameter, or has already derived values from the links.
 fn scaled(platform: &Platform, parameter: Parameter, class: Option<&str>, factor: f64) -> Option<Platform> {
     let mut scaled = platform.clone();
     let links = |latency, bandwidth| match platform.model {

@@ -1,4 +1,4 @@
-//! Simulated time as a timeline.
+//! Writes the simulated run as a timeline.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use titr_formats::timeline::{Arrow, EventSorter, Series, State, TimelineEvent};
 use titr_network::TransferId;
 use titr_simulation::observe::{Departure, Observer};
 
-/// Writes what happens to a timeline.
+/// An observer that writes a timeline.
 pub struct Timeline {
     sorter: EventSorter,
     /// Messages so far.

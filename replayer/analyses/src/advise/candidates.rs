@@ -1,4 +1,4 @@
-//! The hypotheses that a result suggests: one for each large cause of waiting, and bounds on what can be saved.
+//! Derives hypotheses from a result: one for each large cause of waiting, and bounds on the possible savings.
 
 use std::collections::BTreeMap;
 

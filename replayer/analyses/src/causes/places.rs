@@ -1,4 +1,4 @@
-//! The places of the program that its threads are at: regions and call sites.
+//! The current places of threads in the program: regions and call sites.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use super::segment::PlaceId;
 use crate::findings::ProgramPlace;
 use titr_simulation::observe::ThreadIndex;
 
-/// The places that all threads are at, and what there was of them.
+/// The places of all threads, and all places so far.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     threads: Vec<ThreadPlace>,
     regions: Names,
     call_sites: Names,
-    /// By its number: the region and the call site of each place.
+    /// The region and the call site of each place, indexed by place.
     places: Vec<(NameId, NameId)>,
     numbers: FxHashMap<(NameId, NameId), PlaceId>,
 }
@@ -32,7 +32,7 @@ struct ThreadPlace {
     current: PlaceId,
 }
 
-/// Names, each of which has a number. Number 0 is no name.
+/// Names and their numbers. Number 0 is no name.
 #[derive(Debug, Default)]
 struct Names {
     names: Vec<Arc<str>>,

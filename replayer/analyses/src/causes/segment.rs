@@ -1,4 +1,4 @@
-//! Time on a chain of causes: whose it is, where in the program, and what it is spent on.
+//! Segments of a chain of causes: time of a rank, at a place in the program, of one kind.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -10,7 +10,7 @@ use crate::findings::SegmentKind;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct PlaceId(pub u32);
 
-/// A stretch of time on a chain of causes. That of a message belongs to its sender.
+/// A segment of a chain of causes. The segment of a message belongs to its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Segment {
     pub rank: Rank,
@@ -22,7 +22,7 @@ pub(crate) struct Segment {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SegmentSums {
     by_segment: Table,
-    /// How many messages the time has in it.
+    /// The number of messages in the segment.
     pub messages: u64,
 }
 
@@ -33,7 +33,7 @@ enum Table {
     Many(FxHashMap<Segment, u64>),
 }
 
-/// Segments that a list has at most, and at most without memory of its own.
+/// Number of segments that a list stores without a heap allocation.
 const FEW: usize = 16;
 const HANDFUL: usize = 4;
 

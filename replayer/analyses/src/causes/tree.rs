@@ -1,7 +1,8 @@
 //! The tree of causes: chains of segments that share their common beginnings.
 //!
-//! A node has the segments from its parent's end to its own. A node that is no tip's end and has one child is merged with that
-//! child at once, so there are at most twice as many nodes as tips: memory does not grow with the length of the program.
+//! A node has the segments from its parent's end to its own. A node with one child that is not the end of a tip is
+//! merged with the child at once, so there are at most twice as many nodes as tips: memory does not grow with the
+//! length of the program.
 
 use slab::Slab;
 
@@ -30,7 +31,7 @@ struct CauseNode {
     first_child: Option<NodeId>,
     next: Option<NodeId>,
     previous: Option<NodeId>,
-    /// How many tips end here.
+    /// The number of tips that end here.
     tips: u32,
     /// The sum of all segments of the chain that ends here, in picoseconds.
     at: u64,
@@ -84,7 +85,7 @@ impl Causes {
     /// The segments of two chains beyond the last that they have in common.
     pub fn branches(&mut self, one: &Tip, other: &Tip) -> (SegmentSums, SegmentSums) {
         self.search += 1;
-        // From both ends by turns: the first node that is found twice is the last that they have in common.
+        // Alternates between both ends: the first node that is found twice is the last common node.
         let (mut next, mut after) = (Some(one.0), Some(other.0));
         let common = loop {
             if next.is_none() {
@@ -228,8 +229,9 @@ mod tests {
     }
 
     proptest! {
-        /// Each chain is what was put on it, two chains differ in what follows their common beginning, and memory is bounded.
-        /// The elements of the chains beside the tree are numbered, so that equal ones are told apart.
+        /// Each chain contains the segments added to it, two chains differ in the segments after their common
+        /// beginning, and memory is bounded. The elements of the chains beside the tree are numbered, so that equal
+        /// ones can be distinguished.
         #[test]
         fn the_tree_has_the_chains_that_it_was_told(changes in prop::collection::vec(change(), 0..200)) {
             let mut tree = Causes::default();

@@ -1,4 +1,4 @@
-//! The difference between two results of `titr-replay --json`: of a program and a changed one, or on two machines.
+//! The difference between two results of `titr-replay --json`: of a program and a changed version, or on two machines.
 
 mod waits;
 
@@ -71,7 +71,7 @@ pub struct LinkChange {
 pub struct LinkShare {
     /// The payload.
     pub bytes: Bytes,
-    /// The payload as a part of what the link could have carried.
+    /// The payload as a fraction of the link's capacity.
     #[serde(rename = "use")]
     pub utilization: f64,
 }
@@ -175,7 +175,7 @@ fn links(before: &[LinkUse], after: &[LinkUse]) -> Vec<LinkChange> {
 }
 
 impl Change {
-    /// How much more the second number is.
+    /// The increase from the first number to the second.
     #[must_use]
     pub fn gain(self) -> f64 {
         self.after - self.before

@@ -1,4 +1,4 @@
-//! The difference between the wait states of two results: where the waiting moved to.
+//! The difference between the wait states of two results: how the waiting moved.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct WaitChanges {
     pub waiting: Change,
     /// Waiting by its place in the program and its pattern.
     pub places: Vec<PlaceChange>,
-    /// Waiting by what it is caused by.
+    /// Waiting by cause.
     pub causes: Vec<CauseChange>,
     /// The waiting of each rank.
     pub ranks: Vec<Change>,
@@ -48,7 +48,7 @@ pub struct CauseChange {
 }
 
 impl WaitChanges {
-    /// The changes from the wait states of one result to those of another, of a program with so many ranks.
+    /// The changes between the wait states of two results of a program with `ranks` ranks.
     pub(super) fn between(before: &WaitFindings, after: &WaitFindings, ranks: usize) -> Self {
         let places = both(&before.waits, &after.waits, |wait| ((wait.place.clone(), wait.pattern), wait.seconds.0));
         let causes = both(&before.causes, &after.causes, |cause| ((cause.place.clone(), cause.kind), cause.seconds.0));

@@ -1,4 +1,4 @@
-//! The findings on who sends to whom.
+//! The findings on the communication matrix.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

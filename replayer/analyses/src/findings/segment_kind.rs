@@ -21,7 +21,7 @@ pub enum SegmentKind {
     Contention,
     /// An access to files.
     Storage,
-    /// Time of which the cause is not known.
+    /// Time with an unknown cause.
     Other,
 }
 

@@ -14,15 +14,15 @@ use super::segment_kind::SegmentKind;
 pub struct WaitFindings {
     /// The time that all ranks have waited, summed.
     pub waiting: Seconds,
-    /// The waiting of all ranks by pattern, those of most time first.
+    /// The waiting of all ranks by pattern, in decreasing order of time.
     pub patterns: Vec<PatternTime>,
     /// The ranks that have waited, or that others have waited because of.
     pub ranks: Vec<RankWaiting>,
-    /// The places of the program, those of most time first.
+    /// The places of the program, in decreasing order of time.
     pub places: Vec<PlaceWaiting>,
     /// All waiting by rank, place, communicator and pattern, most time first.
     pub waits: Vec<WaitTime>,
-    /// All causes of waiting, those of most time first.
+    /// All causes of waiting, in decreasing order of time.
     pub causes: Vec<WaitCause>,
 }
 
@@ -100,9 +100,10 @@ pub struct WaitCause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
-    /// The sender of a message has not come to its send.
+    /// The sender of a message has not reached its send.
     LateSender,
-    /// The sender of a message has not come to its send, while an older message to this rank, of the same communicator, is there that it receives later.
+    /// The sender of a message has not reached its send, while an older message to this rank on the same communicator
+    /// has arrived that it receives later.
     WrongOrder,
     /// The receiver of a message has not posted its receive.
     LateReceiver,
@@ -110,19 +111,19 @@ pub enum Pattern {
     LateProgress,
     /// A message is under way.
     Transfer,
-    /// Another member has not come to a barrier.
+    /// Another member has not reached a barrier.
     WaitAtBarrier,
-    /// All members have come to a barrier, whose messages are under way.
+    /// All members have reached a barrier, and its messages are in transit.
     BarrierCompletion,
-    /// Another member has not come to a collective in which each depends on all.
+    /// Another member has not reached a collective in which each depends on all.
     WaitAtNxn,
-    /// All members have come to such a collective.
+    /// All members have reached such a collective.
     NxnCompletion,
-    /// The root has not come to a collective in which others depend on it.
+    /// The root has not reached a collective in which others depend on it.
     LateBroadcast,
-    /// No other member has come to a collective whose root depends on others.
+    /// No other member has reached a collective whose root depends on others.
     EarlyReduce,
-    /// A member before this one has not come to a scan.
+    /// A member before this one has not reached a scan.
     EarlyScan,
     /// The messages of a collective that is none of these, or that no longer waits for whom these name.
     CollectiveCompletion,

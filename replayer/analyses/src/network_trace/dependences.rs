@@ -1,10 +1,10 @@
-//! Which receptions let each message go: what the simulator knows of causes, as triggers of network traces.
+//! The receptions that each message depends on: the simulator's knowledge of causes, as triggers of network traces.
 //!
-//! A replay is a system of maxima and sums: a waiter's clock is the later of its own time and that of whatever it waits for,
-//! plus its own work. So a message leaves at the maximum, over the receptions before it, of their times plus the work
-//! since. The receptions that a waiter depends on are its **causes**, each with its **slack**: how much later it could have been
-//! without delaying the waiter. The cause without slack has released the waiter. Those with more slack are forgotten where
-//! there are many.
+//! A replay is a system of maxima and sums: a waiter's clock is the maximum of its own time and the times of everything
+//! it waits for, plus its own work. A message therefore leaves at the maximum, over the receptions before it, of their
+//! times plus the work since. The receptions that a waiter depends on are its **causes**, each with its **slack**: how
+//! much later it could have been without delaying the waiter. The cause without slack has released the waiter. If there
+//! are many causes, those with most slack are discarded.
 
 use std::collections::BTreeMap;
 
@@ -23,15 +23,15 @@ const KEPT: usize = 4;
 struct Cause {
     /// The message, and when it was received; `None`: the start.
     reception: Option<(Label, Time)>,
-    /// How much later it could have been, in picoseconds.
+    /// How much later it could have been without delaying the waiter, in picoseconds.
     slack: u64,
 }
 
-/// The causes of a waiter, or of whatever it has done.
+/// The causes of a waiter, or of an action of a waiter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Dependence {
     at: Time,
-    /// By slack: the first has none.
+    /// In order of slack: the first has none.
     causes: Vec<Cause>,
 }
 
@@ -76,7 +76,7 @@ impl Dependence {
         if !self.causes.first().is_some_and(is_reception) {
             return Vec::new();
         }
-        // Whatever passes between the waiter's last work and the departure is a delay of the message, too.
+        // The time between the waiter's last work and the departure is part of the message's delay.
         let trigger = |&Cause { reception, slack }: &Cause| {
             let (label, received) = reception?;
             let delay = now.0.saturating_sub(received.0).checked_sub(slack)?;
@@ -86,19 +86,19 @@ impl Dependence {
     }
 }
 
-/// The causes of all waiters, and of what they have done.
+/// The causes of all waiters, and of their actions.
 #[derive(Debug)]
 pub(super) struct Dependences {
-    /// Of the waiters that have waited.
+    /// Of waiters that have waited.
     waiters: BTreeMap<Waiter, Dependence>,
-    /// Of messages that may leave.
+    /// Of messages that may depart.
     messages: FxHashMap<TransferId, Dependence>,
-    /// Of operations that are complete and not yet asked after.
+    /// Of completed operations that were not yet waited or tested for.
     completed: FxHashMap<OperationId, Dependence>,
     turn: Doer,
 }
 
-/// Whoever is the cause of what happens.
+/// The current cause.
 #[derive(Debug)]
 enum Doer {
     Waiter(Waiter),
@@ -117,7 +117,7 @@ impl Default for Dependences {
 }
 
 impl Dependences {
-    /// The causes of what happens now.
+    /// The causes of the current action.
     fn current(&self) -> Dependence {
         match &self.turn {
             Doer::Waiter(waiter) => self.waiters.get(waiter).cloned().unwrap_or_else(Dependence::on_start),

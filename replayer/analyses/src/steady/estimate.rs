@@ -1,4 +1,4 @@
-//! The time of an iteration that was not simulated, from those that were.
+//! Estimates the time of iterations that were not simulated from those that were.
 
 use titr_network::statistics::Estimate;
 
@@ -13,15 +13,16 @@ pub(crate) struct Overhead {
     pub half_width: f64,
     /// Iterations at the beginning that were left out, as the loop had not settled.
     pub transient: usize,
-    /// How much further apart the first rank and the last get in an iteration; 0 if that may be chance.
+    /// The growth per iteration of the distance between the first and the last rank; 0 if it is not significant.
     pub drift: f64,
 }
 
 impl Overhead {
-    /// From the times of the iterations in order, at least two.
+    /// The estimate from the times of at least two iterations, in order.
     ///
-    /// Those at the beginning are left out as long as the mean gets surer by that, up to half of them: the marginal standard error rule (K. P. White,
-    /// "An effective truncation heuristic for bias reduction in simulation output", Simulation 69(6), 1997).
+    /// Initial iterations, up to half of them, are excluded as long as this reduces the standard error of the mean: the
+    /// marginal standard error rule (K. P. White, "An effective truncation heuristic for bias reduction in simulation
+    /// output", Simulation 69(6), 1997).
     pub(crate) fn of(iterations: &[IterationTime]) -> Self {
         let times: Vec<f64> = iterations.iter().map(|time| time.whole - time.computed).collect();
         let error = |first: usize| {

@@ -1,4 +1,4 @@
-//! The result of a whole replay, from those of two that left out iterations.
+//! The result of a complete replay, extrapolated from two replays with fewer iterations.
 
 use std::collections::HashMap;
 

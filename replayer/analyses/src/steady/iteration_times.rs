@@ -1,4 +1,4 @@
-//! When ranks begin the iterations of a loop.
+//! The times at which ranks begin the iterations of a loop.
 
 use std::collections::VecDeque;
 
@@ -21,9 +21,9 @@ struct Boundary {
     began: u128,
     /// The sum over all ranks of the time they had computed by then.
     computed: u128,
-    /// When the first rank began it.
+    /// The time when the first rank began it.
     first: u64,
-    /// When the last one did.
+    /// The time when the last rank began it.
     last: u64,
 }
 
@@ -31,7 +31,7 @@ struct Boundary {
 struct RankProgress {
     /// Events of the rank so far.
     events: u64,
-    /// The events before each iteration that is to come, and before what follows the last.
+    /// The number of events before each remaining iteration, and before the events after the last one.
     boundaries: VecDeque<u64>,
     /// Time that was computed.
     computed: u64,
@@ -40,11 +40,11 @@ struct RankProgress {
 /// The time that an iteration took, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct IterationTime {
-    /// From the beginning of the iteration to that of the next, the mean over all ranks.
+    /// Time from the beginning of the iteration to the beginning of the next, as the mean over all ranks.
     pub whole: f64,
     /// Time that was computed, the mean over all ranks.
     pub computed: f64,
-    /// How much further the last rank is behind the first one after the iteration.
+    /// The increase of the distance between the first and the last rank during the iteration.
     pub apart: f64,
 }
 

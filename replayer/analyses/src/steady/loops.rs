@@ -1,10 +1,10 @@
-//! The loop that a rank spends its program in, found in the letters of its events.
+//! Finds the main loop of a rank in the letters of its events.
 
 /// Loops of fewer iterations are none.
 pub(crate) const FEWEST: u64 = 10;
-/// How many letters are tried: each may tell the length of an iteration.
+/// Number of letters that are tried: each may reveal the length of an iteration.
 const TRIED: usize = 12;
-/// How often a letter may come in an iteration to tell its length.
+/// Maximum number of occurrences of a letter per iteration for it to reveal the length.
 const MOST_IN_ITERATION: usize = 4;
 
 /// The part of a rank's events that is a loop, in events that have letters.
@@ -24,10 +24,11 @@ impl Loop {
     }
 }
 
-/// The longest loop of at least [`FEWEST`] iterations in the letters of a rank, if it is most of them.
+/// The longest loop of at least [`FEWEST`] iterations in the letters of a rank, if it contains most of them.
 ///
-/// A letter that is rare comes once or a few times in an iteration of the outermost loop, so the distance to its next coming in the
-/// middle of the program is the length of an iteration; the loop extends as far as each letter is the one so far before it.
+/// A rare letter occurs once or a few times in an iteration of the outermost loop, so the distance to its next
+/// occurrence in the middle of the program is the length of an iteration. The loop extends as far as each letter equals
+/// the letter one iteration before.
 pub(crate) fn find_loop(letters: &[u32]) -> Option<Loop> {
     let mut counts = vec![0_u32; letters.iter().max().map_or(0, |&last| last as usize + 1)];
     for &letter in letters {

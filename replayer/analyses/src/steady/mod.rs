@@ -1,19 +1,19 @@
-//! Replays of programs whose iterations are alike, without most of these.
+//! Sampled replays of programs with similar iterations.
 //!
-//! A program that repeats its main loop thousands of times takes about as long for each iteration once the loop has settled.
-//! So it is enough to simulate some iterations:
+//! A program that repeats its main loop thousands of times takes about the same time for each iteration once the loop
+//! has settled. Simulating some iterations is therefore enough:
 //!
-//! 1. [`find_loop`](loops::find_loop) finds the loop of each rank: the longest part of its trace in which the same calls come again after
-//!    the same number of calls. How much is computed in between may differ.
-//! 2. Two [shortened traces](shortened) are written, which hold a [sample](sample) of the iterations, spread evenly over the
-//!    loop, and all that comes before and after it. As every rank leaves out the same iterations, and these are alike, sends
-//!    and receives still match.
-//! 3. Both are replayed. In the longer one [`IterationTimes`] takes the time of every iteration.
-//! 4. An [estimate](estimate) tells the time of an iteration that was left out, and how sure that is. The difference of the two
-//!    replays tells whatever adds up: messages, bytes, the load of links. What was computed in the
-//!    iterations that were left out is known exactly, as it is in the trace.
+//! 1. [`find_loop`](loops::find_loop) finds the loop of each rank: the longest part of its trace in which the same
+//!    calls recur after the same number of calls. The computation between them may vary.
+//! 2. Two [shortened traces](shortened) are written. They contain a [sample](sample) of the iterations, spread evenly
+//!    over the loop, and everything before and after the loop. Every rank leaves out the same iterations, and these are
+//!    alike, so sends and receives still match.
+//! 3. Both are replayed. In the longer one, [`IterationTimes`] measures the time of every iteration.
+//! 4. An [estimate](estimate) gives the time of an omitted iteration and its error. The difference of the two replays
+//!    gives all additive quantities: messages, bytes, the load of links. The computation of omitted iterations is known
+//!    exactly, because it is in the trace.
 //!
-//! If the estimate is not good enough, twice as many iterations are simulated, and in the end all of them.
+//! If the estimate is not good enough, twice as many iterations are simulated, and eventually all of them.
 
 mod estimate;
 mod extrapolation;

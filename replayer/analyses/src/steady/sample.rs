@@ -1,6 +1,7 @@
-//! Which iterations of a loop are simulated.
+//! The choice of iterations to simulate.
 
-/// How many iterations the shorter trace has: enough for the loop to settle, so that the rest of the longer one is what others are like.
+/// Number of iterations in the shorter trace: enough for the loop to settle, so that the further ones of the longer
+/// trace are typical.
 const SHORTER: u64 = 3;
 
 /// Iterations, in order, spread evenly over a loop.
@@ -13,7 +14,7 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// A sample of `kept` iterations, more than [`SHORTER`], of so many.
+    /// A sample of `kept` iterations, more than [`SHORTER`], out of `iterations`.
     pub(crate) fn new(kept: u64, iterations: u64) -> Self {
         let kept = kept.min(iterations);
         let spread = |some: u64, over: u64| move |index: u64| ((2 * index + 1) * over) / (2 * some);

@@ -1,4 +1,4 @@
-//! A replay that leaves out iterations.
+//! A replay that omits iterations.
 
 use std::time::Instant;
 
@@ -17,21 +17,21 @@ use super::sample::Sample;
 use super::shortened::Shortened;
 use super::structure::ProgramLoop;
 
-/// At first one of so many iterations is simulated, but no fewer and no more than these.
+/// The first sample has one iteration out of this many, but no fewer and no more than these.
 const ONE_OF: u64 = 25;
 const FEWEST: u64 = 6;
 const MOST: u64 = 12;
-/// Iterations are left out only if at most one of so many is simulated.
+/// Iterations are omitted only if at most one out of this many is simulated.
 const WORTHWHILE: u64 = 3;
-/// No further sample is tried where so many times as many iterations would be wanted.
+/// No further sample is tried if it would need this many times the number of iterations that is worthwhile.
 const HOPELESS: u64 = 3;
-/// A further sample is so many times as large as the last, at least and at most: what a small sample says of its own error is unsure, too.
+/// Minimum and maximum growth of a further sample: a small sample's estimate of its own error is uncertain as well.
 const LARGER: (u64, u64) = (2, 4);
 
 /// A replay that leaves out iterations.
 #[derive(Clone, Copy, Debug)]
 pub struct Steady {
-    /// How wrong the predicted time may be because of that, as a part of it.
+    /// The accepted error of the predicted time due to extrapolation, as a fraction of it.
     pub tolerance: f64,
     /// Replays, and ranks whose traces are read, at the same time. The result is the same for any number.
     pub jobs: Jobs,
@@ -50,15 +50,15 @@ pub enum SteadyError {
 /// The outcome of simulating a sample.
 enum Attempt {
     Settled(Box<SimulationResult>),
-    /// How wrong the time might be, as a part of it.
+    /// The possible error of the time, as a fraction of it.
     Unsure(f64),
-    /// Some ranks take less time than others for an iteration, and wait for nobody.
+    /// Some ranks take less time per iteration than others, and wait for no other rank.
     DriftApart,
 }
 
 impl Steady {
-    /// The result of replaying `trace`, of which `simulate` replays a part, or all of it if it is not known what another part would
-    /// give. The observer, if there is one, is to be told of the replay.
+    /// The result of replaying `trace`. `simulate` replays a part of it, or all of it if the rest cannot be
+    /// extrapolated. The observer, if there is one, has to be notified of the replay.
     ///
     /// # Errors
     /// If the trace cannot be read or replayed.
@@ -82,7 +82,7 @@ impl Steady {
         Ok(result)
     }
 
-    /// The result without most iterations, or why it cannot be told.
+    /// The result without most iterations, or the reason why it cannot be estimated.
     fn leave_out(
         &self,
         trace: &Trace,
@@ -112,7 +112,8 @@ impl Steady {
                         "the ranks drift apart, as some run ahead of others for as long as the loop lasts".to_owned();
                 }
                 Ok(Attempt::Unsure(error)) => {
-                    // The interval is as wide as the root of the size of the sample is long; a fifth more is to be sure.
+                    // The width of the interval is inversely proportional to the square root of the sample size; a
+                    // fifth more is a safety margin.
                     let wanted = ((error / self.tolerance).powi(2) * 1.2 * kept as f64) as u64;
                     larger = wanted.clamp(LARGER.0 * kept, LARGER.1 * kept);
                     let error = 100.0 * error;
@@ -131,7 +132,7 @@ impl Steady {
         Ok(Err(reason))
     }
 
-    /// Simulates so many iterations; the inner error is that of a trace without the others.
+    /// Simulates a sample of this many iterations; the inner error is an error of a shortened trace.
     fn attempt(
         &self,
         trace: &Trace,

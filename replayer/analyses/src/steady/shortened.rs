@@ -16,7 +16,7 @@ use super::loops::Loop;
 use super::sample::Sample;
 use super::structure::ProgramLoop;
 
-/// Two traces with parts of the iterations, and what is known of them.
+/// Two traces with parts of the iterations, and their properties.
 pub(crate) struct Shortened {
     /// The trace of the longer sample.
     pub longer: Trace,
@@ -153,7 +153,7 @@ impl Writers {
         })
     }
 
-    /// Copies the next events up to the last of so many that have letters; to the shorter trace, too, if `both`.
+    /// Copies the next events until `letters` of them have had letters; also to the shorter trace, if `both`.
     fn events_of(&mut self, stream: &mut RankStream, letters: u64, both: bool) -> Result<(), TraceError> {
         let mut left = letters;
         while left > 0 {

@@ -14,7 +14,7 @@ use super::loops::{FEWEST, Loop, find_loop};
 pub(crate) struct ProgramLoop {
     /// Whole iterations that every rank goes round.
     pub iterations: u64,
-    /// The loop of each rank, of at least so many iterations.
+    /// The loop of each rank, with at least this many iterations.
     pub ranks: Vec<Loop>,
     /// Events that all ranks execute, in and outside the loop.
     pub events: u64,
@@ -70,7 +70,8 @@ impl ProgramLoop {
         Ok(found.and_then(|ranks| Self::of(ranks, events)))
     }
 
-    /// The loop of a program whose ranks have these loops. What is an iteration of the program may be several alike of a rank.
+    /// The loop of a program whose ranks have these loops. An iteration of the program may be several equal iterations
+    /// of a rank.
     fn of(mut ranks: Vec<Loop>, events: u64) -> Result<Self, NoProgramLoop> {
         let by_iterations = (0..).map(Rank).zip(&ranks).min_by_key(|(_, found)| found.iterations);
         let few = by_iterations.map_or((Rank(0), 0), |(rank, found)| (rank, found.iterations));

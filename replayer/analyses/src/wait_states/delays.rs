@@ -1,14 +1,15 @@
-//! The causes of waits: whose work and messages made others wait, directly or by making somebody else late.
+//! The causes of waits: the ranks, and their work and messages, that made others wait, directly or by delaying a third
+//! rank.
 //!
-//! A wait ends with the chain of its cause, and would not have been if that chain had been as short as the waiter's own. Both
-//! begin at the same fork, and neither has waiting in it, so the difference of their sums is the time waited, exactly. Each
-//! kind of time in each place that the cause's chain has more of than the waiter's gets a share of the wait in proportion to
-//! the excess, and of that each rank that the chain leads through, in proportion to its part.
+//! A wait ends with the chain of its cause, and would not have occurred if that chain had been as short as the waiter's
+//! own. Both begin at the same fork and contain no waiting, so the difference of their sums is exactly the waiting
+//! time. Each kind of time in each place that takes longer on the cause's chain than on the waiter's gets a share of
+//! the wait in proportion to the excess. Within it, each rank on the chain gets a share in proportion to its part.
 //!
-//! The waiter and the rank that it waits for cause a wait **directly**; all others **indirectly**: that rank was late because
-//! of them. The terms are those of Böhme, Geimer, Wolf and Arnold, "Identifying the root causes of wait states in large-scale
-//! parallel applications" (ICPP 2010). They follow delays backwards through a trace; here chains of causes take the place of
-//! that, so time that a late rank has waited itself is never a cause: the work that made it wait is.
+//! The waiter and the rank that it waits for cause a wait **directly**; all others **indirectly**: they delayed that
+//! rank. The terms are those of Böhme, Geimer, Wolf and Arnold, "Identifying the root causes of wait states in
+//! large-scale parallel applications" (ICPP 2010). They follow delays backwards through a trace; here chains of causes
+//! serve this purpose, so the waiting time of a late rank is never a cause: the work that made it wait is.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -39,14 +40,14 @@ pub(super) struct Delays {
 #[derive(Debug)]
 struct KindAtPlace {
     key: (SegmentKind, PlaceId),
-    /// Where its segments end.
+    /// The end of its segments.
     end: usize,
     /// The picoseconds that the cause's chain has more of than the waiter's.
     excess: i64,
 }
 
 impl Delays {
-    /// Adds a wait: the chains of the waiter and of the cause, as far as they are not the same, and the ranks that cause it
+    /// Adds a wait: the chains of the waiter and of the cause after their common beginning, and the ranks that cause it
     /// directly.
     pub fn add(&mut self, waited: u64, own: &SegmentSums, cause: &SegmentSums, direct: [Option<Rank>; 2]) {
         self.order(cause);
@@ -95,7 +96,7 @@ impl Delays {
         self.by_segment.entry(segment).or_default().add(waited, is_direct);
     }
 
-    /// All causes, those of most waiting first.
+    /// All causes, in decreasing order of waiting.
     pub fn sorted(&self) -> Vec<(Segment, Delay)> {
         let mut all: Vec<_> = self.by_segment.iter().map(|(&segment, &delay)| (segment, delay)).collect();
         all.retain(|(_, delay)| delay.direct + delay.indirect > 0);
@@ -113,7 +114,7 @@ impl Delay {
 /// The parts of a number of picoseconds that is shared out; kept to be used again.
 #[derive(Debug, Default)]
 struct Apportionment {
-    /// Of each: its part, and what rounding took from it.
+    /// The part of each, and its rounding remainder.
     parts: Vec<(u64, u128)>,
     /// The places of the parts, those that rounding took most from first.
     order: Vec<usize>,
@@ -146,7 +147,8 @@ impl Apportionment {
     }
 }
 
-/// A quotient that is at most 64 bits long, and what is left. Most numbers here are that short, whose division takes a tenth of the time.
+/// The quotient, of at most 64 bits, and the remainder. Most numbers here fit into 64 bits, and dividing those takes a
+/// tenth of the time.
 fn divide(number: u128, by: u128) -> (u64, u128) {
     match (u64::try_from(number), u64::try_from(by)) {
         (Ok(number), Ok(by)) => (number / by, u128::from(number % by)),

@@ -1,8 +1,8 @@
-//! Wait states: who waits, for how long, why, and because of whom.
+//! Wait states: which threads wait, for how long, why, and because of which ranks.
 //!
-//! A wait is the time that a thread spends in a call until it can go on. A call that waits for several operations has one wait,
-//! in one piece or more; the operation that is the last to end a piece, the **binding** one, explains all of it. Its reason
-//! is a [pattern](Pattern) or several, one after another: a sender that is late, then the transfer of the message.
+//! A wait is the time that a thread spends in a call until it can continue. A call that waits for several operations
+//! has one wait, in one or more pieces. The operation that ends the last piece, the **binding** one, explains all of
+//! it. Its reason is a [pattern](Pattern), or several in succession: a late sender, then the transfer of the message.
 
 mod delays;
 mod explanation;
@@ -34,9 +34,9 @@ pub(crate) const WAIT_STATES: AnalysisKind =
 /// The waits of a replay.
 #[derive(Debug)]
 pub(super) struct WaitStates {
-    /// When the main thread of each rank began its call.
+    /// The start of the current call of each rank's main thread.
     entered: Vec<Time>,
-    /// Whoever goes on, unless it is a message.
+    /// The waiter whose turn it is, unless it is a message's.
     turn: Option<Waiter>,
     operations: OpenOperations,
     /// The last wait of each waiter within a call: its explanation.
@@ -56,12 +56,12 @@ struct WaitPlace {
     pattern: Pattern,
 }
 
-/// A wait of a thread, as far as it has come.
+/// A wait of a thread, so far.
 #[derive(Debug)]
 struct ThreadWait {
     rank: Rank,
     place: PlaceId,
-    /// From and to when the thread has waited, in order.
+    /// The intervals in which the thread has waited, in order.
     pieces: SmallVec<[(Time, Time); 1]>,
     /// The thread's own chain when the wait began.
     own: Tip,
@@ -92,7 +92,7 @@ impl WaitStates {
             Some(operation) => {
                 self.operations.explanation(operation).unwrap_or_else(|| Explanation::of(Pattern::Storage))
             }
-            // A thread of the same rank lets it go on; or a message has come that it probes for.
+            // A thread of the same rank releases it, or a message has arrived that it probes for.
             None => match self.turn {
                 Some(Waiter::Thread(thread)) if thread == ThreadIndex::from(wait.rank) || self.is_further(thread) => {
                     Explanation::of(Pattern::Thread)
@@ -102,12 +102,12 @@ impl WaitStates {
         }
     }
 
-    /// Whether a thread is not the main one of its rank.
+    /// Whether a thread is not the main thread of its rank.
     fn is_further(&self, thread: ThreadIndex) -> bool {
         thread.0 as usize >= self.entered.len()
     }
 
-    /// Accounts for a wait of a thread that goes on.
+    /// Accounts for a wait of a thread that continues.
     fn account(&mut self, tree: &mut Causes, wait: ThreadWait) {
         let ThreadWait { rank, place, pieces, own, cause, explanation } = wait;
         let communicator =

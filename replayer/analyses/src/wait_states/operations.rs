@@ -1,4 +1,4 @@
-//! Receives, sends and collectives in progress, as far as they explain why somebody waits for them.
+//! Receives, sends and collectives in progress, with the facts that explain waits for them.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,11 @@ use titr_simulation::observe::{CollectiveCall, OperationId, Receive, SentMessage
 /// Operations that are not complete, and messages.
 #[derive(Debug, Default)]
 pub(super) struct OpenOperations {
-    /// By their numbers, which are small.
+    /// Indexed by operation id; these are small.
     open: Vec<Option<OpenOperation>>,
-    /// By the names that the network has for them: the last message of each.
+    /// The last message with each transfer id.
     messages: Vec<Option<MessageFacts>>,
-    /// Of each receiver: messages that are sent and not matched, by when they were sent.
+    /// For each receiver, the messages that are sent and not matched, in order of their sends.
     unmatched: FxHashMap<Rank, BTreeSet<(Time, TransferId)>>,
     rounds: Rounds,
     /// The explanations of operations that were completed at this instant.
@@ -37,14 +37,14 @@ enum OpenOperation {
 #[derive(Clone, Copy, Debug)]
 struct MessageFacts {
     message: SentMessage,
-    /// When the sender came to its call, and when the message was sent.
+    /// When the sender entered its call, and when the message was sent.
     entered: Time,
     sent: Time,
     /// When its receive was posted.
     posted: Option<Time>,
-    /// When it could leave.
+    /// When it could depart.
     let_go: Time,
-    /// Whether a thread let it go that came to a call of MPI.
+    /// Whether a thread that entered an MPI call released it.
     by_thread: bool,
 }
 

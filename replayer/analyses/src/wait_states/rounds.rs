@@ -1,4 +1,4 @@
-//! Who has entered collectives in progress, and when.
+//! Collectives in progress: which members have entered, and when.
 
 use rustc_hash::FxHashMap;
 use slab::Slab;

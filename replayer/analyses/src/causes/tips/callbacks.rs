@@ -1,4 +1,4 @@
-//! The callbacks by which the ends of chains are kept up to date.
+//! The callbacks that keep the tips up to date.
 
 use titr_common::event::{Mark, Rank};
 use titr_common::event_buffer::EventRef;

@@ -1,13 +1,14 @@
-//! The ends of all chains in a replay, kept up to date by its callbacks.
+//! The tips of all chains in a replay, kept up to date by its callbacks.
 //!
-//! * A waiter that works makes its chain longer. Its computing and overhead are kept beside the tree until somebody else's chain
-//!   begins there; if the waiter waits instead, they are forgotten with its chain.
-//! * Whoever goes on, or the message that is delivered, is the cause of all that is begun, let go or completed meanwhile.
-//! * A waiter that is released later than its own time goes on with the chain of the cause. At the same time it keeps its own: it
-//!   has not waited. Of several causes at one instant the first one counts.
-//! * Where no cause is known, the time until then becomes a segment of its own. So every chain adds up to the time of its end,
-//!   always: for accesses to files this is [`SegmentKind::Storage`], for the sides of partitioned messages, which do one part
-//!   after another, [`SegmentKind::Overhead`], and for anything else [`SegmentKind::Other`].
+//! * A waiter that works extends its chain. Its computation and overhead are kept outside the tree until another chain
+//!   branches off there; if the waiter waits instead, they are discarded with its chain.
+//! * The waiter whose turn it is, or the message being delivered, is the cause of everything that is begun, released or
+//!   completed meanwhile.
+//! * A waiter that is released later than its own time continues with the chain of the cause; a waiter that is released
+//!   earlier keeps its own chain, because it did not wait. Of several causes at one instant the first one counts.
+//! * If no cause is known, the time until then becomes a segment of its own, so every chain always adds up to the time
+//!   of its end. For file accesses this is [`SegmentKind::Storage`], for the sides of partitioned messages, which
+//!   execute one part after another, [`SegmentKind::Overhead`], and for anything else [`SegmentKind::Other`].
 
 mod callbacks;
 
@@ -31,7 +32,7 @@ pub(crate) struct Wait<'t> {
     pub place: PlaceId,
     pub from: Time,
     pub to: Time,
-    /// The operation whose completion ended the wait; `None`: whoever went on ended it in another way.
+    /// The operation whose completion ended the wait; `None`: the waiter whose turn it was ended it in another way.
     pub operation: Option<OperationId>,
     /// The end of the waiter's own chain.
     pub own: &'t Tip,
@@ -41,7 +42,7 @@ pub(crate) struct Wait<'t> {
 
 /// Is told of waits, and of the callbacks that say more of them. A callback reaches it before the chains are changed.
 pub(crate) trait WaitListener: Observer {
-    /// Whether there is anybody who wants to know.
+    /// Whether the listener needs the waits.
     const LISTENS: bool;
 
     /// A wait has ended.
@@ -64,14 +65,14 @@ impl WaitListener for () {
 pub(crate) struct Tips<L> {
     tree: Causes,
     pub places: Places,
-    /// By the kind of the waiter, and by its number.
+    /// Indexed by kind and number of the waiter.
     waiters: [Vec<Option<WaiterTip>>; 6],
-    /// By the names that the network has for messages.
+    /// Indexed by transfer id.
     messages: Vec<Option<MessageTip>>,
-    /// By the same names: the place that each message was sent at, until it enters the network.
+    /// The place of each send, indexed by transfer id, until the message enters the network.
     sent: Vec<Option<PlaceId>>,
     turn: Turn,
-    /// The causes of what was completed at this instant.
+    /// The causes of the operations completed at this instant.
     completed: FxHashMap<OperationId, Tip>,
     pub listener: L,
 }
@@ -95,7 +96,7 @@ struct MessageTip {
     unloaded: Unloaded,
 }
 
-/// Whoever is the cause of what happens.
+/// The current cause.
 #[derive(Debug)]
 enum Turn {
     Nobody,
@@ -120,7 +121,7 @@ impl<L: WaitListener> Tips<L> {
 
     /// The chain of the thread that is the last to end, and when that is.
     pub fn longest(&self) -> (Time, SegmentSums) {
-        // Of several, the first.
+        // The first of several causes counts.
         let Some(last) = self.waiters[0].iter().rev().flatten().max_by_key(|thread| thread.at) else {
             return Default::default();
         };
@@ -147,7 +148,7 @@ impl<L: WaitListener> Tips<L> {
         }
     }
 
-    /// The chain of whoever is the cause of what happens at `now`. `None`: nobody is, or somebody who is ahead of that.
+    /// The chain of the current cause at `now`. `None`: there is no cause, or its clock is ahead of `now`.
     fn cause(&mut self, now: Time) -> Option<Tip> {
         let (mut tip, segment) = match &self.turn {
             Turn::Nobody => return None,
@@ -170,7 +171,7 @@ impl<L: WaitListener> Tips<L> {
         Some(tip)
     }
 
-    /// The chain of whoever is the cause of what happens at `now` to a rank, or one of its own that nothing is known of.
+    /// The chain of the current cause at `now`, or a new chain of `rank` with an unknown cause.
     fn cause_or_other(&mut self, now: Time, rank: Rank, place: PlaceId) -> Tip {
         match self.cause(now) {
             Some(tip) => tip,
@@ -182,7 +183,7 @@ impl<L: WaitListener> Tips<L> {
         }
     }
 
-    /// The place of what somebody begins for a rank: that of whoever goes on, if that is one of the rank.
+    /// The place of an action for a rank: the place of the thread whose turn it is, if that thread belongs to the rank.
     fn place_for(&self, rank: Rank) -> PlaceId {
         let turn = match self.turn {
             Turn::Waiter(waiter) => {
@@ -211,7 +212,7 @@ impl<L: WaitListener> Tips<L> {
         }
     }
 
-    /// A waiter may go on from `now`, as `operation` is complete or because of whoever goes on.
+    /// A waiter becomes runnable at `now`, because `operation` is complete or because of the current cause.
     fn release(&mut self, now: Time, waiter: Waiter, operation: Option<OperationId>, cost: u64) {
         let (kind, number) = slot(waiter);
         let Some(at) = self.waiters[kind].get(number).and_then(|waiter| Some(waiter.as_ref()?.at)) else { return };

@@ -1,4 +1,4 @@
-//! Traces of other tools, and timelines for viewers. Nothing here simulates.
+//! Trace formats of other tools, and timelines for viewers. This crate simulates nothing.
 
 pub mod input;
 pub mod output;

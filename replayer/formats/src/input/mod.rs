@@ -1,4 +1,4 @@
-//! Traces that are read: titr's own, SimGrid's, and those of other tools.
+//! Trace formats for reading: titr's own, SimGrid's, and others.
 //!
 //! To add a format, implement [`TraceFormat`] in a file of this folder and name it in [`FOREIGN`].
 

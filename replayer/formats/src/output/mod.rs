@@ -26,10 +26,10 @@ pub struct OutputFormat {
     pub convert: fn(&Trace, &Rules, &Path) -> Result<ConversionNotes, ConvertError>,
 }
 
-/// All formats but those of timelines.
+/// All formats except timelines.
 pub static FORMATS: &[OutputFormat] = &[simgrid::SIMGRID, ti::TI];
 
-/// How calls that a format cannot express become others.
+/// How calls that a format cannot express are translated.
 #[derive(Clone, Debug)]
 pub struct Rules {
     /// The algorithms of collectives.
@@ -38,10 +38,10 @@ pub struct Rules {
     pub eager_threshold: Bytes,
 }
 
-/// The outcome of a conversion, for people.
+/// The outcome of a conversion, for the user.
 #[derive(Clone, Debug)]
 pub struct ConversionNotes {
-    /// A sentence on what was written.
+    /// A sentence on the written files.
     pub written: String,
     /// A sentence for each kind of difference from the trace.
     pub differences: Vec<String>,

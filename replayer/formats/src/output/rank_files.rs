@@ -1,6 +1,6 @@
 //! A directory of text files, one for each rank, that grow together.
 //!
-//! Files are open only while something is appended, so that there may be more ranks than a process may have open files.
+//! A file is open only while data is appended, so that there may be more ranks than a process may have open files.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -46,7 +46,7 @@ impl RankFiles {
         &mut self.files[rank.0 as usize].pending
     }
 
-    /// Writes what `rank` has pending, if that is worth it.
+    /// Writes the pending text of `rank` if there is enough.
     pub(super) fn relieve(&mut self, rank: Rank) -> Result<(), ConvertError> {
         let file = &mut self.files[rank.0 as usize];
         if file.pending.len() < BUFFER { Ok(()) } else { file.write() }

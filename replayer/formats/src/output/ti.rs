@@ -1,4 +1,4 @@
-//! A time-independent trace of titr's own, from an extended one or from any other that can be read.
+//! Writes a time-independent trace in titr's own format, from an extended trace or from any other format.
 
 use std::path::Path;
 

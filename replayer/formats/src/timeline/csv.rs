@@ -24,7 +24,7 @@ struct Table {
     out: OutputFile,
     /// The state of each rank, and since when.
     states: Vec<Option<(State, Time)>>,
-    /// When each message that is under way departed.
+    /// The departure time of each message in transit.
     departed: FxHashMap<u64, Time>,
 }
 

@@ -1,8 +1,8 @@
-//! Events of a timeline in the order of time.
+//! Sorts the events of a timeline by time.
 //!
-//! A rank's clock runs ahead of simulated time while nobody can see it: when a computation ends is known as soon as it
-//! begins. So an event may be pushed before its time, but never after it; the sorter keeps what a rank does by itself before
-//! it next meets others. As it knows the order, it also counts the payload under way.
+//! A rank's clock runs ahead of simulated time while the rank does not interact: the end of a computation is known as
+//! soon as it begins. An event may therefore be pushed before its time, but never after it. The sorter holds a rank's
+//! events until simulated time catches up. Since it knows the order, it also counts the payload in transit.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +15,7 @@ use super::{Series, TimelineEvent, TimelineWriter};
 /// Puts events in the order of time, and writes them in several formats.
 pub struct EventSorter {
     writers: Vec<Box<dyn TimelineWriter>>,
-    /// Events by their time; those of one time in the order in which they were pushed.
+    /// Events in order of time, then in the order in which they were pushed.
     ahead: BTreeMap<(Time, u64), TimelineEvent>,
     pushed: u64,
     /// The time of the latest event.
@@ -45,7 +45,7 @@ impl EventSorter {
         }
     }
 
-    /// Adds what happens at `at`, which is not before the time that was last [flushed](Self::flush_until).
+    /// Adds an event at `at`, which is not before the time of the last [flush](Self::flush_until).
     pub fn push(&mut self, at: Time, event: TimelineEvent) {
         self.pushed += 1;
         self.end = self.end.max(at);
@@ -58,7 +58,7 @@ impl EventSorter {
         self.end
     }
 
-    /// Writes what happens until `now`: no earlier event will be pushed any more.
+    /// Writes the events until `now`: no earlier event will be pushed.
     pub fn flush_until(&mut self, now: Time) {
         while let Some(first) = self.ahead.first_entry().filter(|first| first.key().0 <= now) {
             let ((at, _), event) = first.remove_entry();
@@ -75,7 +75,7 @@ impl EventSorter {
         }
     }
 
-    /// Writes how much is under way, if that is no longer what was written last: once for all that happens at one time.
+    /// Writes the payload in transit if it has changed: once for all events at one time.
     fn tell_in_flight(&mut self) {
         let (now, in_flight) = (self.now, self.in_flight);
         if in_flight != std::mem::replace(&mut self.told, in_flight) {

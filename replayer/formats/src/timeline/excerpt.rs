@@ -1,7 +1,7 @@
 //! A part of a timeline: some of the ranks, and a window of the time.
 //!
-//! States and messages that begin before the window are shown from its beginning on, and those that end after it up to its
-//! end. A message is shown where both of its ranks are.
+//! States and messages that begin before the window are shown from its beginning, and those that end after it up to its
+//! end. A message is shown if both of its ranks are.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -31,7 +31,7 @@ impl Default for Excerpt {
 }
 
 impl Excerpt {
-    /// Whether nothing is left out.
+    /// Whether everything is shown.
     #[must_use]
     pub fn is_everything(&self) -> bool {
         *self == Self::default()
@@ -77,7 +77,7 @@ impl Excerpted<Box<dyn TimelineWriter>> {
         }
     }
 
-    /// Moves on to `now`: tells how things stand where the window begins before it, and closes everything where it ends.
+    /// Advances to `now`: reports the current state at the beginning of the window, and closes everything at its end.
     fn move_on(&mut self, now: Time) -> io::Result<()> {
         let Excerpt { from, to, .. } = self.excerpt;
         if self.phase == WindowPhase::Before && now >= from {
@@ -106,7 +106,7 @@ impl Excerpted<Box<dyn TimelineWriter>> {
         Ok(())
     }
 
-    /// Keeps how things stand; whether that is shown.
+    /// Updates the current state; returns whether the event is shown.
     fn keep(&mut self, event: TimelineEvent) -> bool {
         match event {
             TimelineEvent::Enter(rank, state) => self.excerpt.has(rank) && self.set(rank, Some(state)),

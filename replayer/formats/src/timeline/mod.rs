@@ -1,10 +1,10 @@
-//! A run to look at: what each rank did when, and an arrow for each message, in the formats of viewers.
+//! Timelines: the activity of each rank over time, and an arrow for each message, in the formats of viewers.
 //!
-//! A timeline is a series of **events** in the order of time, whether they come from a replay as simulated time goes on or
-//! from an extended trace. A rank is in one state from its first event to its last; a message departs and arrives. Viewers
-//! want files of any length in this order, so a [`TimelineWriter`] writes each event as it comes. Who learns of events ahead
-//! of time keeps them in an [`EventSorter`] until then. Numbers that are known only when all is over, such as the load of a
-//! link, come last, as a [`Series`].
+//! A timeline is a series of **events** in order of time, from a replay as simulated time advances or from an extended
+//! trace. A rank is in one state from its first event to its last; a message departs and arrives. Viewers expect files
+//! of any length in this order, so a [`TimelineWriter`] writes each event as it comes. Sources that learn of events
+//! ahead of time keep them in an [`EventSorter`] until then. Numbers that are known only at the end, such as the load
+//! of a link, come last, as a [`Series`].
 //!
 //! An [`Excerpt`] keeps a large run viewable: some of the ranks, and a part of the time.
 //!
@@ -45,7 +45,7 @@ impl State {
     /// The state between two calls.
     pub const COMPUTING: Self = Self { word: "compute", activity: Activity::Compute };
 
-    /// The state of a rank whose event this is; none for what only tells something of another.
+    /// The state of a rank during this event; none for events that only describe other events.
     #[must_use]
     pub fn of(moment: EventRef) -> Option<Self> {
         let (word, activity) = match moment {
@@ -64,7 +64,7 @@ impl State {
             "compute" => return "computing".to_owned(),
             "sleep" => return "sleeping".to_owned(),
             "call" => return "another call".to_owned(),
-            // As SimGrid spells it.
+            // In SimGrid's spelling.
             word => word.replace("reducescatter", "reduce_scatter"),
         };
         let (first, rest) = word.split_at(1);
@@ -90,9 +90,9 @@ pub struct Arrow {
 /// An event of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimelineEvent {
-    /// A rank begins something; what it was at before ends.
+    /// A rank enters a state; its previous state ends.
     Enter(Rank, State),
-    /// A rank comes to its end.
+    /// A rank ends.
     Leave(Rank),
     /// A message departs.
     Depart(Arrow),
@@ -165,17 +165,17 @@ pub static FORMATS: &[TimelineFormat] = &[paje::PAJE, perfetto::PERFETTO, parave
 
 /// A file in a format that viewers read.
 pub trait TimelineWriter {
-    /// Writes what happens at `at`; no later call has an earlier time.
+    /// Writes an event at `at`; later calls have no earlier time.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// If the file cannot be written.
     fn event(&mut self, at: Time, event: TimelineEvent) -> io::Result<()>;
 
-    /// Writes a number that changed, once all events are told. A format whose readers want everything in the order of time
-    /// leaves it out.
+    /// Writes a number that changed over time, after all events. A format whose readers require everything in order of
+    /// time omits it.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// If the file cannot be written.
     fn series(&mut self, series: &Series) -> io::Result<()>;
 
     /// Writes that there is nothing after `end`.

@@ -1,8 +1,9 @@
 //! Paje's format, which ViTE and `pj_dump` read (B. de Oliveira Stein, J. Chassin de Kergommeaux, G. Mounié, "Pajé trace file
 //! format", 2003; L. M. Schnorr, "Pajé trace file", 2014).
 //!
-//! A container for each rank, in one for the program; a state of type `S`; a link of type `M` for each message, with its
-//! bytes; a variable of the program, `V`, for the bytes of all messages under way. A file begins with what its events are made of, and any event refers to what was defined before it by an alias.
+//! A container for each rank, in one for the program; a state of type `S`; a link of type `M` for each message, with
+//! its bytes; a variable of the program, `V`, for the bytes of all messages in transit. A file begins with the
+//! definitions of its event types, and events refer to earlier definitions by alias.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -173,7 +174,7 @@ impl TimelineWriter for Paje {
         }
     }
 
-    /// `pj_dump` refuses what is not in the order of time.
+    /// `pj_dump` rejects records that are not in order of time.
     fn series(&mut self, _: &Series) -> io::Result<()> {
         Ok(())
     }

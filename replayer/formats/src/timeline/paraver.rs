@@ -1,11 +1,11 @@
-//! Paraver's format: a trace (`.prv`), what its numbers mean (`.pcf`), and the names of its rows (`.row`) (Barcelona
-//! Supercomputing Center, "Paraver: Parallel Program Visualization and Analysis tool, version 3.1, Traceformat
-//! Description", 2001).
+//! Paraver's format: a trace (`.prv`), the meaning of its numbers (`.pcf`), and the names of its rows (`.row`)
+//! (Barcelona Supercomputing Center, "Paraver: Parallel Program Visualization and Analysis tool, version 3.1,
+//! Traceformat Description", 2001).
 //!
-//! Each rank is a task with one thread on a processor of its own. A rank has a state and events: the call that it is in, and, at
-//! the first rank, the payload of all messages under way. A message is a communication whose logical and physical times are
-//! the same. Records are in the order in which they begin, and the first line has the time of the last one: all are kept until
-//! the end.
+//! Each rank is a task with one thread on a processor of its own. A rank has a state and events: its current call and,
+//! on the first rank, the payload of all messages in transit. A message is a communication with equal logical and
+//! physical times. Records are ordered by their beginning, and the first line has the time of the last one, so all are
+//! kept until the end.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ struct Paraver {
     states: Vec<Option<(State, u64)>>,
     /// Records, and when each begins.
     records: Vec<(u64, Record)>,
-    /// When each message that is under way departed.
+    /// The departure time of each message in transit.
     departed: rustc_hash::FxHashMap<u64, u64>,
     /// The calls so far: a call's value is its place, from 1.
     calls: Vec<State>,

@@ -1,9 +1,10 @@
-//! Perfetto's own format, which <https://ui.perfetto.dev> opens: messages of Protocol Buffers, a quarter as long as the JSON
-//! of Chrome that it also reads (`protos/perfetto/trace/` of its source has the numbers of the fields).
+//! Perfetto's own format, for <https://ui.perfetto.dev>: messages of Protocol Buffers, a quarter of the size of the
+//! Chrome JSON that it also reads (`protos/perfetto/trace/` of its source has the numbers of the fields).
 //!
-//! Ranks are threads of one process and states are slices. A message is a flow between two instants that say what it is. The
-//! payload under way is a counter, and so is the load of each busy link. Times are whole nanoseconds, as the viewer counts
-//! them, so that one slice ends where the next begins. A text is written once and referred to by a number from then on.
+//! Ranks are threads of one process, and states are slices. A message is a flow between two instants with its
+//! description. The payload in transit is a counter, and so is the load of each busy link. Times are whole nanoseconds,
+//! the viewer's unit, so that one slice ends where the next begins. A text is written once and then referred to by a
+//! number.
 
 use std::io::{self, Write};
 
@@ -71,7 +72,7 @@ mod field {
         pub const CATEGORY: u32 = 1;
         pub const NAME: u32 = 2;
         pub const ANNOTATION: u32 = 3;
-        /// In each of them: the number that stands for the text, and the text.
+        /// In each of them: the number of the text, and the text.
         pub const NUMBER: u32 = 1;
         pub const TEXT: u32 = 2;
     }
@@ -84,7 +85,7 @@ use field::{annotation, counter, event, interned, packet, process, thread, trace
 
 /// The flags of the first packet of a sequence: nothing is interned yet.
 const CLEARED: u64 = 1;
-/// The flags of all others: they refer to what is interned.
+/// The flags of all other packets: they refer to interned data.
 const REFERS: u64 = 2;
 /// Sizes in bytes are shown with their prefixes.
 const UNIT_BYTES: u64 = 3;
@@ -196,7 +197,7 @@ impl Perfetto {
         })
     }
 
-    /// The number of a name, and how the file is told of it if it is new.
+    /// The number of a name; a new name is also written to the file.
     fn name(&mut self, name: EventName, text: impl FnOnce() -> String) -> (u64, Option<Fields>) {
         let next = self.names.len() as u64 + 1;
         let number = *self.names.entry(name).or_insert(next);

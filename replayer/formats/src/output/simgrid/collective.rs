@@ -1,4 +1,4 @@
-//! Collectives: as SimGrid's own, or as the messages they are made of.
+//! Collectives: as SimGrid's own, or as their messages.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use titr_common::units::{Bytes, Instructions};
 use super::request_storage::{RequestState, StoredRequest};
 use super::translation::{CollectiveProgress, LONGEST, Operation, OperationId, Translation};
 
-/// How many collectives of a communicator are told apart by their tags: more than are under way at one time.
+/// Number of collectives of a communicator with different tags; it exceeds the number in progress at one time.
 const UNDER_WAY: u64 = 1 << 10;
 
 impl<S: EventSource> Translation<'_, S> {
@@ -63,12 +63,12 @@ impl<S: EventSource> Translation<'_, S> {
         }
     }
 
-    /// As much of what is sent as SimGrid can count, noted where that is less.
+    /// Limits the volumes sent to the numbers that SimGrid can count, and records any limitation.
     fn sent(&mut self, volumes: Volumes) -> Volumes {
         map(volumes, |bytes| self.cut(bytes))
     }
 
-    /// Starts a non-blocking collective; what completing it waits for.
+    /// Starts a non-blocking collective; returns the operation to complete.
     pub(super) fn icollective(
         &mut self,
         rank: Rank,
@@ -79,7 +79,7 @@ impl<S: EventSource> Translation<'_, S> {
         Ok(Some(self.start_collective(rank, index, &part, call)))
     }
 
-    /// Starts a collective in which the rank has this part; what completing it waits for.
+    /// Starts a collective in which the rank has this part; returns the operation to complete.
     pub(super) fn start_collective(
         &mut self,
         rank: Rank,
@@ -113,7 +113,7 @@ impl<S: EventSource> Translation<'_, S> {
         Ok(Some(self.start_neighborhood(rank, index, &part, call)?))
     }
 
-    /// Starts a neighbourhood collective in which the rank has this part; what completing it waits for.
+    /// Starts a neighbourhood collective in which the rank has this part; returns the operation to complete.
     pub(super) fn start_neighborhood(
         &mut self,
         rank: Rank,
@@ -136,8 +136,8 @@ impl<S: EventSource> Translation<'_, S> {
         Ok(self.run_of(index, part, steps, Instructions(0.0)))
     }
 
-    /// Carries these out to their ends, and before them what was started before on their communicators: all members
-    /// start collectives in one order, but may complete them in another.
+    /// Executes these collectives to their ends, and before them those started earlier on their communicators: all
+    /// members start collectives in one order, but may complete them in another.
     pub(super) fn complete_collectives(&mut self, rank: Rank, mut runs: Vec<CollectiveProgress>) {
         let last: Vec<_> = runs.iter().map(|run| (run.context, run.number)).collect();
         let is_before = |run: &CollectiveProgress| {
@@ -151,7 +151,7 @@ impl<S: EventSource> Translation<'_, S> {
         }
     }
 
-    /// Carries out what `rank` never completed.
+    /// Executes the collectives that `rank` never completed.
     pub(super) fn finish_collectives(&mut self, rank: Rank) {
         let runs = self.background(rank, |_| true);
         self.complete_collectives(rank, runs);
@@ -205,7 +205,7 @@ impl<S: EventSource> Translation<'_, S> {
         }
     }
 
-    /// Carries out steps up to where one waits, and takes note of what for.
+    /// Executes steps up to the first wait, and records the operations that it waits for.
     fn go_on_in_background(&mut self, rank: Rank, run: &mut CollectiveProgress) {
         while let Some(&step) = run.steps.get(run.next) {
             run.next += 1;
@@ -246,12 +246,12 @@ fn is_world(members: &Members, ranks: usize) -> bool {
 }
 
 impl super::Rules {
-    /// Whether SimGrid carries out a collective of the world with the algorithm that titr simulates. All members
-    /// have to come to one conclusion.
+    /// Whether SimGrid executes a collective of the world with the algorithm that titr simulates. All members have to
+    /// reach the same decision.
     fn is_simgrids(&self, part: &Participation, size: usize, call: &Collective) -> bool {
         let simgrid = Selection::from(Library::SimGrid);
         let known = Call::of(call, part.me, size as u32, part.root);
-        // It is told of bytes, and counts those where its rules count elements.
+        // SimGrid is given bytes, and counts bytes where its rules count elements.
         let told = Call { element: Bytes(1), ..known };
         self.collectives == simgrid
             && simgrid.choose(&known) == simgrid.choose(&told)
@@ -259,8 +259,8 @@ impl super::Rules {
     }
 }
 
-/// Whether SimGrid, which counts in C's `int`, can add up what a collective moves. Where only the root knows the volumes,
-/// others cannot tell.
+/// Whether SimGrid, which counts in C's `int`, can add up the data of a collective. If only the root knows the volumes,
+/// other members cannot decide this.
 fn is_countable(call: &Collective, size: u64) -> bool {
     let sum = |volumes: &Volumes| volumes.per_member().iter().copied().sum();
     LONGEST
@@ -283,7 +283,7 @@ fn is_countable(call: &Collective, size: u64) -> bool {
         }
 }
 
-/// As much of what is received as SimGrid can count; the senders take note of it.
+/// Limits the volumes received to the numbers that SimGrid can count; the senders record any limitation.
 fn received(volumes: Volumes) -> Volumes {
     map(volumes, |bytes| bytes.min(LONGEST))
 }

@@ -1,9 +1,9 @@
-//! Counts of what changes or gets lost on the way into SimGrid's words.
+//! Counts of events that are changed or lost in SimGrid's format.
 
 use titr_common::format::{count, plural, volume};
 use titr_common::units::Bytes;
 
-/// Events of a trace that SimGrid's replay cannot be told as they are, counted by kind.
+/// Events of a trace that SimGrid's format cannot express exactly, counted by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Differences {
     /// Probes that found a message.
@@ -14,9 +14,9 @@ pub struct Differences {
     pub background: u64,
     /// Collectives of inter-communicators.
     pub inter: u64,
-    /// Operations on windows and files, and whatever else no model simulates.
+    /// Operations on windows and files, and other events that no model simulates.
     pub skipped: u64,
-    /// Receives whose source or tag nobody knows.
+    /// Receives with an unknown source or tag.
     pub open: u64,
     /// Sends that the program cancelled.
     pub cancelled_sends: u64,

@@ -1,4 +1,4 @@
-//! The events of a trace, one after another, in SimGrid's words.
+//! Translates the events of a trace, in order, to SimGrid's actions.
 
 use std::rc::Rc;
 
@@ -141,7 +141,7 @@ impl<S: EventSource> Translation<'_, S> {
         Ok((!inter).then_some(index))
     }
 
-    /// A request is made, and stands for `operation`.
+    /// Creates a request for `operation`.
     fn request(
         &mut self,
         rank: Rank,
@@ -195,7 +195,7 @@ impl<S: EventSource> Translation<'_, S> {
         Ok(self.state(rank).requests.start(id, operation)?)
     }
 
-    /// Frees a request: what it stands for runs on, and SimGrid waits for it in the end.
+    /// Frees a request: its operation continues, and SimGrid waits for it at the end.
     fn free(&mut self, rank: Rank, id: RequestId) -> Result<(), Fault> {
         let RankState { requests, operations, .. } = self.state(rank);
         if let Some(operation) = requests.free(id)?
@@ -250,7 +250,7 @@ impl<S: EventSource> Translation<'_, S> {
         self.collective(rank, on, agreement)
     }
 
-    /// Ends what the traces leave open, and writes the rest.
+    /// Completes everything that the traces leave open, and writes the rest.
     pub(super) fn finish(mut self, ranks: &[Rank]) -> Result<Written, ConvertError> {
         for &rank in ranks {
             self.finish_collectives(rank);

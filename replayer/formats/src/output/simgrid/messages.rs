@@ -11,7 +11,7 @@ use titr_workload::Match;
 use super::request_storage::{Name, RequestState, StoredRequest};
 use super::translation::{CollectiveProgress, LONGEST, Operation, OperationId, Translation};
 
-/// A receive whose source and tag are known, as SimGrid is told of it.
+/// A receive with known source and tag, as SimGrid sees it.
 struct Expected {
     from: Rank,
     tag: Tag,
@@ -28,7 +28,7 @@ impl<S: EventSource> Translation<'_, S> {
         Ok(())
     }
 
-    /// Starts a send; returns what completing the send waits for.
+    /// Starts a send; returns the operation to complete.
     pub(super) fn isend(
         &mut self,
         rank: Rank,
@@ -48,7 +48,7 @@ impl<S: EventSource> Translation<'_, S> {
         Ok(())
     }
 
-    /// Starts a receive of what is recorded that it got; what completing it waits for.
+    /// Starts a receive with its recorded match; returns the operation to complete.
     pub(super) fn irecv(
         &mut self,
         rank: Rank,
@@ -80,8 +80,8 @@ impl<S: EventSource> Translation<'_, S> {
         Ok(())
     }
 
-    /// Completes what these stand for. Collectives first, as others may need what is left of them before they send
-    /// what the messages wait for.
+    /// Completes these operations. Collectives come first, because other ranks may need their remaining messages before
+    /// they send the messages waited for.
     pub(super) fn complete(&mut self, rank: Rank, operations: Vec<OperationId>) {
         let (mut messages, mut runs) = (Vec::new(), Vec::new());
         for operation in operations {
@@ -138,7 +138,7 @@ impl<S: EventSource> Translation<'_, S> {
         Ok((self.tag(rank, message.comm, message.tag)?, message.bytes))
     }
 
-    /// The message that a receive asks for; `None` if it got nothing, or if nobody knows what.
+    /// The message of a receive; `None` if it got nothing, or if the message is unknown.
     fn incoming(&mut self, rank: Rank, message: Incoming, recorded: Option<Match>) -> Result<Option<Expected>, Fault> {
         let (from, tag) = match (recorded, message.from, message.tag) {
             (Some(Match::Cancelled), ..) => return Ok(None),

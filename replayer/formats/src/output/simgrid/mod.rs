@@ -1,20 +1,22 @@
-//! Traces that `smpirun -replay` runs: SimGrid 3.32's words, a text file for each rank, and an index.
+//! Traces for `smpirun -replay`: SimGrid 3.32's actions, a text file for each rank, and an index.
 //!
-//! The aim is that SimGrid's simulated time of what comes out is titr's of what went in, on the same platform. titr's words
-//! that SimGrid lacks are said with those it has:
+//! The aim is that SimGrid's simulated time of the output equals titr's of the input, on the same platform. Events
+//! without an equivalent in SimGrid are expressed by other actions:
 //!
-//! * There is only the world. Peers are ranks of the world already; a message in another communicator gets a tag that
-//!   stands for that communicator and its own tag ([`tags`]).
-//! * A collective stays one where SimGrid would carry it out as titr does: of all ranks, in their order, blocking, with
-//!   the algorithm that SimGrid chooses by default. Any other becomes the messages of the schedule that titr simulates
-//!   ([`collective`]).
-//! * A wait names requests by what they move ([`request_storage`]). A wildcard receive asks for what it got when it was recorded,
-//!   a persistent request is made when it is started, a test that found something waits, and one that did not is left out:
-//!   SimGrid would charge 0.1 ms for it.
-//! * Sends are standard ones. A buffered one of the eager threshold and more is a non-blocking one that is waited for only at the end.
+//! * There is only the world. Peers are ranks of the world already; a message on another communicator gets a tag that
+//!   represents that communicator and its own tag ([`tags`]).
+//! * A collective stays a collective if SimGrid would execute it as titr does: with all ranks, in their order,
+//!   blocking, and with the algorithm that SimGrid chooses by default. Any other collective becomes the messages of the
+//!   schedule that titr simulates ([`collective`]).
+//! * A wait names requests by source, destination and tag ([`request_storage`]). A wildcard receive names its recorded
+//!   match. A persistent request is created when it is started. A test that found something becomes a wait, and one
+//!   that did not is omitted: SimGrid would charge 0.1 ms for it.
+//! * Sends are standard sends. A buffered send of at least the eager threshold becomes a non-blocking send that is
+//!   waited for only at the end.
 //!
-//! What remains different is counted ([`Differences`]). All of a rank's events are translated in order, by themselves; ranks
-//! take turns only so that what they share — communicators and tags — does not wait long for the last of them.
+//! Remaining differences are counted ([`Differences`]). The events of each rank are translated in order and
+//! independently. Ranks take turns only so that shared state — communicators and tags — does not wait long for the last
+//! rank.
 
 mod collective;
 mod differences;
@@ -53,7 +55,7 @@ pub(super) const SIMGRID: OutputFormat = OutputFormat {
 /// The name of the index.
 pub const INDEX: &str = "index.txt";
 
-/// How many events of a rank are translated before it is another one's turn.
+/// Number of events of a rank that are translated before the next rank's turn.
 const TURN: usize = 1 << 10;
 
 /// The outcome of a conversion.
@@ -93,7 +95,7 @@ pub fn convert<S: EventSource>(
     let ranks: Vec<Rank> = (0..workload.ranks() as u32).map(Rank).collect();
     let files = RankFiles::create(directory, ranks.len())?;
     let mut translation = Translation::new(workload, rules, files);
-    // SimGrid wants this first, whatever the trace begins with.
+    // SimGrid requires this action first, regardless of the beginning of the trace.
     ranks.iter().for_each(|&rank| translation.emit(rank, &Event::Init));
     let mut going = ranks.clone();
     while !going.is_empty() {

@@ -1,9 +1,9 @@
-//! The requests that SimGrid's replay has in its storage for a rank.
+//! The requests in SimGrid's storage for a rank during its replay.
 //!
-//! It names a request by what it moves — source, destination, tag — and a `wait` takes the oldest of that name
-//! (`RequestStorage` in SimGrid 3.32's `smpi_replay.cpp`). A send to oneself and its receive have one name. When the trace
-//! ends, the youngest of each name is waited for, so a receive that gets nothing would never let the rank end; others are
-//! dropped, and a message that is dropped under way ends the simulation.
+//! SimGrid identifies a request by its source, destination and tag, and a `wait` takes the oldest request with this key
+//! (`RequestStorage` in SimGrid 3.32's `smpi_replay.cpp`). A send to oneself and its receive have the same key. At the
+//! end of the trace, SimGrid waits for the youngest request of each key, so a receive without a message would prevent
+//! the rank from ending. Others are dropped, and a message that is dropped in transit ends the simulation.
 
 use std::collections::VecDeque;
 

@@ -1,15 +1,15 @@
-//! Tags of the world for tags of every communicator.
+//! Maps the tags of all communicators to tags of the world.
 
 use rustc_hash::FxHashMap;
 use titr_common::event::Tag;
 use titr_common::program::Context;
 
-/// Tags from here on stand for those of other communicators. SimGrid's tags are 32-bit integers, and its collectives use
-/// negative ones.
+/// Tags from here on represent those of other communicators. SimGrid's tags are 32-bit integers, and its collectives
+/// use negative ones.
 const FIRST: u32 = 1 << 30;
 
-/// Which tags were given so far. The world's own stay as they are; so memory grows with the tags that other communicators
-/// use.
+/// The tags assigned so far. The world's own tags do not change, so memory only grows with the tags on other
+/// communicators.
 pub(super) struct Tags {
     world: Context,
     given: FxHashMap<(Context, Tag), u32>,
@@ -21,7 +21,7 @@ impl Tags {
         Self { world, given: FxHashMap::default() }
     }
 
-    /// The tag that stands for `tag` in `context`, and for no other.
+    /// The tag that represents `tag` in `context`, and no other.
     pub(super) fn of(&mut self, context: Context, tag: Tag) -> Tag {
         if context == self.world && (0..FIRST.cast_signed()).contains(&tag.0) {
             return tag;

@@ -21,7 +21,7 @@ use crate::output::rank_files::RankFiles;
 /// The longest message: SimGrid counts the elements of one in a C `int`.
 pub(super) const LONGEST: Bytes = Bytes(i32::MAX as u64);
 
-/// A translation under way: its state and what is written of it.
+/// A translation in progress: its state, and its output.
 pub(super) struct Translation<'a, S> {
     pub(super) workload: Workload<S>,
     pub(super) rules: &'a Rules,
@@ -38,7 +38,7 @@ pub(super) struct Translation<'a, S> {
 pub(super) struct RankState {
     /// The rank's requests, as the program names them.
     pub(super) requests: RequestTable<OperationId>,
-    /// The operations that the requests stand for.
+    /// The operations of the requests.
     pub(super) operations: Slab<Operation>,
     /// The rank's requests, as SimGrid names them.
     pub(super) storage: RequestStorage,
@@ -94,14 +94,14 @@ impl<'a, S: EventSource> Translation<'a, S> {
         write_event(self.files.of(rank), rank, action);
     }
 
-    /// The tag that stands for `tag` of the communicator that `rank` calls `comm`.
+    /// The tag that represents `tag` of the communicator that `rank` calls `comm`.
     pub(super) fn tag(&mut self, rank: Rank, comm: CommId, tag: Tag) -> Result<Tag, Fault> {
         let index = self.communicators.find(rank, comm)?;
         let context = self.communicators.get(index).context;
         Ok(self.tags.of(context, tag))
     }
 
-    /// Gives a name to what completing a request of `rank` waits for.
+    /// Assigns an id to the operation of a request of `rank`.
     pub(super) fn operation(&mut self, rank: Rank, operation: Operation) -> OperationId {
         OperationId(self.state(rank).operations.insert(operation) as u32)
     }

@@ -1,4 +1,4 @@
-//! The calls of a rank, one after another.
+//! The calls of a rank, in order.
 
 use std::path::PathBuf;
 
@@ -31,12 +31,12 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// The calls of `stream`, whose times are by `clock`; by that of rank 0, if it is not known.
+    /// The calls of `stream`, with times by `clock`, or by rank 0's if it is not known.
     pub(super) fn new(stream: RankStream, clock: Option<Clock>) -> Self {
         Self { stream, clock, begun: None, until: Time::ZERO }
     }
 
-    /// The next call, of which the trace says when it was; `None` at the end.
+    /// The next call with recorded times; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Call>, TraceError> {
         while self.begun.is_none() {
             match self.stream.next_event()? {
@@ -47,7 +47,7 @@ impl Calls {
         }
         let Some(span) = self.begun.take() else { return Ok(None) };
         let (from, to) = self.span(span);
-        // Calls of several threads overlap, and what began before was told before.
+        // Calls of several threads overlap, and calls that began earlier have already been returned.
         let from = from.max(self.until);
         let to = to.max(from);
         self.until = to;
@@ -78,7 +78,7 @@ impl Calls {
         Time(shown.saturating_add_signed(off.round() as i64).saturating_mul(1000))
     }
 
-    /// How many events were read.
+    /// The number of events read.
     pub(super) fn events(&self) -> u64 {
         self.stream.events()
     }
@@ -87,7 +87,7 @@ impl Calls {
         self.stream.path()
     }
 
-    /// The thread of what was read last.
+    /// The thread of the event read last.
     pub(super) fn thread(&self) -> ThreadId {
         self.stream.location().thread
     }

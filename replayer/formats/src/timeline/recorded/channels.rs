@@ -1,8 +1,7 @@
-//! Which departure and which arrival are of one message.
+//! Pairs the departures of messages with their arrivals.
 //!
-//! Messages of one **channel** do not overtake each other (MPI 4.0 §3.5): the first that departs is the first that is
-//! received. Ranks are read in the order in which calls were made, so a receive that waits is read before the send that it
-//! waits for.
+//! Messages of one **channel** do not overtake each other (MPI 4.0 §3.5): the first to depart is the first to be
+//! received. Ranks are read in the order in which calls were made, so a receive that waits is read before its send.
 
 use std::collections::VecDeque;
 
@@ -23,12 +22,12 @@ pub(super) struct Channel {
     pub(super) number: u64,
 }
 
-/// Messages of which one end is known.
+/// Messages with one known end.
 #[derive(Debug)]
 enum Halves {
     /// Messages under way, and when they left.
     Departed(VecDeque<(Arrow, Time)>),
-    /// When messages arrive that have not left yet.
+    /// Arrival times of messages that have not departed yet.
     Arriving(VecDeque<Time>),
 }
 
@@ -40,7 +39,7 @@ pub(super) struct Channels {
 }
 
 impl Channels {
-    /// How many messages have departed.
+    /// The number of messages that have departed.
     pub(super) fn messages(&self) -> u64 {
         self.messages
     }
@@ -77,7 +76,7 @@ impl Channels {
         }
     }
 
-    /// Lets what is under way arrive when all is over; how many messages that are.
+    /// Delivers the messages still in transit at the end; returns their number.
     pub(super) fn end(self, sorter: &mut EventSorter) -> u64 {
         let halves = self.open.into_values().filter_map(|halves| match halves {
             Halves::Departed(under_way) => Some(under_way),

@@ -1,9 +1,10 @@
-//! Recorded time as a timeline: an extended trace says when each call was made and when it returned, and what its
-//! collectives were made of.
+//! Recorded time as a timeline: an extended trace has the start and end of each call, and the messages of its
+//! collectives.
 //!
-//! All ranks are read side by side, whoever made the next call first, by the clock of rank 0. A message departs when the call that
-//! sends it is made, and arrives when the call that completes its receive returns; one that a collective is made of, when the
-//! trace says. Memory grows with the ranks and with the messages and collectives that are under way.
+//! All ranks are read in parallel, in the order of their next calls by the clock of rank 0. A message departs at the
+//! start of the call that sends it, and arrives at the end of the call that completes its receive; the trace has both
+//! times for the messages of a collective. Memory grows with the ranks and with the messages and collectives in
+//! progress.
 
 mod calls;
 mod channels;
@@ -55,13 +56,13 @@ struct Recording {
     ranks: Vec<Reading>,
     /// The time of the next call of each rank.
     order: BTreeSet<(Time, u32)>,
-    /// When each collective that goes on in the background was begun: what it was made of is told in the end.
+    /// The start of each background collective, whose messages are written at its end.
     background: BTreeSet<(Time, u32, RequestId)>,
     communicators: Communicators,
     channels: Channels,
 }
 
-/// An operation that goes on until its request is completed. Nobody waits here for a send.
+/// An operation that continues until its request is completed. Waits for sends are not shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Active {
     Receive(Incoming),
@@ -292,13 +293,13 @@ impl Recording {
         self.ranks[rank.0 as usize].requests.start(id, active)
     }
 
-    /// A collective goes on in the background from now on.
+    /// Starts a background collective.
     fn begin(&mut self, rank: Rank, call: &Call, id: RequestId) -> Active {
         self.background.insert((call.from, rank.0, id));
         Active::Collective(call.from)
     }
 
-    /// A request is completed, and so is what was active.
+    /// Completes a request and its operation.
     fn completed(
         &mut self,
         rank: Rank,

@@ -1,4 +1,4 @@
-//! Errors of network traces: always the file, where there is one the line, and what to do.
+//! Errors of network traces: each has the file, the line if there is one, and advice.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
-//! Which messages of a trace are released when: the feedback from the network to its load.
+//! Releases the messages of a trace: the feedback from the network to its load.
 //!
-//! A message without a trigger is released at its own time. Any other is released when all its triggers have arrived and
-//! their delays are over. A message says how many others wait for it, so that a trace in order is read only as far as it
-//! has to be: up to the time that the replay is at, and to the last message that waits for one that has arrived. Memory
-//! holds the messages that were read and wait, and the triggers for which not all were read.
+//! A message without a trigger is released at its own time, any other when all its triggers have arrived and their
+//! delays are over. A message records the number of messages that wait for it, so that a trace in order is read only as
+//! far as necessary: up to the current time of the replay, and to the last message that waits for one that has arrived.
+//! Memory holds the waiting messages that were read, and the triggers whose dependents were not all read.
 
 use titr_common::format::{counted, plural};
 use titr_common::time::Time;
@@ -19,24 +19,25 @@ use circles::find_circle;
 use pending::Pending;
 pub use pending::Released;
 
-/// How many messages that were never released an error names.
+/// Number of unreleased messages that an error lists.
 const NAMED: usize = 5;
 
 /// Releases the messages of a trace.
 pub struct Feedback {
     trace: NetworkTrace,
-    /// Whether messages are released at their own times, whatever their triggers are.
+    /// Whether messages are released at their own times, regardless of their triggers.
     open_loop: bool,
-    /// Whether the trace has a message that was read last and not taken: when it is read in order, the next one.
+    /// Whether the last message read has not been taken yet; in a trace in order, it is the next one.
     has_next: bool,
     pending: Pending,
 }
 
 impl Feedback {
-    /// Prepares to release the messages of `trace`, of which none was read. In an open loop all are released at their own times.
+    /// Prepares to release the messages of `trace`, from which no message was read yet. In an open loop all are
+    /// released at their own times.
     ///
     /// # Errors
-    /// If the trace cannot be read or makes no sense. A trace that is not in order is read as a whole.
+    /// If the trace cannot be read or is invalid. A trace that is not in order is read as a whole.
     pub fn new(mut trace: NetworkTrace, open_loop: bool) -> Result<Self, NetworkTraceError> {
         let has_next = trace.read_message()?.is_some();
         let mut this = Self { trace, open_loop, has_next, pending: Pending::default() };
@@ -89,11 +90,11 @@ impl Feedback {
         Ok(true)
     }
 
-    /// When the next message is to enter the network, if it does so before `network` has something to do, or at that time;
-    /// `None`: none does.
+    /// The time at which the next message enters the network, if this is not after `network`, the network's next event;
+    /// `None` otherwise.
     ///
     /// # Errors
-    /// If the trace cannot be read or makes no sense.
+    /// If the trace cannot be read or is invalid.
     pub fn next_release(&mut self, network: Option<Time>) -> Result<Option<Time>, NetworkTraceError> {
         loop {
             let first = self.pending.first_release();

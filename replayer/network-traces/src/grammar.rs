@@ -14,17 +14,17 @@
 //! | `# titr network trace 1` | the first line: the version of this grammar |
 //! | `nodes N` | the second: nodes are numbers from 0 to N − 1 |
 //! | `ordered` | the third, if labels rise and times of generation never fall from line to line, so that the trace can be read as it is replayed |
-//! | `LABEL FROM TO BYTES KIND GENERATED ARRIVED WORD…` | a message: its label, the nodes that it goes from and to, its payload, its kind, and when it was generated and had arrived, in picoseconds; `-` if it did not arrive |
-//! | `end MESSAGES` | the last: how many messages there are |
+//! | `LABEL FROM TO BYTES KIND GENERATED ARRIVED WORD…` | a message: its label, its source and destination node, its payload, its kind, and the times of its generation and arrival, in picoseconds; `-` if it did not arrive |
+//! | `end MESSAGES` | the last: the number of messages |
 //!
 //! Other lines that begin with `#` are comments. The words that may follow a message, in any order:
 //!
 //! | word | meaning |
 //! | --- | --- |
-//! | `after=LABEL+DELAY` | waits for the reception of that message, and then for so many picoseconds; if there are several, for all of them |
-//! | `triggers=COUNT` | so many messages wait for this one (0 if the word is missing) |
-//! | `cause=LABEL+DELAY` | the message whose reception released this one in the simulation that recorded it, so long before; there may be several |
-//! | `address=HEX` | the address in memory that the message is about |
+//! | `after=LABEL+DELAY` | waits for the reception of that message, and then for this many picoseconds; if there are several, for all of them |
+//! | `triggers=COUNT` | this many messages wait for this one (0 if the word is missing) |
+//! | `cause=LABEL+DELAY` | the message whose reception released this one in the simulation that recorded it, this many picoseconds before; there may be several |
+//! | `address=HEX` | the memory address that the message concerns |
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -67,11 +67,11 @@ impl Kinds {
     }
 }
 
-/// Reads a line, and a message into `message`, which makes no sense if the line has none; the error is a sentence that says
-/// what is wrong.
+/// Reads a line; a message is stored in `message`, which is undefined if the line is not a message. The error is a
+/// sentence that describes the mistake.
 ///
 /// # Errors
-/// If the line is not of the grammar.
+/// If the line does not follow the grammar.
 pub fn parse(text: &str, kinds: &mut Kinds, message: &mut TracedMessage) -> Result<Line, String> {
     let mut words = Words { rest: text };
     let line = match words.peek().ok_or("an empty line")? {

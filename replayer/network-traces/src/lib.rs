@@ -1,13 +1,13 @@
-//! Network traces: the messages that entered a network, and, once they are found, the triggers of each.
+//! Network traces: the messages that entered a network, and the triggers of each, once they are found.
 //!
-//! V. Puente and others call it *trace-driven simulation with network feedback*: a trace of messages instead of a program,
-//! in which a message names the one whose reception released it (its **trigger**) and the time that its node took from then
-//! on (the **trigger delay**). Replayed on another network, a message is injected when its trigger has arrived there, so that
-//! a slow network slows down the load that it is given.
+//! V. Puente and others call it *trace-driven simulation with network feedback*: a trace of messages instead of a
+//! program, in which a message names the message whose reception released it (its **trigger**) and the subsequent time
+//! of its node (the **trigger delay**). In a replay on another network, a message is injected when its trigger has
+//! arrived there, so a slow network slows down its own load.
 //!
-//! [`NetworkTrace`] reads such a file, [`Netrace`] one of that format, [`NetworkTraceWriter`] writes one; [`grammar`] describes the text.
-//! [`find_triggers`] finds the triggers of its messages by [`Rules`], and
-//! [`Feedback`] releases the messages of a trace as their triggers arrive, whatever carries them.
+//! [`NetworkTrace`] reads such a file, [`Netrace`] a file in netrace's format, and [`NetworkTraceWriter`] writes one;
+//! [`grammar`] describes the text. [`find_triggers`] finds the triggers of its messages by [`Rules`], and [`Feedback`]
+//! releases the messages of a trace as their triggers arrive, independent of the network model.
 
 mod error;
 mod feedback;

@@ -1,4 +1,4 @@
-//! Lines of a text, gzipped or not, with bounded memory and exact words on how it ends.
+//! Lines of a text, plain or gzipped, with bounded memory and precise errors about its end.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};

@@ -10,7 +10,7 @@ use titr_common::units::Bytes;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(pub u64);
 
-/// A node of the traced network, from 0: a host, or whatever else sends and receives there.
+/// A node of the traced network, from 0: a host, or anything else that sends and receives there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Node(pub u32);
 
@@ -55,18 +55,18 @@ pub struct TracedMessage {
     pub bytes: Bytes,
     /// The kind of the message.
     pub kind: Kind,
-    /// When its node gave it to the network.
+    /// When its node injected it into the network.
     pub generated: Time,
-    /// When it had arrived; `None` if it was still under way at the end.
+    /// When it arrived; `None` if it was still in transit at the end.
     pub arrived: Option<Time>,
     /// The address in memory that a message of a coherence protocol is about.
     pub address: Option<u64>,
-    /// The messages whose reception released this one in the simulation that recorded it, as far as it knows.
+    /// The messages whose reception released this one in the simulation that recorded it, if known.
     pub causes: Vec<Trigger>,
     /// The messages that this one waits for; it is generated when the last of their delays is over. None: it is generated
     /// at its own time.
     pub after: Vec<Trigger>,
-    /// How many messages wait for this one.
+    /// The number of messages that wait for this one.
     pub triggers: u32,
 }
 

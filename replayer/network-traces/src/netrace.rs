@@ -2,8 +2,8 @@
 //! simulation", NoCArc 2010. They hold the packets of cache-coherent processors, by cycle, and which packets depend on which.
 //!
 //! # Format
-//! Numbers are little-endian, without padding but for the bytes named so (`netrace.h` and `netrace.c`, version 1.0). The whole
-//! is compressed with bzip2, or gzip, or not at all.
+//! Numbers are little-endian and unpadded, except where padding is listed (`netrace.h` and `netrace.c`, version 1.0).
+//! The file is compressed with bzip2 or gzip, or uncompressed.
 //!
 //! | part | bytes |
 //! | --- | --- |
@@ -13,9 +13,9 @@
 //! | packet | cycle (8), id (4), address (4), type (1), source (1), destination (1), types of both nodes (1), number of packets that depend on it (1), and their ids (4 each) |
 //!
 //! # Meaning
-//! A packet becomes a message. The packets that depend on it wait for its reception. Cycles say when packets were injected,
-//! not how long the recorded network took; the trigger delay is the difference of both cycles, less a latency that the
-//! user names.
+//! A packet becomes a message. The packets that depend on it wait for its reception. Cycles are the times of injection;
+//! the recorded network's latencies are not known. The trigger delay is the difference of both cycles, less a latency
+//! given by the user.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -126,7 +126,7 @@ impl Netrace {
         Ok(this)
     }
 
-    /// Whether the file at `path` may be a netrace file: neither plain text nor a gzipped one.
+    /// Whether the file at `path` may be a netrace file: it is neither plain nor gzipped text.
     ///
     /// # Errors
     /// If the file cannot be read.

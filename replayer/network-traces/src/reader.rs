@@ -1,4 +1,4 @@
-//! Reading a network trace, message by message.
+//! Reads a network trace, message by message.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -79,9 +79,9 @@ impl NetworkTrace {
         self.nodes
     }
 
-    /// Whether labels rise and times of generation never fall, as far as the trace was read.
+    /// Whether labels rise and times of generation never fall in the part that was read.
     ///
-    /// The trace says so before its first message, so that this is known once one was read.
+    /// The trace declares this before its first message, so it is known once one was read.
     #[must_use]
     pub fn is_ordered(&self) -> bool {
         self.ordered
@@ -172,7 +172,7 @@ impl NetworkTrace {
         NetworkTraceError::Messages { path: self.path().into(), what }
     }
 
-    /// Says what is wrong with the message that was read last, as far as its line and the one before tell.
+    /// Describes the mistake in the last message read, as far as its line and the line before show it.
     fn check(&self) -> Result<(), String> {
         let &TracedMessage { label, from, to, generated, arrived, ref after, .. } = &self.message;
         if let Some(node) = [from, to].into_iter().find(|node| node.0 >= self.nodes) {

@@ -1,4 +1,4 @@
-//! Rules for triggers: which kinds of messages trigger which.
+//! Rules for triggers: the kinds of messages that trigger each kind.
 //!
 //! A file of rules is TOML:
 //!
@@ -20,11 +20,11 @@ use titr_common::input::{self, WRITTEN_BY_HAND};
 
 use crate::error::NetworkTraceError;
 
-/// Which kinds of messages trigger which.
+/// The kinds of messages that trigger each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
-    /// The kinds whose reception lets a node go on; `None`: all.
+    /// The kinds whose reception allows a node to continue; `None`: all.
     data: Option<BTreeSet<String>>,
     /// The kinds of the requests that a kind answers.
     #[serde(default)]
@@ -76,7 +76,7 @@ impl Rules {
         Some(format!("nothing triggers '{kind}': name a kind, or delete the line, and data triggers it"))
     }
 
-    /// Whether the reception of this kind lets a node go on.
+    /// Whether the reception of this kind allows a node to continue.
     pub(crate) fn is_data(&self, kind: &str) -> bool {
         self.data.as_ref().is_none_or(|data| data.contains(kind))
     }

@@ -1,21 +1,22 @@
 //! Finds the triggers of the messages of a trace.
 //!
-//! By the rules of trace-driven simulation with network feedback, the first that applies to a message:
+//! The rules of trace-driven simulation with network feedback; the first that applies to a message decides:
 //!
-//! 1. **reply** — a message of a kind that answers requests is triggered by the oldest request that its node has received,
-//!    from the node that it goes to, about the same address, and has not answered.
-//! 2. **protocol** — a message of a kind that the table of the protocol has is triggered by the last message of the kinds
-//!    in the table that its node has received about the same address. If it is data, it answers the oldest request, too, and
+//! 1. **reply** — a message of a kind that answers requests is triggered by the oldest unanswered request that its node
+//!    has received from the message's destination for the same address.
+//! 2. **protocol** — a message of a kind in the table of the protocol is triggered by the last message of the kinds in
+//!    the table that its node has received for the same address. If it is data, it also answers the oldest request, and
 //!    a message that was received before that request is not its trigger: then the request is.
 //! 3. **data** — any other message is triggered by the last data message that its node has received.
 //!
-//! The trigger delay is the time from that reception to the generation of the message. A message for which nothing is found has
-//! no trigger, and keeps its own time.
+//! The trigger delay is the time from that reception to the generation of the message. A message without any of these
+//! has no trigger, and keeps its own time.
 //!
 //! Exact triggers are those that the simulation has recorded.
 //!
-//! A message says how many it triggers, so the trace is read twice: first to count, then to write. Between the two only the
-//! counts are kept; within a pass the messages under way, and the receptions that rules can refer to.
+//! A message records the number of messages that it triggers, so the trace is read twice: first to count, then to
+//! write. Between the passes only the counts are kept; within a pass, the messages in transit, and the receptions that
+//! rules can refer to.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -32,7 +33,7 @@ use crate::reader::NetworkTrace;
 use crate::rules::Rules;
 use crate::writer::NetworkTraceWriter;
 
-/// How triggers are found.
+/// The method of finding triggers.
 #[derive(Clone, Debug)]
 pub enum TriggerSource {
     /// By rules.
@@ -41,7 +42,7 @@ pub enum TriggerSource {
     Exact,
 }
 
-/// How many triggers each rule has found.
+/// The number of triggers found by each rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TriggerCounts {
     /// Messages of the trace.
@@ -69,10 +70,11 @@ pub enum NoTriggers {
     Output(#[from] io::Error),
 }
 
-/// Finds the triggers of the trace at `from`, and writes it with them, instead of the recorded causes, to `to`.
+/// Finds the triggers of the trace at `from`, and writes the trace to `to`, with triggers instead of the recorded
+/// causes.
 ///
 /// # Errors
-/// If the trace cannot be read, makes no sense, or has no causes where these were asked for, or if `to` cannot be written.
+/// If the trace cannot be read, is invalid, or lacks the causes that `source` requires, or if `to` cannot be written.
 pub fn find_triggers(from: &Path, to: &Path, source: &TriggerSource) -> Result<TriggerCounts, NoTriggers> {
     let mut counts: FxHashMap<Label, u32> = FxHashMap::default();
     let mut pass = Pass::begin(from, source)?;
@@ -136,7 +138,7 @@ struct Pass<'a> {
     found: TriggerCounts,
 }
 
-/// The messages of a pass: those of a trace that is not in order are sorted first.
+/// The messages of a pass; a trace that is not in order is sorted first.
 struct Input {
     trace: NetworkTrace,
     next: VecDeque<TracedMessage>,
@@ -157,12 +159,12 @@ type Received = (Label, Time);
 /// The kind of a message that was received, and the message.
 type KindReceived = (Kind, Received);
 
-/// The receptions of all nodes, as far as rules can refer to them.
+/// The receptions of all nodes that rules can refer to.
 #[derive(Default)]
 struct Receptions {
     /// The last data message of each node.
     data: FxHashMap<Node, Received>,
-    /// Requests that are not answered, by who sent them to whom about what.
+    /// Unanswered requests, by sender, receiver and address.
     requests: FxHashMap<(Node, Node, Option<u64>), VecDeque<KindReceived>>,
     /// The last message of each node and address, of each kind that triggers others.
     protocol: FxHashMap<(Node, Option<u64>), Vec<KindReceived>>,

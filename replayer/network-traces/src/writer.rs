@@ -1,4 +1,4 @@
-//! Writing a network trace, message by message.
+//! Writes a network trace, message by message.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -27,8 +27,8 @@ impl NetworkTraceWriter<OutputFile> {
 }
 
 impl<W: Write> NetworkTraceWriter<W> {
-    /// Begins a trace of so many nodes. If it is `ordered`, the labels of the messages that are written rise, and their
-    /// times of generation never fall.
+    /// Begins a trace of this many nodes. If it is `ordered`, the labels of the messages rise, and their times of
+    /// generation never fall.
     ///
     /// # Errors
     /// If `out` cannot be written.

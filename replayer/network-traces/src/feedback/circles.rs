@@ -1,11 +1,11 @@
-//! Messages that wait for each other in a circle.
+//! Finds cycles of messages that wait for each other.
 
 use rustc_hash::FxHashMap;
 
 use crate::message::{Label, TracedMessage};
 
-/// The messages of a circle, each of which waits for the next, if there is one among all the messages of a trace. The last is
-/// the first again.
+/// The messages of a cycle, each of which waits for the next, if the messages of a trace contain one. The last is the
+/// first again.
 pub(super) fn find_circle(messages: &[TracedMessage]) -> Option<Vec<Label>> {
     let by_label: FxHashMap<Label, usize> =
         messages.iter().enumerate().map(|(index, message)| (message.label, index)).collect();

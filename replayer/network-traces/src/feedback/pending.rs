@@ -13,7 +13,7 @@ use crate::message::{Label, Node, TracedMessage, Trigger};
 /// A message that is to enter the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Released {
-    /// When it is to enter.
+    /// The time at which it enters the network.
     pub at: Time,
     /// The name of the message.
     pub label: Label,
@@ -23,7 +23,7 @@ pub struct Released {
     pub to: Node,
     /// The payload.
     pub bytes: Bytes,
-    /// When it arrived in the trace, if it did.
+    /// Its arrival in the trace, if it arrived.
     pub recorded: Option<Time>,
     /// Whether it has triggers.
     pub triggered: bool,
@@ -36,7 +36,7 @@ pub(super) struct Pending {
     triggers: FxHashMap<Label, TriggerState>,
     /// Messages that wait for a trigger or are released.
     waiting: Slab<Waiting>,
-    /// Who waits for the same trigger, as linked lists.
+    /// The messages that wait for the same trigger, as linked lists.
     waits: Slab<Wait>,
     /// Messages that are released, by time and label.
     released: BinaryHeap<Reverse<(Time, Label, u32)>>,
@@ -127,7 +127,7 @@ impl Pending {
         Ok(())
     }
 
-    /// When the first of the released messages is to enter the network.
+    /// The time at which the first of the released messages enters the network.
     pub(super) fn first_release(&self) -> Option<Time> {
         self.released.peek().map(|Reverse((due, ..))| *due)
     }
@@ -161,7 +161,7 @@ impl Pending {
         is_unread
     }
 
-    /// Whether messages wait for this one that were not read, or it has not arrived.
+    /// Whether unread messages wait for this one, or it has not arrived.
     pub(super) fn is_awaited(&self, label: Label) -> bool {
         self.triggers.contains_key(&label)
     }
@@ -172,7 +172,7 @@ impl Pending {
         unread.map(|(&label, state)| (label, state.unread)).min_by_key(|(label, _)| *label)
     }
 
-    /// How many messages and triggers memory holds.
+    /// The number of messages and triggers in memory.
     #[cfg(test)]
     pub(super) fn kept(&self) -> usize {
         self.waiting.len() + self.waits.len() + self.triggers.len()

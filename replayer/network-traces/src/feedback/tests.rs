@@ -74,7 +74,7 @@ fn a_message_with_several_triggers_waits_for_the_last() {
     assert_eq!(replay(&[&["ordered"], &lines[..]].concat(), false), Ok(vec![(0, 0), (1, 7), (2, 30)]));
 }
 
-/// A trace in order of which a second is kept at most: each of a thousand messages waits for the one before.
+/// A trace in order that needs memory for only one second of it: each of a thousand messages waits for the one before.
 #[test]
 fn memory_does_not_grow_with_the_trace() {
     let lines: Vec<String> = (0..1000)

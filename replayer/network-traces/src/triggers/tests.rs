@@ -22,7 +22,7 @@ invalidate = [\"write\"]
 ack = [\"invalidate\"]
 ";
 
-/// Of each message its trigger or 99, its delay, and how many it triggers; and the counts.
+/// For each message, its trigger or 99, its delay, and the number of messages that it triggers; and the counts.
 type Found = (Vec<(u64, u64, u32)>, TriggerCounts);
 
 fn found(text: &str, source: &TriggerSource) -> Result<Found, String> {

@@ -1,8 +1,8 @@
-//! A slab whose next key is the lowest that is free.
+//! A slab whose next key is the lowest free one.
 //!
-//! A replay of thousands of ranks keeps a hundred thousand messages under way that begin and end in nearly the same order again
-//! and again. With the key that was freed last, as in other slabs, entries of neighbours end up far apart in memory after a
-//! few rounds. With the lowest free key, entries that are made one after another lie side by side.
+//! A replay of thousands of ranks has a hundred thousand messages in transit, which begin and end again and again in
+//! nearly the same order. If the key freed last is used first, as in other slabs, neighbouring entries end up far apart
+//! in memory after a few rounds. With the lowest free key, consecutive entries are contiguous.
 
 use std::ops::{Index, IndexMut};
 
@@ -164,7 +164,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Whatever comes and goes, each entry is under its key, and the next key is the lowest that no entry has.
+        /// After any sequence of insertions and removals, each entry is under its key, and the next key is the lowest
+        /// free one.
         #[test]
         fn keys_are_the_lowest_that_are_free(steps in prop::collection::vec((0..8_usize, 0..2000_usize), 0..60)) {
             let (mut slab, mut model) = (DenseSlab::default(), BTreeMap::new());

@@ -1,9 +1,9 @@
-//! Consecutive events of a rank in little memory.
+//! A compact buffer of consecutive events of a rank.
 //!
-//! A replay of a thousand ranks switches from one rank to the next after two or three events, and waits for memory most of
-//! all. So an [`EventBuffer`] packs the events that programs mostly consist of, computations and plain sends and receives,
-//! one beside the other in half a cache line each. All other events are larger, but few of them differ, as programs run in
-//! loops: the buffer keeps each distinct one once. Nothing is copied or dropped when events are used.
+//! A replay of a thousand ranks switches from one rank to the next after two or three events, and spends most of its
+//! time waiting for memory. An [`EventBuffer`] therefore packs the most frequent events, computations and plain sends
+//! and receives, contiguously into half a cache line each. All other events are larger, but programs run in loops, so
+//! few of them differ: the buffer keeps each distinct one once. Reading events copies and drops nothing.
 
 use crate::event::{CommId, Completion, Event, Incoming, Outgoing, PlainEvent, Rank, SendMode, Tag, Wildcard};
 use crate::units::{Bytes, Instructions};
@@ -41,7 +41,7 @@ pub(crate) trait EventSink {
     /// The number of events taken.
     fn len(&self) -> usize;
 
-    /// Gives back all but the first `len` events, as far as it can.
+    /// Removes all but the first `len` events, if possible.
     fn truncate(&mut self, len: usize);
 
     /// Takes a computation.
@@ -120,7 +120,7 @@ pub(crate) struct DictEntry {
 struct EntryId {
     /// The place of the entry in the dictionary.
     slot: u32,
-    /// How many entries the reader had made before this one.
+    /// The number of entries that the reader had made before this one.
     generation: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Numbers and their nouns as people read them.
+//! Numbers and nouns in messages for users.
 
 use std::borrow::Cow;
 
@@ -66,7 +66,7 @@ fn scaled(mut value: f64, units: &[&str]) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// The unit in which a span is told, and how many of it are a second.
+/// The unit in which a span of time is printed, and the number of units in a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeUnit {
     /// The symbol of the unit, such as `ms`.
@@ -75,7 +75,7 @@ pub struct TimeUnit {
 }
 
 impl TimeUnit {
-    /// The largest unit of which `span` has at least one.
+    /// The largest unit with at least one unit in `span`.
     pub fn of(span: Seconds) -> Self {
         [("s", 1.0), ("ms", 1e3), ("us", 1e6)]
             .into_iter()

@@ -1,8 +1,9 @@
-//! Files that somebody names: traces, platforms, tables.
+//! Input files named by users: traces, platforms, tables.
 //!
-//! A regular file is opened as it is. A pipe (a FIFO, `/dev/stdin`, `<(command)`) can be read only once, and most files are read
-//! more than once: the pipe is copied to a temporary file, which every later opening of its name reads. Directories and devices
-//! are refused. Small files are read whole ([`read`], [`read_text`]), up to a limit.
+//! A regular file is opened directly. A pipe (a FIFO, `/dev/stdin`, `<(command)`) can be read only once, but most files
+//! are read more than once: the pipe is copied to a temporary file, from which every later opening of the same name
+//! reads. Directories and devices are rejected. Small files are read as a whole ([`read`], [`read_text`]), up to a
+//! limit.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileType, OpenOptions};
@@ -24,7 +25,7 @@ pub const WRITTEN_BY_HAND: Bytes = Bytes(64 << 20);
 /// The most that is read of a file that a program writes, such as a result or a platform of many routes.
 pub const WRITTEN_BY_PROGRAM: Bytes = Bytes(1 << 30);
 
-/// How long a pipe may have no writer before standard error says so.
+/// Time that a pipe may have no writer before standard error reports it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The first bytes of a text in UTF-8 that some editors write.
@@ -41,20 +42,20 @@ pub fn open(path: &Path) -> io::Result<File> {
     open_up_to(path, u64::MAX)
 }
 
-/// The contents of a small file, of which `most` is read at most.
+/// The contents of a small file, of at most `most` bytes.
 ///
 /// # Errors
-/// As [`open`], and where the file is larger.
+/// As [`open`], and if the file is larger.
 pub fn read(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     up_to(open_up_to(path, most.0)?, most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The text of a small file, of which `most` is read at most, without a byte-order mark.
+/// The text of a small file, of at most `most` bytes, without a byte-order mark.
 ///
 /// # Errors
-/// As [`read`], and where the file is no text in UTF-8.
+/// As [`read`], and if the file is not valid UTF-8.
 pub fn read_text(path: &Path, most: Bytes) -> io::Result<String> {
     let mut bytes = read(path, most)?;
     if let Some(encoding) = other_encoding(&bytes) {
@@ -70,7 +71,7 @@ pub fn read_text(path: &Path, most: Bytes) -> io::Result<String> {
     })
 }
 
-/// Advice for a text that begins with `head` and is not UTF-8; `None` if its encoding cannot be told.
+/// Advice for a text that begins with `head` and is not UTF-8; `None` if its encoding is unknown.
 #[must_use]
 pub fn other_encoding(head: &[u8]) -> Option<&'static str> {
     match head {
@@ -110,7 +111,7 @@ fn open_up_to(path: &Path, most: u64) -> io::Result<File> {
     }
 }
 
-/// The copy of a pipe, which is made when the pipe is asked for first. It has no name, and so is gone when titr ends.
+/// The copy of a pipe, which is made at the first request. It has no name, so it disappears when titr ends.
 fn copy_of_pipe(path: &Path, most: u64) -> io::Result<File> {
     let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
     if !copies.contains_key(path) {
@@ -133,7 +134,7 @@ fn copy(mut pipe: impl Read) -> io::Result<File> {
     Ok(copy)
 }
 
-/// Opens a pipe, and says on standard error what it waits for if nobody writes to it.
+/// Opens a pipe, and reports on standard error that it waits if there is no writer.
 fn open_pipe(path: &Path) -> io::Result<File> {
     let (opened, is_open) = channel::<()>();
     let shown = path.display().to_string();

@@ -1,5 +1,5 @@
-//! Traces — events, their text, their directory — collective schedules and units, which tracer and replayer share.
-//! Nothing here links an MPI library or simulates; `collectives::library` knows the rules by which MPI libraries choose
+//! Code shared by tracer and replayer: traces (events, their text, their directory), collective schedules, and units.
+//! Nothing here links an MPI library or simulates; `collectives::library` has the rules by which MPI libraries choose
 //! algorithms.
 
 pub mod collectives;

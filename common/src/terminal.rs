@@ -1,9 +1,9 @@
-//! Text for people on a terminal, none of which the terminal obeys.
+//! Text for terminals, without control sequences.
 //!
-//! Names, comments and errors of traces, platforms and results, file names and the words of a command line may hold
-//! anything: sequences that clear the screen or set its title, marks that turn the order of letters around, letters without
-//! a width. All that titr prints goes through [`Escaped`] or [`say`], which show such characters as JSON writes them
-//! (`\u001b`), so that JSON stays JSON. A byte that is no text (UTF-8) is shown as `\xff`.
+//! Names, comments and errors of traces, platforms and results, file names and command-line arguments may contain
+//! anything: sequences that clear the screen or set its title, marks that reverse the text direction, characters
+//! without a width. All output of titr goes through [`Escaped`] or [`say`], which show such characters as JSON escapes
+//! (`\u001b`), so that JSON stays JSON. A byte that is not valid UTF-8 is shown as `\xff`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -109,7 +109,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The text as [`escaped`], on one line: a name cannot pretend to be a message of its own.
+/// The text as by [`escaped`], on one line: a name cannot imitate a separate message.
 #[must_use]
 pub fn on_one_line(text: &str) -> Cow<'_, str> {
     match escaped(text) {
@@ -143,8 +143,8 @@ fn push(shown: &mut String, character: char) {
     }
 }
 
-/// Whether the text has nothing but visible letters of ASCII, spaces, tabs and ends of lines. Looks at all, which takes less
-/// time than to stop.
+/// Whether the text has only visible ASCII characters, spaces, tabs and line ends. Checks every byte, because this
+/// takes less time than to stop early.
 fn is_plain(text: &[u8]) -> bool {
     text.iter().fold(true, |plain, &byte| plain & (matches!(byte, b' '..=b'~') | matches!(byte, b'\n' | b'\t')))
 }
@@ -207,7 +207,7 @@ mod tests {
             prop_assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
         }
 
-        /// Nothing that comes out is hidden, and what was plain is unchanged.
+        /// No output is hidden, and plain text is unchanged.
         #[test]
         fn nothing_hidden_comes_out(text in any::<Vec<u8>>()) {
             let shown = through(&text);

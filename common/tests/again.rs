@@ -1,4 +1,4 @@
-//! A trace whose loops are spelled in lines `again` alone, as titr wrote them before it knew `loop`.
+//! A trace whose loops are spelled with lines `again` alone, as titr wrote them before it had `loop`.
 
 #![cfg(test)] // Tells clippy that helpers are tests too.
 

@@ -1,4 +1,4 @@
-//! Where streams end: what may follow, and members that end where events do.
+//! The ends of streams: data that may follow, and members that end between events.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 
@@ -72,7 +72,7 @@ fn nothing_follows_the_end_record() {
         let expected = format!(":{line} follows the end record");
         let text = file.path().join("trace.txt");
         fs::write(&text, [own, further].concat()).unwrap();
-        // In a file of all ranks comments are of nobody.
+        // In a file of all ranks, comments belong to no rank.
         if !further.starts_with('#') {
             let error = read(&text).unwrap_err();
             assert!(error.contains(&expected), "{error}");
@@ -103,7 +103,7 @@ fn a_member_without_text_is_one_like_any_other() {
     assert_eq!(read(folder.path()).unwrap(), [[Event::Init, Event::Finalize]]);
 }
 
-/// Event lines of 32 bytes, of which 4,096 are a member.
+/// Event lines of 32 bytes, with 4,096 in a member.
 #[test]
 fn whatever_number_of_events_is_written_is_read() {
     let event = |number: u64| {
@@ -127,7 +127,7 @@ fn whatever_number_of_events_is_written_is_read() {
     }
 }
 
-/// A file of seven gigabytes, none of which is on disk but its header.
+/// A file of seven gigabytes with only its header on disk.
 #[test]
 fn a_name_in_an_archive_is_read_up_to_a_limit() {
     let folder = TempDir::new().unwrap();

@@ -33,7 +33,7 @@ fn trace(ranks: &[&str]) -> Trace {
     with_worlds(&[Path::new("nowhere")], |_| Ok(trace.clone())).unwrap()
 }
 
-/// The lines of each rank as a replay has them, and the sentences on what it has not.
+/// The lines of each rank in a replay, and the sentences on what is missing.
 fn seen(ranks: &[&str]) -> (Vec<String>, Vec<String>) {
     let trace = trace(ranks);
     let rank = |number| {
@@ -65,7 +65,8 @@ fn messages_that_cross_an_end_are_left_out() {
 #[test]
 fn requests_that_cross_an_end_are_left_out() {
     let (ranks, sentences) = seen(&[
-        // Request 0 was made before, request 1 has its message later, request 2 receives what was sent before.
+        // Request 0 was created before, request 1 has its message later, request 2 receives a message that was sent
+        // before.
         "init\npart_begin\nirecv 1 3 8 6 1\nirecv * * 8 6 2\nmatched 2 1 4\nwaitall_of 0,2\npart_end\nfinalize",
         "init\nunrecorded sent 0 0 4 1\npart_begin\nisend 0 5 8 6 0\nwaitall_of 0\npart_end\nfinalize",
     ]);
@@ -73,7 +74,7 @@ fn requests_that_cross_an_end_are_left_out() {
     assert!(sentences[0].ends_with("1 completion, 2 receives, 1 send"), "{sentences:?}");
 }
 
-/// The request of a receive from anybody is kept if what it received was sent in the part.
+/// The request of a wildcard receive is kept if its message was sent in the part.
 #[test]
 fn receives_from_anybody_are_kept_with_what_they_received() {
     let (ranks, _) = seen(&[
@@ -96,7 +97,8 @@ fn starts_of_persistent_requests_are_numbered() {
     assert_eq!(ranks[1], "init; recv_init 0 7 8 0; start 0; waitall_of 0; finalize");
 }
 
-/// A wait for everything that is outstanding is for what is kept of it, and what nobody waits for in the part is complete at the end.
+/// A wait for all outstanding requests waits for those that are kept, and operations that the part does not wait for
+/// are complete at the end.
 #[test]
 fn waits_for_everything_are_for_what_is_kept() {
     let (ranks, sentences) = seen(&[

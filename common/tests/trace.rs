@@ -1,4 +1,4 @@
-//! Traces on disk from outside: directories, SimGrid's indexes and files, and what is wrong with damaged ones.
+//! Traces on disk from outside: directories, SimGrid's indexes and files, and the errors of damaged ones.
 
 #![cfg(test)] // Tells clippy that helpers are tests too.
 

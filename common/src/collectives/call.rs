@@ -43,7 +43,7 @@ impl From<Completion> for CallMode {
 /// Everything that decides a member's steps but the library.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// The member whose steps are asked for.
+    /// The member whose steps are computed.
     pub me: Member,
     /// The number of members of the communicator.
     pub size: u32,
@@ -59,11 +59,11 @@ pub struct Call<'a> {
     pub element: Bytes,
     /// Whether the call returns when the member's part is done.
     pub mode: CallMode,
-    /// Whether operands may change places. All predefined operations let them.
+    /// Whether the operation is commutative, as all predefined operations are.
     pub is_commutative: bool,
 }
 
-/// More members than any communicator has; fewer than would let a rank's arithmetic overflow.
+/// An upper bound of the size of communicators, low enough that the arithmetic on ranks cannot overflow.
 const MEMBERS: u32 = 1 << 30;
 
 impl<'a> Call<'a> {
@@ -99,7 +99,8 @@ impl<'a> Call<'a> {
         Data::new(bytes, self.element)
     }
 
-    /// The block of one member in a gather or a scatter: as long as the root says of its own, and others of theirs.
+    /// The block of one member in a gather or a scatter: the root's length for its own block, and each other member's
+    /// for its own.
     pub(super) fn block(&self) -> Bytes {
         let gathers = self.kind == CollectiveKind::Gather;
         if (self.me == self.root) == gathers { self.recv.each() } else { self.send.each() }
@@ -133,7 +134,7 @@ impl<'a> Call<'a> {
         self.recv.per_member().iter().copied().sum()
     }
 
-    /// Whether no member has anything to move, as every member can tell.
+    /// Whether no data moves at all, as far as every member can tell.
     pub(super) fn moves_nothing(&self) -> bool {
         match self.kind {
             CollectiveKind::Bcast

@@ -1,9 +1,9 @@
-//! The messages that a collective is made of.
+//! The messages of collectives.
 //!
-//! A library has several *algorithms* for each collective and chooses one by message size, size of the communicator and
-//! operation. An algorithm is a pure function: (size of the communicator, my rank there, root, volumes) to the ordered
-//! *steps* of that member — sends, receives, local copies and reductions. The tracer executes the steps in extended
-//! mode, the replayer simulates them; they exist once.
+//! A library has several *algorithms* for each collective, and chooses one by message size, size of the communicator
+//! and operation. An algorithm is a pure function from the size of the communicator, the member's rank, the root and
+//! the volumes to the ordered *steps* of that member: sends, receives, local copies and reductions. The tracer executes
+//! the steps in extended mode, and the replayer simulates them; both use the same code.
 //!
 //! ```
 //! use titr_common::collectives::{Call, Library, CallMode, Selection};
@@ -21,11 +21,11 @@
 //! # Ok::<(), titr_common::collectives::UnknownAlgorithm>(())
 //! ```
 //!
-//! `inter` has the collectives of inter-communicators, which are made of those of their groups; `neighborhood` has those of
-//! neighbours.
+//! `inter` has the collectives of inter-communicators, which consist of collectives of their groups; `neighborhood` has
+//! neighbourhood collectives.
 //!
-//! `algorithms` has a file for each collective; `library` the rules by which each library chooses; `plan` leads from
-//! a call to its steps.
+//! `algorithms` has a file for each collective; `library` has the rules by which each library chooses; `plan` maps a
+//! call to its steps.
 
 mod algorithms;
 mod call;

@@ -5,8 +5,8 @@ use crate::event::{Neighborhood, Rank};
 use crate::units::Bytes;
 
 /// The steps of one member of a neighbourhood collective: it receives from all sources and sends to all destinations at
-/// once. Both libraries do it so (Open MPI 4.1, `coll/basic`; MPICH 4.0, the linear algorithms). The blocks lie one behind
-/// the other in the order of the call. `place` is the member that a rank of the world is.
+/// once, as in both libraries (Open MPI 4.1, `coll/basic`; MPICH 4.0, the linear algorithms). The blocks are contiguous
+/// and in the order of the call. `place` maps a rank of the world to a member.
 ///
 /// # Errors
 /// Those of `place`.

@@ -1,5 +1,5 @@
-//! From a call to its steps: each algorithm gets what it needs to know, and those that are made of two collectives are
-//! put together.
+//! Maps a call to its steps: passes to each algorithm the arguments that it needs, and combines those that consist of
+//! two collectives.
 
 use super::algorithms::blocks::Blocks;
 use super::algorithms::rabenseifner::{self, Variant};
@@ -208,7 +208,7 @@ fn part(selection: &Selection, call: &Call, kind: CollectiveKind, send: &Volumes
     plan(selection, &Call { kind, send, recv, root: 0, ..*call })
 }
 
-/// Goes on with the same collective on what an algorithm left of the vector, as its own rules say.
+/// Continues with the same collective on the rest of the vector, by that algorithm's own rules.
 fn append_rest(steps: &mut Schedule, selection: &Selection, call: &Call, rest: Slice) {
     let behind = |slice: Slice| slice.buffer.at(rest.offset.0.saturating_add(slice.offset.0), slice.len.0);
     let planned = plan(selection, &Call { send: &Volumes::Each(rest.len), ..*call }).into_steps();

@@ -1,4 +1,4 @@
-//! Which algorithm to use for each collective: a library's rules, or one asked for by name.
+//! The choice of an algorithm for each collective: by a library's rules, or by name.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::call::{Call, CallMode};
 use super::library::{Library, collective_named};
 use crate::event::CollectiveKind;
 
-/// Which algorithm to use for each collective.
+/// The choice of an algorithm for each collective.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// The library whose rules choose.
@@ -43,12 +43,11 @@ impl From<Library> for Selection {
 }
 
 impl Selection {
-    /// Forces algorithms by name: `bcast=binomial,allreduce=ring`, those of non-blocking and persistent collectives by
-    /// `ibcast=chain`, and with segments of so many bytes
-    /// `bcast=pipeline:65536`. `default` leaves a collective to the library's rules again.
+    /// Forces algorithms by name: `bcast=binomial,allreduce=ring`; for non-blocking and persistent collectives,
+    /// `ibcast=chain`; with a segment size in bytes, `bcast=pipeline:65536`. `default` restores the library's rules.
     ///
     /// # Errors
-    /// What is not understood.
+    /// If the list contains an unknown name.
     pub fn force_list(&mut self, list: &str) -> Result<(), UnknownAlgorithm> {
         for item in list.split(',').map(str::trim).filter(|item| !item.is_empty()) {
             let Some((collective, algorithm)) = item.split_once('=') else {
@@ -62,7 +61,7 @@ impl Selection {
     /// Forces one algorithm by name, as [`Selection::force_list`] does.
     ///
     /// # Errors
-    /// What is not understood.
+    /// If a name is unknown.
     pub fn force(&mut self, collective: &str, algorithm: &str) -> Result<(), UnknownAlgorithm> {
         let (collective, mode) =
             collective_named(collective).ok_or_else(|| UnknownAlgorithm::Collective(collective.trim().to_owned()))?;
@@ -91,8 +90,7 @@ impl Selection {
         self.forced.values().copied()
     }
 
-    /// The algorithm that a call takes: the one forced or else the library's, or what takes its place where that is
-    /// impossible.
+    /// The algorithm of a call: the forced or else the library's one, or a substitute if that is impossible.
     #[must_use]
     pub fn choose(&self, call: &Call) -> Choice {
         match self.forced.get(&(call.kind, call.mode)) {

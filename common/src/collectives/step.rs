@@ -1,15 +1,15 @@
 //! The steps of a schedule: a straight-line program over three buffers, one for each member of the communicator.
 //!
-//! The same steps are simulated (only peers and lengths matter) and executed (the slices say which data). Offsets and
-//! lengths are bytes of *packed* data — a datatype with gaps counts only what it holds — and multiples of the element
-//! size wherever the data is reduced.
+//! The same steps are simulated (only peers and lengths matter) and executed (the slices identify the data). Offsets
+//! and lengths are bytes of *packed* data, without the gaps of datatypes, and multiples of the element size for data
+//! that is reduced.
 
 use crate::units::Bytes;
 
 /// A member of the communicator that the collective runs on, by its rank there (not in the world).
 pub type Member = u32;
 
-/// Which buffer of the call a slice lies in.
+/// The buffer of the call that contains a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Buffer {
     /// The data that the caller gives. `MPI_IN_PLACE` is the executor's business: it copies first.
@@ -39,7 +39,7 @@ impl Buffer {
 pub struct Slice {
     /// The buffer that the slice lies in.
     pub buffer: Buffer,
-    /// Where in the buffer the slice begins.
+    /// The start of the slice in the buffer.
     pub offset: Bytes,
     /// The length of the slice. Messages of no bytes are sent all the same where the library sends them.
     pub len: Bytes,
@@ -65,8 +65,8 @@ pub enum Step {
     WaitAll,
     /// Moves data within the member. `from` and `to` are of one length.
     Copy { from: Slice, to: Slice },
-    /// `into = from ⊕ into`: `from` stands on the left of a non-commutative operation.
+    /// `into = from ⊕ into`: `from` is the left operand of a non-commutative operation.
     ReduceLeft { from: Slice, into: Slice },
-    /// `into = into ⊕ from`: `from` stands on the right.
+    /// `into = into ⊕ from`: `from` is the right operand.
     ReduceRight { from: Slice, into: Slice },
 }

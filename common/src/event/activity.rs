@@ -1,4 +1,4 @@
-//! The kind of thing that a rank does in an event.
+//! The kind of activity of a rank in an event.
 
 use super::Event;
 
@@ -11,7 +11,7 @@ pub enum Activity {
     Send,
     /// Receiving or probing; a `sendrecv` too, and an access to a window that brings data back.
     Recv,
-    /// Completing requests, and whatever is neither a message nor a collective of messages.
+    /// Completing requests, and other calls that are neither a message nor a collective of messages.
     Wait,
     /// Calls on files.
     File,

@@ -21,15 +21,15 @@ pub enum MessageEnd {
     Received,
 }
 
-/// A message that a collective is made of, as one of its two ends sees it. A member's messages stand in the order in which
-/// it started them; a message that ended before the next began was waited for.
+/// A message of a collective, as one of its two ends sees it. A member's messages are in the order in which it started
+/// them; a message that ended before the next began was waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The communicator of the collective.
     pub comm: CommId,
     /// The number of the collective on this communicator, counted from 0 and the same for all members.
     pub number: u64,
-    /// Whether the rank sends or receives the message.
+    /// Whether the rank sent or received the message.
     pub end: MessageEnd,
     /// The rank at the other end.
     pub peer: Rank,
@@ -39,7 +39,7 @@ pub struct Message {
     pub span: Span,
 }
 
-/// An observation of extended tracing. Annotations stand before the event that they belong to.
+/// An observation of extended tracing. Annotations precede the event that they belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Annotation {
     /// The time from a call's beginning to its return.

@@ -23,20 +23,20 @@ pub struct Collective {
     pub element: Bytes,
     /// The computation of each rank, once, to reduce; zero for an operation that reduces nothing.
     pub work: Instructions,
-    /// Whether the operands of a reduction may change places, as those of all predefined operations may (`MPI_Op_create`):
-    /// libraries have other algorithms where they may not.
+    /// Whether the operation of a reduction is commutative, as all predefined operations are (`MPI_Op_create`):
+    /// libraries use other algorithms if it is not.
     pub is_commutative: bool,
 }
 
-/// How many bytes one buffer of a collective holds.
+/// The bytes in one buffer of a collective.
 #[derive(Clone, Debug, Eq)]
 pub enum Volumes {
     /// MPI's function has no such argument.
     None,
     /// A single number: of the whole vector, or for each member alike.
     Each(Bytes),
-    /// A number for each member, in the communicator's order. On an inter-communicator, those of the remote group; of a
-    /// reduction whose result is shared out, those of the local group.
+    /// A number for each member, in the order of the communicator. On an inter-communicator, for each member of the
+    /// remote group; for a reduction with a scattered result, of the local group.
     PerMember(Vec<Bytes>),
 }
 
@@ -72,7 +72,7 @@ impl Volumes {
         }
     }
 
-    /// How many members the volumes are for, if they are listed.
+    /// The number of members that the volumes are listed for, if they are.
     #[must_use]
     pub fn members(&self) -> Option<usize> {
         match self {
@@ -149,7 +149,7 @@ pub enum Extent {
 }
 
 impl CollectiveKind {
-    /// Whether the result of a reduction is shared out among the members.
+    /// Whether the result of a reduction is scattered among the members.
     #[must_use]
     pub const fn is_shared_out(self) -> bool {
         matches!(self, Self::ReduceScatter | Self::ReduceScatterBlock)

@@ -1,4 +1,4 @@
-//! Communicators and the calls that make them (MPI 4.0 §7).
+//! Communicators and the calls that create them (MPI 4.0 §7).
 
 use super::{Rank, Tag};
 
@@ -70,16 +70,16 @@ impl CommCall {
     }
 }
 
-/// A communicator that was made, by its members.
+/// A created communicator, with its members.
 ///
-/// Two ranks mean the same communicator if both made it of the same parent with the same members, and it is the *n*-th of
-/// these for both: MPI has all members of the parent make such communicators in one order (MPI 4.0 §7.4.2). The calls of
-/// which that is not true count for themselves: `MPI_Comm_create_group` for each tag, `MPI_Intercomm_create` for each tag
-/// and whatever the parents, as its two groups have different ones. Communicators that [join two
-/// worlds](CommCall::joins_worlds) count by their two groups alone.
+/// Two ranks mean the same communicator if both created it from the same parent with the same members, and it is the
+/// *n*-th of these for both: MPI requires all members of the parent to create such communicators in one order (MPI 4.0
+/// §7.4.2). Calls that are not collective on the parent are counted separately: `MPI_Comm_create_group` for each tag,
+/// `MPI_Intercomm_create` for each tag and independent of the parents, because its two groups have different ones.
+/// Communicators that [join two worlds](CommCall::joins_worlds) are counted by their two groups alone.
 ///
-/// In the trace of one rank, processes of other worlds have the numbers from the size of its own world on, in the order in
-/// which the rank met them. Other ranks may number them otherwise.
+/// In the trace of one rank, processes of other worlds have the numbers from the size of its own world on, in the order
+/// in which the rank met them. Other ranks may use other numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// The number this rank gives it from here on.

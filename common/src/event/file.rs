@@ -1,4 +1,4 @@
-//! Files (MPI 4.0 §14): who reads and writes how much, and together with whom.
+//! Files (MPI 4.0 §14): the data that ranks read and write, alone or together with others.
 
 use super::{CommId, CommUse, RequestId, RequestUse};
 use crate::units::Bytes;
@@ -43,24 +43,24 @@ pub struct FileAccess {
     pub direction: Direction,
     /// Whose pointer says where in the file, and who does it together.
     pub reach: Reach,
-    /// When the access is done.
+    /// The time of completion of the access.
     pub phase: Phase,
-    /// How much the program asked for; none at the end of a split call, whose beginning says it.
+    /// The requested bytes; none at the end of a split call, whose beginning has them.
     pub bytes: Bytes,
-    /// Where in the file the access starts.
+    /// The start of the access in the file.
     pub skip: Skip,
 }
 
-/// The distance in bytes from where a rank's access to a file before has ended to where this one starts, negative for a step
-/// back. The first access is counted from the start of the file. An access ends as many bytes after its start as it moves,
-/// although a view may have gaps.
+/// The distance in bytes from the end of a rank's previous access to a file to the start of this one, negative for a
+/// step back. The first access is counted from the start of the file. An access ends as many bytes after its start as
+/// it moves, although a view may have gaps.
 ///
-/// So a loop that goes through a file evenly is the same in each of its iterations. The distance is 0 where nobody knows it: at
-/// the shared pointer, at the end of a split call, and in traces that were recorded without.
+/// A loop that goes through a file evenly therefore has the same distance in each iteration. The distance is 0 if it is
+/// unknown: at the shared pointer, at the end of a split call, and in traces recorded without it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Skip(pub i64);
 
-/// Where a rank's last access to a file has ended, in bytes from the start of the file.
+/// The end of a rank's last access to a file, in bytes from the start of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FilePosition(pub u64);
 
@@ -71,7 +71,7 @@ impl FilePosition {
         Skip(start.wrapping_sub(self.0).cast_signed())
     }
 
-    /// Where an access starts; the position is its end then.
+    /// The start of an access; the position then becomes its end.
     pub fn advance(&mut self, Skip(skip): Skip, bytes: Bytes) -> u64 {
         let start = self.0.saturating_add_signed(skip);
         self.0 = start.saturating_add(bytes.0);
@@ -105,8 +105,8 @@ pub enum Reach {
 }
 
 impl Reach {
-    /// Whether the rank accesses a place that the call or the rank's own pointer says, rather than the shared pointer, which
-    /// is wherever others have left it.
+    /// Whether the place of the access is given by the call or by the rank's own pointer, instead of the shared
+    /// pointer, which depends on other ranks.
     #[must_use]
     pub fn is_own_place(self) -> bool {
         match self {
@@ -116,7 +116,7 @@ impl Reach {
     }
 }
 
-/// When an access is done.
+/// The time of completion of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// The access is done when the call returns.
@@ -136,7 +136,7 @@ pub enum FileUse {
     Opens,
     /// Reads or writes, without the other members having to do the same.
     Accesses,
-    /// Calls what all members have to call, in one order (MPI 4.0 §14.6.4), or ends such a call.
+    /// A call that all members have to make, in one order (MPI 4.0 §14.6.4), or the end of such a call.
     Collective,
     /// Closes the file.
     Closes,

@@ -1,4 +1,4 @@
-//! Who acts: ranks and their threads.
+//! The actors of a trace: ranks and their threads.
 
 /// A rank in `MPI_COMM_WORLD`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,5 +1,5 @@
-//! Marks of where in its program a rank is: regions that the program marks itself (`MPI_Pcontrol`, MPI 4.0 §15.2.4), and
-//! the places in its code that calls are made from.
+//! Marks of a rank's position in its program: regions that the program itself marks (`MPI_Pcontrol`, MPI 4.0 §15.2.4),
+//! and the call sites in its code.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -17,11 +17,12 @@ pub enum Mark {
     Control(i32),
     /// The next call of the thread, and the computation before it, are of this call site.
     CallSite(CallSiteId),
-    /// From here on, the call site of this number is this stack of calls, for this thread.
+    /// From here on, this call site number denotes this stack of calls, for this thread.
     CallStack(CallSiteId, CallStack),
-    /// From here on the rank's calls are in the trace, of which only a part of the program was to be.
+    /// The start of the traced part of the program: from here on the rank's calls are in the trace.
     PartBegin,
-    /// From here on they are not, but for those that make or free what later calls may name.
+    /// The end of the traced part: from here on only calls that create or free objects named by later calls are in the
+    /// trace.
     PartEnd,
     /// Calls of the rank that are not in the trace, since the last mark of this kind.
     Unrecorded(Box<[Unrecorded]>),
@@ -32,11 +33,11 @@ pub enum Mark {
 pub struct Unrecorded {
     /// The kind of call.
     pub call: UnrecordedCall,
-    /// How many there were, or for [`UnrecordedCall::Moved`] the distance.
+    /// The number of calls, or for [`UnrecordedCall::Moved`] the distance.
     pub number: u64,
 }
 
-/// A kind of call that belongs with calls of other ranks.
+/// A kind of call that corresponds to calls of other ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UnrecordedCall {
     /// A message to this rank with this tag was sent.
@@ -63,8 +64,8 @@ pub enum UnrecordedCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallSiteId(pub u32);
 
-/// The places in the program's code that a call of MPI was made from: that of the call, and of the calls around it, from
-/// within to without. There is at least one.
+/// The places in the program's code from which an MPI call was made: the place of the call, and those of the calls
+/// around it, innermost first. There is at least one.
 pub type CallStack = Box<[CodePlace]>;
 
 /// A place in the code of a program.

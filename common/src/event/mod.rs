@@ -1,14 +1,15 @@
 //! The events of a trace: one [`Event`] for each MPI call, and one for the computation between two calls.
 //!
-//! Ranks are ranks of `MPI_COMM_WORLD` wherever an event names a peer, a root or a member, whatever communicator the
-//! call used, so that a line can be understood without the lines before it. Processes of other worlds have numbers of the
-//! rank's own (see [`Group`]). Volumes are bytes, never counts of a datatype.
+//! Where an event names a peer, a root or a member, it is a rank of `MPI_COMM_WORLD`, independent of the communicator
+//! of the call, so that a line can be understood without the lines before it. Processes of other worlds have numbers
+//! that the rank assigns (see [`Group`]). Volumes are bytes, never counts of a datatype.
 //!
-//! Each chapter of MPI has a file with its types. What an event means is said here too, once and for every reader, by
-//! methods of [`Event`]: [`requests`](Event::requests), [`communicators`](Event::communicators) and
-//! [`windows`](Event::windows) say what it does to those, [`ranks`](Event::ranks) whom it names, [`transfers`](Event::transfers) which messages it describes, [`activity`](Event::activity) what kind of thing the
-//! rank does, and [`list_size`](Event::list_size) how much memory it takes. Each names every event, so whoever adds one is
-//! led by the compiler. Partitioned and one-sided communication and files answer for themselves in their own files.
+//! Each chapter of MPI has a file with its types. The meaning of an event is defined here, for all readers, by methods
+//! of [`Event`]: its effects on [`requests`](Event::requests), [`communicators`](Event::communicators) and
+//! [`windows`](Event::windows), the [`ranks`](Event::ranks) that it names, the messages that it
+//! [`transfers`](Event::transfers), the rank's [`activity`](Event::activity), and the memory that its lists take
+//! ([`list_size`](Event::list_size)). Each method names every event, so the compiler finds the places to change for a
+//! new one. Partitioned and one-sided communication and files implement these methods in their own files.
 
 mod activity;
 mod annotation;
@@ -58,7 +59,7 @@ pub enum Event {
     Finalize,
     /// Computation since the event before.
     Compute(Instructions),
-    /// Time passed without computing, whatever the machine (SimGrid's `sleep`; titr's tracer writes none).
+    /// Time passed without computation, independent of the machine (SimGrid's `sleep`; titr's tracer writes none).
     Sleep(Seconds),
 
     /// `MPI_Send`, `MPI_Isend`, `MPI_Send_init` in any mode.
@@ -78,13 +79,13 @@ pub enum Event {
     Start(Vec<RequestId>),
     /// `MPI_Request_free`: the request completes unobserved; a persistent one is gone.
     RequestFree(RequestId),
-    /// `MPI_Cancel`, of a request that was in fact cancelled; stands before the event that completes the request.
+    /// `MPI_Cancel` of a request that was in fact cancelled; precedes the event that completes the request.
     Cancel(RequestId),
-    /// The match of a receive that left its source or tag open; stands before the event that completes the request.
+    /// The match of a receive with a wildcard source or tag; precedes the event that completes the request.
     Matched(RequestId, Rank, Tag),
-    /// `MPI_Wait` and its kin, and what the call completed.
+    /// `MPI_Wait` and related calls, and the requests that the call completed.
     Wait(Quantifier, Completed),
-    /// `MPI_Test` and its kin, and what the call completed; `None`: nothing.
+    /// `MPI_Test` and related calls, and the requests that the call completed; `None`: nothing.
     Test(Quantifier, Option<Completed>),
 
     /// A collective of all members of a communicator.
@@ -111,7 +112,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Whether a rank that is replayed executes the event; if not, the event only says something about others.
+    /// Whether a replayed rank executes the event; if not, the event only describes others.
     #[must_use]
     pub fn is_executed(&self) -> bool {
         !matches!(self, Self::Matched(..) | Self::Annotation(_))

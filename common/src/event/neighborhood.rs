@@ -1,4 +1,4 @@
-//! Neighbourhood collectives (MPI 4.0 §8.6): each rank exchanges with those that its topology makes its neighbours.
+//! Neighbourhood collectives (MPI 4.0 §8.6): each rank exchanges data with its neighbours in a topology.
 
 use super::{CommId, Rank};
 use crate::units::Bytes;
@@ -12,7 +12,7 @@ pub struct Neighborhood {
     pub op: NeighborOp,
     /// Each destination and the bytes that go there, in the order of the topology.
     pub sends: Vec<(Rank, Bytes)>,
-    /// Each source and the bytes that come from there, in the order of the topology.
+    /// Each source and the bytes received from it, in the order of the topology.
     pub recvs: Vec<(Rank, Bytes)>,
 }
 

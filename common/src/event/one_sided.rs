@@ -1,4 +1,4 @@
-//! Windows of memory that other ranks reach into: one-sided communication (MPI 4.0 §12).
+//! One-sided communication (MPI 4.0 §12): windows of memory that other ranks access.
 
 use super::{Activity, CommId, CommUse, ListSize, Rank, RequestId, RequestUse, WindowUse};
 use crate::units::Bytes;
@@ -10,7 +10,7 @@ pub struct WinId(pub u32);
 /// An operation of one rank on a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OneSided {
-    /// All members of a communicator make a window; this one lends so many bytes.
+    /// All members of a communicator create a window; this one exposes this many bytes.
     Create(WinCall, CommId, WinId, Bytes),
     /// `MPI_Win_free`.
     Free(WinId),
@@ -50,11 +50,11 @@ pub struct Asserts(u8);
 /// One promise of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Assert {
-    /// `MPI_MODE_NOCHECK`: the matching calls were made already, or nobody else holds or asks for the lock.
+    /// `MPI_MODE_NOCHECK`: the matching calls were already made, or no other rank holds or requests the lock.
     NoCheck,
     /// `MPI_MODE_NOSTORE`: the rank did not write to its own part of the window since the last synchronisation.
     NoStore,
-    /// `MPI_MODE_NOPUT`: nobody writes to the rank's part of the window until the next synchronisation.
+    /// `MPI_MODE_NOPUT`: no rank writes to this rank's part of the window until the next synchronisation.
     NoPut,
     /// `MPI_MODE_NOPRECEDE`: the fence completes no accesses.
     NoPrecede,

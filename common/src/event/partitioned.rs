@@ -3,12 +3,12 @@
 use super::{Activity, CommId, CommUse, Incoming, ListSize, Outgoing, RequestId, RequestUse};
 use crate::units::Bytes;
 
-/// A call of partitioned communication. Starting and completing its requests are events like those of other requests.
+/// A call of partitioned communication. Its requests are started and completed by the same events as other requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Partitioned {
-    /// `MPI_Psend_init`: sets up a send in so many parts.
+    /// `MPI_Psend_init`: sets up a send in this many parts.
     SendInit(Outgoing, u32, RequestId),
-    /// `MPI_Precv_init`: sets up a receive in so many parts.
+    /// `MPI_Precv_init`: sets up a receive in this many parts.
     RecvInit(Incoming, u32, RequestId),
     /// `MPI_Pready`, `MPI_Pready_range`, `MPI_Pready_list`: these parts of a started send may leave.
     Ready(RequestId, Vec<u32>),

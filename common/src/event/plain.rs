@@ -1,4 +1,4 @@
-//! Events that most lines of a trace spell: a computation, or a message of which nothing but its peer, tag and size has to be said.
+//! The most frequent events of a trace: computations, and messages with no more than a peer, a tag and a size.
 
 use super::{Completed, Completion, Event, Incoming, Outgoing, Quantifier, RequestKey, SendMode};
 use crate::units::Instructions;

@@ -15,7 +15,7 @@ pub enum SendMode {
     Standard,
     /// `MPI_Ssend`: completes once the matching receive has started.
     Synchronous,
-    /// `MPI_Bsend`: completes at once, whatever the size.
+    /// `MPI_Bsend`: completes at once, for any size.
     Buffered,
     /// `MPI_Rsend`: the program promises that the receive is already posted.
     Ready,
@@ -34,15 +34,15 @@ pub struct Outgoing {
     pub bytes: Bytes,
 }
 
-/// A message as its receiver asks for it.
+/// A message from the receiver's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Incoming {
     /// The communicator in which the message is matched.
     pub comm: CommId,
-    /// The source, as asked for or as matched. `None`: any source, and a later [`Event::Matched`](super::Event::Matched)
-    /// names the match.
+    /// The requested or matched source. `None`: any source, and a later [`Event::Matched`](super::Event::Matched) names
+    /// the match.
     pub from: Option<Rank>,
-    /// The tag, as asked for or as matched. `None`: any tag, and a later [`Event::Matched`](super::Event::Matched) names the
+    /// The requested or matched tag. `None`: any tag, and a later [`Event::Matched`](super::Event::Matched) names the
     /// match.
     pub tag: Option<Tag>,
     /// The size of the receive buffer.

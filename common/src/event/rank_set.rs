@@ -1,4 +1,4 @@
-//! Sets of ranks as people write them: `0-31,40`.
+//! Sets of ranks in the users' notation: `0-31,40`.
 
 use super::Rank;
 
@@ -18,7 +18,7 @@ impl RankSet {
         text.split(',').map(range).collect::<Option<Vec<_>>>().map(Self)
     }
 
-    /// Whether the set has `rank`.
+    /// Whether the set contains `rank`.
     #[must_use]
     pub fn contains(&self, Rank(rank): Rank) -> bool {
         self.0.iter().any(|&(first, last)| (first..=last).contains(&rank))
@@ -30,7 +30,7 @@ impl RankSet {
         Rank(self.0.iter().map(|&(_, last)| last).max().unwrap_or(0))
     }
 
-    /// Whether these ranks and no others are in the set.
+    /// Whether the set contains exactly these ranks.
     #[must_use]
     pub fn is(&self, ranks: &[Rank]) -> bool {
         let sizes: u64 = self.0.iter().map(|&(first, last)| u64::from(last - first) + 1).sum();

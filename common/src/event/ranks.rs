@@ -1,7 +1,7 @@
 //! The ranks that an event names.
 //!
-//! Visitors get the names themselves, so that a reader may replace them: where several worlds are replayed together, each
-//! rank's own numbers become those of the whole.
+//! Visitors get mutable access, so that a reader may replace ranks: when several worlds are replayed together, each
+//! rank's own numbers become numbers of the whole.
 
 use super::{
     Annotation, Completed, Event, Incoming, Mark, Message, OneSided, Partitioned, Rank, RequestKey, Synchronisation,

@@ -1,4 +1,4 @@
-//! Requests and what completes them (MPI 4.0 §3.7).
+//! Requests and their completion (MPI 4.0 §3.7).
 
 use super::{Rank, Tag};
 
@@ -21,11 +21,11 @@ pub enum Completion<R = RequestId> {
     Persistent(RequestId),
 }
 
-/// How a message completes. The request of a non-blocking one has no number in traces of other tools, which name it by
-/// its [`RequestKey`].
+/// The completion of a message. In traces of other tools, the request of a non-blocking one has no number, and is named
+/// by its [`RequestKey`].
 pub type MessageCompletion = Completion<Option<RequestId>>;
 
-/// Which requests of its array a wait or a test asks after.
+/// The subset of its requests that a wait or a test completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantifier {
     /// The only request: `MPI_Wait`, `MPI_Test`.
@@ -38,7 +38,7 @@ pub enum Quantifier {
     Some,
 }
 
-/// A request named by what it moves, as SimGrid's `wait` and `test` name it.
+/// A request identified by source, destination and tag, as in SimGrid's `wait` and `test`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RequestKey {
     /// The sender; `None` for a wildcard receive whose match the trace does not know.

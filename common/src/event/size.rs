@@ -1,4 +1,4 @@
-//! How much memory the lists of an event take: there may be an entry for each rank in the world.
+//! The memory that the lists of an event take: there may be an entry for each rank in the world.
 
 use super::{Annotation, Completed, Event, Volumes};
 

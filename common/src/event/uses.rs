@@ -1,6 +1,6 @@
 //! The effects of an event on requests, on communicators and on windows.
 //!
-//! Visitors get the names themselves, so that a reader may replace them: numbers are given anew where they could clash.
+//! Visitors get mutable access, so that a reader may replace numbers that could clash.
 
 use super::{
     Annotation, Collective, CommId, Completed, Completion, Event, Mark, Message, MessageCompletion, RequestId, WinId,
@@ -16,7 +16,7 @@ pub enum RequestUse {
     },
     /// Starts the request, which was persistent and inactive.
     Starts,
-    /// Refers to the request, and leaves it as it is.
+    /// Refers to the request without changing it.
     Uses,
     /// Completes the request; one that is not persistent is gone.
     Completes,
@@ -29,7 +29,7 @@ pub enum RequestUse {
 pub enum CommUse {
     /// Communicates on the communicator without the other members having to do the same.
     Messages,
-    /// Calls on the communicator what all members have to call, in one order (MPI 4.0 §6.12).
+    /// A collective call on the communicator, which all members have to make in one order (MPI 4.0 §6.12).
     Collective,
     /// Makes the communicator.
     Makes,

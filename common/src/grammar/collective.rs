@@ -1,11 +1,11 @@
-//! Collectives as text: `WORD [REQ] [SEND] [RECV] [WORK] [ROOT] [DATATYPES]`, with the arguments that MPI's function has.
+//! Collectives as text: `WORD [REQ] [SEND] [RECV] [WORK] [ROOT] [DATATYPES]`, with the arguments of the MPI function.
 //!
-//! A number of bytes that differs from member to member is a list, one after another; `alltoallv` and `alltoallw` have the
-//! sum before each list. How many numbers a list has depends on the communicator, and what they count on the datatypes
-//! that stand after them: SimGrid writes counts of elements, titr bytes. The root is `-` for a rank that is not told who it
-//! is: in the root's group of an inter-communicator, whose collectives have a list for the remote group.
+//! A number of bytes that differs between members is a list; `alltoallv` and `alltoallw` have the sum before each list.
+//! The length of a list depends on the communicator, and its unit on the datatypes behind it: SimGrid writes counts of
+//! elements, titr bytes. The root is `-` for a rank that does not know it: in the root's group of an
+//! inter-communicator, whose collectives have a list for the remote group.
 //!
-//! `noncommutative` stands at the end of a reduction whose operands may not change places, behind the size of an element.
+//! `noncommutative` is at the end of a reduction with a non-commutative operation, behind the size of an element.
 
 use super::datatype;
 use super::error::ParseError;
@@ -59,18 +59,18 @@ fn volumes(line: &mut Line, volumes: &Volumes, has_totals: bool) {
     }
 }
 
-/// Whether the sum stands before each list.
+/// Whether each list is preceded by its sum.
 fn has_totals(kind: CollectiveKind) -> bool {
     matches!(kind, CollectiveKind::Alltoallv | CollectiveKind::Alltoallw)
 }
 
-/// How many datatypes SimGrid reads after the volumes, and has to find before anything of titr's.
+/// The number of datatypes that SimGrid reads after the volumes, and that have to precede titr's own fields.
 fn datatypes(kind: CollectiveKind) -> usize {
     let signature = kind.signature();
     [signature.send, signature.recv].into_iter().filter(|&extent| extent != Extent::None).count()
 }
 
-/// Reads the arguments of a collective on `comm`, which has so many `members`, where elements without a datatype have
+/// Reads the arguments of a collective on `comm`, which has this many `members`. Elements without a datatype have
 /// `default` bytes.
 pub(super) fn read(
     kind: CollectiveKind,

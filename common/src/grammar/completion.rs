@@ -1,9 +1,9 @@
 //! Waits and tests as text.
 //!
-//! | line, after the rank | what was completed |
+//! | line, after the rank | completed requests |
 //! | --- | --- |
-//! | `wait S D TAG [REQ]`, also `waitall waitany waitsome` | one request, by what it moves |
-//! | `waitall [N]` | all that is outstanding |
+//! | `wait S D TAG [REQ]`, also `waitall waitany waitsome` | one request, by source, destination and tag |
+//! | `waitall [N]` | all outstanding requests |
 //! | `wait_of REQS`, also `waitall_of waitany_of waitsome_of` | the listed requests |
 //! | `test S D TAG REQ`, `test_of REQS`, also `testall testany testsome` | like waits |
 //! | `test -`, `testall -` … | nothing |
@@ -44,7 +44,7 @@ fn one(f: &mut Fields) -> Result<Completed, ParseError> {
     Ok(Completed::One(key, f.optional_request()?))
 }
 
-/// Reads what a test completed. SimGrid's `test` does not say whether it did; the request stays for the wait after it.
+/// Reads the outcome of a test. SimGrid's `test` does not record it; the request is kept for the wait after it.
 fn tested(f: &mut Fields) -> Result<Option<Completed>, ParseError> {
     if f.accept("-") {
         return Ok(None);

@@ -4,7 +4,7 @@ use super::error::ParseError;
 use super::fields::Fields;
 use crate::units::Bytes;
 
-/// The size of an element of the datatype that stands next; `None` at the end of the line.
+/// The size of an element of the datatype in the next field; `None` at the end of the line.
 pub(super) fn element(f: &mut Fields) -> Result<Option<Bytes>, ParseError> {
     if f.at_end() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Errors in a line of a trace, and where they are.
+//! Errors in a line of a trace, with their columns.
 
 use thiserror::Error;
 
@@ -8,7 +8,7 @@ use crate::format::counted;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("column {column}: {what}")]
 pub struct ParseError {
-    /// Where in the line the error is, counted in bytes from 1.
+    /// The column of the error, in bytes from 1.
     pub column: usize,
     /// The words that were found and that were expected.
     pub what: String,

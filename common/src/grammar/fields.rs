@@ -1,4 +1,4 @@
-//! The blank-separated fields of one line, read from left to right; an error knows its column.
+//! The blank-separated fields of one line, read from left to right, with errors that have a column.
 
 use nom::branch::alt;
 use nom::bytes::complete::tag;
@@ -12,7 +12,7 @@ use super::list;
 use crate::event::{Actor, CommId, Rank, RequestId, Skip, Span, Tag, ThreadId, Wildcard};
 use crate::units::{Bytes, Nanoseconds};
 
-/// How many threads a rank has at most: what is known of each is kept while the rank's events are read.
+/// Maximum number of threads of a rank: some state of each is kept while the rank's events are read.
 const MOST_THREADS: u32 = 1 << 16;
 
 /// A cursor over the fields of a line.
@@ -38,8 +38,8 @@ impl<'a> Fields<'a> {
         self.rest.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).count()
     }
 
-    /// Where the next field is, counted in bytes from 1. An error at a field that turns out to be wrong after it was
-    /// read is made from it then: to make one for every line would take longer than to read it.
+    /// The column of the next field, in bytes from 1. If a field turns out to be wrong after it was read, the error is
+    /// made then: making an error for every line in advance would take longer than reading it.
     pub(super) fn column(&self) -> usize {
         self.line.len() - self.rest.len() + 1
     }
@@ -74,7 +74,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The next field as it is.
+    /// The next field, unparsed.
     pub(super) fn word(&mut self, what: &str) -> Result<&'a [u8], ParseError> {
         let length = self.rest.iter().position(u8::is_ascii_whitespace).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(length);

@@ -4,13 +4,13 @@
 //! | --- | --- |
 //! | `file_open FILE`, `file_close FILE` | `on C` before the first |
 //! | `file_set_size FILE`, also `file_get_size file_preallocate file_set_view file_seek_shared file_sync` | |
-//! | `file_delete` | any file, which need not be open |
+//! | `file_delete` | any file, open or not |
 //! | `file_read FILE BYTES`, also `file_write`, both with `_at _shared _all _at_all _ordered` | done when the call returns |
 //! | `file_iread FILE BYTES REQ`, … | when the request is completed |
 //! | `file_read_all_begin FILE BYTES`, `file_read_all_end FILE`, … | in the call that ends it |
 //!
-//! A read or write that does not start where the rank's access before has ended has `+N` or `-N` as its last field: how many bytes
-//! further on it starts, or further back.
+//! A read or write that does not start at the end of the rank's previous access has `+N` or `-N` as its last field: the
+//! distance from there in bytes.
 
 use super::error::ParseError;
 use super::fields::Fields;

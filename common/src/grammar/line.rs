@@ -1,4 +1,4 @@
-//! A line of text being written: what each argument looks like.
+//! Writes a line of text: the format of each argument.
 //!
 //! The tracer writes lines in every hook, so nothing here allocates once the buffer has grown.
 
@@ -177,7 +177,7 @@ pub(super) fn push_actor(out: &mut Vec<u8>, Actor { rank, thread }: Actor) {
     }
 }
 
-/// Appends `number` in decimal: `write!` costs several times as much, and this is most of what a hook does.
+/// Appends `number` in decimal: `write!` is several times slower, and this is most of the work in a hook.
 pub(super) fn push_number(out: &mut Vec<u8>, mut number: u64) {
     let mut digits = [0; 20];
     let mut start = digits.len();

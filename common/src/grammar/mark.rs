@@ -1,15 +1,15 @@
-//! Marks of where a program is, as text.
+//! Marks of a position in a program, as text.
 //!
 //! | line, after the rank | event |
 //! | --- | --- |
-//! | `region_begin NAME`, `region_end NAME` | a region that the program has named |
+//! | `region_begin NAME`, `region_end NAME` | a region named by the program |
 //! | `pcontrol LEVEL` | `MPI_Pcontrol` |
 //! | `at SITE` | the call site of the next call, and of the computation before it |
-//! | `part_begin`, `part_end` | the part of the program that was to be traced begins, or ends |
+//! | `part_begin`, `part_end` | the beginning and end of the traced part of the program |
 //! | `unrecorded CALL…` | calls that are not in the trace: `sent COMM RANK TAG NUMBER`, `received COMM RANK TAG NUMBER`, `collective COMM NUMBER`, `start REQUEST NUMBER`, `fence WINDOW NUMBER`, `access WINDOW TARGET NUMBER`, `exposure WINDOW ORIGIN NUMBER`, `file FILE NUMBER`, `moved FILE DISTANCE` |
-//! | `call_site SITE PLACE…` | the stack of that call site, from within to without: `MODULE+OFFSET`, the offset in hexadecimal, or a name |
+//! | `call_site SITE PLACE…` | the stack of that call site, innermost first: `MODULE+OFFSET`, the offset in hexadecimal, or a name |
 //!
-//! In the name of a place a blank is a no-break space (U+00A0), so that the name is one word.
+//! In the name of a place, a blank is written as a no-break space (U+00A0), so that the name is one word.
 
 use super::error::ParseError;
 use super::fields::Fields;

@@ -1,4 +1,4 @@
-//! The fields of a point-to-point message, in a world of so many ranks.
+//! The fields of a point-to-point message, in a world of a given size.
 
 use super::error::ParseError;
 use super::error::world_of;
@@ -24,7 +24,7 @@ pub(super) fn incoming(comm: CommId, world: u32, f: &mut Fields) -> Result<Incom
         return Err(stranger(column, world, "source"));
     }
     let tag = f.tag_or_any()?;
-    // SimGrid: a count below zero is a receive of whatever comes.
+    // SimGrid: a negative count is a receive of any size.
     let bytes = Bytes(f.float("a number of bytes")?.max(0.0) as u64);
     Ok(Incoming { comm, from, tag, bytes, wildcard: Wildcard { source: from.is_none(), tag: tag.is_none() } })
 }

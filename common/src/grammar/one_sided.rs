@@ -2,13 +2,13 @@
 //!
 //! | line, after the rank | event |
 //! | --- | --- |
-//! | `win_create WIN BYTES`, also `win_allocate win_allocate_shared win_create_dynamic` | a window is made; `on C` before it |
+//! | `win_create WIN BYTES`, also `win_allocate win_allocate_shared win_create_dynamic` | a window is created; preceded by `on C` |
 //! | `win_free WIN` | |
 //! | `win_fence WIN [ASSERTS]`, `win_lock WIN RANKS [ASSERTS]`, `win_lock_shared` … | a call that separates accesses |
-//! | `put WIN TARGET THERE BACK [REQ]`, also `get accumulate get_accumulate fetch_and_op compare_and_swap` | bytes there and back |
+//! | `put WIN TARGET THERE BACK [REQ]`, also `get accumulate get_accumulate fetch_and_op compare_and_swap` | bytes to the target and back |
 //!
-//! `ASSERTS` are any of `nocheck nostore noput noprecede nosucceed`. The *n*-th window that a rank makes on a communicator
-//! is the *n*-th of every other member, whatever its number.
+//! `ASSERTS` are any of `nocheck nostore noput noprecede nosucceed`. The *n*-th window that a rank creates on a
+//! communicator is the *n*-th of every other member, independent of its number.
 
 use super::error::ParseError;
 use super::error::world_of;

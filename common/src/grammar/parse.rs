@@ -1,4 +1,4 @@
-//! Reading a line. One parser reads titr's traces, SimGrid's and the paper's.
+//! Reads a line. One parser reads titr's traces, SimGrid's and those of the paper.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ use crate::event::{
 };
 use crate::units::{Bytes, Instructions, Seconds};
 
-/// Reads the lines of one rank's stream in order: what a line means depends on a few before it (`init` with an
-/// argument makes doubles the default datatype; a communicator's size tells how long its lists are).
+/// Reads the lines of one rank's stream in order. The meaning of a line depends on a few earlier lines: `init` with an
+/// argument makes doubles the default datatype, and the size of a communicator determines the length of its lists.
 #[derive(Clone, Debug)]
 pub struct Parser {
     /// The ranks that a line may name: those of the world, and the processes of other worlds that lines have introduced.
@@ -25,12 +25,12 @@ pub struct Parser {
     sizes: HashMap<CommId, Sizes>,
 }
 
-/// How many ranks the lists of a communicator's collectives are for.
+/// The lengths of the lists of a communicator's collectives.
 #[derive(Clone, Copy, Debug)]
 struct Sizes {
-    /// Members; of an inter-communicator, those of the local group.
+    /// Number of members; for an inter-communicator, of the local group.
     local: usize,
-    /// Members; of an inter-communicator, those of the remote group.
+    /// Number of members; for an inter-communicator, of the remote group.
     peers: usize,
 }
 
@@ -66,7 +66,7 @@ impl Parser {
         plain::line(line, self.world, self.element)
     }
 
-    /// As [`line`](Self::line), for any line.
+    /// Like [`line`](Self::line), for any line.
     pub(super) fn any_line(&mut self, line: &[u8]) -> Result<Option<(Actor, Event)>, ParseError> {
         let line = line.trim_ascii_end();
         let mut fields = Fields::of(line);
@@ -149,7 +149,7 @@ impl Parser {
         Ok(Some(event))
     }
 
-    /// An event whose word stands in a table.
+    /// An event whose word is in a table.
     fn event_of_family(&mut self, word: &[u8], comm: CommId, f: &mut Fields) -> Result<Event, Refused> {
         if let Some(event) = completion::read(word, f)? {
             return Ok(event);
@@ -255,12 +255,12 @@ impl Parser {
         Ok(Event::Annotation(Annotation::Message(Message { comm, number, end, peer, bytes, span })))
     }
 
-    /// The volume counts elements of the datatype that stands next, or of the default one.
+    /// The volume counts elements of the datatype in the next field, or of the default one.
     fn scaled_outgoing(&self, message: Outgoing, f: &mut Fields) -> Result<Outgoing, ParseError> {
         Ok(Outgoing { bytes: self.scaled(message.bytes, f)?, ..message })
     }
 
-    /// The volume counts elements of the datatype that stands next, or of the default one.
+    /// The volume counts elements of the datatype in the next field, or of the default one.
     fn scaled_incoming(&self, message: Incoming, f: &mut Fields) -> Result<Incoming, ParseError> {
         Ok(Incoming { bytes: self.scaled(message.bytes, f)?, ..message })
     }
@@ -271,7 +271,7 @@ impl Parser {
         Ok(Incoming { wildcard: message::wildcard(&message, f)?, ..message })
     }
 
-    /// `count` elements of the datatype that stands next, or of the default one.
+    /// `count` elements of the datatype in the next field, or of the default one.
     fn scaled(&self, count: Bytes, f: &mut Fields) -> Result<Bytes, ParseError> {
         Ok(datatype::element(f)?.unwrap_or(self.element).times(count.0))
     }
@@ -337,7 +337,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// The quick way reads what the long way reads, or nothing.
+        /// The fast parser gives the same result as the full parser, or none.
         #[test]
         fn both_ways_read_the_same(
             word in "compute|send|recv|isend|irecv|wait|ssend|sleep",

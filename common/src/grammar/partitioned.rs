@@ -2,9 +2,9 @@
 //!
 //! | line, after the rank | event |
 //! | --- | --- |
-//! | `psend_init TO TAG BYTES REQ PARTS` | a send in so many parts is set up; `on C` before it |
-//! | `precv_init FROM TAG BYTES REQ PARTS [WILDCARD]` | a receive in so many parts is set up; `on C` before it |
-//! | `pready REQ PARTS` | these parts of a started send may leave |
+//! | `psend_init TO TAG BYTES REQ PARTS` | a send in this many parts is set up; preceded by `on C` |
+//! | `precv_init FROM TAG BYTES REQ PARTS [WILDCARD]` | a receive in this many parts is set up; preceded by `on C` |
+//! | `pready REQ PARTS` | these parts of a started send are ready |
 //! | `parrived REQ PART` | this part of a started receive has arrived |
 
 use super::error::ParseError;

@@ -1,6 +1,7 @@
-//! The quick way through most lines: a rank, one of the words below and a few whole numbers, a blank between each.
+//! A fast parser for the most frequent lines: a rank, one of the words below and a few integers, separated by single
+//! blanks.
 //!
-//! Every other line, and every one with a mistake in it, is [`Parser`](super::Parser)'s, which would read these the same.
+//! All other lines, and all lines with mistakes, are left to [`Parser`](super::Parser), which gives the same results.
 
 use super::datatype;
 use crate::event::{CommId, Incoming, Outgoing, PlainEvent, Rank, RequestKey, Tag, Wildcard};

@@ -187,8 +187,8 @@ impl Quantifier {
 }
 
 impl Completed {
-    /// The end of the word of a wait or a test: whether requests are named by what they move or counted (`wait`,
-    /// `waitall`), or listed (`wait_of`).
+    /// The end of the word of a wait or a test: whether requests are identified by source, destination and tag or
+    /// counted (`wait`, `waitall`), or listed (`wait_of`).
     pub(super) const fn suffix(&self) -> &'static str {
         match self {
             Self::Outstanding(_) | Self::One(..) => "",

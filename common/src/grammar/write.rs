@@ -1,4 +1,4 @@
-//! Writing an event as a line of text.
+//! Writes an event as a line of text.
 
 use super::line::{BYTE, Line};
 use super::{collective, file, mark, neighborhood, one_sided, partitioned};

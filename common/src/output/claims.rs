@@ -1,4 +1,4 @@
-//! The files that a command reads and the files that it is going to write: no file is both, and none is written twice.
+//! The files that a command reads and writes: checks that no file is both, and that none is written twice.
 
 use std::fs;
 use std::io;
@@ -29,7 +29,7 @@ pub enum Clash {
     Twice { first: PathBuf, second: PathBuf },
 }
 
-/// An identity that a file has by whatever name.
+/// The identity of a file, independent of its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Identity {
     /// Device and inode of a regular file.

@@ -1,4 +1,4 @@
-//! A file that takes its name when it is whole.
+//! A file that gets its name when it is complete.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -49,7 +49,7 @@ impl OutputFile {
         file.finish()
     }
 
-    /// Finds out whether a file can be written at `path`, and leaves the one there as it is.
+    /// Checks whether a file can be written at `path`, without changing an existing one.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -126,7 +126,7 @@ fn target(path: &Path) -> io::Result<Target> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// Standard output or standard error, if `path` leads there: what is written goes on where the stream is.
+/// Standard output or standard error, if `path` denotes one of them: writing continues at the stream's position.
 fn own_stream(path: &Path) -> io::Result<Option<File>> {
     let wanted = fs::metadata(path)?;
     let (out, err) = (io::stdout(), io::stderr());
@@ -155,7 +155,7 @@ fn begin(path: &Path) -> io::Result<(File, Option<Replacement>)> {
         Target::Itself => return Ok((in_place(path)?, None)),
         Target::Name(target) => target,
     };
-    // Whoever may not write the file may not replace it, either.
+    // A user without write permission may not replace the file, either.
     let replaced = match OpenOptions::new().write(true).open(&target) {
         Ok(file) => Some(file.metadata()?),
         Err(error) if error.kind() == ErrorKind::NotFound => None,

@@ -1,8 +1,8 @@
 //! Files that a command writes.
 //!
-//! An [`OutputFile`] lies beside its name until it is whole, and then takes the place of the file that had the name before:
-//! a command that fails, or a disk that is full, leaves the old file as it was. An [`OutputDirectory`] is new or was empty,
-//! and is so again if the command fails. [`Claims`] refuse an output that the same command reads.
+//! An [`OutputFile`] is next to its final name until it is complete, and then replaces the previous file with that
+//! name: a failing command or a full disk leaves the old file unchanged. An [`OutputDirectory`] is new or was empty,
+//! and is restored to that state if the command fails. [`Claims`] reject an output that the same command reads.
 //!
 //! Errors name the file: `cannot write out.html: No space left on device`.
 

@@ -1,4 +1,4 @@
-//! Places that are not finished, so that a command that is interrupted can remove them.
+//! Unfinished outputs, so that an interrupted command can remove them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -48,7 +48,7 @@ pub fn remove_unfinished() {
     unfinished.iter().for_each(|path| remove(path));
 }
 
-/// Best effort: an error that matters was told before.
+/// Best effort: an error that matters was already reported.
 fn remove(path: &Path) {
     let Ok(entries) = fs::read_dir(path) else {
         let _ = fs::remove_file(path);

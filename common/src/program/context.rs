@@ -1,6 +1,6 @@
-//! The contexts of MPI: messages of one never meet receives of another.
+//! The contexts of MPI: messages of one never match receives of another.
 
-/// Where messages can meet receives: a communicator's point-to-point messages, or those within its collectives.
+/// A context: a communicator's point-to-point messages, or those within its collectives.
 ///
 /// The second kind is odd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,7 +13,7 @@ impl Context {
         Self(self.0 | 1)
     }
 
-    /// Whether messages within collectives meet here.
+    /// Whether this is the context of messages within collectives.
     #[must_use]
     pub fn is_collective(self) -> bool {
         self.0 & 1 == 1

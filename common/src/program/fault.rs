@@ -1,4 +1,4 @@
-//! Events that make no sense, and where they stand.
+//! Invalid events, and their places.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::event::{CommId, FileId, Rank, RequestId, ThreadId, WinId};
 use crate::units::Bytes;
 
-/// An event that makes no sense where it stands.
+/// An event that contradicts those before it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum Fault {
@@ -57,7 +57,7 @@ pub enum Fault {
     Mismatch { mine: String, theirs: String, other: Rank, number: u64, on: String },
 }
 
-/// Where in the trace a thread of a rank is.
+/// The position of a thread of a rank in the trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The rank.
@@ -66,7 +66,7 @@ pub struct Place {
     pub thread: ThreadId,
     /// The number of the thread's event, from 1.
     pub event: u64,
-    /// The file and line that the event stands in, where it comes from a file.
+    /// The file and line of the event, if it comes from a file.
     pub line: Option<(PathBuf, u64)>,
 }
 

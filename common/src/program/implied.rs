@@ -1,20 +1,20 @@
-//! The messages that a program does not describe, but implies: those by which the members of a communicator agree when it
-//! is made.
+//! The messages that a program implies without describing them: those by which the members of a communicator agree when
+//! it is created.
 
 use crate::event::{Collective, CollectiveKind, CommCall, CommId, Group, Volumes};
 use crate::units::{Bytes, Instructions};
 
-/// How often the members of a communicator agree in the call that makes it. Processes that are spawned begin when they hear of the
-/// spawn, and then answer; all others agree once.
+/// The number of agreements between the members of a communicator in the call that creates it. Spawned processes begin
+/// when they learn of the spawn, and then answer; all others agree once.
 #[must_use]
 pub fn agreements(call: CommCall) -> u32 {
     if matches!(call, CommCall::Spawn | CommCall::Parent) { 2 } else { 1 }
 }
 
-/// The collective that a call which makes a communicator costs as much as, on its parent or on what is made: those that
-/// compare colours, as an allgather of eight bytes a member; all others as an allreduce of four bytes, over what is made
-/// where not all of the parent takes part, or others than the parent's members do. `None` for `MPI_Comm_idup`, whose
-/// completion the trace does not say, and for a world, which nobody makes.
+/// The collective that costs as much as a call which creates a communicator, on its parent or on the new communicator:
+/// an allgather of eight bytes per member for calls that compare colours, and an allreduce of four bytes for all
+/// others, over the new communicator if its members are not exactly the parent's. `None` for `MPI_Comm_idup`, whose
+/// completion is not in the trace, and for a world, which no call creates.
 #[must_use]
 pub fn agreement(call: CommCall, parent: CommId, made: Option<&Group>) -> Option<Collective> {
     let (kind, send, recv, element) = match call {

@@ -10,11 +10,11 @@ use crate::event::Rank;
 #[derive(Clone)]
 pub struct Members {
     name: Name,
-    /// Whether the members have a window in common, and this is the communicator of that.
+    /// Whether the members share a window, and this is the communicator of that window.
     of_window: bool,
-    /// In order; of an inter-communicator, its two groups one after the other.
+    /// In order; for an inter-communicator, its two groups in succession.
     ranks: Vec<Rank>,
-    /// How many of the ranks are in the first group.
+    /// The number of ranks in the first group.
     first_group: usize,
     /// The place of each; none for the world, where it is the rank.
     places: FxHashMap<Rank, Member>,
@@ -50,7 +50,7 @@ impl Members {
         Ok(Self { name, of_window: false, ranks, first_group, places })
     }
 
-    /// These members as those of a window.
+    /// These members as the members of a window.
     pub(super) fn of_window(&self) -> Self {
         Self { of_window: true, ..self.clone() }
     }
@@ -90,8 +90,8 @@ impl Members {
         self.first_group as u32
     }
 
-    /// The number of members whom one in `member`'s place exchanges data with in a collective: of an inter-communicator,
-    /// those of the other group.
+    /// The number of members with which `member` exchanges data in a collective: for an inter-communicator, those of
+    /// the other group.
     #[must_use]
     pub fn peers(&self, member: Member) -> usize {
         match (member as usize) < self.first_group {

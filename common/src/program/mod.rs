@@ -1,6 +1,6 @@
-//! Facts about a program that follow from its events, whoever reads them: which operation a request stands for
-//! ([`RequestTable`]), which communicators of different ranks are one and who its members are ([`Communicators`]), which
-//! regions are open ([`OpenRegions`]), and which messages a call implies. A [`Fault`] is an event that contradicts those before it.
+//! Facts about a program that follow from its events, for all readers: the operation of a request ([`RequestTable`]),
+//! the identity and members of communicators ([`Communicators`]), the open regions ([`OpenRegions`]), and the messages
+//! that a call implies. A [`Fault`] is an event that contradicts those before it.
 
 mod communicators;
 mod context;

@@ -1,4 +1,4 @@
-//! The regions that a thread of a program is in.
+//! The open regions of a thread.
 
 use crate::event::Mark;
 
@@ -45,7 +45,7 @@ impl OpenRegions {
         self.0.iter().any(|region| *region.name == *name)
     }
 
-    /// The names of all open regions, that of the last opened first.
+    /// The names of all open regions, innermost first.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().rev().map(|region| &*region.name)
     }

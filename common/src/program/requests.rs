@@ -1,7 +1,7 @@
-//! The requests of one rank: what a wait can name.
+//! The requests of one rank, which waits can name.
 //!
-//! titr's traces number requests. SimGrid's name them by what they move, `(source, destination, tag)`, and mean the
-//! oldest that is still outstanding.
+//! titr's traces number requests. SimGrid's identify them by `(source, destination, tag)`, and mean the oldest
+//! outstanding one.
 
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
@@ -14,8 +14,8 @@ use super::fault::Fault;
 use crate::event::{Collective, CommId, Incoming, Neighborhood, Outgoing, RequestId, RequestKey, SendMode};
 use crate::units::Bytes;
 
-/// The requests of one rank. Each stands for an operation of type `O` that goes on until the request is completed, or for
-/// `None` if it was complete as soon as it was made.
+/// The requests of one rank. Each has an operation of type `O` that continues until the request is completed, or `None`
+/// if the operation was complete at its creation.
 pub struct RequestTable<O> {
     numbered: FxHashMap<RequestId, Request<O>>,
     /// Requests without a number: the oldest of each key, and those after it.
@@ -47,12 +47,12 @@ pub enum Template {
     Collective(Rc<Collective>, Participation),
     /// A neighbourhood collective, and this rank's part in it.
     Neighbor(Rc<Neighborhood>, Participation),
-    /// A partitioned message of so many bytes.
+    /// A partitioned message of this many bytes.
     Partitioned(Bytes),
 }
 
 impl Template {
-    /// The communicator of the operation, if that is told.
+    /// The communicator of the operation, if it is known.
     #[must_use]
     pub fn comm(&self) -> Option<CommId> {
         match self {
@@ -70,11 +70,11 @@ impl Template {
 pub struct OpenRequest {
     /// The number of the request.
     pub id: RequestId,
-    /// The communicator of a persistent request, if that is told.
+    /// The communicator of a persistent request, if it is known.
     pub comm: Option<CommId>,
     /// Whether the request is persistent.
     pub is_persistent: bool,
-    /// Whether the request is to be completed.
+    /// Whether the request has to be completed.
     pub is_active: bool,
 }
 
@@ -189,10 +189,10 @@ impl<O: Copy> RequestTable<O> {
         all
     }
 
-    /// The operation that a request stands for at the moment.
+    /// The current operation of a request.
     ///
     /// # Errors
-    /// Where there is no such request.
+    /// If there is no such request.
     pub fn activity(&self, id: RequestId) -> Result<Option<O>, Fault> {
         match self.numbered.get(&id) {
             Some(&Request::Once(activity)) => Ok(activity),
@@ -201,18 +201,17 @@ impl<O: Copy> RequestTable<O> {
         }
     }
 
-    /// Frees a request; its operation goes on.
+    /// Frees a request; its operation continues.
     ///
     /// # Errors
-    /// Where there is no such request.
+    /// If there is no such request.
     pub fn free(&mut self, id: RequestId) -> Result<Option<O>, Fault> {
         let activity = self.activity(id)?;
         self.numbered.remove(&id);
         Ok(activity)
     }
 
-    /// The operation that a request stands for at the moment, to be changed; `None` if there is no such request or it stands
-    /// for none.
+    /// Mutable access to the current operation of a request; `None` if there is no such request or it has no operation.
     pub fn activity_mut(&mut self, id: RequestId) -> Option<&mut Option<O>> {
         match self.numbered.get_mut(&id)? {
             Request::Once(operation) => Some(operation),
@@ -220,7 +219,7 @@ impl<O: Copy> RequestTable<O> {
         }
     }
 
-    /// The numbers of the requests that are to be completed, in order.
+    /// The numbers of the requests that have to be completed, in order.
     #[must_use]
     pub fn active(&self) -> Vec<RequestId> {
         let mut all: Vec<RequestId> = self.open().filter(|open| open.is_active).map(|open| open.id).collect();
@@ -238,7 +237,7 @@ impl<O: Copy> RequestTable<O> {
         })
     }
 
-    /// The number of requests that are to be completed.
+    /// The number of requests that have to be completed.
     #[must_use]
     pub fn outstanding(&self) -> usize {
         let keyed = self.keyed.values().map(|(_, others)| 1 + others.len());

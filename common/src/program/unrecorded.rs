@@ -1,5 +1,5 @@
-//! Calls of a rank while only a part of its program is to be in the trace: those that are in the trace nevertheless, and a count of
-//! the others, for the ranks whose calls belong with them.
+//! Calls of a rank outside the traced part of its program: calls that the trace contains nevertheless, and counts of
+//! the others, for the ranks with the corresponding calls.
 
 use std::collections::BTreeMap;
 
@@ -22,12 +22,12 @@ pub struct UnrecordedCalls {
 #[derive(Clone, Copy, Debug)]
 struct OpenReceive {
     comm: CommId,
-    /// Whether the trace has the call that made the request.
+    /// Whether the call that created the request is in the trace.
     is_recorded: bool,
 }
 
 impl UnrecordedCalls {
-    /// The rank has made a call that is in the trace. It may say what a call has received that is not.
+    /// Records a call that is in the trace. It may name the match of a call that is not.
     pub fn recorded(&mut self, event: &Event) {
         match event {
             Event::Recv(message, Completion::Request(Some(id)) | Completion::Persistent(id)) => {
@@ -130,7 +130,8 @@ impl UnrecordedCalls {
         }
     }
 
-    /// Whether the trace has the call whatever part of the program it is to hold: it makes or frees what later calls may name.
+    /// Whether the call is in the trace for any part of the program: it creates or frees objects that later calls may
+    /// name.
     #[must_use]
     pub fn is_definition(event: &Event) -> bool {
         match event {

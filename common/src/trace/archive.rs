@@ -1,8 +1,8 @@
-//! A trace in one file: a tar archive (POSIX.1-1988 `ustar`, GNU's sizes) of a trace directory, the streams in it gzipped
-//! as they are. So `tar` unpacks it, and packs a directory into one that titr reads.
+//! A trace in one file: a tar archive (POSIX.1-1988 `ustar`, GNU's sizes) of a trace directory, with the gzipped
+//! streams unchanged. `tar` can therefore unpack it, and can pack a directory into one that titr reads.
 //!
-//! A tar archive has no index, but the size of each file stands before it: one look for each rank finds all, and from
-//! then on every rank is read from where it lies, through one open file.
+//! A tar archive has no index, but the size of each file precedes it: one access per rank finds all files, and from
+//! then on every rank is read from its place through one open file.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -67,7 +67,7 @@ pub(super) fn scan(path: &Path) -> Result<Vec<(Kind, Section)>, TraceError> {
     Ok(found)
 }
 
-/// The headers of an archive. Those of one file, which may hold a long name, are read up to a limit.
+/// The headers of an archive. The headers of one file, which may hold a long name, are read up to a limit.
 struct Headers<'l> {
     file: File,
     left: &'l Cell<usize>,
@@ -93,7 +93,7 @@ pub struct ArchiveWriter {
     file: OwnFile,
     /// Bytes that are missing from the file that is being written.
     missing: u64,
-    /// How far the file is from the end of a block.
+    /// Padding from the end of the file to the end of a block.
     padding: usize,
 }
 
@@ -106,18 +106,18 @@ impl ArchiveWriter {
         Self::create_at(path, Ok)
     }
 
-    /// As [`create`](Self::create), with the file at the descriptor that `place` chooses.
+    /// Like [`create`](Self::create), with the file at the descriptor that `place` chooses.
     ///
     /// # Errors
-    /// Where the file exists, cannot be created or cannot be placed.
+    /// If the file exists, cannot be created or cannot be placed.
     pub fn create_at(path: &Path, place: Placement) -> io::Result<Self> {
         Ok(Self { file: OwnFile::new(place(File::create_new(path)?)?)?, missing: 0, padding: 0 })
     }
 
-    /// Begins a file of so many bytes, which [`write`](Self::write) brings.
+    /// Begins a file of this size, whose contents follow by [`write`](Self::write).
     ///
     /// # Errors
-    /// Where the one before is not complete, or the header cannot be written.
+    /// If the file before is not complete, or the header cannot be written.
     pub fn begin(&mut self, name: &Path, size: u64) -> io::Result<()> {
         self.complete()?;
         let mut header = tar::Header::new_gnu();
@@ -160,7 +160,7 @@ impl ArchiveWriter {
     }
 }
 
-/// Where an archive or directory lies until it is complete.
+/// The place of an archive or directory until it is complete.
 #[must_use]
 pub fn unfinished(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();

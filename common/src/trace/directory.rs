@@ -1,8 +1,8 @@
 //! Names of the files in a trace directory.
 //!
-//! A file system that finds a name among a few thousand quickly may not among a million: ranks beyond the first
-//! [`IN_THE_OPEN`] lie in sub-folders, a thousand in each: rank 12,345 in `012/`. A rank's place depends on its number
-//! alone. Readers do not rely on it, but look what there is.
+//! Some file systems find a name quickly among a few thousand, but not among a million. Ranks beyond the first
+//! [`IN_THE_OPEN`] are therefore in sub-folders, a thousand in each: rank 12,345 in `012/`. A rank's place depends on
+//! its number alone. Readers do not rely on it, but look at the existing files.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ pub const STREAM_SUFFIX: &str = ".tit.gz";
 const ENTRY_SUFFIX: &str = ".json";
 const MANIFEST: &str = "manifest.json";
 
-/// How many ranks' files lie in the directory itself.
+/// Number of ranks with files in the directory itself.
 const IN_THE_OPEN: u32 = 4000;
 /// How many ranks share a sub-folder.
 const IN_A_FOLDER: u32 = 1000;
@@ -83,7 +83,7 @@ impl Kind {
     }
 }
 
-/// Whether a file with this path in a trace directory would be a part of the trace.
+/// Whether a file with this path in a trace directory would belong to the trace.
 #[must_use]
 pub fn is_part(path: &Path) -> bool {
     let is_here = path.parent().is_none_or(|folder| folder == Path::new("") || is_folder(folder));
@@ -109,7 +109,7 @@ pub(super) fn scan(directory: &Path) -> io::Result<Vec<(Kind, PathBuf)>> {
             None => {}
         }
     }
-    // Whatever order the system has them in, the same mistake is told first.
+    // The first error reported does not depend on the order of directory entries.
     found.sort_by(|(_, a), (_, b)| a.cmp(b));
     Ok(found)
 }

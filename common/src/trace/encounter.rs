@@ -1,9 +1,9 @@
-//! Encounters of a rank with processes of other worlds: what the manifest says of them, so that the trace of the other world
-//! can be found and its ranks be told apart.
+//! Encounters of a rank with processes of other worlds: the entries of the manifest by which the trace of the other
+//! world is found and its ranks are identified.
 //!
-//! No tracer asks another world's for anything, as that world need not be traced. One member of each side of an encounter
-//! knows its *link*, a name that the other side knows too: of a spawn, a name that the tracer of the root has made and put into the
-//! environment of the new processes; of a connection, the port; of a join, the addresses of the socket.
+//! Tracers of different worlds do not communicate, because the other world need not be traced. One member on each side
+//! of an encounter knows its *link*, a name that the other side knows too: for a spawn, a name that the root's tracer
+//! puts into the environment of the new processes; for a connection, the port; for a join, the addresses of the socket.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub struct Encounter {
     pub members: Runs,
     /// The members of the other side, as this rank numbers them.
     pub remote: Runs,
-    /// When the call returned, in microseconds since 1970. It orders the encounters at one port.
+    /// The end of the call, in microseconds since 1970. It orders the encounters at one port.
     pub at: u64,
 }
 
@@ -61,7 +61,7 @@ impl Side {
     }
 }
 
-/// The sentence's verb: *rank 0 has …* so many processes.
+/// The predicate of a sentence: *rank 0 has …*, followed by a number of processes.
 impl fmt::Display for Side {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,4 +1,4 @@
-//! Errors of a trace: always the file, where there is one the line, and what to do.
+//! Errors of a trace: each has the file, the line if there is one, and advice.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ pub enum TraceError {
     Checksum { path: PathBuf, found: u32, said: u32 },
     #[error("{path}:{line}: no file '{name}', neither from here nor beside the index")]
     Index { path: PathBuf, line: u64, name: String },
-    /// A transformation of the trace that asks for what the trace does not have.
+    /// A transformation needs something that the trace does not have.
     #[error(transparent)]
     Change(Box<dyn std::error::Error + Send + Sync>),
 }

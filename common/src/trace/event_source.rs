@@ -1,4 +1,4 @@
-//! The events of one rank, wherever they come from.
+//! Sources of the events of one rank.
 
 use std::path::PathBuf;
 
@@ -13,8 +13,8 @@ pub trait EventSource {
     /// Where the trace cannot be read.
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError>;
 
-    /// Tells `passed` of the next few events instead of giving them out: at most of `most` that have letters, and never of what
-    /// stands between the last of these and the next event. Most sources cannot.
+    /// Counts the next few events in `passed` instead of returning them: at most `most` events with letters, and
+    /// nothing between the last of these and the next event. Most sources do not support this.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -34,7 +34,7 @@ pub trait EventSource {
     }
 }
 
-/// The outcome of an attempt to pass events.
+/// The outcome of an attempt to pass over events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passing {
     /// The source has to be read.

@@ -1,7 +1,7 @@
-//! The parts of a trace brought together: into one directory, or into one archive.
+//! Gathers the parts of a trace into one directory or one archive.
 //!
-//! Streams are copied as they are, a piece at a time, and what was written by each rank is compared by its checksum with
-//! what arrives. What is made has its name only once it is whole.
+//! Streams are copied unchanged, piece by piece, and the checksum recorded by each rank is compared with the copy. The
+//! output gets its name only when it is complete.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -23,7 +23,7 @@ pub struct Gathered {
     pub ranks: u32,
     /// Size of all streams.
     pub size: Bytes,
-    /// Streams whose rank did not say what their checksum should be: it was killed, or its disk was full.
+    /// Streams whose rank did not record a checksum: it was killed, or its disk was full.
     pub unchecked: u32,
 }
 
@@ -33,12 +33,12 @@ enum Output {
     Directory { path: PathBuf, file: Option<File> },
 }
 
-/// Gathers the parts of a trace from directories and archives into `output`: an archive if it is called `.tar`, or a
-/// directory.
+/// Gathers the parts of a trace from directories and archives into `output`: an archive if its name ends in `.tar`, or
+/// else a directory.
 ///
 /// # Errors
-/// Where the parts do not make a whole, a checksum is wrong, `output` exists or cannot be written. The parts are left as
-/// they are, and nothing is at `output`.
+/// If the parts are incomplete, a checksum is wrong, or `output` exists or cannot be written. The parts are not
+/// changed, and nothing is left at `output`.
 pub fn gather(places: &[impl AsRef<Path>], output: &Path) -> Result<Gathered, TraceError> {
     let whole = Parts::open(places)?.whole()?;
     if output.exists() {
@@ -64,7 +64,7 @@ fn copy(whole: Whole, place: &Path, into_archive: bool) -> Result<Gathered, Trac
     let sizes: Result<Vec<u64>, TraceError> =
         streams.iter().map(|stream| stream.remaining().map_err(TraceError::io(stream.name()))).collect();
     let sizes = sizes?;
-    // Those of a rank that was killed are known only now.
+    // The checksums of a killed rank are known only now.
     for (entry, &size) in manifest.per_rank.iter_mut().zip(&sizes) {
         entry.disk = Bytes(size);
         gathered.unchecked += u32::from(entry.crc32.is_none());

@@ -1,4 +1,4 @@
-//! Lines of a file, gzipped or not, with bounded memory and exact words on how it ends.
+//! Lines of a file, plain or gzipped, with bounded memory and precise errors about its end.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
@@ -38,21 +38,21 @@ enum Unread {
     Plain(Section),
     /// Gzip members, the next of which begins here.
     Gzip(Section),
-    /// The rest of a gzip member that was checked, and of which more is left than is kept.
+    /// The rest of a gzip member that was verified, which is larger than the buffer.
     Rest(Box<Rest>),
     /// The rest of a gzip member that is too large to check first.
     Member(Box<GzDecoder<BufReader<Section>>>),
     Ended,
 }
 
-/// A gzip member of which only the beginning was given out. Unpacking it again up to there takes less memory than its text,
-/// or a decoder's state, in each of thousands of files.
+/// A gzip member of which only the beginning was delivered. Decompressing it again up to there takes less memory than
+/// keeping its text, or a decoder's state, for each of thousands of files.
 struct Rest {
     /// The beginning of the member.
     member: Section,
-    /// How much of its text was given out.
+    /// The length of the text that was delivered.
     given: usize,
-    /// How much text it has.
+    /// The length of its text.
     length: usize,
 }
 
@@ -185,7 +185,7 @@ impl Lines {
         self.text.extend_from_slice(text);
     }
 
-    /// How much text may be added to what there is.
+    /// The number of bytes that may be added to the present text.
     fn room(&self) -> usize {
         self.kept.checked_sub(self.text.len()).filter(|&room| room > 0).unwrap_or(self.kept)
     }
@@ -306,7 +306,7 @@ mod tests {
     }
 
     proptest! {
-        /// Wherever a text is cut into members, some of which may be empty, and however little of it is kept, it has its lines.
+        /// A text has the same lines for any division into members, some of which may be empty, and any buffer size.
         #[test]
         fn a_text_has_the_same_lines_however_it_is_cut(
             words in prop::collection::vec("(\u{feff})?[a-c]{0,40}", 0..60),

@@ -1,9 +1,9 @@
-//! Events of a rank with the place that each comes from.
+//! Events of a rank with their places.
 
 use crate::event::{Event, ThreadId};
 use crate::event_buffer::{EventBuffer, EventRef};
 
-/// The place in a rank's trace that an event comes from.
+/// The place of an event in a rank's trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Location {
     /// The thread whose event it is.
@@ -17,7 +17,7 @@ pub struct Location {
 pub struct Located<'b> {
     /// The event.
     pub event: EventRef<'b>,
-    /// The place that it comes from.
+    /// Its place.
     pub location: Location,
 }
 
@@ -88,12 +88,12 @@ impl LocatedEvents {
         self.locate(first, location);
     }
 
-    /// The events alone, for readers that append to them and then [`locate`](Self::locate) what they appended.
+    /// The events without places, for readers that append to them and then [`locate`](Self::locate) the new ones.
     pub fn events_mut(&mut self) -> &mut EventBuffer {
         &mut self.events
     }
 
-    /// Says that the events from index `first` on come from `location`.
+    /// Sets the place of the events from index `first` on.
     pub fn locate(&mut self, first: usize, location: Location) {
         let Location { thread, line } = location;
         if self.lines.last().map_or(line.is_some(), |&(_, last)| last != line) {

@@ -1,10 +1,10 @@
-//! Traces on disk: a directory with one gzip stream per rank and a manifest, as titr writes it, or parts of one in several
-//! directories, or all of it in one archive; and what SimGrid takes, an index of files or one file. [`Trace`] is any of them,
-//! opened, or a trace of another tool whose [format](TraceFormat) is known.
+//! Traces on disk: titr's directory with one gzip stream per rank and a manifest, or parts of it in several
+//! directories, or all of it in one archive; and SimGrid's index of files or single file. A [`Trace`] is an opened
+//! trace of any of these kinds, or of another tool whose [format](TraceFormat) is known.
 //!
-//! A stream is a series of gzip members, a member for each buffer that the tracer flushed, so that whatever ends the
-//! program costs at most the last buffer: a reader takes every complete member and reports the torn tail. A stream that
-//! is complete ends with `# end EVENTS`.
+//! A stream is a series of gzip members, one for each buffer that the tracer flushed, so that a crash of the program
+//! costs at most the last buffer: a reader accepts every complete member and reports the incomplete tail. A complete
+//! stream ends with `# end EVENTS`.
 
 mod archive;
 pub mod directory;

@@ -1,4 +1,4 @@
-//! A trace that is open, whatever format it is in.
+//! An open trace, in any format.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::section::Section;
 use super::stream::RankStream;
 use crate::event::Rank;
 
-/// Where the events of the ranks of an opened trace are.
+/// Access to the events of an opened trace's ranks.
 pub trait RankSources: Send + Sync {
     /// The events of `rank`, from its first; of a torn stream those that there are, if that is `partial`.
     ///
@@ -19,21 +19,21 @@ pub trait RankSources: Send + Sync {
     /// Where they cannot be read.
     fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError>;
 
-    /// The file of `rank` as it is on disk; `None` where the rank has no file of its own.
+    /// The file of `rank` on disk; `None` if the rank has no file of its own.
     ///
     /// # Errors
-    /// Where the file cannot be opened.
+    /// If the file cannot be opened.
     fn file(&self, rank: Rank) -> Result<Option<Section>, TraceError> {
         let _ = rank;
         Ok(None)
     }
 
-    /// Parts of the trace that have no counterpart in titr's events, as far as it was read: a sentence for each kind.
+    /// Parts of the trace without a counterpart in titr's events, found in reading so far: a sentence for each kind.
     fn untranslated(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The events as they are in the files, if these are others.
+    /// The recorded events of the files, if the trace returns changed ones.
     fn as_recorded(&self) -> Option<Arc<dyn RankSources>> {
         None
     }
@@ -89,36 +89,36 @@ impl Trace {
         Self { sources: change(self.sources), ..self }
     }
 
-    /// Adds what is known of how the trace was taken.
+    /// Adds the description of how the trace was taken.
     #[must_use]
     pub fn with_manifest(self, manifest: Manifest) -> Self {
         Self { manifest: Some(Arc::new(manifest)), ..self }
     }
 
-    /// Says that the ranks are those of several worlds.
+    /// Declares that the ranks are those of several worlds.
     pub(super) fn of_worlds(self, worlds: Arc<[World]>) -> Self {
         Self { worlds, ..self }
     }
 
-    /// The worlds that the ranks are of, in order; none where all ranks are of one world and that was never in question.
+    /// The worlds of the ranks, in order; none if all ranks are known to be of one world.
     #[must_use]
     pub fn worlds(&self) -> &[World] {
         &self.worlds
     }
 
-    /// Takes what a torn trace holds, where it would be an error otherwise.
+    /// Accepts an incomplete trace, which would be an error otherwise.
     #[must_use]
     pub fn partial(self, partial: bool) -> Self {
         Self { partial, ..self }
     }
 
-    /// As [`partial`](Self::partial), but a trace that holds nothing is not taken.
+    /// Like [`partial`](Self::partial), but rejects an empty trace.
     ///
     /// # Errors
-    /// Where no rank has an event.
+    /// If no rank has an event.
     pub fn partial_unless_empty(self, partial: bool) -> Result<Self, TraceError> {
         let this = self.partial(partial);
-        // An error is one for whoever reads the rank.
+        // Errors are left to the reader of the rank.
         let has_event = |rank| {
             this.stream(Rank(rank)).and_then(|mut stream| stream.next_event()).map_or(true, |event| event.is_some())
         };
@@ -129,7 +129,7 @@ impl Trace {
         Ok(this)
     }
 
-    /// Whether a torn trace is taken for what it holds.
+    /// Whether an incomplete trace is accepted.
     #[must_use]
     pub fn is_partial(&self) -> bool {
         self.partial
@@ -141,19 +141,20 @@ impl Trace {
         self.ranks
     }
 
-    /// How the trace was taken, where that is known.
+    /// How the trace was taken, if known.
     #[must_use]
     pub fn manifest(&self) -> Option<&Manifest> {
         self.manifest.as_deref()
     }
 
-    /// Parts of a foreign trace that have no counterpart in titr's events, as far as it was read: a sentence for each kind.
+    /// Parts of a foreign trace without a counterpart in titr's events, found in reading so far: a sentence for each
+    /// kind.
     #[must_use]
     pub fn untranslated(&self) -> Vec<String> {
         self.sources.untranslated()
     }
 
-    /// This trace with all events as they are in its files.
+    /// This trace with the recorded events of its files.
     #[must_use]
     pub fn as_recorded(&self) -> Self {
         let sources = self.sources.as_recorded().unwrap_or_else(|| Arc::clone(&self.sources));
@@ -181,10 +182,10 @@ impl Trace {
         (0..self.ranks).map(|rank| self.stream(Rank(rank))).collect()
     }
 
-    /// The file of `rank` as it is on disk; `None` where the rank has no file of its own.
+    /// The file of `rank` on disk; `None` if the rank has no file of its own.
     ///
     /// # Errors
-    /// Where the file cannot be opened.
+    /// If the file cannot be opened.
     pub fn file_of(&self, rank: Rank) -> Result<Option<Section>, TraceError> {
         self.sources.file(rank)
     }

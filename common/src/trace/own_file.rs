@@ -1,8 +1,8 @@
-//! A file that is written beside a program that may close its descriptor.
+//! A file whose descriptor may be closed by the traced program.
 //!
-//! The tracer shares the table of descriptors with the program that it is in. Some programs close descriptors that they have not
-//! opened, and the next file that they open gets the number. So an [`OwnFile`] remembers the device and the inode of its file,
-//! and touches the descriptor only while it is still that file.
+//! The tracer shares the descriptor table with the program. Some programs close descriptors that they have not opened,
+//! and the next file that they open gets the number. An [`OwnFile`] therefore remembers the device and the inode of its
+//! file, and uses the descriptor only while it still refers to that file.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -88,7 +88,7 @@ impl Write for OwnFile {
 impl Drop for OwnFile {
     fn drop(&mut self) {
         if self.get().is_err() {
-            // The number is somebody else's, who closes it.
+            // The descriptor now belongs to the program, which will close it.
             self.file.take().map(File::into_raw_fd);
         }
     }

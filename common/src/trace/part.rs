@@ -1,8 +1,8 @@
-//! The parts of a trace that directories and archives hold, and the whole that several make.
+//! The parts of a trace in directories and archives, and their combination.
 //!
-//! Each process writes where it is: its stream, its entry of the manifest, and rank 0 the manifest's part about the run.
-//! Where hosts share no file system, or ranks were given a directory each, these are parts; together they are the trace
-//! if each rank is there once and all are of the same run.
+//! Each process writes locally: its stream, its entry of the manifest, and rank 0 the manifest's part about the run. If
+//! hosts share no file system, or each rank has a directory of its own, these are parts. Together they form the trace
+//! if they contain each rank once and belong to the same run.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -187,7 +187,7 @@ impl Parts {
     }
 }
 
-/// How many missing ranks are looked for: a damaged manifest may speak of a world of billions.
+/// Number of missing ranks that are searched for: a damaged manifest may claim a world of billions.
 const MISSING: usize = 1 << 16;
 
 fn refuse<T>(path: &Path, what: impl Into<String>) -> Result<T, TraceError> {

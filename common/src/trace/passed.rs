@@ -1,4 +1,4 @@
-//! Events that a reader passes without handing them out.
+//! Events that a reader passes over without returning them.
 
 use std::hash::{Hash, Hasher};
 
@@ -9,11 +9,11 @@ use crate::event_buffer::{DictEntry, EventRef, EventSink};
 use crate::grammar::write_event;
 use crate::units::{Instructions, Seconds};
 
-/// A tally of events that were passed, and, if they are asked for, their letters.
+/// Counts of events that were passed over and, if requested, their letters.
 ///
-/// A **letter** is a number that equal events have in common, and that different events of a trace practically never do: the first event
-/// has 0, the next one that differs 1. Computations, sleeps, annotations and the stacks of call sites have none: they may differ from one
-/// iteration of a loop to the next, which makes the same calls.
+/// A **letter** is a number that is the same for equal events, and practically never the same for different events of a
+/// trace: the first event has 0, the next different one 1. Computations, sleeps, annotations and the stacks of call
+/// sites have none, because they may differ between iterations of a loop that makes the same calls.
 #[derive(Clone, Debug, Default)]
 pub struct Passed {
     letters: Option<Vec<u32>>,
@@ -23,14 +23,14 @@ pub struct Passed {
     facts: u64,
     work: Instructions,
     slept: Seconds,
-    /// The event in each slot of the reader's dictionary, as far as it counts.
+    /// The relevant properties of the event in each slot of the reader's dictionary.
     known: Vec<PassedEvent>,
     /// The letter of each event that has one, by a hash of its fields, or of its text where it is a rare one.
     alphabet: FxHashMap<u64, u32>,
     text: Vec<u8>,
 }
 
-/// An event of the reader's dictionary, as far as it counts.
+/// The relevant properties of an event in the reader's dictionary.
 #[derive(Clone, Copy, Debug)]
 struct PassedEvent {
     /// The generation of the event in the dictionary.

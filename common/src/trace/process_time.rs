@@ -1,5 +1,5 @@
-//! How the process of a rank spent its time while it was traced, by the clocks of the system: what the trace holds of it as
-//! computation, and what it does not.
+//! Times of a rank's process while it was traced, by the system's clocks: the time that the trace has as computation,
+//! and the rest.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,14 +66,14 @@ impl ProcessTime {
         Some((self.waiting? - self.run_queue?).max(0.0))
     }
 
-    /// CPU time that the trace has as computation, as far as that is known.
+    /// CPU time that the trace has as computation, if known.
     #[must_use]
     pub fn counted(&self) -> f64 {
         self.computation.unwrap_or(self.calling_threads)
     }
 
-    /// Whether so much more CPU time, or time of waiting, would change what a replay predicts: at least 1 % of the computation that
-    /// was counted, and a millisecond.
+    /// Whether this much additional CPU time, or waiting time, would change the prediction of a replay: at least 1 % of
+    /// the counted computation, and a millisecond.
     #[must_use]
     pub fn matters(&self, seconds: f64) -> bool {
         seconds >= LEAST && seconds >= MATTERS * self.counted()

@@ -8,7 +8,7 @@ use super::process_time::ProcessTime;
 pub struct RankTimes {
     /// The sum, in seconds.
     pub seconds: f64,
-    /// The ranks of which it is the sum.
+    /// The number of ranks in the sum.
     pub ranks: u64,
     /// The CPU time that was counted as computation in these ranks, in seconds.
     pub counted: f64,

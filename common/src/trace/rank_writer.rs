@@ -1,7 +1,7 @@
-//! Writing one rank's events, one by one, where nobody waits for them: what converts or generates traces does.
+//! Writes one rank's events, one by one, for converters and generators, which need not be fast for a waiting program.
 //!
-//! The tracer does the same in two halves, as there a program waits: events become text in its own thread and members of
-//! the file in another.
+//! The tracer does the same in two halves, since a program waits for it: its own thread converts events to text, and
+//! another thread writes the members of the file.
 
 use std::io;
 use std::path::Path;
@@ -62,10 +62,10 @@ impl RankWriter {
         Ok(())
     }
 
-    /// Ends the stream, however the rank did. What it has become is entered in `entry`.
+    /// Ends the stream, for any ending of the rank. The facts about the stream are entered in `entry`.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If it cannot be written.
     pub fn finish(mut self, entry: RankEntry) -> io::Result<RankEntry> {
         if !self.text.is_empty() {
             self.end_member()?;

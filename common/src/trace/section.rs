@@ -1,4 +1,4 @@
-//! A stretch of a file: a rank's stream, which has its file for itself or lies in an archive with others.
+//! A range of a file: a rank's stream, in its own file or in an archive.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use flate2::Crc;
 use super::error::TraceError;
 use crate::input;
 
-/// How much is copied at a time.
+/// Number of bytes that are copied at a time.
 const PIECE: usize = 256 << 10;
 
 /// Bytes of a file, to be read from their beginning. A clone reads for itself.
@@ -20,7 +20,7 @@ pub struct Section {
     /// The name of the file.
     name: PathBuf,
     file: Handle,
-    /// Where the next byte is, and where there are no more.
+    /// The position of the next byte, and the end.
     at: u64,
     end: u64,
 }
@@ -83,10 +83,10 @@ impl Section {
 }
 
 impl Section {
-    /// Reads what remains a piece at a time.
+    /// Reads the rest piece by piece.
     ///
     /// # Errors
-    /// Where it cannot be read, or `take` refuses.
+    /// If it cannot be read, or `take` fails.
     pub fn read_pieces(&mut self, mut take: impl FnMut(&[u8]) -> Result<(), TraceError>) -> Result<(), TraceError> {
         let mut piece = vec![0; PIECE];
         loop {
@@ -99,10 +99,10 @@ impl Section {
         }
     }
 
-    /// Reads it to its end, and compares its checksum with what was `said`.
+    /// Reads it to its end, and compares its checksum with the recorded one.
     ///
     /// # Errors
-    /// Where it cannot be read, or the checksum is another.
+    /// If it cannot be read, or the checksum differs.
     pub fn check(mut self, said: u32) -> Result<(), TraceError> {
         let mut crc = Crc::new();
         self.read_pieces(|bytes| {

@@ -1,7 +1,7 @@
-//! A single file with the lines of all ranks, dealt out to them.
+//! A single file with the lines of all ranks, distributed to them.
 //!
-//! Lines that are passed while one rank is read wait in memory for the others, as in SimGrid: a file in which the ranks
-//! take turns needs little, one that holds them one after another needs all but the first.
+//! While one rank is read, the lines of other ranks wait in memory, as in SimGrid: a file in which the ranks alternate
+//! needs little memory, a file with one rank after another needs all but the first in memory.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -28,7 +28,7 @@ impl SharedFile {
         self.lines.path()
     }
 
-    /// The next line that is of `rank`, or of nobody, with its number.
+    /// The next line of `rank`, or of no rank, with its number.
     pub(super) fn next(&mut self, rank: Rank) -> Result<Option<(u64, Vec<u8>)>, TraceError> {
         if let Some(line) = self.waiting.get_mut(rank.0 as usize).and_then(VecDeque::pop_front) {
             return Ok(Some(line));
@@ -40,7 +40,7 @@ impl SharedFile {
             let (owner, text) = (leading_number(text), text.to_vec());
             let line = (self.lines.line(), text);
             match owner {
-                // Whoever reads it says what is wrong with it; comments and blanks mean nothing.
+                // Its reader reports what is wrong with it; comments and blank lines mean nothing.
                 None => return Ok(Some(line)),
                 Some(owner) if owner == rank.0 => return Ok(Some(line)),
                 Some(owner) => {
@@ -57,7 +57,7 @@ impl SharedFile {
 /// is damage, and would take the memory of a world.
 const FEW_RANKS: u64 = 1 << 10;
 
-/// How many ranks the file speaks of: the largest in the first column, and one.
+/// The number of ranks in the file: the largest rank in the first column, plus one.
 pub(super) fn count_ranks(path: &Path) -> Result<u32, TraceError> {
     let mut lines = Lines::open(path)?;
     let mut ranks = 0;

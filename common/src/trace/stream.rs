@@ -1,4 +1,4 @@
-//! The events of one rank, read as they are asked for.
+//! The events of one rank, read on demand.
 
 use std::path::PathBuf;
 
@@ -48,11 +48,11 @@ impl RankStream {
         Ok(self.pending.get(self.given - 1).map(EventRef::to_event))
     }
 
-    /// Tells `passed` of the next `most` events that have letters and of what stands before each, or of those that there are.
-    /// Returns how many threads' numbers it has seen, from 1 on: the largest number of a thread, and one.
+    /// Counts the next `most` events with letters, and everything before each of them, in `passed`, or as many as there
+    /// are. Returns the number of threads seen: the largest thread number, plus one.
     ///
     /// # Errors
-    /// Where the trace cannot be read.
+    /// If the trace cannot be read.
     pub fn pass(&mut self, passed: &mut Passed, most: u64) -> Result<u32, TraceError> {
         let until = passed.counted().saturating_add(most);
         let mut threads = 1;

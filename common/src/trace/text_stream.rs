@@ -14,10 +14,10 @@ use crate::event::{Rank, ThreadId};
 use crate::event_buffer::EventSink;
 use crate::grammar::{END, EventReader, HEADER};
 
-/// How much of a line an error shows.
+/// Number of bytes of a line that an error shows.
 const SHOWN: usize = 80;
-/// About how many events of a line are given out at a time: a line may stand for a thousand, and a trace has thousands of
-/// ranks.
+/// Approximate number of a line's events that are returned at a time: a line may stand for a thousand, and a trace has
+/// thousands of ranks.
 const AT_ONCE: usize = 16;
 
 /// The events of one rank in a text, in order.
@@ -28,7 +28,7 @@ pub(super) struct TextStream {
     /// The number of events that were read.
     events: u64,
     line: u64,
-    /// Whether the stream says that titr wrote it, so that it has to have an end record.
+    /// Whether the stream declares that titr wrote it, so that it must have an end record.
     own: bool,
     partial: bool,
     ended: bool,
@@ -48,7 +48,7 @@ pub(super) fn is_first_format(line: &[u8]) -> bool {
     !rank.is_empty() && rank.iter().all(u8::is_ascii_digit) && fields.next().is_some()
 }
 
-/// Where a stream's lines come from.
+/// The source of a stream's lines.
 pub(super) enum Input {
     Own(Lines),
     Shared(Arc<Mutex<SharedFile>>),
@@ -157,7 +157,7 @@ impl TextStream {
         Ok(())
     }
 
-    /// Takes a torn stream for what there is, if that was asked for.
+    /// Accepts an incomplete stream, if that was requested.
     #[inline]
     fn as_asked_for(&mut self, read: Result<bool, TraceError>) -> Result<bool, TraceError> {
         read.or_else(|error| self.end_early(error))
@@ -185,7 +185,8 @@ impl TextStream {
 }
 
 impl EventSource for TextStream {
-    /// Reads the next line that has events, or a few of them. A torn stream is an error, or ends if what there is was asked for.
+    /// Reads the next line with events, or a few of its events. An incomplete stream is an error, or ends if partial
+    /// traces are accepted.
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         if self.ended {
             return Ok(false);
@@ -223,7 +224,7 @@ impl EventSource for TextStream {
 }
 
 impl Input {
-    /// The next line that is of `rank`, or of nobody, with its number; the last one `again` if it is unfinished.
+    /// The next line of `rank`, or of no rank, with its number; the last one `again` if it is unfinished.
     fn next(&mut self, rank: Rank, again: bool) -> Result<Option<NumberedLine<'_>>, TraceError> {
         match self {
             Self::Own(lines) => {

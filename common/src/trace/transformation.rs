@@ -1,4 +1,4 @@
-//! Traces seen through a change: a scaled computation, a hypothesis.
+//! Changes of traces that are applied as they are read: a scaled computation, a hypothesis.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use super::event_source::EventSource;
 use super::opened::{RankSources, Trace};
 use crate::event::Rank;
 
-/// A change of a trace. A change of each rank by itself is [`Trace::map_sources`]; a change of all ranks together makes a
-/// [`Trace`] of its own.
+/// A change of a trace. [`Trace::map_sources`] changes each rank independently; a change of all ranks together makes a
+/// new [`Trace`].
 pub trait Transformation {
     /// The changed trace, whose events are changed as they are read.
     ///
     /// # Errors
-    /// Where the trace does not hold what the change needs.
+    /// If the trace lacks something that the change needs.
     fn apply(&self, trace: Trace) -> Result<Trace, TraceError>;
 }
 

@@ -1,4 +1,4 @@
-//! Writing one rank's stream.
+//! Writes one rank's stream.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -15,7 +15,7 @@ use crate::units::Bytes;
 /// A gzip header without name or time, so that the same text gives the same bytes (RFC 1952 §2.3).
 const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 
-/// The window of 2¹³ bytes, out of 2¹⁵: what repeats in a trace does so after a few lines, and a rank's memory counts.
+/// The window of 2¹³ bytes, out of 2¹⁵: repetitions in a trace are only a few lines apart, and memory per rank matters.
 const WINDOW_BITS: u8 = 13;
 
 /// A rank's stream on disk: a gzip member for each write.
@@ -23,23 +23,23 @@ pub struct StreamWriter {
     file: OwnFile,
     path: PathBuf,
     place: Placement,
-    /// Kept from member to member, as its memory is what costs.
+    /// Reused for all members, since its memory is the main cost.
     deflate: Compress,
     packed: Vec<u8>,
     /// Size of the file up to the last whole member.
     size: u64,
     /// Checksum of the file up to the last whole member.
     crc: Crc,
-    /// Whether the file has an end record behind the last whole member.
+    /// Whether the file has an end record behind the last complete member.
     is_closed: bool,
 }
 
-/// A complete stream as it is on disk.
+/// A complete stream on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FinishedStream {
     /// Size of the file in bytes.
     pub size: Bytes,
-    /// CRC-32 of the file as it is on disk.
+    /// CRC-32 of the file on disk.
     pub crc32: u32,
 }
 
@@ -52,10 +52,10 @@ impl StreamWriter {
         Self::create_at(directory, rank, level, Ok)
     }
 
-    /// As [`create`](Self::create), with the file at the descriptor that `place` chooses.
+    /// Like [`create`](Self::create), with the file at the descriptor that `place` chooses.
     ///
     /// # Errors
-    /// Where the file exists, cannot be created or cannot be placed.
+    /// If the file exists, cannot be created or cannot be placed.
     pub fn create_at(directory: &Path, rank: Rank, level: u32, place: Placement) -> io::Result<Self> {
         let path = directory::stream(directory, rank);
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
@@ -123,7 +123,7 @@ impl StreamWriter {
         Ok(())
     }
 
-    /// Removes from the file what is behind the last whole member.
+    /// Truncates the file after the last complete member.
     fn take_back(&mut self) -> io::Result<()> {
         self.file.recover(&self.path, self.size, self.place)?;
         let mut file = self.file.get()?;

@@ -1,6 +1,6 @@
-//! Quantities with their units in the type, so that bytes are never added to instructions, and how people write them.
+//! Quantities with their units in the type, so that bytes are never added to instructions, and their notation.
 //!
-//! A person writes a quantity as a number and a unit, `10 Gbit/s`, in platform files, in options of the commands and in the
+//! Users write a quantity as a number and a unit, `10 Gbit/s`, in platform files, in options of the commands and in the
 //! tracer's environment variables. All of these accept the following units:
 //!
 //! | quantity | type | units | prefixes |
@@ -10,11 +10,11 @@
 //! | time | [`Seconds`] | `s` | `m` `u` or `µ` `n` `p` |
 //! | speed | [`Speed`] | `instr/s` `flop/s` | `k` `M` `G` `T` `P` |
 //!
-//! A platform file demands the unit ([`Quantity`]): whoever writes 1000 for a bandwidth means bits as often as bytes. Zero
-//! is the same in all units, and a size or time of zero needs none. An
-//! option or a variable also takes a number alone where only one unit is natural: bytes, written in digits, for a size
-//! ([`Bytes::from_str`]), and instructions per second for a speed ([`Speed::from_str`]). SimGrid's XML has units of its own,
-//! which the reader of such files lists and [`Dimension`] parses.
+//! A platform file requires the unit ([`Quantity`]): a plain 1000 for a bandwidth could mean bits or bytes. Zero is the
+//! same in all units, so a size or time of zero needs none. An option or a variable also accepts a plain number if only
+//! one unit is natural: bytes, written in digits, for a size ([`Bytes::from_str`]), and instructions per second for a
+//! speed ([`Speed::from_str`]). SimGrid's XML has units of its own, which the reader of such files lists and
+//! [`Dimension`] parses.
 
 mod written;
 
@@ -59,7 +59,7 @@ pub struct Bandwidth {
     pub bytes_per_second: f64,
 }
 
-/// How fast one core of a host computes.
+/// The speed of computation of one core of a host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Speed {
     /// Instructions per second.
@@ -90,7 +90,7 @@ impl FromStr for Bytes {
 }
 
 impl Speed {
-    /// How long `work` takes on one core.
+    /// The time of `work` on one core.
     #[must_use]
     pub fn time_for(self, work: Instructions) -> Seconds {
         Seconds(work.0 / self.per_second)

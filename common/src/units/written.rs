@@ -1,4 +1,4 @@
-//! Quantities as people write them: a number and its unit, `"10 Gbit/s"`.
+//! Quantities in the users' notation: a number and its unit, `"10 Gbit/s"`.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -48,16 +48,16 @@ pub struct Dimension {
     pub units: &'static [(&'static str, f64)],
     /// Prefixes that a unit may have.
     pub prefixes: &'static [Prefixes],
-    /// Whether a quantity of nothing makes sense.
+    /// Whether the quantity may be zero.
     pub may_be_zero: bool,
     /// The unit of a number alone; `None` where a number alone is a mistake.
     pub unit_of_numbers: Option<&'static str>,
 }
 
-/// Prefixes of units, each with what it multiplies them by.
+/// Prefixes of units, each with its factor.
 pub type Prefixes = &'static [(&'static str, f64)];
 
-/// No prefix: the unit as it is.
+/// No prefix: the plain unit.
 pub const NO_PREFIX: Prefixes = &[("", 1.0)];
 
 /// Prefixes of the powers of 1000.
@@ -75,7 +75,7 @@ pub const BINARY: Prefixes = &[
 /// Prefixes of the powers of 1/1000.
 const FRACTIONS: Prefixes = &[("m", 1e-3), ("u", 1e-6), ("µ", 1e-6), ("μ", 1e-6), ("n", 1e-9), ("p", 1e-12)];
 
-/// A text or a number that is not the quantity that was asked for: a sentence that says why, and how to write one.
+/// A text or a number that is not the expected quantity: a sentence with the reason, and the correct notation.
 #[derive(Clone, Debug, PartialEq, Eq, ThisError)]
 #[error("{0}")]
 pub struct UnitError(String);
@@ -107,7 +107,7 @@ impl Dimension {
         Ok((digits, number, worth))
     }
 
-    /// Finds fault with values that make no sense; `number` is what was written.
+    /// Rejects impossible values; `number` is the given number.
     fn check(&self, value: f64, number: f64) -> Result<(), UnitError> {
         let name = self.name;
         match value {
@@ -229,7 +229,7 @@ impl<'de, T: Written> Visitor<'de> for QuantityVisitor<T> {
         text.parse().map_err(E::custom)
     }
 
-    /// Of a file whose language has units of its own, the quantity in its base unit.
+    /// In a file whose language has units of its own, the quantity in its base unit.
     fn visit_newtype_struct<D: Deserializer<'de>>(self, in_base_unit: D) -> Result<Quantity<T>, D::Error> {
         T::in_base_unit(f64::deserialize(in_base_unit)?).map(Quantity).map_err(D::Error::custom)
     }

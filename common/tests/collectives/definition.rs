@@ -1,4 +1,4 @@
-//! What each collective is to achieve, straight from its definition in the MPI standard (MPI 4.0, chapter 6).
+//! The required result of each collective, directly from its definition in the MPI standard (MPI 4.0, chapter 6).
 
 use titr_common::collectives::{Call, CallMode, Member, Selection};
 use titr_common::event::{CollectiveKind, Volumes};
@@ -17,7 +17,7 @@ pub struct Case {
     pub kind: Kind,
 }
 
-/// What is done with how many elements; `counts` has one for each member, `matrix` a row for each sender.
+/// A collective and its numbers of elements; `counts` has one for each member, `matrix` a row for each sender.
 #[derive(Clone, Debug)]
 pub enum Kind {
     Barrier,
@@ -98,7 +98,7 @@ impl Case {
         }
     }
 
-    /// What the member must have in the end.
+    /// The required result of the member.
     fn expected(&self, me: Member) -> Vec<Word> {
         let is_root = me == self.root;
         let members = || 0..self.size;
@@ -149,8 +149,8 @@ impl Case {
         use_it(&Call { me, size, root, kind, send, recv, element, mode, is_commutative })
     }
 
-    /// Runs the schedules of all members and compares what each gets with what it must get; where operands may change
-    /// places, whatever their order.
+    /// Runs the schedules of all members and compares each result with the required one; for commutative operations, in
+    /// any order of operands.
     pub fn check(&self, selection: &Selection) -> Result<(), String> {
         let letters = |member: Member, count: u64| -> Vec<Word> {
             (0..count * self.element).map(|byte| vec![(member, byte)]).collect()

@@ -1,8 +1,8 @@
 //! A machine that runs the schedules of all members: messages are matched in order per pair of members, and a send ends
-//! only when its receive has been posted, so that a schedule which relies on buffering is found out.
+//! only when its receive has been posted, so that schedules which rely on buffering are detected.
 //!
 //! A byte is a word over an alphabet with one letter for each byte that any member gives. Reducing concatenates words:
-//! the free monoid, so what holds here holds for every associative operation.
+//! this is the free monoid, so results here hold for every associative operation.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -15,7 +15,7 @@ struct Pending {
     is_send: bool,
     peer: Member,
     data: Slice,
-    /// What a send carries; it must not change under way.
+    /// The data of a send; it must not change in transit.
     words: Vec<Word>,
     is_done: bool,
 }
@@ -61,17 +61,17 @@ impl Process {
     }
 }
 
-/// What a member brings along: the bytes it gives, those it gets so far, and its steps.
+/// The input of a member: the bytes it gives, the bytes received so far, and its steps.
 pub struct Program {
     pub send: Vec<Word>,
     pub recv: Vec<Option<Word>>,
     pub steps: Vec<Step>,
 }
 
-/// Who waits for ever, at which step.
+/// The members that wait forever, and their steps.
 pub type Deadlock = Vec<(Member, Step)>;
 
-/// Runs all members to their end; gives what each of them got.
+/// Runs all members to their end; returns the result of each.
 pub fn run(programs: Vec<Program>) -> Result<Vec<Vec<Option<Word>>>, Deadlock> {
     let mut machine = Machine {
         processes: programs

@@ -1,4 +1,4 @@
-//! Every algorithm does what its collective is defined to do, and sends what the library sends.
+//! Every algorithm implements its collective's definition, and sends the library's messages.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod definition;

@@ -1,4 +1,4 @@
-//! What libraries really sent (`tests/data/collectives/README.md`) against what our schedules send.
+//! Messages of real libraries (`tests/data/collectives/README.md`) against those of our schedules.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -125,7 +125,7 @@ fn calls(step: Step) -> Vec<(char, Member, u64)> {
     }
 }
 
-/// Whether a call is the recorded one. A receive may have had more room than was needed, and from any source.
+/// Whether a call is the recorded one. A receive may have had more room than necessary, and any source.
 fn is_recorded(recording: &Recording, (kind, peer, len): (char, Member, u64), recorded: &str) -> bool {
     let (head, room) = recorded.split_once(':').expect("a peer and bytes");
     let (recorded_kind, recorded_peer) = head.split_at(1);
@@ -200,7 +200,8 @@ fn every_pair_of_members_exchanges_what_simgrid_sent() {
     assert_eq!(check_pairs(Library::SimGrid), 124);
 }
 
-/// Of what starts together in a round of `libnbc` only the order of the sends is compared with ours, and that of the receives.
+/// For messages that start together in a round of `libnbc`, only the order of the sends and the order of the receives
+/// are compared.
 #[test]
 fn every_member_starts_the_messages_that_libnbc_did() {
     let recordings = recordings_in(Library::OpenMpi, LIBNBC);

@@ -51,7 +51,7 @@ fn kind(collective: CollectiveKind, size: u32, count: u64, counts: impl Fn(u32) 
     }
 }
 
-/// Whether the order of operands means anything.
+/// Whether the order of operands matters.
 fn reduces(collective: CollectiveKind) -> bool {
     collective.signature().reduces
 }
@@ -112,7 +112,7 @@ fn strange_volumes() -> impl Strategy<Value = (Bytes, Vec<Bytes>)> {
     (volume(), prop::collection::vec(volume(), 0..20))
 }
 
-/// The same volumes in any form, in whichever argument a collective has.
+/// Equal volumes in any form, in any argument of a collective.
 fn strange(extent: Extent, volume: Bytes, list: &[Bytes]) -> Volumes {
     match extent {
         Extent::None => Volumes::None,
@@ -127,7 +127,7 @@ proptest! {
         prop_assert_eq!(case.check(&selection), Ok(()));
     }
 
-    /// Whatever a trace says — lists of a wrong length, volumes that no machine holds — there is an answer.
+    /// Any trace gets a result, even with lists of a wrong length or with impossible volumes.
     #[test]
     fn no_volumes_are_too_strange(
         (collective, algorithm) in prop::sample::select(algorithms()),

@@ -1,5 +1,5 @@
-//! The grammar from outside: what is written is read, SimGrid's lines mean what they mean there, and a wrong line is
-//! refused where it is wrong.
+//! The grammar from outside: round trips, SimGrid's lines with SimGrid's meaning, and errors at the right place of a
+//! wrong line.
 
 #![cfg(test)] // Tells clippy that helpers are tests too.
 

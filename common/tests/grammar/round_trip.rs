@@ -1,4 +1,4 @@
-//! All events, with whatever is in them, are read as they were written, and no line makes the reader panic.
+//! Round trips of all events, with any contents, and no panic for any line.
 
 use proptest::prelude::*;
 use titr_common::event::*;
@@ -19,7 +19,7 @@ proptest! {
         prop_assert_eq!(read, Ok(Some((actor, event))), "{}", line);
     }
 
-    /// Whatever is put into a line makes it wrong, or is still there when the event is written again.
+    /// Any text inserted into a line makes it invalid, or is still there when the event is written again.
     #[test]
     fn no_word_of_a_line_is_dropped(
         event in event(),
@@ -57,7 +57,7 @@ proptest! {
     ) {
         let mut events: Vec<(ThreadId, Event)> =
             order.iter().map(|(index, thread)| (*thread, index.get(&events).clone())).collect();
-        // What the communicators are that the events speak of.
+        // The communicators that the events refer to.
         let members = vec![Rank(0), Rank(1), Rank(2)];
         let group = Group { id: CommId(2), members, remote: Vec::new(), tag: None };
         events.insert(0, (ThreadId::MAIN, Event::CommCreate(CommCall::Split, CommId::WORLD, Some(group))));

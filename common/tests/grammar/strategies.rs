@@ -1,4 +1,4 @@
-//! Events of every kind, made up at random.
+//! Random events of every kind.
 
 use proptest::prelude::*;
 use titr_common::event::*;
@@ -40,7 +40,7 @@ fn outgoing() -> impl Strategy<Value = Outgoing> {
     })
 }
 
-/// Receives up to what a float counts exactly, as SimGrid's negative counts make them floats.
+/// Receives of sizes that a float counts exactly, as SimGrid's negative counts make them floats.
 fn incoming() -> impl Strategy<Value = Incoming> {
     let peers = (prop::option::of(rank()), prop::option::of(0..i32::MAX), any::<bool>(), any::<bool>());
     (comm(), peers, 0..1u64 << 53).prop_map(|(comm, (from, tag, any_source, any_tag), bytes)| Incoming {
@@ -98,7 +98,7 @@ fn collective() -> impl Strategy<Value = Collective> {
     (comm(), prop::sample::select(CollectiveKind::ALL.to_vec()), 1..100u64).prop_flat_map(|(comm, kind, element)| {
         let members = [WORLD as usize, 1, 3][comm.0 as usize];
         let signature = kind.signature();
-        // In the root's group of an inter-communicator, only the root says who it is.
+        // In the root's group of an inter-communicator, only the root knows that it is the root.
         let root = prop::option::of(rank()).prop_map(move |root| root.filter(|_| signature.is_rooted));
         let work = instructions().prop_map(move |work| if signature.reduces { work } else { Instructions(0.0) });
         (volumes(signature.send, members), volumes(signature.recv, members), root, work, any::<bool>()).prop_map(
@@ -174,7 +174,7 @@ fn code_place() -> impl Strategy<Value = CodePlace> {
     ]
 }
 
-/// What is neither a message between two ranks nor a collective of all members.
+/// Everything except messages between two ranks and collectives of all members.
 fn beyond_messages() -> impl Strategy<Value = Event> {
     prop_oneof![
         (neighborhood(), completion()).prop_map(|(call, completion)| Event::Neighborhood(call, completion)),

@@ -1,4 +1,4 @@
-//! Traces as the tracer leaves them, in directories of a folder that is gone after the test.
+//! Traces as the tracer leaves them, in temporary folders.
 
 use std::path::{Path, PathBuf};
 
@@ -49,7 +49,7 @@ impl Folder {
         }
     }
 
-    /// As if the rank had been killed.
+    /// As for a killed rank.
     pub fn running(&self, directory: &str, rank: u32) {
         entry("a run", rank, None).write(&self.path(directory)).unwrap();
     }

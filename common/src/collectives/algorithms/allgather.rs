@@ -1,6 +1,5 @@
-//! Gathers whose result all members get. Sources: Open MPI 4.1 `coll_base_allgather.c`, `coll_base_allgatherv.c`,
-//! `nbc_iallgatherv.c`; MPICH
-//! 4.0 `allgather_intra_*.c`, `allgatherv_intra_*.c`; SimGrid 3.32 `smpi_nbc_impl.cpp`; Bruck et al.: "Efficient
+//! Allgather algorithms. Sources: Open MPI 4.1 `coll_base_allgather.c`, `coll_base_allgatherv.c`, `nbc_iallgatherv.c`;
+//! MPICH 4.0 `allgather_intra_*.c`, `allgatherv_intra_*.c`; SimGrid 3.32 `smpi_nbc_impl.cpp`; Bruck et al.: "Efficient
 //! Algorithms for All-to-All Communications in Multiport Message-Passing Systems", IEEE TPDS 8(11), 1997; Chen et al.:
 //! "Performance Evaluation of Allgather Algorithms on Terascale Linux Cluster with Fast Ethernet", HPC-Asia 2005
 //! (neighbour exchange).
@@ -81,9 +80,8 @@ pub(in crate::collectives) fn bruck(comm: Comm, blocks: &Blocks) -> Schedule {
     steps
 }
 
-/// [`Allgather::RecursiveDoubling`] of blocks that belong to places counted from `root` and lie in `buffer`. Where the
-/// size is no power of two, a group may find no partner for some of its members; those who found one pass on what they
-/// got, by recursive halving.
+/// [`Allgather::RecursiveDoubling`] of blocks in `buffer` that are numbered from `root`. If the size is not a power of
+/// two, some members of a group may have no partner; those with a partner forward what they got, by recursive halving.
 pub(in crate::collectives) fn recursive_doubling(
     steps: &mut Schedule,
     comm: Comm,
@@ -115,8 +113,8 @@ pub(in crate::collectives) fn recursive_doubling(
     }
 }
 
-/// Of a group of `size` members the first `served` have something that the others want: who passes it on to whom, as
-/// `place` sees it. `transfer` gets the other's place, and whether it is to be sent.
+/// In a group of `size` members, the first `served` have data that the others need: the messages by which they forward
+/// it, from the view of `place`. `transfer` gets the other's place, and whether to send.
 pub(in crate::collectives) fn pass_on(served: u32, place: u32, size: u32, mut transfer: impl FnMut(u32, bool)) {
     for distance in doubling(size).rev() {
         let peer = place ^ distance;
@@ -170,8 +168,8 @@ pub(in crate::collectives) fn pipelined_ring(comm: Comm, blocks: &Blocks, elemen
     }
 }
 
-/// [`Allgather::NeighborExchange`] among an even number of members: after the first exchange each pair (2*i*, 2*i*+1) has
-/// two blocks; then the latest pair of blocks goes on, now to one side, now to the other.
+/// [`Allgather::NeighborExchange`] among an even number of members: after the first exchange each pair (2*i*, 2*i*+1)
+/// has two blocks; then each member forwards its latest pair of blocks, alternately to both sides.
 pub(in crate::collectives) fn neighbor_exchange(steps: &mut Schedule, comm: Comm, blocks: &Blocks) {
     let pair = |first: Member| blocks.blocks(Buffer::Recv, first..first + 2);
     let is_even = comm.me.is_multiple_of(2);

@@ -1,4 +1,4 @@
-//! Reductions whose result all members get. Sources: Open MPI 4.1 `coll_base_allreduce.c`, `nbc_iallreduce.c`; MPICH 4.0
+//! Allreduce algorithms. Sources: Open MPI 4.1 `coll_base_allreduce.c`, `nbc_iallreduce.c`; MPICH 4.0
 //! `allreduce_intra_*.c`; SimGrid 3.32 `allreduce-lr.cpp`; Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, section 4.5.
 //!
 //! The ring needs an operation that commutes; recursive doubling keeps the order of ranks.
@@ -180,7 +180,7 @@ pub(in crate::collectives) fn left_over(comm: Comm, data: Data) -> Option<Slice>
     (rest.len.0 > 0).then_some(rest)
 }
 
-/// How many phases [`Allreduce::SegmentedRing`] takes, whose segments have about `segment` bytes.
+/// The number of phases of [`Allreduce::SegmentedRing`], whose segments have about `segment` bytes.
 pub(in crate::collectives) fn phases(comm: Comm, data: Data, segment: u64) -> u32 {
     let round = u64::from(comm.size).saturating_mul(data.segment_elements(segment));
     let (whole, rest) = (data.count() / round, data.count() % round);

@@ -1,6 +1,6 @@
-//! All-to-all exchanges of blocks of one length. Sources: Open MPI 4.1 `coll_base_alltoall.c`, `nbc_ialltoall.c`; MPICH 4.0
-//! `alltoall_intra_*.c`; Bruck et al., IEEE TPDS 8(11), 1997; Thakur et al., IJHPCA 19(1), 2005, section 4.3. What a member
-//! sends to itself is a copy.
+//! All-to-all exchanges of blocks of equal length. Sources: Open MPI 4.1 `coll_base_alltoall.c`, `nbc_ialltoall.c`;
+//! MPICH 4.0 `alltoall_intra_*.c`; Bruck et al., IEEE TPDS 8(11), 1997; Thakur et al., IJHPCA 19(1), 2005, section 4.3.
+//! A member's message to itself is a copy.
 
 use super::algorithms;
 use super::alltoallv::{self, Alltoallv};

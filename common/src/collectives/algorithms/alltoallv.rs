@@ -1,5 +1,6 @@
-//! All-to-all exchanges of blocks of any lengths. Sources: Open MPI 4.1 `coll_base_alltoallv.c`, `coll_basic_alltoallw.c`;
-//! MPICH 4.0 `alltoallv_intra_scattered.c`; SimGrid 3.32 `smpi_nbc_impl.cpp`. What a member sends to itself is a copy.
+//! All-to-all exchanges of blocks of any lengths. Sources: Open MPI 4.1 `coll_base_alltoallv.c`,
+//! `coll_basic_alltoallw.c`; MPICH 4.0 `alltoallv_intra_scattered.c`; SimGrid 3.32 `smpi_nbc_impl.cpp`. A member's
+//! message to itself is a copy.
 
 use super::algorithms;
 use super::blocks::Blocks;
@@ -19,7 +20,7 @@ algorithms! {
     }
 }
 
-/// How many exchanges are under way at once in [`Alltoallv::Scattered`] (`MPIR_CVAR_ALLTOALL_THROTTLE`).
+/// Number of concurrent exchanges in [`Alltoallv::Scattered`] (`MPIR_CVAR_ALLTOALL_THROTTLE`).
 const AT_ONCE: u32 = 32;
 
 /// The steps of an all-to-all of blocks of any lengths.

@@ -1,6 +1,6 @@
-//! Broadcasts. Sources: Open MPI 4.1 `coll_base_bcast.c`, `nbc_ibcast.c`; MPICH 4.0 `bcast_intra_*.c`; SimGrid 3.32 `bcast-NTSL.cpp`,
-//! `bcast-NTSB.cpp`; Thakur, Rabenseifner, Gropp:
-//! "Optimization of Collective Communication Operations in MPICH", IJHPCA 19(1), 2005, section 4.2.
+//! Broadcasts. Sources: Open MPI 4.1 `coll_base_bcast.c`, `nbc_ibcast.c`; MPICH 4.0 `bcast_intra_*.c`; SimGrid 3.32
+//! `bcast-NTSL.cpp`, `bcast-NTSB.cpp`; Thakur, Rabenseifner, Gropp: "Optimization of Collective Communication
+//! Operations in MPICH", IJHPCA 19(1), 2005, section 4.2.
 
 use super::algorithms;
 use super::allgather;
@@ -141,7 +141,7 @@ fn at_once(tree: &Tree, whole: Slice) -> Schedule {
 /// Segment by segment along a chain, in rounds: in each, a segment arrives and the one before it is sent on
 /// (`bcast_sched_chain`).
 fn chain_in_rounds(tree: &Tree, data: Data, segment: u64) -> Schedule {
-    /// Length of a segment where none is asked for (`nbc_bcast_init`).
+    /// Default length of a segment (`nbc_bcast_init`).
     const SEGMENT: u64 = 16_384;
     let mut steps = Schedule::new();
     let segments = data.segments(if segment == 0 { SEGMENT } else { segment });

@@ -1,4 +1,4 @@
-//! How a vector is cut into one block for each member, and into segments.
+//! Divides a vector into one block for each member, and into segments.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::units::Bytes;
 pub(in crate::collectives) enum Blocks {
     /// Blocks of one length.
     Equal { count: u32, len: u64 },
-    /// As even as whole elements allow: the first blocks are one element longer.
+    /// Of nearly equal numbers of elements: the first blocks are one element longer.
     Balanced { count: u32, data: Data },
     /// Blocks of as many elements as the average rounded up; the last ones are shorter or empty.
     Ceiling { count: u32, data: Data },
@@ -19,8 +19,8 @@ pub(in crate::collectives) enum Blocks {
     Listed(Vec<u64>),
 }
 
-/// No vector is cut into many more segments than these, whatever volumes a trace speaks of: the longest that MPI 3 can
-/// describe (2³¹ numbers of 16 bytes) has as many in segments of 32 KiB.
+/// Approximate maximum number of segments, for any volume in a trace: the longest vector that MPI 3 can describe (2³¹
+/// numbers of 16 bytes) has this many segments of 32 KiB.
 pub(in crate::collectives) const MOST_SEGMENTS: u64 = 1 << 20;
 
 /// A vector of elements.
@@ -42,7 +42,7 @@ impl Data {
         self.bytes.div_ceil(self.element)
     }
 
-    /// Where the element with this index begins.
+    /// The offset of the element with this index.
     fn start(self, index: u64) -> u64 {
         index.saturating_mul(self.element).min(self.bytes)
     }
@@ -64,7 +64,7 @@ impl Data {
         self.elements(buffer, start..start.saturating_add(stride))
     }
 
-    /// The segments of at most `segment` bytes, as far as whole elements allow.
+    /// The segments of at most `segment` bytes, in whole elements.
     pub fn segments(self, segment: u64) -> Segments {
         let most = self.count().clamp(u64::from(self.bytes > 0), MOST_SEGMENTS);
         Segments { data: self, count: self.bytes.div_ceil(segment.max(1)).min(most) }
@@ -82,8 +82,8 @@ impl Data {
     }
 }
 
-/// A vector cut as Open MPI's `libnbc` does: into as many segments as its bytes fill, each of as many whole elements as the
-/// others, and the last one with what is left.
+/// A vector divided as in Open MPI's `libnbc`: into as many segments as its bytes fill, with equal numbers of whole
+/// elements, except that the last one has the rest.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::collectives) struct Segments {
     data: Data,
@@ -125,7 +125,7 @@ impl Blocks {
         }
     }
 
-    /// Where a block begins; for one past the last, where the vector ends.
+    /// The start of a block; for a block past the last one, the end of the vector.
     pub fn start(&self, block: u32) -> u64 {
         match *self {
             Self::Equal { len, .. } => len.saturating_mul(u64::from(block)),
@@ -166,7 +166,7 @@ impl Blocks {
         buffer.at(start, self.start(range.end).saturating_sub(start))
     }
 
-    /// How long the `count` blocks from `first` on are together, going on at block 0 after the last.
+    /// The total length of `count` blocks from `first` on, wrapping around from the last block to block 0.
     pub fn len_around(&self, first: u32, count: u32) -> u64 {
         let room = self.count() - first;
         if count <= room {

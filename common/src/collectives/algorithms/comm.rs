@@ -1,12 +1,12 @@
-//! Where a member stands in the communicator: neighbours around the ring, places counted from the root, and what to do
-//! when the size is no power of two.
+//! The position of a member in the communicator: neighbours around the ring, places counted from the root, and the
+//! treatment of sizes that are not a power of two.
 
 use crate::collectives::step::Member;
 
 /// A communicator as one of its members sees it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::collectives) struct Comm {
-    /// The member whose steps are asked for; less than `size`.
+    /// The member whose steps are computed; less than `size`.
     pub me: Member,
     /// The number of members; at least one.
     pub size: u32,
@@ -58,20 +58,20 @@ fn shift(member: Member, distance: u32, size: u32) -> Member {
     ((u64::from(member) + u64::from(distance)) % u64::from(size)) as Member
 }
 
-/// Which of two paired members goes on in a [`Fold`].
+/// The partner of a pair that continues in a [`Fold`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collectives) enum Survivor {
     Even,
     Odd,
 }
 
-/// How a communicator of any size becomes one of a power of two: the first `2 × extra` members pair up, and one of each
-/// pair hands its data to the other and waits for the result (Thakur, Rabenseifner, Gropp: "Optimization of Collective
+/// Reduces a communicator of any size to a power of two: the first `2 × extra` members pair up, and one of each pair
+/// gives its data to the other and waits for the result (Thakur, Rabenseifner, Gropp: "Optimization of Collective
 /// Communication Operations in MPICH", IJHPCA 19(1), 2005, section 4.5).
 #[derive(Clone, Copy, Debug)]
 pub(in crate::collectives) struct Fold {
     extra: u32,
-    /// How many members go on: the largest power of two that the size holds.
+    /// The number of members that continue: the largest power of two up to the size.
     pub size: u32,
     survivor: Survivor,
 }
@@ -81,9 +81,9 @@ pub(in crate::collectives) struct Fold {
 pub(in crate::collectives) enum Role {
     /// The member gives its data to this partner, and gets the result from it.
     Gives(Member),
-    /// The member takes the data of this partner, and goes on with this rank among those that do.
+    /// The member takes the data of this partner, and continues with this rank among the remaining members.
     Takes(Member, u32),
-    /// The member has no partner, and goes on with this rank among those that do.
+    /// The member has no partner, and continues with this rank among the remaining members.
     Alone(u32),
 }
 
@@ -119,8 +119,8 @@ impl Fold {
         }
     }
 
-    /// The first member that this rank stands for: itself, or the even one of its pair. One past the last rank gives one
-    /// past the last member.
+    /// The first member that this rank represents: itself, or the even member of its pair. One past the last rank gives
+    /// one past the last member.
     pub fn first_member(self, rank: u32) -> Member {
         rank + rank.min(self.extra)
     }

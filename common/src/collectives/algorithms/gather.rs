@@ -1,4 +1,4 @@
-//! Gathers at a root. Sources: Open MPI 4.1 `coll_base_gather.c`, `coll_basic_gatherv.c`; MPICH 4.0
+//! Gather algorithms. Sources: Open MPI 4.1 `coll_base_gather.c`, `coll_basic_gatherv.c`; MPICH 4.0
 //! `gather_intra_binomial.c`, `gatherv_allcomm_linear.c`; SimGrid 3.32 `smpi_nbc_impl.cpp`.
 
 use super::algorithms;

@@ -1,8 +1,8 @@
 //! The algorithms, each a pure function from (member, size, root, volumes) to that member's steps, and their names.
 //!
-//! A collective's algorithms stand in the collective's own file, beside the enum that names them. Libraries call different
-//! algorithms by one name: Open MPI's binomial broadcast serves the nearest child first, MPICH's the farthest. So each
-//! algorithm has a name that is its alone, and each library its own names ([`Library`](super::Library)).
+//! The algorithms of a collective are in its own file, next to the enum that names them. Libraries use the same name
+//! for different algorithms: Open MPI's binomial broadcast serves the nearest child first, MPICH's the farthest. Each
+//! algorithm therefore has a unique name, and each library its own names ([`Library`](super::Library)).
 
 pub(super) mod allgather;
 pub(super) mod allreduce;
@@ -69,7 +69,7 @@ macro_rules! algorithms {
 }
 pub(super) use algorithms;
 
-/// Writes what must name the algorithms of all collectives.
+/// Generates the code that has to name the algorithms of all collectives.
 macro_rules! collectives {
     ($($collective:ident($family:ty),)+) => {
         /// An algorithm of a collective.
@@ -150,7 +150,7 @@ pub struct Choice {
     pub algorithm: Algorithm,
     /// Length of the segments that travel in a pipeline, where the algorithm knows any; 0: everything at once.
     pub segment: Bytes,
-    /// How many chains hang from the root of a chain.
+    /// The number of chains below the root of a chain.
     pub fanout: u32,
 }
 
@@ -161,7 +161,7 @@ impl Choice {
         Self { algorithm, segment: Bytes(0), fanout: 1 }
     }
 
-    /// An algorithm as Open MPI uses it when it is asked for by name (`coll_tuned_init_chain_fanout` is 4).
+    /// An algorithm as Open MPI uses it when it is selected by name (`coll_tuned_init_chain_fanout` is 4).
     #[must_use]
     pub const fn forced(algorithm: Algorithm) -> Self {
         Self { fanout: 4, ..Self::new(algorithm) }

@@ -1,21 +1,21 @@
 //! Rabenseifner's algorithm: a reduce-scatter by recursive halving, in which partners at distances 1, 2, 4, … share the
-//! work on ever smaller parts of the vector; then the parts are gathered at the root, or by all (Rabenseifner:
-//! "Optimization of Collective Reduction Operations", ICCS 2004, LNCS 3036; Thakur et al., IJHPCA 19(1), 2005, section 4.5;
-//! Open MPI 4.1 `*_intra_redscat_*`; MPICH 4.0 `*_reduce_scatter_*`).
+//! work on ever smaller parts of the vector, followed by a gather of the parts at the root, or by an allgather
+//! (Rabenseifner: "Optimization of Collective Reduction Operations", ICCS 2004, LNCS 3036; Thakur et al., IJHPCA 19(1),
+//! 2005, section 4.5; Open MPI 4.1 `*_intra_redscat_*`; MPICH 4.0 `*_reduce_scatter_*`).
 //!
-//! The vector has at least as many elements as members take part in the halving.
+//! The vector has at least as many elements as there are members in the halving.
 
 use super::blocks::{Blocks, Data};
 use super::comm::{Comm, Fold, Role, Survivor, doubling};
 use super::schedule::Schedule;
 use crate::collectives::step::{Buffer, Member, Slice};
 
-/// How a library cuts the vector.
+/// How a library divides the vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collectives) enum Variant {
     /// Each part in halves; members that pair up beforehand share that work too (Open MPI).
     Halves,
-    /// In one block of nearly equal length for each member that takes part (MPICH).
+    /// Into one block of nearly equal length for each member that takes part (MPICH).
     Blocks,
 }
 
@@ -39,7 +39,7 @@ impl Part {
 /// The exchanges of the member with this rank among `size` (a power of two).
 fn halvings(variant: Variant, rank: u32, size: u32, data: Data) -> Vec<Halving> {
     let blocks = Blocks::Balanced { count: size, data };
-    // In units: elements, or blocks.
+    // Unit: elements, or blocks.
     let (mut low, mut high) = match variant {
         Variant::Halves => (0, data.count()),
         Variant::Blocks => (0, u64::from(size)),
@@ -139,7 +139,7 @@ fn reduce_scatter(
     data: Data,
     result: Buffer,
 ) -> Option<u32> {
-    // Scratch may hold the result; what arrives lies behind it.
+    // The scratch space may hold the result; received data is behind it.
     let incoming = |slice: Slice| Buffer::Scratch.at(slice.offset.0.saturating_add(data.bytes), slice.len.0);
     let whole = data.whole(result);
     steps.copy(data.whole(Buffer::Send), whole);

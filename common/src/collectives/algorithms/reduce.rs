@@ -1,8 +1,8 @@
 //! Reductions to a root. Sources: Open MPI 4.1 `coll_base_reduce.c`, `nbc_ireduce.c`; MPICH 4.0 `reduce_intra_*.c`; SimGrid 3.32
 //! `smpi_nbc_impl.cpp`; Pješivac-Grbović et al., Cluster Computing 10(2), 2007, section 3.
 //!
-//! An operation that does not commute keeps its order in [`Reduce::Linear`], [`Reduce::InOrderBinary`],
-//! [`Reduce::Binomial`] and [`Reduce::BinomialExchanged`] only.
+//! The order of the operands of a non-commutative operation is preserved only by [`Reduce::Linear`],
+//! [`Reduce::InOrderBinary`], [`Reduce::Binomial`] and [`Reduce::BinomialExchanged`].
 
 use super::algorithms;
 use super::blocks::Data;
@@ -171,7 +171,7 @@ fn binomial(
 
 /// Segment by segment along a chain: each arrives, is reduced and is sent on before the next (`red_sched_chain`).
 fn chain_in_rounds(tree: &Tree, data: Data, segment: u64) -> Schedule {
-    /// Length of a segment where none is asked for (`nbc_reduce_init`).
+    /// Default length of a segment (`nbc_reduce_init`).
     const SEGMENT: u64 = 8_192;
     let mut steps = Schedule::new();
     let segments = data.segments(if segment == 0 { SEGMENT } else { segment });
@@ -213,7 +213,7 @@ fn up(tree: &Tree, data: Data, segment: u64, result: Buffer, is_commutative: boo
     if !is_commutative {
         steps.copy(data.whole(Buffer::Send), data.whole(result));
     }
-    // Ends the receive of one child's segment: which segment, and what is to be reduced into the result of it.
+    // The end of the receive of one child's segment: the segment, and the data to reduce into its result.
     let complete = |steps: &mut Schedule, (index, operand): (u64, Slice), is_last_child: bool| {
         steps.wait(0);
         steps.reduce_left(operand, piece(result, index));

@@ -1,9 +1,9 @@
-//! Reductions whose result is scattered: each member gets its block. Sources: Open MPI 4.1 `coll_base_reduce_scatter.c`,
+//! Reduce-scatter: each member gets its block of the result. Sources: Open MPI 4.1 `coll_base_reduce_scatter.c`,
 //! `coll_base_reduce_scatter_block.c`; MPICH 4.0 `reduce_scatter_intra_*.c`; Thakur, Rabenseifner, Gropp, IJHPCA 19(1),
 //! 2005, section 4.4; Träff: "An Improved Algorithm for (Non-commutative) Reduce-Scatter with an Application",
 //! EuroPVM/MPI 2005, LNCS 3666 (butterfly).
 //!
-//! Recursive halving, ring and pairwise need an operation that commutes; the others keep the order of ranks.
+//! Recursive halving, ring and pairwise require a commutative operation; the others preserve the order of ranks.
 
 use super::algorithms;
 use super::allgather::pass_on;
@@ -37,7 +37,7 @@ algorithms! {
     }
 }
 
-/// Two copies of the vector: what a member has reduced so far, and behind it what arrives.
+/// Two copies of the vector: the member's partial result, followed by received data.
 fn reduced(slice: Slice) -> Slice {
     Slice { buffer: Buffer::Scratch, ..slice }
 }
@@ -76,7 +76,7 @@ fn fold_in(steps: &mut Schedule, comm: Comm, fold: Fold, blocks: &Blocks) -> Opt
     }
 }
 
-/// The blocks that a run of ranks of the folded communicator stands for.
+/// The blocks of a range of ranks of the folded communicator.
 fn folded(blocks: &Blocks, fold: Fold, from: u32, to: u32) -> Slice {
     blocks.blocks(Buffer::Scratch, fold.first_member(from)..fold.first_member(to))
 }
@@ -161,7 +161,7 @@ pub(in crate::collectives) fn butterfly(comm: Comm, blocks: &Blocks) -> Schedule
         steps.exchange(fold.member(peer), give, incoming(keep, blocks));
         steps.reduce_in_order(peer, rank, incoming(keep, blocks), reduced(keep));
     }
-    // I hold what belongs to this rank, and to the partner that it stands for.
+    // This member holds the data of this rank, and of the partner that it represents.
     let owner = mirror(rank, fold.size);
     let member = fold.member(owner);
     if let Role::Takes(partner, _) = fold.role(member) {
@@ -209,7 +209,7 @@ pub(in crate::collectives) fn recursive_doubling(comm: Comm, blocks: &Blocks) ->
             continue;
         }
         let (outgoing, arriving) = (runs_without(group(comm.me, distance)), runs_without(beside));
-        // Messages are packed behind the vector, what arrives behind that.
+        // Messages are packed behind the vector, and received data behind them.
         let message = |runs: [Slice; 2], copy: u64| {
             let start = total.saturating_mul(copy);
             let middle = start.saturating_add(runs[0].len.0);

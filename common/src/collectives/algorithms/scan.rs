@@ -1,6 +1,6 @@
-//! Prefix reductions, inclusive and exclusive. Sources: Open MPI 4.1 `coll_base_scan.c`, `coll_base_exscan.c`; MPICH 4.0
-//! `scan_intra_recursive_doubling.c`, `exscan_intra_recursive_doubling.c`; SimGrid 3.32 `smpi_coll.cpp`. All keep the
-//! order of ranks. Member 0 gets nothing from an exclusive one.
+//! Prefix reductions, inclusive and exclusive. Sources: Open MPI 4.1 `coll_base_scan.c`, `coll_base_exscan.c`; MPICH
+//! 4.0 `scan_intra_recursive_doubling.c`, `exscan_intra_recursive_doubling.c`; SimGrid 3.32 `smpi_coll.cpp`. All
+//! preserve the order of ranks. Member 0 gets nothing from an exclusive one.
 
 use super::algorithms;
 use super::blocks::Data;

@@ -1,4 +1,4 @@
-//! The steps of one member while an algorithm writes them down.
+//! Builds the steps of one member.
 
 use crate::collectives::step::{Member, Slice, Step};
 
@@ -108,7 +108,7 @@ impl Schedule {
         }
     }
 
-    /// Reduces what came from `peer` so that the operands keep the order of their ranks.
+    /// Reduces data from `peer` so that the operands keep the order of their ranks.
     pub fn reduce_in_order(&mut self, peer: u32, me: u32, from: Slice, into: Slice) {
         if peer < me {
             self.reduce_left(from, into);

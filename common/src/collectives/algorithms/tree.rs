@@ -1,5 +1,5 @@
-//! The trees along which data spreads from a root or gathers at one (Open MPI 4.1 `coll_base_topo.c`; Pješivac-Grbović
-//! et al.: "Performance analysis of MPI collective operations", Cluster Computing 10(2), 2007, section 3).
+//! The trees for spreading data from a root or gathering it there (Open MPI 4.1 `coll_base_topo.c`; Pješivac-Grbović et
+//! al.: "Performance analysis of MPI collective operations", Cluster Computing 10(2), 2007, section 3).
 
 use super::comm::{Comm, doubling};
 use crate::collectives::step::Member;
@@ -30,7 +30,7 @@ impl Tree {
         let others = comm.size - 1;
         let chains = fanout.clamp(1, others.max(1));
         let (base, longer) = (others / chains, others % chains);
-        // Where a chain begins, as a place counted from the root; one past the last gives where it ends.
+        // The start of a chain, as a place counted from the root; for a chain past the last one, the end.
         let head = |chain: u32| 1 + chain * base + chain.min(longer);
         let place = comm.place(root);
         if place == 0 {
@@ -57,8 +57,8 @@ impl Tree {
         Self::new(comm, root, parent, [place.saturating_add(level), place.saturating_add(2 * level)])
     }
 
-    /// A tree among members of which the root and member 0 have exchanged their numbers, and all others keep theirs
-    /// (`RANK2VRANK` in Open MPI's `libnbc`), made of `tree`, which has member 0 as its root.
+    /// A tree in which the root and member 0 have exchanged their numbers, and all others keep theirs (`RANK2VRANK` in
+    /// Open MPI's `libnbc`), derived from `tree`, which has member 0 as its root.
     pub fn exchanged(comm: Comm, root: Member, tree: impl FnOnce(Comm) -> Self) -> Self {
         let other = |member: Member| match member {
             0 => root,
@@ -69,7 +69,7 @@ impl Tree {
         Self { parent: parent.map(other), children: children.into_iter().map(other).collect() }
     }
 
-    /// The binary heap whose top is member 0: what stands at *i* is above 2*i*+1 and 2*i*+2.
+    /// The binary heap with member 0 at the top: member *i* is above 2*i*+1 and 2*i*+2.
     pub fn heap(comm: Comm) -> Self {
         let place = comm.me;
         let left = place.saturating_mul(2).saturating_add(1);

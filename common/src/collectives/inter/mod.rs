@@ -1,5 +1,5 @@
-//! Collectives of inter-communicators (MPI 4.0 §6.2.3): between two groups, made of collectives within each group and of
-//! messages between the two.
+//! Collectives of inter-communicators (MPI 4.0 §6.2.3), between two groups: they consist of collectives within each
+//! group and of messages between the groups.
 //!
 //! | collective | MPICH 4.0, `src/mpi/coll/*/*_inter_*.c` | Open MPI 4.1, `ompi/mca/coll/inter/`, `ompi/mca/coll/basic/` |
 //! | --- | --- | --- |
@@ -16,9 +16,10 @@
 //! | reduce_scatter | two reductions to the first of the other group, a scatterv | the first one receives from each, a scatterv |
 //!
 //! In MPICH, the group with the smaller leader goes first (`is_low_group`): here the one that is named first. Only the
-//! members that give data know how much it is, so of Open MPI's gatherv, scatterv and allgatherv the data goes straight to
-//! those who need it and not through the first member, who could not say how long such a message is. Non-blocking and
-//! persistent ones follow the blocking ones. SimGrid has no inter-communicators, and is taken for MPICH.
+//! members that give data know its size. In Open MPI's gatherv, scatterv and allgatherv, the data therefore goes
+//! directly to the members that need it, and not through the first member, which does not know the length of such a
+//! message. Non-blocking and persistent collectives follow the blocking ones. SimGrid has no inter-communicators, so it
+//! is treated as MPICH.
 
 mod plan;
 
@@ -53,8 +54,8 @@ impl RootRole {
 }
 
 impl Selection {
-    /// The steps of a call on an inter-communicator whose members are those of two groups, one after the other, so many of
-    /// them in the first. None where MPI has no such collective, or where `me` or `root` is no member.
+    /// The steps of a call on an inter-communicator whose members are those of two groups in succession, with the given
+    /// number in the first. `None` if MPI has no such collective, or if `me` or `root` is not a member.
     #[must_use]
     pub fn inter_steps(&self, call: &Call, first_group: u32, role: RootRole) -> Vec<Step> {
         if !call.is_sound() || role == RootRole::Idle {

@@ -1,7 +1,7 @@
-//! The steps of one member of a collective between two groups, and where the data lies.
+//! The steps of one member of a collective between two groups, and the layout of the data.
 //!
-//! What a group has gathered or reduced for the other one, and what it has got from there to share out, are *held* at the
-//! beginning of the scratch space; the scratch space of the collectives within the group comes behind that.
+//! Data that a group has gathered or reduced for the other one, and data from there to distribute, is *held* at the
+//! beginning of the scratch space. The scratch space of the collectives within the group follows.
 
 use crate::collectives::algorithms::schedule::relocate;
 use crate::collectives::call::Call;
@@ -117,7 +117,7 @@ impl<'c> InterPlan<'c> {
             (CollectiveKind::Allgatherv, _) => self.allgatherv(sent),
             (CollectiveKind::Allreduce, _) => self.allreduce(sent),
             (CollectiveKind::Barrier, _) if is_openmpi => {
-                // Of one integer, which no algorithm cuts.
+                // Of a single integer, which no algorithm divides.
                 let call = Call { element: Bytes(4), ..*self.call };
                 let mut plan = InterPlan { call: &call, steps: Vec::new(), ..*self };
                 plan.allreduce(4);
@@ -202,7 +202,7 @@ impl<'c> InterPlan<'c> {
         self.broadcast(bytes);
     }
 
-    /// To and from each member of the other group such data, where there is such a message.
+    /// Sends to and receives from each member of the other group, if there is such a message.
     fn all_to_all(&mut self, at_once: bool, sends: Vec<Option<Slice>>, recvs: Vec<Option<Slice>>) {
         let first = self.remote.first;
         if at_once {
@@ -225,8 +225,8 @@ impl<'c> InterPlan<'c> {
         }
     }
 
-    /// The result of the other group is held before it is scattered, and behind it that of the own group or what a member of
-    /// the other one has sent.
+    /// The result of the other group is held before it is scattered, followed by the result of the own group or the
+    /// data of a member of the other group.
     fn reduce_scatter(&mut self, is_openmpi: bool) {
         let own = self.call.recv.per_member().get(self.me as usize).copied();
         let total = match self.call.recv {
@@ -294,7 +294,7 @@ impl<'c> InterPlan<'c> {
         self.within_to(kind, send, recv, |slice| slice);
     }
 
-    /// As [`within`](Self::within), on the data that `place` puts in the place of the call's own.
+    /// Like [`within`](Self::within), on the data that `place` substitutes for the call's own.
     fn within_to(&mut self, kind: CollectiveKind, send: &Volumes, recv: &Volumes, place: impl Fn(Slice) -> Slice) {
         let call = Call { kind, send, recv, root: 0, me: self.me, size: self.local.size, ..*self.call };
         let (first, behind) = (self.local.first, self.held);
@@ -333,7 +333,7 @@ impl<'c> InterPlan<'c> {
         }
     }
 
-    /// The bytes that all members of the local group give together, if each gives so many.
+    /// The total bytes of the local group, if each member gives `bytes`.
     fn local_total(&self, bytes: u64) -> u64 {
         bytes.saturating_mul(u64::from(self.local.size))
     }

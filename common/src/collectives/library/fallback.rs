@@ -1,6 +1,6 @@
-//! Substitutes for impossible algorithms: a size that is no power of two, fewer elements than members, an operation
-//! that does not commute. Where Open MPI has such a rule it is Open MPI's (`coll_base_*.c`); MPICH goes back to what
-//! its own rules choose, which are possible always.
+//! Substitutes for impossible algorithms: for a size that is not a power of two, fewer elements than members, or a
+//! non-commutative operation. The rules are Open MPI's where it has one (`coll_base_*.c`); MPICH falls back to its own
+//! rules, whose choices are always possible.
 
 use super::{Library, libnbc, mpich};
 use crate::collectives::algorithms::{

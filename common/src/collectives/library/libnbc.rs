@@ -1,9 +1,9 @@
-//! Which algorithm Open MPI 4.1.4 chooses where a collective does not block, or is persistent: its component `libnbc`
-//! (`ompi/mca/coll/libnbc/nbc_i*.c`, each in its function `nbc_*_init`). The messages of a round start together, and the next
-//! round starts when all are complete (`NBC_Progress`).
+//! The algorithms that Open MPI 4.1.4 chooses for non-blocking and persistent collectives: its component `libnbc`
+//! (`ompi/mca/coll/libnbc/nbc_i*.c`, each in its function `nbc_*_init`). The messages of a round start together, and
+//! the next round starts when all are complete (`NBC_Progress`).
 //!
-//! A trace does not say that a buffer is used in place. There `libnbc` takes other algorithms for an all-to-all, and binomial
-//! trees for any allreduce.
+//! A trace does not record that a buffer is used in place. In that case, `libnbc` uses other algorithms for an
+//! all-to-all, and binomial trees for any allreduce.
 
 use crate::collectives::algorithms::schedule::Empty;
 use crate::collectives::algorithms::{
@@ -72,7 +72,7 @@ pub(super) fn choose(call: &Call) -> Choice {
     }
 }
 
-/// A choice, or what `libnbc` does where that is impossible: the chain or the ring, unless the result were wrong.
+/// A choice, or `libnbc`'s substitute if that is impossible: the chain or the ring, unless the result would be wrong.
 pub(super) fn possible(choice: Choice, call: &Call) -> Choice {
     let can_be_halved = call.is_commutative && call.vector().count() >= 1 << call.size.ilog2();
     let algorithm = match choice.algorithm {
@@ -96,7 +96,7 @@ pub(super) fn possible(choice: Choice, call: &Call) -> Choice {
     Choice { algorithm, ..choice }
 }
 
-/// Whether a call in which nobody has anything to move is left out; elsewhere empty messages are sent.
+/// Whether a call without any data is skipped; other calls send empty messages.
 pub(super) fn leaves_out_empty(collective: CollectiveKind) -> bool {
     match collective {
         CollectiveKind::Bcast

@@ -1,5 +1,5 @@
-//! How MPI libraries carry out a collective: which algorithm they choose, what they call it, and what they do where an
-//! algorithm is impossible.
+//! The rules of MPI libraries for collectives: the algorithms that they choose, their names for them, and their
+//! substitutes for impossible ones.
 
 mod fallback;
 mod libnbc;
@@ -98,13 +98,13 @@ impl Library {
         fallback::possible(self, choice, call)
     }
 
-    /// A choice, or what the library does where that is impossible.
+    /// A choice, or the library's substitute if that is impossible.
     pub(super) fn possible(self, choice: Choice, call: &Call) -> Choice {
         fallback::possible(self, choice, call)
     }
 
-    /// Whether the library does nothing at all in a call in which nobody has anything to move. SimGrid replays even that, and
-    /// libraries that do not block have fewer of these shortcuts.
+    /// Whether the library does nothing at all in a call without any data. SimGrid replays even such calls, and the
+    /// non-blocking collectives of libraries have fewer of these shortcuts.
     pub(super) fn leaves_out_empty_call(self, call: &Call) -> bool {
         let is_left_out = match (self, call.mode) {
             (Self::SimGrid | Self::SimGridOpenMpi, _) => false,

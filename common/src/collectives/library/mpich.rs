@@ -1,5 +1,5 @@
-//! Which algorithm MPICH 4.0 chooses: its generic selection (`maint/tuning/coll/mpir/generic.json`) for a communicator
-//! without a hierarchy of nodes. An operation that commutes is taken for a predefined one.
+//! The algorithms that MPICH 4.0 chooses: its generic selection (`maint/tuning/coll/mpir/generic.json`) for a
+//! communicator without a hierarchy of nodes. A commutative operation is assumed to be predefined.
 
 use crate::collectives::algorithms::{
     Algorithm, Allgather, Allgatherv, Allreduce, Alltoall, Alltoallv, Barrier, Bcast, Gather, Gatherv, Reduce,
@@ -32,8 +32,8 @@ pub(super) const NONBLOCKING_NAMES: &[(Algorithm, &str)] = &[
     (Algorithm::Alltoallw(Alltoallv::Scattered), "blocked"),
 ];
 
-/// The algorithm for a call that does not block, or is persistent: one of those of `src/mpi/coll/i*/i*_intra_sched_*.c`, which wait
-/// (`MPIR_Sched_barrier`) where those that block do, but for the broadcast along a binomial tree.
+/// The algorithm for a non-blocking or persistent call: one of those in `src/mpi/coll/i*/i*_intra_sched_*.c`, which
+/// wait (`MPIR_Sched_barrier`) where the blocking ones do, except for the broadcast along a binomial tree.
 pub(super) fn choose_nonblocking(call: &Call) -> Algorithm {
     let (size, sent) = (call.size, call.send.each());
     let is_power_of_two = size.is_power_of_two();
@@ -51,7 +51,7 @@ pub(super) fn choose_nonblocking(call: &Call) -> Algorithm {
             _ => Allreduce::RecursiveDoubling,
         }),
         CollectiveKind::Alltoall => Algorithm::Alltoall(match sent.0 {
-            // As in `choose`, 8 members pass for fewer than 8.
+            // As in `choose`, 8 members count as fewer than 8.
             ..=2_048 if size > 8 => Alltoall::Bruck,
             ..=32_768 => Alltoall::Scattered,
             _ => Alltoall::PairwiseXor,
@@ -73,7 +73,7 @@ pub(super) fn choose_nonblocking(call: &Call) -> Algorithm {
     }
 }
 
-/// Whether a call that does not block is left out where nobody has anything to move; elsewhere empty messages are sent.
+/// Whether a non-blocking call without any data is skipped; other calls send empty messages.
 pub(super) fn leaves_out_empty(collective: CollectiveKind) -> bool {
     matches!(collective, CollectiveKind::Allgatherv | CollectiveKind::ReduceScatter)
 }

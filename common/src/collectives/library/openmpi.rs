@@ -1,5 +1,5 @@
-//! Which algorithm Open MPI 4.1.4 chooses: the fixed decision rules of its `tuned` component, and `basic` for what `tuned`
-//! leaves to it (`coll_tuned_module.c`).
+//! The algorithms that Open MPI 4.1.4 chooses: the fixed decision rules of its `tuned` component, and `basic` for the
+//! collectives that `tuned` leaves to it (`coll_tuned_module.c`).
 
 use super::openmpi_tables as tables;
 use crate::collectives::algorithms::{

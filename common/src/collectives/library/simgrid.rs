@@ -1,4 +1,4 @@
-//! Which algorithm SimGrid 3.32 chooses by default (`smpi_default_selector.cpp`, `smpi_openmpi_selector.cpp`,
+//! The algorithms that SimGrid 3.32 chooses by default (`smpi_default_selector.cpp`, `smpi_openmpi_selector.cpp`,
 //! `smpi_mpich_selector.cpp`, `smpi_nbc_impl.cpp`).
 
 use super::openmpi;

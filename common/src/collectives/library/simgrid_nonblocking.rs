@@ -1,5 +1,6 @@
-//! The algorithms of SimGrid 3.32 where a collective does not block: they start everything at once (`smpi_nbc_impl.cpp`). Its
-//! `ibarrier` starts even the answers of member 0 at once, and so keeps nobody from going on; here it is the barrier that blocks.
+//! The algorithms of SimGrid 3.32 for non-blocking collectives: they start everything at once (`smpi_nbc_impl.cpp`).
+//! Its `ibarrier` starts even the answers of member 0 at once, so no member waits for another; here, the blocking
+//! barrier is used.
 
 use crate::collectives::algorithms::{
     Algorithm, Allgather, Allgatherv, Allreduce, Alltoall, Alltoallv, Barrier, Bcast, Gather, Gatherv, Reduce,

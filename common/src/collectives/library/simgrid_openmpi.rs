@@ -1,7 +1,7 @@
-//! Which algorithm SimGrid 3.32 chooses with its selector `ompi`: Open MPI's decision rules (as of 4.1), but in their
-//! place the algorithms that SimGrid has of a kind, with segments and fan-outs of their own, and its defaults for what
-//! the selector leaves out. So it is neither what Open MPI does nor what SimGrid does by default
-//! (`smpi_openmpi_selector.cpp`, `reduce-ompi.cpp`, `bcast-*.cpp`).
+//! The algorithms that SimGrid 3.32 chooses with its selector `ompi`: Open MPI's decision rules (as of 4.1), but with
+//! SimGrid's own algorithms of the same kind, with different segments and fan-outs, and with SimGrid's defaults for
+//! collectives that the selector does not cover. The result is therefore neither Open MPI's choice nor SimGrid's
+//! default (`smpi_openmpi_selector.cpp`, `reduce-ompi.cpp`, `bcast-*.cpp`).
 
 use super::{openmpi, simgrid};
 use crate::collectives::algorithms::{Algorithm, Allreduce, Barrier, Bcast, Choice, Reduce};

@@ -1,7 +1,7 @@
-//! The order of the last events, in little memory while they go round a loop.
+//! The order of the last events, stored compactly while they are in a loop.
 //!
-//! A loop of a thousand rounds takes as many places as one round: the order of its events, and how many came after the
-//! first round.
+//! A loop of a thousand rounds takes as much memory as one round: the order of its events, and the number of events
+//! after the first round.
 
 use std::collections::VecDeque;
 
@@ -28,7 +28,7 @@ impl PastEvent {
         self.0 % Self::SLOTS
     }
 
-    /// Whether a computation is expected before the event when it comes again.
+    /// Whether a computation is expected before the next occurrence of the event.
     #[inline]
     pub(super) fn is_computing(self) -> bool {
         self.0 >= Self::SLOTS
@@ -52,9 +52,9 @@ pub(super) struct History {
     events: VecDeque<PastEvent>,
     /// The round of the loop that goes: at first, the last of `events`. Empty while no loop goes.
     round: Vec<PastEvent>,
-    /// How many events came after `events`: those of the round again and again.
+    /// The number of events after `events`: repetitions of the round.
     repeated: usize,
-    /// The index in `round` of the event that comes again next if the loop goes on.
+    /// The index in `round` of the next event if the loop continues.
     next: usize,
 }
 
@@ -80,7 +80,7 @@ impl History {
         (self.events.len() + self.repeated).min(self.reach.window())
     }
 
-    /// The event that came `distance` events ago, and that comes again if the loop of so many events goes on. There [is](Self::known)
+    /// The event `distance` events ago, which is repeated if the loop of this length continues. There [is](Self::known)
     /// one.
     #[inline]
     pub(super) fn expected(&mut self, distance: usize) -> PastEvent {
@@ -143,7 +143,7 @@ impl History {
         self.events.push_back(event);
     }
 
-    /// Frees the memory of what stood before the loop, as that has left the window.
+    /// Frees the memory of the events before the loop, which have left the window.
     #[cold]
     fn forget_before_loop(&mut self) {
         self.events = VecDeque::new();

@@ -1,4 +1,4 @@
-//! Loops whose rounds have more different events than come again at first.
+//! Tests of loops whose rounds have more different events than are remembered at first.
 
 use super::reach::Lookback;
 use super::tests::{WORLD, compute, send, write};
@@ -6,7 +6,7 @@ use super::*;
 use crate::event::Rank;
 use crate::event_buffer::{EventBuffer, EventRef};
 
-/// Rounds of so many different events, whose volumes vary, and some of which are an inner loop.
+/// Rounds of `different` different events, with varying volumes, some of which are an inner loop.
 fn long_loop(different: u32, rounds: u32, inner: u32) -> Vec<Event> {
     let round = |round: u32| {
         let messages = (0..different).flat_map(move |i| [compute(f64::from(1 + (i + round) % 3)), send(i)]);

@@ -1,14 +1,15 @@
-//! The loops of a program as its events come: from which earlier event on it goes on when it leaves one.
+//! The recent loops of a program: the earlier event from which the sequence is likely to continue when a loop ends.
 
 use std::collections::VecDeque;
 
 use super::history::PastEvent;
 
-/// How many loops are remembered, the last ones.
+/// Number of recent loops that are remembered.
 const LOOPS: usize = 3;
-/// How many events before an event are compared with those before an earlier one.
+/// Number of preceding events that are compared with those before an earlier event.
 const CONTEXT: usize = 16;
-/// How many events a round may have more or less than that before, if it is long: of short ones the next is as quickly found.
+/// Maximum difference in length between two long rounds; after a short round, the next is found as quickly without
+/// this.
 const DETOUR: usize = 8;
 
 /// The loops that a program went round last.
@@ -34,8 +35,9 @@ impl Loops {
         }
     }
 
-    /// The distance at which the event number `count`, which is in `slot`, is likely to go on; `None` if the window does not have it.
-    /// `ago` are distances at which it came before, and `left` is that of the passage it ends.
+    /// The distance from which event number `count`, which is in `slot`, is likely to continue; `None` if the window
+    /// does not have the event. `ago` are distances of its earlier occurrences, and `left` is the distance of the
+    /// passage that it ends.
     pub(super) fn resume(
         &mut self,
         slot: u32,

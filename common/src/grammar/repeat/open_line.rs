@@ -1,11 +1,11 @@
-//! The line that a writer has begun: how many events it repeats, and the volumes before these.
+//! The open line of a writer: the number of events that it repeats, and their volumes.
 
 use super::volumes::write_volumes;
 use super::{AGAIN, EVENTS, LOOP};
 use crate::event::Actor;
 use crate::grammar::line::{push_actor, push_number};
 
-/// How many volumes a line holds, unless those of a round that did not come again are added.
+/// Number of volumes on a line, to which those of an incomplete round may be added.
 const VOLUMES: usize = 512;
 /// A line of fewer events that all have volumes does without their number.
 const FEW: usize = 8;
@@ -14,11 +14,11 @@ const FEW: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct OpenLine {
     distance: usize,
-    /// How many events the line has; 0 if there is no line.
+    /// The number of events on the line; 0 if there is no line.
     events: usize,
-    /// How many of them are in the last round, if that is not whole.
+    /// The number of events in the last round, if it is incomplete.
     in_round: usize,
-    /// At most how many it may have: whole rounds.
+    /// The maximum number of events: whole rounds.
     most: usize,
     /// The volumes of all events that take one, or of one round if the others are like it.
     volumes: Vec<u64>,
@@ -31,7 +31,7 @@ enum Rounds {
     /// There is no whole round yet.
     #[default]
     First,
-    /// All had the volumes of the first, of which so many came in the last one.
+    /// All rounds had the volumes of the first; the last one has had this many so far.
     Alike(usize),
     Unlike,
 }
@@ -83,7 +83,7 @@ impl OpenLine {
         }
     }
 
-    /// A round is not like the first any more, after so many volumes.
+    /// A round differs from the first, after this many equal volumes.
     #[cold]
     fn differ(&mut self, out: &mut Vec<u8>, actor: Actor, volumes: usize) {
         let begun = self.in_round;
@@ -92,7 +92,7 @@ impl OpenLine {
             self.rounds = Rounds::Unlike;
             return;
         }
-        // The rounds that are alike are a line, and what there is of this one is like the beginning of them.
+        // The equal rounds are a line, and the events of this round so far are like the beginning of them.
         self.events -= begun;
         self.write(out, actor);
         (self.events, self.rounds) = (begun, Rounds::First);

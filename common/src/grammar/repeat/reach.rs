@@ -1,17 +1,17 @@
-//! How far back events come again, which grows where a program's loops are longer than that.
+//! The distance to which events may be repeated, which grows if a program's loops are longer.
 
-/// How much is remembered of a thread's events.
+/// The amount of a thread's events that is remembered.
 ///
-/// Memory is bounded by what a program's loops need: few bytes for most, and up to some MiB for a loop of 100,000 different events. A
-/// writer [widens](Recurrence) it, and says so on a line of its own.
+/// Memory is bounded by the needs of a program's loops: few bytes for most, and up to some MiB for a loop of 100,000
+/// different events. A writer [widens](Recurrence) it, and records this on a separate line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lookback {
-    /// How many different events may come again.
+    /// The number of different events that may be repeated.
     distinct: usize,
 }
 
 impl Lookback {
-    /// How many different events may come again at first, and at most.
+    /// The number of different events that may be repeated initially, and at most.
     pub(super) const LEAST: usize = 1024;
     pub(super) const MOST: usize = 1 << 17;
 
@@ -23,25 +23,25 @@ impl Lookback {
         (Self::LEAST..=Self::MOST).contains(&distinct).then_some(Self { distinct })
     }
 
-    /// Reaches round a loop of so many events with room for a quarter more; `None` if none reaches that far.
+    /// A reach that covers a loop of this many events with a quarter to spare; `None` if the maximum does not.
     fn round(events: usize) -> Option<Self> {
         let distinct = (events + events / 4).next_power_of_two().clamp(2 * Self::LEAST, Self::MOST);
         (events <= Self::MOST).then_some(Self { distinct })
     }
 
-    /// How many different events may come again.
+    /// The number of different events that may be repeated.
     #[inline]
     pub(super) fn distinct(self) -> usize {
         self.distinct
     }
 
-    /// How far back an event may be that comes again.
+    /// The maximum distance to a repeated event.
     #[inline]
     pub(super) fn window(self) -> usize {
         2 * self.distinct
     }
 
-    /// How long all texts of remembered events are at most.
+    /// The maximum total length of the texts of remembered events.
     pub(super) fn text(self) -> usize {
         Self::TEXT * self.distinct
     }
@@ -58,8 +58,8 @@ impl Default for Lookback {
     }
 }
 
-/// How many events are marked at a time, and how many of them have to come again at one distance for that to be a loop: others are
-/// in every round of an inner loop, or still remembered.
+/// Number of events that are marked at a time, and number of marked events that have to recur at one distance to detect
+/// a loop: others are in every round of an inner loop, or still remembered.
 const MARKS: usize = 8;
 const ENOUGH: usize = 4;
 
@@ -72,7 +72,7 @@ pub(super) struct Recurrence {
     /// The hash and the number of each event that is marked.
     marks: [(u64, usize); MARKS],
     marked: usize,
-    /// When other events will be marked.
+    /// The number of the event at which other events will be marked.
     until: usize,
     /// The distance at which marked events came again last, and how many did.
     distance: usize,
@@ -80,7 +80,7 @@ pub(super) struct Recurrence {
 }
 
 impl Recurrence {
-    /// Whether anything was forgotten yet, before which nothing is marked.
+    /// Starts marking at event number `count`, the first time that an event was forgotten.
     pub(super) fn begin(&mut self, count: usize) {
         if self.until == 0 {
             self.until = count;

@@ -1,4 +1,4 @@
-//! Reading events, those that come again from memory.
+//! Reads events, including repeated ones from memory.
 
 use std::collections::HashMap;
 
@@ -22,13 +22,13 @@ pub struct EventReader {
     thread: ThreadId,
     /// The windows of the other threads.
     others: HashMap<ThreadId, Box<Window>>,
-    /// How many events were learnt, by whichever window.
+    /// The number of events that were learnt, by all windows.
     learnt: u32,
-    /// The rest of the line that was read last, if only some of its events were asked for.
+    /// The rest of the last line, if only some of its events were requested.
     unfinished: Option<Passage>,
 }
 
-/// A line that repeats events, of which some were read.
+/// A partially read line of repeated events.
 #[derive(Clone, Debug)]
 struct Passage {
     distance: usize,
@@ -47,8 +47,7 @@ enum Repetition {
     Loop { cycled: bool },
 }
 
-/// How many events are kept: those in the window, and some that were, so that these are looked for now and then and not
-/// at every event.
+/// The number of events that are kept: those in the window, and some more, so that a search for free slots is rare.
 fn most_kept(reach: Lookback) -> usize {
     reach.distinct() + reach.distinct() / 4
 }
@@ -56,7 +55,7 @@ fn most_kept(reach: Lookback) -> usize {
 /// The last events that count.
 #[derive(Clone, Debug, Default)]
 struct Window {
-    /// Which events of `kept` they are.
+    /// The history, in terms of slots in `kept`.
     history: History,
     /// The events, each once for each time it was spelled; not more than [`most_kept`].
     kept: Vec<DictEntry>,
@@ -64,7 +63,7 @@ struct Window {
     free: Vec<u32>,
     /// The numbers in all lists of the events that are kept.
     entries: usize,
-    /// Whether a computation was spelled that came before the next event.
+    /// Whether a computation was spelled out before the next event.
     computed: bool,
 }
 
@@ -82,7 +81,7 @@ impl EventReader {
         }
     }
 
-    /// From here on events may come again. Only titr's own streams have such lines.
+    /// Enables repetition from here on. Only titr's own streams have such lines.
     pub fn remember(&mut self) {
         self.memory = Some(Box::default());
     }
@@ -96,11 +95,11 @@ impl EventReader {
         self.some_of_line(line, events, usize::MAX)
     }
 
-    /// As [`line`](Self::line), but at most about so many of the line's events. While the line
-    /// [is unfinished](Self::is_unfinished), a call with it appends the next ones.
+    /// Like [`line`](Self::line), but reads at most about this many of the line's events. While the line [is
+    /// unfinished](Self::is_unfinished), a further call with it appends the next ones.
     ///
     /// # Errors
-    /// As [`line`](Self::line); what was appended before stays.
+    /// As [`line`](Self::line); events appended before remain.
     pub fn some_of_line(
         &mut self,
         line: &[u8],
@@ -110,7 +109,7 @@ impl EventReader {
         self.some_of_line_into(line, events, most)
     }
 
-    /// As [`some_of_line`](Self::some_of_line), for whatever takes events.
+    /// Like [`some_of_line`](Self::some_of_line), for any receiver of events.
     pub(crate) fn some_of_line_into(
         &mut self,
         line: &[u8],
@@ -199,7 +198,7 @@ impl EventReader {
         }
     }
 
-    /// Whether the line that was read last has more events.
+    /// Whether the last line has more events.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
         self.unfinished.is_some()
@@ -246,7 +245,7 @@ impl Window {
         Ok(Passage { distance, left, repetition, volumes: VolumeReader::at(numbers.at) })
     }
 
-    /// Appends at most so many events of a passage, and tells what is left of it.
+    /// Appends at most this many events of a passage, and returns the rest of it.
     fn repeat(
         &mut self,
         mut passage: Passage,
@@ -302,7 +301,7 @@ impl Window {
         self.history.push(PastEvent::new(slot, std::mem::take(&mut self.computed)));
     }
 
-    /// Keeps an event, after so many that the reader has learnt before.
+    /// Keeps an event, after the reader has learnt `learnt` others.
     fn learn(&mut self, event: Event, learnt: u32) -> u32 {
         let reach = self.history.reach();
         let is_full = self.free.is_empty() && self.kept.len() >= most_kept(reach);
@@ -321,8 +320,8 @@ impl Window {
         slot
     }
 
-    /// Finds the places of events that cannot come again: they are in the window no more, or so many different ones came since that
-    /// a writer has forgotten them.
+    /// Finds the slots of events that cannot be repeated: they are not in the window any more, or a writer has
+    /// forgotten them because of the number of different events since then.
     fn find_free(&mut self, reach: Lookback) {
         let (mut used, mut distinct, mut entries) = (vec![false; self.kept.len()], 0, 0);
         let most_entries = if reach.is_widened() { reach.text() + LONGEST } else { usize::MAX };

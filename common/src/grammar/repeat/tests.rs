@@ -1,4 +1,4 @@
-//! What is written is read, and how it is spelled.
+//! Round trips through writer and reader, and the spelling of repetitions.
 
 use proptest::prelude::*;
 

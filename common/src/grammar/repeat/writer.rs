@@ -1,4 +1,4 @@
-//! Writing events, those that come again by reference.
+//! Writes events, and repeated ones by reference.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,8 @@ use crate::grammar::line::{push_actor, push_number};
 use crate::grammar::write::write_event;
 use crate::units::Instructions;
 
-/// Writes the events of one rank in order, whichever of its threads they are of, into buffers that the caller may change at the end of any line.
+/// Writes the events of one rank in order, from all its threads, into buffers that the caller may change at the end of
+/// any line.
 #[derive(Debug)]
 pub struct EventWriter {
     /// The rank and the thread whose events are being written.
@@ -25,14 +26,14 @@ pub struct EventWriter {
     encoders: Vec<Encoder>,
 }
 
-/// The state of one thread's events as they are written: those that may come again.
+/// The writer's state for one thread: the events that may be repeated.
 #[derive(Debug, Default)]
 struct Encoder {
     /// The number of events so far that may come again.
     count: usize,
     /// The distance at which events come again, as long as they do; 0 if they do not.
     distance: usize,
-    /// Whether a computation was spelled that came before the next event.
+    /// Whether a computation was spelled out before the next event.
     computed: bool,
     /// Each distinct event.
     known: Vec<Known>,
@@ -49,9 +50,9 @@ struct Encoder {
 #[derive(Debug)]
 struct Known {
     event: Event,
-    /// How many events were before it the last time.
+    /// The number of events before its last occurrence.
     last: usize,
-    /// How many events were before it when it was last the first of a loop or a passage that came again.
+    /// The number of events before its last occurrence as the first event of a loop or a repeated passage.
     began: Option<usize>,
 }
 
@@ -127,7 +128,7 @@ impl EventWriter {
         }
     }
 
-    /// Ends the line that is open, and writes a computation that waits: what was written is then in `out`.
+    /// Ends the open line, and writes a pending computation: everything written is then in `out`.
     pub fn end_line(&mut self, out: &mut Vec<u8>) {
         self.line.end(out, self.actor);
         if let Some(work) = self.computed.take() {
@@ -172,7 +173,7 @@ impl EventWriter {
         let computed = std::mem::take(&mut self.encoder.computed) || self.computed.is_some();
         let wider = if is_repeatable(event, text.len()) { self.encoder.learn(text, event, computed) } else { None };
         if let Some(work) = self.computed.take() {
-            // It stands before the event.
+            // It precedes the event.
             let spelled = out.len();
             write_event(out, self.actor, &Event::Compute(work));
             out[start..].rotate_left(spelled - start);
@@ -188,7 +189,7 @@ impl EventWriter {
 }
 
 impl Encoder {
-    /// The place of the event that comes if the loop goes on, if it is equal to `event`.
+    /// The slot of the next event if the loop continues, if that event equals `event`.
     #[inline]
     fn expected(&mut self, event: &Event) -> Option<PastEvent> {
         if self.distance == 0 {

@@ -1,15 +1,15 @@
-//! The amounts of data that the members of a collective give and get, compared: what is sent must be received (MPI 4.0
+//! Compares the amounts of data that the members of a collective give and get: what is sent must be received (MPI 4.0
 //! §6.2, "the amount of data sent must be equal to the amount of data received").
 //!
-//! Where MPI has all members pass one amount, each is compared with the first. Where members give each other different
-//! amounts, both sides add up a number that is made of giver, receiver and amount, pair by pair: the sums are equal if
-//! all amounts are, and, but for a chance of 2⁻⁶⁴, only then. So nothing is kept for each pair.
+//! If MPI requires one amount from all members, each is compared with the first. If members give each other different
+//! amounts, both sides add up a hash of giver, receiver and amount for each pair: the sums are equal if all amounts
+//! are, and otherwise differ with a probability of 1 − 2⁻⁶⁴. No state is therefore kept for each pair.
 
 use crate::collectives::Member;
 use crate::event::{Collective, CollectiveKind, Rank};
 use crate::units::Bytes;
 
-/// The amounts of one collective, as far as its members have called it.
+/// The amounts of one collective, of the members that have called it so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Amounts {
     alike: Option<(Alike, Rank)>,
@@ -23,7 +23,7 @@ struct Alike {
     bytes: Bytes,
     /// Tells lists of amounts apart.
     list: u64,
-    /// Of a reduction, the size of an element, and whether the operation commutes.
+    /// For a reduction, the size of an element, and whether the operation commutes.
     reduction: Option<(Bytes, bool)>,
 }
 
@@ -37,7 +37,7 @@ struct Sum {
 /// Amounts that do not fit each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unequal {
-    /// This member and one that called before it: what each passes.
+    /// The amounts of this member and of one that called before it.
     Members { mine: String, theirs: String, other: Rank },
     /// A member's own two buffers.
     Own { given: Bytes, got: Bytes },
@@ -46,7 +46,7 @@ pub(super) enum Unequal {
 }
 
 impl Amounts {
-    /// Adds the call of `rank`, the `me`th of so many members, of which `root` is the root.
+    /// Adds the call of `rank`, which is member number `me`, given the number of members and the `root`.
     pub(super) fn add(
         &mut self,
         call: &Collective,

@@ -1,4 +1,4 @@
-//! Communicators that are being made: which of those that different ranks make are one.
+//! Communicators that are being created: which of those created by different ranks are the same.
 
 use std::collections::VecDeque;
 
@@ -11,13 +11,13 @@ use crate::event::{CommCall, Rank, Tag};
 /// The members; the groups of an inter-communicator, the one with the smaller first rank first.
 type Groups = (Vec<Rank>, Vec<Rank>);
 
-/// How the members of a new communicator find each other. All of them make the communicators of one origin, one parent
-/// and the same groups in one order.
+/// The way in which the members of a new communicator find each other. All members create the communicators of one
+/// origin, one parent and the same groups in one order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Origin {
     /// All members of the parent make the call.
     Parent,
-    /// Only the members of what is made make the call, with a tag.
+    /// Only the members of the new communicator make the call, with a tag.
     Group(Option<Tag>),
     /// Two groups without a parent in common make the call, with a tag.
     TwoGroups(Option<Tag>),

@@ -1,10 +1,10 @@
-//! Communicators: which of the numbers that ranks use mean the same one, and who its members are.
+//! Communicators: which numbers of different ranks denote the same one, and its members.
 //!
-//! Two ranks mean the same communicator if they made it of the same parent, name the same members in the same order (of an
-//! inter-communicator: the same two groups) and it is the *n*-th of these for both: MPI has every member make the
-//! communicators of one parent in one order (MPI 4.0 §7.4.2). Calls that are not collective on the parent count for
-//! themselves ([`made`]). Likewise the *n*-th collective that a member starts on a communicator belongs with the *n*-th
-//! of every other member (§6.12), which is checked.
+//! Two ranks mean the same communicator if they created it from the same parent, name the same members in the same
+//! order (for an inter-communicator: the same two groups) and it is the *n*-th of these for both: MPI requires every
+//! member to create the communicators of one parent in one order (MPI 4.0 §7.4.2). Calls that are not collective on the
+//! parent are counted separately ([`made`]). In the same way, the *n*-th collective that a member starts on a
+//! communicator corresponds to the *n*-th of every other member (§6.12), which is checked.
 
 mod amounts;
 mod made;
@@ -45,7 +45,7 @@ pub struct Communicators {
     all: Slab<Communicator>,
     /// The communicators by the numbers that each rank gives them, without the world.
     names: Vec<FxHashMap<CommId, CommIndex>>,
-    /// How many contexts were given out.
+    /// The number of contexts in use.
     contexts: u32,
     /// Whether the amounts that members of a collective pass are compared.
     compares_amounts: bool,
@@ -57,7 +57,7 @@ pub struct Communicator {
     pub context: Context,
     /// The members of the communicator.
     pub members: Rc<Members>,
-    /// The communicators that were made of this one; of the world, those of two groups, too.
+    /// The communicators created from this one; for the world, also those of two groups.
     made: Made,
     /// How many members have freed the communicator.
     freed: usize,
@@ -217,10 +217,10 @@ impl Communicators {
         Ok(())
     }
 
-    /// `rank` starts its next collective on a communicator, and that belongs with what the other members called.
+    /// `rank` starts its next collective on a communicator, which is checked against the calls of the other members.
     ///
     /// # Errors
-    /// Where other members called another collective there.
+    /// If other members called another collective there.
     pub fn enter(&mut self, index: CommIndex, rank: Rank, call: &Collective) -> Result<Participation, Fault> {
         let part = self.begin(index, rank, call)?;
         if self.compares_amounts && !self.all[index.0].members.is_inter() {
@@ -230,10 +230,10 @@ impl Communicators {
         Ok(part)
     }
 
-    /// `rank` starts a neighbourhood collective, and that belongs with what the other members called.
+    /// `rank` starts a neighbourhood collective, which is checked against the calls of the other members.
     ///
     /// # Errors
-    /// Where other members called another collective there.
+    /// If other members called another collective there.
     pub fn enter_neighborhood(
         &mut self,
         index: CommIndex,
@@ -245,7 +245,7 @@ impl Communicators {
         Ok(part)
     }
 
-    /// Compares a collective with what the members called that came to this one before.
+    /// Compares a collective with the calls of the members that reached it before.
     fn compare(
         &mut self,
         index: CommIndex,
@@ -263,7 +263,7 @@ impl Communicators {
                 if call.word == word
                     && (call.root == root || members.is_inter() && (call.root.is_none() || root.is_none())) =>
             {
-                // In the root's group of an inter-communicator, only the root says who it is.
+                // In the root's group of an inter-communicator, only the root knows that it is the root.
                 call.root = call.root.or(root);
                 call.missing -= 1;
             }
@@ -288,7 +288,7 @@ impl Communicators {
         Ok(())
     }
 
-    /// Compares the amounts of a collective with those of the members that came to it before.
+    /// Compares the amounts of a collective with those of the members that reached it before.
     #[cold]
     fn compare_amounts_of(
         &mut self,

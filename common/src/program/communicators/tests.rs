@@ -29,8 +29,8 @@ fn the_nth_of_the_same_members_is_the_same_whatever_it_is_called() {
     assert!(matches!(all.find(Rank(2), CommId(9)), Err(Fault::NoSuchCommunicator(_))));
 }
 
-/// Two threads may make communicators of the same members in any order, of different parents or in calls that only the
-/// members of what is made make.
+/// Two threads may create communicators of the same members in any order, from different parents or in calls that only
+/// the members of the new communicator make.
 #[test]
 fn those_of_different_parents_and_origins_count_for_themselves() {
     let mut all = Communicators::new(2);

@@ -1,7 +1,7 @@
-//! How a trace is recognised and opened, whatever wrote it.
+//! Recognises and opens traces of any format.
 //!
-//! To add a format, implement [`TraceFormat`] in a file of its own and name it in a list: those that titr and SimGrid write
-//! are in [`NATIVE`], those of other tools in the crate `titr-formats`. Every command takes every format in these lists.
+//! To add a format, implement [`TraceFormat`] in a new file and name it in a list: the formats of titr and SimGrid are
+//! in [`NATIVE`], those of other tools in the crate `titr-formats`. Every command accepts every format in these lists.
 
 mod simgrid_index;
 mod text;
@@ -21,7 +21,7 @@ pub trait TraceFormat: Sync {
     /// The name of the format.
     fn name(&self) -> &'static str;
 
-    /// Whether `candidate` looks like a trace in this format. A format that is asked later does not see it then.
+    /// Whether `candidate` looks like a trace in this format. If so, later formats are not asked.
     fn recognises(&self, candidate: &Candidate) -> bool;
 
     /// Opens the trace at `paths`, which is recognised: finds out how many ranks it has, and that their events are there.
@@ -73,10 +73,10 @@ impl Trace {
     }
 }
 
-/// How much of a file a format can look at to recognise it.
+/// Number of bytes of a file by which a format can be recognised.
 const HEAD: u64 = 512;
 
-/// A possible trace: the paths that somebody gave, and how the file begins where there is one.
+/// A possible trace: the paths given by the user, and the beginning of the file if there is one.
 pub struct Candidate<'a> {
     paths: &'a [&'a Path],
     is_directory: bool,
@@ -112,7 +112,7 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// The first bytes of the file as they are on disk, at most 512; none where there is no single file.
+    /// The first bytes of the file on disk, at most 512; none if there is no single file.
     #[must_use]
     pub fn head(&self) -> &[u8] {
         &self.head

@@ -1,5 +1,5 @@
-//! An index as `smpirun -replay` takes it: a path a line, relative to the working directory or to the index, of one file for
-//! all ranks or of one for each.
+//! An index for `smpirun -replay`: one path per line, relative to the working directory or to the index, of one file
+//! for all ranks or of one for each.
 
 use std::path::{Path, PathBuf};
 
@@ -55,7 +55,7 @@ impl TraceFormat for SimgridIndex {
     }
 }
 
-/// `name`, cut to what a message can hold.
+/// `name`, shortened for an error message.
 fn shown(name: &str) -> String {
     name.chars().take(100).collect()
 }

@@ -51,14 +51,14 @@ struct OneFileForAll {
     reading: Mutex<Option<Reading>>,
 }
 
-/// The file as it is read now, and which ranks have their source on this reading.
+/// The current reading of the file, and the ranks that already have a source in it.
 struct Reading {
     file: Arc<Mutex<SharedFile>>,
     taken: Vec<bool>,
 }
 
 impl RankSources for OneFileForAll {
-    /// Ranks share one reading of the file; it is read again for a rank that is asked for again.
+    /// Ranks share one reading of the file; a second source for a rank starts another one.
     fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
         let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let at = rank.0 as usize;

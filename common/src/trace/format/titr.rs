@@ -1,5 +1,5 @@
-//! Traces as titr writes them: a directory with one gzip stream a rank and a manifest, an archive of it, or several
-//! directories and archives that hold the parts of one trace.
+//! Traces written by titr: a directory with one gzip stream per rank and a manifest, an archive of it, or several
+//! directories and archives with the parts of one trace.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::trace::part::{Parts, Whole};
 use crate::trace::section::Section;
 use crate::trace::text_stream::{Input, TextStream};
 
-/// titr's own format. It takes every directory, so that what is missing in one is said.
+/// titr's own format. It accepts every directory, so that missing files are reported.
 pub(super) struct Titr;
 
 impl TraceFormat for Titr {
@@ -33,13 +33,13 @@ impl TraceFormat for Titr {
     }
 }
 
-/// At most so many files of one trace are kept open.
+/// Maximum number of files of one trace that are kept open.
 const MOST_OPEN: usize = 256;
-/// At most about so much text of all streams together is in memory, or the least that is read at a time of each.
+/// Approximate maximum of the text of all streams in memory, or else the minimum that is read at a time from each.
 const TEXTS: usize = 32 << 20;
 const LEAST_TEXT: usize = 4 << 10;
 
-/// Streams of which each is a file, or a section of one.
+/// Streams in a file, or a section of one, each.
 pub(super) struct OneFileEach(pub(super) Vec<Section>);
 
 impl OneFileEach {

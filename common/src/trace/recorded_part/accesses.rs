@@ -1,4 +1,4 @@
-//! One-sided calls and calls on files among the other calls of a rank.
+//! Positions of one-sided and file calls among the other calls of a rank.
 
 use super::calls::{Calls, Decision, Operation, TracedRequest};
 use super::judge::{Judge, LeftOut};
@@ -42,7 +42,7 @@ impl Calls {
         decide(kept.map(Event::File), LeftOut::File, judge)
     }
 
-    /// A request of an operation that is kept or not, whatever other requests there are.
+    /// Starts the request of an operation that is kept or not, independent of other requests.
     fn begins_alone(&mut self, id: Option<RequestId>, kept: bool) {
         let operation = Operation::Alone;
         let request = TracedRequest { operation, is_persistent: false, active: Some(kept), any: None };

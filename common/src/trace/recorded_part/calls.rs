@@ -1,5 +1,5 @@
-//! The calls of one rank in the part of a program that was traced: with which calls of others each belongs, and what is left of it
-//! if those are not in the trace.
+//! The calls of one rank in the traced part of a program: the corresponding calls of other ranks, and the remaining
+//! call if those are not in the trace.
 
 use rustc_hash::FxHashMap;
 
@@ -33,7 +33,7 @@ pub(super) struct Calls {
 pub(super) struct TracedRequest {
     pub(super) operation: Operation,
     pub(super) is_persistent: bool,
-    /// Whether it was started in the trace and has not been completed there, and if so whether its operation is kept.
+    /// Whether its start in the trace is not yet completed there, and if so whether its operation is kept.
     pub(super) active: Option<bool>,
     /// The number among receives that leave their source or tag open, of an active one.
     pub(super) any: Option<usize>,
@@ -52,7 +52,7 @@ pub(super) enum Operation {
 /// The outcome of a decision.
 pub(super) enum Decision {
     Keep(Event),
-    /// As `Keep`, after another event.
+    /// Like `Keep`, after another event.
     KeepAfter(Event, Event),
     /// Other events take its place.
     Replace(Vec<Event>),
@@ -76,7 +76,7 @@ impl Calls {
         }
     }
 
-    /// Decides what becomes of the next event, which is no annotation.
+    /// Decides on the next event, which is not an annotation.
     pub(super) fn decide(&mut self, event: Event, judge: &mut impl Judge) -> Decision {
         match event {
             Event::Mark(mark @ (Mark::PartBegin | Mark::PartEnd | Mark::Unrecorded(_))) => {
@@ -125,7 +125,7 @@ impl Calls {
             Event::CommFree(id) => keep_if(self.comms.remove(&id).is_some(), event),
             Event::OneSided(call) => self.one_sided(call, judge),
             Event::File(call) => self.file(call, judge),
-            // What is still under way is completed after the part, and before the program ends.
+            // Operations still in progress are completed after the part, and before the program ends.
             Event::Finalize => after(self.kept(), Some(event)),
             Event::Init | Event::Compute(_) | Event::Sleep(_) | Event::Other(_) => Decision::Keep(event),
             Event::Iprobe(_, false) | Event::Test(_, None) | Event::Mark(_) | Event::Annotation(_) => {
@@ -268,7 +268,7 @@ impl Calls {
         keep_if(request.active == Some(true), event)
     }
 
-    /// Notes what a receive has received. Returns whether the receive is kept.
+    /// Records the match of a receive. Returns whether the receive is kept.
     fn matched(&mut self, id: RequestId, from: Rank, tag: Tag, judge: &mut impl Judge) -> bool {
         let Some(&TracedRequest { operation: Operation::ReceivesAny(comm), active, any, .. }) = self.requests.get(&id)
         else {
@@ -280,7 +280,7 @@ impl Calls {
                 judge.received(self.rank, number, meeting);
                 kept
             }
-            // It was started outside of the part.
+            // It was started outside the part.
             _ => {
                 judge.skips(meeting, MeetingSide::RECEIVER, 1);
                 false
@@ -307,12 +307,12 @@ impl Calls {
         }
     }
 
-    /// The requests that are to be completed, and whether their operations are kept.
+    /// The requests that have to be completed, and whether their operations are kept.
     fn active(&self) -> impl Iterator<Item = (RequestId, bool)> {
         self.requests.iter().filter_map(|(&id, request)| Some((id, request.active?)))
     }
 
-    /// The requests that are to be completed and whose operations are kept, in order.
+    /// The requests that have to be completed and whose operations are kept, in order.
     fn kept(&self) -> Vec<RequestId> {
         let mut kept: Vec<RequestId> = self.active().filter_map(|(id, kept)| kept.then_some(id)).collect();
         kept.sort_unstable();

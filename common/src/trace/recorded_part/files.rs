@@ -1,8 +1,8 @@
-//! Calls on files in the part of a program that was traced.
+//! File calls in the traced part of a program.
 //!
-//! All members open and close a file in the trace, wherever the part begins. The *n*-th file that is opened by the members of a
-//! communicator is the same for all, and so is the *n*-th collective call on it. A call of one rank needs nobody else. Where in the
-//! file an access starts is known from where the one before it has ended, be that in the trace or not.
+//! All members open and close a file in the trace, independent of the beginning of the part. The *n*-th file that the
+//! members of a communicator open is the same for all, and so is the *n*-th collective call on it. A call of one rank
+//! depends on no other rank. The start of an access follows from the end of the one before it, in the trace or not.
 
 use rustc_hash::FxHashMap;
 
@@ -45,7 +45,7 @@ impl Files {
         self.files.remove(&id).is_some()
     }
 
-    /// Whether a call on an open file is kept: that of one rank, or one that all members have in the trace.
+    /// Whether a call on an open file is kept: a call of one rank, or one that all members have in the trace.
     pub(super) fn calls(&self, call: &FileEvent, judge: &mut impl Judge) -> bool {
         match call.id().and_then(|id| self.files.get(&id)) {
             Some(file) if call.is_collective() => {
@@ -56,7 +56,7 @@ impl Files {
         }
     }
 
-    /// An access as it is kept; `None` if it is left out.
+    /// The access to keep; `None` if it is left out.
     pub(super) fn access(&mut self, access: FileAccess, judge: &mut impl Judge) -> Option<FileAccess> {
         if access.phase == Phase::End {
             let begun = self.files.get_mut(&access.file)?.split.take();

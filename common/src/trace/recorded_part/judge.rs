@@ -1,15 +1,15 @@
-//! The decision whether a call has all that belongs with it: taken for granted while the trace is surveyed, and known after.
+//! Decides whether all corresponding calls of a call are in the trace: assumed during the survey, and known after it.
 
 use super::meetings::{Meeting, MeetingSide, SizedComm};
 use crate::event::{CommCall, CommId, Group, Rank};
 
 /// Decides whether a call has all that belongs with it.
 pub(super) trait Judge {
-    /// The communicator that a call makes; `None` if it cannot be told.
+    /// The communicator that a call creates; `None` if it is unknown.
     fn makes(&mut self, rank: Rank, call: CommCall, parent: CommId, group: &Group) -> Option<SizedComm>;
     /// A side of `sides` makes its next call. Whether all others have theirs.
     fn meets(&mut self, meeting: Meeting, side: MeetingSide, sides: u32) -> bool;
-    /// Whether all others have what belongs with a side's next call.
+    /// Whether all other sides have the counterpart of a side's next call.
     fn would_meet(&mut self, meeting: Meeting, side: MeetingSide) -> bool;
     /// A side makes its next calls, which are not in the trace.
     fn skips(&mut self, meeting: Meeting, side: MeetingSide, number: u64);
@@ -17,9 +17,9 @@ pub(super) trait Judge {
     fn withdraws(&mut self, meeting: Meeting, side: MeetingSide);
     /// The rank's next receive leaves its source or tag open. Its number among these, and whether it is there.
     fn receives_any(&mut self, rank: Rank) -> (usize, bool);
-    /// Notes what a receive that left its source or tag open has received.
+    /// Records the match of a receive with a wildcard source or tag.
     fn received(&mut self, rank: Rank, number: usize, meeting: Meeting);
-    /// A call is left out, whatever others have.
+    /// Records that a call is left out, independent of other calls.
     fn leaves_out(&mut self, what: LeftOut);
 }
 

@@ -1,5 +1,5 @@
-//! Calls that belong together: a send and its receive, a collective of all members. Each rank numbers those that it makes, in the
-//! trace or not, so that the *n*-th of one rank belongs with the *n*-th of the others.
+//! Corresponding calls: a send and its receive, a collective of all members. Each rank numbers the calls that it makes,
+//! in the trace or not, so that the *n*-th of one rank corresponds to the *n*-th of the others.
 
 use std::ops::Range;
 
@@ -24,11 +24,11 @@ pub(super) struct SizedComm {
     pub(super) size: u32,
 }
 
-/// A series of calls that belong with those of other ranks.
+/// A series of calls that correspond to calls of other ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Meeting {
     Message(Envelope),
-    /// The starts of partitioned messages, of those of one envelope the one that was set up as the *n*-th.
+    /// The starts of partitioned messages: of those with this envelope, the one that was set up *n*-th.
     Partitioned(Envelope, u32),
     Collective(CommKey),
     /// The starts of the collective that was set up as the *n*-th.
@@ -136,7 +136,7 @@ impl Ranges {
 #[derive(Default)]
 pub(super) struct Meetings {
     numbers: FxHashMap<(Meeting, MeetingSide), NumberedCalls>,
-    /// How many sides a series has.
+    /// The number of sides of a series.
     sides: FxHashMap<Meeting, u32>,
 }
 

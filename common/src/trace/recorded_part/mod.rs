@@ -1,18 +1,20 @@
-//! Traces of a part of a program, as traces that can be replayed.
+//! Turns traces of a part of a program into traces that can be replayed.
 //!
-//! Ranks do not pass the ends of a part at the same moment. A message that one rank sent before its part began may be received in
-//! the part of another, a collective may be in the parts of some members only, and a request may be completed whose start is not
-//! in the trace. The trace says how many calls of each kind it does not have ([`Mark::Unrecorded`](crate::event::Mark::Unrecorded)),
-//! so that the calls of all ranks can be numbered, and each that has all that belongs with it be told from the others:
+//! Ranks do not pass the ends of a part at the same time. A message that one rank sent before its part began may be
+//! received in the part of another, a collective may be in the parts of some members only, and a request whose start is
+//! not in the trace may be completed in it. The trace records the number of missing calls of each kind
+//! ([`Mark::Unrecorded`](crate::event::Mark::Unrecorded)), so that the calls of all ranks can be numbered, and calls
+//! with all their counterparts can be identified:
 //!
 //! ```text
 //!   rank 0   send 1 │ send 2    send 3    send 4 │              in the parts of both: 2 and 3
 //!   rank 1          │ receive 1 receive 2 receive 3 │ receive 4
 //! ```
 //!
-//! The others are left out. What is left is a program in which every rank does a part of what it did, in the same order: whatever
-//! machine replays it, nobody waits for what never comes. Communicators that were made before the part are there from the
-//! beginning, without a call. Windows and files are made and opened in the trace, by all members, wherever the part begins.
+//! The others are left out. The result is a program in which every rank executes a part of its events, in the same
+//! order: in any replay, no rank waits for something that never happens. Communicators that were created before the
+//! part exist from the beginning, without a call. Windows and files are created and opened in the trace, by all
+//! members, independent of the beginning of the part.
 
 mod accesses;
 mod calls;
@@ -35,7 +37,7 @@ use crate::event::Rank;
 use source::PartSource;
 use survey::Survey;
 
-/// The variable by which a part is asked for, and its value if none is.
+/// The variable that selects a part, and its default value.
 const VARIABLE: &str = "TITRACE_PART";
 const ALL: &str = "all";
 

@@ -1,4 +1,4 @@
-//! The events of one rank, without those whose counterparts are not in the trace.
+//! The events of one rank, without calls whose counterparts are not in the trace.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) struct PartSource<S> {
     read: LocatedEvents,
 }
 
-/// The judge that knows from the survey what there is.
+/// The judge that knows the contents of the trace from the survey.
 struct Matching {
     rank: Rank,
     survey: Arc<Survey>,
@@ -47,7 +47,7 @@ impl<S> PartSource<S> {
             self.annotations.push(event);
             return;
         }
-        // Of a call that is dropped, what stands before its event is not the last of it.
+        // If a call is dropped, these events are not its last one: the call's own event follows.
         let is_before = matches!(event, Event::Matched(..) | Event::Cancel(_) | Event::Compute(_));
         let (before, event) = match self.calls.decide(event, &mut self.matching) {
             Decision::Keep(event) => (None, event),

@@ -1,4 +1,4 @@
-//! A look at the whole trace of a part of a program, before it is read: which calls have all that belongs with them.
+//! Surveys the complete trace of a part of a program before it is read, to find the calls with all their counterparts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -96,7 +96,7 @@ impl Survey {
         self.comms.get(rank.0 as usize)?.get(nth).copied().flatten()
     }
 
-    /// Whether the rank's *n*-th receive that leaves its source or tag open has received what is there.
+    /// Whether the match of the rank's *n*-th receive with a wildcard source or tag is in the trace.
     pub(super) fn has_received(&self, rank: Rank, nth: usize) -> bool {
         let received = self.received.get(rank.0 as usize).and_then(|all| all.get(nth)).copied().flatten();
         received.is_some_and(|(meeting, number)| self.is_common(meeting, number))

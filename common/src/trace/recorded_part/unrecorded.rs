@@ -1,4 +1,4 @@
-//! The calls of a rank that are not in the trace: they take numbers, too.
+//! The calls of a rank that are not in the trace, which are numbered as well.
 
 use super::calls::{Calls, Operation};
 use super::judge::Judge;

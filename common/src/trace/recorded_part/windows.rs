@@ -1,8 +1,9 @@
-//! One-sided calls in the part of a program that was traced.
+//! One-sided calls in the traced part of a program.
 //!
-//! All members make and free a window in the trace, wherever the part begins. The *n*-th window that is made of a communicator is the
-//! same for all its members, and so is the *n*-th fence on it. A `start` names its targets and a `post` its origins, and the *n*-th of
-//! a pair belong together. Locks need nobody else, but those that the rank holds at the end of the part must not keep others waiting.
+//! All members create and free a window in the trace, independent of the beginning of the part. The *n*-th window that
+//! is created from a communicator is the same for all its members, and so is the *n*-th fence on it. A `start` names
+//! its targets and a `post` its origins, and the *n*-th of a pair correspond. Locks depend on no other rank, but locks
+//! held at the end of the part must not make others wait.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ use crate::event::{Access, Asserts, Event, OneSided, Rank, Synchronisation, WinI
 struct TracedWindow {
     key: WinKey,
     members: u32,
-    /// The targets of the access epoch that began in the trace, of which those are left that have it in theirs.
+    /// The targets of the access epoch that began in the trace, except those whose exposure epoch is not in the trace.
     started: Option<Vec<Rank>>,
     /// The origins of the exposure epoch, likewise.
     posted: Option<Vec<Rank>>,
@@ -52,7 +53,7 @@ impl Windows {
         self.windows.remove(&win).is_some()
     }
 
-    /// A synchronisation as it is kept; `None` if it is left out.
+    /// The synchronisation to keep; `None` if it is left out.
     pub(super) fn synchronise(&mut self, call: Synchronisation, judge: &mut impl Judge) -> Option<Synchronisation> {
         let rank = self.rank;
         let window = self.windows.get_mut(&call.win)?;
@@ -89,7 +90,7 @@ impl Windows {
                 window.all_locked = true;
                 true
             }
-            // Of a lock that was taken before the part, the accesses in the part end here nevertheless.
+            // If the lock was taken before the part, the accesses in the part end here nevertheless.
             WinSync::Unlock => {
                 window.locked.retain(|locked| !call.ranks.contains(locked));
                 true
@@ -103,13 +104,13 @@ impl Windows {
         is_there.then_some(call)
     }
 
-    /// Whether an access is kept: its target exposes the window in the trace, or need not.
+    /// Whether an access is kept: its target exposes the window in the trace, or does not have to.
     pub(super) fn accesses(&self, access: &Access) -> bool {
         let window = self.windows.get(&access.win);
         window.is_some_and(|window| window.started.as_ref().is_none_or(|started| started.contains(&access.target)))
     }
 
-    /// The calls that end what a rank has begun on its windows, so that nobody waits for it after the part.
+    /// The calls that end a rank's open epochs, so that no rank waits for it after the part.
     pub(super) fn end_epochs(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
         for (&win, window) in &mut self.windows {

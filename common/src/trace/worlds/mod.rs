@@ -1,13 +1,14 @@
-//! Several worlds in one trace: a program that spawns processes or connects to others leaves a trace for each world, and
-//! they are read as one.
+//! Several worlds in one trace: a program that spawns processes or connects to others leaves a trace for each world,
+//! and they are read as one.
 //!
-//! The ranks of the worlds follow each other: in a world of four and one of two, the second world's are 4 and 5. Each rank's
-//! events are [renumbered] as they are read, and its `MPI_COMM_WORLD` becomes a communicator of some of all ranks.
-//! So whoever reads the trace sees one world with communicators in it, and nothing else of the program's worlds.
+//! The ranks of the worlds are concatenated: in a world of four and one of two, the second world's ranks are 4 and 5.
+//! Each rank's events are [renumbered] as they are read, and its `MPI_COMM_WORLD` becomes a communicator of some of all
+//! ranks. A reader of the trace therefore sees one world with communicators.
 //!
-//! The manifests say which worlds have met ([`Encounter`](super::encounter::Encounter)), and [`numbers`] whom a rank means by
-//! the numbers that it gave to processes of other worlds. The trace of a world that is met is looked for beside those that are there. What
-//! concerns a world whose trace is missing is [passed over](unmatched), and said.
+//! The manifests record which worlds have met ([`Encounter`](super::encounter::Encounter)), and [`numbers`] finds the
+//! processes behind the numbers that a rank gave to processes of other worlds. The trace of an encountered world is
+//! searched for next to the given ones. Events that concern a world without a trace are [skipped](unmatched), with a
+//! warning.
 
 mod numbering;
 mod numbers;
@@ -49,7 +50,7 @@ fn open_worlds(places: &[&Path], open: impl Fn(&[&Path]) -> Result<Trace, TraceE
     let groups = by_run(places);
     let mut worlds = Vec::new();
     for group in &groups {
-        // Parts that make no whole each, though they are of several runs, are a mistake that is told for all of them.
+        // Incomplete parts of several runs are an error that is reported for all of them.
         match open(group) {
             Ok(trace) => add(&mut worlds, group, trace)?,
             Err(_) if groups.len() > 1 => return open(places),

@@ -1,4 +1,4 @@
-//! The numbers of one rank of one world, and those of all worlds together.
+//! The mapping from the numbers of one rank of one world to those of all worlds together.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(super) struct Numbering {
     pub(super) size: u32,
     /// The processes of other worlds.
     pub(super) foreign: Arc<Foreign>,
-    /// Whether there are other worlds, so that the world of this rank is one of several.
+    /// Whether there are other worlds.
     pub(super) is_one_of_several: bool,
 }
 

@@ -1,9 +1,10 @@
-//! Whom the ranks of several worlds mean by the numbers that they have for processes of other worlds.
+//! Finds the processes behind the numbers that ranks use for processes of other worlds.
 //!
-//! Each rank numbers the processes that it meets by itself. In an encounter the *n*-th process that one side meets is the *n*-th
-//! member of the other side. So the two sides have to be found for each encounter: by its [link](Encounter::link), which the
-//! root of each side knows; a member without it looks for the root's entry of the same encounter. A side may
-//! have members that were met before, so encounters are understood one after another, until no more can be.
+//! Each rank numbers the processes that it meets independently. In an encounter the *n*-th process that one side meets
+//! is the *n*-th member of the other side, so both sides of each encounter have to be found: by its
+//! [link](Encounter::link), which the root of each side knows; a member without it looks for the root's entry of the
+//! same encounter. A side may have members that were met before, so encounters are resolved one after another, until no
+//! more can be.
 
 use rustc_hash::FxHashMap;
 
@@ -27,7 +28,7 @@ pub(super) struct Encounters<'w> {
     pairs: FxHashMap<EntryKey, EntryKey>,
     /// The entries of roots whose other side is in none of the worlds.
     pub(super) alone: Vec<EntryKey>,
-    /// For each world and rank, whom the rank means by its numbers for processes of other worlds.
+    /// For each world and rank, the processes behind its numbers for other worlds.
     foreign: Vec<Vec<Foreign>>,
 }
 
@@ -78,7 +79,7 @@ impl<'w> Encounters<'w> {
                 }
             }
         }
-        // At one port, one connection is complete before the next one is.
+        // At one port, each connection is complete before the next one.
         one.sort_by_key(|&key| self.entry(key).at);
         other.sort_by_key(|&key| self.entry(key).at);
         let count = one.len().min(other.len());
@@ -112,7 +113,7 @@ impl<'w> Encounters<'w> {
         }
     }
 
-    /// Takes what an encounter says of numbers; false if that is not known yet.
+    /// Resolves the numbers of an encounter; false if they are not known yet.
     fn understand(&mut self, key: EntryKey) -> Result<bool, TraceError> {
         let Some(root) = self.root_of(key) else { return Ok(false) };
         let Some(&other) = self.pairs.get(&root) else { return Ok(false) };
@@ -148,7 +149,7 @@ impl<'w> Encounters<'w> {
                 && entry.members.len() == mine.members.len()
                 && entry.remote.len() == mine.remote.len()
         };
-        // This rank and the root have come to these calls in one order.
+        // This rank and the root have made these calls in one order.
         let before = &self.worlds[key.world].encounters(key.rank)[..key.index];
         let nth =
             before.iter().filter(|entry| is_alike(entry) && entry.root == mine.root && entry.members == mine.members);

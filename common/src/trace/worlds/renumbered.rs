@@ -1,4 +1,4 @@
-//! The events of one rank of one world as events of all worlds together.
+//! The events of one rank of one world, renumbered as events of all worlds together.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ pub(super) struct Renumbered<S> {
     source: S,
     numbering: Numbering,
     unmatched: Unmatched,
-    /// Whether the world of the rank is still to be introduced.
+    /// Whether the event that introduces the rank's world is still to come.
     is_first: bool,
     /// The buffer for events as the source gives them, kept to use its memory again.
     read: LocatedEvents,
@@ -65,8 +65,8 @@ mod tests {
     use crate::event_buffer::EventRef;
     use crate::grammar::{EventWriter, Parser};
 
-    /// The lines of rank 1 in a world of 2 that follows a world of 4, in which it is rank 5. It knows the ranks 0 and 3 of
-    /// that, and nobody knows whom it means by 4.
+    /// The lines of rank 1 in a world of 2 that follows a world of 4, in which it is rank 5. It knows the ranks 0 and 3
+    /// of that world, and its number 4 is unknown.
     fn seen(lines: &str) -> Vec<String> {
         let mut parser = Parser::new(2);
         let list: Vec<Event> = lines.lines().map(|line| parser.line(line.as_bytes()).unwrap().unwrap().1).collect();

@@ -1,4 +1,4 @@
-//! Events that concern processes whose trace is missing: they cannot be simulated, and become calls that are counted in a
+//! Events that concern processes without a trace: they cannot be simulated, and become calls that are counted in a
 //! warning. The rest of the rank's events keep their meaning.
 
 use rustc_hash::FxHashSet;
@@ -21,14 +21,14 @@ pub(super) struct Unmatched {
 }
 
 impl Unmatched {
-    /// The event, or what is left of it; `None` if nothing is.
+    /// The event, or the remaining part of it; `None` if nothing remains.
     pub(super) fn pass(&mut self, event: Event, numbering: &Numbering) -> Option<Event> {
         let event = if self.requests.is_empty() { event } else { self.without_requests(event)? };
         if self.concerns(event.clone(), numbering) { self.omit(event) } else { Some(event) }
     }
 
-    /// Whether an event concerns a process whose trace is missing. Numbers that the event gives mean something else from here
-    /// on.
+    /// Whether an event concerns a process without a trace. Numbers that the event assigns change their meaning from
+    /// here on.
     fn concerns(&mut self, mut event: Event, numbering: &Numbering) -> bool {
         let mut is_unknown = false;
         event.ranks(|rank| is_unknown |= numbering.rank(*rank).is_none());
@@ -57,7 +57,7 @@ impl Unmatched {
         is_unknown
     }
 
-    /// The call that stands for an event which concerns a process whose trace is missing.
+    /// The call that replaces an event which concerns a process without a trace.
     fn omit(&mut self, mut event: Event) -> Option<Event> {
         event.communicators(|id, usage| match usage {
             CommUse::Makes => _ = self.comms.insert(*id),

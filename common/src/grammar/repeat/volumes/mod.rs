@@ -1,15 +1,17 @@
-//! Lists of volumes as text: numbers, counts of equal ones in a row, and letters for those that are near each other.
+//! Lists of volumes as text: numbers, run lengths of equal ones, and letters for volumes that are close to each other.
 //!
-//! Measured volumes are different each time and yet alike, so most of their digits say little and no compression finds that out. A
-//! list says once where they lie and how far apart they are at least; each is then a letter or a few:
+//! Measured volumes differ each time but are similar, so most of their digits carry little information, and no general
+//! compression detects this. A list therefore states once where they begin and their greatest common step; each volume
+//! is then one or a few letters:
 //!
 //! ```text
 //! 19500,100,62,1:0583a 1003800 :29        19500 + 100 × each of 0 5 8 3 10, then 1003800, then 19500 + 100 × each of 2 9
 //! 19500,1,32,2:0a1v                       19500 + 0 × 32 + 10, then 19500 + 1 × 32 + 31
 //! ```
 //!
-//! Uniform volumes come close to their entropy: with the base next above the root of how many there are, both letters of a
-//! volume have nearly the same number of values, and gzip's Huffman codes take little more than their logarithm.
+//! Uniform volumes come close to their entropy: with a base just above the square root of the number of values, both
+//! letters of a volume have nearly the same number of values, and gzip's Huffman codes take little more than their
+//! logarithm.
 
 mod read;
 mod write;
@@ -19,7 +21,7 @@ pub(super) use write::write_volumes;
 
 /// The digits of a base up to 62.
 const LETTERS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-/// How many letters a volume has at most.
+/// Maximum number of letters of a volume.
 const WIDEST: usize = 4;
 
 /// Numbers `from + step × n`, where n has `width` digits of a base.

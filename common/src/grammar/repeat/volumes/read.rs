@@ -1,4 +1,4 @@
-//! Reading a list of volumes.
+//! Reads a list of volumes.
 
 use super::{LETTERS, Scale, WIDEST};
 use crate::grammar::error::ParseError;
@@ -21,12 +21,12 @@ static DIGITS: [u8; 256] = {
 pub(in crate::grammar::repeat) struct VolumeReader {
     /// The index in the line where the list begins.
     start: usize,
-    /// The index in the line of what is to be read next.
+    /// The index in the line of the next unread byte.
     at: usize,
     /// The number that was read last, and how many more times it comes.
     volume: u64,
     times: u64,
-    /// The numbers that letters stand for; those of no base before a list explains its letters.
+    /// The values of letters; without a base until a list defines its letters.
     scale: Scale,
     /// Whether `at` is among letters.
     lettered: bool,
@@ -68,7 +68,7 @@ impl VolumeReader {
         self.next_word(line)
     }
 
-    /// The volume that the next letters stand for, if they are letters of the base.
+    /// The volume of the next letters, if they are letters of the base.
     #[inline]
     fn letters(&mut self, line: &[u8]) -> Option<u64> {
         let Scale { from, step, base, width } = self.scale;
@@ -137,7 +137,7 @@ impl VolumeReader {
 }
 
 impl Scale {
-    /// The scale from a number on, of which the rest is to be read.
+    /// The scale from a number on, whose remaining fields are read.
     fn read(from: u64, numbers: &mut Numbers) -> Result<Self, ParseError> {
         let step = numbers.next("how many instructions a step is", u64::MAX)?;
         numbers.expect(b',')?;

@@ -1,12 +1,12 @@
-//! Writing a list of volumes.
+//! Writes a list of volumes.
 
 use super::{LETTERS, Scale, WIDEST};
 use crate::grammar::line::push_number;
 
-/// From how many on equal volumes in a row are counted, and from how many on if they are written as numbers anyway.
+/// Minimum length of a run of equal volumes that is counted, and minimum length if they are written as numbers anyway.
 const COUNTED: usize = 12;
 const COUNTED_NUMBERS: usize = 3;
-/// Fewer volumes are numbers, and so many are letters if one is enough for each.
+/// Fewer volumes are written as numbers, and this many as letters if one letter suffices for each.
 const FEWEST: usize = 4;
 const MANY: usize = 16;
 
@@ -22,7 +22,7 @@ pub(in crate::grammar::repeat) fn write_volumes(out: &mut Vec<u8>, volumes: &[u6
     }
 }
 
-/// How many volumes come before so many equal ones that these are counted.
+/// The number of volumes before the first run that is long enough to be counted.
 fn before_equals(volumes: &[u64]) -> usize {
     let mut start = 0;
     while let Some(counted) = volumes.get(start..start + COUNTED) {
@@ -54,7 +54,7 @@ fn push_word(out: &mut Vec<u8>, volume: u64) {
     push_number(out, volume);
 }
 
-/// Appends volumes by letters if that is shorter, and those that lie far from the others as they are.
+/// Appends volumes as letters if that is shorter, and outliers as numbers.
 fn write_near(out: &mut Vec<u8>, volumes: &[u64]) {
     let Some(Fit { scale, end, .. }) = fit(volumes) else {
         return write_numbers(out, volumes);
@@ -78,7 +78,7 @@ fn write_near(out: &mut Vec<u8>, volumes: &[u64]) {
     }
 }
 
-/// Appends the letters of volumes, all of which the scale has.
+/// Appends the letters of volumes that the scale can represent.
 fn push_letters(out: &mut Vec<u8>, volumes: &[u64], Scale { from, step, base, width }: Scale) {
     let steps = |&volume: &u64| {
         let above = volume - from;
@@ -141,15 +141,16 @@ fn fit(volumes: &[u64]) -> Option<Fit> {
         let scale = Scale { from: least, step, base: 62, width: 1 };
         return scale.is_bounded().then_some(Fit { scale, end, length: 0 });
     }
-    // Where a volume is nothing, it may be the only one that lies far from the others.
+    // A volume of zero may be the only outlier.
     let fits = [fit_from(volumes, least, step), if least < some { fit_from(volumes, some, step) } else { None }];
     fits.into_iter().flatten().min_by_key(|fit| fit.length)
 }
 
-/// The scale that spells those of `volumes` shortest that are at least `from`, one of them, all of which are multiples of `step`.
+/// The scale that spells the volumes that are at least `from` in the shortest way. `from` is one of them, and all are
+/// multiples of `step`.
 fn fit_from(volumes: &[u64], from: u64, step: u64) -> Option<Fit> {
     let near = |end: u64| volumes.iter().copied().filter(move |&volume| volume >= from && volume < end);
-    // In half bits: letters have a little less than six, digits and blanks a little more than three.
+    // In half bits: letters have slightly less than six, digits and blanks slightly more than three.
     let numbers: usize = volumes.iter().map(|&volume| 1 + digits(volume)).sum();
     let (mut best, mut shortest) = (None, 7 * numbers);
     for width in 1..=WIDEST {

@@ -42,9 +42,9 @@ struct StateName {
 /// Whether states and messages were few enough to be kept one by one.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub(super) struct Detailed {
-    /// Whether states were.
+    /// Whether states were few enough.
     states: bool,
-    /// Whether messages were.
+    /// Whether messages were few enough.
     messages: bool,
 }
 
@@ -60,7 +60,7 @@ struct RankStates {
 }
 
 impl Detail {
-    /// What was kept.
+    /// Whether states and messages were few enough to be kept.
     pub(super) fn detailed(&self) -> Detailed {
         Detailed { states: self.all_states <= STATES, messages: self.all_messages <= MESSAGES }
     }

@@ -17,7 +17,7 @@ pub(super) struct RouteCost {
     back: Vec<LinkId>,
 }
 
-/// What a message keeps of the time when it was sent, whatever links change while it is under way (as in SimGrid).
+/// The properties of its route that a message keeps from when it was sent, although links change meanwhile (as in SimGrid).
 #[derive(Debug)]
 pub(super) struct Sent {
     /// The least bandwidth of its route, which bounds its rate.
@@ -94,7 +94,7 @@ impl RouteCost {
         self.latency = latency;
     }
 
-    /// What a message that is sent now at this cost keeps, of the links that may change.
+    /// The properties that a message sent now at this cost keeps, where links may change.
     pub fn sent(&self, links: &[Link], route: &[LinkId], changes: impl Fn(LinkId) -> bool) -> Sent {
         let is_only_back = |link: &LinkId| changes(*link) && !route.contains(link);
         let only_back = self.back.iter().filter(|link| is_only_back(link));

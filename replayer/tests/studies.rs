@@ -28,7 +28,7 @@ fn machines(ports: u32) -> [Platform; 2] {
 fn time(platform: &Platform, kernel: &dyn Kernel) -> f64 {
     let ranks = kernel.ranks();
     let cores: Vec<_> = platform.place(ranks).unwrap().0;
-    let cores: Vec<_> = cores.into_iter().map(|host| Core::on(&platform, host)).collect();
+    let cores: Vec<_> = cores.into_iter().map(|host| Core::on(platform, host)).collect();
     let times = (0..3).map(|run| {
         let events = (0..ranks).map(|me| program(kernel, me, 1, None).collect()).collect();
         let mut network = platform.network(run, 1);

@@ -10,8 +10,9 @@ use toml::de::{DeTable, DeValue};
 
 use crate::computation::Scalings;
 use crate::keys::Keys;
-use crate::kind::{Effect, Kind, Scaling};
+use crate::kind::{Effect, Kind, MessageScaling, Scaling};
 use crate::machine_change::MachineChange;
+use crate::messages::MessageScalings;
 use crate::source::{Mistake, Source};
 use crate::{computation, machine, messages};
 
@@ -37,6 +38,7 @@ pub struct Hypotheses {
 /// A change of the program, or several of one kind that are carried out together.
 enum ProgramChange {
     Scalings(Scalings),
+    MessageScalings(MessageScalings),
     Other(Box<dyn Transformation + Send + Sync>),
 }
 
@@ -86,6 +88,7 @@ impl Hypotheses {
             match (known.read)(&mut keys)? {
                 Effect::Program(change) => this.program.push(ProgramChange::Other(change)),
                 Effect::Scaling(scaling) => this.scale(scaling),
+                Effect::MessageScaling(scaling) => this.scale_messages(scaling),
                 Effect::Machine(change) => {
                     if let Some(earlier) = this.machine.iter().find(|earlier| earlier.contradicts(&change)) {
                         Err(keys.mistake(format!("this contradicts {earlier}, an earlier change")))?;
@@ -104,6 +107,16 @@ impl Hypotheses {
             self.program.push(ProgramChange::Scalings(Scalings::default()));
         }
         if let Some(ProgramChange::Scalings(scalings)) = self.program.last_mut() {
+            scalings.push(scaling);
+        }
+    }
+
+    /// Adds a change of the sizes of messages after the changes so far.
+    fn scale_messages(&mut self, scaling: MessageScaling) {
+        if !matches!(self.program.last(), Some(ProgramChange::MessageScalings(_))) {
+            self.program.push(ProgramChange::MessageScalings(MessageScalings::default()));
+        }
+        if let Some(ProgramChange::MessageScalings(scalings)) = self.program.last_mut() {
             scalings.push(scaling);
         }
     }
@@ -141,6 +154,7 @@ impl Transformation for Hypotheses {
     fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
         self.program.iter().try_fold(trace, |trace, change| match change {
             ProgramChange::Scalings(scalings) => scalings.apply(trace),
+            ProgramChange::MessageScalings(scalings) => scalings.apply(trace),
             ProgramChange::Other(change) => change.apply(trace),
         })
     }

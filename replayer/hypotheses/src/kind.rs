@@ -6,6 +6,7 @@ use titr_common::trace::Transformation;
 
 use crate::keys::Keys;
 use crate::machine_change::MachineChange;
+use crate::message_filter::MessageFilter;
 use crate::selection::Selection;
 use crate::source::Mistake;
 
@@ -23,6 +24,8 @@ pub enum Effect {
     Program(Box<dyn Transformation + Send + Sync>),
     /// The computation of the program takes another time.
     Scaling(Scaling),
+    /// Messages have other sizes.
+    MessageScaling(MessageScaling),
     /// The machine is another one.
     Machine(MachineChange),
 }
@@ -35,6 +38,15 @@ pub struct Scaling {
     pub factor: f64,
     /// Whether the computation within collectives is scaled as well.
     pub reductions: bool,
+}
+
+/// The bytes of messages multiplied with a factor.
+#[derive(Clone)]
+pub struct MessageScaling {
+    /// The messages.
+    pub filter: Arc<MessageFilter>,
+    /// The factor.
+    pub factor: f64,
 }
 
 impl Effect {

@@ -29,6 +29,7 @@ mod keys;
 mod kind;
 mod machine;
 mod machine_change;
+mod message_filter;
 mod messages;
 mod position;
 mod rewriting;

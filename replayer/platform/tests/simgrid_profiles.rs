@@ -10,7 +10,7 @@ use support::{all, shown};
 use titr_common::step_function::StepFunction;
 use titr_common::time::Time;
 use titr_common::units::Seconds;
-use titr_network::topology::{HostId, Topology};
+use titr_network::topology::HostId;
 use titr_platform::Platform;
 
 const NAME: &str = "platform.xml";

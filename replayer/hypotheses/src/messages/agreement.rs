@@ -10,7 +10,7 @@ use titr_common::program::{Communicators, Context, Fault};
 use titr_common::trace::{Located, Trace, TraceError};
 
 use super::channel::{Channel, ChannelMessages};
-use super::filter::MessageFilter;
+use crate::message_filter::MessageFilter;
 use crate::position::Position;
 use crate::rewriting::survey;
 
@@ -36,33 +36,8 @@ impl Agreement {
     /// # Errors
     /// Where the trace cannot be read, or no message is selected.
     pub fn of(trace: &Trace, filter: &Arc<MessageFilter>, group: Option<u32>) -> Result<Self, TraceError> {
-        if let Some(to) = &filter.to {
-            filter.selection.has_ranks(to, trace.ranks())?;
-        }
-        let ranks = trace.ranks() as usize;
-        let mut messages = Survey {
-            agreement: Self {
-                filter: Arc::clone(filter),
-                group,
-                channels: (group.is_some() || !filter.is_known_to_receivers()).then(FxHashMap::default),
-                contexts: vec![Vec::new(); ranks],
-                matches: vec![Vec::new(); ranks],
-            },
-            communicators: Communicators::new(ranks),
-            persistent: FxHashMap::default(),
-            open: FxHashMap::default(),
-            tags: BTreeSet::new(),
-            is_any: false,
-        };
-        let mut rank = Rank(0);
-        survey(trace, &filter.selection, |position, located| {
-            if rank != position.rank {
-                rank = position.rank;
-                messages.persistent.clear();
-                messages.open.clear();
-            }
-            messages.see(position, located).map_err(|fault| filter.selection.mistake(fault.to_string()).into())
-        })?;
+        let mut messages = Survey::of(trace, filter, group)?;
+        survey(trace, &filter.selection, |position, located| messages.see(position, located))?;
         messages.finish()
     }
 
@@ -73,11 +48,13 @@ impl Agreement {
 }
 
 /// The survey of messages.
-struct Survey {
+pub struct Survey {
     agreement: Agreement,
     communicators: Communicators,
     /// The persistent requests of the rank.
     persistent: FxHashMap<RequestId, Template>,
+    /// The rank.
+    rank: Rank,
     /// The place among the rank's matches of each open receive that is under way.
     open: FxHashMap<RequestId, usize>,
     /// The tags of messages, up to some number.
@@ -98,7 +75,47 @@ pub enum Template {
 const LISTED: usize = 20;
 
 impl Survey {
-    fn see(&mut self, position: &Position, Located { event, location }: Located<'_>) -> Result<(), Fault> {
+    /// The survey of a trace for a change, before its first event.
+    ///
+    /// # Errors
+    /// Where the trace has not the ranks of the filter.
+    pub fn of(trace: &Trace, filter: &Arc<MessageFilter>, group: Option<u32>) -> Result<Self, TraceError> {
+        if let Some(to) = &filter.to {
+            filter.selection.has_ranks(to, trace.ranks())?;
+        }
+        let ranks = trace.ranks() as usize;
+        Ok(Self {
+            agreement: Agreement {
+                filter: Arc::clone(filter),
+                group,
+                channels: (group.is_some() || !filter.is_known_to_receivers()).then(FxHashMap::default),
+                contexts: vec![Vec::new(); ranks],
+                matches: vec![Vec::new(); ranks],
+            },
+            communicators: Communicators::new(ranks),
+            rank: Rank(0),
+            persistent: FxHashMap::default(),
+            open: FxHashMap::default(),
+            tags: BTreeSet::new(),
+            is_any: false,
+        })
+    }
+
+    /// Takes note of an event of the rank that is at `position`.
+    ///
+    /// # Errors
+    /// Where the event makes no sense.
+    pub fn see(&mut self, position: &Position, located: Located<'_>) -> Result<(), TraceError> {
+        if self.rank != position.rank {
+            self.rank = position.rank;
+            self.persistent.clear();
+            self.open.clear();
+        }
+        let seen = self.note_event(position, located);
+        seen.map_err(|fault| self.agreement.filter.selection.mistake(fault.to_string()).into())
+    }
+
+    fn note_event(&mut self, position: &Position, Located { event, location }: Located<'_>) -> Result<(), Fault> {
         let (rank, thread) = (position.rank, location.thread);
         let event = match event {
             EventRef::Compute(_) | EventRef::Recv(_) => return Ok(()),
@@ -196,7 +213,11 @@ impl Survey {
         }
     }
 
-    fn finish(mut self) -> Result<Agreement, TraceError> {
+    /// Which messages are selected.
+    ///
+    /// # Errors
+    /// If none is.
+    pub fn finish(mut self) -> Result<Agreement, TraceError> {
         let filter = &self.agreement.filter;
         if self.is_any {
             if let Some(channels) = &mut self.agreement.channels {

@@ -7,10 +7,10 @@
 use titr_common::event::{Incoming, Outgoing};
 
 use super::channel::Turn;
-use super::filter::MessageFilter;
 use super::rewrite::{Messages, Treatment};
 use crate::keys::Keys;
 use crate::kind::{Effect, Kind};
+use crate::message_filter::MessageFilter;
 use crate::source::Mistake;
 
 /// Messages become fewer and larger.

@@ -14,7 +14,6 @@
 mod agreement;
 mod channel;
 mod collectives;
-mod filter;
 mod follower;
 mod merge;
 mod nonblocking;
@@ -22,8 +21,10 @@ mod remove;
 mod requests;
 mod rewrite;
 mod scale_messages;
+mod scalings;
 
 pub use merge::MERGE_MESSAGES;
 pub use nonblocking::NONBLOCKING;
 pub use remove::REMOVE_MESSAGES;
 pub use scale_messages::SCALE_MESSAGES;
+pub use scalings::MessageScalings;

@@ -15,10 +15,10 @@ use titr_common::event::{
 use titr_common::trace::{Located, LocatedEvents, Location, Trace, TraceError, Transformation};
 
 use super::agreement::Agreement;
-use super::filter::MessageFilter;
 use super::follower::Follower;
 use crate::keys::Keys;
 use crate::kind::{Effect, Kind};
+use crate::message_filter::MessageFilter;
 use crate::position::Position;
 use crate::rewriting::{Rewrite, rewritten};
 use crate::source::Mistake;

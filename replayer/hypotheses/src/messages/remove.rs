@@ -4,10 +4,10 @@ use titr_common::event::{Collective, Incoming, Outgoing};
 
 use super::channel::Turn;
 use super::collectives::{CollectiveFilter, CollectiveTreatment, Collectives};
-use super::filter::MessageFilter;
 use super::rewrite::{Messages, Treatment};
 use crate::keys::Keys;
 use crate::kind::{Effect, Kind};
+use crate::message_filter::MessageFilter;
 use crate::source::Mistake;
 
 /// Removes messages, and the waits for them.

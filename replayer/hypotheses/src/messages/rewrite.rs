@@ -8,9 +8,9 @@ use titr_common::trace::{Located, LocatedEvents, Location, Trace, TraceError, Tr
 
 use super::agreement::Agreement;
 use super::channel::Turn;
-use super::filter::MessageFilter;
 use super::follower::{Follower, Selected};
 use super::requests::RemovedRequests;
+use crate::message_filter::MessageFilter;
 use crate::position::Position;
 use crate::rewriting::{Rewrite, rewritten};
 
@@ -43,16 +43,22 @@ pub struct Messages<T> {
 
 impl<T: Treatment> Transformation for Messages<T> {
     fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
-        let treatment = self.treatment;
-        let agreement = Arc::new(Agreement::of(&trace, &self.filter, treatment.group())?);
-        Ok(rewritten(trace, &self.filter.selection, move |rank| MessageRewrite {
-            rank,
-            follower: Follower::new(&agreement, rank),
-            treatment,
-            removed: RemovedRequests::default(),
-            annotations: Vec::new(),
-        }))
+        let agreement = Agreement::of(&trace, &self.filter, self.treatment.group())?;
+        Ok(treated(trace, agreement, self.treatment))
     }
+}
+
+/// A trace whose messages that an agreement selects are treated so.
+pub fn treated(trace: Trace, agreement: Agreement, treatment: impl Treatment) -> Trace {
+    let selection = Arc::clone(&agreement.filter.selection);
+    let agreement = Arc::new(agreement);
+    rewritten(trace, &selection, move |rank| MessageRewrite {
+        rank,
+        follower: Follower::new(&agreement, rank),
+        treatment,
+        removed: RemovedRequests::default(),
+        annotations: Vec::new(),
+    })
 }
 
 /// The change of one rank's events.

@@ -1,14 +1,14 @@
-//! Scales the sizes of messages and collectives. The computation of reductions scales with them.
+//! Messages and collectives of another size. Collectives that reduce have so much more to reduce.
 
 use titr_common::event::{Collective, Incoming, Outgoing, Volumes};
 use titr_common::units::{Bytes, Instructions};
 
 use super::channel::Turn;
 use super::collectives::{CollectiveFilter, CollectiveTreatment, Collectives};
-use super::filter::MessageFilter;
-use super::rewrite::{Messages, Treatment};
+use super::rewrite::Treatment;
 use crate::keys::Keys;
-use crate::kind::{Effect, Kind};
+use crate::kind::{Effect, Kind, MessageScaling};
+use crate::message_filter::MessageFilter;
 use crate::source::Mistake;
 
 /// The bytes of messages are multiplied with a factor, and rounded to whole ones.
@@ -16,30 +16,26 @@ pub const SCALE_MESSAGES: Kind = Kind { name: "scale-messages", read: scale };
 
 fn scale(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
     let factor = keys.factor("factor")?;
-    let treatment = MessageScaling { factor: keys.required("factor", factor)? };
+    let factor = keys.required("factor", factor)?;
     if let Some(filter) = CollectiveFilter::read(keys)? {
-        return Ok(Effect::program(Collectives::new(filter, treatment)));
+        return Ok(Effect::program(Collectives::new(filter, ByteFactor(factor))));
     }
-    Ok(Effect::program(Messages { filter: MessageFilter::read(keys)?.into(), treatment }))
+    Ok(Effect::MessageScaling(MessageScaling { filter: MessageFilter::read(keys)?.into(), factor }))
 }
 
+/// The factor that bytes are multiplied with.
 #[derive(Clone, Copy)]
-struct MessageScaling {
-    factor: f64,
-}
+pub struct ByteFactor(pub f64);
 
-impl MessageScaling {
-    fn of(self, Bytes(bytes): Bytes) -> Bytes {
-        // A factor of 1 preserves sizes that no float can represent.
-        if self.factor.to_bits() == 1.0_f64.to_bits() {
-            Bytes(bytes)
-        } else {
-            Bytes((bytes as f64 * self.factor).round() as u64)
-        }
+impl ByteFactor {
+    /// So many times the bytes.
+    pub fn of(self, Bytes(bytes): Bytes) -> Bytes {
+        // A factor of 1 leaves sizes that no float can hold as they are.
+        if self.0.to_bits() == 1.0_f64.to_bits() { Bytes(bytes) } else { Bytes((bytes as f64 * self.0).round() as u64) }
     }
 }
 
-impl Treatment for MessageScaling {
+impl Treatment for ByteFactor {
     fn outgoing(self, message: Outgoing, _: Turn) -> Option<Outgoing> {
         Some(Outgoing { bytes: self.of(message.bytes), ..message })
     }
@@ -49,14 +45,14 @@ impl Treatment for MessageScaling {
     }
 }
 
-impl CollectiveTreatment for MessageScaling {
+impl CollectiveTreatment for ByteFactor {
     fn collective(self, call: Collective) -> Option<Collective> {
         let scaled = |volumes: &Volumes| match volumes {
             Volumes::None => Volumes::None,
             Volumes::Each(bytes) => Volumes::Each(self.of(*bytes)),
             Volumes::PerMember(list) => Volumes::PerMember(list.iter().map(|bytes| self.of(*bytes)).collect()),
         };
-        let work = Instructions(call.work.0 * self.factor);
+        let work = Instructions(call.work.0 * self.0);
         Some(Collective { send: scaled(&call.send), recv: scaled(&call.recv), work, ..call })
     }
 }

@@ -6,4 +6,5 @@ mod computation;
 mod messages;
 mod mistakes;
 mod removal;
+mod scalings;
 mod support;

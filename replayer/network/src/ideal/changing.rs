@@ -122,7 +122,7 @@ mod tests {
         for (id, arrival) in [(0, 6.5), (1, 16.0)] {
             assert_eq!(network.next_event(), Some(at(arrival)));
             network.advance(at(arrival), &mut delivered);
-            assert_eq!(delivered.drain(..).collect::<Vec<_>>(), [TransferId(id)]);
+            assert_eq!(std::mem::take(&mut delivered), [TransferId(id)]);
             network.advance(at(12.0), &mut delivered);
             if id == 0 {
                 network.inject(at(12.0), message(1));

@@ -8,29 +8,26 @@ use super::units::{BANDWIDTH, SPEED, TIME};
 use crate::document::{Located, Table, Value};
 use crate::source::Checked;
 
-const ATTRIBUTES: Known = Known {
-    read: &[
-        "id",
-        "prefix",
-        "suffix",
-        "radical",
-        "speed",
-        "core",
-        "bw",
-        "lat",
-        "sharing_policy",
-        "topology",
-        "topo_parameters",
-        "bb_bw",
-        "bb_lat",
-        "bb_sharing_policy",
-        "router_id",
-        "limiter_link",
-        "loopback_bw",
-        "loopback_lat",
-    ],
-    refused: &[],
-};
+const ATTRIBUTES: Known = &[
+    "id",
+    "prefix",
+    "suffix",
+    "radical",
+    "speed",
+    "core",
+    "bw",
+    "lat",
+    "sharing_policy",
+    "topology",
+    "topo_parameters",
+    "bb_bw",
+    "bb_lat",
+    "bb_sharing_policy",
+    "router_id",
+    "limiter_link",
+    "loopback_bw",
+    "loopback_lat",
+];
 
 /// The topology of a cluster.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,7 +47,7 @@ const TOPOLOGIES: [(&str, ClusterTopology); 4] = [
 
 /// The topology of a cluster, if its names are valid.
 pub fn topology(cluster: &Element) -> Checked<ClusterTopology> {
-    cluster.check_attributes(&ATTRIBUTES)?;
+    cluster.check_attributes(ATTRIBUTES)?;
     cluster.check_children(&["prop"])?;
     cluster.attribute("topology").map_or(Ok(ClusterTopology::Flat), |written| written.one_of(&TOPOLOGIES))
 }

@@ -6,8 +6,8 @@ use super::units::{BANDWIDTH, TIME};
 use crate::document::{Located, Value};
 use crate::source::Checked;
 
-const CONFIG: Known = Known { read: &["id"], refused: &[] };
-const PROP: Known = Known { read: &["id", "value"], refused: &[] };
+const CONFIG: Known = &["id"];
+const PROP: Known = &["id", "value"];
 
 /// Options of SimGrid that have hardly any effect on its predictions.
 const WITHOUT_EFFECT: [&str; 36] = [
@@ -68,12 +68,12 @@ const OLD_NAMES: [(&str, &str); 9] = [
 
 /// Reads one `<config>`. An option that is given again keeps its first value, as in SimGrid.
 pub fn read(config: &Element, reading: &mut Reading) -> Checked<()> {
-    config.check_attributes(&CONFIG)?;
+    config.check_attributes(CONFIG)?;
     for prop in config.children() {
         if prop.name() != "prop" {
             return Err(prop.unexpected(config));
         }
-        prop.check_attributes(&PROP)?;
+        prop.check_attributes(PROP)?;
         read_option(&prop.required("id")?, &prop.required("value")?, reading)?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Elements and attributes of the XML: their values, and mistakes shown at their places.
+//! Elements and attributes of the XML: what they say, and mistakes shown where they stand.
 
 use roxmltree::Node;
 use titr_common::units::Dimension;
@@ -21,13 +21,8 @@ pub struct Attribute<'a> {
     source: &'a Source,
 }
 
-/// The attributes that an element may have.
-pub struct Known {
-    /// Attributes that are read, or that change nothing in titr.
-    pub read: &'static [&'static str],
-    /// Attributes for features that titr does not simulate, each with the name of the feature.
-    pub refused: &'static [(&'static str, &'static str)],
-}
+/// The attributes that an element may have: those that are read, or that change nothing in titr.
+pub type Known = &'static [&'static str];
 
 impl<'a> Element<'a> {
     pub fn new(node: Node<'a, 'a>, source: &'a Source) -> Self {
@@ -94,21 +89,15 @@ impl<'a> Element<'a> {
     }
 
     /// Finds fault with attributes that are not `known`.
-    pub fn check_attributes(&self, known: &Known) -> Checked<()> {
-        for attribute in self.node.attributes() {
-            let name = attribute.name();
-            let wrong = |message| self.source.mistake(Some(attribute.range_qname()), message);
-            if let Some((_, what)) = known.refused.iter().find(|(refused, _)| *refused == name) {
-                if self.attribute(name).is_some() {
-                    let mistake = wrong(format!("titr does not simulate {what}"));
-                    return Err(mistake.with_help(format!("leave `{name}` out")));
-                }
-            } else if !known.read.contains(&name) {
-                let mistake = wrong(format!("<{}> has no attribute `{name}`", self.name()));
-                return Err(mistake.with_help(format!("it has {}", quoted(known.read.iter().copied()))));
+    pub fn check_attributes(&self, known: Known) -> Checked<()> {
+        match self.node.attributes().find(|attribute| !known.contains(&attribute.name())) {
+            Some(attribute) => {
+                let message = format!("<{}> has no attribute `{}`", self.name(), attribute.name());
+                let mistake = self.source.mistake(Some(attribute.range_qname()), message);
+                Err(mistake.with_help(format!("it has {}", quoted(known.iter().copied()))))
             }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Finds fault with child elements that are not `ignored`.
@@ -186,7 +175,7 @@ impl<'a> Attribute<'a> {
         let this = self.clone();
         let mut start = this.place.start;
         this.value.split(separator).map(move |value| {
-            // An entity in the text is longer than its replacement; no number contains one.
+            // An entity in the text is longer than what it stands for; no number has one.
             let place = start..(start + value.len()).min(this.place.end);
             start = place.end + separator.len_utf8();
             Self { value, place, source: this.source }

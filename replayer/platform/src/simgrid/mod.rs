@@ -31,7 +31,7 @@ use crate::source::{Checked, Place, Source};
 
 pub use zones::BuildTopology;
 
-const PLATFORM: Known = Known { read: &["version"], refused: &[] };
+const PLATFORM: Known = &["version"];
 
 /// SimGrid's network/loopback-bw, in bytes per second.
 const LOOPBACK_BANDWIDTH: f64 = 1e10;
@@ -101,7 +101,7 @@ pub fn read(source: &Source, path: &Path, build: BuildTopology) -> Checked<SimGr
     if platform.name() != "platform" {
         return Err(platform.wrong("this is not a SimGrid platform, which is a <platform>"));
     }
-    platform.check_attributes(&PLATFORM)?;
+    platform.check_attributes(PLATFORM)?;
     check_version(&platform)?;
     reading.begin(&platform);
     let (network, parts_of_speed) = match read_children(&platform, build, &mut reading)? {

@@ -10,22 +10,14 @@ use super::profiles::{OF_HOSTS, OF_LINKS};
 use super::{MAX_DEPTH, Name, ROUTINGS, Reader, RoutingKind, ZoneDraft, name, quantity};
 use crate::source::Checked;
 
-const ZONE: Known = Known { read: &["id", "routing"], refused: &[] };
-const HOST: Known = Known {
-    read: &["id", "speed", "core", "pstate", "coordinates", "speed_file", "availability_file", "state_file"],
-    refused: &[],
-};
-const PEER: Known = Known {
-    read: &["id", "speed", "bw_in", "bw_out", "lat", "coordinates", "speed_file", "availability_file", "state_file"],
-    refused: &[],
-};
-const ROUTER: Known = Known { read: &["id", "coordinates"], refused: &[] };
-const LINK: Known = Known {
-    read: &["id", "bandwidth", "latency", "sharing_policy", "bandwidth_file", "latency_file", "state_file"],
-    refused: &[],
-};
-const BACKBONE: Known = Known { read: &["id", "bandwidth", "latency"], refused: &[] };
-const CABINET: Known = Known { read: &["id", "prefix", "suffix", "radical", "speed", "bw", "lat"], refused: &[] };
+const ZONE: Known = &["id", "routing"];
+const HOST: Known = &["id", "speed", "core", "pstate", "coordinates", "speed_file", "availability_file", "state_file"];
+const PEER: Known =
+    &["id", "speed", "bw_in", "bw_out", "lat", "coordinates", "speed_file", "availability_file", "state_file"];
+const ROUTER: Known = &["id", "coordinates"];
+const LINK: Known = &["id", "bandwidth", "latency", "sharing_policy", "bandwidth_file", "latency_file", "state_file"];
+const BACKBONE: Known = &["id", "bandwidth", "latency"];
+const CABINET: Known = &["id", "prefix", "suffix", "radical", "speed", "bw", "lat"];
 
 /// The largest number of hosts in a cabinet, as each is written down.
 const MAX_CABINET: u64 = 1 << 12;
@@ -36,7 +28,7 @@ impl<'a> Reader<'a, '_, '_> {
         if depth > MAX_DEPTH {
             return Err(element.wrong(format!("titr reads zones that are within at most {MAX_DEPTH} others")));
         }
-        element.check_attributes(&ZONE)?;
+        element.check_attributes(ZONE)?;
         let routing = element.required("routing")?.one_of_any_case(&ROUTINGS)?;
         if routing == RoutingKind::Wifi {
             self.reading.warn(&element.place(), "titr does not simulate Wi-Fi: hosts in this zone have no routes");
@@ -93,7 +85,7 @@ impl<'a> Reader<'a, '_, '_> {
     }
 
     fn read_host(&mut self, host: &Element<'a>, zone: &mut ZoneDraft) -> Checked<()> {
-        host.check_attributes(&HOST)?;
+        host.check_attributes(HOST)?;
         for child in host.children() {
             match child.name() {
                 "prop" | "disk" => {}
@@ -115,7 +107,7 @@ impl<'a> Reader<'a, '_, '_> {
     }
 
     fn read_peer(&mut self, peer: &Element<'a>, zone: &mut ZoneDraft) -> Checked<()> {
-        peer.check_attributes(&PEER)?;
+        peer.check_attributes(PEER)?;
         if let Some(latency) = peer.attribute("lat") {
             self.reading.warn_once(
                 "lat",
@@ -139,13 +131,13 @@ impl<'a> Reader<'a, '_, '_> {
     }
 
     fn read_router(&mut self, router: &Element, zone: &mut ZoneDraft) -> Checked<()> {
-        router.check_attributes(&ROUTER)?;
+        router.check_attributes(ROUTER)?;
         let point = self.add_router(zone, &name(router, "id")?, router)?;
         read_coordinates(router, zone, point)
     }
 
     fn read_link(&mut self, link: &Element<'a>, routing: RoutingKind) -> Checked<()> {
-        link.check_attributes(&LINK)?;
+        link.check_attributes(LINK)?;
         link.check_children(&["prop"])?;
         let choices = [
             ("SHARED", (false, Sharing::Shared)),
@@ -168,7 +160,7 @@ impl<'a> Reader<'a, '_, '_> {
     }
 
     fn read_backbone(&mut self, backbone: &Element, zone: &mut ZoneDraft) -> Checked<()> {
-        backbone.check_attributes(&BACKBONE)?;
+        backbone.check_attributes(BACKBONE)?;
         if zone.backbone.is_some() {
             return Err(backbone.wrong("a zone has one backbone"));
         }
@@ -181,7 +173,7 @@ impl<'a> Reader<'a, '_, '_> {
     }
 
     fn read_cabinet(&mut self, cabinet: &Element, zone: &mut ZoneDraft) -> Checked<()> {
-        cabinet.check_attributes(&CABINET)?;
+        cabinet.check_attributes(CABINET)?;
         let [radical, speed, bandwidth, latency] = [
             cabinet.required("radical")?,
             cabinet.required("speed")?,

@@ -13,8 +13,8 @@ use super::profile::Profile;
 use super::{NamedLink, Reader};
 use crate::source::{Checked, Mistake};
 
-const TRACE: Known = Known { read: &["id", "periodicity", "file"], refused: &[] };
-const TRACE_CONNECT: Known = Known { read: &["kind", "trace", "element"], refused: &[] };
+const TRACE: Known = &["id", "periodicity", "file"];
+const TRACE_CONNECT: Known = &["kind", "trace", "element"];
 
 /// The quantity that a profile gives by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,14 +86,14 @@ impl<'a> Reader<'a, '_, '_> {
         let mut read: HashMap<&str, Rc<Profile>> = HashMap::new();
         let mut connected = HashSet::new();
         for connection in platform.descendants().filter(|child| child.name() == "trace_connect") {
-            connection.check_attributes(&TRACE_CONNECT)?;
+            connection.check_attributes(TRACE_CONNECT)?;
             let kind = connection.attribute("kind").map_or(Ok(Kind::HostState), |kind| kind.one_of(&KINDS))?;
             let (name, element) = (connection.required("trace")?, connection.required("element")?);
             let is_it = |trace: &&Element| trace.attribute("id").is_some_and(|id| id.value == name.value);
             let Some(trace) = traces.iter().find(is_it) else {
                 return Err(name.wrong(format!("no trace is called `{}`", name.value)));
             };
-            trace.check_attributes(&TRACE)?;
+            trace.check_attributes(TRACE)?;
             let profile = match read.get(name.value) {
                 Some(profile) => Rc::clone(profile),
                 None => Rc::new(Profile::of_trace(trace, self.reading)?),

@@ -9,12 +9,12 @@ use super::super::element::{Attribute, Element, Known};
 use super::{MAX_FLOYD, NamedLink, Reader, RoutingKind, ZoneDraft};
 use crate::source::{Checked, Mistake};
 
-const ROUTE: Known = Known { read: &["src", "dst", "symmetrical"], refused: &[] };
-const ZONE_ROUTE: Known = Known { read: &["src", "dst", "gw_src", "gw_dst", "symmetrical"], refused: &[] };
-const BYPASS: Known = Known { read: &["src", "dst"], refused: &[] };
-const ZONE_BYPASS: Known = Known { read: &["src", "dst", "gw_src", "gw_dst"], refused: &[] };
-const LINK_CTN: Known = Known { read: &["id", "direction"], refused: &[] };
-const HOST_LINK: Known = Known { read: &["id", "up", "down"], refused: &[] };
+const ROUTE: Known = &["src", "dst", "symmetrical"];
+const ZONE_ROUTE: Known = &["src", "dst", "gw_src", "gw_dst", "symmetrical"];
+const BYPASS: Known = &["src", "dst"];
+const ZONE_BYPASS: Known = &["src", "dst", "gw_src", "gw_dst"];
+const LINK_CTN: Known = &["id", "direction"];
+const HOST_LINK: Known = &["id", "up", "down"];
 
 /// The links of a route, and of the route back.
 struct Links {
@@ -80,7 +80,7 @@ impl Reader<'_, '_, '_> {
         written: &mut Vec<WrittenRoute>,
     ) -> Checked<()> {
         let is_of_zones = route.name() != "route";
-        route.check_attributes(if is_of_zones { &ZONE_ROUTE } else { &ROUTE })?;
+        route.check_attributes(if is_of_zones { ZONE_ROUTE } else { ROUTE })?;
         let Ends { from, to, gateways } = self.ends(route, zone, is_of_zones)?;
         let symmetrical = match route.attribute("symmetrical") {
             Some(written) => written.one_of(&[("YES", true), ("yes", true), ("NO", false), ("no", false)])?,
@@ -106,7 +106,7 @@ impl Reader<'_, '_, '_> {
 
     /// Reads the route of a host in a star to itself.
     fn read_loopback(&self, route: &Element, zone: &mut ZoneDraft) -> Checked<()> {
-        route.check_attributes(if route.name() == "route" { &ROUTE } else { &ZONE_ROUTE })?;
+        route.check_attributes(if route.name() == "route" { ROUTE } else { ZONE_ROUTE })?;
         let (from, to) = (route.required("src")?, route.required("dst")?);
         if route.name() != "route" || from.value != to.value {
             let mistake = route.wrong("in a zone that routes as Cluster, hosts are joined by <host_link>");
@@ -120,7 +120,7 @@ impl Reader<'_, '_, '_> {
 
     fn read_bypass(&mut self, bypass: &Element, zone: &ZoneDraft) -> Checked<()> {
         let is_of_zones = bypass.name() != "bypassRoute";
-        bypass.check_attributes(if is_of_zones { &ZONE_BYPASS } else { &BYPASS })?;
+        bypass.check_attributes(if is_of_zones { ZONE_BYPASS } else { BYPASS })?;
         let point = |end: &str| self.point(&bypass.required(end)?, "host, router or zone");
         let (from, to) = (point("src")?, point("dst")?);
         let gateways = if is_of_zones { Some((point("gw_src")?, point("gw_dst")?)) } else { None };
@@ -174,7 +174,7 @@ impl Reader<'_, '_, '_> {
             if link.name() != "link_ctn" {
                 return Err(link.unexpected(route));
             }
-            link.check_attributes(&LINK_CTN)?;
+            link.check_attributes(LINK_CTN)?;
             let [this, that] = self.link_there_and_back(&link)?;
             there.push(this);
             back.push(that);
@@ -211,7 +211,7 @@ impl Reader<'_, '_, '_> {
     }
 
     fn read_host_link(&self, link: &Element, zone: &mut ZoneDraft, joined: &mut HashSet<PointId>) -> Checked<()> {
-        link.check_attributes(&HOST_LINK)?;
+        link.check_attributes(HOST_LINK)?;
         let host = link.required("id")?;
         let point = self.point(&host, "host")?;
         if self.network.is_zone(point) || self.network.zone_of(point) != zone.id {

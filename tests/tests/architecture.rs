@@ -30,7 +30,7 @@ const LAYERS: &str = "\
 | `replayer/storage` | `common` | `queue` `sharing` `disk` `disks` `striping` |
 | `replayer/platform` | `common` `replayer/network` `replayer/storage` | `overhead` `one_sided` `partitioned` `spawn` `mpi` `storage` `placement` `source` `document` `topology` `schema` `simgrid` `build` `models` |
 | `replayer/workload` | `common` | `prefetch` `window` `computation` `regions` |
-| `replayer/hypotheses` | `common` | `source` `selection` `position` `rewriting` `keys` `machine_change` `kind` `machine` `computation` `messages` `hypotheses` `change` |
+| `replayer/hypotheses` | `common` | `source` `selection` `position` `rewriting` `keys` `machine_change` `message_filter` `kind` `machine` `computation` `messages` `hypotheses` `change` |
 | `replayer/call-sites` | `common` | `function` `code` `names` |
 | `replayer/formats` | `common` `replayer/workload` | `input` `output` `timeline` |
 | `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` | `stopwatch` `parallel` `normalisation` `warnings` `observe` `ranks` `profile` `replay` `result` `traffic` `triggered` `dry_run` `deadlock_causes` `simulation` |

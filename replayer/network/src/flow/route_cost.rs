@@ -1,4 +1,4 @@
-//! The cost of a route, independent of the message's size: its latency, and a flow's demand on its links.
+//! The cost of a route, whatever the size of the message: its latency, and what a flow on it demands of links.
 
 use super::max_min::Demand;
 use super::parameters::FlowParameters;
@@ -17,7 +17,7 @@ pub(super) struct RouteCost {
     back: Vec<LinkId>,
 }
 
-/// The properties of its route that a message keeps from when it was sent, although links change meanwhile (as in SimGrid).
+/// The part of the cost that a message keeps from when it was sent, whatever links change while it is under way (as in SimGrid).
 #[derive(Debug)]
 pub(super) struct Sent {
     /// The least bandwidth of its route, which bounds its rate.
@@ -94,7 +94,7 @@ impl RouteCost {
         self.latency = latency;
     }
 
-    /// The properties that a message sent now at this cost keeps, where links may change.
+    /// The part that a message sent now at this cost keeps. `changes` says which links may change.
     pub fn sent(&self, links: &[Link], route: &[LinkId], changes: impl Fn(LinkId) -> bool) -> Sent {
         let is_only_back = |link: &LinkId| changes(*link) && !route.contains(link);
         let only_back = self.back.iter().filter(|link| is_only_back(link));

@@ -1,8 +1,8 @@
-//! MPI's collective functions in one form: the kind of collective, the arguments that describe its two buffers, and when it
-//! takes place.
+//! MPI's collective functions in one form: the kind of collective, the arguments that describe its two buffers, and
+//! when it takes place.
 //!
-//! The recorder reads volumes from a [`CollectiveCall`], the extended mode reads where the data is. A new collective is an
-//! entry in the table at the end of this file.
+//! The recorder reads volumes from a [`CollectiveCall`], the extended mode reads the places of the data. A new
+//! collective is an entry in the table at the end of this file.
 
 use titr_common::event::CollectiveKind;
 use titr_wrappers::argument::{Array, Buffer, Comm, Count, Datatype, Displacement, Op, Place, Request};
@@ -60,9 +60,9 @@ pub enum Blocks<'c> {
     Equal(Count, Datatype),
     /// A block for each member, one behind the other.
     Packed(Array<'c, Count>, Datatype),
-    /// A block for each member, displaced by so many extents of the datatype.
+    /// A block for each member, displaced by multiples of the datatype's extent.
     Displaced(Array<'c, Count>, Array<'c, Displacement>, Datatype),
-    /// A block for each member, displaced by so many bytes, with a datatype of its own.
+    /// A block for each member, displaced by bytes, with a datatype of its own.
     Typed(Array<'c, Count>, Array<'c, Displacement>, Array<'c, Datatype>),
 }
 
@@ -88,7 +88,7 @@ impl Blocks<'_> {
         }
     }
 
-    /// The number of elements in all blocks together, on a communicator with so many members.
+    /// The number of elements in all blocks together, on a communicator of the given size.
     #[must_use]
     pub fn elements(&self, members: usize) -> u64 {
         match self {
@@ -114,15 +114,15 @@ impl<'c> Start<'c> {
 }
 
 impl CollectiveCall<'_> {
-    /// Whether the send arguments are significant on ranks that are not the root: those of a scatter are not.
+    /// Whether the send arguments are significant on ranks other than the root; those of a scatter are not.
     #[must_use]
     #[inline]
     pub fn gives_everywhere(&self) -> bool {
         !matches!(self.kind, CollectiveKind::Scatter | CollectiveKind::Scatterv)
     }
 
-    /// Whether the receive arguments are significant on ranks that are not the root: those of a gather and of a reduction to
-    /// one member are not.
+    /// Whether the receive arguments are significant on ranks other than the root; those of a gather and of a reduction
+    /// to one member are not.
     #[must_use]
     #[inline]
     pub fn gets_everywhere(&self) -> bool {

@@ -1,21 +1,22 @@
-//! Descriptors of the tracer, out of the way of the program's.
+//! Descriptors of the tracer, separate from those of the program.
 //!
-//! A program may close descriptors that it has not opened, put files of its own at their numbers, lower the limit of their number,
-//! or change its root. So the flush thread has a table of descriptors, a root and a mask of its own where the kernel lets a thread
-//! have these; elsewhere a descriptor of the tracer has a number that programs do not come to.
+//! A program may close descriptors that it has not opened, use their numbers for files of its own, lower the limit of
+//! their number, or change its root. If the kernel permits it, the flush thread therefore has a table of descriptors, a
+//! root and a mask of its own; otherwise a descriptor of the tracer has a number that programs do not reach.
 //!
-//! The flush thread also runs code that is not the tracer's, such as an allocator that is preloaded. That code may keep the number of
-//! a descriptor for the whole process: libunwind, which tcmalloc uses, has a pipe of its own that it opens again where reading from it
-//! fails. In a table with free low numbers it would get numbers there that are the program's files elsewhere, and close those next.
-//! So the low numbers of the thread's table are taken, by a descriptor that fails like a closed one.
+//! The flush thread also runs foreign code, such as a preloaded allocator. That code may keep the number of a
+//! descriptor for the whole process: libunwind, which tcmalloc uses, has its own pipe, which it opens again when
+//! reading from it fails. In a table with free low numbers it would get numbers that belong to the program's files
+//! elsewhere, and close those next. The low numbers of the thread's table are therefore occupied, by a descriptor that
+//! fails like a closed one.
 
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 
-/// The least number of a descriptor of the tracer, where the limit allows it: programs that close whatever there may be stop at 1024,
-/// or at the limit.
+/// The lowest number of a descriptor of the tracer, if the limit allows it: programs that close all possible
+/// descriptors stop at 1024, or at the limit.
 const HIGH: libc::rlim_t = 4096;
 /// The number of descriptors below the limit that the tracer takes, where the limit is lower.
 const LAST: libc::rlim_t = 32;
@@ -23,14 +24,14 @@ const LAST: libc::rlim_t = 32;
 /// The descriptors of a thread.
 const FIRST: libc::c_uint = 3;
 
-/// Gives the calling thread a table of descriptors of its own, with standard error alone in it, and returns whether that was possible.
-/// Also gives it a working directory, a root and a file mask of its own.
+/// Gives the calling thread a table of descriptors of its own, with standard error alone in it, and also its own
+/// working directory, root and file mask. Returns whether that was possible.
 pub fn separate() -> bool {
     // SAFETY: concerns this thread alone; where it is refused, the program's changes of its root apply here, too.
     unsafe { libc::unshare(libc::CLONE_FS) };
     let separate = close_range() || close_copies();
     if separate {
-        // SAFETY: numbers of this thread's own table, in which nobody uses them.
+        // SAFETY: numbers of this thread's own table, which no other code uses.
         unsafe {
             libc::close(libc::STDIN_FILENO);
             libc::close(libc::STDOUT_FILENO);
@@ -57,7 +58,7 @@ fn occupy() {
     let has_stderr = unsafe { libc::fcntl(libc::STDERR_FILENO, libc::F_GETFD) } >= 0;
     let is_kept = |number: libc::c_int| number == nothing || has_stderr && number == libc::STDERR_FILENO;
     for number in (0..end).rev().filter(|&number| !is_kept(number)) {
-        // SAFETY: a number of this thread's own table, in which nobody uses it.
+        // SAFETY: a number of this thread's own table, which no other code uses.
         unsafe { libc::dup3(nothing, number, libc::O_CLOEXEC) };
     }
     OCCUPIED.set(end);
@@ -90,7 +91,7 @@ fn least_high() -> libc::rlim_t {
 
 /// Copies no descriptor but the first into a table of the thread's own (Linux 5.9).
 fn close_range() -> bool {
-    // SAFETY: the flag gives the thread a table of its own first, so that nothing of the program's is closed.
+    // SAFETY: the flag first gives the thread a table of its own, so no descriptor of the program is closed.
     unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE) == 0 }
 }
 
@@ -108,7 +109,7 @@ fn close_copies() -> bool {
         .filter(|&number| number >= FIRST as i32)
         .collect();
     for number in open {
-        // SAFETY: a number of this thread's own table, in which nobody uses it.
+        // SAFETY: a number of this thread's own table, which no other code uses.
         unsafe { libc::close(number) };
     }
     true
@@ -124,7 +125,7 @@ pub fn place_high(file: File) -> io::Result<File> {
     if number < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the kernel has just returned this descriptor, and nobody else knows it.
+    // SAFETY: the kernel has just returned this descriptor, which has no other owner.
     Ok(unsafe { File::from_raw_fd(number) })
 }
 
@@ -147,7 +148,7 @@ mod tests {
         Ok(file)
     }
 
-    /// Where a thread can have no table of its own.
+    /// If a thread cannot have its own table.
     #[test]
     fn a_descriptor_that_has_become_another_file_is_neither_written_to_nor_closed() {
         let folder = tempfile::tempdir().unwrap();
@@ -187,7 +188,7 @@ mod tests {
         file.write_all(b"text").unwrap();
     }
 
-    /// As libunwind does with its pipe: the number is known to all threads.
+    /// Like libunwind's pipe, whose number is known to all threads.
     #[test]
     fn a_separate_thread_opens_nothing_at_a_low_number_and_reads_nothing_there() {
         let mut mine = tempfile::tempfile().unwrap();
@@ -196,7 +197,7 @@ mod tests {
             let number = mine.as_raw_fd();
             move || {
                 let mut byte = 0u8;
-                // SAFETY: the pointer is that of a live local.
+                // SAFETY: the pointer refers to a live local.
                 separate()
                     .then(|| (unsafe { libc::pread(number, (&raw mut byte).cast(), 1, 0) }, io::Error::last_os_error()))
             }

@@ -1,13 +1,13 @@
-//! Choosing the trace directory: one that holds no trace already, of the same name for all ranks but for placeholders.
+//! Chooses the trace directory: one without a trace, with the same name for all ranks except for placeholders.
 //!
-//! The candidates are `traces`, `traces-2`, `traces-3` … Each rank sees its own file system, which may or may not be the
-//! file system that the others see, and may have a name of its own for the directory ([`Pattern`]). So each rank proposes
-//! the first candidate that is free where it is. The latest proposal, which is free or absent everywhere, is taken: rank 0
-//! creates it, and then every rank that does not see it creates it too. If another program was faster at that, all ranks
-//! begin again after it.
+//! The candidates are `traces`, `traces-2`, `traces-3` … Each rank sees its own file system, which may or may not be
+//! shared with others, and may have a name of its own for the directory ([`Pattern`]). Each rank therefore proposes the
+//! first candidate that is free locally. The latest proposal, which is free or absent everywhere, is taken: rank 0
+//! creates it, and then every rank that does not see it creates it too. If another program created it first, all ranks
+//! start again after it.
 //!
-//! Every step ends with one all-reduction, and what a rank does next depends on results of these alone: all take the
-//! same steps and leave with the same decision, so that none waits for one that has left.
+//! Every step ends with one all-reduction, and a rank's next action depends only on the results of these: all take the
+//! same steps and leave with the same decision, so none waits for one that has left.
 
 use std::fs::{self, File};
 use std::io;
@@ -23,7 +23,8 @@ use titr_config::{Pattern, Placeholders};
 use crate::host;
 use crate::stderr::log;
 
-/// Candidates that are tried: as many traces side by side are a mistake, and nobody should wait for a million looks.
+/// Number of candidates that are tried: this many traces side by side are a mistake, and a million checks would take
+/// too long.
 const CANDIDATES: i64 = 10_000;
 
 /// Why there is no directory to write to.
@@ -48,7 +49,7 @@ pub enum DirectoryError {
     Elsewhere,
 }
 
-/// How one rank's part in a step went, such that the greatest decides for all.
+/// The outcome of one rank's part in a step; the greatest one decides for all.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Done,
@@ -57,7 +58,7 @@ enum Step {
     Failed,
 }
 
-/// Where one rank's part of the trace goes.
+/// The place of one rank's part of the trace.
 #[derive(Clone, Debug)]
 pub struct Claim {
     /// The directory's absolute path.
@@ -117,8 +118,8 @@ pub fn claim_without_agreement(pattern: &Pattern, rank: Rank, job: &str) -> Resu
     Err(DirectoryError::Taken { path: wanted })
 }
 
-/// Whether a directory is the job's: it was, or it was free and is so now. It comes into being under another name and with
-/// the job's name in it, so that nobody sees it half made.
+/// Whether a directory belongs to the job: it did already, or it was free and does so now. It is created under another
+/// name and with the job's name in it, so that no process sees it half made.
 fn take(path: &Path, rank: Rank, job: &str) -> io::Result<bool> {
     let is_ours = || fs::read_to_string(directory::job(path)).is_ok_and(|text| text == job);
     if is_ours() {
@@ -201,13 +202,13 @@ fn is_free(path: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
         Err(error) => Err(error),
-        // What cannot be listed is somebody's.
+        // A directory that cannot be listed belongs to another user.
         Ok(_) => Ok(fs::read_dir(path).is_ok_and(|mut files| files.next().is_none())),
     }
 }
 
-/// Makes the directory this run's. The file in it is what says so, as an empty directory would be anybody's; the ranks
-/// that have ended are counted in it later.
+/// Creates the directory of this run. A file in it marks it, because an empty directory would be free for any run; the
+/// ranks that have ended are counted in it later.
 fn create(path: &Path) -> io::Result<Step> {
     fs::create_dir_all(path)?;
     match File::create_new(directory::ended(path)) {
@@ -228,7 +229,7 @@ fn join(path: &Path) -> io::Result<Step> {
     }
 }
 
-/// Leaves the directory to the next run, as far as it can be.
+/// Leaves the directory to the next run, as far as possible.
 fn abandon(path: &Path) {
     let _ = fs::remove_file(directory::ended(path));
     let _ = fs::remove_dir(path);

@@ -1,4 +1,4 @@
-//! A hook: what is done around each call of the program, from top to bottom.
+//! A hook: the work around each call of the program, from top to bottom.
 //!
 //! ```text
 //!   counter stops ─► deferred?  ──yes──────────────────────────────────────────────┐
@@ -8,12 +8,12 @@
 //!
 //! A thread has a number from its first call on, which no other thread gets until it has ended.
 //!
-//! *Before* keeps what the call overwrites, and gives it statuses to write to. A call is recorded *after* it has returned:
-//! only then is it known what a wildcard receive has matched, which requests a wait has completed, who the members of a
-//! communicator are. Between the two the recorder is not locked, as the call may wait for another thread's call.
+//! *Before* keeps what the call overwrites, and gives it statuses to write to. A call is recorded *after* it has
+//! returned: only then are the match of a wildcard receive, the requests completed by a wait, and the members of a
+//! communicator known. The recorder is not locked in between, because the call may wait for another thread's call.
 //!
-//! Calls are deferred only while threads get in each other's way ([`crate::threads`]). In an extended trace the real call is
-//! made by the [engine](crate::extended), which then says what it has seen of it.
+//! Calls are deferred only while threads contend for the recorder ([`crate::threads`]). In an extended trace, the
+//! [engine](crate::extended) makes the real call, and then reports its observations.
 
 use std::ptr;
 
@@ -67,7 +67,7 @@ fn complete(
     call: &CompletionCall<'_>,
     real: Real<'_>,
 ) {
-    // What the thread has computed is known even if the call never returns.
+    // The thread's computation is known even if the call never returns.
     shared.with(thread, |recorder, thread| recorder.hold_requests(&mut thread.requests, call));
     let (success, span) = thread.timed(|thread| {
         let Some(engine) = thread.engine else { return real.run() };
@@ -116,7 +116,7 @@ fn any_other(
     }
 }
 
-/// Keeps what the call overwrites, and gives it a status to write to where one is needed.
+/// Keeps what the call overwrites, and gives it a status to write to if it needs one.
 #[inline]
 fn before(shared: &SharedRecorder, thread: &mut Thread, function: &Function, call: &Call<'_>) -> Overwritten {
     match call {
@@ -216,7 +216,7 @@ fn extended(
                 engine.meet(&makers);
             }
             let success = engine.run(function, call, real);
-            // Here, as all its members are, while no collective of it is to be carried out yet.
+            // At this point, because all its members are here, and no collective of it has to be executed yet.
             context = made_by(call).filter(|_| success).and_then(|new| engine.agree(new));
             success
         }

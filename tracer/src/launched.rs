@@ -1,6 +1,6 @@
-//! Processes below `titrace` tell it whether they are traced, in [words](titr_config::launched).
+//! Reports to `titrace`, in [words](titr_config::launched), whether the processes below it are traced.
 //!
-//! The words are sent without a wait and without memory of the heap, so that a process may send them at any time.
+//! The words are sent without waiting and without heap allocation, so that a process may send them at any time.
 
 use std::env;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -18,13 +18,14 @@ struct Address {
     process: u32,
 }
 
-/// Notes who is to be told, and tells that the tracer is loaded. To be called when the library is loaded.
+/// Remembers the receiver, and reports that the tracer is loaded. To be called when the library is loaded.
 pub fn loaded() {
     ADDRESS.get_or_init(|| Address::of(env::var_os(VARIABLE)?.as_bytes()));
     stayed();
 }
 
-/// Takes back that this program is about to become another. The error number stays that of the function which has failed.
+/// Revokes the report that this program is about to become another. The error number remains that of the failed
+/// function.
 pub fn stayed() {
     if is_own() {
         // SAFETY: the thread's own error number.

@@ -1,4 +1,4 @@
-//! `libtitrace.so`: preloaded into an MPI program, it records what the program asks of a machine.
+//! `libtitrace.so`: preloaded into an MPI program, it records the program's requests to the machine.
 //!
 //! ```text
 //!   lifecycle ──► record ──► sink ──► rank-000017.tit.gz

@@ -1,19 +1,19 @@
 //! The lifecycle of a traced process: inert until `MPI_Init` has succeeded, recording until `MPI_Finalize`, inert again.
 //!
-//! The library is preloaded into shells, launchers and children of the program as well. There no function of MPI is
-//! called, and nothing happens: no file, no thread, and no word but for a rank that is [not seen](never_called).
+//! The library is also preloaded into shells, launchers and children of the program. As they call no function of MPI,
+//! nothing happens in them: no file, no thread, and no message except for a rank that is [not seen](never_called).
 //!
 //! | the process | the trace |
 //! | --- | --- |
-//! | calls `MPI_Finalize` | complete, and gathered if that was asked for, in that call: after the program's callbacks, before MPI is gone |
+//! | calls `MPI_Finalize` | complete, and gathered if requested, in that call: after the program's callbacks, before MPI is finalized |
 //! | exits without | closed by the last handler of `exit`, as unfinished |
 //! | calls `MPI_Abort` | closed before the library ends the process |
 //! | ends otherwise: `_exit`, `exec`, an MPI error, a signal | closed by the [flush thread](termination), as unfinished |
-//! | forks | the child records nothing, whatever it does |
+//! | forks | the child records nothing |
 //! | is killed | as it was at the last flush |
 //!
-//! Whatever goes wrong in tracing is said once, and the program goes on untraced. Only a wrong configuration ends the
-//! program, before `MPI_Init`: nobody wants the result of a run that was not traced as it was asked to be.
+//! Tracing errors are reported once, and the program continues untraced. Only an invalid configuration ends the
+//! program, before `MPI_Init`: a run without the requested trace would be useless.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -80,7 +80,7 @@ impl Drop for ThreadEnd {
     }
 }
 
-/// Whether this is the thread whose values are destroyed in `exit`, after which it goes on.
+/// Whether this is the thread whose values are destroyed in `exit`, after which it continues.
 fn is_main_thread() -> bool {
     // SAFETY: both ask for a number.
     unsafe { libc::getpid() == libc::gettid() }
@@ -133,14 +133,14 @@ struct Tracer {
     /// Whether `MPI_Init` was called.
     begun: AtomicBool,
     recording: AtomicBool,
-    /// Whether the library says when `MPI_Finalize` has called the program's callbacks.
+    /// Whether the library tells when `MPI_Finalize` has called the program's callbacks.
     ends_in_finalize: AtomicBool,
     recorder: SharedRecorder,
     /// The way to gather the trace once it is complete.
     gather: Mutex<Option<Gather>>,
     /// The source of the threads' counters.
     counters: OnceLock<Source>,
-    /// The extended mode, if that is what is recorded.
+    /// The extended mode, if the trace is extended.
     engine: OnceLock<Engine>,
     /// The call sites of the process, if they are recorded.
     call_sites: OnceLock<CallSites>,
@@ -156,7 +156,7 @@ impl Tool for Tracer {
             }
             Call::Process(Process::MPI_Finalize()) => self.finalize(call, real),
             Call::Process(Process::MPI_Abort(..)) => self.end(Ended::Abort),
-            // Relaxed: what recording needs is behind the recorder's lock.
+            // Relaxed: the data needed for recording is behind the recorder's lock.
             _ if self.recording.load(Ordering::Relaxed) => match own_thread() {
                 Some(thread) => hook::call(&self.recorder, function, call, real, thread),
                 None => self.first_call(function, call, real),
@@ -255,8 +255,8 @@ impl Tracer {
         }
     }
 
-    /// Finds out what a hook adds to a volume, by sends to nobody. There is no recorder yet, but all that lies outside of the
-    /// two readings of the counter is there.
+    /// Measures the overhead of a hook, by sends to `MPI_PROC_NULL`. There is no recorder yet, but everything outside
+    /// of the two readings of the counter is in place.
     fn measure_hook_overhead(&self, counters: Source, abi: &Abi) -> Source {
         adopt(Thread::new(&counters, None, None)).start();
         self.recording.store(true, Ordering::Relaxed);
@@ -333,7 +333,7 @@ impl Tracer {
     }
 
     fn end_trace(&self, mut thread: Option<&mut Thread>, ended: Ended) -> Option<RankEntry> {
-        // Inside a call the thread has stopped already: what its callbacks compute is a part of the call.
+        // Inside a call the thread has stopped already: the computation of its callbacks is a part of the call.
         if let (Some(thread), None, true) = (&mut thread, calls_left().next(), ended != Ended::Finalize) {
             thread.stop();
         }
@@ -360,7 +360,7 @@ fn calls_left() -> impl Iterator<Item = &'static Function> {
 
 /// Keeps the state of the calling thread until it ends.
 fn adopt(thread: Thread) -> &'static mut Thread {
-    // Where the thread is ending, its state is kept for the rest of it and never freed.
+    // If the thread is ending, its state is kept until the end and never freed.
     let _ = END.try_with(|_| ());
     let thread = Box::into_raw(Box::new(thread));
     tool_word().set(thread.cast());
@@ -378,18 +378,18 @@ impl Recording for Tracer {
     }
 
     fn computed(&self) -> Option<(ThreadId, Instructions)> {
-        // In a call, its state is in use, and what was computed before the call is about to be recorded.
+        // In a call, its state is in use, and the computation before the call is about to be recorded.
         if is_in_call() { None } else { own_thread().and_then(Thread::interrupt) }
     }
 }
 
-/// The program asked for something that cannot be done.
+/// Prints the error and ends the program: the requested tracing is impossible.
 fn refuse<T>(error: &dyn std::error::Error) -> T {
     log(format_args!("{error}"));
     std::process::exit(FAILURE)
 }
 
-/// The settings of the extended mode, if that is what is recorded.
+/// The settings of the extended mode, if the trace is extended.
 fn settings(config: &Config) -> Result<Option<Settings>, UnknownAlgorithm> {
     match (config.mode, Abi::current()) {
         (Mode::Extended, Ok(abi)) => extended::settings(abi, &config.collectives).map(Some),

@@ -1,14 +1,14 @@
-//! The ranks of the job on this host, and which of them run without the tracer.
+//! The ranks of the job on this host, and those of them that run without the tracer.
 //!
-//! A launcher may start some ranks with the tracer and others without it. The tracer must then ask no rank for anything: the
-//! others would not answer, and its messages could meet those of the program. So each rank finds out by itself, from the
-//! processes that it sees in `/proc`. When `MPI_Init` returns, all ranks have called it, and what a process has loaded by
-//! then it keeps: all ranks of a host find the same.
+//! A launcher may start some ranks with the tracer and others without it. The tracer must then not communicate with
+//! other ranks: they might not answer, and its messages could match receives of the program. Each rank therefore
+//! examines the processes that it sees in `/proc`. When `MPI_Init` returns, all ranks have called it, and a process
+//! keeps the libraries that it has loaded by then: all ranks of a host get the same result.
 //!
-//! A launcher tells each process its rank in an environment variable. Processes belong to one job if they descend from the
-//! same process that was told no rank: the launcher's daemon on this host. A rank is traced if one of its processes has
-//! loaded both this library and the MPI library, and untraced if one has loaded the MPI library and none has loaded both.
-//! Nothing is known of ranks on other hosts, nor of processes that may not be read: these are taken to be traced.
+//! A launcher gives each process its rank in an environment variable. Processes belong to one job if they descend from
+//! the same process without a rank: the launcher's daemon on this host. A rank is traced if one of its processes has
+//! loaded both this library and the MPI library, and untraced if one has loaded the MPI library and none has loaded
+//! both. Ranks on other hosts and unreadable processes are assumed to be traced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -36,9 +36,9 @@ pub struct PartlyTraced {
 #[derive(Clone, Debug)]
 struct Process {
     parent: u32,
-    /// When the process began, in clock ticks since the host was started.
+    /// The start of the process, in clock ticks since the host was started.
     begun: u64,
-    /// The rank that the process was told, and the name of its job.
+    /// The rank that the process was given, and the name of its job.
     rank: Option<(Rank, String)>,
 }
 
@@ -90,7 +90,7 @@ impl Process {
         // the time of the beginning.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let (parent, begun) = (fields.get(1)?.parse().ok()?, fields.get(19)?.parse().ok()?);
-        // Of a process of another user, it cannot be read.
+        // For a process of another user, it cannot be read.
         let environment = fs::read(folder.join("environ")).unwrap_or_default();
         let variable = |name: &str| {
             let mut variables = environment.split(|&byte| byte == 0);
@@ -102,7 +102,7 @@ impl Process {
     }
 }
 
-/// The nearest ancestor of a process that was told no rank.
+/// The nearest ancestor of a process that was given no rank.
 fn daemon(processes: &BTreeMap<u32, Process>, pid: u32) -> Option<u32> {
     let parents = std::iter::successors(Some(pid), |pid| processes.get(pid).map(|process| process.parent));
     parents.take(processes.len() + 1).find(|pid| processes.get(pid).is_some_and(|process| process.rank.is_none()))

@@ -1,6 +1,6 @@
 //! MPI's neighbourhood collectives in one form: the kind, and the arguments that describe a block for each neighbour.
 //!
-//! The recorder reads volumes from a [`NeighborhoodCall`], the extended mode reads where the data is.
+//! The recorder reads volumes from a [`NeighborhoodCall`], the extended mode reads the places of the data.
 
 use titr_common::event::NeighborOp;
 use titr_wrappers::argument::{Array, Buffer, ByteDisplacement, Comm, Count, Datatype, Displacement};
@@ -31,16 +31,16 @@ pub struct NeighborBlocks<'c> {
     layout: Layout<'c>,
 }
 
-/// How the blocks lie in a buffer.
+/// The layout of the blocks in a buffer.
 #[derive(Clone, Copy)]
 enum Layout<'c> {
     /// One block, which is everybody's.
     Same(Count, Datatype),
     /// Blocks of one size, one behind the other.
     Equal(Count, Datatype),
-    /// Blocks displaced by so many extents of the datatype.
+    /// Blocks displaced by multiples of the datatype's extent.
     Displaced(Array<'c, Count>, Array<'c, Displacement>, Datatype),
-    /// Blocks displaced by so many bytes, each with a datatype of its own.
+    /// Blocks displaced by bytes, each with a datatype of its own.
     Typed(Array<'c, Count>, Array<'c, ByteDisplacement>, Array<'c, Datatype>),
 }
 
@@ -64,7 +64,7 @@ impl<'c> NeighborBlocks<'c> {
         }
     }
 
-    /// The block of a neighbour; `None` where the arguments are such that MPI itself is to say what is wrong with them.
+    /// The block of a neighbour; `None` if MPI itself has to report an error in the arguments.
     #[must_use]
     pub fn region(&self, place: usize) -> Option<Region> {
         let (count, datatype) = self.elements(place)?;

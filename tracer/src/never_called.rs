@@ -1,8 +1,8 @@
-//! A process that loads the tracer and never calls MPI through it: what is said of that when the process ends.
+//! Reports, at its end, a process that has loaded the tracer and never called MPI through it.
 //!
-//! A program that opens the MPI library itself and asks it for its functions (`dlopen` and `dlsym`, as Julia's MPI.jl and
-//! Python's ctypes do) passes the tracer by. It is told apart from shells and other helpers, of which nothing is said, by the
-//! rank that the launcher has given it and by the library that it has loaded.
+//! A program that opens the MPI library itself and looks up its functions (`dlopen` and `dlsym`, as Julia's MPI.jl and
+//! Python's ctypes do) bypasses the tracer. It is distinguished from shells and other helpers, which are not reported,
+//! by the rank that the launcher has given it and by the library that it has loaded.
 
 use std::env;
 use std::ptr;
@@ -18,7 +18,7 @@ use crate::stderr::log;
 /// The process that is watched, or [`NONE_YET`] or [`NO_MORE`]. Children that it forks have other numbers.
 static PROCESS: AtomicU32 = AtomicU32::new(NONE_YET);
 
-/// Whether the process or a child that it has forked has called MPI, in memory that they share; null where there is none.
+/// Whether the process or a child that it has forked has called MPI, in memory that they share; null if there is none.
 static CALLED: AtomicPtr<AtomicBool> = AtomicPtr::new(ptr::null_mut());
 
 const NONE_YET: u32 = 0;
@@ -63,12 +63,12 @@ fn called() -> Option<&'static AtomicBool> {
 /// A flag that is false, in memory shared with children that the process forks from now on; null where there is none.
 fn shared_flag() -> *mut AtomicBool {
     let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
-    // SAFETY: asks for new memory, which is zero.
+    // SAFETY: requests new memory, which is zero.
     let memory = unsafe { libc::mmap(ptr::null_mut(), size_of::<AtomicBool>(), access, kind, -1, 0) };
     if memory == libc::MAP_FAILED { ptr::null_mut() } else { memory.cast() }
 }
 
-/// Whether `TITRACE_VERBOSE` asks for more than errors.
+/// Whether `TITRACE_VERBOSE` requests more than errors.
 fn is_verbose() -> bool {
     Config::from_env().is_ok_and(|config| config.verbosity > Verbosity::Errors)
 }

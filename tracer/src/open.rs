@@ -1,4 +1,4 @@
-//! Opening the trace of a rank, once `MPI_Init` has succeeded: where it goes, and what the manifest says of the run.
+//! Opens the trace of a rank, once `MPI_Init` has succeeded: its place, and the description of the run in the manifest.
 //!
 //! The ranks agree on it, unless some of them [run without the tracer](crate::local_ranks).
 
@@ -50,7 +50,7 @@ pub fn open(
     Some(Opened { options: RecorderOptions { call_sites, ..opened.options }, ..opened })
 }
 
-/// In an extended trace every member of a collective has to take part in what the tracer makes of it.
+/// In an extended trace, every member of a collective has to take part in the tracer's messages for it.
 fn all_or_none<T>(config: &Config, abi: &Abi, opened: Option<T>) -> Option<T> {
     match config.mode {
         Mode::TimeIndependent => opened,
@@ -70,7 +70,7 @@ fn world(abi: &Abi) -> Option<(Rank, u32)> {
     Some((rank, u32::try_from(pmpi::comm_size(abi.comm_world)).ok()?))
 }
 
-/// Which ranks are traced, if some are known not to be.
+/// The ranks that are traced, if some are known not to be.
 fn partly_traced(abi: &Abi) -> Option<PartlyTraced> {
     let (rank, size) = world(abi)?;
     if size == 1 {
@@ -80,7 +80,7 @@ fn partly_traced(abi: &Abi) -> Option<PartlyTraced> {
     PartlyTraced::find(rank, &name(own_file()?)?, &name(library_file()?)?)
 }
 
-/// Opens the trace of this rank in a job of which some ranks are not traced, and asks no rank for anything.
+/// Opens the trace of this rank in a job in which some ranks are not traced, without communicating with other ranks.
 fn open_without_agreement(
     config: &Config,
     counters: &Source,
@@ -136,8 +136,8 @@ fn open_with_all(config: &Config, counters: &Source, abi: &'static Abi) -> Optio
     })
 }
 
-/// Begins to write the trace of this rank, one of so many, in the directory that it has claimed. `plan_gather` is told
-/// whether that went well, and what is known of the run.
+/// Starts writing the trace of this rank in the directory that it has claimed. `plan_gather` receives whether that
+/// succeeded, and the description of the run.
 fn begin_sink(
     config: &Config,
     counters: &Source,
@@ -179,7 +179,7 @@ fn not_written(directory: &Path, error: &std::io::Error) {
 
 /// The manifest of the whole run, as rank 0 knows it.
 fn run(config: &Config, ranks: u32, mpi: &str) -> Manifest {
-    // The arguments as the kernel has them: a library is told nothing.
+    // The arguments according to the kernel: a library does not receive them.
     let arguments = std::fs::read("/proc/self/cmdline").unwrap_or_default();
     let arguments = arguments.split(|&byte| byte == 0).filter(|argument| !argument.is_empty());
     Manifest {

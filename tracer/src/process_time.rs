@@ -1,8 +1,8 @@
-//! How the process spends its time, by the clocks that the system keeps of processes and threads.
+//! The time of the process, by the system's clocks of processes and threads.
 //!
-//! A trace has the computation of threads that call MPI. What other threads compute is the difference of totals: the CPU time
-//! of the process, less that of each thread that is known. Nothing of this is read while calls are recorded, but for
-//! `TITRACE_THREADS=sum`, which reads the clocks in every call.
+//! A trace has the computation of threads that call MPI. The computation of other threads is a difference of totals:
+//! the CPU time of the process, less that of each known thread. These clocks are not read while calls are recorded,
+//! except for `TITRACE_THREADS=sum`, which reads them in every call.
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use spin::mutex::SpinMutex;
 use titr_common::trace::process_time::ProcessTime;
 
-/// Nanoseconds that threads have neither computed nor been in a call of MPI, as far as their counters have noticed.
+/// Nanoseconds that threads have neither computed nor been in an MPI call, as far as their counters have noticed.
 static WAITED: AtomicU64 = AtomicU64::new(0);
 
 /// A thread, by its number in the system.
@@ -40,7 +40,7 @@ pub struct ProcessClock {
     cpu: u64,
     children: u64,
     waited: u64,
-    /// Threads whose CPU time is not the program's, and what they had when the trace began.
+    /// Threads that do not belong to the program, with their CPU time when the trace began.
     library: FxHashMap<ThreadNumber, u64>,
     tracer: FxHashMap<ThreadNumber, u64>,
     callers: SpinMutex<Callers>,
@@ -49,7 +49,7 @@ pub struct ProcessClock {
     counter: CounterFacts,
 }
 
-/// The properties of the counter of computation, as far as they are known.
+/// The known properties of the counter of computation.
 #[derive(Clone, Copy, Debug)]
 pub struct CounterFacts {
     /// The volume of a second of CPU time, if that is known.
@@ -83,7 +83,7 @@ struct Usage {
 }
 
 impl BeforeInit {
-    /// The process as it is now.
+    /// The current state of the process.
     #[must_use]
     pub fn now() -> Self {
         Self { cpu: process_cpu(), threads: threads() }
@@ -143,7 +143,7 @@ impl ProcessClock {
         }
     }
 
-    /// The volume that other threads have computed since this was asked last, by whichever thread.
+    /// The volume that other threads have computed since the last call of this, by any thread.
     #[cold]
     pub fn take_others(&self) -> f64 {
         let Some(mut callers) = self.callers.try_lock() else { return 0.0 };
@@ -152,14 +152,14 @@ impl ProcessClock {
         new as f64 / 1e9 * self.counter.per_second.unwrap_or_default()
     }
 
-    /// CPU time of the program's threads but for that of threads that call MPI, from their first calls on.
+    /// CPU time of the program's threads, excluding threads that call MPI from their first calls on.
     fn others(&self, callers: &mut Callers) -> u64 {
         let process = process_cpu().saturating_sub(self.cpu);
         let known = callers.used().cpu + cpu_since(&self.library) + cpu_since(&self.tracer);
         process.saturating_sub(known)
     }
 
-    /// How the process spent its time until now, in which a volume of `computed` was counted.
+    /// The times of the process until now, in which a volume of `computed` was counted.
     #[must_use]
     pub fn measure(&self, computed: f64) -> Option<ProcessTime> {
         let mut callers = self.callers.try_lock()?;
@@ -211,12 +211,12 @@ impl Usage {
     }
 }
 
-/// A thread that is in no call of MPI has not had CPU time for so many nanoseconds.
+/// A thread outside of MPI calls has had no CPU time for this many nanoseconds.
 pub fn waited(nanoseconds: f64) {
     WAITED.fetch_add(nanoseconds.max(0.0) as u64, Ordering::Relaxed);
 }
 
-/// CPU time of some threads since they had what they are listed with. What has become of a thread that is gone is not known.
+/// CPU time of some threads since the listed values. Threads that have ended are not counted.
 fn cpu_since(threads: &FxHashMap<ThreadNumber, u64>) -> u64 {
     threads.iter().filter_map(|(&thread, first)| thread_cpu(thread)?.checked_sub(*first)).sum()
 }
@@ -239,7 +239,8 @@ fn process_cpu() -> u64 {
 
 /// CPU time of a thread of this process, in nanoseconds; `None` if it has ended.
 fn thread_cpu(thread: ThreadNumber) -> Option<u64> {
-    /// `CPUCLOCK_SCHED` of `CPUCLOCK_PERTHREAD_MASK`: what `pthread_getcpuclockid` makes of a thread, which needs its handle.
+    /// `CPUCLOCK_SCHED` of `CPUCLOCK_PERTHREAD_MASK`: the result of `pthread_getcpuclockid` for a thread, which needs
+    /// its handle.
     const OF_A_THREAD: libc::clockid_t = 0b110;
     cpu(!thread << 3 | OF_A_THREAD)
 }
@@ -261,7 +262,7 @@ fn children_cpu() -> u64 {
     nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
 }
 
-/// For how many nanoseconds a thread could have run and waited for a core; `None` where the kernel does not count.
+/// Nanoseconds for which a thread was runnable and waited for a core; `None` if the kernel does not count them.
 fn queued(thread: ThreadNumber) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).ok()?;
     text.split_whitespace().nth(1)?.parse().ok()

@@ -14,7 +14,7 @@ pub enum Ranks {
 }
 
 impl Ranks {
-    /// Of a group whose members have these ranks in a world of `world`; `None` if one is not in it.
+    /// For a group whose members have these ranks in a world of `world`; `None` if one is not in it.
     pub fn new(members: &[Option<u32>], world: u32) -> Option<Self> {
         let identity = members.len() == world as usize && (0..world).map(Some).eq(members.iter().copied());
         if identity {

@@ -1,5 +1,5 @@
-//! Answers to the run-time libraries of sanitizers, which are told of the tracer. They ask for functions of these names (`sanitizer/` of
-//! compiler-rt, `asan_interface.h` and `tsan_interface.h`), and get them from the program if it has its own.
+//! Answers to the run-time libraries of sanitizers about the tracer. They look for functions of these names
+//! (`sanitizer/` of compiler-rt, `asan_interface.h` and `tsan_interface.h`), and get the program's if it has its own.
 
 use std::ffi::{CStr, c_char};
 
@@ -10,7 +10,8 @@ extern "C" fn __asan_default_options() -> *const c_char {
     OPTIONS.as_ptr()
 }
 
-/// ThreadSanitizer sees what the tracer reads and writes by functions of the C library, and not how its threads take turns.
+/// ThreadSanitizer sees the tracer's reads and writes in functions of the C library, but not the synchronisation of its
+/// threads.
 #[unsafe(no_mangle)]
 extern "C" fn __tsan_default_suppressions() -> *const c_char {
     const SUPPRESSIONS: &CStr = c"called_from_lib:libtitrace.so";

@@ -1,7 +1,8 @@
 //! Messages of the tracer on standard error.
 //!
-//! A program may close its standard error, and the next file that it opens gets the number. So a message goes to the file that was
-//! standard error when the process began: by its number, or by a copy out of the program's way if the number is another file now.
+//! A program may close its standard error, and the next file that it opens gets the number. A message therefore goes to
+//! the file that was standard error when the process began: by its number, or by a private copy of the descriptor if
+//! the number denotes another file now.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -32,7 +33,8 @@ pub fn keep_copy() {
     }
 }
 
-/// Closes the copy in a forked child, which may live longer than whoever waits for the end of standard error. Safe in a signal handler.
+/// Closes the copy in a forked child, which may outlive a reader that waits for the end of standard error. Safe in a
+/// signal handler.
 pub fn close_copy() {
     let copy = COPY.swap(-1, Ordering::Relaxed);
     if copy >= 0 && is_standard_error(copy) {

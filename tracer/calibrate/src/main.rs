@@ -1,8 +1,8 @@
 //! `titr-calibrate`: measures the machine that it runs on, and writes a platform file for `titr-replay`.
 //!
-//! Rank 0 decides what is measured next and tells all ranks in an [order](order::Order); all ranks [carry it out](pattern) together,
-//! and rank 0 gets the times. The [plan](plan) is a list of patterns that share the time that the user gives. What rank 0 has
-//! in the end it hands to the crate `titr-calibration`, which needs no MPI.
+//! Rank 0 decides what is measured next and sends an [order](order::Order) to all ranks, which [execute it](pattern)
+//! together; rank 0 collects the times. The [plan](plan) is a list of patterns that share the time given by the user.
+//! Finally, rank 0 passes the measurements to the crate `titr-calibration`, which needs no MPI.
 
 mod options;
 mod order;
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Rank 0: the whole calibration. Whatever goes wrong that is not MPI's fault is told once, and ends all ranks.
+/// Rank 0: the whole calibration. Errors other than MPI's are reported once, and end all ranks.
 fn lead(options: &Options, mpi: &Mpi, world: Comm<'_>) -> Result<ExitCode, Failure> {
     let mut measuring = Measuring::new(world);
     let result = calibrate(options, mpi, &mut measuring);
@@ -81,7 +81,7 @@ fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Res
             "one rank cannot send messages: start at least two, mpirun -np 4 titr-calibrate ...",
         ));
     }
-    // A file that cannot be written is told of before the measurements, not after.
+    // An unwritable file is reported before the measurements, not after.
     let mut claims = Claims::new();
     options.trace.iter().try_for_each(|path| claims.read(path)).map_err(Failure::told)?;
     for path in output::files(&options.output).iter().chain(&options.measurements) {

@@ -1,4 +1,4 @@
-//! Orders: what rank 0 has all ranks do together.
+//! Orders: operations that rank 0 makes all ranks execute together.
 
 use std::fmt::Display;
 use std::process::ExitCode;
@@ -70,7 +70,7 @@ impl<'m> Measuring<'m> {
         Ok(())
     }
 
-    /// Measures a pattern; the times are those of the slowest rank that counts.
+    /// Measures a pattern; the times are those of the slowest participating rank.
     pub(crate) fn measure(&mut self, measured: Measured) -> Result<Point, Failure> {
         let (bytes, order) = (Bytes(measured.bytes), Order::Measure(measured.clone()));
         self.tell(&order)?;
@@ -85,7 +85,7 @@ impl<'m> Measuring<'m> {
     }
 }
 
-/// The other ranks: they do what rank 0 says.
+/// The other ranks: they execute rank 0's orders.
 pub(crate) fn follow(mpi: &Mpi, world: Comm<'_>) -> Result<ExitCode, Failure> {
     loop {
         match serde_json::from_slice(&world.broadcast(0, Vec::new())?)? {

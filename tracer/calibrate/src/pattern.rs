@@ -1,4 +1,4 @@
-//! The patterns, as the ranks carry them out.
+//! The patterns, as the ranks execute them.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -16,10 +16,10 @@ pub(crate) struct Measured {
     pub pattern: Pattern,
     pub ranks: Vec<u32>,
     pub bytes: u64,
-    /// How often the pattern is repeated for one sample.
+    /// The number of repetitions of the pattern for one sample.
     pub repetitions: u32,
     pub samples: u32,
-    /// How long a message has certainly arrived after, for patterns that need that.
+    /// The time after which a message has certainly arrived, for patterns that need it.
     pub arrival: Duration,
 }
 

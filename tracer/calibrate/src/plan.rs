@@ -1,4 +1,4 @@
-//! The patterns that are measured, and for how long: each has a part of the time that the user gives.
+//! The patterns to measure, each with a part of the time given by the user.
 
 use std::time::{Duration, Instant};
 
@@ -54,7 +54,7 @@ pub(crate) fn measure(
         plan.push((Pattern::Bisection, leaders[..leaders.len() / 2 * 2].to_vec(), &some, 0.1));
         plan.push((Pattern::Incast, leaders.clone(), &some, 0.1));
         plan.push((Pattern::Shift, leaders.clone(), &some, 0.1));
-        // Each host with the next, the first two of which are measured already.
+        // Each host with the next; the first two are already measured.
         let part = 0.05 / (leaders.len() - 2) as f64;
         plan.extend(leaders.windows(2).skip(1).map(|next| (Pattern::PingPong, next.to_vec(), &some[..], part)));
     }
@@ -79,7 +79,7 @@ fn beside(measurements: &Measurements, rank: u32) -> Option<u32> {
     (rank + 1..measurements.places.len() as u32).find(|&other| measurements.places[other as usize] == place)
 }
 
-/// Powers of two, and from 1 KiB on what is half as large again.
+/// Powers of two, and from 1 KiB on also their multiples by 1.5.
 fn sizes() -> Vec<u64> {
     let powers = (0..=LARGEST.ilog2()).map(|power| 1_u64 << power);
     let sizes = powers.flat_map(|size| [Some(size), Some(size / 2 * 3).filter(|_| size >= 1024)]);
@@ -91,7 +91,7 @@ fn of_sizes(series: &mut Series, sizes: &[u64], seconds: f64, measuring: &mut Me
     let begin = Instant::now();
     let ways =
         if matches!(series.pattern, Pattern::PingPong | Pattern::Opposite | Pattern::Bisection) { 2.0 } else { 1.0 };
-    // How long the first size takes, nobody knows.
+    // The time of the first size is unknown.
     let mut measured = Measured {
         pattern: series.pattern,
         ranks: series.ranks.clone(),
@@ -102,7 +102,7 @@ fn of_sizes(series: &mut Series, sizes: &[u64], seconds: f64, measuring: &mut Me
     };
     let mut last = measuring.measure(measured.clone())?;
     for &bytes in sizes {
-        // A message takes at most as much longer as it is larger.
+        // The time of a message grows at most in proportion to its size.
         let growth = (bytes as f64 / last.bytes.0.max(1) as f64).max(1.0);
         let once = median(&last.seconds).unwrap_or(0.0) * growth * ways;
         let left = seconds - begin.elapsed().as_secs_f64();
@@ -111,7 +111,7 @@ fn of_sizes(series: &mut Series, sizes: &[u64], seconds: f64, measuring: &mut Me
             break;
         }
         let repetitions = (SAMPLE / once.max(1e-9)).clamp(1.0, MOST_REPETITIONS) as u32;
-        // No size takes more than a part of what is left.
+        // No size takes more than a part of the remaining time.
         let affordable = left / 4.0 / (once * f64::from(repetitions)).max(1e-9);
         let samples = (affordable as u32).clamp(FEWEST_SAMPLES, SAMPLES);
         measured = Measured { bytes, repetitions, samples, ..measured };
@@ -154,7 +154,7 @@ fn threshold(measurements: &mut Measurements, pair: [u32; 2], measuring: &mut Me
     Ok(())
 }
 
-/// Measures what calls take by themselves, of messages that are eager.
+/// Measures the overheads of calls with eager messages.
 fn calls(
     measurements: &mut Measurements,
     pair: [u32; 2],

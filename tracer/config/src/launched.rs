@@ -1,13 +1,13 @@
-//! The words by which the tracer tells `titrace` whether any of the programs below it is traced.
+//! The words by which the tracer reports to `titrace` whether any of the programs below it is traced.
 //!
-//! The tracer sends words, each in a datagram, to a socket that an environment variable names. Nobody answers, and where
-//! nobody listens the words are lost.
+//! The tracer sends words, each in a datagram, to a socket named by an environment variable. There is no answer, and
+//! without a receiver the words are lost.
 
 /// The variable with the number of the process that `titrace` became, a slash, and more. It is the abstract name of the
 /// socket, too. It does not begin as the settings do, for it is none.
 pub const VARIABLE: &str = "_TITRACE_LAUNCHED";
 
-/// The longest name: that of a socket has 108 bytes, of which one is 0.
+/// Maximum length of a name: a socket's name has 108 bytes, including a terminating 0.
 pub const NAME: usize = 107;
 
 /// A process calls MPI where the tracer sees it, or the tracer has said why it cannot see it.

@@ -1,7 +1,7 @@
 //! The tracer's configuration: `TITRACE_*` environment variables, read once at `MPI_Init`.
 //!
-//! A mistake here would be found out only after the run whose trace it spoilt, so nothing is guessed: a value that is
-//! not understood and a variable that does not exist are errors.
+//! A mistake in a setting would be noticed only after the run whose trace it spoilt, so nothing is guessed: an invalid
+//! value or an unknown variable is an error.
 
 pub mod launched;
 mod part;
@@ -27,12 +27,12 @@ pub use pattern::{Pattern, Placeholders};
 /// The prefix that makes a variable ours.
 const PREFIX: &str = "TITRACE_";
 
-/// How the tracer was asked to work.
+/// The settings of the tracer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// `TITRACE_DIR`: the directory the trace is written to, or the next free name beside it.
     pub directory: Pattern,
-    /// `TITRACE_GATHER`: into what the ranks' streams are gathered at `MPI_Finalize`, if they are.
+    /// `TITRACE_GATHER`: the archive into which the ranks' streams are gathered at `MPI_Finalize`, if any.
     pub gather: Option<Gathering>,
     /// `TITRACE_MODE`: the contents of the trace.
     pub mode: Mode,
@@ -43,28 +43,29 @@ pub struct Config {
     pub part: Part,
     /// `TITRACE_COUNTER`: the counter of computation.
     pub counter: CounterChoice,
-    /// `TITRACE_RATE`: instructions per second of CPU time, where CPU time is what is measured.
+    /// `TITRACE_RATE`: instructions per second of CPU time, if CPU time is measured.
     pub rate: f64,
     /// `TITRACE_THREADS`: the threads whose computation is counted.
     pub threads: CountedThreads,
     /// `TITRACE_BUFFER`: text bytes per buffer.
     pub buffer: usize,
-    /// `TITRACE_FLUSH`: how long what is recorded may wait for the disk; for ever if `None`.
+    /// `TITRACE_FLUSH`: the time that recorded events may wait for the disk; forever if `None`.
     pub flush: Option<Duration>,
     /// `TITRACE_LEVEL`: gzip level.
     pub level: u32,
-    /// `TITRACE_CALLSITES`: how many places in the program's code are recorded of each call, that of the call and of those around it.
+    /// `TITRACE_CALLSITES`: the number of places in the program's code that are recorded for each call: the place of
+    /// the call and those around it.
     pub call_sites: usize,
-    /// `TITRACE_VERBOSE`: what is said on standard error beside errors.
+    /// `TITRACE_VERBOSE`: the amount of output on standard error beside errors.
     pub verbosity: Verbosity,
 }
 
-/// Into what, and how, a trace is gathered.
+/// The archive of a gather, and the method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gathering {
     /// The archive, on the host of rank 0.
     pub archive: Pattern,
-    /// How many branches the tree of ranks has at each level, and one.
+    /// The base of the tree of ranks: the number of branches at each level, plus one.
     pub arity: u32,
 }
 
@@ -95,14 +96,14 @@ pub enum CounterChoice {
 pub enum CountedThreads {
     /// The threads that call MPI.
     Calling,
-    /// All: what others compute is added to the computation of the thread that calls MPI next.
+    /// All: the computation of other threads is added to that of the thread that calls MPI next.
     All,
 }
 
-/// How much is said on standard error.
+/// The amount of output on standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verbosity {
-    /// Only what goes wrong.
+    /// Only errors.
     Errors,
     /// Also the steps that the tracer takes.
     Steps,
@@ -123,7 +124,7 @@ pub enum ConfigError {
         /// The values that it may be set to.
         accepted: &'static str,
     },
-    /// A path has a placeholder that stands for nothing.
+    /// A path has an unknown placeholder.
     #[error(
         "{variable}={value}: there is no {placeholder}: %h is the host, %r the rank, %j the job, %% a percent sign"
     )]
@@ -132,10 +133,10 @@ pub enum ConfigError {
         variable: String,
         /// The value that it was set to.
         value: String,
-        /// The placeholder that stands for nothing.
+        /// The unknown placeholder.
         placeholder: String,
     },
-    /// The trace is to be put into a directory that does not exist: its name is probably misspelt.
+    /// The trace would be in a directory that does not exist: its name is probably misspelt.
     #[error("TITRACE_DIR={value}: there is no directory {missing} to put the trace in: create it, or correct the path")]
     NoDirectory {
         /// The value of the variable.
@@ -230,7 +231,7 @@ impl Config {
         Ok(())
     }
 
-    /// Checks that the directory exists in which the trace's directory is to be made, or the one that all those are in whose names have
+    /// Checks that the parent of the trace's directory exists, or the parent of the first path component with
     /// placeholders.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The part of a program that is to be traced.
+//! The part of a program to trace.
 
 use std::fmt::{self, Display, Formatter};
 use std::ops::{Range, RangeInclusive};

@@ -105,7 +105,7 @@ fn job() -> Option<String> {
     JOBS.into_iter().filter_map(|name| std::env::var(name).ok()).find(|id| !id.is_empty())
 }
 
-/// A name that makes no directory of its own.
+/// A name with its slashes replaced, so that it is a single path component.
 fn file_name(name: &str) -> impl Iterator<Item = u8> {
     name.bytes().map(|byte| if byte == b'/' { b'_' } else { byte })
 }

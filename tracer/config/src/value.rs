@@ -1,4 +1,4 @@
-//! The values that a variable may have.
+//! The values of variables.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -21,7 +21,8 @@ pub(super) const GATHERINGS: &str =
     "0, or the archive's path, such as traces.tar, and perhaps an arity from 2 to 1024: traces.tar,arity=8";
 pub(super) const VERBOSITIES: &str = "0, 1 or 2";
 
-/// The smallest and the largest buffer: below, a gzip member is mostly header; above, the tracer is what fills a node.
+/// The smallest and the largest buffer: a smaller gzip member would be mostly header; larger buffers would fill a
+/// node's memory.
 const BUFFER: std::ops::RangeInclusive<usize> = 4 << 10..=64 << 20;
 
 /// The shortest and the longest time between two flushes, in seconds: a flush takes some microseconds, and writes to a file.
@@ -113,7 +114,7 @@ pub(super) fn size(text: &str) -> Option<usize> {
     usize::try_from(size).ok().filter(|size| BUFFER.contains(size))
 }
 
-/// How long text may wait for the disk; for ever if `None`.
+/// The time that text may wait for the disk; forever if `None`.
 pub(super) fn flush(text: &str) -> Option<Option<Duration>> {
     if text == "never" {
         return Some(None);

@@ -1,4 +1,4 @@
-//! ELF files: the machine that a file is for, the dynamic loader that starts it, and the libraries that it names.
+//! ELF files: the machine of a file, its dynamic loader, and the libraries that it names.
 
 use std::ffi::OsStr;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Where `libtitrace.so` is.
+//! Finds `libtitrace.so`.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ pub enum LibraryError {
 }
 
 impl Library {
-    /// The one that was asked for, or the one installed with this program.
+    /// The requested library, or the one installed with this program.
     pub fn find(wanted: Option<&Path>) -> Result<Self, LibraryError> {
         let candidates = match wanted {
             Some(path) if path.is_dir() => vec![path.join(NAME)],

@@ -1,4 +1,5 @@
-//! `titrace`, to put between `mpirun` and the program: preloads the tracer into it, or says why that cannot work.
+//! `titrace`, which is placed between `mpirun` and the program: preloads the tracer into it, or reports why that is
+//! impossible.
 //!
 //! ```text
 //!   options ──► TITRACE_*     library ──► LD_PRELOAD     program: can it be preloaded into? ──► exec

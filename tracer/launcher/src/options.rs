@@ -1,4 +1,4 @@
-//! The command line, and the variables it stands for.
+//! The command line, and the variables that it sets.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

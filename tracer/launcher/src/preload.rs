@@ -1,7 +1,7 @@
-//! The value of `LD_PRELOAD`: the tracer behind what is preloaded already.
+//! The value of `LD_PRELOAD`: libraries that are already preloaded, followed by the tracer.
 //!
-//! Another tool that defines functions of MPI sees the calls of the program only if it comes before the tracer: it calls
-//! `PMPI_X`, which the tracer defines too. The run-time libraries of sanitizers want to be first.
+//! Another tool that defines functions of MPI sees the calls of the program only if it precedes the tracer: it calls
+//! `PMPI_X`, which the tracer defines too. The run-time libraries of sanitizers have to be first.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// The names in `others` as they are, without the tracer if it is among them, and the tracer.
+/// The names in `others`, unchanged except that a tracer among them is removed, followed by the tracer.
 pub fn preload(library: &Path, others: Option<&OsStr>) -> OsString {
     // The dynamic loader separates names by colons and blanks.
     let others = others.unwrap_or_default().as_bytes().split(|byte| b": ".contains(byte));

@@ -1,7 +1,7 @@
-//! Programs that start with more rights than whoever starts them. The dynamic loader preloads nothing into those
-//! (`AT_SECURE`, ld.so(8)).
+//! Programs that start with more rights than their caller. The dynamic loader preloads nothing into those (`AT_SECURE`,
+//! ld.so(8)).
 //!
-//! Linux decides it in `cap_bprm_creds_from_file` (`security/commoncap.c`): the effective user or group is another one; or
+//! Linux decides this in `cap_bprm_creds_from_file` (`security/commoncap.c`): the effective user or group changes; or
 //! the user is not root, and the file's capabilities take effect at once or permit any.
 
 use std::fmt;
@@ -12,7 +12,7 @@ use std::path::Path;
 use rustix::fs::{StatVfsMountFlags, getxattr, statvfs};
 use rustix::process::getuid;
 
-/// How a program gets its rights.
+/// The source of a program's rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Privilege {
     /// It runs as another user or group.
@@ -49,8 +49,8 @@ impl Privilege {
     }
 }
 
-/// Whether the capabilities of a file (`struct vfs_cap_data` of `linux/capability.h`) give rights: a word with the flag that they
-/// take effect at once, and pairs of words: the permitted ones, and those that may be inherited.
+/// Whether the capabilities of a file (`struct vfs_cap_data` of `linux/capability.h`) give rights: a word with the flag
+/// that they take effect at once, and pairs of words with the permitted and the inheritable capabilities.
 fn gives_rights(attribute: &[u8]) -> bool {
     /// `VFS_CAP_FLAGS_EFFECTIVE`.
     const EFFECTIVE: u32 = 1;

@@ -1,4 +1,4 @@
-//! The program to be traced: where it is, and whether a library can be preloaded into it.
+//! The program to trace: its file, and whether a library can be preloaded into it.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -71,15 +71,15 @@ impl Program {
         self.path.file_name().unwrap_or_default().display().to_string()
     }
 
-    /// Whether this is what starts the ranks, and none of them.
+    /// Whether this program starts the ranks, and is not one itself.
     pub fn is_launcher(&self) -> bool {
         let name = self.name();
         let family = name.split('.').next().unwrap_or_default();
         ["mpirun", "mpiexec", "orterun", "prun", "prterun", "srun", "aprun", "jsrun"].contains(&family)
     }
 
-    /// Checks that `library` can be preloaded into this, or into what interprets it, and returns the file that is loaded then;
-    /// `None` where nothing is known of it.
+    /// Checks that `library` can be preloaded into this program, or into its interpreter, and returns the file that is
+    /// then loaded; `None` if it is unknown.
     pub fn check(&self, library: &Library) -> Result<Option<Elf>, ProgramError> {
         let mut path = self.path.clone();
         for _ in 0..INTERPRETERS {
@@ -97,7 +97,7 @@ impl Program {
 
 /// A file that may be started.
 enum Checked {
-    /// A script, and what interprets it.
+    /// A script, and its interpreter.
     Script(PathBuf),
     /// A program; `None` where nothing is known of it.
     Program(Option<Elf>),
@@ -113,7 +113,7 @@ fn check_file(path: &Path, library: &Library) -> Result<Checked, ProgramError> {
         Err(error) => return Err(unreadable(error)),
     };
     let about = file.metadata().map_err(unreadable)?;
-    // Programs may be large, and what is looked for stands at their beginning.
+    // Programs may be large, and the relevant parts are at their beginning.
     let content = &ReadCache::new(file);
     if content.read_bytes_at(0, 2) == Ok(b"#!") {
         return Ok(interpreter(content).map_or(Checked::Program(None), Checked::Script));
@@ -133,7 +133,7 @@ fn check_file(path: &Path, library: &Library) -> Result<Checked, ProgramError> {
     Ok(Checked::Program(elf))
 }
 
-/// Whether a dynamic loader is that of the C library which this program, like the tracer, is built for. Loaders may have
+/// Whether a dynamic loader belongs to the C library that this program, like the tracer, is built for. Loaders may have
 /// links as second names.
 fn is_own(loader: &Path) -> bool {
     let Some(own) = std::env::current_exe().ok().and_then(|own| Elf::open(&own)?.loader) else { return true };

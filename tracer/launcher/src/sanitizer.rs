@@ -1,6 +1,7 @@
-//! AddressSanitizer, which ends a program whose run-time library is not the first that the dynamic loader has loaded.
+//! AddressSanitizer, which ends a program if its run-time library is not the first one that the dynamic loader has
+//! loaded.
 //!
-//! The tracer replaces nothing that the sanitizer does, so it may come first: the library of the tracer says so
+//! The tracer does not interfere with the sanitizer, so it may come first: the tracer's library declares this
 //! (`__asan_default_options`), unless the program has options of its own, which an environment variable overrides.
 
 use std::ffi::OsString;

@@ -1,9 +1,9 @@
-//! A process beside the program that says, when the program has ended, that nothing was traced.
+//! A process beside the program that reports, when the program has ended, that nothing was traced.
 //!
-//! `titrace` becomes the program, which may be a wrapper or a script. What that starts in turn may be a program that nothing can
-//! be preloaded into, and then nobody is left to say so. So where the program itself is not linked with MPI, a process remains
-//! that is told what happens ([words](titr_config::launched)). It is no child of the program's, holds nothing but standard error,
-//! and ends with the program, or as soon as MPI is called.
+//! `titrace` becomes the program, which may be a wrapper or a script. A program started by it may be one into which
+//! nothing can be preloaded, and then no tracer could report this. If the program itself is not linked with MPI, a
+//! process therefore remains and receives the tracer's [words](titr_config::launched). It is not a child of the
+//! program, has no open file but standard error, and ends with the program, or as soon as MPI is called.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -38,7 +38,8 @@ impl Witness {
         Self { name: format!("{}/titrace-{}", getpid(), now.as_nanos()).into() }
     }
 
-    /// Starts the witness of a program; `None` where the system has not what it takes, and in all ranks of a job but the first.
+    /// Starts the witness of a program; `None` if the system does not support it, and in all ranks of a job but the
+    /// first.
     pub fn start(&self, program: &str, starts_ranks: bool) -> Option<()> {
         let rank = RANK.iter().find_map(std::env::var_os);
         if rank.is_some_and(|rank| rank != "0") {
@@ -46,7 +47,7 @@ impl Witness {
         }
         let socket = UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(self.name.as_bytes()).ok()?).ok()?;
         let watched = pidfd_open(getpid(), PidfdFlags::empty()).ok()?;
-        // SAFETY: there is one thread, so that the child may do what it likes.
+        // SAFETY: there is one thread, so the child may call anything.
         match unsafe { libc::fork() } {
             // A child of the child is no child of the program's.
             // SAFETY: as above.
@@ -78,7 +79,7 @@ impl Witness {
     }
 }
 
-/// Ends a forked process, whose handlers and buffers are those of the other.
+/// Ends a forked process without running the handlers and flushing the buffers of its parent.
 fn exit() -> ! {
     // SAFETY: takes a number.
     unsafe { libc::_exit(0) }
@@ -117,7 +118,7 @@ fn wait(socket: BorrowedFd<'_>, watched: BorrowedFd<'_>) -> io::Result<bool> {
     }
 }
 
-/// Closes what the program has open, so that nobody waits for this process.
+/// Closes the program's open files, so that their users do not wait for this process.
 fn close_all_but(kept: &[i32]) -> io::Result<()> {
     let all = fs::read_dir("/proc/self/fd")?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     for descriptor in all.collect::<Vec<i32>>() {

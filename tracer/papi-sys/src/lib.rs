@@ -1,7 +1,7 @@
-//! PAPI, the Performance Application Programming Interface, as much of it as titr uses.
+//! The parts of PAPI, the Performance Application Programming Interface, that titr uses.
 //!
-//! `libpapi` is looked for when the program runs, not when it is linked: a library that may use PAPI then loads on hosts
-//! that have none. The declarations follow `papi.h` of PAPI 7.0; within a major version PAPI keeps them.
+//! `libpapi` is loaded at run time, not linked: a library that may use PAPI then also loads on hosts without it. The
+//! declarations follow `papi.h` of PAPI 7.0, which are stable within a major version.
 //!
 //! ```no_run
 //! let papi = papi_sys::Papi::load()?;
@@ -100,8 +100,8 @@ impl Papi {
         Self::bind(&*library.ok_or(LoadError::NotFound)?)
     }
 
-    /// Whether the program itself has loaded PAPI. A thread can run one event set at a time: who is first is in the
-    /// other's way.
+    /// Whether the program itself has loaded PAPI. A thread can run only one event set at a time, so the first user
+    /// excludes the other.
     #[must_use]
     pub fn is_loaded() -> bool {
         open(RTLD_NOW | libc::RTLD_NOLOAD).is_some()
@@ -122,7 +122,7 @@ impl Papi {
 
 /// The shared object of PAPI, opened with these flags of `dlopen`.
 fn open(flags: c_int) -> Option<Library> {
-    // SAFETY: what libpapi does when it is loaded is its own business.
+    // SAFETY: loading libpapi runs its constructors, which is libpapi's responsibility.
     NAMES.iter().find_map(|name| unsafe { Library::open(Some(name), flags) }.ok())
 }
 

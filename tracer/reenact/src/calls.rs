@@ -1,4 +1,4 @@
-//! How long a rank's calls took, and what it computed between them, when it was traced and when it was reenacted.
+//! The times of a rank's calls, and of the computation between them, in the trace and in the reenactment.
 
 use serde::Serialize;
 use titr_common::event::{Activity, Span};
@@ -32,7 +32,7 @@ impl Times {
 pub struct CallTimes([Times; ACTIVITIES.len()]);
 
 impl CallTimes {
-    /// Adds a call, or a computation, of which the trace knows the time.
+    /// Adds a call, or a computation, whose time is in the trace.
     pub fn add(&mut self, activity: Activity, times: Times) {
         let place = ACTIVITIES.iter().position(|(known, _)| *known == activity);
         if let Some(sum) = place.and_then(|place| self.0.get_mut(place)) {

@@ -1,4 +1,4 @@
-//! The communicators of the program, made again as it made them.
+//! The communicators of the program, created again in the same way.
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{CommCall, CommId, Group, Rank};
@@ -17,7 +17,7 @@ pub struct CommunicatorTable<'m> {
 }
 
 impl<'m> CommunicatorTable<'m> {
-    /// The communicators that no event introduces: the world, and that of this rank alone.
+    /// The communicators that no event introduces: the world, and the communicator of this rank alone.
     pub fn new(world: Comm<'m>, alone: Comm<'m>) -> Self {
         let me = Rank(world.rank());
         let numbers = (0..world.size()).map(|rank| (Rank(rank), rank)).collect();
@@ -36,8 +36,8 @@ impl<'m> CommunicatorTable<'m> {
         self.by_id.get(&id)?.numbers.get(&rank).copied()
     }
 
-    /// Makes a communicator of the same members in the same order as `call` did; false where no event has introduced its parent.
-    /// Those who are to be in none take part as well.
+    /// Creates a communicator with the same members in the same order as in `call`; false if no event has introduced
+    /// its parent. Processes that become no member take part as well.
     pub fn create(&mut self, call: CommCall, parent: CommId, group: Option<&Group>) -> Result<bool, MpiError> {
         let Some(parent) = self.get(parent) else { return Ok(false) };
         let comm = match (call, group) {

@@ -1,4 +1,4 @@
-//! Whether a rank's trace can be reenacted, found out before any rank begins, and what the reenactment needs.
+//! Checks, before any rank begins, whether a rank's trace can be reenacted, and collects the needs of the reenactment.
 
 use titr_common::event::{
     Annotation, CommCall, Completed, Completion, Event, Group, Incoming, MessageCompletion, OneSided, Outgoing, Rank,
@@ -13,9 +13,9 @@ use crate::tags::UsedTags;
 /// The memory that a rank's reenactment needs, and when the rank ended.
 #[derive(Default)]
 pub struct Needs {
-    /// Bytes of the messages that the library buffers, with what it adds to each; at most 1 GiB.
+    /// Bytes of the messages that the library buffers, including its overhead for each; at most 1 GiB.
     pub buffered: u32,
-    /// When the last call ended, by the rank's clock, in an extended trace.
+    /// The end of the last call by the rank's clock, in an extended trace.
     pub ended: Option<Nanoseconds>,
     /// The tags of the rank's messages.
     pub tags: UsedTags,
@@ -120,13 +120,13 @@ fn beyond(event: &Event) -> Option<String> {
     }
 }
 
-/// Whether the trace leaves the source or the tag open, or tells a match of one that the program left open.
+/// Whether the trace leaves the source or the tag open, or has the match of a wildcard receive.
 fn is_open(message: &Incoming) -> bool {
     message.is_open() || message.wildcard.source || message.wildcard.tag
 }
 
-/// Whether a communicator cannot be made again by the members of its parent: one of two groups, one of other worlds, one that
-/// only its members make.
+/// Whether the members of the parent cannot create a communicator again: one of two groups, one of other worlds, one
+/// that only its members create.
 fn is_refused(call: CommCall, group: Option<&Group>) -> bool {
     call.joins_worlds()
         || !call.is_collective_on_parent()

@@ -5,9 +5,9 @@
 //!                                   (each rank reads its own stream)                  pace: computes by waiting
 //! ```
 //!
-//! Each process makes the MPI calls of its rank with the same sizes, communicators and requests, and computes, by busy waiting,
-//! as long as the trace says. Messages have no content. Preload titr's tracer into it (`titrace titr-reenact traces/`), and the
-//! reenactment is a trace itself.
+//! Each process makes the MPI calls of its rank with the same sizes, communicators and requests, and computes, by busy
+//! waiting, for the time in the trace. Messages have no content. With titr's tracer preloaded into it (`titrace
+//! titr-reenact traces/`), the reenactment is traced itself.
 
 mod calls;
 mod communicators;
@@ -148,7 +148,7 @@ fn prepare(world: Comm<'_>, options: &Options) -> Result<Prepared, Error> {
     Ok(Prepared { trace, needs, rate })
 }
 
-/// Whether no rank objects. Rank 0 says who objects first, and to what. Collective.
+/// Whether no rank objects. Rank 0 prints the first objection and its rank. Collective.
 fn agree(world: Comm<'_>, objection: Option<String>) -> Result<bool, MpiError> {
     let objections = world.gather(0, objection.unwrap_or_default().as_bytes())?;
     let mut found = objections.iter().enumerate().filter(|(_, text)| !text.is_empty());

@@ -1,9 +1,9 @@
 //! Computation by busy waiting, so that each call is made when it is due.
 //!
-//! A call is due when the one before it has returned and the computation between the two has taken its time. The time that
-//! the reenactment itself takes in between, to read events and the clock, is part of that time. A call that is late, as the
-//! computation before it is shorter than what the reenactment takes, makes later computation shorter; so intervals too
-//! short to wait for add up to the right time.
+//! A call is due when the one before it has returned and the time of the computation between them has passed. The
+//! reenactment's own work in between, reading events and the clock, is part of that time. If a call is late, because
+//! the computation before it is shorter than this work, later computation is shortened; intervals that are too short to
+//! wait for therefore add up to the right time.
 
 use std::hint::spin_loop;
 use std::time::{Duration, Instant};
@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 /// The times at which calls are due.
 pub struct Pace {
     began: Instant,
-    /// When the last call returned.
+    /// The return of the last call.
     returned: Instant,
-    /// When the last call was made.
+    /// The start of the last call.
     called: Instant,
     /// The computation since then, in seconds.
     computed: f64,

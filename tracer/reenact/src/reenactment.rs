@@ -1,4 +1,4 @@
-//! A rank's events, made to happen: each call when it is due, with the outcome that the trace says.
+//! Executes a rank's events: each call when it is due, with the recorded outcome.
 
 use thiserror::Error;
 use titr_common::event::{
@@ -47,7 +47,7 @@ pub struct Reenactment<'m> {
     tags: TagMap,
 }
 
-/// How long a rank took.
+/// The elapsed time of a rank.
 pub struct Reenacted {
     /// The seconds until its last call returned.
     pub seconds: f64,
@@ -102,7 +102,7 @@ impl<'m> Reenactment<'m> {
         made
     }
 
-    /// Makes a call; `matched` is what the trace says later about a receive that it leaves open.
+    /// Makes a call; `matched` is the recorded match of a wildcard receive.
     fn make(&mut self, event: &Event, matched: Option<Match>) -> Result<(), Fault> {
         match event {
             Event::Finalize | Event::Init | Event::Compute(_) | Event::Sleep(_) => Ok(()),
@@ -207,7 +207,7 @@ impl<'m> Reenactment<'m> {
     }
 }
 
-/// A receive that gets what the program got; one that got nothing is left as open as it was.
+/// A receive with the recorded source and tag; one without a match keeps its wildcards.
 fn resolved(message: &Incoming, matched: Option<Match>) -> Incoming {
     match matched {
         Some(Match::With(from, tag)) => Incoming { from: Some(from), tag: Some(tag), ..*message },

@@ -1,4 +1,4 @@
-//! How long the program took when it was traced, and how long its reenactment took.
+//! Compares the time of the traced program with the time of its reenactment.
 
 use serde::Serialize;
 use titr_common::event::Rank;
@@ -36,7 +36,7 @@ pub struct Recorded {
     ended: i64,
 }
 
-/// When a rank began and ended; `None` where the trace has no times.
+/// The beginning and end of a rank; `None` if the trace has no times.
 pub fn recorded(trace: &Trace, rank: Rank, ended: Option<Nanoseconds>) -> Option<Recorded> {
     let clock = trace.manifest()?.per_rank.get(rank.0 as usize)?.clock.as_ref()?;
     let ended = ended?.0 as f64;
@@ -44,7 +44,7 @@ pub fn recorded(trace: &Trace, rank: Rank, ended: Option<Nanoseconds>) -> Option
     Some(Recorded { began: at(0.0), ended: at(ended) })
 }
 
-/// When the first rank began and the last ended; `None` where a rank does not know. Collective.
+/// The beginning of the first rank and the end of the last; `None` if a rank does not know its own. Collective.
 pub fn of_all(world: Comm<'_>, own: Option<Recorded>) -> Result<Option<Recorded>, MpiError> {
     if world.max(own.is_none().into())? != 0 {
         return Ok(None);
@@ -53,12 +53,12 @@ pub fn of_all(world: Comm<'_>, own: Option<Recorded>) -> Result<Option<Recorded>
     Ok(Some(Recorded { began: -world.max(-began)?, ended: world.max(ended)? }))
 }
 
-/// By how many seconds a rank began after the first.
+/// Seconds from the beginning of the first rank to the beginning of a rank.
 pub fn delay(own: Option<Recorded>, all: Option<Recorded>) -> f64 {
     own.zip(all).map_or(0.0, |(own, all)| (own.began - all.began).max(0) as f64 * 1e-9)
 }
 
-/// Rank 0 prints the longest of the times that the ranks took, beside that of the program, and each activity. Collective.
+/// Rank 0 prints the longest time of all ranks, beside the program's, and each activity. Collective.
 pub fn print(world: Comm<'_>, is_json: bool, recorded: Option<Recorded>, own: &Reenacted) -> Result<(), MpiError> {
     let reenacted = world.max((own.seconds * 1e9) as i64)? as f64 * 1e-9;
     let activities = calls::activities(&calls::of_all(world, &own.calls)?);

@@ -1,6 +1,6 @@
-//! Tags that the MPI library of the day can have. Each library has its own `MPI_TAG_UB` (MPI 4.0 §9.1.2): Open MPI allows
-//! 2³¹ − 1, MPICH 2²⁸ − 1 or less. Larger tags are replaced by ones that the program does not use, the same on all ranks and
-//! communicators, so that every message still meets its receive.
+//! Maps tags to those that the present MPI library permits. Each library has its own `MPI_TAG_UB` (MPI 4.0 §9.1.2):
+//! Open MPI allows 2³¹ − 1, MPICH 2²⁸ − 1 or less. Larger tags are replaced by tags that the program does not use, the
+//! same on all ranks and communicators, so that every message still matches its receive.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use titr_common::format::{count, plural};
 use titr_common::terminal::say;
 use titr_mpi::{Comm, MpiError};
 
-/// How many different tags a rank may use, where some are replaced.
+/// Maximum number of different tags of a rank, if some are replaced.
 const MOST: usize = 1 << 20;
 
 /// The tags of the messages that a rank sends, receives and looks for.
@@ -18,7 +18,7 @@ const MOST: usize = 1 << 20;
 pub struct UsedTags(BTreeSet<u32>);
 
 impl UsedTags {
-    /// Adds those of an event.
+    /// Adds the tags of an event.
     pub fn add(&mut self, event: &Event) {
         let (one, other) = match event {
             Event::Send(_, message, _) => (Some(message.tag), None),

@@ -1,4 +1,4 @@
-//! The call sites that a thread has come by: to find one again takes a look at the stack, not a walk along it.
+//! The call sites that a thread has visited: finding one again takes a look at the stack instead of a walk along it.
 
 use std::ops::ControlFlow;
 
@@ -9,8 +9,8 @@ use titr_wrappers::unwinding::Unwinder;
 
 use super::CallSites;
 
-/// How far from the caller's frame the next one may begin for its return address to be read without a walk. What is nearer
-/// than that to the beginning of a stack belongs to the stack, too.
+/// Maximum distance of the next frame from the caller's for its return address to be read without a walk. Addresses
+/// closer than this to the beginning of a stack belong to the stack, too.
 const NEAR: usize = 2048;
 
 /// The call sites that one thread has come by.
@@ -36,7 +36,7 @@ enum KnownCaller {
 }
 
 impl SiteCache {
-    /// Of a thread that has not called MPI.
+    /// For a thread that has not called MPI.
     #[must_use]
     pub fn new(sites: &'static CallSites) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl SiteCache {
         }
     }
 
-    /// The call site of a call, with `more` places than were asked for.
+    /// The call site of a call, with `more` additional places.
     #[inline(never)]
     pub fn find(&mut self, caller: Caller, more: usize) -> CallSiteId {
         if self.sites.depth + more == 1

@@ -1,8 +1,9 @@
-//! Call sites: the places in the program's code that its calls are made from, if `TITRACE_CALLSITES` asks for them.
+//! Call sites: the places in the program's code from which its calls are made, if `TITRACE_CALLSITES` requests them.
 //!
-//! A call site is a stack of return addresses, as many as were asked for, each as a module and an offset: the same in every
-//! run and on every rank, wherever the modules were loaded. Frames of the MPI library are left out: its Fortran bindings are
-//! between the program and the call. A stack is recorded once, under a number that the call's events then have.
+//! A call site is a stack of return addresses of the requested depth, each as a module and an offset: these are the
+//! same in every run and on every rank, independent of the addresses of the modules. Frames of the MPI library are left
+//! out: its Fortran bindings are between the program and the call. A stack is recorded once, under a number that its
+//! calls' events refer to.
 
 mod cache;
 
@@ -17,7 +18,7 @@ pub use cache::SiteCache;
 
 /// The call sites of a process.
 pub struct CallSites {
-    /// How many places of each call are recorded.
+    /// The number of recorded places of each call.
     depth: usize,
     table: Mutex<Table>,
 }
@@ -40,7 +41,7 @@ fn described(module: &Module) -> CodeModule {
 }
 
 impl CallSites {
-    /// No call sites yet, of so many places each.
+    /// No call sites yet, with this number of places each.
     #[must_use]
     pub fn new(depth: usize) -> Self {
         let table = Table { modules: Module::program().into_iter().collect(), ..Table::default() };

@@ -1,28 +1,29 @@
 //! CPU time of the calling thread, in nanoseconds.
 //!
-//! `CLOCK_THREAD_CPUTIME_ID` is right even where many ranks share a core, but it is a system call (some hundred
-//! nanoseconds), and the time-stamp counter is cheap but runs on while the thread does not. While a thread *stays* on
-//! its core both advance alike:
+//! `CLOCK_THREAD_CPUTIME_ID` is right even if many ranks share a core, but it is a system call (some hundred
+//! nanoseconds). The time-stamp counter is cheap, but continues while the thread does not run. While a thread *stays*
+//! on its core, both advance alike:
 //!
 //! ```text
 //! CPU time = CPU time at the last synchronisation + time-stamp counter since,    as long as the preemption flag holds
 //! ```
 //!
-//! and when it no longer holds the clock is read once and the two are synchronised anew. The preemption flag
-//! ([`PreemptionFlag`]) is set before the clock is read and looked at after, so a preemption between the two readings
-//! is noticed, and they are taken again. Every [`OLDEST`] they are taken anyway: a guest whose host gives it no time, or
-//! a clock that leaves out interrupts, cannot lead the sum astray.
+//! When the flag no longer holds, the clock is read once and the two are synchronised again. The preemption flag
+//! ([`PreemptionFlag`]) is set before the clock is read and checked after, so a preemption between the two readings is
+//! noticed, and they are repeated. They are always repeated after [`OLDEST`], so that a guest without time from its
+//! host, or a clock that excludes interrupts, cannot falsify the sum.
 
 use super::clock::thread_ns;
 use super::preemption_flag::PreemptionFlag;
 use super::tsc::{self, Calibration};
 use crate::process_time::waited;
 
-/// How long a synchronisation is believed, in nanoseconds.
+/// Maximum age of a synchronisation, in nanoseconds.
 const OLDEST: f64 = 10e6;
-/// How often one is tried again.
+/// Maximum number of attempts to synchronise.
 const TRIES: usize = 10;
-/// When the length of a tick is known well enough: after a second the error of reading two clocks is 1 part in 10⁷.
+/// The time after which the length of a tick is known well enough: after a second, the error of reading two clocks is 1
+/// part in 10⁷.
 const CALIBRATED: f64 = 1e9;
 
 /// Measures the CPU time that one thread spends between [`start`](Self::start) and [`stop`](Self::stop).
@@ -51,7 +52,7 @@ struct Extrapolation {
 /// A start.
 #[derive(Clone, Copy)]
 enum Started {
-    /// At this time-stamp, after the last synchronisation: until the next one, the difference of two is all it takes.
+    /// At this time-stamp, after the last synchronisation: until the next one, only a difference is needed.
     Tsc(u64),
     /// At this CPU time.
     Ns(f64),
@@ -127,7 +128,7 @@ impl Extrapolation {
         }
     }
 
-    /// To CPU time as it was when this was called, whatever it costs to find out.
+    /// The CPU time at the moment of this call, at any cost of finding it.
     #[inline]
     fn stop(&mut self) -> f64 {
         let asked = tsc::now();
@@ -160,7 +161,7 @@ impl Extrapolation {
         let stopped = if self.is_fresh(asked) {
             self.at(asked)
         } else {
-            // As it was before the clocks were read: with cold caches, as after a preemption, that takes microseconds.
+            // The state before the clocks were read: with cold caches, as after a preemption, that takes microseconds.
             self.synchronise().map_or_else(thread_ns, |before| self.at(before))
         };
         let spent = (stopped - started).max(0.0);
@@ -172,7 +173,7 @@ impl Extrapolation {
     }
 
     /// Whether the thread was on its core from the last synchronisation to `tsc`, a reading taken just now. The order
-    /// counts: what took place after the reading is not asked.
+    /// matters: events after the reading are irrelevant.
     fn is_fresh(&self, tsc: u64) -> bool {
         self.flag.holds() && tsc.wrapping_sub(self.tsc) < self.oldest
     }
@@ -221,7 +222,7 @@ mod tests {
 
     use super::*;
 
-    /// How far a measured time may be from that of the thread's clock.
+    /// Accepted ratio of a measured time to the thread's clock.
     const NEAR: RangeInclusive<f64> = 0.95..=1.05;
 
     /// A meter by the thread's clock, and one by extrapolation.
@@ -244,8 +245,8 @@ mod tests {
         }
     }
 
-    /// The CPU time of `bursts` bursts of work as the meter and as the thread's clock around all of them see it, when
-    /// `between` stands for MPI.
+    /// The CPU time of `bursts` bursts of work, by the meter and by the thread's clock around all of them, with
+    /// `between` in the place of MPI calls.
     fn measure(meter: &mut CpuTime, bursts: u64, rounds: u64, mut between: impl FnMut()) -> (f64, f64) {
         let (mut measured, mut between_ns) = (0.0, 0.0);
         let begun = thread_ns();
@@ -269,7 +270,7 @@ mod tests {
         }
     }
 
-    /// On a thread of its own, as it changes where that runs.
+    /// On a thread of its own, because it changes where that thread runs.
     fn with_competitors(competitors: usize, test: impl FnOnce() + Send + 'static) {
         let stop = Arc::new(AtomicBool::new(false));
         let busy = |stop: Arc<AtomicBool>| {

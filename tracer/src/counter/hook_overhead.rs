@@ -1,21 +1,21 @@
 //! The volume that a hook adds between two calls.
 //!
-//! A part of each hook lies between two readings of the counter, and what it costs depends on where it stands: in a row of
-//! calls with nothing between them a processor overlaps one hook with the next, and predicts all their branches. Programs
-//! compute between their calls. So a hook is measured by what it adds to computation: short bursts of work, once in one
-//! go and once with a call after each.
+//! A part of each hook is between two readings of the counter, and its cost depends on its surroundings: in a sequence
+//! of calls without computation, a processor overlaps consecutive hooks, and predicts all their branches. Programs
+//! compute between their calls, so a hook is measured by what it adds to computation: short bursts of work, once
+//! without interruption and once with a call after each.
 
 use std::hint::black_box;
 
 use titr_wrappers::Abi;
 
-/// How often it is measured, and how many bursts at a time.
+/// Number of measurements, and number of bursts in each.
 const BATCHES: usize = 31;
 const BURSTS: u32 = 100;
 /// Steps of a burst: some 0.4 µs.
 const STEPS: u32 = 250;
 
-/// In instructions. `call` makes a call, which adds what was computed before it to what `counted` takes.
+/// In instructions. `call` makes a call, which adds the computation before it to the result of `counted`.
 pub fn measure(call: impl Fn(), counted: impl Fn() -> f64) -> f64 {
     let mut state = 1;
     let mut batches = [0.0; BATCHES];
@@ -49,8 +49,8 @@ pub fn send_to_nobody(abi: &Abi) {
     unsafe { PMPI_Send(0, 0, datatype, dest, 0, comm) };
 }
 
-/// Knuth's MMIX generator: each step waits for the last and each burst for the one before, so that nothing is to be gained
-/// by having them in a row.
+/// Knuth's MMIX generator: each step depends on the last and each burst on the one before, so consecutive bursts cannot
+/// overlap.
 #[inline(never)]
 fn burst(mut state: u64) -> u64 {
     for _ in 0..STEPS {

@@ -1,17 +1,18 @@
-//! How much a thread computes between two MPI calls.
+//! Measures the computation of a thread between two MPI calls.
 //!
-//! The volume that a trace should hold is a number of *instructions*: it depends on the program and its data, not on the
-//! clock of the machine, on its load, or on how many ranks share a core. Processors count them, and two libraries give
-//! access, [PAPI](papi) and the kernel's [perf events](perf). Many virtual machines and containers have no such counter.
-//! There the next best is the thread's [CPU time](cpu), times a stated rate: it also leaves out what others do on the
-//! same core, but it is of this machine. Never elapsed time: folding ranks on a core would change it.
+//! The volume in a trace should be a number of *instructions*: it depends on the program and its data, not on the
+//! machine's clock or load, or on the number of ranks that share a core. Processors count them, and two libraries give
+//! access: [PAPI](papi) and the kernel's [perf events](perf). Many virtual machines and containers have no such
+//! counter. The substitute there is the thread's [CPU time](cpu), times a given rate: it also excludes other programs
+//! on the same core, but it depends on this machine. Elapsed time is never used: several ranks on a core would change
+//! it.
 //!
-//! Readings cost, and a part of each hook lies between two of them: on the way out after [`Counter::start`], on the way in
-//! before [`Counter::stop`]. How much that adds is [measured](hook_overhead) once and subtracted from every volume.
+//! Readings cost time, and a part of each hook is between two of them: on the way out after [`Counter::start`], on the
+//! way in before [`Counter::stop`]. This overhead is [measured](hook_overhead) once and subtracted from every volume.
 //!
-//! A counter is of one thread. Between [`Counter::start`], on the way out of an MPI call, and [`Counter::stop`], on the
-//! way into the next, lies what the program computed. What other threads do, the flush thread among them, is on counters
-//! of their own.
+//! A counter belongs to one thread. The program's computation is between [`Counter::start`], on the way out of an MPI
+//! call, and [`Counter::stop`], on the way into the next. Other threads, including the flush thread, have counters of
+//! their own.
 
 mod clock;
 mod cpu;
@@ -44,10 +45,10 @@ pub use tsc::Calibration;
 const DISTURBANCE: f64 = 12.0;
 const DISTURBANCE_BY_CLOCK: f64 = 2.0;
 
-/// How well CPU time repeats itself at best.
+/// The repeatability of CPU time at best.
 const REPEATABLE: f64 = 0.01;
 
-/// A counter that was asked for and that does not work here.
+/// A requested counter that does not work here.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("TITRACE_COUNTER={choice}: {reason}")]
 pub struct CounterError {
@@ -77,7 +78,7 @@ enum Kind {
     Cpu {
         /// Instructions per second.
         rate: f64,
-        /// Where CPU time can be extrapolated.
+        /// If CPU time can be extrapolated.
         calibration: Option<Calibration>,
     },
 }
@@ -97,18 +98,19 @@ enum Meter {
         time: CpuTime,
         instructions_per_ns: f64,
     },
-    /// Counts what threads that do not call MPI compute too.
+    /// Also counts the computation of threads that do not call MPI.
     WithOthers(Box<Meter>, &'static ProcessClock),
-    /// Nothing is counted: the counter that works elsewhere does not in this thread, or nobody wants to know.
+    /// Nothing is counted: the counter that works elsewhere does not work in this thread, or the count is not needed.
     None,
 }
 
 impl Source {
-    /// Chooses a counter; where it measures CPU time, `rate` is its worth in instructions per second. `begun` is a moment some time ago, such as the beginning of `MPI_Init`; it serves to
-    /// measure the time-stamp counter without waiting.
+    /// Chooses a counter; if it measures CPU time, `rate` is the number of instructions per second. `begun` is a moment
+    /// some time ago, such as the beginning of `MPI_Init`, which serves to calibrate the time-stamp counter without
+    /// waiting.
     ///
     /// # Errors
-    /// If a counter was asked for that does not work here; `auto` always finds one.
+    /// If the requested counter does not work here; `auto` always finds one.
     pub fn choose(choice: CounterChoice, rate: f64, begun: Calibration) -> Result<Self, CounterError> {
         let refused = |reason| CounterError { choice, reason };
         match choice {
@@ -186,7 +188,7 @@ impl Source {
         Self { reference: reference_kernel::measure(&self), ..self }
     }
 
-    /// This source, whose counters also count what other threads of the process compute.
+    /// This source, with counters that also count the computation of other threads of the process.
     #[must_use]
     pub fn with_others(self, process: &'static ProcessClock) -> Self {
         Self { others: Some(process), ..self }
@@ -206,7 +208,7 @@ impl Source {
         }
     }
 
-    /// How exactly it knows a volume: where CPU time stands for instructions, no better than what measuring adds to it.
+    /// The precision of a volume: if CPU time is converted to instructions, no better than the overhead of measuring.
     #[must_use]
     pub fn precision(&self) -> Precision {
         match self.kind {
@@ -230,7 +232,7 @@ impl Source {
                 ("cpu", "CPU time × rate (thread clock, extrapolated by time-stamp counter)", Some(rate))
             }
         };
-        // To a thousandth: the calibration's noise would tell equal counters apart.
+        // To a thousandth: otherwise the calibration's noise would make equal counters look different.
         let thousandth = |number: f64| (number * 1e3).round() / 1e3;
         let (resolution, precision, hook) =
             (thousandth(self.resolution), self.precision().relative, thousandth(self.hook));
@@ -253,7 +255,7 @@ impl Counter {
         Self { meter: Meter::None, hook: 0.0, of_this_thread: std::marker::PhantomData }
     }
 
-    /// Begins to measure: the program goes on.
+    /// Starts measuring: the program continues.
     #[inline]
     pub fn start(&mut self) {
         self.meter.start();
@@ -326,7 +328,7 @@ mod tests {
         Source::choose(counter, 2e9, Calibration::begin())
     }
 
-    /// Whether a counter of instructions can be opened in this thread, and if not, why.
+    /// Whether a counter of instructions can be opened in this thread; if not, the error says why.
     fn opens(choice: CounterChoice) -> Result<(), String> {
         match choice {
             CounterChoice::Perf => {

@@ -49,7 +49,7 @@ impl EventSet {
         u64::try_from(self.count().saturating_sub(self.started)).unwrap_or(0)
     }
 
-    /// The count. If the program has shut PAPI down under us, it stands still.
+    /// The count. If the program has shut PAPI down in the meantime, it does not change.
     fn count(&self) -> i64 {
         let mut count = self.started;
         // SAFETY: the set holds one event, so one value is written.
@@ -78,7 +78,7 @@ impl Drop for EventSet {
 
 fn initialise() -> Result<Papi, String> {
     let papi = Papi::load().map_err(|error| error.to_string())?;
-    // SAFETY: the library is loaded, and a program that has initialised it already is told so again.
+    // SAFETY: the library is loaded, and repeated initialisation is harmless.
     unsafe {
         match (papi.PAPI_library_init)(PAPI_VER_CURRENT) {
             version if version > 0 => {}

@@ -1,7 +1,7 @@
 //! Instructions of the calling thread, counted by the processor through `perf_event_open(2)`.
 //!
-//! Where the kernel lets the thread read the counter itself, it does, with one instruction and the few numbers in a page
-//! that it shares with the kernel; else each reading is a system call.
+//! If the kernel permits it, the thread reads the counter itself, with one instruction and a few numbers in a page that
+//! it shares with the kernel; otherwise each reading is a system call.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -73,7 +73,7 @@ impl Event {
 pub(super) struct Perf {
     /// Absent only while the value is dropped.
     file: Option<File>,
-    /// The event's number, by which its descriptor is told from another file.
+    /// The event's number, which distinguishes its descriptor from that of another file.
     id: u64,
     page: Option<NonNull<Page>>,
     started: u64,
@@ -98,7 +98,7 @@ impl Perf {
         if file < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the system call has just returned this descriptor, and nobody else knows it.
+        // SAFETY: the system call has just returned this descriptor, which has no other owner.
         let file = place_high(unsafe { File::from_raw_fd(file as i32) })?;
         let id = id(&file).ok_or_else(io::Error::last_os_error)?;
         let page = map(&file);
@@ -124,7 +124,7 @@ impl Perf {
         self.count().saturating_sub(self.started)
     }
 
-    /// The count. If the program has closed the file under us, it stands still.
+    /// The count. If the program has closed the file in the meantime, it does not change.
     fn count(&self) -> u64 {
         self.count_here().or_else(|| self.count_in_kernel().ok()).unwrap_or(self.started)
     }
@@ -172,7 +172,7 @@ impl Perf {
 impl Drop for Perf {
     fn drop(&mut self) {
         if self.own_file().is_none() {
-            // The number is somebody else's, who closes it.
+            // The number belongs to another file, whose owner will close it.
             self.file.take().map(File::into_raw_fd);
         }
         if let Some(page) = self.page {

@@ -1,26 +1,26 @@
-//! Finding out for one load from memory whether this thread has been off its core.
+//! Detects, with one load from memory, whether this thread has been off its core.
 //!
 //! A restartable sequence (rseq(2), Linux 4.18) is a piece of code that the kernel restarts if it was preempted in it.
-//! A thread says which sequence it is in by a pointer in memory that it shares with the kernel. When the kernel has
-//! preempted or migrated the thread and finds its instruction pointer *outside* of that sequence, it clears the pointer,
-//! and that is all it does. So the pointer can be used as a preemption flag: point it at a sequence that no thread is ever in,
-//! and as long as it stays, the thread has stayed on its core.
+//! A thread declares its current sequence by a pointer in memory that it shares with the kernel. When the kernel has
+//! preempted or migrated the thread and finds its instruction pointer *outside* of that sequence, it clears the
+//! pointer, and does nothing else. The pointer can therefore be used as a preemption flag: it is set to a sequence that
+//! no thread ever executes, and as long as it stays set, the thread has stayed on its core.
 //!
-//! glibc 2.35 registers the memory for each thread and says where it is (`<sys/rseq.h>`). Others may use it as well: a
-//! program that enters a sequence of its own overwrites the pointer, which looks like having been preempted. That costs
-//! a clock reading and harms nobody. A forked child inherits a pointer that is valid in its copy of the memory, and a
-//! thread that ends takes its own along.
+//! glibc 2.35 registers the memory for each thread and tells its place (`<sys/rseq.h>`). Others may use it as well: a
+//! program that enters a sequence of its own overwrites the pointer, which looks like a preemption. That costs a clock
+//! reading and is harmless. A forked child inherits a pointer that is valid in its copy of the memory, and the pointer
+//! of a thread that ends disappears with it.
 //!
-//! Linux 6.19 looks at the pointer only where an interrupt took the thread from its core, not where the thread slept in
-//! a system call. There the preemption flag does not tell enough; [`PreemptionFlag::works`] finds out by trying.
+//! Linux 6.19 checks the pointer only if an interrupt took the thread from its core, not if the thread slept in a
+//! system call. The preemption flag is not sufficient there; [`PreemptionFlag::works`] finds out by trying.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The word that has to stand in front of an abort handler, or the kernel ends the process (glibc's `RSEQ_SIG`, x86).
+/// The word that has to precede an abort handler, or the kernel ends the process (glibc's `RSEQ_SIG`, x86).
 const SIGNATURE: u32 = 0x5305_3053;
-/// Where `cpu_id` and `rseq_cs` are in `struct rseq` of `<linux/rseq.h>`.
+/// The offsets of `cpu_id` and `rseq_cs` in `struct rseq` of `<linux/rseq.h>`.
 const CPU_ID: isize = 4;
 const RSEQ_CS: isize = 8;
 
@@ -34,7 +34,7 @@ struct Sequence {
     abort: *const u8,
 }
 
-// SAFETY: nothing ever writes to it, or to what it points at.
+// SAFETY: nothing ever writes to it, or to its target.
 unsafe impl Sync for Sequence {}
 
 /// A byte of "code" that is data, so no thread is ever in it, and the handler that is never run.
@@ -83,7 +83,7 @@ impl PreemptionFlag {
         self.set();
         std::thread::sleep(Duration::from_millis(1));
         let told = !self.holds();
-        // Being preempted right here ten times in a row is not what would fail.
+        // If all ten attempts fail, preemption is not the reason.
         let holds = (0..10).any(|_| {
             self.set();
             self.holds()
@@ -102,7 +102,7 @@ impl PreemptionFlag {
     }
 }
 
-/// Where the calling thread shares its `struct rseq` with the kernel: so far from the thread pointer.
+/// The place of the `struct rseq` that the calling thread shares with the kernel, at an offset from the thread pointer.
 #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
 fn area() -> Option<*const u8> {
     // SAFETY: both names end with a zero; glibc declares the variables as `ptrdiff_t` and `unsigned int`, constant.

@@ -1,12 +1,12 @@
-//! The reference kernel: a fixed piece of work, counted once at the start, which makes the volumes of unlike counters
-//! comparable.
+//! The reference kernel: a fixed piece of work, counted once at the start, which makes the volumes of different
+//! counters comparable.
 //!
-//! Where ranks run on processors of several speeds and CPU time is what is measured, the same computation counts for more
-//! on the slower ones; and where some ranks count instructions and others time, their units differ. What a rank's
-//! counter makes of the same work says by how much. The work is a quarter each of what programs do: integer arithmetic
-//! of which each step waits for the one before, independent floating-point arithmetic, and reading and writing memory in
-//! a first- and a second-level cache. No single piece of work is like every program, so this is a rule of thumb: good to
-//! tell counters apart and to bring them near each other, no replacement for like machines.
+//! If ranks run on processors of different speeds and CPU time is measured, the same computation counts for more on the
+//! slower ones; if some ranks count instructions and others time, their units differ. The counts of the same work show
+//! the ratio. The work consists of equal parts of typical operations: integer arithmetic in which each step waits for
+//! the one before, independent floating-point arithmetic, and reading and writing memory in a first- and a second-level
+//! cache. No single piece of work is like every program, so this is a rule of thumb: it distinguishes counters and
+//! makes them roughly comparable, but does not replace equal machines.
 
 use std::hint::black_box;
 
@@ -15,7 +15,7 @@ use titr_common::trace::manifest::ReferenceCount;
 use super::clock::thread_ns;
 use super::{Counter, Source};
 
-/// How often it is counted. Some times the thread is interrupted, or its processor has yet to speed up.
+/// Number of counts. Sometimes the thread is interrupted, or its processor has yet to speed up.
 const TIMES: usize = 9;
 /// Steps of the work; all of it takes some hundred microseconds.
 const STEPS: u64 = 20_000;

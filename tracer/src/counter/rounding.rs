@@ -1,22 +1,21 @@
-//! How much a trace says of what was computed.
+//! Rounds volumes to the precision of their measurement.
 //!
-//! The CPU time of one and the same piece of work differs from one time to the next by a percent at the least, with what
-//! caches, branch predictors and the neighbours on the core are up to; and by the time that it takes to measure it. The
-//! digits beyond say nothing, and as nothing predicts them no compression can shorten them: they would be two thirds of
-//! a trace. So a volume is rounded to a multiple of a step, which is the largest of 1, 2, 5, 10, 20 … that is within
-//! [`Precision`].
+//! The CPU time of the same piece of work varies by at least one percent, with the state of caches, branch predictors
+//! and the neighbours on the core, and by the time of the measurement itself. Further digits carry no information, and
+//! since they are unpredictable, no compression can shorten them: they would be two thirds of a trace. A volume is
+//! therefore rounded to a multiple of a step, the largest of 1, 2, 5, 10, 20 … within [`Precision`].
 //!
-//! Sums stay right. What rounding leaves over is owed, and paid with the next volume that is rounded as coarsely or more
-//! so: a long computation must not be made up for among many short ones, which pay for each other.
+//! Sums stay right. The rounding error is carried over to the next volume that is rounded to an equal or coarser step:
+//! the error of a long computation must not be distributed among many short ones, which compensate each other.
 
 use titr_common::units::Instructions;
 
-/// How exactly a counter knows a volume.
+/// The precision with which a counter measures a volume.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
-    /// In instructions, however small the volume is.
+    /// In instructions, for small volumes.
     pub absolute: f64,
-    /// As a part of it, however large it is.
+    /// As a fraction of the volume, for large volumes.
     pub relative: f64,
 }
 
@@ -34,7 +33,7 @@ pub struct Rounding {
 }
 
 impl Precision {
-    /// Of counters that count each instruction, the same ones each time.
+    /// For counters that count each instruction, the same ones each time.
     pub const EXACT: Self = Self { absolute: 1.0, relative: 0.0 };
 
     /// The step that a volume is rounded to a multiple of.
@@ -49,7 +48,7 @@ impl Precision {
 }
 
 impl Rounding {
-    /// To what is known of a volume.
+    /// Rounding to this precision.
     #[must_use]
     pub fn to(precision: Precision) -> Self {
         let long = precision.absolute / precision.relative;
@@ -127,7 +126,8 @@ mod tests {
         let (mut truth, mut said, mut state) = (0.0, 0.0, 1_u64);
         for _ in 0..100_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            // From 1 to 10⁶, each order of magnitude alike, and some that measuring made a little less than nothing.
+            // From 1 to 10⁶, equally distributed over orders of magnitude, and some that the correction made slightly
+            // negative.
             let volume = 10_f64.powf((state >> 40) as f64 / 2_796_202.0) - 5.0;
             let now = say(&mut rounding, volume);
             assert!((now - volume).abs() <= 1.5 * ROUGH.step(volume), "{volume} is called {now}");

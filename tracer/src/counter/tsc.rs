@@ -1,8 +1,8 @@
-//! The time-stamp counter, and how long a tick of it is.
+//! The time-stamp counter, and the length of its tick.
 //!
-//! Where the processor says that the counter is *invariant* it runs at one rate in all power states (Intel SDM vol. 3,
-//! §19.17.1). The rate is measured against `CLOCK_MONOTONIC_RAW`, which no time daemon bends, between two moments that
-//! are far apart anyway: nobody waits for it, and the longer the program runs the better it is known.
+//! If the processor declares the counter *invariant*, it runs at one rate in all power states (Intel SDM vol. 3,
+//! §19.17.1). The rate is measured against `CLOCK_MONOTONIC_RAW`, which no time daemon adjusts, between two moments
+//! that are far apart anyway: this needs no waiting, and the precision increases while the program runs.
 
 use super::clock;
 
@@ -15,7 +15,7 @@ pub struct Calibration {
 
 /// Readings of both clocks this many ticks apart were not interrupted.
 const TOGETHER: u64 = 2000;
-/// How often they are taken to find such a pair.
+/// Number of attempts to find such a pair.
 const TRIES: usize = 10;
 
 impl Calibration {

@@ -3,7 +3,7 @@ use std::thread;
 
 use super::*;
 
-/// A world of threads, each with its own idea of where the trace goes; returns what each rank came out with.
+/// A world of threads, each with its own setting for the trace's place; returns the result of each rank.
 fn claim_as(directories: Vec<PathBuf>) -> Vec<Result<Claim, DirectoryError>> {
     let barrier = Arc::new(Barrier::new(directories.len()));
     let said = Arc::new(Mutex::new(vec![0; directories.len()]));

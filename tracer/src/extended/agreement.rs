@@ -1,9 +1,9 @@
-//! The members of a communicator that the program has made agree on its [context](super::context).
+//! The agreement of the members of a new communicator on its [context](super::context).
 //!
-//! Where the call that makes the communicator blocks, they do so in that call, by reductions of the library's on the new
-//! communicator. The duplicate of `MPI_Comm_idup` may not be used before its request is complete, and they must not wait
-//! for each other in the call: they agree in the background, by an exchange in the context of the communicator that it is the
-//! duplicate of. Collectives on the duplicate begin once they have agreed.
+//! If the call that creates the communicator blocks, they agree in that call, by the library's reductions on the new
+//! communicator. The duplicate of `MPI_Comm_idup` may not be used before its request is complete, and the members must
+//! not wait for each other in the call: they agree in the background, by an exchange in the context of the original
+//! communicator. Collectives on the duplicate begin once they have agreed.
 
 use titr_common::event::CommId;
 use titr_wrappers::argument::{Comm, Op};
@@ -47,8 +47,8 @@ impl Engine {
         None
     }
 
-    /// Reduces a number of each member by an operation of MPI's, which is `operation` here. On an inter-communicator a
-    /// reduction gives the result of the other group, and a second one that of both.
+    /// Reduces a number of each member by an MPI operation, which is equivalent to `operation`. On an
+    /// inter-communicator a reduction gives the result of the other group, and a second one the result of both.
     fn among_all(&self, mine: u64, op: Op, operation: impl Fn(u64, u64) -> u64, comm: Comm) -> Option<u64> {
         let reduced = pmpi::allreduce(self.abi, mine as i64, op, comm)? as u64;
         if !pmpi::comm_is_inter(comm) {

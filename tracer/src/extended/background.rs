@@ -1,12 +1,13 @@
-//! Collectives that the program has started and the engine carries out while the program does other things.
+//! Collectives that the engine executes in the background while the program does other things.
 //!
-//! They go on whenever the program calls MPI, and a call that would block does so only in name: its message is started in
-//! the background as well, and tested until it is complete, so that this rank's part in a collective never waits for
-//! another rank that waits for it ("weak progress", MPI 4.0 §2.9 and §6.12). Calls that cannot be taken apart so, such as
-//! those that make a communicator, find the collectives as far as they have come.
+//! They advance whenever the program calls MPI. A call that would block is executed in small steps: its message is
+//! started in the background as well, and tested until it is complete, so that this rank's part in a collective never
+//! waits for another rank that waits for it ("weak progress", MPI 4.0 §2.9 and §6.12). Calls that cannot be divided in
+//! this way, such as those that create a communicator, leave the collectives in their current state.
 //!
-//! The program has a generalized request for each, which is completed with it. Objects that the program frees meanwhile — a
-//! datatype, an operation — are to exist until the collective is done, by MPI's rules, and so they are freed then.
+//! The program has a generalized request for each, which is completed with it. By MPI's rules, objects that the program
+//! frees in the meantime — a datatype, an operation — have to exist until the collective is done, so they are freed
+//! then.
 
 use std::ptr;
 use std::thread;
@@ -41,7 +42,7 @@ struct Task {
     purpose: Purpose,
 }
 
-/// How far a task has come.
+/// The stage of a task.
 enum TaskStage {
     /// The task may not start yet.
     Planned(Box<Plan>),
@@ -62,7 +63,7 @@ enum Purpose {
         description: Description,
         /// The program's request, until it is complete.
         request: Option<GeneralizedRequest>,
-        /// Whether the program has freed its request, and will not see it completed.
+        /// Whether the program has freed its request, and will not see its completion.
         is_abandoned: bool,
     },
     /// An agreement on a context.
@@ -128,7 +129,7 @@ impl Background {
         }
     }
 
-    /// The program has freed its request of a collective, which goes on.
+    /// The program has freed its request of a collective, which continues.
     pub(super) fn abandon(&mut self, request: RequestId) {
         self.tasks.retain_mut(|Task { stage, purpose, .. }| match purpose {
             Purpose::Collective { name, is_abandoned, .. } if *name == Some(request) => {
@@ -170,7 +171,7 @@ impl State {
             return false;
         }
         let mut tasks = std::mem::take(&mut self.background.tasks);
-        // Some end in the order in which they began, and let others start.
+        // Some end in the order in which they began, and enable others to start.
         tasks.retain_mut(|task| self.advance(engine, task));
         self.background.tasks = tasks;
         let busy = self.background.tasks.iter().any(|task| !matches!(task.stage, TaskStage::Over(..)));
@@ -180,7 +181,7 @@ impl State {
         busy
     }
 
-    /// Frees what the program has freed meanwhile, if no collective can need it any more.
+    /// Frees the objects that the program has freed, if no collective can need them any more.
     pub(super) fn free_deferred(&mut self) {
         let is_over = |task: &Task| matches!(task.stage, TaskStage::Over(..));
         if self.persistent.is_empty() && self.background.tasks.iter().all(is_over) {
@@ -188,7 +189,7 @@ impl State {
         }
     }
 
-    /// Lets a task go on; returns whether it is to be kept.
+    /// Advances a task; returns whether to keep it.
     fn advance(&mut self, engine: &Engine, task: &mut Task) -> bool {
         if let TaskStage::Planned(_) = task.stage
             && let Some(tag) = self.tag(task.route)

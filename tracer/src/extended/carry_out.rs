@@ -1,4 +1,4 @@
-//! Collectives that the engine carries out: to their ends before a call returns, or in the background.
+//! Executes collectives in the engine: to their ends before a call returns, or in the background.
 
 use std::thread;
 

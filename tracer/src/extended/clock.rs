@@ -1,8 +1,8 @@
-//! The time of a host since the world's first barrier, and how far it is from that of rank 0.
+//! The time of a host since the world's first barrier, and its difference from that of rank 0.
 //!
-//! A rank asks rank 0 for its time and takes it for the time in the middle between question and answer (Cristian,
-//! "Probabilistic clock synchronization", Distributed Computing 3, 1989, section 3): that is wrong by half of what the two
-//! messages took, at most. Of several attempts the quickest counts. What the offset has grown to at the end is drift.
+//! A rank asks rank 0 for its time and assumes that it is the time in the middle between question and answer (Cristian,
+//! "Probabilistic clock synchronization", Distributed Computing 3, 1989, section 3): the error is at most half of the
+//! round-trip time. Of several attempts the quickest counts. The change of the offset until the end is drift.
 
 use std::time::Instant;
 
@@ -19,12 +19,12 @@ pub struct Clock {
     origin: Instant,
 }
 
-/// How far a clock is from that of rank 0.
+/// The difference of a clock from rank 0's.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Offset {
     /// The time of the comparison by this clock, in nanoseconds.
     at: f64,
-    /// The difference that is to be added to this clock, in nanoseconds.
+    /// The difference to add to this clock, in nanoseconds.
     offset: f64,
     /// The largest error of the difference, in nanoseconds.
     uncertainty: f64,

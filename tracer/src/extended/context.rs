@@ -1,16 +1,17 @@
-//! Contexts: the tags that tell the messages of one communicator's collectives from those of another communicator's.
+//! Contexts: the tags that distinguish the messages of one communicator's collectives from those of another.
 //!
-//! All messages go over one communicator of the tracer with the members of the world, made at `MPI_Init`: the tracer makes no
-//! communicator while the program runs. In a library the messages of a communicator have a context that all members agree
-//! on and that no other communicator of any member has (MPI 4.0 §7.1.2, "communication universe"); here that is a range of tags.
+//! All messages use one communicator of the tracer with the members of the world, created at `MPI_Init`: the tracer
+//! creates no communicator while the program runs. In a library the messages of a communicator have a context that all
+//! members agree on and that no other communicator of any member has (MPI 4.0 §7.1.2, "communication universe"); here
+//! that is a range of tags.
 //!
-//! When the program makes a communicator, its members agree on a range ([`super::agreement`]): each says which of a few
-//! candidates it has not taken for another communicator, and they take the first that none of them has. While they
-//! agree, candidates are taken, so that communicators that other threads make meanwhile get others.
+//! When the program creates a communicator, its members agree on a range ([`super::agreement`]): each states which of a
+//! few candidates it does not use for another communicator, and they take the first that none of them uses. During the
+//! agreement, candidates count as used, so that communicators that other threads create concurrently get others.
 //!
-//! Within a context, the exchanges of all members have the same order, and so the same numbers. The tag of an exchange is its
-//! number modulo the length of the range: an exchange starts only when the one that had its tag is over here. The messages of
-//! both between two members are then sent in order, and received in order.
+//! Within a context, the exchanges of all members have the same order, and therefore the same numbers. The tag of an
+//! exchange is its number modulo the length of the range: an exchange starts only when the local one with the same tag
+//! is over. The messages of both between two members are then sent in order, and received in order.
 
 use std::collections::VecDeque;
 
@@ -45,7 +46,7 @@ struct Context {
     exchanges: u64,
     /// The numbers of the exchanges that are not over.
     open: VecDeque<u64>,
-    /// How many communicators have got their identities from this one's.
+    /// The number of communicators that have derived their identities from this one's.
     derived: u64,
     /// Whether the communicator is freed.
     is_freed: bool,

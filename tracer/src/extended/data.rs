@@ -1,7 +1,7 @@
 //! The data of a collective call, as regions of the program's memory.
 //!
-//! Regions are in the order of the members, as schedules have it. Data that `MPI_IN_PLACE` stands for is where MPI 4.0 §6 says
-//! it is.
+//! Regions are in the order of the members, as in schedules. For `MPI_IN_PLACE`, the data is at the place that MPI 4.0
+//! §6 defines.
 
 use titr_common::collectives::RootRole;
 use titr_common::event::CollectiveKind;
@@ -18,7 +18,7 @@ pub(super) struct Data {
     pub(super) send: Vec<Region>,
     /// The data that the member gets.
     pub(super) recv: Vec<Region>,
-    /// Whether the member has the data of `recv` already, and gives it on: the root of a broadcast.
+    /// Whether the member already has the data of `recv`, and passes it on: the root of a broadcast.
     pub(super) has_recv: bool,
     /// The operation of a reduction.
     pub(super) reduction: Option<Reduction>,
@@ -35,8 +35,8 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// The groups of a communicator of `size` members, of which `first_group` are in the first of two, as its member `me`
-    /// sees them.
+    /// The groups of a communicator of `size` members, with `first_group` of them in the first group if there are two,
+    /// as its member `me` sees them.
     pub(super) fn of(size: u32, first_group: Option<u32>, me: u32) -> Self {
         let (local, peers) = match first_group {
             None => (size, size),
@@ -48,8 +48,8 @@ impl Groups {
 }
 
 impl Data {
-    /// The data of a call by the rank `me` of the caller's group, which has this part in it; `None` where
-    /// the arguments are such that MPI itself is to say what is wrong with them, as it is with the datatype `refused`.
+    /// The data of a call by the rank `me` of the caller's group, which has this part in it; `None` if the arguments
+    /// are such that MPI itself has to report the error, as it does for the datatype `refused`.
     pub(super) fn of(
         call: &CollectiveCall<'_>,
         me: usize,
@@ -64,7 +64,7 @@ impl Data {
         let (gives, gets) = match (role, groups.are_two) {
             (_, false) => (is_root || call.gives_everywhere(), is_root || call.gets_everywhere()),
             (RootRole::Idle, true) => return Some(Self::default()),
-            // The root's group gives or gets nothing of its own (MPI 4.0 §6.2.3).
+            // The root's group gives or receives no data of its own (MPI 4.0 §6.2.3).
             (RootRole::Root, true) => (!call.gives_everywhere(), !call.gets_everywhere() || is_broadcast(call)),
             (RootRole::Peer, true) => (call.gives_everywhere(), call.gets_everywhere()),
         };

@@ -1,4 +1,4 @@
-//! A collective call as the recorder describes it to the engine, and what the engine has seen of it.
+//! The recorder's description of a collective call for the engine, and the engine's observations of the call.
 
 use titr_common::event::{self, Annotation, CommId, Message, MessageEnd, Span};
 use titr_common::units::{Bytes, Nanoseconds};
@@ -74,7 +74,7 @@ pub enum Observation {
     Opaque,
     /// The messages of the collective.
     Messages(Vec<Annotation>),
-    /// The collective has begun, and goes on in the background. Its messages are known when its request is completed.
+    /// The collective has begun, and continues in the background. Its messages are known when its request is completed.
     Background(TaskId),
     /// The collective is set up, and has this handle. Its messages are known when a start is completed.
     Persistent(Request),

@@ -1,8 +1,8 @@
 //! Data in the memory of devices, such as GPUs, that the host cannot read.
 //!
-//! A library that takes buffers in such memory carries the collective out, and all members have to leave it to the library. So
-//! they agree on it in each blocking collective, by an exchange of the tracer's; non-blocking and persistent collectives, which
-//! may not wait for that, are the library's. None of this happens if no rank has anything to do with devices.
+//! If a library accepts buffers in such memory, it executes the collective, and all members have to leave it to the
+//! library. They agree on this in each blocking collective, by an exchange of the tracer's; non-blocking and persistent
+//! collectives, which may not wait for that, are left to the library. None of this happens if no rank uses devices.
 
 use std::sync::Once;
 
@@ -19,7 +19,8 @@ pub(super) fn may_be_used(abi: &Abi) -> bool {
 }
 
 impl Engine {
-    /// Whether the host can read the data of all members of a collective, so that it can be carried out. Collective.
+    /// Whether the host can read the data of all members of a collective, so that the tracer can execute it.
+    /// Collective.
     pub(super) fn has_in_memory(&self, plan: &Plan, description: &Description) -> bool {
         if !self.has_devices {
             return true;
@@ -42,7 +43,7 @@ impl Engine {
         is_readable
     }
 
-    /// Whether all members of a collective say yes.
+    /// Whether all members of a collective agree.
     fn all_agree(&self, yes: bool, description: &Description) -> bool {
         let Some((Route::In(exchange), _)) = self.state().begin(description) else { return yes };
         let answer = Plan::agreement(self.abi, self.rank, &description.members, u64::from(yes));

@@ -1,11 +1,12 @@
-//! Non-blocking duplications of communicators, one after the other.
+//! Non-blocking duplications of communicators, one after another.
 //!
-//! Open MPI carries `MPI_Comm_idup` out by non-blocking reductions on the communicator that is duplicated, and begins the second
-//! one of a duplication when it happens to find the first one complete. If two duplications of a communicator are under way,
-//! members may begin their reductions in different orders, and wait for each other for ever (seen with Open MPI 4.1, with and
-//! without the tracer). Here a duplication begins once the one before it is complete: the program has a generalized request
-//! for it, as for a collective in the background. Duplications begin in the order in which the program asks for them, also those of
-//! different communicators, as Open MPI makes some wait for others in that order.
+//! Open MPI executes `MPI_Comm_idup` by non-blocking reductions on the original communicator, and begins the second
+//! reduction of a duplication when it happens to find the first one complete. If two duplications of a communicator are
+//! in progress, members may begin their reductions in different orders, and wait for each other forever (seen with Open
+//! MPI 4.1, with and without the tracer). Here a duplication begins once the one before it is complete: the program has
+//! a generalized request for it, as for a collective in the background. Duplications begin in the order of the
+//! program's calls, including those of different communicators, because Open MPI makes some wait for others in that
+//! order.
 
 use std::thread;
 
@@ -17,7 +18,7 @@ use titr_wrappers::pmpi::{Duplication, ErrorCode};
 
 use super::Engine;
 
-/// The duplications that the program has asked for and that are not complete, in the order in which it did.
+/// The program's incomplete duplications, in the order of its calls.
 #[derive(Default)]
 pub(super) struct Duplications {
     all: Vec<Pending>,
@@ -28,13 +29,13 @@ pub(super) struct Duplications {
 struct Pending {
     number: u64,
     parent: Comm,
-    /// How far it has come; `None` while a thread sees to it.
+    /// Its stage; `None` while a thread advances it.
     stage: Option<DuplicationStage>,
     /// The program's request.
     request: GeneralizedRequest,
 }
 
-/// How far a duplication has come.
+/// The stage of a duplication.
 enum DuplicationStage {
     /// Another one of the same communicator is under way. The new communicator is wanted here.
     Waiting(Later),
@@ -42,7 +43,7 @@ enum DuplicationStage {
 }
 
 impl Duplications {
-    /// Whether a duplication that the program asks for now has to wait for an earlier one.
+    /// Whether a new duplication has to wait for an earlier one.
     fn must_wait(&self, parent: Comm) -> bool {
         let waits = |pending: &Pending| !matches!(pending.stage, Some(DuplicationStage::UnderWay(_)));
         self.all.iter().any(|pending| pending.parent == parent || waits(pending))
@@ -86,7 +87,7 @@ impl Duplications {
 }
 
 impl Engine {
-    /// Whether the tracer sees to it that the library's duplications do not overlap.
+    /// Whether the tracer ensures that the library's duplications do not overlap.
     pub(super) fn orders_duplications(&self) -> bool {
         self.abi.family == Family::OpenMpi && !self.settings.observes
     }
@@ -134,7 +135,7 @@ impl Engine {
         !self.state().duplications.all.is_empty()
     }
 
-    /// Waits until no duplication of a communicator is under way, while all that is in the background goes on.
+    /// Waits until no duplication of a communicator is in progress, while all background work advances.
     pub(super) fn finish_duplications(&self, parent: Comm) {
         while self.state().duplications.are_of(parent) {
             self.progress();

@@ -1,4 +1,4 @@
-//! One collective carried out: the steps of a plan as calls of MPI, and the messages they were.
+//! Executes one collective: the steps of a plan as MPI calls, and a record of their messages.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use super::clock::Clock;
 use super::data::Data;
 use crate::ranks::Ranks;
 
-/// How a run is advanced.
+/// The way in which a run is advanced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     /// Waits for each message.
@@ -31,8 +31,8 @@ pub(super) struct Run {
     messages: Vec<ObservedMessage>,
     /// The messages that were started and not completed, by their index in `messages`.
     open: VecDeque<usize>,
-    /// The open messages that are to be completed before the next step, one after the other, each by its index among those
-    /// left.
+    /// The open messages that have to be completed before the next step, in order, each by its index among the
+    /// remaining ones.
     awaited: VecDeque<usize>,
     /// The first error.
     error: Option<ErrorCode>,
@@ -57,8 +57,8 @@ impl Run {
         }
     }
 
-    /// Takes steps; returns whether all were taken, after which there is nothing more to do. A step that fails is taken
-    /// nevertheless as far as it goes, as other members wait for the steps behind it.
+    /// Takes steps; returns whether all were taken, after which there is nothing more to do. A failing step is still
+    /// taken as far as possible, because other members wait for the steps behind it.
     pub(super) fn advance(&mut self, progress: Progress) -> bool {
         if !self.is_packed {
             self.is_packed = true;

@@ -1,8 +1,9 @@
-//! The members of a communicator meet before the library makes another one of it, or a window or a file.
+//! A synchronisation of the members of a communicator before the library creates another one, a window or a file from
+//! it.
 //!
-//! Such a call waits for all members inside of the library, where what is in the background does not go on: a member that has
-//! still to come may be waiting for just that. So the members wait for each other here, where it goes on, and call the
-//! library when all are there.
+//! Such a call waits for all members inside the library, where background work does not advance: a member that is still
+//! to come may be waiting for that work. The members therefore wait for each other here, where it advances, and call
+//! the library when all are present.
 
 use titr_common::event::CommId;
 use titr_wrappers::argument::{Comm, Group};

@@ -1,9 +1,9 @@
-//! Extended tracing: every collective seen as the messages it is made of.
+//! Extended tracing: every collective as its messages.
 //!
-//! A profiling tool sees a collective as one opaque call. Here the tracer does not ask the library to carry the collective
-//! out: the tracer does so itself, by the algorithm that the library would have chosen, with point-to-point calls on a
-//! communicator of its own, and so knows every message. The schedules are `common::collectives`', which the replayer
-//! simulates.
+//! A profiling tool sees a collective as one opaque call. Here the tracer does not leave the collective to the library
+//! but executes it itself, by the algorithm that the library would have chosen, with point-to-point calls on a
+//! communicator of its own, and therefore knows every message. The schedules come from `common::collectives`, and the
+//! replayer simulates the same ones.
 //!
 //! ```text
 //!   MPI_Allreduce ─► describe ─► plan ─► carry out ─► messages ─► record
@@ -11,40 +11,44 @@
 //!                                regions  it takes)
 //! ```
 //!
-//! Everything that the mode needs is in this folder, behind one [`Engine`]. The hook tells the engine of each call, and writes
-//! what the engine has seen of the call before the call's own events; the recorder tells the engine which requests are
-//! completed and which communicators are freed.
+//! Everything that the mode needs is in this folder, behind one [`Engine`]. The hook passes each call to the engine,
+//! and writes the engine's observations before the call's own events; the recorder notifies the engine of completed
+//! requests and freed communicators.
 //!
-//! **Data.** Schedules speak of packed bytes. The data that the program gives is packed into memory of the tracer ([`data`]
-//! says where that data is for each function), moved and reduced there, and the data that the program gets is unpacked from
-//! there; datatypes, their gaps and their bounds are `MPI_Pack`'s and `MPI_Reduce_local`'s business. So the result is the
-//! library's own, bit for bit, wherever the order of operations is.
+//! **Data.** Schedules describe packed bytes. The program's input data is packed into memory of the tracer ([`data`]
+//! knows its place for each function), moved and reduced there, and the output data is unpacked from there; datatypes,
+//! their gaps and their bounds are left to `MPI_Pack` and `MPI_Reduce_local`. If the order of operations is the same,
+//! the result is therefore the library's own, bit for bit.
 //!
-//! **Communicators.** All messages go over one communicator of the tracer, so that they meet neither the program's messages
-//! nor its attributes, and so that the tracer makes no communicators while the program does. Their tags say which
-//! communicator of the program they belong to ([`context`]).
+//! **Communicators.** All messages use one communicator of the tracer, so that they are separate from the program's
+//! messages and attributes, and so that the tracer creates no communicators while the program runs. Their tags identify
+//! the communicator of the program ([`context`]).
 //!
-//! **Non-blocking collectives** are the same steps, taken whenever the program calls MPI, and a generalized request that is
-//! completed with them ([`background`]).
+//! **Non-blocking collectives** are the same steps, taken whenever the program calls MPI, and a generalized request
+//! that is completed with them ([`background`]).
 //!
-//! **Errors.** The messages' errors are returned to the tracer, which takes all steps nevertheless, as other members wait for
-//! them. Then it calls the handler of errors of the program's communicator, and the program's call returns the first error.
+//! **Errors.** The messages' errors are returned to the tracer, which still takes all steps, because other members wait
+//! for them. It then calls the error handler of the program's communicator, and the program's call returns the first
+//! error.
 //!
 //! **Time.** Calls and messages have the time of the host since the world's first barrier. At the beginning and at the
 //! end the clocks are compared with rank 0's ([`clock`]); the manifest has the difference.
 //!
-//! **Observed.** With `TITRACE_COLLECTIVES=observe` Open MPI carries out its blocking collectives itself, and the messages
-//! that it sends are observed ([`titr_wrappers::observation`]): whatever algorithm it takes. Others are passed through then,
-//! as messages of the tracer would not go on while the library is in a collective of its own.
+//! **Observed.** With `TITRACE_COLLECTIVES=observe` Open MPI executes its blocking collectives itself, by any
+//! algorithm, and the tracer observes the messages that it sends ([`titr_wrappers::observation`]). Other collectives
+//! are then left to the library, because messages of the tracer would not advance while the library is in a collective
+//! of its own.
 //!
 //! **Persistent collectives** are the same steps at each start ([`persistent`]).
 //!
-//! **Communicators that the program makes** ([`meeting`], [`duplication`]): the library's calls that make them wait for all
-//! members, and nothing goes on in the background meanwhile. So the members meet first.
+//! **Communicators that the program creates** ([`meeting`], [`duplication`]): the library's calls that create them wait
+//! for all members, and no background work advances meanwhile. The members therefore meet first.
 //!
-//! **Passed through.** The library carries out collectives of communicators with processes outside the world, of data that only
-//! a device can read ([`devices`]), and calls whose arguments it will refuse. They are recorded as ever, without messages, and counted as opaque in the manifest. What MPICH does differently between and within nodes is not
-//! modelled either: the schedules are those of a communicator with every member on a node of its own.
+//! **Left to the library** are collectives on communicators with processes outside the world, of data that only a
+//! device can read ([`devices`]), and calls whose arguments the library will reject. They are recorded as in a
+//! time-independent trace, without messages, and counted as opaque in the manifest. MPICH's different algorithms
+//! between and within nodes are not modelled either: the schedules are those of a communicator with every member on a
+//! node of its own.
 
 mod agreement;
 mod background;
@@ -92,7 +96,7 @@ pub use description::{Description, Made, Observation, Operation, Timing};
 pub use meeting::Makers;
 pub use selection::{Settings, settings};
 
-/// How a collective comes about.
+/// The way in which a collective is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Execution {
     /// The library carries it out, and nothing is seen of it.
@@ -112,7 +116,7 @@ pub struct Engine {
     offset: Option<Offset>,
     /// The tracer's communicator, with the ranks of the world.
     world: Comm,
-    /// A communicator of this rank alone, on which the library is asked what it thinks of arguments.
+    /// A communicator of this rank alone, on which the library can check arguments.
     alone: Option<Comm>,
     /// Whether buffers may be in the memory of devices, on any rank.
     has_devices: bool,
@@ -149,7 +153,7 @@ enum Route {
     Alone,
     /// In a context.
     In(ExchangeKey),
-    /// In the tracer's own context, told apart by a number.
+    /// In the tracer's own context, identified by a number.
     Own(i32),
 }
 
@@ -181,7 +185,7 @@ impl Engine {
         Some(Self { abi, settings, clock, offset, world, alone, has_devices, rank, size, state: Mutex::new(state) })
     }
 
-    /// Ends what is in the background, and compares the clocks again, for the manifest. Collective.
+    /// Ends the background work, and compares the clocks again, for the manifest. Collective.
     #[must_use]
     pub fn end(&self) -> Option<manifest::Clock> {
         while self.progress() {
@@ -267,7 +271,7 @@ impl Engine {
         let clock = self.clock;
         let number = self.state().communicators.get(&description.id).map_or(0, |known| known.collectives);
         let (success, seen) = observation::watch(description.comm, move || clock.now().0, || real.run());
-        // Of a receive from anybody the sender may be unknown.
+        // The sender of a wildcard receive may be unknown.
         let known = seen.filter(|messages| messages.iter().all(|message| message.peer.is_some()));
         let outcome =
             known.map_or(Observation::Opaque, |all| Observation::Messages(description.annotations(number, &all)));
@@ -306,7 +310,7 @@ impl Engine {
         }
     }
 
-    /// Whether the library carries out the operation of a reduction on its datatype, or says that it does not.
+    /// Whether the library supports the operation of a reduction on its datatype.
     fn allows(&self, reduction: &Reduction) -> bool {
         // No other thread may call a collective on the communicator meanwhile.
         let _turn = self.state();

@@ -1,9 +1,9 @@
 //! The data of a neighbourhood collective, and the order in which a member sends it.
 //!
-//! The order matters where a neighbour is there several times, as in a periodic dimension of one or two ranks: the messages
-//! to it are received in the order in which they are sent. MPI wants those of a Cartesian topology to arrive as if the
-//! neighbours before and behind were different ranks (MPI 4.0 §8.6). Libraries do not all see to that, and the program gets
-//! what it gets from its library (tried with Open MPI 4.1 and MPICH 4.0):
+//! The order matters if a neighbour occurs several times, as in a periodic dimension of one or two ranks: the messages
+//! to it are received in the order in which they are sent. MPI requires those of a Cartesian topology to arrive as if
+//! the neighbours before and behind were different ranks (MPI 4.0 §8.6). Not all libraries do so, and the program gets
+//! the behaviour of its library (tried with Open MPI 4.1 and MPICH 4.0):
 //!
 //! | library | function | topology | order |
 //! | --- | --- | --- | --- |
@@ -26,7 +26,7 @@ pub(super) struct Ordered {
 }
 
 impl Ordered {
-    /// The order for a call; `None` where MPI itself is to say what is wrong with the arguments.
+    /// The order for a call; `None` if MPI itself has to report an error in the arguments.
     pub(super) fn of(
         library: Library,
         call: &NeighborhoodCall<'_>,

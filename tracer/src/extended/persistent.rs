@@ -1,12 +1,12 @@
 //! Persistent collectives (MPI 4.0 §6.13): the same steps at each start.
 //!
-//! The program's handle is the library's own, from the call that sets the collective up, and the library never starts it: it
-//! is a handle that the program may copy, ask about and free. A start makes a generalized request, which stands in for the
-//! handle while the program waits for it or tests it, and is completed with the collective. `MPI_REQUEST_NULL`
-//! stands in for one that is not under way.
+//! The program's handle is the library's own, from the call that sets the collective up, and the library never starts
+//! it: the program may copy, query and free the handle. A start creates a generalized request, which replaces the
+//! handle while the program waits for it or tests it, and is completed with the collective. `MPI_REQUEST_NULL` replaces
+//! an inactive one.
 //!
-//! The ranks set up their collectives in one order, and may start them in any: so each has a context of its own, on which
-//! the members agree in the background ([`super::agreement`]).
+//! The ranks set up their collectives in one order, and may start them in any. Each therefore has a context of its own,
+//! on which the members agree in the background ([`super::agreement`]).
 
 use rustc_hash::FxHashMap;
 use titr_common::event::RequestId;
@@ -37,7 +37,7 @@ struct PersistentCollective {
     number: u64,
     /// The number of the program's request, once it has one.
     name: Option<RequestId>,
-    /// The request that stands in for the program's, from a start until the program has seen it completed.
+    /// The request that replaces the program's, from a start until the program has seen its completion.
     stand_in: Option<Request>,
 }
 
@@ -166,8 +166,8 @@ impl Engine {
         !self.state().persistent.is_empty()
     }
 
-    /// The request that stands in for that of a persistent collective: `MPI_REQUEST_NULL` for one that is not under way, which
-    /// the library takes for one that it has never started (MPICH 4.0 waits for such a request).
+    /// The request that replaces that of a persistent collective: `MPI_REQUEST_NULL` for an inactive one, because the
+    /// library believes that it was never started (MPICH 4.0 waits for such a request).
     #[must_use]
     pub fn stand_in(&self, handle: Request) -> Option<Request> {
         let state = self.state();

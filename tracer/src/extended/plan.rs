@@ -1,4 +1,4 @@
-//! The plan of one member of a collective: the steps that the algorithm has for it, and the data they move.
+//! The plan of one member of a collective: the steps of the algorithm, and the data that they move.
 
 use titr_common::collectives::{self, CallMode, Library, RootRole, Selection, Step, neighborhood_steps};
 use titr_common::event::{Collective, CollectiveKind, CommId, Rank, Volumes};
@@ -19,7 +19,7 @@ use crate::collective_call::CollectiveCall;
 use crate::neighborhood_call::NeighborhoodCall;
 use crate::ranks::Ranks;
 
-/// A collective that is to be carried out. It is in a box wherever it goes: the stack may be a coroutine's.
+/// A collective to execute. It is always in a box: the stack may be a coroutine's.
 #[derive(Clone)]
 pub(super) struct Plan {
     abi: &'static Abi,
@@ -31,7 +31,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The plan for a call; `None` where MPI itself is to say what is wrong with the arguments.
+    /// The plan for a call; `None` if MPI itself has to report an error in the arguments.
     #[inline(never)]
     pub(super) fn new(engine: &Engine, call: &CollectiveCall<'_>, description: &Description) -> Option<Box<Self>> {
         let Description { members, operation: Operation::Collective(collective, first_group), .. } = description else {
@@ -91,7 +91,7 @@ impl Plan {
         Some(Box::new(Self { abi: engine.abi, members: members.clone(), steps, data: ordered.data, number: None }))
     }
 
-    /// The plan to find the bits that the numbers of all `members` have in common, of which this rank is one.
+    /// The plan to find the bits that the numbers of all `members`, including this rank, have in common.
     #[inline(never)]
     pub(super) fn agreement(abi: &'static Abi, rank: u32, members: &Ranks, number: u64) -> Option<Box<Self>> {
         let me = members.place(Rank(rank))?;
@@ -104,7 +104,7 @@ impl Plan {
         Some(Box::new(Self { abi, members: members.clone(), steps, data, number: Some(number) }))
     }
 
-    /// Whether the host can read all data of the program that it moves.
+    /// Whether the host can read all data of the program that the plan moves.
     pub(super) fn is_readable(&self) -> bool {
         self.data.is_readable()
     }

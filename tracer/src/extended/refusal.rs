@@ -1,11 +1,12 @@
-//! Arguments that a library refuses, although messages could be made of the call.
+//! Arguments that a library rejects, although the call could be executed as messages.
 //!
-//! Open MPI refuses `MPI_DATATYPE_NULL` also where there are no elements; MPICH does not (tried with Open MPI 4.1 and MPICH 4.0).
+//! Open MPI rejects `MPI_DATATYPE_NULL` even without elements; MPICH does not (tried with Open MPI 4.1 and MPICH 4.0).
 //!
-//! MPICH refuses a buffer that is both read and written, which MPI forbids (MPI 4.0 §6.2.1). It compares addresses, as `dump_validate_userbuffer_coll` and
-//! `dump_validate_userbuffer_reduce` say in `maint/local_python/binding_c.py` of MPICH 4.0, and programs may expect the error. A call
-//! that is left to the library is seen by no member that the tracer carries its own call out for: only a call that the library
-//! surely refuses is in here, and all others are carried out.
+//! MPICH rejects a buffer that is both read and written, which MPI forbids (MPI 4.0 §6.2.1). It compares addresses,
+//! according to `dump_validate_userbuffer_coll` and `dump_validate_userbuffer_reduce` in
+//! `maint/local_python/binding_c.py` of MPICH 4.0, and programs may expect the error. If one member leaves a call to
+//! the library, members whose call the tracer executes do not see it: this file therefore has only calls that the
+//! library certainly rejects, and all others are executed.
 
 use titr_common::event::CollectiveKind;
 use titr_wrappers::Abi;
@@ -15,7 +16,7 @@ use titr_wrappers::pmpi::type_size;
 
 use crate::collective_call::{Blocks, BufferArgs, CollectiveCall};
 
-/// Whether the library refuses a call of the member `me` of a group, as data that is read is where data is written.
+/// Whether the library rejects a call of the member `me` of a group because its input and output data overlap.
 pub(super) fn is_aliased(abi: &Abi, call: &CollectiveCall<'_>, me: usize, is_root: bool) -> bool {
     use CollectiveKind::{Allgather, Allgatherv, Alltoall, Alltoallv, Alltoallw, Barrier, Bcast};
     use CollectiveKind::{Allreduce, Exscan, Gather, Gatherv, Reduce, ReduceScatter, ReduceScatterBlock};
@@ -29,7 +30,7 @@ pub(super) fn is_aliased(abi: &Abi, call: &CollectiveCall<'_>, me: usize, is_roo
         Reduce => is_root && is_same(send, recv),
         Allreduce | Scan | Exscan | ReduceScatter | ReduceScatterBlock => is_same(send, recv),
         Alltoall => are_alike(&send.blocks, &recv.blocks) && is_same(send, recv),
-        // Whether there is any data depends on the member, and MPICH does not ask.
+        // Whether there is any data depends on the member, and MPICH does not check it.
         Alltoallv | Alltoallw => {
             are_alike(&send.blocks, &recv.blocks) && send.buffer.address() == recv.buffer.address()
         }
@@ -44,12 +45,12 @@ pub(super) fn refused_datatype(abi: &Abi) -> Option<Datatype> {
     (abi.family == Family::OpenMpi).then_some(abi.datatype_null)
 }
 
-/// Whether both buffers begin at one address, and there is anything in them.
+/// Whether both buffers are not empty and begin at one address.
 fn is_same(send: &BufferArgs<'_>, recv: &BufferArgs<'_>) -> bool {
     send.buffer.address() == recv.buffer.address() && send.blocks.elements(1) > 0
 }
 
-/// Whether the two buffers of an exchange of all with all are described alike: by the same lists, if by lists.
+/// Whether the two buffers of an all-to-all exchange are described alike: by the same lists, if by lists.
 fn are_alike(send: &Blocks<'_>, recv: &Blocks<'_>) -> bool {
     match (*send, *recv) {
         (Blocks::Equal(sent, of), Blocks::Equal(received, like)) => (sent, of) == (received, like),
@@ -63,7 +64,7 @@ fn are_alike(send: &Blocks<'_>, recv: &Blocks<'_>) -> bool {
     }
 }
 
-/// Whether the one block of a member is where the buffer of all has that member's.
+/// Whether the block of one member is at that member's place in the buffer of all.
 fn is_within(one: &BufferArgs<'_>, all: &BufferArgs<'_>, me: usize) -> bool {
     let Blocks::One(own, of) = one.blocks else { return false };
     let at = |elements: i64, datatype: Datatype| {

@@ -1,4 +1,5 @@
-//! The choice of algorithms: the running library's, those that `TITRACE_COLLECTIVES` names, or whatever the library does.
+//! The choice of algorithms: the running library's, those named by `TITRACE_COLLECTIVES`, or the library's own
+//! execution.
 
 use titr_common::collectives::{Library, Selection, UnknownAlgorithm};
 use titr_wrappers::Abi;
@@ -7,12 +8,12 @@ use titr_wrappers::abi::Family;
 /// The value of `TITRACE_COLLECTIVES` with which the library carries out its collectives and is observed.
 const OBSERVE: &str = "observe";
 
-/// How collectives come about.
+/// The ways in which collectives are executed.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The algorithm for each collective that the tracer carries out.
     pub selection: Selection,
-    /// Whether the library carries out its blocking collectives, and is observed.
+    /// Whether the library executes its blocking collectives, and is observed.
     pub observes: bool,
 }
 

@@ -1,6 +1,6 @@
 //! The receiving end at rank 0: first a manifest, then an archive.
 //!
-//! Whatever goes wrong with the archive, rank 0 goes on receiving: ranks that send would wait for ever.
+//! If writing the archive fails, rank 0 still continues to receive: otherwise the senders would wait forever.
 
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ pub(super) struct Archive {
     path: PathBuf,
     writer: ArchiveWriter,
     entries: Vec<RankEntry>,
-    /// The rank whose stream arrives, and the checksum of what has.
+    /// The rank whose stream arrives, and the checksum of the data so far.
     current: Option<usize>,
     crc: Crc,
     /// Why there will be no archive.
@@ -77,7 +77,7 @@ impl Archive {
         }
     }
 
-    /// Compares the stream that has arrived with what its rank has written.
+    /// Compares the received stream with the data that its rank has written.
     fn check(&mut self) {
         let crc = std::mem::replace(&mut self.crc, Crc::new());
         let said = self.current.and_then(|rank| self.entries.get(rank)?.crc32.map(|said| (rank, said)));
@@ -88,7 +88,7 @@ impl Archive {
 
     fn fail(&mut self, problem: String) {
         if self.problem.is_none() {
-            // The room it takes may be what others lack.
+            // The space that it takes may be missing elsewhere.
             let _ = std::fs::remove_file(&self.path);
             self.problem = Some(problem);
         }
@@ -147,8 +147,8 @@ mod tests {
 
     #[test]
     fn a_write_beyond_the_limit_is_no_signal() {
-        // In a process of its own: the limit is for all threads.
-        // SAFETY: the child calls nothing that needs another thread, and leaves without running anything of the parent's.
+        // In a process of its own: the limit applies to all threads. SAFETY: the child calls nothing that needs another
+        // thread, and leaves without running any of the parent's handlers.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let file = tempfile::tempfile().unwrap();

@@ -1,12 +1,12 @@
-//! All ranks' streams into one archive, at `MPI_Finalize`, where `TITRACE_GATHER` asks for it.
+//! Gathers all ranks' streams into one archive at `MPI_Finalize`, if `TITRACE_GATHER` requests it.
 //!
-//! The ranks send what they have on disk up a [K-nomial tree](tree), [piece by piece](relay), to rank 0, which writes the
-//! [archive]: first the entries of the manifest, which say how long each stream is and what its checksum, then the
-//! streams. What the disks share or how their directories are called is of no importance.
+//! The ranks send their files up a [K-nomial tree](tree), [piece by piece](relay), to rank 0, which writes the
+//! [archive]: first the entries of the manifest, with the length and checksum of each stream, then the streams. It does
+//! not matter whether the ranks share disks, or how their directories are called.
 //!
-//! After each step all ranks vote whether it went well. Only when the archive is whole, its checksums right and its name
-//! its own do the ranks remove their parts; whatever happens before that, a disk that is full or a rank that dies, the
-//! parts are what the trace is.
+//! After each step all ranks vote on its success. Only when the archive is complete, its checksums are right and it has
+//! its final name do the ranks remove their parts. If anything fails before that, such as a full disk or a dying rank,
+//! the parts remain the trace.
 
 mod archive;
 mod relay;
@@ -32,15 +32,15 @@ use tree::Tree;
 /// The gathering that all ranks have agreed on at `MPI_Init`, to be done at `MPI_Finalize`.
 pub struct Gather {
     tree: Tree,
-    /// Where this rank's part is.
+    /// The place of this rank's part.
     directory: PathBuf,
-    /// Where the archive goes, and what is known of the run: of rank 0.
+    /// The place of the archive, and the description of the run, on rank 0.
     root: Option<(PathBuf, Manifest)>,
 }
 
 impl Gather {
-    /// Plans to gather, if all ranks were asked to and can. `part` is there if this rank records, and what rank 0 knows of
-    /// the run. Collective: `agree` gives the maximum over all ranks.
+    /// Plans to gather, if all ranks were asked to and can. `part` is present if this rank records, with rank 0's
+    /// description of the run. Collective: `agree` gives the maximum over all ranks.
     pub fn plan(
         asked: Option<&Gathering>,
         placeholders: &Placeholders,
@@ -68,12 +68,12 @@ impl Gather {
         agreed.then(|| Self { tree, directory: directory.to_owned(), root })
     }
 
-    /// Gathers, and removes this rank's part if that went well. Collective; `entry` is what the rank has written last.
+    /// Gathers, and removes this rank's part if that succeeded. Collective; `entry` is the rank's final entry.
     pub fn run(self, abi: &'static Abi, entry: Option<RankEntry>) {
         let Some(comm) = ToolComm::like(abi, abi.comm_world) else { return };
         let done = with_file_size_errors(|| self.bring(&Mpi { comm, abi }, entry.as_ref()));
         if done == Ok(true) {
-            // Best effort: what is left is there twice, and complete in the archive.
+            // Best effort: a remaining file is a copy of data in the complete archive.
             let _ = self.remove_part();
         }
     }
@@ -134,7 +134,7 @@ impl Gather {
         titr_common::event::Rank(self.tree.rank)
     }
 
-    /// Removes what this rank has written, and what is empty then.
+    /// Removes this rank's files, and directories that are then empty.
     fn remove_part(&self) -> io::Result<()> {
         let stream = directory::stream(&self.directory, self.rank());
         fs::remove_file(&stream)?;
@@ -187,7 +187,7 @@ struct Mpi {
 }
 
 impl Mpi {
-    /// Whether all ranks say yes.
+    /// Whether all ranks agree.
     fn vote(&self, yes: bool) -> Result<bool, Broken> {
         self.comm.allreduce(i64::from(yes), self.abi.min).map(|all| all == 1).ok_or(Broken)
     }

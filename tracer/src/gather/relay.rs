@@ -1,14 +1,14 @@
-//! One item of each rank, brought up the tree to the root in the order of ranks.
+//! Brings one item of each rank up the tree to the root, in the order of ranks.
 //!
 //! An item travels as a header, its rank and its length, and then in pieces. Every rank has room for one piece: it
-//! receives the next from a child when its parent has taken the one before. The sends are synchronous ones, so no library
-//! buffers what nobody has asked for, and memory is bounded however long the items are.
+//! receives the next from a child when its parent has taken the one before. The sends are synchronous, so that no
+//! library buffers data before it is needed, and memory is bounded for items of any length.
 
 use std::io::Read;
 
 use super::tree::Tree;
 
-/// How much travels at a time.
+/// Size of a piece.
 pub(super) const PIECE: usize = 256 << 10;
 /// A rank and a length, little-endian.
 const HEADER: usize = 16;
@@ -25,9 +25,9 @@ pub(super) trait Link {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Broken;
 
-/// Where items go.
+/// The receiver of items.
 pub(super) trait Receiver {
-    /// The item of `rank` follows, so many bytes.
+    /// The item of `rank` follows, with this many bytes.
     fn begin(&mut self, rank: u32, length: u64) -> Result<(), Broken>;
     /// The next of them.
     fn piece(&mut self, bytes: &[u8]) -> Result<(), Broken>;
@@ -53,8 +53,8 @@ impl<L: Link> Receiver for Parent<'_, L> {
     }
 }
 
-/// Hands on the rank's own item, `length` bytes of `own`, and then those of the ranks below it. True if all of its own
-/// could be read; what could not is zeros then, as the length is promised.
+/// Passes on the rank's own item, `length` bytes of `own`, and then those of the ranks below it. True if all of its own
+/// could be read; otherwise the missing bytes are zeros, because the length was already sent.
 pub(super) fn relay(
     tree: &Tree,
     link: &impl Link,

@@ -1,10 +1,11 @@
-//! The K-nomial tree that a gather goes up, rank 0 its root.
+//! The K-nomial tree of a gather, with rank 0 as its root.
 //!
-//! Write a rank in base K. Its parent is the rank in which the lowest digit that is not zero is; so a rank whose lowest
-//! *d* digits are zero has, for each of these digits, K − 1 children, and below it all ranks that begin with the same
-//! digits. These are consecutive: taking itself first and then its children in their order, every rank passes the items of
-//! its subtree on in the order of ranks. With K = 2 it is the binomial tree that MPICH gathers by (Thakur, Rabenseifner,
-//! Gropp, "Optimization of Collective Communication Operations in MPICH", IJHPCA 19(1), 2005, §4).
+//! Write a rank in base K. Its parent is the rank with the lowest non-zero digit set to zero. A rank whose lowest *d*
+//! digits are zero therefore has, for each of these digits, K − 1 children, and below it all ranks that begin with the
+//! same digits. These are consecutive: by sending its own item first and then those of its children in their order,
+//! every rank passes on the items of its subtree in the order of ranks. With K = 2 it is the binomial tree of MPICH's
+//! gather (Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", IJHPCA 19(1),
+//! 2005, §4).
 
 /// One rank's place in the tree.
 #[derive(Clone, Copy, Debug)]

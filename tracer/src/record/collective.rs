@@ -1,7 +1,7 @@
 //! Collective operations and their volumes.
 //!
-//! What is not significant for a rank (MPI 4.0 §6: the receive arguments of a gather away from its root, the send
-//! arguments where `MPI_IN_PLACE` stands) is never read. A reduction is counted as one instruction an element.
+//! Arguments that are not significant for a rank (MPI 4.0 §6: the receive arguments of a gather away from its root, the
+//! send arguments with `MPI_IN_PLACE`) are never read. A reduction is counted as one instruction per element.
 
 use titr_common::event::{self, CollectiveKind, CommId, Completion, Event, Extent, Rank, RequestId, Volumes};
 use titr_common::units::{Bytes, Instructions};
@@ -22,10 +22,10 @@ use crate::ranks::Ranks;
 #[derive(Clone, Copy)]
 struct Members {
     comm: CommId,
-    /// For how many members a list has an entry.
+    /// The number of members that a list has an entry for.
     number: usize,
     root: Option<Rank>,
-    /// Whether the rank gives data, and whether it gets some.
+    /// Whether the rank gives data, and whether it receives some.
     gives: bool,
     gets: bool,
     /// Whether the rank reduces data.

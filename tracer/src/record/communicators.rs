@@ -22,8 +22,8 @@ impl Communicator {
         self.remote.as_ref().unwrap_or(&self.members)
     }
 
-    /// All members; of an inter-communicator those of both groups, in the order that both agree on, and the number of them in
-    /// the first group.
+    /// All members; for an inter-communicator those of both groups, in the order that both agree on, and the number of
+    /// them in the first group.
     pub(super) fn all(&self) -> (Ranks, Option<u32>) {
         let Some(remote) = &self.remote else { return (self.members.clone(), None) };
         let (mut first, mut second) = (self.members.to_vec(), remote.to_vec());
@@ -43,7 +43,7 @@ pub(super) struct Communicators {
     ids: IdPool,
     by_handle: FxHashMap<Comm, CommId>,
     world: Comm,
-    /// The handle that was asked for last, as the next call often is on the same communicator.
+    /// The last handle that was looked up, as the next call often uses the same communicator.
     last: (Comm, CommId),
 }
 
@@ -75,7 +75,7 @@ impl Communicators {
         id
     }
 
-    /// From now on `handle` means `id`.
+    /// Makes `handle` denote `id` from now on.
     pub(super) fn bind(&mut self, handle: Comm, id: CommId) {
         self.by_handle.insert(handle, id);
         self.last = (handle, id);

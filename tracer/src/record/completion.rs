@@ -22,9 +22,9 @@ pub(crate) struct HeldRequests {
     ids: Vec<Option<RequestId>>,
     /// The completed requests where not all are: the index, the request, and the index of its status.
     done: Vec<(usize, RequestId, usize)>,
-    /// Whether a request will tell its match only in its status.
+    /// Whether only the status of a request will contain its match.
     is_open: bool,
-    /// Whether an event may speak of a request.
+    /// Whether an event may refer to a request.
     is_visible: bool,
 }
 
@@ -67,13 +67,13 @@ impl Recorder {
         held.clear();
     }
 
-    /// Takes the request of a call that frees it out of the table. Nobody but the library will say whether it was cancelled.
+    /// Removes the request of a call that frees it from the table. Only the library will know whether it was cancelled.
     pub(crate) fn hold_freed(&mut self, request: &Place<'_, Request>) -> Overwritten {
         let id = self.requests.take_out(request.get(), request.address());
         if let Some(entry) = id.and_then(|id| self.requests.get_mut(id))
             && entry.cancelled
         {
-            // What is not complete is under way: a library completes at once what it cancels here.
+            // Incomplete requests are in progress: a library completes at once what it cancels here.
             entry.cancelled = pmpi::nonblocking_call::completes_cancelled(request.get()) == Some(true);
         }
         Overwritten::Request(id)
@@ -153,7 +153,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Records a wait for `completed_ids`, when so many requests were `outstanding`.
+    /// Records a wait for `completed_ids`, when this many requests were `outstanding`.
     #[inline]
     fn waited_for(&mut self, ask: Quantifier, outstanding: u32, key: Option<RequestKey>) {
         // The number of requests fits, as their ids do.
@@ -181,8 +181,8 @@ impl Recorder {
         }
     }
 
-    /// Completes all held requests, and writes what wildcards matched. Leaves the ids of those that an event speaks of in
-    /// `completed_ids`, and returns the key of the last message among them.
+    /// Completes all held requests, and writes the matches of wildcards. Leaves the ids of those that an event refers
+    /// to in `completed_ids`, and returns the key of the last message among them.
     fn settle_all(&mut self, held: &mut HeldRequests, matches_of: &Matches<'_, '_>) -> Option<RequestKey> {
         let mut key = None;
         for (index, request) in held.ids.drain(..).enumerate() {
@@ -244,7 +244,7 @@ impl Recorder {
         }
     }
 
-    /// Writes what only the completion of a request tells.
+    /// Writes facts that are known only at the completion of a request.
     #[cold]
     fn disclose(&mut self, id: RequestId, matches_of: &Matches<'_, '_>, status: usize) -> Option<RequestKey> {
         let entry = self.requests.get(id)?;
@@ -323,8 +323,8 @@ impl Recorder {
         }
     }
 
-    /// Starts persistent requests: their handles after the start, and where they are kept. Open MPI gives a request that it
-    /// has not yet let go of, such as that of a buffered send, another handle.
+    /// Starts persistent requests, given their handles after the start and their addresses. Open MPI gives a new handle
+    /// to a request that it has not yet released, such as that of a buffered send.
     fn start(&mut self, overwritten: Overwritten, requests: impl Iterator<Item = (Request, usize)>) -> Outcome {
         self.completed_ids.clear();
         let mut outcome = Ok(());
@@ -366,11 +366,11 @@ impl Recorder {
     }
 }
 
-/// Where the matches of receives are.
+/// The source of the matches of receives.
 enum Matches<'a, 'c> {
     /// In the statuses of a call.
     Of(&'a CompletionCall<'c>),
-    /// In a list that was kept of them.
+    /// A saved list of them.
     Kept(&'a [Option<Match>]),
 }
 
@@ -383,7 +383,7 @@ impl Matches<'_, '_> {
         }
     }
 
-    /// Whether the request at `index` was cancelled before it had a match. Where matches are kept, nothing is cancelled.
+    /// Whether the request at `index` was cancelled before it had a match. With saved matches, nothing is cancelled.
     fn is_cancelled(&self, index: usize) -> bool {
         match self {
             Self::Of(call) => call.status(index).is_some_and(|status| pmpi::is_cancelled(&status)),

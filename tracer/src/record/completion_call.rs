@@ -1,4 +1,4 @@
-//! The calls that complete requests: `MPI_Wait`, `MPI_Test` and their six kin, in one form.
+//! The calls that complete requests, `MPI_Wait`, `MPI_Test` and six related ones, in one form.
 
 use titr_common::event::Quantifier;
 use titr_wrappers::Call;
@@ -24,7 +24,7 @@ pub(crate) struct Replaced(Vec<(usize, Request, Request)>);
 pub(crate) enum CompletionKind<'c> {
     /// It waits until it completes something.
     Wait,
-    /// It does not wait; the flag says whether it has completed something. `MPI_Testsome` has no flag.
+    /// It does not wait; the flag tells whether it has completed something. `MPI_Testsome` has no flag.
     Test(Option<Place<'c, i32>>),
 }
 
@@ -34,14 +34,14 @@ enum Handles<'c> {
     Many(Array<'c, Request>),
 }
 
-/// Which of the requests are completed.
+/// The requests that are completed.
 enum Completed<'c> {
     All,
     One(Place<'c, i32>),
     Some(WaitSome<'c>),
 }
 
-/// Where the statuses go.
+/// The destination of the statuses.
 enum StatusDest<'c> {
     One(StatusArgument<'c>),
     Many(Statuses<'c>),
@@ -94,7 +94,7 @@ impl<'c> CompletionCall<'c> {
         }
     }
 
-    /// Calls `each` with the requests as they are now, each with the address where it is kept.
+    /// Calls `each` with the current requests and their addresses.
     #[inline]
     pub(super) fn each_request(&self, mut each: impl FnMut(Request, usize)) {
         match &self.requests {
@@ -166,7 +166,7 @@ impl<'c> CompletionCall<'c> {
         }
     }
 
-    /// Whether success means that all requests are completed, each with the status of the same index.
+    /// Whether success means that all requests are completed, each with the status at the same index.
     pub(crate) fn names_all(&self) -> bool {
         matches!(self.completed, Completed::All)
     }

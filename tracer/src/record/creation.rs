@@ -1,4 +1,4 @@
-//! Making and freeing communicators.
+//! Creating and freeing communicators.
 
 use titr_common::event::{CommCall, CommId, Event, Group, Tag};
 use titr_wrappers::Call;
@@ -133,8 +133,8 @@ impl Recorder {
         self.made(call, parent, None, new.get())
     }
 
-    /// Records a `MPI_Comm_create` that returned an error to this rank: MPICH refuses a group with somebody who is no member of the
-    /// parent only on the ranks that are in the group, and the others get no communicator. Nor does this one.
+    /// Records a `MPI_Comm_create` that returned an error to this rank: MPICH rejects a group with a process outside
+    /// the parent only on the ranks in the group, and the others get no communicator. Nor does this one.
     #[cold]
     pub(crate) fn failed_creation(&mut self, parent: Comm) -> Outcome {
         let parent = self.known(parent)?.id;

@@ -1,5 +1,5 @@
-//! The words that the calls of each MPI function were recorded as: said on standard error with `TITRACE_VERBOSE=2`, and what
-//! `docs/FUNCTIONS.md` is made of.
+//! The words that the calls of each MPI function were recorded as: printed on standard error with `TITRACE_VERBOSE=2`,
+//! and the source of `docs/FUNCTIONS.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use titr_wrappers::Function;
 
 use crate::stderr::log;
 
-/// Which words the trace has for the calls of each function.
+/// The words in the trace for the calls of each function.
 #[derive(Debug, Default)]
 pub(super) struct Explanation {
     /// The words of the events since the last call ended.
@@ -30,7 +30,7 @@ impl Explanation {
         }
     }
 
-    /// Says what was found out.
+    /// Prints the findings.
     pub(super) fn log(&self, rank: Rank) {
         for (function, words) in &self.functions {
             let words: Vec<&str> = words.iter().copied().collect();

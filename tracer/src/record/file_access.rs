@@ -1,4 +1,4 @@
-//! Calls that read or write files, as one description for all of MPI's functions that do.
+//! Calls that read or write files: one description for all of MPI's functions for this.
 
 use titr_common::event::{Direction, Reach};
 use titr_wrappers::argument::{Count, Datatype, File, Offset, Place, Request};
@@ -11,13 +11,13 @@ pub(super) struct AccessCall<'c> {
     pub(super) direction: Direction,
     pub(super) reach: Reach,
     pub(super) phase: CallPhase<'c>,
-    /// How much is read or written; nothing at the end of a split call.
+    /// The data that is read or written; none at the end of a split call.
     pub(super) data: Option<(Count, Datatype)>,
     /// The offset that the call names.
     offset: Option<Offset>,
 }
 
-/// When an access is done.
+/// The time of completion of an access.
 #[derive(Clone, Copy)]
 pub(super) enum CallPhase<'c> {
     Blocking,
@@ -110,7 +110,7 @@ impl<'c> AccessCall<'c> {
         if self.is_own_place() { pmpi::access_start(self.file, self.offset) } else { None }
     }
 
-    /// Whether the call starts an access at a place of this rank's own.
+    /// Whether the call starts an access at this rank's own position.
     pub(super) fn is_own_place(&self) -> bool {
         match self.phase {
             CallPhase::Blocking | CallPhase::Nonblocking(_) | CallPhase::Begin => self.reach.is_own_place(),

@@ -1,4 +1,4 @@
-//! Files: who reads and writes how much.
+//! Files: opening, closing, and the data that ranks read and write.
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{Event, FileAccess, FileEvent, FileId, FilePosition, Manage, Phase, Skip};
@@ -24,7 +24,7 @@ pub(super) struct Files {
 #[derive(Debug)]
 struct OpenFile {
     id: FileId,
-    /// Where the last access has ended that was not at the shared pointer.
+    /// The end of the last access that did not use the shared pointer.
     position: FilePosition,
 }
 

@@ -1,4 +1,4 @@
-//! Ids that are given out lowest first, so that a program that goes round a loop has the same ids each time.
+//! Ids that are assigned lowest first, so that a loop of the program uses the same ids in each iteration.
 
 /// Numbers in a word.
 const WORD: u32 = u64::BITS;
@@ -65,7 +65,7 @@ impl IdPool {
     /// The number whose bit is the first clear one on the way down; there is room for it afterwards.
     fn lowest(&mut self) -> u32 {
         if self.levels.last().is_none_or(|top| top.first() == Some(&u64::MAX)) {
-            // All that the levels speak of is taken, which is what the new top says.
+            // All ids of the levels are taken, as the new top records.
             self.levels.push(vec![u64::from(!self.levels.is_empty())]);
         }
         let mut index = 0;

@@ -120,8 +120,8 @@ impl Recorder {
         }
     }
 
-    /// Whether a call that returned `error` has received a message, of which its buffer has room for a part only. The sender is
-    /// not told.
+    /// Whether a call that returned `error` has received a message that is larger than its buffer. The sender is not
+    /// notified.
     #[cold]
     pub(crate) fn is_truncated(&self, call: &PointToPoint<'_>, error: ErrorCode) -> bool {
         matches!(call, MPI_Recv(..) | MPI_Mrecv(..) | MPI_Sendrecv(..) | MPI_Sendrecv_replace(..))
@@ -214,7 +214,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// A message that was looked for and is there: its size is its own, not that of any buffer.
+    /// A message found by a probe: its size is its own, not that of any buffer.
     fn probed(&mut self, probe: &Probe<'_>, status: Option<Status<'_>>) -> Result<Incoming, Omission> {
         let bytes = Bytes(status.as_ref().map_or(0, pmpi::message_bytes));
         Ok(Incoming { bytes, ..self.incoming(&RecvArgs::from(probe), status.map(Match::from))? })
@@ -265,7 +265,7 @@ impl Recorder {
         }
     }
 
-    /// The message that a receive or a probe asks for, with its match if it has ended.
+    /// The message of a receive or a probe, with its match if it has ended.
     #[inline(always)]
     fn incoming(&mut self, args: &RecvArgs, matched: Option<Match>) -> Result<Incoming, Omission> {
         let (comm, peer) = self.peer(args.comm, args.source)?;

@@ -1,4 +1,5 @@
-//! The arguments of a message, kept for as long as is needed: the call's own arguments are gone when it returns.
+//! The arguments of a message, kept for as long as they are needed: the call's own arguments no longer exist when it
+//! returns.
 
 use titr_common::units::Bytes;
 use titr_wrappers::argument::{Comm, Count, Datatype, Place, Request, Status};

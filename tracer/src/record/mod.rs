@@ -1,20 +1,20 @@
 //! The meaning of a call for the trace: communicators, requests, windows and files, and the events that a call becomes.
 //!
-//! A [`Recorder`] knows nothing of threads but their numbers, and nothing of locks: [`crate::threads`] lets one thread at a
-//! time use it. [`crate::hook`] says when.
+//! A [`Recorder`] knows threads only by their numbers, and has no locks: [`crate::threads`] ensures that one thread at
+//! a time uses it, and [`crate::hook`] calls it.
 //!
-//! | file | what it knows |
+//! | file | subject |
 //! | --- | --- |
 //! | `message`, `message_args` | sending, receiving, probing |
-//! | `completion`, `completion_call`, `requests` | requests: made, completed, freed |
+//! | `completion`, `completion_call`, `requests` | requests: created, completed, freed |
 //! | `collective`, `neighborhood`, `other` | collectives and their volumes |
 //! | `creation`, `communicators` | communicators and their members |
-//! | `one_sided`, `partitioned`, `files` | the chapters of MPI that they are named after |
+//! | `one_sided`, `partitioned`, `files` | the chapters of MPI with these names |
 //! | `mark` | regions that the program marks |
 //! | `worlds`, `named_spawn` | processes of other worlds |
-//! | `overwritten` | handles that have to be kept from before a call |
+//! | `overwritten` | handles that have to be saved before a call |
 //! | `stream`, `explanation` | events on their way to the sink |
-//! | `part` | which events go there, where only a part of the program is to be traced |
+//! | `part` | the events that go there, if only a part of the program is traced |
 //! | `omitted_calls` | calls that become no event, counted |
 
 mod collective;
@@ -94,7 +94,7 @@ pub struct Recorder {
     windows: Windows,
     files: Files,
     worlds: OtherWorlds,
-    /// Messages that a matched probe has found and that nobody has received yet.
+    /// Messages that a matched probe has found and that were not received yet.
     messages: FxHashMap<Message, MatchedMessage>,
     omitted: OmittedCalls,
     /// The extended mode, which knows the messages of collectives in the background.
@@ -113,12 +113,12 @@ type Outcome = Result<(), Omission>;
 /// The bytes that a call sends, and those that it receives.
 pub(crate) type Volumes = (Bytes, Bytes);
 
-/// How a recorder works.
+/// The settings of a recorder.
 #[derive(Clone)]
 pub struct RecorderOptions {
-    /// How exactly computation is known.
+    /// The precision of the counted computation.
     pub precision: Precision,
-    /// Whether to say at the end what each function was recorded as.
+    /// Whether to print at the end the words that each function was recorded as.
     pub explains: bool,
     /// The call sites, if they are recorded.
     pub call_sites: Option<&'static CallSites>,
@@ -194,13 +194,13 @@ impl Recorder {
         })
     }
 
-    /// Hands over what is recorded so far to be written; false if that is not possible at the moment.
+    /// Hands over the recorded events for writing; false if that is not possible at the moment.
     pub fn hand_over(&mut self) -> bool {
         self.stream.hand_over()
     }
 
-    /// Hands over what is recorded so far, and the rank's entry, as the process is about to end; false if that is not possible at the
-    /// moment. More may be recorded if the process goes on.
+    /// Hands over the recorded events and the rank's entry, as the process is about to end; false if that is not
+    /// possible at the moment. More may be recorded if the process continues.
     pub fn close(&mut self, Order { ended, computed }: Order) -> bool {
         if let Some((thread, volume)) = computed {
             self.switch_to(thread, volume);
@@ -220,7 +220,7 @@ impl Recorder {
         self.stream.admit_thread()
     }
 
-    /// The events that follow are those of a thread, which has computed so much more.
+    /// Declares that the following events belong to a thread, which has computed this additional volume.
     #[inline]
     pub fn switch_to(&mut self, thread: ThreadId, computed: Instructions) {
         self.stream.switch_to(thread, computed);
@@ -264,8 +264,8 @@ impl Recorder {
         }
     }
 
-    /// Each chapter has a function of its own that is not inlined, nor is what is rare: in one, the frame of a message
-    /// would be as large as the largest, and its instructions far apart.
+    /// Each chapter has a function of its own that is not inlined, nor are rare cases: in a single function, the frame
+    /// of a message would be as large as the largest, and its instructions far apart.
     #[inline(always)]
     fn event(&mut self, function: &Function, call: &Call<'_>, success: bool, overwritten: Overwritten) -> Outcome {
         match (call, success) {
@@ -328,7 +328,7 @@ impl Recorder {
         self.settle(function, outcome);
     }
 
-    /// A datatype is about to be freed, and its handle may come to stand for another datatype.
+    /// A datatype is about to be freed, and its handle may be reused for another datatype.
     pub fn datatype_freed(&mut self) {
         self.type_sizes.forget();
     }
@@ -344,14 +344,14 @@ impl Recorder {
         self.requests.find(request.get(), request.address())
     }
 
-    /// Writes an event of the thread that was switched to last, after what it computed before.
+    /// Writes an event of the current thread, after the thread's preceding computation.
     #[inline]
     fn emit(&mut self, event: &Event) {
         self.stream.write(event);
     }
 
-    /// As [`emit`](Self::emit), for an event that owns no memory. It is never dropped, which finds out at some length that there is
-    /// nothing to free.
+    /// Like [`emit`](Self::emit), for an event that owns no memory. The event is never dropped: its destructor would
+    /// take time to find that there is nothing to free.
     #[inline]
     fn emit_unowning(&mut self, event: Event) {
         self.emit(&ManuallyDrop::new(event));

@@ -1,10 +1,10 @@
-//! A spawn whose processes are told its name.
+//! A spawn that passes its name to its processes.
 
 use std::sync::Arc;
 
 use titr_wrappers::pmpi::ChangedInfos;
 
-/// A spawn whose processes are told its name, by hints that replace the program's. Has to live as long as the call.
+/// A spawn that passes its name to its processes, by hints that replace the program's. Has to live as long as the call.
 #[derive(Clone, Debug)]
 pub struct NamedSpawn {
     name: String,

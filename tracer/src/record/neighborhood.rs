@@ -1,4 +1,5 @@
-//! Neighbourhood collectives. A neighbour that is `MPI_PROC_NULL`, as at the edge of a grid, moves nothing and is left out.
+//! Neighbourhood collectives. A neighbour that is `MPI_PROC_NULL`, as at the edge of a grid, moves no data and is left
+//! out.
 
 use titr_common::event::{Event, Neighborhood, Rank};
 use titr_common::units::Bytes;

@@ -9,7 +9,8 @@ use titr_wrappers::{Effect, Function};
 /// Why a call becomes no event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Omission {
-    /// The call communicates with nobody: its peer is `MPI_PROC_NULL`, its requests are null or those of such calls.
+    /// The call communicates with no process: its peer is `MPI_PROC_NULL`, or its requests are null or those of such
+    /// calls.
     NullPeer,
     /// The call concerns the caller only.
     Local,
@@ -19,10 +20,10 @@ pub enum Omission {
     Opaque,
 }
 
-/// How often each function was called without becoming an event.
+/// The number of calls of each function that became no event.
 #[derive(Debug, Default)]
 pub(super) struct OmittedCalls {
-    /// By the address of the function, of which there is one.
+    /// By the address of the function, which is unique.
     calls: FxHashMap<usize, Calls>,
     /// The functions that objects call without the tracer's seeing it, and these objects' files.
     unseen: Vec<(String, String)>,
@@ -74,7 +75,7 @@ impl OmittedCalls {
             }
         };
         for (function, file) in &self.unseen {
-            // Nobody knows how often.
+            // The number is unknown.
             note(&mut entry.untraced, &format!("{function} in {file} (at least)"), 1);
         }
         for calls in self.calls.values() {

@@ -1,4 +1,4 @@
-//! One-sided communication: windows, who reaches into whose, and how much.
+//! One-sided communication: windows, and the accesses of ranks to them.
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{

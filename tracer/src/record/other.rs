@@ -1,5 +1,5 @@
-//! Calls that communicate in a way that no event of its own describes: with processes outside the
-//! world, by functions that are only passed on. Their function and their volumes are recorded.
+//! Communication that no specific event describes: with processes outside the world, or by functions that are only
+//! passed on. Their function and their volumes are recorded.
 
 use titr_common::event::{CollectiveKind, Event, Other};
 use titr_common::units::Bytes;

@@ -1,5 +1,5 @@
-//! Handles and file pointers that a call overwrites: MPI sets the handle of a freed object to null, so it is kept from before the
-//! call.
+//! Handles and file pointers that a call overwrites: MPI sets the handle of a freed object to null, so it is saved
+//! before the call.
 
 use titr_common::event::{CommId, RequestId};
 use titr_wrappers::Call;

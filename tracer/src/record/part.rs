@@ -1,5 +1,4 @@
-//! The part of the program that is to be in the trace, where that is not all of it: whether the rank is in it, and what it calls
-//! outside.
+//! The traced part of the program, if that is not all of it: whether the rank is in it, and the rank's calls outside.
 
 use std::time::Instant;
 
@@ -13,7 +12,7 @@ pub(super) struct PartGate {
     part: Part,
     begun: Instant,
     is_open: bool,
-    /// How many regions of the name are open, and how often the outermost of these has begun.
+    /// The number of open regions with the name, and the number of times the outermost of these has begun.
     depth: u64,
     times: u64,
     regions: OpenRegions,
@@ -24,13 +23,13 @@ pub(super) struct PartGate {
 /// The events that go into the trace when the rank passes an event.
 pub(super) struct Admission {
     pub(super) before: Vec<Mark>,
-    /// Whether the event does, and what was computed before it.
+    /// Whether to record the event, and the computation before it.
     pub(super) event: bool,
     pub(super) after: Vec<Mark>,
 }
 
 impl PartGate {
-    /// A gate that is closed; `None` if all of the program is to be recorded.
+    /// A closed gate; `None` if all of the program is recorded.
     pub(super) fn new(part: Part) -> Option<Self> {
         (part != Part::All).then(|| Self {
             part,
@@ -103,7 +102,7 @@ impl PartGate {
         }
     }
 
-    /// Whether an event is wanted, and whether what comes after it is.
+    /// Whether to record an event, and whether to record those after it.
     fn is_wanted(&mut self, event: &Event) -> (bool, bool) {
         let same = |is_wanted| (is_wanted, is_wanted);
         let mark = if let Event::Mark(mark) = event { Some(mark) } else { None };
@@ -143,7 +142,7 @@ impl PartGate {
 /// The effect of a mark on the region of a name.
 enum Change {
     Begins,
-    /// So many regions of the name end.
+    /// This many regions of the name end.
     Ends(u64),
     Neither,
 }
@@ -180,7 +179,7 @@ mod tests {
         Event::Send(SendMode::Standard, message, Completion::Blocking)
     }
 
-    /// The trace of what a rank calls, as text.
+    /// The trace of a rank's calls, as text.
     fn recorded(part: Part, events: &[Event]) -> Vec<String> {
         let mut gate = PartGate::new(part).unwrap();
         let mut lines = Vec::new();

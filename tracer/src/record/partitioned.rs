@@ -49,7 +49,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// A part that has not arrived yet is asked for as often as the program has time for: that is not recorded.
+    /// Tests for a part that has not arrived yet are not recorded: a program makes as many of them as it has time for.
     pub(super) fn parrived(&mut self, request: Request, part: i32, has_arrived: bool) -> Outcome {
         let id = self.partitioned(request)?;
         // A request that is not active has all its parts (MPI 4.0 §4.2.2).
@@ -61,8 +61,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// The partitioned message that a handle stands for. Where the program keeps the handle is not told; it is no one that
-    /// many requests have.
+    /// The partitioned message of a handle. The handle's address is not known, but such a handle is never shared by
+    /// several requests.
     fn partitioned(&mut self, request: Request) -> Result<RequestId, Omission> {
         let id = self.requests.find(request, 0).ok_or(Omission::Untraced)?;
         if self.requests.get(id).is_some_and(|entry| entry.is_visible()) { Ok(id) } else { Err(Omission::NullPeer) }

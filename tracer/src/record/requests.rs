@@ -1,10 +1,10 @@
-//! The requests that a rank has made and not yet seen completed.
+//! The requests that a rank has created and whose completion it has not yet seen.
 //!
-//! A program names a request by its handle. Libraries hand out one handle for many requests at once where nothing is left
-//! to do: Open MPI's `ompi_request_empty` for small sends, both libraries' for communication with `MPI_PROC_NULL`. Such
-//! requests stand in a chain; which of them is meant is told by where the program keeps the handle, if it is still where
-//! the library put it, and is otherwise the oldest. So that the chain is right, requests that no event speaks of are in
-//! the table, too.
+//! A program refers to a request by its handle. Libraries use one handle for several requests at once if nothing is
+//! left to do: Open MPI's `ompi_request_empty` for small sends, both libraries' for communication with `MPI_PROC_NULL`.
+//! Such requests form a chain. The one that is meant is identified by the address of the handle, if the handle is still
+//! where the library put it, and is otherwise the oldest. Requests without an event are in the table as well, so that
+//! the chain is right.
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{CommId, Rank, RequestId, Tag};
@@ -19,11 +19,11 @@ const LOOK: usize = 8;
 /// No request.
 const NONE: u32 = u32::MAX;
 
-/// The kind of operation that a request stands for.
+/// The kind of operation of a request.
 #[derive(Clone, Debug)]
 #[repr(u8)]
 pub(super) enum RequestKind {
-    /// Communication with nobody.
+    /// Communication with `MPI_PROC_NULL`.
     Nothing,
     /// A message.
     Message {
@@ -31,7 +31,7 @@ pub(super) enum RequestKind {
         from: Option<Rank>,
         to: Rank,
         tag: Option<Tag>,
-        /// For a receive that leaves one of them open: the communicator's ranks, to translate the match.
+        /// For a wildcard receive: the communicator's ranks, to translate the match.
         open: Option<Ranks>,
     },
     /// A collective operation, an access to a window or a file, a partitioned message.
@@ -44,9 +44,9 @@ pub(super) enum RequestKind {
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) what: RequestKind,
-    /// Whether the request is there to be started again.
+    /// Whether the request can be started again.
     pub(super) persistent: bool,
-    /// Whether the request is under way.
+    /// Whether the request is in progress.
     pub(super) active: bool,
     /// Whether the request is to be cancelled. Its completion says whether it was.
     pub(super) cancelled: bool,
@@ -66,12 +66,12 @@ impl Entry {
         Self { what, persistent, active, cancelled: false, companion: None, handle, place: 0, older: NONE, newer: NONE }
     }
 
-    /// Whether events speak of the request.
+    /// Whether events refer to the request.
     pub(super) fn is_visible(&self) -> bool {
         matches!(self.what, RequestKind::Message { .. } | RequestKind::Collective)
     }
 
-    /// Whether the status will tell what the request itself leaves open.
+    /// Whether the status will contain what the request itself leaves open.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.what, RequestKind::Message { open: Some(_), .. })
     }
@@ -139,7 +139,7 @@ impl Chains {
     #[cold]
     fn make_room(&mut self) {
         self.0.retain(|_, chain| !chain.is_empty());
-        // As much again, so that this is seldom.
+        // Double the size, so that this happens rarely.
         self.0.reserve(self.0.len().max(1));
     }
 }
@@ -194,13 +194,13 @@ impl Requests {
         self.outstanding
     }
 
-    /// The request that `handle`, kept at `place`, stands for.
+    /// The request with this `handle` at the address `place`.
     pub(super) fn find(&mut self, handle: Request, place: usize) -> Option<RequestId> {
         self.chains.get(handle)?.find(&self.entries, place)
     }
 
-    /// Takes the request that `handle`, kept at `place`, stands for out of its chain: as long as a call may complete the
-    /// request, no other call means it.
+    /// Removes the request with this `handle` at the address `place` from its chain: as long as a call may complete the
+    /// request, no other call can mean it.
     #[inline]
     pub(super) fn take_out(&mut self, handle: Request, place: usize) -> Option<RequestId> {
         let chain = self.chains.get(handle)?;
@@ -253,7 +253,7 @@ impl Requests {
         }
     }
 
-    /// The library has given the request that `handle`, kept at `place`, stands for another handle.
+    /// The library has given another handle to the request with this `handle` at the address `place`.
     pub(super) fn rename(&mut self, handle: Request, renamed: Request, place: usize) {
         let Some(id) = self.take_out(handle, place) else { return };
         if let Some(entry) = self.entries.get_mut(id.0 as usize) {

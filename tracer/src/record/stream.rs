@@ -1,5 +1,5 @@
-//! The events of a rank on their way to the sink: whose they are, what their thread computed before them, and what an
-//! extended trace adds to them.
+//! The events of a rank on their way to the sink: the thread of each, the thread's computation before it, and the
+//! annotations of an extended trace.
 
 use rustc_hash::FxHashSet;
 use titr_common::event::{Annotation, CallSiteId, Event, Mark, ThreadId};
@@ -30,11 +30,11 @@ pub(super) struct EventStream {
     call_sites: Option<(&'static CallSites, FxHashSet<(ThreadId, CallSiteId)>)>,
     /// The call site of the call whose first event follows.
     site: Option<CallSiteId>,
-    /// The words of each function's events, where they were asked for.
+    /// The words of each function's events, if requested.
     explanation: Option<Explanation>,
-    /// The way to the sink, where only a part of the program is to be traced.
+    /// The gate before the sink, if only a part of the program is traced.
     part: Option<PartGate>,
-    /// Whether all is written, and nothing but events and computation: no call sites, no annotations, and nothing is to be explained.
+    /// Whether everything is written, without call sites, annotations and explanations.
     is_plain: bool,
 }
 
@@ -88,7 +88,7 @@ impl EventStream {
         ThreadId(number)
     }
 
-    /// The events that follow are those of a thread, which has computed so much more.
+    /// Declares that the following events belong to a thread, which has computed this additional volume.
     #[inline]
     pub(super) fn switch_to(&mut self, thread: ThreadId, computed: Instructions) {
         self.thread = thread;
@@ -123,7 +123,7 @@ impl EventStream {
         self.annotations.extend(annotations);
     }
 
-    /// Writes an event of the thread, after what the thread computed before it.
+    /// Writes an event of the thread, after the thread's preceding computation.
     #[inline]
     pub(super) fn write(&mut self, event: &Event) {
         if !self.is_plain {
@@ -180,7 +180,7 @@ impl EventStream {
         self.sink.record_after(self.thread, work, event);
     }
 
-    /// Writes the call site of the call whose first event follows, before what was computed before the call.
+    /// Writes the call site of the call whose first event follows, before the computation that precedes the call.
     fn write_site(&mut self, site: CallSiteId) {
         let Some((sites, known)) = &mut self.call_sites else { return };
         if known.insert((self.thread, site))
@@ -191,7 +191,7 @@ impl EventStream {
         self.sink.record(self.thread, &Event::Mark(Mark::CallSite(site)));
     }
 
-    /// Writes what the thread computed after its last event.
+    /// Writes the computation of the thread after its last event.
     pub(super) fn write_computation(&mut self) {
         let is_recorded = self.part.as_ref().is_none_or(PartGate::is_open);
         if let Some(work) = self.take_computed().filter(|_| is_recorded) {
@@ -214,7 +214,7 @@ impl EventStream {
         self.computed.get_mut(self.thread.0 as usize).and_then(ComputeAccumulator::take)
     }
 
-    /// The events since the last call were those of a call of `function`.
+    /// Declares that the events since the last call belong to a call of `function`.
     #[inline]
     pub(super) fn end_call(&mut self, function: &Function) {
         if let Some(explanation) = &mut self.explanation {
@@ -227,12 +227,13 @@ impl EventStream {
         Instructions(self.computed.iter().map(|thread| thread.total.0 + thread.computed.0).sum())
     }
 
-    /// Hands over what is recorded so far to be written; false if that is not possible at the moment.
+    /// Hands over the recorded events for writing; false if that is not possible at the moment.
     pub(super) fn hand_over(&mut self) -> bool {
         self.sink.hand_over()
     }
 
-    /// Hands over what is recorded so far and the rank's entry, which `complete` may add to; false if that is not possible at the moment.
+    /// Hands over the recorded events and the rank's entry, which `complete` may add to; false if that is not possible
+    /// at the moment.
     pub(super) fn close(&mut self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> bool {
         let Self { sink, computed, call_sites, .. } = self;
         sink.close(ended, |entry| {
@@ -242,7 +243,7 @@ impl EventStream {
         })
     }
 
-    /// Ends the stream. Returns the rank's entry, which `complete` may add to, unless there is nobody to write it.
+    /// Ends the stream. Returns the rank's entry, which `complete` may add to, unless there is no thread to write it.
     pub(super) fn finish(self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> Option<RankEntry> {
         let Self { sink, computed, explanation, call_sites, part, .. } = self;
         if let Some(explanation) = &explanation {

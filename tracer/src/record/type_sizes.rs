@@ -1,11 +1,11 @@
-//! The sizes of datatypes: MPI is asked once, as the next call often has the datatype of the last.
+//! A cache of the size of the last datatype, because consecutive calls often have the same datatype.
 
 use titr_common::units::Bytes;
 use titr_wrappers::argument::{Count, Datatype};
 
 use super::Recorder;
 
-/// The datatype that was asked for last, and its size.
+/// The last datatype looked up, and its size.
 #[derive(Debug, Default)]
 pub(super) struct TypeSizes(Option<(Datatype, Bytes)>);
 
@@ -32,7 +32,7 @@ impl TypeSizes {
         element
     }
 
-    /// A datatype is about to be freed, and its handle may come to stand for another.
+    /// A datatype is about to be freed, and its handle may be reused for another.
     pub(super) fn forget(&mut self) {
         self.0 = None;
     }

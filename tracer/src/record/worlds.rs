@@ -1,9 +1,10 @@
 //! Processes of other worlds, which a rank has spawned, was spawned by, or has connected to.
 //!
-//! They have numbers from the size of the world on, in the order in which the rank meets them. The manifest says of each
-//! encounter how the trace of the other world can be recognised. Nothing is asked of the other world's tracers, as there
-//! may be none: the root of a spawn makes up a name for it and puts that into the environment of the processes; those who
-//! connect have the name of a port in common, those who join the addresses of a socket.
+//! They have numbers from the size of the world on, in the order in which the rank meets them. The manifest describes
+//! for each encounter how the trace of the other world can be recognised. The tracer does not communicate with the
+//! other world's tracers, which may not exist: the root of a spawn generates a name for it and puts it into the
+//! environment of the processes; processes that connect share the name of a port, and those that join share the
+//! addresses of a socket.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -32,18 +33,18 @@ pub(super) struct OtherWorlds {
     /// The next number.
     next: u32,
     pub(super) encounters: Vec<Encounter>,
-    /// How many spawns this rank has made as their root.
+    /// The number of spawns of which this rank was the root.
     spawns: u64,
 }
 
 impl OtherWorlds {
-    /// Of a rank of a world of so many, in the run of this name.
+    /// For a rank of a world of this size, in the run of this name.
     pub(super) fn new(run: String, world_size: u32) -> Self {
         Self { run, known: Vec::new(), next: world_size, encounters: Vec::new(), spawns: 0 }
     }
 
-    /// The numbers of the members of a communicator. `None` stands for a process that was not met before; one of the remote
-    /// group gets a number if `meets`.
+    /// The numbers of the members of a communicator. `None` stands for a process that was not met before; one in the
+    /// remote group gets a number if `meets`.
     pub(super) fn numbers(&mut self, abi: &Abi, comm: Comm, meets: bool) -> Option<Translation> {
         let mut all = pmpi::translate(abi, comm, abi.comm_world)?;
         let is_open = |numbers: &[Option<u32>]| numbers.contains(&None);
@@ -131,17 +132,18 @@ impl Recorder {
         }
     }
 
-    /// Records the communicator with those who have spawned this world, where somebody did.
+    /// Records the communicator with the processes that have spawned this world, if it was spawned.
     pub(super) fn begin_spawned(&mut self) {
         if let Some(parent) = pmpi::comm_parent(self.abi) {
             let link = |is_root: bool| if is_root { std::env::var(SPAWNED_AS).ok() } else { None };
-            // Without numbers the calls on the communicator are recorded as those of no communicator that is known.
+            // Without numbers, the calls on the communicator are recorded as calls on an unknown communicator.
             let _ = self.encounter(CommCall::Parent, Side::Parent, self.abi.comm_world, 0, link, parent);
         }
     }
 
-    /// Records a call on `comm` that has made a communicator with processes that may be of another world. `link` is the name of
-    /// the encounter, which the root may be the only one to know; it is told whether this rank is the root.
+    /// Records a call on `comm` that has created a communicator with processes that may be of another world. `link`
+    /// returns the name of the encounter, which only the root may know; its argument tells whether this rank is the
+    /// root.
     fn encounter(
         &mut self,
         call: CommCall,

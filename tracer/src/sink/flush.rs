@@ -1,7 +1,8 @@
 //! The flush thread: takes full buffers, compresses and writes them, and gives the buffers back.
 //!
-//! It alone touches the trace's files, and it does so with every signal blocked: a handler of the program never runs on
-//! it, and a write beyond the file-size limit is the error `EFBIG` instead of a `SIGXFSZ` that ends the program.
+//! Only this thread accesses the trace's files, and it does so with every signal blocked: a handler of the program
+//! never runs on it, and a write beyond the file-size limit is the error `EFBIG` instead of a `SIGXFSZ` that ends the
+//! program.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,19 +23,20 @@ use crate::termination::{self, Order};
 
 /// Its stack: it compresses on the heap and recurses nowhere.
 const STACK: usize = 256 << 10;
-/// How long it tries for the recorder when the process is about to end.
+/// Time that it tries to get the recorder when the process is about to end.
 const TO_CLOSE: Duration = Duration::from_millis(500);
-/// How long to wait before asking for a recorder again that is in use.
+/// Wait before another attempt to get a recorder that is in use.
 const NAP: Duration = Duration::from_millis(10);
 const SHORT_NAP: Duration = Duration::from_micros(200);
-/// How long an end stays that the process has ordered, if there is more to write: other threads go on for a moment.
+/// Time that an ordered end remains if there is more to write: other threads continue for a moment.
 const UNTIL_REOPENED: Duration = Duration::from_millis(300);
 
 /// Work for the thread.
 pub(super) enum Work {
     /// Whole lines, and how many.
     Text(Vec<u8>, u64),
-    /// The process is about to end; here is the rank's entry, but for what only the thread knows. More may follow.
+    /// The process is about to end; here is the rank's entry, except for facts that only the thread knows. More may
+    /// follow.
     Close(Box<RankEntry>),
     /// The rank has ended; here is its entry.
     End(Box<RankEntry>),
@@ -55,7 +57,7 @@ pub(super) struct Buffers {
     pub(super) empty: Sender<Vec<u8>>,
     /// The size that a buffer is given back with.
     pub(super) size: usize,
-    /// How long what is recorded may wait for the disk.
+    /// Time that recorded events may wait for the disk.
     pub(super) flush: Option<Duration>,
 }
 
@@ -63,12 +65,12 @@ pub(super) struct Buffers {
 struct Flush {
     directory: PathBuf,
     ranks: u32,
-    /// The stream, until it cannot be written any more: what follows a gap would not be a trace.
+    /// The stream, until writing fails: data after a gap would not be a trace.
     stream: Option<StreamWriter>,
     path: PathBuf,
     /// The entry as it was written at the start.
     begun: RankEntry,
-    /// How the process is ending, and since when the stream has an end that it has ordered.
+    /// The ordered end of the process, and the time at which the stream got its end.
     closed: Option<(Ended, Instant)>,
     events: u64,
     text: u64,
@@ -253,7 +255,7 @@ impl Flush {
         let _ = entry.write(&self.directory);
     }
 
-    /// Enters what only the thread knows.
+    /// Enters the facts that only the thread knows.
     fn complete(&self, entry: &mut RankEntry) {
         if entry.crc32.is_none() {
             entry.disk = Bytes(std::fs::metadata(&self.path).map_or(0, |file| file.len()));

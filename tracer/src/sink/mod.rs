@@ -1,4 +1,5 @@
-//! Where a rank's events go: as text into a buffer, as buffers to one background thread that compresses and writes.
+//! The destination of a rank's events: text in a buffer, and full buffers to a background thread that compresses and
+//! writes.
 //!
 //! ```text
 //!   hooks ──event──► buffer ══full══► flush thread ──gzip member──► rank-000017.tit.gz
@@ -6,17 +7,17 @@
 //!                       ╚═════empty════════╝
 //! ```
 //!
-//! [`BUFFERS`] buffers go round and no others are made, so the tracer's memory is bounded and its steady state allocates
-//! nothing. When the flush thread falls behind, there is no empty buffer and the program waits for one: that is counted
-//! as a stall. The thread's CPU time is never taken for computation, because computation is measured by counters of the
-//! thread that computes.
+//! There are [`BUFFERS`] buffers, which are reused, so the tracer's memory is bounded and its steady state allocates
+//! nothing. When the flush thread falls behind, there is no empty buffer and the program waits for one: this is counted
+//! as a stall. The thread's CPU time is never counted as computation, because computation is measured by counters of
+//! the computing thread.
 //!
-//! A buffer that is not full is handed over too, when [`SinkOptions::flush`] has passed since the last one: the flush thread takes it,
-//! whatever the program does meanwhile.
+//! A buffer that is not full is also handed over when [`SinkOptions::flush`] has passed since the last one: the flush
+//! thread takes it, independent of the program's activity.
 //!
-//! A sink has to work in the worst moments of a process: in `MPI_Abort`, in an `atexit` handler, in a forked child that
-//! has inherited the sink and not the thread. Hence it never waits on a lock or in a channel, only for a buffer, in
-//! short sleeps, and only while the thread is there to give one.
+//! A sink has to work in the most difficult situations: in `MPI_Abort`, in an `atexit` handler, in a forked child that
+//! has inherited the sink but not the thread. It therefore never waits on a lock or in a channel, only for a buffer, in
+//! short sleeps, and only while the thread exists to supply one.
 
 mod flush;
 
@@ -37,22 +38,22 @@ use flush::{Buffers, Destination, Work};
 
 /// Buffers of a rank: one that is filled, one that waits, one that is compressed.
 const BUFFERS: usize = 3;
-/// Events after which a buffer is handed over that is not full: a loop takes no more text the longer it goes, and what is not handed
-/// over is lost if the program is killed.
+/// Number of events after which a partially filled buffer is handed over: a loop takes hardly more text as it
+/// continues, and events that were not handed over are lost if the program is killed.
 const MOST_EVENTS: u64 = 1 << 18;
 /// Room that is left for the last event of a buffer; a longer one makes its buffer grow for once.
 const LONGEST_EVENT: usize = 1 << 10;
-/// How long to sleep before asking for an empty buffer again; to compress one takes some milliseconds.
+/// Sleep before asking for an empty buffer again; compressing one takes some milliseconds.
 const NAP: Duration = Duration::from_micros(200);
 
-/// How a sink works.
+/// The settings of a sink.
 #[derive(Clone, Copy, Debug)]
 pub struct SinkOptions {
     /// The size of a buffer, in bytes of text.
     pub buffer: usize,
     /// The gzip level.
     pub level: u32,
-    /// How long what is recorded may wait for the disk; for ever if `None`.
+    /// Time that recorded events may wait for the disk; forever if `None`.
     pub flush: Option<Duration>,
 }
 
@@ -125,8 +126,8 @@ impl Sink {
         self.recorded(1);
     }
 
-    /// Records one event of a thread, which is no computation, and what was computed before it. This is the hot path: text
-    /// is appended to a buffer, and nothing else happens until it is full.
+    /// Records one event of a thread, which is not a computation, and the computation before it. This is the hot path:
+    /// text is appended to a buffer, and nothing else happens until it is full.
     #[inline]
     pub fn record_after(&mut self, thread: ThreadId, work: Option<Instructions>, event: &Event) {
         self.writer.switch(&mut self.text, thread);
@@ -142,7 +143,7 @@ impl Sink {
         }
     }
 
-    /// Hands over what is recorded so far, so that it survives whatever comes.
+    /// Hands over the recorded events, so that they survive any end of the process.
     pub fn flush(&mut self) {
         if self.events == 0 {
             return;
@@ -157,7 +158,8 @@ impl Sink {
         }
     }
 
-    /// Hands over what is recorded so far without waiting; false if there is no empty buffer at the moment. For the flush thread.
+    /// Hands over the recorded events without waiting; false if there is no empty buffer at the moment. For the flush
+    /// thread.
     pub fn hand_over(&mut self) -> bool {
         if self.events == 0 {
             return true;
@@ -167,8 +169,8 @@ impl Sink {
         true
     }
 
-    /// Hands over what is recorded so far, as the process is about to end, and the rank's entry, which `complete` may add to. More may
-    /// follow. Returns false if there is no empty buffer at the moment. For the flush thread.
+    /// Hands over the recorded events, as the process is about to end, and the rank's entry, which `complete` may add
+    /// to. More may follow. Returns false if there is no empty buffer at the moment. For the flush thread.
     pub fn close(&mut self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> bool {
         if !self.hand_over() {
             return false;
@@ -185,18 +187,18 @@ impl Sink {
         self.thread.thread().clone()
     }
 
-    /// Hands over the buffer, and goes on with an empty one.
+    /// Hands over the buffer, and continues with an empty one.
     fn give(&mut self, empty: Vec<u8>) {
         self.writer.end_line(&mut self.text);
         let text = std::mem::replace(&mut self.text, empty);
         let work = Work::Text(text, std::mem::take(&mut self.events));
-        // Never full; disconnected only if the thread is gone, and then there is nobody to write.
+        // Never full; disconnected only if the thread has ended, and then nothing can be written.
         let _ = self.full.try_send(work);
         self.thread.thread().unpark();
     }
 
-    /// Ends the stream: writes what is left, the end record and the rank's entry, which `complete` may add to. Returns the
-    /// entry, unless there is nobody to write it.
+    /// Ends the stream: writes the rest, the end record and the rank's entry, which `complete` may add to. Returns the
+    /// entry, unless there is no thread to write it.
     pub fn finish(mut self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> Option<RankEntry> {
         if self.orphaned() {
             // The channels' locks may have been held, and the thread's handle is another process's.

@@ -1,5 +1,5 @@
-//! The promises of a sink, in a healthy process and in the worst moments of one. For these, a test runs itself again as a
-//! child process that can be killed, forked and starved.
+//! The guarantees of a sink, in a healthy process and in the most difficult situations. For these, a test runs itself
+//! again as a child process that can be killed, forked and starved.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -59,7 +59,7 @@ fn record(sink: &mut Sink, events: std::ops::Range<u64>) {
     events.for_each(|number| sink.record(ThreadId::MAIN, &event(number)));
 }
 
-/// The events in the stream, and what ended it before its end record.
+/// The events in the stream, and the error that ended it before its end record.
 fn read(directory: &Path, rank: u32) -> (Vec<Event>, Option<TraceError>) {
     let mut stream = Trace::open(directory).unwrap().stream(Rank(rank)).unwrap();
     let mut events = Vec::new();
@@ -190,7 +190,7 @@ fn a_stream_that_is_there_is_not_overwritten() {
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
 }
 
-/// Runs `test` again in a process of its own, which finds the directory to write to in its environment.
+/// Runs `test` again in a separate process, which finds the output directory in its environment.
 fn in_a_child(test: &str, directory: &Path) -> Output {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(["--exact", &format!("sink::tests::{test}"), "--nocapture"]);

@@ -1,7 +1,7 @@
-//! Errors that the MPI library ends the process for. Only the library knows that an error handler is `MPI_ERRORS_ARE_FATAL`, and the
-//! launcher may kill the process as soon as it hears of it. So the functions by which the libraries handle errors, which they call
-//! as anybody may define them, are defined here: the trace is ended, and the library goes on. An exception of an error handler passes
-//! through them.
+//! Errors for which the MPI library ends the process. Only the library knows that an error handler is
+//! `MPI_ERRORS_ARE_FATAL`, and the launcher may kill the process as soon as it learns of the error. The libraries'
+//! error-handling functions, which are called through the symbol table, are therefore defined here: the trace is ended,
+//! and the library continues. An exception of an error handler passes through them.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
@@ -12,8 +12,8 @@ use titr_wrappers::library_function;
 
 use super::{TO_TAKE, order};
 
-/// Milliseconds between two errors of which the second is not taken for the end: where the program's error handler returns, errors
-/// may be many.
+/// Minimum time in milliseconds between two errors that are treated as the end: if the program's error handler returns,
+/// errors may be frequent.
 const BETWEEN: u64 = 100;
 
 /// Open MPI's way to end all processes.
@@ -62,7 +62,7 @@ thread_local! {
     static IS_HANDLING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// How a process ends in which this thread calls `exit`.
+/// How a process ends if this thread calls `exit`.
 pub fn at_exit() -> Ended {
     if IS_HANDLING.get() { Ended::Error } else { Ended::Exit }
 }

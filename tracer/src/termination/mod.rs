@@ -1,4 +1,5 @@
-//! The ends of a process that run no `atexit` handler: signals, `_exit`, `exec`, an error that the MPI library ends the process for.
+//! The ends of a process without `atexit` handlers: signals, `_exit`, `exec`, and errors for which the MPI library ends
+//! the process.
 //!
 //! ```text
 //!   a thread that ends the process          the flush thread
@@ -7,12 +8,12 @@
 //!     ends the process
 //! ```
 //!
-//! A thread may be anywhere when a signal comes: in the allocator, in the MPI library, in the recorder. So it does nothing here but
-//! give an order and wait, which is safe in a signal handler, and the flush thread does the work. Where the flush thread cannot get
-//! on because the interrupted thread holds what it needs, the handler of a signal returns, and the flush thread ends the process as
-//! soon as it has done its work.
+//! A thread may be anywhere when a signal arrives: in the allocator, in the MPI library, in the recorder. It therefore
+//! only gives an order and waits, which is safe in a signal handler, and the flush thread does the work. If the flush
+//! thread cannot continue because the interrupted thread holds a lock that it needs, the handler of a signal returns,
+//! and the flush thread ends the process as soon as it has done its work.
 //!
-//! The end that is written is taken back if the process goes on: `exec` may fail.
+//! If the process continues, because `exec` failed for example, the written end is revoked.
 
 mod exits;
 mod library;
@@ -29,22 +30,23 @@ use titr_common::units::Instructions;
 
 pub use library::at_exit;
 
-/// How long a thread that ends the process waits for the flush thread to run.
+/// Time that a thread that ends the process waits for the flush thread to run.
 const TO_BEGIN: Duration = Duration::from_secs(2);
-/// How long it waits for the flush thread to take the recorder then; a thread in a signal handler less, as it may be what the flush
-/// thread waits for.
+/// Time that it then waits for the flush thread to take the recorder; shorter in a signal handler, because the
+/// interrupted thread may hold it.
 const TO_TAKE: Duration = Duration::from_secs(1);
 const TO_TAKE_IN_HANDLER: Duration = Duration::from_millis(100);
-/// How long it waits for the disk then.
+/// Time that it then waits for the disk.
 const TO_WRITE: Duration = Duration::from_secs(10);
 const NAP: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 100_000 };
 
 /// The recorder of the process, as the flush thread and a thread that ends the process see it.
 pub trait Recording: Sync {
-    /// Hands over what is recorded so far to the flush thread; false if the recorder is in use. Never waits.
+    /// Hands over the recorded events to the flush thread; false if the recorder is in use. Never waits.
     fn hand_over(&self) -> bool;
 
-    /// Hands over what is recorded so far and the rank's entry to the flush thread; false if the recorder is in use. Never waits.
+    /// Hands over the recorded events and the rank's entry to the flush thread; false if the recorder is in use. Never
+    /// waits.
     fn close(&self, order: Order) -> bool;
 
     /// The volume that the calling thread has computed since its last call. Safe in a signal handler.
@@ -78,12 +80,12 @@ struct Watched {
 
 static WATCHED: OnceLock<Watched> = OnceLock::new();
 static ARMED: AtomicBool = AtomicBool::new(false);
-/// How the process is to end, as a number; [`NONE`], or [`BEING_GIVEN`].
+/// The end of the process, as a number; [`NONE`], or [`BEING_GIVEN`].
 static ENDED: AtomicU32 = AtomicU32::new(NONE);
 /// The number of the thread that gave the order and one, or 0; the bits of its volume.
 static THREAD: AtomicU32 = AtomicU32::new(0);
 static VOLUME: AtomicU64 = AtomicU64::new(0);
-/// How far the flush thread is: [`ORDERED`], [`BEGUN`] or [`TAKEN`].
+/// The stage of the flush thread: [`ORDERED`], [`BEGUN`] or [`TAKEN`].
 static STAGE: AtomicU32 = AtomicU32::new(ORDERED);
 /// The number of orders that were carried out.
 static DONE: AtomicU32 = AtomicU32::new(0);
@@ -92,7 +94,7 @@ static LEFT: AtomicI32 = AtomicI32::new(0);
 
 const ORDERED: u32 = 0;
 const BEGUN: u32 = 1;
-/// The recorded events are taken, and only the disk is to be waited for.
+/// The recorded events are taken, and only the disk remains to be waited for.
 const TAKEN: u32 = 2;
 
 const NONE: u32 = 0;
@@ -106,13 +108,14 @@ thread_local! {
     static IS_FLUSH_THREAD: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// To be called when the library is loaded: what is needed in a signal handler or in a child of `vfork` must not be looked up there.
+/// To be called when the library is loaded: symbols needed in a signal handler or in a child of `vfork` must not be
+/// looked up there.
 pub fn prepare() {
     exits::find_all();
     signals::find_all();
 }
 
-/// From now on the trace is ended when the process ends.
+/// Ends the trace at the end of the process from now on.
 pub fn arm(recording: &'static dyn Recording, flush_thread: Thread) {
     let watched = Watched { recording, flush_thread, pid: std::process::id() };
     if WATCHED.set(watched).is_ok() {
@@ -142,7 +145,7 @@ pub fn recording() -> Option<&'static dyn Recording> {
     WATCHED.get().filter(|_| ARMED.load(Ordering::Acquire)).map(|watched| watched.recording)
 }
 
-/// The order that is to be carried out.
+/// The order to execute.
 pub fn pending() -> Option<Order> {
     let ended = decoded(ENDED.load(Ordering::Acquire))?;
     STAGE.store(BEGUN, Ordering::Release);
@@ -151,7 +154,7 @@ pub fn pending() -> Option<Order> {
     Some(Order { ended, computed })
 }
 
-/// Notes that the recorded events are taken, and only the disk is to be waited for.
+/// Records that the recorded events are taken, and only the disk remains to be waited for.
 pub fn taken() {
     STAGE.store(TAKEN, Ordering::Release);
 }
@@ -204,7 +207,7 @@ fn order(ended: Ended, to_take: Duration) -> OrderOutcome {
         if since.elapsed() > patience {
             return OrderOutcome::Unfinished;
         }
-        // SAFETY: a live constant; what is left of the nap is of no interest.
+        // SAFETY: a live constant; the remaining time of the nap is not needed.
         unsafe { libc::nanosleep(&NAP, std::ptr::null_mut()) };
     }
 }

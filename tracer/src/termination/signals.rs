@@ -1,8 +1,8 @@
-//! Signals that end a process: the trace is ended first, and the process dies of the signal as it would have.
+//! Signals that end a process: the trace is ended first, and the process then dies of the signal as it would have.
 //!
-//! A signal is covered where the program leaves it at its default, or where a library of MPI handles it, as Open MPI and UCX do those of
-//! faults to print where these were. The program sees nothing of it: the functions that ask for a disposition or set one, which this module defines, say and do
-//! what they would without the tracer. A handler of the program takes the place of the tracer's.
+//! A signal is covered if the program leaves it at its default, or if an MPI library handles it, as Open MPI and UCX do
+//! to print the places of faults. This is invisible to the program: the functions that query or set a disposition,
+//! which this module defines, behave as without the tracer. A handler of the program replaces the tracer's.
 
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
@@ -35,7 +35,7 @@ const FAULTS: [c_int; 7] =
 
 const SIGNALS: usize = 32;
 
-/// For each signal, whether it is covered, and what the program takes its disposition for.
+/// For each signal, whether it is covered, and the program's view of its disposition.
 static COVERS: [Cover; SIGNALS] = [const { Cover::new() }; SIGNALS];
 
 struct Cover {
@@ -80,7 +80,7 @@ pub(super) fn cover() {
         let is_default = action.sa_sigaction == libc::SIG_DFL;
         if is_default || FAULTS.contains(&signal) && is_of_mpi(action.sa_sigaction) {
             let cover = &COVERS[signal as usize];
-            // SAFETY: it is not on yet, so that nobody reads it.
+            // SAFETY: it is not on yet, so there is no reader.
             unsafe { *cover.beneath.get() = (!is_default).then_some(action) };
             cover.is_on.store(true, Ordering::Release);
             install(signal);
@@ -122,7 +122,7 @@ pub(super) fn end_process(signal: c_int) {
 extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
     // SAFETY: the thread's own error number, which the interrupted code may be about to read.
     let errno = unsafe { *libc::__errno_location() };
-    // A program that has saved the disposition otherwise than by a function may call it from a handler of its own.
+    // A program that has saved the disposition by other means than a function may call it from a handler of its own.
     let is_called = !is_ours(signal);
     let is_fault = FAULTS.contains(&signal);
     let before = DONE.load(Ordering::Acquire);
@@ -165,7 +165,7 @@ fn leave(signal: c_int) -> bool {
         SINCE.store(now, Ordering::Relaxed);
         return true;
     }
-    // Launchers send a signal twice, and it comes to another thread.
+    // Launchers may send a signal twice, to different threads.
     now.saturating_sub(SINCE.load(Ordering::Relaxed)) < LONG
 }
 

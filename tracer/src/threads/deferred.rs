@@ -1,5 +1,5 @@
-//! Calls that are published and recorded later: messages, and waits for all of some requests, which programs with several
-//! threads make most of. A thread that makes any other call first records what was published.
+//! Calls that are published and recorded later: messages, and waits for all of some requests, the most frequent calls
+//! of programs with several threads. A thread that makes any other call first records the published ones.
 
 use std::sync::Arc;
 
@@ -127,8 +127,8 @@ impl DeferredCall {
 }
 
 impl SharedRecorder {
-    /// Makes a call and publishes it, if threads get in each other's way and it is a message or a wait for all of some
-    /// requests. `false` if it is to be recorded at once; a message that failed has been made then.
+    /// Makes a call and publishes it, if threads contend and it is a message or a wait for all of some requests.
+    /// `false` if the caller has to record it at once; a message that failed has been made then.
     #[inline]
     pub fn defer(&self, thread: &mut Thread, function: &'static Function, call: &Call<'_>, real: Real<'_>) -> bool {
         self.defers() && self.publish_call(thread, function, call, real)
@@ -164,7 +164,7 @@ impl SharedRecorder {
             return false;
         }
         let mut computed = thread.take_computed();
-        // One part at the least, which says what was computed.
+        // At least one part, which carries the computation.
         let pairs = wait.len().div_ceil(2).max(1);
         let parts = (0..pairs).map(|pair| {
             let requests = [2 * pair, 2 * pair + 1].map(|index| wait.request(index));
@@ -198,7 +198,7 @@ impl SharedRecorder {
         }
     }
 
-    /// Whether there is a queue for the thread, or could be opened.
+    /// Whether the thread has a queue, or could open one.
     fn has_queue(&self, thread: &mut Thread) -> bool {
         if thread.queue.is_none() {
             thread.queue = self.open_queue(thread);

@@ -1,12 +1,12 @@
 //! The lock of a recorder, for one thread at a time.
 //!
-//! Every call takes it, and nearly always there is nobody to wait for: programs call MPI from one thread, and the
-//! recorder is held for some tens of nanoseconds. A `Mutex` takes two atomic read-modify-writes for that, which are a
-//! tenth of what a hook costs; a spin lock takes one, and a waiting thread goes on without being woken. A panic leaves the
-//! recorder as it is, usable for ending the trace and no more.
+//! Every call takes it, and nearly always without contention: programs call MPI from one thread, and the recorder is
+//! held for some tens of nanoseconds. A `Mutex` takes two atomic read-modify-writes for that, a tenth of the cost of a
+//! hook. A spin lock takes one, and a waiting thread continues without being woken. A panic leaves the recorder in its
+//! state, usable only for ending the trace.
 //!
-//! A waiting thread only reads until the lock is free: to try for it would take its cache line away from the holder (test
-//! and test-and-set: Rudolph and Segall, ISCA 1984).
+//! A waiting thread only reads until the lock is free: trying to take it would remove its cache line from the holder
+//! (test and test-and-set: Rudolph and Segall, ISCA 1984).
 
 use std::thread;
 use std::time::Duration;

@@ -1,16 +1,16 @@
 //! One recorder for all threads of a process.
 //!
-//! The recorder is for one thread at a time: a hook reaches it through [`SharedRecorder::with`], which locks it ([`lock`]) and
-//! brings it up to date. Where two threads call MPI at once, all that the recorder remembers moves from core to core with
-//! every call, and that takes several times as long as to record the call. So, while threads get in each other's way, each
-//! publishes its messages and waits in a queue of its own ([`queue`]), and now and then one of them records what all have
-//! published ([`deferred`]; flat combining: Hendler, Incze, Shavit and Tzafrir, SPAA 2010).
+//! The recorder serves one thread at a time: a hook reaches it through [`SharedRecorder::with`], which locks it
+//! ([`lock`]) and brings it up to date. If two threads call MPI at once, the recorder's memory moves from core to core
+//! with every call, which takes several times as long as recording the call. While threads contend, each therefore
+//! publishes its messages and waits in a queue of its own ([`queue`]), and from time to time one of them records
+//! everything published ([`deferred`]; flat combining: Hendler, Incze, Shavit and Tzafrir, SPAA 2010).
 //!
-//! To publish a call takes longer than to record it at once, where nobody else calls. Hence it begins when a thread finds
-//! another one recording, and ends when for a while only one thread has published anything.
+//! Without contention, publishing a call takes longer than recording it at once. Publishing therefore begins when a
+//! thread finds another one recording, and ends when only one thread has published anything for a while.
 //!
-//! Programs that call MPI from one thread need no more of this folder than `with`: a recorder in a mutex, and
-//! [`SharedRecorder::defer`] that always says no, would do.
+//! Programs that call MPI from one thread need only `with` from this folder: a recorder in a mutex, and a
+//! [`SharedRecorder::defer`] that always returns false, would suffice.
 
 mod deferred;
 mod lock;
@@ -39,8 +39,8 @@ pub struct SharedRecorder {
     contention: ContentionFlags,
 }
 
-/// The state that the lock protects. On cache lines of its own, of which processors fetch two at a time: threads that wait look at
-/// the line of the lock.
+/// The state that the lock protects. On separate cache lines, since processors fetch two at a time: waiting threads
+/// read the line of the lock.
 #[repr(align(128))]
 struct Guarded {
     recorder: Recorder,
@@ -49,13 +49,13 @@ struct Guarded {
     solitary: u32,
 }
 
-/// Whether threads publish their calls, and have published any. Read at every call and seldom written, so on cache lines of
-/// its own.
+/// Whether threads publish their calls, and have published any. Read at every call and rarely written, so on separate
+/// cache lines.
 #[repr(align(128))]
 struct ContentionFlags {
     /// Threads get in each other's way.
     contended: AtomicBool,
-    /// Calls are to be recorded at once nevertheless.
+    /// All calls have to be recorded at once nevertheless.
     disabled: AtomicBool,
     /// A queue has calls in it.
     pending: AtomicBool,
@@ -82,8 +82,8 @@ impl SharedRecorder {
         *self.lock() = Some(state);
     }
 
-    /// Lets `body` use the recorder on behalf of a thread, when everything that threads did before is recorded and the
-    /// recorder knows what the thread has computed. `None` if nothing is recorded any more.
+    /// Calls `body` with the recorder on behalf of a thread, after recording everything that threads did before and
+    /// adding the thread's computation. `None` if nothing is recorded any more.
     #[inline]
     pub fn with<R>(&self, thread: &mut Thread, body: impl FnOnce(&mut Recorder, &mut Thread) -> R) -> Option<R> {
         let mut state = self.lock_and_drain();
@@ -146,7 +146,7 @@ impl SharedRecorder {
 
     /// A thread ends, and its number is free for another one. The main thread does so in `exit`, before the trace is ended.
     pub fn leave(&self, thread: &mut Thread) {
-        // Where somebody holds the recorder and may never let go, as in a signal handler, the number is lost.
+        // If a thread holds the recorder and may never release it, as in a signal handler, the number is lost.
         if let (Some(number), Some(mut state)) = (thread.number(), self.lock.lock_soon())
             && let Some(state) = &mut *state
         {
@@ -157,13 +157,13 @@ impl SharedRecorder {
         }
     }
 
-    /// From now on every call is recorded at once.
+    /// Records every call at once from now on.
     #[cold]
     pub fn disable_deferral(&self) {
         self.contention.disabled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether threads get in each other's way, and their calls may be recorded later.
+    /// Whether threads contend, so that their calls may be recorded later.
     #[inline]
     fn defers(&self) -> bool {
         self.contention.contended.load(Ordering::Relaxed) && !self.contention.disabled.load(Ordering::Relaxed)
@@ -180,7 +180,7 @@ impl SharedRecorder {
         })
     }
 
-    /// Waits until no other thread holds the recorder, and records what is published.
+    /// Waits until no other thread holds the recorder, and records the published calls.
     #[inline]
     fn lock_and_drain(&self) -> SpinMutexGuard<'_, Option<Guarded>> {
         let mut state = self.lock();
@@ -213,8 +213,8 @@ impl SharedRecorder {
         }
     }
 
-    /// Says that a queue has calls in it. The caller holds that queue: a thread that has taken `pending` back and not yet come
-    /// to the queue finds them there.
+    /// Marks a queue as having calls. The caller holds that queue: a thread that has reset `pending` and not yet
+    /// reached the queue finds them there.
     #[inline]
     fn set_pending(&self) {
         if !self.contention.pending.load(Ordering::Relaxed) {

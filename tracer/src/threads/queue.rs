@@ -1,4 +1,4 @@
-//! Queues in which the threads of a process publish what they have done, to be recorded later.
+//! Queues in which the threads of a process publish their calls, to be recorded later.
 //!
 //! ```text
 //!   thread 0 ──publish──► queue 0 ─┐
@@ -6,9 +6,9 @@
 //!   thread 2 ──publish──► queue 2 ─┘
 //! ```
 //!
-//! What a thread does because of what another one did has to be recorded after that. An item carries the moment when it was
-//! published, and the queues are drained in that order. Items that were published after the drain began are left for the
-//! next one: what another thread did before may be in a queue that was emptied too early to have it.
+//! An action of a thread that depends on another thread's action has to be recorded after it. An item therefore has the
+//! time of its publication, and the queues are drained in that order. Items published after the start of a drain are
+//! left for the next one: an item that they depend on may be in a queue that was emptied before it arrived.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use spin::mutex::{SpinMutex, SpinMutexGuard};
 
-/// The number of times to try for a queue at the end, when its holder may never let go.
+/// The number of attempts to get a queue at the end, when its holder may never release it.
 const TRIES: usize = 1 << 16;
 
 /// The items that one thread has published.
@@ -28,7 +28,7 @@ struct Item<N> {
 }
 
 impl<N> PublicationQueue<N> {
-    /// Publishes what the thread has done, and calls `published` before another thread can see it. Returns the number of
+    /// Publishes the thread's items, and calls `published` before another thread can see them. Returns the number of
     /// items that are in the queue now.
     pub(super) fn publish(&self, what: impl IntoIterator<Item = N>, published: impl FnOnce()) -> usize {
         let mut items = self.0.lock();
@@ -39,7 +39,7 @@ impl<N> PublicationQueue<N> {
     }
 }
 
-/// How much to drain.
+/// The amount to drain.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Until {
     /// The items that were published by then.
@@ -73,7 +73,7 @@ pub(super) struct Drained {
     pub(super) is_all: bool,
 }
 
-/// The queues of a process, and what is to be known of each thread, `T`, when its items `N` are recorded.
+/// The queues of a process, and the data needed about each thread, `T`, when its items `N` are recorded.
 pub(super) struct PublicationQueues<N, T>(Vec<Publishing<N, T>>);
 
 struct Publishing<N, T> {
@@ -127,7 +127,7 @@ impl<N, T> PublicationQueues<N, T> {
         self.0.iter_mut().for_each(|publishing| publishing.take(until));
         let threads = self.0.iter().filter(|publishing| publishing.next().is_some()).count();
         while let Some((first, others)) = self.oldest() {
-            // As many items of one thread as come before all others'.
+            // Consecutive items of one thread that precede all others'.
             let due = |moment| until.includes(moment) && others.is_none_or(|others| moment <= others);
             let Some(Publishing { taken, thread, .. }) = self.0.get_mut(first) else { break };
             if !taken.front().is_some_and(|item| due(item.made)) {

@@ -1,4 +1,4 @@
-//! A thread of the program, and what it keeps from call to call.
+//! A thread of the program, and its state between calls.
 
 use std::cell::Cell;
 use std::ptr;
@@ -20,7 +20,7 @@ thread_local! {
     /// The number of the calling thread, once it has one.
     static NUMBER: Cell<Option<ThreadId>> = const { Cell::new(None) };
     static COMPUTED: Cell<Instructions> = const { Cell::new(Instructions(0.0)) };
-    /// When the last call of a callback returned that an extended trace has.
+    /// The end of the last call of a callback that an extended trace contains.
     static CALLBACK_END: Cell<Nanoseconds> = const { Cell::new(Nanoseconds(0)) };
 }
 
@@ -31,9 +31,9 @@ pub struct Thread {
     computed: &'static Cell<Instructions>,
     /// The requests of the completion call that the thread is in, kept for their memory.
     pub(crate) requests: HeldRequests,
-    /// The extended mode, if that is what is recorded.
+    /// The extended mode, if the trace is extended.
     pub(crate) engine: Option<&'static Engine>,
-    /// The call sites that the thread has come by, if they are recorded, and that of the call that it is in.
+    /// The call sites that the thread has visited, if they are recorded, and the site of the current call.
     sites: Option<Box<(SiteCache, CallSiteId)>>,
     /// `None` before the thread's first call.
     number: Option<ThreadId>,
@@ -66,8 +66,8 @@ impl Thread {
         Self { counter, computed, requests, engine, sites, number: None, is_nested: false, queue: None }
     }
 
-    /// Finds the call site of a call that the thread has just made. That of a mark of a region has one place more, as `titr.h` and
-    /// `titr.f90` may be between the program and the call.
+    /// Finds the call site of a call that the thread has just made. The site of a region's mark has one more place,
+    /// since `titr.h` and `titr.f90` may be between the program and the call.
     #[inline]
     pub fn locate(&mut self, call: &Call<'_>, real: Real<'_>) {
         if let Some(sites) = &mut self.sites {
@@ -83,8 +83,8 @@ impl Thread {
         self.sites.as_ref().map(|sites| sites.1)
     }
 
-    /// Whether the thread's calls may be recorded later: an extended trace says when calls were made, and one with call sites
-    /// where; a callback's call comes before the call that it is in.
+    /// Whether the thread's calls may be recorded later: an extended trace contains the times of calls, and one with
+    /// call sites their places; a callback's call precedes the call that it is in.
     pub(super) fn may_defer(&self) -> bool {
         self.engine.is_none() && self.sites.is_none() && !self.is_nested
     }

@@ -1,8 +1,8 @@
 //! The differences between MPI libraries, in one table: a line for each constant, a column for each family.
 //!
-//! Everything that implements the MPICH ABI (MPICH, Intel MPI, MVAPICH, Cray MPICH) is one family, and Open MPI from 1.7
+//! All implementations of the MPICH ABI (MPICH, Intel MPI, MVAPICH, Cray MPICH) are one family, and Open MPI from 1.7
 //! to 5 another. The third is the standard ABI (MPI 5.0 chapter 20 and appendix A.1): any library may offer it, as
-//! `libmpi_abi.so`. Its handles are as long as Open MPI's, and numbers like MPICH's.
+//! `libmpi_abi.so`. Its handles are as long as Open MPI's, and its constants are numbers like MPICH's.
 
 use std::ffi::{CStr, c_int};
 use std::sync::OnceLock;
@@ -23,7 +23,7 @@ pub enum Family {
     Standard,
 }
 
-/// How a header gives a constant.
+/// The definition of a constant in a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constant {
     /// As a number.
@@ -152,9 +152,9 @@ constants! {
     thread_multiple: i32 = "MPI_THREAD_MULTIPLE",      Number(3),                               Number(3),           Number(4096);
     /// Bytes of a status.
     status_bytes: usize = "sizeof(MPI_Status)",        Number(24),                              Number(20),          Number(32);
-    /// Where a status has `MPI_SOURCE`.
+    /// The offset of `MPI_SOURCE` in a status.
     status_source: usize = "offsetof(MPI_Status, MPI_SOURCE)",  Number(0),                      Number(8),           Number(0);
-    /// Where a status has `MPI_TAG`.
+    /// The offset of `MPI_TAG` in a status.
     status_tag: usize = "offsetof(MPI_Status, MPI_TAG)",        Number(4),                      Number(12),          Number(4);
 }
 
@@ -182,7 +182,8 @@ impl Abi {
     }
 }
 
-/// Finds the family by what the library says of its ABI, by what only it defines, or by the name it gives itself.
+/// Detects the family by the library's statement about its ABI, by symbols that only it defines, or by its name for
+/// itself.
 fn detect() -> Result<Abi, String> {
     weak_symbols::hide();
     let version = library_version().unwrap_or_else(|| "a library without MPI_Get_library_version".to_owned());
@@ -190,7 +191,7 @@ fn detect() -> Result<Abi, String> {
     let family = match standard_version() {
         Some((1, _)) => Some(Family::Standard),
         Some((later, minor)) => return Err(format!("{version}, ABI {later}.{minor}")),
-        // A draft of the standard ABI: libraries that offer it beside their own have it in a file of its own.
+        // A draft of the standard ABI: libraries that offer it in addition to their own have it in a separate file.
         None if library::file().is_some_and(|file| file.contains("libmpi_abi")) => None,
         None if library::object(c"ompi_mpi_comm_world").is_some() => Some(Family::OpenMpi),
         None if mpich => Some(Family::Mpich),

@@ -1,7 +1,8 @@
-//! Objects whose calls pass the tool by.
+//! Objects whose calls bypass the tool.
 //!
-//! A program may open a plug-in so that it looks for functions in its own libraries first (`dlopen` with `RTLD_DEEPBIND`). If the
-//! MPI library is one of those, the plug-in calls it, and not this crate, which is before the library for all others.
+//! A program may open a plug-in so that it looks for functions in its own libraries first (`dlopen` with
+//! `RTLD_DEEPBIND`). If the MPI library is one of those, the plug-in calls it directly, and not this crate, which
+//! precedes the library for all others.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! From a call that the program makes to the tool and to the real function.
+//! The path of a call from the program to the tool and the real function.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -28,13 +28,15 @@ use crate::weak_symbols;
 
 /// A tool that sees the calls of a program.
 pub trait Tool: Sync {
-    /// The program has called `function`. The tool runs the real one when it likes; if it does not, that is done after it.
+    /// The program has called `function`. The tool runs the real one at any time; if it does not, the real one runs
+    /// after it.
     ///
-    /// Calls that the library makes inside the real one are part of it and not seen. What the program throws in a callback
-    /// passes through the tool, whose destructors run.
+    /// Calls that the library makes inside the real one are part of it and not seen. Exceptions of the program's
+    /// callbacks pass through the tool, whose destructors run.
     fn call(&self, function: &'static Function, call: &Call<'_>, real: Real<'_>);
 
-    /// As [`call`](Self::call), where a callback of the program makes the call inside another call of the same thread.
+    /// Like [`call`](Self::call), for a call that a callback of the program makes inside another call of the same
+    /// thread.
     fn nested_call(&self, function: &'static Function, call: &Call<'_>, real: Real<'_>);
 
     /// The program has left a call of `function` on this thread, by an exception, a jump or the end of the thread, and the
@@ -134,13 +136,13 @@ impl Real<'_> {
         self.0.result.get().map(|code| code as c_int).filter(|&code| code != 0).map(ErrorCode)
     }
 
-    /// Returns the error `code` to the program, whatever the function has returned.
+    /// Returns the error `code` to the program, for any result of the function.
     pub fn fail(self, ErrorCode(code): ErrorCode) {
         self.0.result.set(Some(code as usize));
     }
 
-    /// Returns `code` to the program without running the function, as the tool has done what the program asked for. Does
-    /// nothing if the function has run.
+    /// Returns `code` to the program without running the function, because the tool has executed the program's request.
+    /// Does nothing if the function has run.
     pub fn replace(self, code: c_int) {
         if self.0.result.get().is_none() {
             self.0.result.set(Some(code as usize));
@@ -167,14 +169,14 @@ impl DeferredFree {
 /// The tool, from `Box`; null before it is installed, and when it is retired.
 static TOOL: AtomicPtr<&'static dyn Tool> = AtomicPtr::new(ptr::null_mut());
 
-/// From now on `tool` sees every call. The first one installed stays until it panics.
+/// Installs `tool`, which sees every call from now on. The first one installed stays until it panics.
 pub fn install(tool: &'static dyn Tool) {
     weak_symbols::hide_if_linked();
     // A second tool in one process is ignored, as it would be if the first had not made itself known here.
     let _ = TOOL.compare_exchange(ptr::null_mut(), Box::leak(Box::new(tool)), Ordering::AcqRel, Ordering::Relaxed);
 }
 
-/// Runs `body` as a part of the program: the tool sees the calls in it, as it may want to know what that costs.
+/// Runs `body` as a part of the program: the tool sees the calls in it, for example to measure their cost.
 pub fn as_program<R>(body: impl FnOnce() -> R) -> R {
     CallsInProgress::own().outside(body)
 }
@@ -185,7 +187,7 @@ fn tool() -> Option<&'static dyn Tool> {
     unsafe { TOOL.load(Ordering::Acquire).as_ref() }.copied()
 }
 
-/// How to type the arguments of a function.
+/// Converts the words of a function's call to typed arguments.
 pub(crate) type Decode = for<'c> fn(&'c Arguments<'c>) -> Call<'c>;
 
 /// Calls a function with the words behind a pointer; see [`Forward::forward`].
@@ -242,7 +244,7 @@ fn outermost(tool: &'static dyn Tool, calls: CallsInProgress, pending: &Pending<
     result
 }
 
-/// A call of a thread that is in another one, as far as is known.
+/// A call of a thread that seems to be in another one.
 #[cold]
 fn inside(calls: CallsInProgress, pending: &Pending<'_>) -> usize {
     let caller = Caller::last();
@@ -324,7 +326,7 @@ fn seen(tool: &'static dyn Tool, pending: &Pending<'_>, see: impl FnOnce(&Call<'
     }
 }
 
-/// A call that is to be made, or has been.
+/// A call before or after its execution.
 struct Pending<'c> {
     function: &'static Function,
     decode: Decode,
@@ -342,7 +344,7 @@ impl Pending<'_> {
         }
         // SAFETY: `real` is the library's function of this name, and `run` the way to call a function of its arity
         // (both come from one line of `functions`, which a test compares with mpi.h). The words are the program's own
-        // arguments, but for statuses that it ignores, which may be replaced by room for as many (`argument`).
+        // arguments, except that ignored statuses may be replaced by memory for them (`argument`).
         let result = unsafe { (self.run)(self.function.real(), self.words.as_ptr().cast()) };
         self.result.set(Some(result));
         result

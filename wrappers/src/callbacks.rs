@@ -1,21 +1,21 @@
-//! Tells the calls that a callback of the program makes inside another call from those that the MPI library makes there on its
-//! own account.
+//! Distinguishes the calls that a callback of the program makes inside another call from those that the MPI library
+//! itself makes there.
 //!
-//! A call of the library returns into the library: into the object that has its functions, or into one of its plug-ins, such
-//! as ROMIO's in Open MPI. Its Fortran and C++ bindings do not count as the library here, as only a program calls them. A
-//! callback whose last act is a call may leave that call to return into the library as well (a tail call). Then the
-//! library's own code has not called a function of MPI by name before that address, and that can be read there. Where the
-//! library has called another function of its own, that one may have left to MPI in the same way, as `ADIO_Init` of MPICH does
-//! to create an operation: then its code has a jump to a function of MPI.
+//! A call of the library returns into the library: into the object that has its functions, or into one of its plug-ins,
+//! such as ROMIO's in Open MPI. Its Fortran and C++ bindings do not count as the library here, since only programs call
+//! them. A callback whose last act is a call may leave that call to return into the library as well (a tail call). In
+//! that case, the library's own code has not called a function of MPI by name before that address, which can be read
+//! there. If the library has called another of its own functions, that function may have jumped to MPI in the same way,
+//! as `ADIO_Init` of MPICH does to create an operation: then its code has a jump to a function of MPI.
 
 use std::sync::RwLock;
 
 use crate::library;
 use crate::loaded::{Code, Object};
 
-/// The code of the MPI library and of this one, as it is loaded.
+/// The loaded code of the MPI library and of this crate.
 pub(crate) struct LibraryCode {
-    /// How often objects had been loaded and unloaded when this was found out.
+    /// The number of changes to the loaded objects when this was determined.
     changes: u64,
     code: Vec<Code>,
     /// The segments of these objects, which can be read.
@@ -25,7 +25,7 @@ pub(crate) struct LibraryCode {
 
 static CODE: RwLock<Option<LibraryCode>> = RwLock::new(None);
 
-/// Whether the MPI library, and no callback of the program, has made a call that returns to this address.
+/// Whether the MPI library, and not a callback of the program, has made a call that returns to this address.
 pub(crate) fn is_of_library(returns_to: usize) -> bool {
     let changes = Object::changes();
     if let Ok(code) = CODE.read()
@@ -42,7 +42,7 @@ pub(crate) fn is_of_library(returns_to: usize) -> bool {
 }
 
 impl LibraryCode {
-    /// As it is loaded now.
+    /// The currently loaded code.
     pub(crate) fn now() -> Self {
         Self::find(Object::changes())
     }
@@ -92,7 +92,7 @@ impl LibraryCode {
         }
     }
 
-    /// Whether a function that the library has called by name is the entry of one of ours in its procedure linkage table.
+    /// Whether a function that the library has called by name is a stub for one of ours in its procedure linkage table.
     fn is_stub_of_ours(&self, stub: usize) -> bool {
         if cfg!(not(target_arch = "x86_64")) {
             return true;
@@ -110,8 +110,8 @@ impl LibraryCode {
         })
     }
 
-    /// Whether a function of the library has a jump to one of ours. Such a jump is the last act of the function, which then
-    /// leaves no address to return to.
+    /// Whether a function of the library has a jump to one of ours. Such a jump ends the function, which then leaves no
+    /// return address.
     fn leaves_to_ours(&self, function: usize, code: Code) -> bool {
         if cfg!(not(target_arch = "x86_64")) || !code.contains(function + FUNCTION) {
             return false;
@@ -130,7 +130,7 @@ impl LibraryCode {
         })
     }
 
-    /// Whether the word of the library's that a call goes through has the address of a function of ours.
+    /// Whether the word of the library that a call goes through contains the address of one of our functions.
     fn holds_ours(&self, slot: usize) -> bool {
         let is_there = self.segments.iter().any(|part| part.contains(slot) && part.contains(slot.wrapping_add(7)));
         // SAFETY: a word of a loaded object.

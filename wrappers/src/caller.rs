@@ -1,8 +1,8 @@
-//! The place in the program that a call of MPI was made from.
+//! The place in the program that made an MPI call.
 //!
-//! Each exported function begins with a few instructions that no compiler writes: they note the address that the call
-//! returns to, and where the caller's frame begins, in two words of the thread's own. Inside a function of Rust neither can
-//! be had. [`Caller::stack`] goes on from there to the calls around it, as an unwinder does.
+//! Each exported function begins with a few instructions that no compiler generates: they store the return address of
+//! the call, and the beginning of the caller's frame, in two words of thread-local memory. Inside a Rust function
+//! neither is available. [`Caller::stack`] continues from there to the calls around it, like an unwinder.
 
 use std::arch::{asm, global_asm};
 use std::cell::Cell;
@@ -11,7 +11,8 @@ use std::ops::ControlFlow;
 
 use crate::function::Function;
 
-/// Defines an exported function of this name that notes its caller and goes on in `$inner`, with the same arguments.
+/// Defines an exported function of this name that records its caller and continues in `$inner`, with the same
+/// arguments.
 macro_rules! exported {
     ($name:expr, $inner:path) => {
         const _: () = {
@@ -173,8 +174,8 @@ impl Caller {
             }
         }
         let mut walk = Walk { from: self.frame, visit: &mut visit };
-        // SAFETY: the callback has the type asked for, does not panic as long as `visit` does not, and what it is given
-        // outlives the walk.
+        // SAFETY: the callback has the required type, does not panic as long as `visit` does not, and its data outlives
+        // the walk.
         unsafe { _Unwind_Backtrace(note, (&raw mut walk).cast()) };
     }
 
@@ -187,7 +188,7 @@ impl Caller {
     #[must_use]
     pub unsafe fn return_address_before(frame: usize) -> Option<usize> {
         if cfg!(target_arch = "x86_64") {
-            // SAFETY: promised by whoever calls.
+            // SAFETY: guaranteed by the caller.
             Some(unsafe { (frame as *const usize).sub(1).read() })
         } else {
             None

@@ -1,10 +1,10 @@
-//! Contains the panics of this crate and of the tool, and nothing else that unwinds the stack.
+//! Contains the panics of this crate and of the tool, and no other unwinding of the stack.
 //!
-//! What a program throws in a callback, such as a handler of errors, has to pass: an exception of C++, and the unwinding by
-//! which `pthread_exit` and `pthread_cancel` end a thread. `std::panic::catch_unwind` ends the process for either. So one
-//! frame that no compiler writes has a personality routine of its own (System V x86-64 ABI, "Stack Unwind Library"), which
-//! stops the panics of this copy of Rust's standard library and lets all else by. Destructors in the frames of the tool run
-//! in either case.
+//! Exceptions of the program's callbacks, such as error handlers, have to pass: C++ exceptions, and the unwinding by
+//! which `pthread_exit` and `pthread_cancel` end a thread. `std::panic::catch_unwind` ends the process for either. One
+//! frame that no compiler generates therefore has its own personality routine (System V x86-64 ABI, "Stack Unwind
+//! Library"), which stops the panics of this copy of Rust's standard library and lets everything else pass. Destructors
+//! in the frames of the tool run in either case.
 
 use std::arch::global_asm;
 use std::cell::Cell;
@@ -20,7 +20,7 @@ pub(crate) struct Panicked;
 #[repr(transparent)]
 pub(crate) struct Panic(*mut c_void);
 
-/// A function that is run with the data of whoever contains it.
+/// A function that is run with the data of the containing caller.
 pub(crate) type Body<T> = extern "C-unwind" fn(&T) -> usize;
 
 /// A function that is run after a body has panicked.
@@ -70,7 +70,7 @@ unsafe extern "C-unwind" {
 unsafe extern "C" {
     fn _Unwind_SetGR(context: *mut c_void, register: c_int, value: usize);
     fn _Unwind_SetIP(context: *mut c_void, address: usize);
-    /// Where `titr_contain` goes on after a panic: calls `panicked`.
+    /// The point where `titr_contain` continues after a panic: calls `panicked`.
     fn titr_contain_panicked();
 }
 

@@ -1,4 +1,4 @@
-//! One MPI function: its name, how many arguments it takes, whom it concerns, and where the real one is.
+//! One MPI function: its name, its number of arguments, its effect, and its real implementation.
 
 use std::ffi::c_void;
 
@@ -24,7 +24,7 @@ pub struct Function {
     real: Symbol,
 }
 
-/// Appends the C types of a function's arguments, as far as they are read.
+/// Appends the C types of a function's arguments that are read.
 type Types = fn(&mut Vec<&'static str>);
 
 impl Function {
@@ -58,7 +58,7 @@ impl Function {
         self.effect
     }
 
-    /// The C types of the arguments as titr reads them, an empty string for an argument that is passed on unread. `COUNT`
+    /// The C types of the arguments that titr reads, an empty string for an argument that is passed on unread. `COUNT`
     /// stands for `int` or, in a function whose name ends in `_c`, `MPI_Count`.
     #[must_use]
     pub fn types(&self) -> Vec<&'static str> {
@@ -67,7 +67,7 @@ impl Function {
         all
     }
 
-    /// Whether the function's counts are `MPI_Count`s, as its name says by ending in `_c`.
+    /// Whether the function's counts are `MPI_Count`s, as the suffix `_c` of its name indicates.
     pub(crate) fn is_large(&self) -> bool {
         self.large
     }

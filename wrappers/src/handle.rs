@@ -1,4 +1,5 @@
-//! Handles: how MPI names its objects. A handle is an `int` in one family and a pointer in the others; here it is a word.
+//! Handles: MPI's references to its objects. A handle is an `int` in one family and a pointer in the others; here it is
+//! a word.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -1,9 +1,8 @@
-//! The calls of the program that a thread is in: one, or more where a callback of the program has called MPI inside another
-//! call.
+//! The current calls of a thread: one, or more if a callback of the program has called MPI inside another call.
 //!
-//! A call may end without returning. Exceptions run destructors on their way. A jump (`longjmp`) out of a callback leaves no
-//! notice: it is seen at the thread's next call, by the stack. The frame that made the call that was left is not among those
-//! around the next one.
+//! A call may end without returning. Exceptions run destructors on their way. A jump (`longjmp`) out of a callback
+//! gives no notice: it is detected at the thread's next call, from the stack, since the frame that made the abandoned
+//! call is not among those around the next one.
 
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
@@ -110,8 +109,9 @@ impl CallsInProgress {
 }
 
 impl Started {
-    /// Whether the program has jumped out of this call before the same thread made a call at `next`. Where that cannot be
-    /// known, as one of the two is on a stack that is not the thread's, the call is taken to be in progress.
+    /// Whether the program has jumped out of this call before the same thread made a call at `next`. If that cannot be
+    /// determined, because one of the two is on a stack that is not the thread's, the call is assumed to be in
+    /// progress.
     pub(crate) fn was_left_before(&self, next: Caller) -> bool {
         let frame = self.caller.frame;
         if frame == next.frame || stack::is_overwritten(self.caller) {

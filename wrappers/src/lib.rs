@@ -1,15 +1,15 @@
-//! Sees every MPI call of a process once, whatever the MPI library and the language, and hands it to a [`Tool`].
+//! Intercepts every MPI call of a process once, for any MPI library and language, and passes it to a [`Tool`].
 //!
 //! Preloaded into a program, this crate defines each MPI function under both its names, `MPI_X` and `PMPI_X` (MPI 4.0
-//! §15.2). Both are needed: the Fortran bindings of Open MPI call `PMPI_X`, those of MPICH call `MPI_X`, and in parts of
-//! `mpi_f08` it is the other way round. The real function is the library's `PMPI_X`; a thread-local guard tells the call
-//! that the program made from those that the library makes on the way, and the address that these return to from those of the
-//! program's callbacks. Arguments arrive as C passes them, so one set of
-//! functions serves every binding. The `*_f2c` and `*_c2f` conversions are left alone, as the bindings themselves use them, and
-//! so is what tells whether there is a library ([`functions::environment::LEFT_ALONE`]).
+//! §15.2). Both are needed: the Fortran bindings of Open MPI call `PMPI_X`, those of MPICH call `MPI_X`, and in parts
+//! of `mpi_f08` it is the other way round. The real function is the library's `PMPI_X`. A thread-local guard
+//! distinguishes the program's call from those that the library makes inside it, and their return addresses distinguish
+//! these from calls of the program's callbacks. Arguments arrive in C's calling convention, so one set of functions
+//! serves every binding. The `*_f2c` and `*_c2f` conversions are not intercepted, because the bindings themselves use
+//! them, and neither are the functions that reveal whether there is a library ([`functions::environment::LEFT_ALONE`]).
 //!
-//! Nothing is linked. Which library the process runs on is found out at the first call, and what differs between
-//! libraries — sizes of handles, constants, where a status keeps what — is one table, [`abi`].
+//! Nothing is linked. The library of the process is detected at the first call, and the differences between libraries —
+//! sizes of handles, constants, the layout of a status — are one table, [`abi`].
 //!
 //! ```text
 //!   program ─► MPI_X, PMPI_X ─► first on this thread? ─► Tool::call(function, Call, Real) ─► Real::run ─► library's PMPI_X
@@ -18,30 +18,31 @@
 //!
 //! Each module uses only those above it in this list:
 //!
-//! | module | what it knows |
+//! | module | subject |
 //! | --- | --- |
-//! | `loaded`, `library`, `relocations`, `weak_symbols` | the objects of the process, which of them is the MPI library, and what they refer to |
+//! | `loaded`, `library`, `relocations`, `weak_symbols` | the objects of the process, the MPI library among them, and their references |
 //! | [`symbol`] | a function of the library, and how to call one with words |
 //! | [`handle`], [`abi`] | handles, and the constants of each family |
 //! | [`argument`] | one argument of a call |
-//! | [`pmpi`] | MPI calls of the tool's own |
+//! | [`pmpi`] | MPI calls that the tool makes itself |
 //! | [`observation`] | messages inside Open MPI's collectives |
 //! | [`signature`] | the arguments that several functions have in common |
-//! | `caller`, `stack`, [`unwinding`] | where in the program a call was made, and the calls around it |
-//! | `in_progress`, `callbacks`, `bypasses` | the calls that a thread is in, whether the program has left them, and what makes calls that are not seen |
+//! | `caller`, `stack`, [`unwinding`] | the place of a call in the program, and the calls around it |
+//! | `in_progress`, `callbacks`, `bypasses` | the current calls of a thread, whether the program has left them, and objects whose calls are not seen |
 //! | `containment` | panics of the tool, which end here, and exceptions of others, which pass |
-//! | [`functions`], [`call`] | every function, and what happens when the program calls one |
+//! | [`functions`], [`call`] | every function, and the handling of a call of one |
 //!
-//! # Why words are enough
-//! A function is passed on without knowing its types: every argument of every MPI function is an integer or a pointer,
-//! and on Linux's two ABIs, System V x86-64 and AArch64 (AAPCS64), each of those takes one integer register or one
-//! eight-byte stack slot. So `N` arguments are `N` words, whatever they mean, and upper halves that an `int` leaves
-//! undefined are passed on undefined. Three exceptions are written out: `MPI_Wtime` and `MPI_Wtick` return `double`,
-//! and `MPI_Pcontrol` is variadic.
+//! # Why words suffice
+//! A function is passed on without knowledge of its types: every argument of every MPI function is an integer or a
+//! pointer, and on Linux's two ABIs, System V x86-64 and AArch64 (AAPCS64), each of those takes one integer register or
+//! one eight-byte stack slot. `N` arguments are therefore `N` words, with any meaning, and upper halves that an `int`
+//! leaves undefined are passed on undefined. Three exceptions are written out: `MPI_Wtime` and `MPI_Wtick` return
+//! `double`, and `MPI_Pcontrol` is variadic.
 //!
 //! # Panics and exceptions
-//! A panic in the tool is caught before it reaches C, the real call happens if it has not yet, and from then on every
-//! call goes straight through. What the program throws in a callback, and what unwinds a thread that ends, passes.
+//! A panic in the tool is caught before it reaches C, the real call is made if it was not yet made, and from then on
+//! every call goes directly to the library. Exceptions of the program's callbacks, and the unwinding of a thread that
+//! ends, pass.
 
 #[cfg(not(all(
     target_os = "linux",

@@ -1,8 +1,8 @@
-//! The MPI library of this process, and where its functions are.
+//! The MPI library of this process, and its functions.
 //!
-//! Usually behind us in the search order, `RTLD_NEXT`. A library that was loaded with `RTLD_LOCAL` (Python does that to
-//! its extension modules and what they need) is in nobody's search order: it is found among the loaded objects, and
-//! asked by name.
+//! Usually it follows this library in the search order, `RTLD_NEXT`. A library that was loaded with `RTLD_LOCAL`
+//! (Python does that to its extension modules and their dependencies) is in no global search order: it is found among
+//! the loaded objects, and queried by name.
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr;
@@ -77,7 +77,7 @@ fn find() -> Option<SearchScope> {
     names.filter_map(|name| reopen(&name)).find(|handle| has_library(*handle))
 }
 
-/// Whether the program was linked with a library, which then is behind us in the search order.
+/// Whether the program was linked with a library, which then follows this one in the search order.
 pub(crate) fn is_linked() -> bool {
     has_library(BEHIND_US)
 }

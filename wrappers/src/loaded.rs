@@ -1,4 +1,4 @@
-//! The ELF objects that are loaded in this process: the program, its libraries, and libraries that were opened since.
+//! The loaded ELF objects of this process: the program, its libraries, and libraries that were opened later.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::fs;
@@ -32,12 +32,12 @@ impl Object {
             0
         }
         let mut objects: Vec<Self> = Vec::new();
-        // SAFETY: `note` has the type asked for and `objects` outlives the iteration.
+        // SAFETY: `note` has the required type and `objects` outlives the iteration.
         unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut objects).cast()) };
         objects
     }
 
-    /// How often objects have been loaded and unloaded.
+    /// The number of times that objects have been loaded and unloaded.
     pub(crate) fn changes() -> u64 {
         unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, changes: *mut c_void) -> c_int {
             // SAFETY: called by `dl_iterate_phdr` below, with its own valid `info` and the number given there.
@@ -46,7 +46,7 @@ impl Object {
             1
         }
         let mut changes = 0_u64;
-        // SAFETY: `note` has the type asked for and `changes` outlives the iteration.
+        // SAFETY: `note` has the required type and `changes` outlives the iteration.
         unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut changes).cast()) };
         changes
     }
@@ -80,7 +80,8 @@ impl Object {
             (is_readable && within < header.p_filesz as usize).then(|| header.p_filesz as usize - within)
         };
         let left = headers.iter().find_map(left)?;
-        // SAFETY: the linker has mapped so many bytes of the file there, readable, and keeps them as long as the object.
+        // SAFETY: the linker has mapped this many bytes of the file there, readable, and keeps them as long as the
+        // object.
         Some(unsafe { std::slice::from_raw_parts(address as *const u8, left) })
     }
 
@@ -141,7 +142,7 @@ impl Module {
 
 impl Object {
     fn module_with(&self, address: usize) -> Option<Module> {
-        // SAFETY: an object with code that runs or is to be returned to is loaded.
+        // SAFETY: an object with code that runs or will be returned to is loaded.
         let headers = unsafe { self.headers() };
         let has = |header: &&Elf64_Phdr| {
             header.p_type == PT_LOAD

@@ -19,9 +19,9 @@ pub(crate) struct Pinned<'o> {
 pub(crate) struct Reference<'o> {
     pub(crate) name: &'o CStr,
     pub(crate) place: usize,
-    /// Whether the object does without, if nobody defines the function.
+    /// Whether the object works without the function.
     pub(crate) is_weak: bool,
-    /// Whether the word is filled in when the function is first called, as those for calls are.
+    /// Whether the word is filled in at the first call of the function, as those for calls are.
     pub(crate) is_lazy: bool,
 }
 
@@ -115,7 +115,7 @@ impl<'o> Pinned<'o> {
                 _ => {}
             }
         }
-        // Where a linker leaves offsets here, as musl does and glibc in the kernel's own object, nothing is found.
+        // If a linker leaves offsets here, as musl does and glibc in the kernel's own object, nothing is found.
         for table in [&mut found.at_load, &mut found.of_calls] {
             if table.0 <= self.base {
                 *table = (0, 0);

@@ -1,7 +1,8 @@
 //! Argument lists that several functions share, with MPI's names for the arguments.
 //!
-//! `MPI_Send` and its eleven kin differ in what becomes of the message, not in how they describe it. A function that
-//! takes more — a request, a status — has that beside the signature in its line of [`functions`](crate::functions).
+//! `MPI_Send` and its eleven variants differ in their treatment of the message, not in its description. A function with
+//! further arguments — a request, a status — lists them next to the signature in its line of
+//! [`functions`](crate::functions).
 
 use crate::argument::{
     Argument, Arguments, Array, Buffer, ByteDisplacement, Comm, Count, Datatype, Displacement, File, Offset, Op,
@@ -247,7 +248,7 @@ lengths! {
     call: Requests WaitAll TestAll => len = usize::try_from(call.count()).unwrap_or(0);
     call: WaitSome => len = usize::try_from(call.incount()).unwrap_or(0);
     call: Partitions => len = usize::try_from(call.length()).unwrap_or(0);
-    // Of an inter-communicator, the local group, among whom the result is shared out (MPI 4.0 §6.10.2).
+    // For an inter-communicator, the local group, among whose members the result is scattered (MPI 4.0 §6.10.2).
     call: ReduceScatter => members = pmpi::comm_size(call.comm());
     call: Gatherv Scatterv Allgatherv Alltoallv Alltoallw => members = pmpi::comm_peers(call.comm());
     call: Gatherv Scatterv => members_at_root = if pmpi::is_root(call.root(), call.comm()) { call.members() } else { 0 };

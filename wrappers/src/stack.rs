@@ -1,4 +1,4 @@
-//! The stack of a thread: its bounds, and words of frames that may be gone.
+//! The stack of a thread: its bounds, and words of frames that may no longer exist.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ptr;
 
 use crate::caller::Caller;
 
-/// Whether the place that a caller's return address was in holds something else now, so that the call is over. Never where
+/// Whether the place of a caller's return address contains another value now, so that the call is over. Always false if
 /// this architecture has no fixed place for it.
 pub(crate) fn is_overwritten(caller: Caller) -> bool {
     cfg!(target_arch = "x86_64") && word(caller.frame - size_of::<usize>()).is_some_and(|word| word != caller.address)
@@ -17,12 +17,13 @@ fn word(address: usize) -> Option<usize> {
     let mut word = 0_usize;
     let local = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: size_of::<usize>() };
     let remote = libc::iovec { iov_base: ptr::with_exposed_provenance_mut(address), iov_len: size_of::<usize>() };
-    // SAFETY: the kernel writes to `word` alone, and reads what can be read.
+    // SAFETY: the kernel writes to `word` alone, and reads only readable memory.
     let read = unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, &remote, 1, 0) };
     (usize::try_from(read) == Ok(size_of::<usize>())).then_some(word)
 }
 
-/// Whether all these addresses are on the stack that the system gave the calling thread, not on one that the program made.
+/// Whether all these addresses are on the stack that the system gave the calling thread, not on one that the program
+/// created.
 pub(crate) fn is_own(addresses: [usize; 2]) -> bool {
     bounds().is_some_and(|own| addresses.iter().all(|address| own.contains(address)))
 }

@@ -1,4 +1,4 @@
-//! A function of the MPI library, found by its name when it is first called, and called with words for arguments.
+//! A function of the MPI library, looked up by name at its first call, and called with words as arguments.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;

@@ -1,12 +1,12 @@
 //! Hides the functions that this crate defines and the MPI library of the process lacks.
 //!
-//! A program may find out by a weak reference whether a function exists: where nobody defines the function, the dynamic
-//! linker leaves zero (System V gABI, "Symbol Table", `STB_WEAK`), and the program does without. The wheels of Python's
-//! mpi4py are built so, that they run on any MPI from 3.0 on. Preloaded, this crate defines every function of MPI, and such
-//! a program would call functions that the library lacks. So the zeros are put back.
+//! A program may find out by a weak reference whether a function exists: if it is undefined, the dynamic linker leaves
+//! zero (System V gABI, "Symbol Table", `STB_WEAK`), and the program does without. The wheels of Python's mpi4py use
+//! this to run on any MPI from 3.0 on. Preloaded, this crate defines every function of MPI, and such a program would
+//! call functions that the library lacks. The zeros are therefore restored.
 //!
-//! The words that the linker has filled in are mostly write-protected by now (`PT_GNU_RELRO`) and are made writable for
-//! that moment.
+//! Most of the words that the linker has filled in are write-protected by now (`PT_GNU_RELRO`) and are made writable
+//! temporarily.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -61,9 +61,10 @@ impl Pinned<'_> {
         if word.load(Ordering::Relaxed) != ours {
             return;
         }
-        // SAFETY: asks for a number.
+        // SAFETY: only queries a number.
         let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-        // An aligned word is on one page. What the linker protects begins and ends with a page, both rounded down.
+        // An aligned word is on one page. The range that the linker protects begins and ends at a page, both rounded
+        // down.
         let page = place & !(size - 1);
         let protected = self.headers.iter().find(|header| header.p_type == PT_GNU_RELRO).is_some_and(|header| {
             let start = self.base.wrapping_add(header.p_vaddr as usize);
@@ -74,7 +75,7 @@ impl Pinned<'_> {
             !protected || unsafe { libc::mprotect(page as *mut c_void, size, how) } == 0
         };
         if protect(libc::PROT_READ | libc::PROT_WRITE) {
-            // It is writable now, and who reads it meanwhile sees one or the other.
+            // It is writable now, and a concurrent reader sees either value.
             word.store(0, Ordering::Relaxed);
             protect(libc::PROT_READ);
         }

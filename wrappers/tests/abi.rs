@@ -1,4 +1,4 @@
-//! The table of constants is what each installed library's header says.
+//! The table of constants agrees with each installed library's header.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
@@ -10,7 +10,7 @@ use std::process::Command;
 use installed::LIBRARIES;
 use titr_wrappers::abi::{CONSTANTS, Constant, Family};
 
-/// A C program that says which constants are not what the table says.
+/// A C program that prints the constants that differ from the table.
 fn checker(family: Family) -> String {
     let mut c = String::from(
         "#include <mpi.h>\n#include <dlfcn.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\nint main(void) {\n",

@@ -14,7 +14,8 @@ use titr_wrappers::functions;
 fn declared(library: &Library) -> BTreeMap<String, Vec<String>> {
     let mut arguments = vec!["-E", "-P", "-x", "c"];
     arguments.extend(match library.family {
-        // Open MPI hides what MPI 3.0 removed, and has its extensions in a header of their own; its library has them all.
+        // Open MPI hides functions that MPI 3.0 removed, and has its extensions in a header of their own; its library
+        // has them all.
         Family::OpenMpi => &["-DOMPI_OMIT_MPI1_COMPAT_DECLS=0", "-include", "mpi.h", "-include", "mpi-ext.h"][..],
         Family::Mpich | Family::Standard => &["-include", "mpi.h"],
     });
@@ -62,7 +63,8 @@ fn parameters(rest: &str) -> Vec<String> {
     parameters.iter().map(|parameter| parameter.trim().to_owned()).filter(|parameter| parameter != "void").collect()
 }
 
-/// What is left to the library on purpose: conversions that the Fortran bindings call, and what tells whether it is there.
+/// Functions left to the library on purpose: conversions that the Fortran bindings call, and those that reveal its
+/// presence.
 fn is_left_alone(name: &str) -> bool {
     let ends = ["_f2c", "_c2f", "_f082c", "_c2f08", "_f082f", "_f2f08", "_fromint", "_toint"];
     let is_conversion = ends.iter().any(|end| name.ends_with(end));
@@ -74,11 +76,11 @@ fn every_declared_function_is_wrapped_with_its_arity() {
     let wrapped: BTreeMap<&str, usize> = functions::all().map(|function| (function.name(), function.arity())).collect();
     for library in &LIBRARIES {
         let declared = declared(library);
-        // The header of the standard ABI has only what the others lack.
+        // The header of the standard ABI has only the functions that the others lack.
         let least = if library.family == Family::Standard { 40 } else { 400 };
         assert!(declared.len() > least, "{:?}: only {} functions found in mpi.h", library.family, declared.len());
         for (name, parameters) in declared.iter().filter(|(name, _)| !is_left_alone(name)) {
-            // A callback that stands for a constant is passed to MPI, not called; `...` of MPI_Pcontrol is no parameter.
+            // A callback that is a constant is passed to MPI, not called; `...` of MPI_Pcontrol is not a parameter.
             if name == "MPI_DUP_FN" {
                 continue;
             }
@@ -107,7 +109,7 @@ fn arguments_are_read_as_the_types_they_have() {
             let (count, displacement) = if is_large { ("MPI_Count", "MPI_Aint") } else { ("int", "int") };
             for (read, parameter) in function.types().iter().zip(parameters) {
                 let read = read.replace("COUNT", count).replace("DISPLACEMENT", displacement);
-                // What is only passed on has no type.
+                // Arguments that are only passed on have no type.
                 assert!(read.is_empty() || read == c_type(parameter), "{}: {read} for {parameter}", function.name());
                 compared += 1;
             }

@@ -1,5 +1,5 @@
-//! In a process that speaks MPI through `mpi-sys`, the library is recognised, its table agrees with `mpi-sys`, and a
-//! tool sees each call once, with its arguments.
+//! In a process that uses MPI through `mpi-sys`, the library is recognised, its table agrees with `mpi-sys`, and a tool
+//! sees each call once, with its arguments.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
@@ -97,9 +97,9 @@ impl Notes {
 #[test]
 fn a_tool_sees_each_call_once() {
     if size_of::<c::MPI_Comm>() == size_of::<c_int>() {
-        // MPICH's header names no object of its library, and all functions are ours: the linker saw no need for it.
-        // Loaded like this it is out of sight for others, as what Python loads is.
-        // SAFETY: the library may be loaded at any time.
+        // MPICH's header names no object of its library, and all functions are ours, so the linker did not link it.
+        // Loaded like this it is invisible to others, like libraries that Python loads. SAFETY: the library may be
+        // loaded at any time.
         let loaded = unsafe { libc::dlopen(c"libmpich.so".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         assert!(!loaded.is_null());
     }
@@ -153,7 +153,7 @@ fn a_tool_sees_each_call_once() {
         assert_eq!(size, 1);
         assert_eq!(NOTES.take(), ["MPI_Wtime", "MPI_Wtime", "MPI_Comm_size"]);
 
-        // The program gets what it asked for, though the tool fails; it is asked no more.
+        // The program gets its result although the tool fails; the tool is not called any more.
         let mut inter = 1;
         FAILS.store(true, Ordering::Relaxed);
         c::MPI_Comm_test_inter(world, &mut inter);
@@ -181,7 +181,7 @@ fn a_tool_sees_each_call_once() {
     }
 }
 
-/// A handle as a word, be it an `int` or a pointer in whatever `mpi-sys` wraps it.
+/// A handle as a word, for any type in which `mpi-sys` wraps an `int` or a pointer.
 fn raw<H: Copy>(handle: H) -> usize {
     let mut word = 0_usize;
     // SAFETY: a handle is no longer than a word and has no padding.

@@ -1,4 +1,4 @@
-//! Uses every kind of function of `titr-mpi` once; the tests run it under each MPI library.
+//! Uses every kind of function in `titr-mpi` once; the tests run it under each MPI library.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! A call of a function of MPI.
+//! A call of an MPI function.
 
 use std::ffi::c_int;
 

@@ -86,7 +86,7 @@ pub fn largest_argument(collective: &Collective) -> u64 {
     largest(&collective.send).max(largest(&collective.recv))
 }
 
-/// The bytes of the elements that are reduced where those of the program have this size.
+/// The bytes of the elements that are reduced, given the size of the program's elements.
 fn unit(element: Bytes) -> u64 {
     if element == Bytes(8) { 8 } else { 1 }
 }
@@ -99,7 +99,7 @@ impl<'m> Comm<'m> {
     pub fn collective(&self, collective: &Collective, root: Option<u32>) -> Result<(), MpiError> {
         let function = &functions(collective.kind).blocking;
         let Arguments { words, lists } = self.arguments(function, collective, root)?;
-        // SAFETY: `arguments` has made them for this function, and keeps what they point to until here.
+        // SAFETY: `arguments` made them for this function, and keeps their targets until here.
         let code = unsafe { forward(function, &words) };
         drop(lists);
         ended(function, code)
@@ -114,7 +114,7 @@ impl<'m> Comm<'m> {
         let Arguments { mut words, lists } = self.arguments(function, collective, root)?;
         let mut request = HandleCell::empty();
         words.push(request.address());
-        // SAFETY: the arguments of the blocking function, then (MPI_Request *); the request keeps what they point to.
+        // SAFETY: the arguments of the blocking function, then (MPI_Request *); the request keeps their targets.
         let code = unsafe { forward(function, &words) };
         let request = Request::new(self.mpi, request).with_lists(lists);
         ended(function, code).map(|()| request)
@@ -129,7 +129,8 @@ impl<'m> Comm<'m> {
         let Arguments { mut words, lists } = self.arguments(function, collective, root)?;
         let mut request = HandleCell::empty();
         words.extend([self.mpi.abi.info_null.word(), request.address()]);
-        // SAFETY: the arguments of the blocking function, then (MPI_Info, MPI_Request *); the request keeps what they point to.
+        // SAFETY: the arguments of the blocking function, then (MPI_Info, MPI_Request *); the request keeps their
+        // targets.
         let code = unsafe { forward(function, &words) };
         let request = Request::new(self.mpi, request).persistent().with_lists(lists);
         ended(function, code).map(|()| request)
@@ -154,7 +155,7 @@ impl<'m> Comm<'m> {
                 .iter()
                 .map(|bytes| int(*bytes).map(|word| word as c_int))
                 .collect::<Result<Vec<_>, _>>()?;
-            // Only the root has them; the others pass what nobody reads.
+            // Only the root has them; the others pass values that are not read.
             counts.resize(size as usize, 0);
             let starts = counts.iter().scan(0_i64, |end, count| Some(std::mem::replace(end, *end + i64::from(*count))));
             let starts = starts

@@ -36,7 +36,7 @@ impl<'m> Comm<'m> {
         self.rank
     }
 
-    /// How many processes the communicator has.
+    /// The number of processes in the communicator.
     #[must_use]
     pub fn size(&self) -> u32 {
         self.size

@@ -1,4 +1,4 @@
-//! Functions that carry data, by which the processes of titr's own programs tell each other what they know. Preloaded tools do
+//! Functions that carry data, by which the processes of titr's own programs exchange information. Preloaded tools do
 //! not see them.
 
 use std::ffi::c_int;
@@ -50,8 +50,8 @@ impl Comm<'_> {
         let starts: Vec<c_int> =
             counts.iter().scan(0, |end, count| Some(std::mem::replace(end, *end + count))).collect();
         let mut all = vec![0_u8; total];
-        // SAFETY: (const void *, int, MPI_Datatype, void *, const int *, const int *, MPI_Datatype, int, MPI_Comm): `count` bytes of each, and
-        // at the root room for those of all.
+        // SAFETY: (const void *, int, MPI_Datatype, void *, const int *, const int *, MPI_Datatype, int, MPI_Comm):
+        // each has `count` bytes, and the root has room for all of them.
         unsafe {
             let (room, counts, starts) = (address_mut(&mut all), counts.as_ptr(), starts.as_ptr());
             call!(unseen MPI_Gatherv(

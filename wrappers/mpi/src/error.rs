@@ -53,7 +53,7 @@ impl MpiError {
         Self { function, text: "the MPI library has no such function".to_owned() }
     }
 
-    /// An argument is beyond what MPI's functions take.
+    /// An argument exceeds the range of MPI's functions.
     pub(crate) fn too_large(function: &'static str, value: u64) -> Self {
         Self { function, text: format!("{value} is more than an int can hold") }
     }

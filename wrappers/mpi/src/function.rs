@@ -1,4 +1,4 @@
-//! A function of MPI, found by its name when it is first called.
+//! An MPI function, looked up by name at its first call.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;

@@ -1,12 +1,12 @@
 //! MPI for titr's own MPI programs. Nothing is linked: one binary runs under every MPI library that the tracer knows.
 //!
-//! [`Mpi::start`] finds the library of the launcher that has started the process ([`library`]). Functions are looked up by
-//! their `MPI_` names in the order in which the dynamic linker searches, so a preloaded tool, such as titr's tracer, sees
-//! every call ([`function`]). Constants and sizes of handles are those of the table in [`titr_wrappers::abi`].
+//! [`Mpi::start`] finds the library of the launcher that has started the process ([`library`]). Functions are looked up
+//! by their `MPI_` names in the order in which the dynamic linker searches, so a preloaded tool, such as titr's tracer,
+//! sees every call ([`function`]). Constants and sizes of handles come from the table in [`titr_wrappers::abi`].
 //!
-//! Messages have a length and no content: MPI reads from and writes to memory that nobody else looks at ([`room`]). Programs that
-//! measure or imitate communication need no more, and no mistake in them can touch memory of theirs. The few functions
-//! that carry data are in [`data`].
+//! Messages have a length and no content: MPI reads from and writes to memory that nothing else uses ([`room`]). This
+//! suffices for programs that measure or imitate communication, and a mistake in them cannot corrupt their memory. The
+//! few functions that carry data are in [`data`].
 
 mod call;
 mod collective;
@@ -103,12 +103,12 @@ impl Mpi {
         unsafe { call!(unseen MPI_Buffer_attach(room.of(bytes.into()), bytes as c_int)) }
     }
 
-    /// The address of so many handles of `MPI_BYTE`.
+    /// The address of this many handles of `MPI_BYTE`.
     fn bytes_of_each(&self, members: u32) -> usize {
         let length = members as usize * self.abi.handle_bytes;
         let address = self.bytes.of(length as u64);
         for index in 0..members as usize {
-            // SAFETY: the room is that long, and whoever reads it reads the same handles.
+            // SAFETY: the room is long enough, and all readers expect the same handles.
             unsafe { self.abi.byte.store_to(self.abi, address + index * self.abi.handle_bytes) };
         }
         address

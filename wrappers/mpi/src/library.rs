@@ -1,4 +1,4 @@
-//! The file of the MPI library: that of the launcher that has started this process, unless the user says another.
+//! The file of the MPI library: the one of the launcher that has started this process, unless the user names another.
 
 use std::env;
 use std::ffi::{CStr, CString};
@@ -22,7 +22,7 @@ const OPEN_MPI: &[&str] = &["libmpi.so.40", "libmpi.so"];
 /// MPICH's ABI has number 12; Debian names the file after the library.
 const MPICH: &[&str] = &["libmpich.so.12", "libmpi.so.12", "libmpi.so"];
 
-/// Known launchers, the surest marks first: Slurm sets `PMI_RANK` or `PMIX_RANK` whatever the library.
+/// Known launchers, the most specific marks first: Slurm sets `PMI_RANK` or `PMIX_RANK` with any library.
 const LAUNCHERS: [Launcher; 4] = [
     Launcher { mark: "OMPI_COMM_WORLD_SIZE", files: OPEN_MPI },
     Launcher { mark: "MPI_LOCALNRANKS", files: MPICH },

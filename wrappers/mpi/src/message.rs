@@ -12,7 +12,7 @@ use crate::error::MpiError;
 use crate::request::Request;
 use crate::status::{Received, StatusCell};
 
-/// Whom a message goes to or comes from.
+/// The destination or source of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     /// A rank of the communicator.
@@ -33,10 +33,10 @@ pub enum TagChoice {
 }
 
 impl<'m> Comm<'m> {
-    /// Sends so many bytes, and returns when `MPI_Send`, or its kin, does.
+    /// Sends this many bytes; returns when `MPI_Send`, or the function of the mode, does.
     ///
     /// # Errors
-    /// The library's, and where a message is longer than an `int` can say.
+    /// The library's, and if the length of a message exceeds an `int`.
     pub fn send(&self, mode: SendMode, to: Peer, tag: u32, bytes: u64) -> Result<(), MpiError> {
         let Envelope { buffer, count, byte, peer, tag, comm } = self.outgoing("MPI_Send", to, tag, bytes)?;
         // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm), and there are `count` bytes.
@@ -50,10 +50,10 @@ impl<'m> Comm<'m> {
         }
     }
 
-    /// Starts to send so many bytes.
+    /// Starts to send this many bytes.
     ///
     /// # Errors
-    /// The library's, and where a message is longer than an `int` can say.
+    /// The library's, and if the length of a message exceeds an `int`.
     pub fn isend(&self, mode: SendMode, to: Peer, tag: u32, bytes: u64) -> Result<Request<'m>, MpiError> {
         let Envelope { buffer, count, byte, peer, tag, comm } = self.outgoing("MPI_Isend", to, tag, bytes)?;
         let mut request = HandleCell::empty();
@@ -70,7 +70,7 @@ impl<'m> Comm<'m> {
         Ok(Request::new(self.mpi, request))
     }
 
-    /// Receives a message of at most so many bytes.
+    /// Receives a message of at most this many bytes.
     ///
     /// # Errors
     /// The library's, such as that the message is longer.
@@ -82,7 +82,7 @@ impl<'m> Comm<'m> {
         Ok(status.received(self.mpi.abi))
     }
 
-    /// Posts the receive of a message of at most so many bytes.
+    /// Posts the receive of a message of at most this many bytes.
     ///
     /// # Errors
     /// The library's.

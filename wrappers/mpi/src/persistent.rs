@@ -9,10 +9,10 @@ use crate::message::{Envelope, Peer, SendMode, TagChoice};
 use crate::request::Request;
 
 impl<'m> Comm<'m> {
-    /// Sets up the sending of so many bytes.
+    /// Sets up a persistent send of this many bytes.
     ///
     /// # Errors
-    /// The library's, and where a message is longer than an `int` can say.
+    /// The library's, and if the length of a message exceeds an `int`.
     pub fn send_init(&self, mode: SendMode, to: Peer, tag: u32, bytes: u64) -> Result<Request<'m>, MpiError> {
         let Envelope { buffer, count, byte, peer, tag, comm } = self.outgoing("MPI_Send_init", to, tag, bytes)?;
         let mut request = HandleCell::empty();
@@ -29,7 +29,7 @@ impl<'m> Comm<'m> {
         Ok(Request::new(self.mpi, request).persistent())
     }
 
-    /// Sets up the receive of a message of at most so many bytes.
+    /// Sets up a persistent receive of a message of at most this many bytes.
     ///
     /// # Errors
     /// The library's.

@@ -1,4 +1,4 @@
-//! Requests: messages and collectives that are under way.
+//! Requests: messages and collectives in progress.
 
 use std::ffi::c_int;
 
@@ -11,8 +11,8 @@ use crate::call::call;
 use crate::error::MpiError;
 use crate::status::{Received, StatusCell};
 
-/// Something that was started and will be complete, or a persistent request that waits to be started. A request that is
-/// dropped goes on: all that it needs stays where it is.
+/// An operation that was started, or a persistent request that can be started. The operation of a dropped request
+/// continues: its memory is not freed.
 #[must_use]
 pub struct Request<'m> {
     mpi: &'m Mpi,
@@ -40,7 +40,7 @@ impl<'m> Request<'m> {
         self
     }
 
-    /// Whether the request is persistent: complete, it can be started again.
+    /// Whether the request is persistent: after its completion it can be started again.
     #[must_use]
     pub fn is_persistent(&self) -> bool {
         self.is_persistent
@@ -180,7 +180,7 @@ impl Handles {
 
     fn get(&mut self, abi: &Abi, index: usize) -> Handle {
         let address = self.address() + index * abi.handle_bytes;
-        // SAFETY: the cells hold as many handles as requests were given, of which `index` is one.
+        // SAFETY: the cells hold one handle per given request, including number `index`.
         unsafe { Handle::load_from(abi, address) }
     }
 }

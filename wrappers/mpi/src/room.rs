@@ -1,4 +1,4 @@
-//! Memory for messages whose content nobody looks at.
+//! Memory for messages whose content is not used.
 
 use std::cell::Cell;
 
@@ -12,7 +12,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// The address of so many bytes. Messages share them.
+    /// The address of this many bytes. Messages share them.
     pub(crate) fn of(&self, bytes: u64) -> usize {
         if bytes > self.bytes.get() || self.address.get() == 0 {
             let memory = Memory::new(bytes.max(1).next_power_of_two());

@@ -1,11 +1,11 @@
-//! Statuses: which message a receive has got.
+//! Statuses: the message that a receive has matched.
 
 use titr_wrappers::abi::Abi;
 
 /// A message that was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// The sender's rank in the communicator; `None` from nobody.
+    /// The sender's rank in the communicator; `None` for `MPI_PROC_NULL`.
     pub source: Option<u32>,
     /// The message's tag.
     pub tag: u32,

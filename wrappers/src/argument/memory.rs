@@ -124,7 +124,7 @@ impl<T: Stored> Place<'_, T> {
         self.address
     }
 
-    /// The value as it is now; a default where the pointer is null.
+    /// The current value; a default if the pointer is null.
     #[must_use]
     #[inline]
     pub fn get(&self) -> T {
@@ -168,7 +168,7 @@ impl Later {
         self.address
     }
 
-    /// The communicator, to be asked for in the call that completed the request.
+    /// The communicator, to be read in the call that completed the request.
     #[must_use]
     #[inline]
     pub fn get(&self) -> Comm {
@@ -199,8 +199,8 @@ pub struct Text<'c> {
 }
 
 impl Text<'_> {
-    /// The text; an empty one where the pointer is null. MPI reads the argument at the root of a call alone: elsewhere it is not
-    /// to be asked for.
+    /// The text; an empty one if the pointer is null. MPI reads the argument only at the root of a call: other ranks
+    /// must not read it.
     #[must_use]
     pub fn get(&self) -> String {
         if self.address == 0 {
@@ -256,7 +256,7 @@ impl<'c, T: Stored> Array<'c, T> {
         self.len == 0
     }
 
-    /// The `index`-th element as it is now.
+    /// The current value of the `index`-th element.
     #[must_use]
     #[inline]
     pub fn get(&self, index: usize) -> Option<T> {
@@ -271,7 +271,7 @@ impl<'c, T: Stored> Array<'c, T> {
         self.address + index * T::bytes(self.call)
     }
 
-    /// All elements as they are now.
+    /// The current values of all elements.
     #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + use<'c, T> {
         let array = *self;

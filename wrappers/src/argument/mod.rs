@@ -1,8 +1,8 @@
-//! The kinds of argument that MPI's functions take, and how each is read in the library's ABI.
+//! The kinds of arguments of MPI functions, and the way to read each in the library's ABI.
 //!
-//! What a pointer points to is read when it is asked for, not when the call begins: an output is there only after the
-//! real call. An argument that MPI calls "not significant" here (a receive count of a gather away from its root) is an
-//! arbitrary word; it is the tool's business not to ask for it.
+//! The target of a pointer is read on demand, not when the call begins: an output is present only after the real call.
+//! An argument that MPI calls "not significant" (a receive count of a gather away from its root) is an arbitrary word;
+//! the tool must not read it.
 
 mod handle;
 mod memory;
@@ -19,7 +19,7 @@ pub use memory::{Array, ByteDisplacement, Displacement, Later, Place, Stored, Te
 pub(crate) use status::IgnoredStatus;
 pub use status::{Status, StatusArgument, Statuses};
 
-/// The arguments of one call as words, and what is needed to read them.
+/// The arguments of one call as words, and the data needed to read them.
 pub struct Arguments<'c> {
     words: &'c [Cell<usize>],
     large: bool,
@@ -45,7 +45,7 @@ impl<'c> Arguments<'c> {
     }
 }
 
-/// Something that a number of a call's words mean, starting at one of them.
+/// A kind of argument that consists of one or more consecutive words of a call.
 pub trait Argument<'c>: Copy {
     /// How many words it takes.
     const WORDS: usize;
@@ -165,7 +165,7 @@ impl<'c> Argument<'c> for PartitionCount {
     }
 }
 
-/// Where data lies.
+/// The place of data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Buffer {
     address: usize,
@@ -198,7 +198,7 @@ impl<'c> Argument<'c> for Buffer {
     }
 }
 
-/// An argument that is only passed on, whatever its type.
+/// An argument that is only passed on, of any type.
 #[derive(Clone, Copy, Debug)]
 pub struct Opaque;
 

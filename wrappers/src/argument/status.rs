@@ -158,12 +158,12 @@ impl<'c> StatusScratch<'c> {
     #[inline]
     fn one(&self) -> usize {
         let room = self.one.0.get();
-        // SAFETY: nobody has a reference into it.
+        // SAFETY: there are no references into it.
         unsafe { room.write(MaybeUninit::new([0; IgnoredStatus::WORDS])) };
         room.expose_provenance()
     }
 
-    /// The address of so many bytes of memory. A call asks once: from then on it ignores its statuses no more.
+    /// The address of this much memory. A call asks once, and does not ignore its statuses any more from then on.
     fn many(&self, bytes: usize) -> usize {
         let room = self.many.get_or_init(|| {
             let mut room = ROOM.try_with(RefCell::take).unwrap_or_default();

@@ -18,8 +18,8 @@ super::chapter! {
         MPI_Wtime, MPI_Wtick;
 }
 
-/// Defines functions that are left to the library: programs look for them to find out whether an MPI library is loaded yet,
-/// and of which ABI. Python's mpi4py does (4.1, `_mpiabi.py`), and loads none if it finds them here.
+/// Defines functions that are left to the library: programs look for them to find out whether an MPI library is already
+/// loaded, and its ABI. Python's mpi4py does (4.1, `_mpiabi.py`), and loads none if it finds them here.
 macro_rules! questions {
     ($($name:ident($arity:literal))*) => {
         $(super::function!($name, $arity, Local, |_| {});)*

@@ -1,4 +1,5 @@
-//! Functions that libraries add to MPI, `MPIX_`, but for persistent collectives, which stand with their kin.
+//! Functions that libraries add to MPI, `MPIX_`, except persistent collectives, which are listed with other
+//! collectives.
 
 super::chapter! {
     local:

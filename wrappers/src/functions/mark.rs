@@ -1,4 +1,4 @@
-//! Marks of the program, as `MPI_Pcontrol` says them.
+//! Marks of the program, as in `MPI_Pcontrol`.
 
 use std::ffi::{CStr, c_char, c_int};
 

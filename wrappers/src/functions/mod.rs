@@ -1,9 +1,9 @@
 //! Every MPI function once, a file for each chapter of the MPI standard (4.0).
 //!
-//! A line `MPI_Isend, MPI_Isend_c (7): Send, Place<Request>` says: there are these two functions, differing only in the
-//! width of their counts (or in their standing, `MPIX_`); they take seven arguments; these are a message to send and where the request goes. Functions
-//! that are only passed on stand, with their number of arguments, in two lists, `local` and `communicates`: the two
-//! [`Effect`](crate::Effect)s. Those under `written_out` are not called with words alone.
+//! A line `MPI_Isend, MPI_Isend_c (7): Send, Place<Request>` declares two functions that differ only in the width of
+//! their counts (or in being `MPIX_`). They take seven arguments: a message to send, and the place of the request.
+//! Functions that are only passed on are, with their number of arguments, in two lists, `local` and `communicates`: the
+//! two [`Effect`](crate::Effect)s. Functions under `written_out` have arguments that are not words.
 
 use crate::Function;
 
@@ -89,7 +89,7 @@ macro_rules! function {
     };
 }
 
-/// Defines one function: the `static`, and the two symbols. Its arity becomes so many names for the arguments.
+/// Defines one function: the `static`, and the two symbols. Its arity determines the number of argument names.
 macro_rules! define {
     (0, $($rest:tt)*) => { $crate::functions::define!([] $($rest)*); };
     (1, $($rest:tt)*) => { $crate::functions::define!([a] $($rest)*); };
@@ -148,7 +148,7 @@ pub mod process;
 pub mod tools;
 pub mod topology;
 
-/// Every MPI function that is seen: all but conversions and those of [`environment::LEFT_ALONE`].
+/// All intercepted MPI functions: all but conversions and those of [`environment::LEFT_ALONE`].
 pub fn all() -> impl Iterator<Item = &'static Function> {
     let chapters = [
         point_to_point::ALL,

@@ -4,7 +4,7 @@ use crate::argument::{Comm, Group, Op, Opaque, Place, Request, Win};
 use crate::signature::{CompareAndSwap, Exchange, FetchAndOp, Transfer, WinAllocate, WinCreate};
 
 super::chapter! {
-    /// Windows, access to them, and what separates accesses.
+    /// Windows, accesses to them, and synchronisations.
     pub enum OneSided<'c> {
         MPI_Put, MPI_Put_c (8): Transfer<'c>, Win;
         MPI_Rput, MPI_Rput_c (9): Transfer<'c>, Win, Place<'c, Request>;

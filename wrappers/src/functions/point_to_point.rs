@@ -6,7 +6,7 @@ use crate::signature::{
 };
 
 super::chapter! {
-    /// Messages, and the requests that stand for them.
+    /// Messages, and their requests.
     pub enum PointToPoint<'c> {
         MPI_Send, MPI_Send_c (6): Send<'c>;
         MPI_Bsend, MPI_Bsend_c (6): Send<'c>;

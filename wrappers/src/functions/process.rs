@@ -4,7 +4,7 @@ use crate::argument::{Comm, Opaque, Place, Text};
 use crate::pmpi::SpawnInfos;
 
 super::chapter! {
-    /// How MPI begins and ends, and how processes come together.
+    /// The beginning and end of MPI, and the creation and connection of processes.
     pub enum Process<'c> {
         MPI_Init (2): Place<'c, i32>, Opaque;
         MPI_Init_thread (4): Place<'c, i32>, Opaque, i32, Place<'c, i32>;

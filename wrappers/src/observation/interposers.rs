@@ -1,5 +1,5 @@
-//! The functions that are put into the library's tables: each notes what it is asked for and calls the function that was
-//! there before.
+//! The functions that replace entries of the library's tables: each records its arguments and calls the replaced
+//! function.
 
 use std::ffi::c_int;
 
@@ -30,7 +30,7 @@ impl StatusRoom {
     }
 }
 
-/// Calls what was there before us.
+/// Calls the replaced function.
 ///
 /// # Safety
 /// The function takes these arguments.
@@ -228,7 +228,7 @@ pub(super) extern "C-unwind" fn wait(request: usize, status: usize) -> usize {
 pub(super) extern "C-unwind" fn wait_all(count: usize, array: usize, statuses: usize) -> usize {
     let statuses = StatusRoom::at(statuses, count);
     let words = [count, array, statuses.address];
-    // SAFETY: the library's own arguments, (count, requests, statuses), and room for so many.
+    // SAFETY: the library's own arguments, (count, requests, statuses), and room for `count` statuses.
     unsafe {
         let done = || (0..count).map(|at| (at, statuses.get(at))).collect();
         waited((count, array), || original(|all| all.requests.wait_all, words), done)
@@ -257,7 +257,7 @@ pub(super) extern "C-unwind" fn wait_some(
 ) -> usize {
     let statuses = StatusRoom::at(statuses, count);
     let words = [count, array, outcount, indices, statuses.address];
-    // SAFETY: the library's own arguments, (count, requests, int *, int *, statuses), and room for so many.
+    // SAFETY: the library's own arguments, (count, requests, int *, int *, statuses), and room for `count` statuses.
     unsafe {
         let done = || {
             let count = usize::try_from((outcount as *const c_int).read()).unwrap_or(0);

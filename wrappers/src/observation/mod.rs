@@ -1,10 +1,10 @@
-//! The messages that Open MPI's collectives really send, seen where the library's layers meet.
+//! The messages that Open MPI's collectives really send, observed at the interface between the library's layers.
 //!
 //! All of its messages pass through two tables of functions that it exports: `mca_pml`, which starts them
-//! (`ompi/mca/pml/pml.h`), and `ompi_request_functions`, which waits for them (`ompi/request/request.h`). Ours are put in
-//! their place; they note, on a thread that [watches](watch) a collective, the messages of its communicator whose tag is
-//! below zero, as those of collectives are, and call what was there. The tables are those of Open MPI 4; where they
-//! are not, nothing is replaced.
+//! (`ompi/mca/pml/pml.h`), and `ompi_request_functions`, which waits for them (`ompi/request/request.h`). Their entries
+//! are replaced by functions that record, on a thread that [watches](watch) a collective, the messages of its
+//! communicator with negative tags, which only collectives use, and call the replaced functions. The tables are those
+//! of Open MPI 4; without them, nothing is replaced.
 //!
 //! A message is complete for its sender or receiver when the library has waited for it, or at the end of the collective.
 
@@ -20,15 +20,14 @@ use crate::abi::{Abi, Family};
 use crate::argument::{Comm, Datatype};
 use crate::{library, pmpi};
 
-/// A message of a collective, as one end saw it. Times are those of the clock that was given.
+/// A message of a collective, as one end saw it. Times are those of the given clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObservedMessage {
     /// Whether this end sent it.
     pub sent: bool,
-    /// The other one, as a member of the communicator; `None` where a receive was from anybody and nobody asked whom it
-    /// was from.
+    /// The other end, as a member of the communicator; `None` for a wildcard receive whose source was not queried.
     pub peer: Option<u32>,
-    /// How much it carried; of a receive whose status nobody had, how much there was room for.
+    /// The bytes of the message; for a receive without a status, the size of its buffer.
     pub bytes: u64,
     /// When it was started.
     pub begin: u64,
@@ -135,8 +134,8 @@ pub fn install(abi: &Abi) -> Result<(), Unobservable> {
     Ok(())
 }
 
-/// Does `body`, a collective on `comm`, and says what messages it was made of on this thread, in the order in which they
-/// were started; `None` if some were on other communicators.
+/// Runs `body`, a collective on `comm`, and returns its messages on this thread, in the order of their start; `None` if
+/// some were on other communicators.
 pub fn watch<R>(
     comm: Comm,
     now: impl Fn() -> u64 + 'static,
@@ -187,7 +186,7 @@ impl Watch {
         }
     }
 
-    /// A request is complete, and this is what its status says.
+    /// Records the completion of a request, with its status.
     fn complete(&mut self, request: usize, status: Option<OmpiStatus>) {
         if let Some(at) = self.open.iter().position(|&(it, _)| it == request) {
             let (_, message) = self.open.remove(at);

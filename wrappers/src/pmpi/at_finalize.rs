@@ -1,13 +1,13 @@
-//! The last moment of `MPI_Finalize` at which a tool may communicate.
+//! A callback at the last moment of `MPI_Finalize` at which a tool may communicate.
 
 use std::ffi::{c_int, c_void};
 
 use super::ErrorCode;
 use crate::abi::{Abi, Family};
 
-/// Has `MPI_Finalize` call `last` once it has called all functions that the program has attached to `MPI_COMM_SELF`, and before
-/// anything else is ended: those are called in the reverse order of that in which they were attached (MPI 4.0 §11.2.4). To be
-/// called before the program can attach any. MPICH goes on with those of `MPI_COMM_WORLD`, while it still communicates.
+/// Makes `MPI_Finalize` call `last` after all functions that the program has attached to `MPI_COMM_SELF`, and before
+/// anything else is ended: those are called in the reverse order of their attachment (MPI 4.0 §11.2.4). To be called
+/// before the program can attach any. MPICH continues with those of `MPI_COMM_WORLD`, while it still communicates.
 ///
 /// # Errors
 /// The library's code; `last` is not called then.

@@ -1,4 +1,4 @@
-//! Properties of datatypes, asked of MPI, and datatypes that a tool makes.
+//! Properties of datatypes, queried from MPI, and datatypes that a tool creates.
 
 use std::ffi::c_int;
 
@@ -7,7 +7,7 @@ use crate::abi::Abi;
 use crate::argument::{Datatype, HandleCell};
 use crate::handle::DatatypeKind;
 
-/// `MPI_Type_get_true_extent`: the lower bound and the extent of an element's data, without what was added to its bounds.
+/// `MPI_Type_get_true_extent`: the lower bound and the extent of an element's data, excluding additions to its bounds.
 pub(super) fn true_extent(datatype: Datatype) -> Option<(i64, i64)> {
     let (mut lower, mut extent) = (0_i64, 0_i64);
     // SAFETY: (MPI_Datatype, MPI_Aint *, MPI_Aint *); MPI_Aint is 64 bits wide on these platforms.
@@ -15,7 +15,7 @@ pub(super) fn true_extent(datatype: Datatype) -> Option<(i64, i64)> {
     Some((lower, extent))
 }
 
-/// Whether a datatype is one of MPI's own: made from no integers, addresses or datatypes.
+/// Whether a datatype is predefined: made from no integers, addresses or datatypes.
 pub(super) fn is_named(datatype: Datatype) -> bool {
     let mut numbers: [c_int; 4] = [1; 4];
     let [integers, addresses, datatypes, combiner] = numbers.each_mut().map(|number| &raw mut *number);

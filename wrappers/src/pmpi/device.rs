@@ -1,4 +1,5 @@
-//! Memory of devices, such as GPUs, which some libraries take buffers in ("CUDA-aware MPI") and the host may not be able to read.
+//! Memory of devices, such as GPUs, which some libraries accept as buffers ("CUDA-aware MPI") and the host may not be
+//! able to read.
 
 use std::env;
 use std::ffi::c_void;
@@ -12,8 +13,8 @@ const RUNTIMES: [&str; 5] = ["libcuda.so", "libcudart.so", "libamdhip64.so", "li
 /// Variables by which MVAPICH, Cray MPICH and Intel MPI are asked to take buffers in the memory of devices.
 const VARIABLES: [&str; 4] = ["MV2_USE_CUDA", "MV2_USE_ROCM", "MPICH_GPU_SUPPORT_ENABLED", "I_MPI_OFFLOAD"];
 
-/// Whether buffers of this process may be in the memory of a device: the library says that it takes such, or it was asked to, or
-/// something is loaded that has such memory.
+/// Whether buffers of this process may be in the memory of a device: the library supports such buffers, or the user
+/// requested support, or a loaded library has such memory.
 #[must_use]
 pub fn may_be_used() -> bool {
     static QUERIES: [Symbol; 3] = [
@@ -33,14 +34,14 @@ fn is_runtime(object: &Object) -> bool {
     RUNTIMES.iter().any(|runtime| name.starts_with(runtime.as_bytes()))
 }
 
-/// Whether the host can read the bytes at all `addresses`. The system is asked, which does not mind if it cannot.
+/// Whether the host can read the bytes at all `addresses`. The system checks this without a fault.
 pub(super) fn are_readable<const N: usize>(addresses: [usize; N]) -> bool {
     let mut bytes = [0_u8; N];
     let there = addresses.map(|address| libc::iovec { iov_base: address as *mut c_void, iov_len: 1 });
     let here = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: N };
-    // SAFETY: there is room for a byte of each address; the system reads those of this process, and checks the addresses.
+    // SAFETY: there is room for one byte per address; the system reads bytes of this process, and checks the addresses.
     let read = unsafe { libc::process_vm_readv(libc::getpid(), &raw const here, 1, there.as_ptr(), N as u64, 0) };
-    // Where the system does not answer, as in some containers, MPI may find out.
+    // If the system does not support this, as in some containers, MPI has to find out.
     read == N as isize || std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT) && read < 0
 }
 
@@ -53,7 +54,7 @@ mod tests {
         let byte = 7_u8;
         let address = &raw const byte as usize;
         assert!(are_readable([address, address]));
-        // SAFETY: a page of its own, which nobody touches.
+        // SAFETY: a page of its own, which is not used otherwise.
         let page = unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             libc::mmap(std::ptr::null_mut(), 4096, libc::PROT_NONE, flags, -1, 0)

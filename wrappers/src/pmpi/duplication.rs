@@ -1,4 +1,4 @@
-//! `MPI_Comm_idup` as a tool makes it for the program.
+//! `MPI_Comm_idup`, called by a tool for the program.
 
 use std::ffi::c_int;
 
@@ -26,7 +26,7 @@ impl Duplication {
         Ok(Self { abi, request })
     }
 
-    /// Whether it is complete, after which this must not be asked again. An error completes it.
+    /// Whether it is complete, after which this must not be called again. An error completes it.
     pub fn is_complete(&mut self) -> bool {
         let mut flag: c_int = 0;
         // SAFETY: (MPI_Request *, int *, MPI_Status *).

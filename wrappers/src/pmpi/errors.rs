@@ -1,4 +1,4 @@
-//! Errors of MPI functions: what they return, and who is told.
+//! Errors of MPI functions: their codes, and their handlers.
 
 use std::ffi::{c_int, c_void};
 
@@ -7,11 +7,11 @@ use crate::abi::Abi;
 use crate::argument::{Comm, HandleCell};
 use crate::handle::ErrhandlerKind;
 
-/// Has the functions that a tool calls on a communicator of its own return their errors, where they would end the program.
+/// Makes the functions that a tool calls on its own communicator return their errors instead of ending the program.
 pub fn return_errors(abi: &Abi, comm: Comm) {
     let mut handler = HandleCell::<ErrhandlerKind>::empty();
-    // SAFETY: (MPI_Comm_errhandler_function *, MPI_Errhandler *), (MPI_Comm, MPI_Errhandler) and (MPI_Errhandler *). The
-    // function is called with variable arguments, of which it reads none.
+    // SAFETY: (MPI_Comm_errhandler_function *, MPI_Errhandler *), (MPI_Comm, MPI_Errhandler) and (MPI_Errhandler *).
+    // The function is called with variable arguments, and reads none of them.
     unsafe {
         if call!(MPI_Comm_create_errhandler(ignore as *const (), handler.address())).is_ok() {
             let _ = call!(MPI_Comm_set_errhandler(comm, handler.get(abi)));
@@ -37,14 +37,15 @@ pub(super) fn are_fatal(abi: &Abi, comm: Comm) -> bool {
 /// After a handler that returns, the function that failed returns the error (MPI 4.0 §9.3).
 extern "C" fn ignore(_: *const c_void, _: *const c_int) {}
 
-/// `MPI_Comm_call_errhandler`: does what the program has asked for on an error of `comm`, which may be to end the program.
+/// `MPI_Comm_call_errhandler`: calls the program's error handler for an error of `comm`, which may end the program.
 pub fn raise(comm: Comm, ErrorCode(code): ErrorCode) {
     // SAFETY: (MPI_Comm, int).
     let _ = unsafe { call!(MPI_Comm_call_errhandler(comm, code)) };
 }
 
-/// Whether a collective that returned this error has taken place nevertheless: others may have got its messages. Classes of
-/// errors in arguments, which MPI finds before it communicates, come before `MPI_ERR_TRUNCATE` in every family.
+/// Whether a collective that returned this error has taken place nevertheless: others may have received its messages.
+/// Classes of errors in arguments, which MPI detects before it communicates, precede `MPI_ERR_TRUNCATE` in every
+/// family.
 #[must_use]
 pub fn has_taken_place(abi: &Abi, error: ErrorCode) -> bool {
     class(error).is_some_and(|class| class >= abi.err_truncate)

@@ -1,7 +1,7 @@
-//! Messages between the members of a communicator, of data that lies in packed form in memory of the tool.
+//! Messages between the members of a communicator, of packed data in memory of the tool.
 //!
-//! An exchange owns three buffers: for the data that the program gives, for the data that it gets, and for scratch. With parts
-//! of them it does what MPI programs do: send and receive, at once or in the background, copy and reduce.
+//! An exchange owns three buffers: for input data of the program, for output data, and for scratch. Parts of them are
+//! used as in MPI programs: sent and received, at once or in the background, copied and reduced.
 
 use std::collections::VecDeque;
 use std::ffi::c_int;
@@ -38,7 +38,7 @@ pub struct Part {
     pub len: u64,
 }
 
-/// The side of an operation on which an operand stands, where the operation does not commute.
+/// The side of an operand in a non-commutative operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// `into = from ⊕ into`.
@@ -115,7 +115,7 @@ impl Exchange {
     /// The library's code.
     pub fn send(&mut self, to: u32, part: Part) -> Result<(), ErrorCode> {
         let (at, bytes) = (self.address(part)?, Bytes::new(self.abi, part.len)?);
-        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm); so many bytes are there.
+        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm); this many bytes are there.
         unsafe { call!(MPI_Send(at, bytes.count, bytes.datatype, to as c_int, self.tag, self.comm)) }
     }
 
@@ -125,7 +125,7 @@ impl Exchange {
     /// The library's code.
     pub fn recv(&mut self, from: u32, part: Part) -> Result<(), ErrorCode> {
         let (at, bytes, ignore) = (self.address(part)?, Bytes::new(self.abi, part.len)?, self.abi.status_ignore);
-        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *); there is room for so many bytes.
+        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *); there is room for this many bytes.
         unsafe { call!(MPI_Recv(at, bytes.count, bytes.datatype, from as c_int, self.tag, self.comm, ignore)) }
     }
 
@@ -172,7 +172,7 @@ impl Exchange {
     /// An error code if the buffer is too short.
     pub fn put(&mut self, space: Space, number: u64) -> Result<(), ErrorCode> {
         let at = self.address(Part { space, offset: 0, len: 8 })?;
-        // SAFETY: so many bytes are there.
+        // SAFETY: this many bytes are there.
         unsafe { (at as *mut u64).write(number) };
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Exchange {
     /// An error code if the buffer is too short.
     pub fn get(&self, space: Space) -> Result<u64, ErrorCode> {
         let at = self.address(Part { space, offset: 0, len: 8 })?;
-        // SAFETY: so many bytes are there, and any are a number.
+        // SAFETY: this many bytes are there, and any value is a valid number.
         Ok(unsafe { (at as *const u64).read() })
     }
 
@@ -203,7 +203,7 @@ impl Exchange {
         unsafe { call!(MPI_Wait(request.address(), self.abi.status_ignore)) }
     }
 
-    /// Whether the `nth` of the messages that were started is complete, after which it no longer counts.
+    /// Whether the `nth` of the started messages is complete, after which it is not counted any more.
     ///
     /// # Errors
     /// The library's code; the message is complete then.
@@ -225,7 +225,7 @@ impl Exchange {
     pub fn copy(&mut self, from: Part, to: Part) -> Result<(), ErrorCode> {
         let len = from.len.min(to.len) as usize;
         let [from, to] = [self.address(from)?, self.address(to)?];
-        // SAFETY: both have so many bytes.
+        // SAFETY: both have this many bytes.
         unsafe { std::ptr::copy(from as *const u8, to as *mut u8, len) };
         Ok(())
     }
@@ -238,7 +238,8 @@ impl Exchange {
         let bytes = from.len.min(into.len);
         let [from, to] = [self.address(from)?, self.address(into)?];
         if side == Side::Left || by.commutes() {
-            // SAFETY: both have so many bytes, at multiples of the element from where any datatype may lie.
+            // SAFETY: both have this many bytes, at multiples of the element from an address that is aligned for any
+            // datatype.
             return unsafe { by.apply(from, to, bytes, self.comm) };
         }
         // MPI leaves the result on the right.
@@ -255,7 +256,7 @@ impl Exchange {
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        // After an error: what is under way may still write here.
+        // After an error: operations in progress may still write here.
         while self.pending() > 0 {
             let _ = self.wait(0);
         }
@@ -278,7 +279,7 @@ impl Bytes {
         }
     }
 
-    /// One element of a datatype of so many bytes: large blocks, and the bytes that are left behind them.
+    /// One element of a datatype of this many bytes: large blocks, and the remaining bytes.
     fn many(abi: &Abi, bytes: u64) -> Result<Self, ErrorCode> {
         const BLOCK: c_int = 1 << 20;
         let (mut block, mut whole) = (HandleCell::<DatatypeKind>::empty(), HandleCell::<DatatypeKind>::empty());
@@ -305,7 +306,7 @@ impl Bytes {
 impl Drop for Bytes {
     fn drop(&mut self) {
         if let Some(datatype) = &mut self.made {
-            // SAFETY: (MPI_Datatype *), a datatype of `many`; messages that use it keep what they need of it.
+            // SAFETY: (MPI_Datatype *), a datatype of `many`; messages that use it keep the parts that they need.
             let _ = unsafe { call!(MPI_Type_free(datatype.address())) };
         }
     }

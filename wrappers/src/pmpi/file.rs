@@ -1,4 +1,4 @@
-//! Places in files, as MPI counts them.
+//! Positions in files, in MPI's units.
 
 use crate::argument::{File, Offset};
 

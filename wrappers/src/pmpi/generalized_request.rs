@@ -1,4 +1,4 @@
-//! A request that a tool makes and completes (MPI 4.0 §12.2): the program waits for it as for any other.
+//! A request that a tool creates and completes (MPI 4.0 §12.2): the program waits for it as for any other.
 
 use std::ffi::{c_int, c_void};
 

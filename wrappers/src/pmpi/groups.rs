@@ -1,4 +1,4 @@
-//! The ranks that the members of one group have in another.
+//! The ranks of the members of one group in another.
 
 use std::ffi::c_int;
 
@@ -7,8 +7,8 @@ use crate::abi::Abi;
 use crate::argument::{Comm, Group, HandleCell};
 use crate::handle::GroupKind;
 
-/// The ranks that the members of a communicator have in another one, in its order. `None` stands for a member that the
-/// other one does not have.
+/// The ranks of the members of a communicator in another one, in order. `None` stands for a member that the other one
+/// does not have.
 pub struct Translation {
     /// The members of its own (or local) group.
     pub local: Vec<Option<u32>>,

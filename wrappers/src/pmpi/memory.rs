@@ -12,7 +12,7 @@ impl Memory {
     /// The strictest alignment that an element of any datatype may need, in bytes.
     const ALIGNMENT: usize = 64;
 
-    /// Memory of so many bytes.
+    /// Memory of this many bytes.
     #[must_use]
     pub fn new(len: u64) -> Self {
         let layout = usize::try_from(len).ok().and_then(|len| Layout::from_size_align(len, Self::ALIGNMENT).ok());
@@ -42,7 +42,7 @@ impl Memory {
     }
 }
 
-// SAFETY: nobody else has the address but MPI, which does not ask what thread it is called from.
+// SAFETY: only MPI has the address, and it does not depend on the calling thread.
 unsafe impl Send for Memory {}
 
 impl Drop for Memory {

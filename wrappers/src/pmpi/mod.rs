@@ -1,8 +1,8 @@
 //! The few MPI functions that a tool calls itself, by their profiling names, so that no tool sees them.
 //!
-//! All but [`allreduce`], [`barrier`], [`split`], [`free`], [`ToolComm`], [`nonblocking_call`] and [`exchange`] are local.
-//! Handles must be those of live objects, as everywhere in MPI; an error gives a neutral value (no rank, no size, nothing),
-//! and with MPI's default error handler ends the program.
+//! All but [`allreduce`], [`barrier`], [`split`], [`free`], [`ToolComm`], [`nonblocking_call`] and [`exchange`] are
+//! local. Handles must refer to live objects, as everywhere in MPI; an error gives a neutral value (no rank, no size,
+//! nothing), and with MPI's default error handler ends the program.
 
 use std::ffi::c_int;
 

@@ -1,4 +1,4 @@
-//! Blocking calls of the program in their nonblocking form, for a tool that has something to do meanwhile.
+//! Blocking calls of the program in their non-blocking form, for a tool that has other work in the meantime.
 
 use std::ffi::c_int;
 
@@ -116,7 +116,7 @@ impl NonblockingCall {
         Ok(Self { abi, form: Form::Request { request, status, _data: data } })
     }
 
-    /// Whether the message is complete, after which this must not be asked again. Never if MPI reports an error.
+    /// Whether the message is complete, after which this must not be called again. Never if MPI reports an error.
     ///
     /// # Errors
     /// The library's code.
@@ -222,7 +222,7 @@ pub fn start_persistent(requests: &Array<'_, Request>, index: usize) -> Result<(
     unsafe { call!(MPI_Start(requests.address(index))) }
 }
 
-/// `MPI_Request_free`: a request goes on without its handle.
+/// `MPI_Request_free`: the operation of a request continues without its handle.
 pub fn free(abi: &Abi, request: Request) {
     let mut cell = HandleCell::holding(request);
     if cell.get(abi) != abi.request_null {

@@ -1,7 +1,7 @@
 //! Operations on packed data.
 //!
-//! `MPI_Reduce_local` wants its operands as the datatype lays them out. For a named datatype without gaps that is as they
-//! are packed; others are laid out for the occasion.
+//! `MPI_Reduce_local` requires its operands in the layout of the datatype. For a predefined datatype without gaps this
+//! is the packed layout; for others, operands are unpacked temporarily.
 
 use std::ffi::c_int;
 
@@ -18,7 +18,7 @@ pub struct Reduction {
     datatype: Datatype,
     /// Bytes of data in an element.
     size: u64,
-    /// How elements lie in memory; `None`: as they are packed.
+    /// The layout of elements in memory; `None`: packed.
     layout: Option<Layout>,
     commutes: bool,
 }
@@ -34,7 +34,7 @@ struct Layout {
 }
 
 impl Reduction {
-    /// An operation on elements of a datatype; `None` where MPI does not tell what the datatype is.
+    /// An operation on elements of a datatype; `None` if MPI does not reveal the structure of the datatype.
     #[must_use]
     pub fn new(op: Op, datatype: Datatype) -> Option<Self> {
         let size = type_size(datatype)?;
@@ -45,14 +45,14 @@ impl Reduction {
         Some(Self { op, datatype, size, layout, commutes: op_is_commutative(op) })
     }
 
-    /// Whether operands may change places.
+    /// Whether the operation is commutative.
     #[must_use]
     pub fn commutes(&self) -> bool {
         self.commutes
     }
 
-    /// Whether the library has the operation for the datatype: reduces no elements on a communicator of one member, whose
-    /// errors are returned.
+    /// Whether the library has the operation for the datatype: reduces no elements on a communicator of one member,
+    /// which returns its errors.
     #[must_use]
     pub fn is_allowed(&self, alone: Comm) -> bool {
         let nothing = std::ptr::null_mut::<u8>();
@@ -63,7 +63,7 @@ impl Reduction {
     /// `right = left ⊕ right` on `bytes` bytes of packed data.
     ///
     /// # Safety
-    /// Both are addresses of so many bytes of data, aligned as the datatype wants it, and do not overlap.
+    /// Both are addresses of this many bytes of data, aligned as the datatype requires, and do not overlap.
     pub(super) unsafe fn apply(&self, left: usize, right: usize, bytes: u64, comm: Comm) -> Result<(), ErrorCode> {
         let Some(count) = bytes.checked_div(self.size) else { return Ok(()) };
         let Some(layout) = self.layout else {

@@ -1,4 +1,4 @@
-//! The program's own data, as the arguments of a call describe it: packed for a message, and put back in its place.
+//! The program's own data, described by the arguments of a call: packed for a message, and unpacked to its place.
 
 use std::ffi::c_int;
 
@@ -56,13 +56,13 @@ impl Region {
         Self { address, count, datatype, size, extent }
     }
 
-    /// This region moved on by so many times the datatype's extent.
+    /// This region, displaced by a multiple of the datatype's extent.
     #[must_use]
     pub fn displaced(self, elements: i64) -> Self {
         self.displaced_bytes(elements.wrapping_mul(self.extent))
     }
 
-    /// This region moved on by so many bytes.
+    /// This region, displaced by a number of bytes.
     #[must_use]
     pub fn displaced_bytes(self, bytes: i64) -> Self {
         Self { address: self.address.wrapping_add_signed(bytes as isize), ..self }
@@ -84,7 +84,8 @@ impl Region {
         })
     }
 
-    /// Whether the host can read the memory that the region's data begins and ends in: that of a device it may not.
+    /// Whether the host can read the memory at the beginning and the end of the region's data; memory of a device may
+    /// be unreadable.
     #[must_use]
     pub fn is_readable(&self) -> bool {
         let Some((lower, span)) = true_extent(self.datatype).filter(|_| self.bytes() > 0) else { return true };
@@ -103,8 +104,8 @@ impl Region {
             let (count, bytes, at) = (count as c_int, (count * self.size) as c_int, room + at as usize);
             let elements = self.elements(address, count)?;
             let Elements { address, count, datatype, .. } = elements;
-            // SAFETY: (const void *, int, MPI_Datatype, void *, int, int *, MPI_Comm). The program says what is at its
-            // address. In one kind of processes packed data is as long as the data.
+            // SAFETY: (const void *, int, MPI_Datatype, void *, int, int *, MPI_Comm). The program vouches for the data
+            // at its address. With processes of one kind, packed data is as long as the data.
             unsafe { call!(MPI_Pack(address, count, datatype, at, bytes, &raw mut position, comm))? };
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Processes of other worlds: what a spawn is told, and who has spawned this world.
+//! Processes of other worlds: the environment of spawned processes, and the parents of this world.
 
 use std::ffi::{CString, c_int};
 use std::mem::ManuallyDrop;
@@ -9,7 +9,7 @@ use crate::abi::{Abi, Family};
 use crate::argument::{Argument, Arguments, Comm, HandleCell, Info};
 use crate::handle::{Handle, InfoKind};
 
-/// `MPI_Comm_get_parent`: the communicator with those who spawned this world; `None` where nobody did.
+/// `MPI_Comm_get_parent`: the communicator with the processes that spawned this world; `None` if it was not spawned.
 #[must_use]
 pub fn comm_parent(abi: &Abi) -> Option<Comm> {
     let mut cell = HandleCell::empty();
@@ -25,7 +25,8 @@ pub fn socket_ends(socket: c_int) -> Option<(SocketAddr, SocketAddr)> {
     if socket < 0 {
         return None;
     }
-    // SAFETY: the program has just given the open socket to MPI; here it is only asked for its addresses, and not closed.
+    // SAFETY: the program has just given the open socket to MPI; it is only queried for its addresses here, and not
+    // closed.
     let stream = ManuallyDrop::new(unsafe { TcpStream::from_raw_fd(socket) });
     Some((stream.local_addr().ok()?, stream.peer_addr().ok()?))
 }
@@ -47,8 +48,9 @@ pub struct ChangedInfos {
 }
 
 impl<const MULTIPLE: bool> SpawnInfos<'_, MULTIPLE> {
-    /// Has the call give the processes that it starts this environment variable, and otherwise what the program says: to be
-    /// called at the root, before the call. `None` where the library has no such hint, or does not take a hint so long.
+    /// Makes the call give the processes that it starts this environment variable, in addition to the program's hints:
+    /// to be called at the root, before the call. `None` if the library has no such hint, or does not accept one of
+    /// this length.
     #[must_use]
     pub fn with_variable(&self, name: &str, value: &str) -> Option<ChangedInfos> {
         let abi = self.call.abi;

@@ -1,4 +1,4 @@
-//! A communicator of the tool's own.
+//! A communicator of the tool.
 
 use std::ffi::c_int;
 
@@ -26,7 +26,7 @@ impl ToolComm {
     /// The library's code.
     pub fn ssend(&self, bytes: &[u8], to: u32) -> Result<(), ErrorCode> {
         let (count, to) = (int(bytes.len())?, int(to)?);
-        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm), and so many bytes are there.
+        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm), and this many bytes are there.
         unsafe { call!(MPI_Ssend(bytes.as_ptr(), count, self.abi.byte, to, 0, self.comm)) }
     }
 
@@ -36,7 +36,7 @@ impl ToolComm {
     /// The library's code.
     pub fn recv(&self, bytes: &mut [u8], from: u32) -> Result<(), ErrorCode> {
         let (abi, count, from) = (self.abi, int(bytes.len())?, int(from)?);
-        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *), and there is room for so many bytes.
+        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *), and there is room for this many bytes.
         unsafe { call!(MPI_Recv(bytes.as_mut_ptr(), count, abi.byte, from, 0, self.comm, abi.status_ignore)) }
     }
 

@@ -1,17 +1,19 @@
-//! The calls around a call of MPI, by rules that are read once.
+//! The calls around an MPI call, found by rules that are read once.
 //!
-//! The unwinding tables of a compiler say how to find the caller's registers from any instruction. An unwinder looks the
-//! instruction up and interprets what it finds, again for each frame of each walk. A program returns to few addresses,
-//! however often it calls MPI. An [`Unwinder`] therefore reads the tables once for each return address, and keeps what
-//! they say there as a [`Rule`]: how far the frame's end is from the stack pointer or from the base pointer, and where the
-//! frame has saved its caller's base pointer. A step along the stack then takes one look at a table and one or two words of the stack.
+//! A compiler's unwinding tables define how to find the caller's registers from any instruction. An unwinder looks up
+//! the instruction and interprets the entry, again for each frame of each walk. A program returns to few addresses,
+//! regardless of the number of its MPI calls. An [`Unwinder`] therefore reads the tables once for each return address,
+//! and stores the result as a [`Rule`]: the distance of the frame's end from the stack pointer or from the base
+//! pointer, and the place where the frame has saved its caller's base pointer. A step along the stack then takes one
+//! table look-up and one or two words of the stack.
 //!
-//! Where the tables say anything that a rule cannot, the system's unwinder shows the rest of the stack. This is so for
-//! signal handlers, for code without tables, and for stacks that the system did not give the thread, as those of coroutines,
-//! whose bounds are not known. It is so for all code of AArch64.
+//! If the tables contain something that a rule cannot express, the system's unwinder walks the rest of the stack. This
+//! applies to signal handlers, to code without tables, and to stacks that the system did not give the thread, such as
+//! those of coroutines, whose bounds are unknown. It applies to all code on AArch64.
 //!
-//! The program and this library stay loaded. Rules of other objects are used only after a question to the dynamic linker, once a
-//! walk, whether any object has been loaded or unloaded since they were read. An object with a frame on the stack is not unloaded.
+//! The program and this library stay loaded. For rules of other objects, each walk first asks the dynamic linker once
+//! whether any object has been loaded or unloaded since they were read. An object with a frame on the stack is not
+//! unloaded.
 
 mod registers;
 mod rule;
@@ -32,7 +34,7 @@ use crate::stack;
 /// Shows the calls around calls of one thread.
 pub struct Unwinder {
     code: FxHashMap<usize, ReturnPlace>,
-    /// How often objects had been loaded and unloaded when `code` was last known to be right.
+    /// The number of changes to the loaded objects when `code` was last known to be right.
     changes: u64,
     /// The thread's own stack, empty if it is unknown.
     stack: Range<usize>,
@@ -40,19 +42,19 @@ pub struct Unwinder {
     _thread: PhantomData<*const ()>,
 }
 
-/// The code that a call returns to, as far as it is known.
+/// The known facts about the code that a call returns to.
 #[derive(Clone, Copy)]
 struct ReturnPlace {
     rule: Reading,
     is_library: bool,
-    /// Whether its object is loaded as long as the process lives.
+    /// Whether its object stays loaded for the lifetime of the process.
     stays: bool,
 }
 
 /// The result of reading the tables for an address.
 #[derive(Clone, Copy)]
 enum Reading {
-    /// They have not been read: this takes kilobytes of the stack, which a stack that rules are not used on may not have.
+    /// They have not been read: reading takes kilobytes of stack, which a stack that does not use rules may not have.
     Unread,
     Rule(Rule),
     /// The system's unwinder has to be asked.
@@ -73,8 +75,8 @@ impl Unwinder {
         Self { code: FxHashMap::default(), changes: 0, stack, _thread: PhantomData }
     }
 
-    /// How often objects had been loaded and unloaded when a walk last came by code of one that may be unloaded. While this
-    /// is the same, an address that walks have shown is in the same object.
+    /// The number of changes to the loaded objects when a walk last visited code of an object that may be unloaded.
+    /// While it is the same, an address that walks have shown is in the same object.
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.changes
@@ -109,12 +111,12 @@ impl Unwinder {
 /// A walk of an unwinder.
 struct Walk<'u> {
     unwinder: &'u mut Unwinder,
-    /// Whether the walk has asked what has been loaded and unloaded.
+    /// Whether the walk has asked for changes to the loaded objects.
     is_checked: bool,
 }
 
 impl Walk<'_> {
-    /// Shows the stack as far as rules lead; whether that is all that `visit` wants to see.
+    /// Walks the stack as far as rules lead; returns whether that is all that `visit` needs.
     fn by_rules(&mut self, caller: Caller, mut visit: impl FnMut(Caller, bool) -> ControlFlow<()>) -> bool {
         let Some(stack) = self.unwinder.own_stack(caller.frame) else { return false };
         let mut at = Registers { caller, base: None };

@@ -1,4 +1,4 @@
-//! How to get from a frame to the one around it, as the unwinding tables (`.eh_frame`) say for one address.
+//! The step from a frame to the one around it, according to the unwinding tables (`.eh_frame`) for one address.
 
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, Expression, FrameDescriptionEntry, NativeEndian,
@@ -8,37 +8,38 @@ use gimli::{
 
 use crate::loaded::Object;
 
-/// How to get from a frame to the one around it.
+/// The step from a frame to the one around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rule {
-    /// Where the frame ends, and the one around it begins (the tables' canonical frame address). The word before that is the
-    /// address that the function returns to.
+    /// The end of the frame, where the one around it begins (the tables' canonical frame address). The word before that
+    /// is the return address of the function.
     pub(super) end: End,
     /// The base pointer of the function around.
     pub(super) base: Base,
-    /// Whether the function returns to nowhere, as the first one of a thread.
+    /// Whether the function has no caller, as the first one of a thread.
     pub(super) is_outermost: bool,
 }
 
-/// Where a frame ends.
+/// The end of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// So far from the stack pointer.
+    /// At this distance from the stack pointer.
     FromStackPointer(i32),
-    /// So far from the base pointer.
+    /// At this distance from the base pointer.
     FromBase(i32),
-    /// Where a word says that is so far from the base pointer, as in functions that have aligned their frames.
+    /// At the address in the word at this distance from the base pointer, as in functions that have aligned their
+    /// frames.
     InWord(i32),
 }
 
-/// Where the base pointer of the function around is.
+/// The place of the caller's base pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
     /// The function has not changed it.
     Kept,
-    /// In a word so far from the frame's end.
+    /// In the word at this distance from the frame's end.
     FromEnd(i32),
-    /// In a word so far from the function's own base pointer.
+    /// In the word at this distance from the function's own base pointer.
     InWord(i32),
 }
 
@@ -70,7 +71,7 @@ impl Rule {
         }
         // A call may be the last instruction of its function.
         let within = address as u64 - 1;
-        // SAFETY: as promised; what is read from these bytes does not leave this function.
+        // SAFETY: guaranteed by the caller; data read from these bytes does not leave this function.
         let mapped = |address: u64| unsafe { object.mapped_from(address as usize) };
         // SAFETY: as promised.
         let headers = unsafe { object.headers() };
@@ -93,7 +94,7 @@ impl Rule {
         entry: &FrameDescriptionEntry<TableBytes>,
         row: &UnwindTableRow<usize, Storage>,
     ) -> Option<Self> {
-        /// Where a call leaves the address that it returns to.
+        /// The place where a call leaves its return address.
         const RETURN_ADDRESS: i64 = -(size_of::<usize>() as i64);
 
         if entry.is_signal_trampoline() || entry.cie().return_address_register() != X86_64::RA {
@@ -121,7 +122,7 @@ impl Rule {
             Some(RegisterRule::Offset(RETURN_ADDRESS)) => false,
             _ => return None,
         };
-        // The stack pointer of the function around is the frame's end where nothing else is said.
+        // The stack pointer of the caller is the frame's end by default.
         row.register(X86_64::RSP).is_none().then_some(Self { end, base, is_outermost })
     }
 }
@@ -135,7 +136,7 @@ enum ExpressionResult {
     Place,
 }
 
-/// How far from the base pointer the word is whose value an expression is for; `None` where it is no such word.
+/// The distance from the base pointer of the word whose value an expression yields; `None` for other expressions.
 fn from_base<R: Reader>(expression: Expression<R>, encoding: gimli::Encoding, result: ExpressionResult) -> Option<i32> {
     let mut operations = expression.operations(encoding);
     let Ok(Some(Operation::RegisterOffset { register: X86_64::RBP, offset, .. })) = operations.next() else {

@@ -1,10 +1,11 @@
-//! The MPI libraries of this machine, as their compiler wrappers show them, and the standard ABI as its own header does.
+//! The MPI libraries of this machine, according to their compiler wrappers, and the standard ABI according to its
+//! header.
 
 use std::process::Command;
 
 use titr_wrappers::abi::Family;
 
-/// A library with its compiler wrapper, and what to install where it is missing.
+/// A library with its compiler wrapper, and the package to install if it is missing.
 pub struct Library {
     pub family: Family,
     pub mpicc: &'static str,
@@ -18,7 +19,7 @@ pub const LIBRARIES: [Library; 3] = [
 ];
 
 impl Library {
-    /// What the compiler wrapper prints to standard output.
+    /// The standard output of the compiler wrapper.
     pub fn compile(&self, arguments: &[&str]) -> String {
         let Self { mpicc, package, .. } = self;
         let mut command = Command::new(mpicc);

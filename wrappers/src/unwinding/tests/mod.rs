@@ -1,4 +1,4 @@
-//! The stacks that rules show are those that the system's unwinder shows.
+//! Rules show the same stacks as the system's unwinder.
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_int, c_ulong, c_void};
@@ -92,7 +92,7 @@ fn build(directory: &TempDir, compiler: &str, source: &str, options: &[&str]) ->
     file
 }
 
-/// What is seen at the end of one chain.
+/// The view at the end of one chain.
 fn seen(chain: Chain, order: c_ulong, depth: c_int) -> Seen {
     // SAFETY: the chain calls `titr_test_unwinding`, which takes nothing, as its last function.
     unsafe { chain(order, depth, titr_test_unwinding) };

@@ -1,8 +1,9 @@
-//! A disk: an access waits for the disk's latency, then moves its bytes, at an equal share of the disk's bandwidth or at all of it in
-//! its turn ([`Service`]).
+//! A disk: an access waits for the disk's latency, then moves its bytes, with an equal share of the disk's bandwidth or
+//! with all of it in turn ([`Service`]).
 //!
-//! Latencies of several accesses overlap, as a disk with a queue of commands lets them (NVMe, Base Specification, §3.3). Reads
-//! and writes share one disk: the last of *n* accesses that would take *t* alone is done after *n* · *t*, whoever is served when.
+//! Latencies of several accesses overlap, as in a disk with a command queue (NVMe, Base Specification, §3.3). Reads and
+//! writes share one disk: the last of *n* accesses that would each take *t* alone is done after *n* · *t*, with any
+//! order of service.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,7 +17,7 @@ use crate::sharing::ProcessorSharing;
 
 pub use titr_common::event::Direction;
 
-/// How fast a disk is.
+/// The speed of a disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiskParameters {
     /// Bandwidth of reads.
@@ -25,19 +26,19 @@ pub struct DiskParameters {
     pub write_bandwidth: Bandwidth,
     /// Time from an access until its first byte moves.
     pub latency: Seconds,
-    /// Who moves bytes while several accesses are under way.
+    /// The sharing of the disk among concurrent accesses.
     pub service: Service,
 }
 
-/// Who moves bytes while several accesses to a disk are under way.
+/// The sharing of a disk among concurrent accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Service {
     /// All, at equal shares of the bandwidth, as on SimGrid's disks.
     #[default]
     Shared,
-    /// One after another, in the order in which they came: what servers of Lustre do unless they are told otherwise (Operations
-    /// Manual, §34.6, "Network Request Scheduler (NRS) Tuning", policy `fifo`).
+    /// One after another, in the order of arrival: the default of Lustre's servers (Operations Manual, §34.6, "Network
+    /// Request Scheduler (NRS) Tuning", policy `fifo`).
     Fifo,
 }
 
@@ -52,8 +53,8 @@ impl DiskParameters {
 }
 
 impl Default for DiskParameters {
-    /// An NVMe disk of 2018: the Intel SSD DC P4500 with 2 TB, of which Lenovo's product guide says 3.2 GB/s of sequential
-    /// reads, 1.05 GB/s of sequential writes, and 85 µs for a random read.
+    /// An NVMe disk of 2018: the Intel SSD DC P4500 with 2 TB. According to Lenovo's product guide, it has 3.2 GB/s of
+    /// sequential reads, 1.05 GB/s of sequential writes, and 85 µs for a random read.
     fn default() -> Self {
         Self {
             read_bandwidth: Bandwidth { bytes_per_second: 3.2e9 },
@@ -64,7 +65,7 @@ impl Default for DiskParameters {
     }
 }
 
-/// The name of an access until it is done, chosen by whoever starts it.
+/// The identifier of an access until it is done, chosen by the caller that starts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessId(pub u32);
 
@@ -75,7 +76,7 @@ pub struct Access {
     pub id: AccessId,
     /// Reading or writing.
     pub direction: Direction,
-    /// How much is read or written; nothing for a call that only takes the latency.
+    /// The bytes that are read or written; zero for a call that only takes the latency.
     pub bytes: Bytes,
 }
 
@@ -139,7 +140,7 @@ impl Disk {
         self.starting.push(Reverse((now + parameters.latency, self.started, work.0, access.id.0)));
     }
 
-    /// When the disk next has something to do.
+    /// The time of the disk's next event.
     pub(crate) fn next_event(&self) -> Option<Time> {
         let starting = self.starting.peek().map(|Reverse((at, ..))| *at);
         starting.into_iter().chain(self.moving.next_event()).min()

@@ -1,4 +1,4 @@
-//! Disks by number, and which of them next has something to do.
+//! Numbered disks, and the next event among them.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use crate::disk::{Access, AccessId, Disk, DiskParameters};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DiskId(pub u32);
 
-/// Disks that are all alike. A disk that nobody has accessed takes no memory unless one of a higher number has.
+/// Equal disks. An unused disk takes no memory unless one with a higher number is used.
 #[derive(Debug)]
 pub struct Disks {
     parameters: DiskParameters,
     disks: Vec<Disk>,
-    /// When each disk that has something to do has it.
+    /// The next event of each disk that has one.
     due: BTreeSet<(Time, DiskId)>,
 }
 
@@ -39,7 +39,7 @@ impl Disks {
         self.due.extend(after.map(|at| (at, disk)));
     }
 
-    /// When a disk next has something to do; `None` while no access is under way.
+    /// The time of the next event of any disk; `None` while no access is in progress.
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
         self.due.first().map(|(at, _)| *at)
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
     use crate::disk::Service;
 
-    /// 1 GB/s of reads, half of that of writes, and 1 µs.
+    /// 1 GB/s of reads, half as much of writes, and 1 µs.
     fn parameters() -> DiskParameters {
         let bandwidth = |bytes_per_second| Bandwidth { bytes_per_second };
         let latency = Seconds(1e-6);

@@ -1,7 +1,7 @@
-//! Models of the storage that files lie on: how long a disk takes to read and to write, alone and for several at a time.
+//! Models of storage: the time that disks take to read and to write, for single and concurrent accesses.
 //!
-//! [`Disks`] carries out accesses to numbered disks and says when each is done. Who accesses a disk, from which host, and how
-//! the bytes get there is for others to say.
+//! [`Disks`] executes accesses to numbered disks and reports when each is done. The ranks and hosts that access a disk,
+//! and the transfer of the bytes, are modelled elsewhere.
 
 mod disk;
 mod disks;

@@ -1,4 +1,4 @@
-//! First come, first served: one at a time has all of a resource, in the order in which they came.
+//! First come, first served: one customer at a time has all of a resource, in order of arrival.
 
 use std::collections::VecDeque;
 
@@ -7,18 +7,18 @@ use titr_common::time::Time;
 /// A resource, and the keys of those that it serves or that wait for it.
 #[derive(Debug, Default)]
 pub(crate) struct ServiceQueue {
-    /// When each is done, and its key.
+    /// The completion time of each, and its key.
     under_way: VecDeque<(Time, u32)>,
 }
 
 impl ServiceQueue {
-    /// `key` comes at `now`, with so many picoseconds of work. Nobody came later.
+    /// `key` arrives at `now`, with this many picoseconds of work. No key has arrived later than `now`.
     pub(crate) fn enter(&mut self, now: Time, work: u64, key: u32) {
         let begin = self.under_way.back().map_or(now, |(done, _)| now.max(*done));
         self.under_way.push_back((Time(begin.0.saturating_add(work)), key));
     }
 
-    /// When the next is done.
+    /// The time of the next completion.
     pub(crate) fn next_event(&self) -> Option<Time> {
         self.under_way.front().map(|(done, _)| *done)
     }

@@ -1,8 +1,8 @@
-//! Processor sharing: all that are under way get an equal share of one resource at every instant.
+//! Processor sharing: all customers in progress get an equal share of one resource at every instant.
 //!
-//! With *n* under way, each gets 1/*n* of the resource. Virtual time V advances by d*t*/*n*, so whoever enters at V with work
-//! *w* is done at V + *w*, whoever else comes or goes (Kleinrock, "Queueing Systems" vol. 2, §4.4). SimGrid's disks share
-//! their bandwidth like this, too (`surf/disk_s19`).
+//! With *n* in progress, each gets 1/*n* of the resource. Virtual time V advances by d*t*/*n*, so a customer that
+//! enters at V with work *w* is done at V + *w*, independent of other arrivals and departures (Kleinrock, "Queueing
+//! Systems" vol. 2, §4.4). SimGrid's disks share their bandwidth in the same way (`surf/disk_s19`).
 //!
 //! Virtual time is a whole number of 2⁻³² ps, so that sums do not depend on their order.
 
@@ -24,7 +24,7 @@ pub(crate) struct ProcessorSharing {
 }
 
 impl ProcessorSharing {
-    /// `key` enters at `now`, with so many picoseconds of work for the whole resource. Nobody else is done by `now`.
+    /// `key` enters at `now`, with this many picoseconds of work for the whole resource. No other is done by `now`.
     pub(crate) fn enter(&mut self, now: Time, work: u64, key: u32) {
         self.advance(now);
         self.entered += 1;
@@ -32,7 +32,7 @@ impl ProcessorSharing {
         self.under_way.push(Reverse((done, self.entered, key)));
     }
 
-    /// When the next is done, if nobody enters before.
+    /// The time of the next completion, if no other enters before.
     pub(crate) fn next_event(&self) -> Option<Time> {
         let Reverse((done, ..)) = self.under_way.peek()?;
         let need = done.saturating_sub(self.virtual_time).saturating_mul(self.under_way.len() as u128);
@@ -92,7 +92,7 @@ mod tests {
     fn the_rest_is_shared_by_who_is_left() {
         // Both share until 20, when the small one is done; the large one has done 10 of its 100 then.
         assert_eq!(run(&[(0, 100), (0, 10)]), [110, 20]);
-        // The first is alone until 40 and has 60 left, of which it does 10 while the second does its 10.
+        // The first is alone until 40 and has 60 left; it does 10 of them while the second does its 10.
         assert_eq!(run(&[(0, 100), (40, 10)]), [110, 60]);
     }
 

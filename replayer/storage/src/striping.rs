@@ -1,22 +1,23 @@
-//! Striping: which servers the bytes of a file lie on.
+//! Striping: the distribution of a file's bytes over servers.
 //!
-//! A file is cut into stripes of one size. They lie on servers in turn, from the file's first server on, as in Lustre (Operations
-//! Manual, §2.3, "Lustre File System Striping") and PVFS's `simple_stripe`.
+//! A file is divided into stripes of one size. They are on the servers in turn, from the file's first server on, as in
+//! Lustre (Operations Manual, §2.3, "Lustre File System Striping") and PVFS's `simple_stripe`.
 
 use titr_common::units::Bytes;
 
-/// How files are cut and dealt out.
+/// The distribution of files over servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Striping {
     /// The size of a stripe; at least one byte.
     pub size: Bytes,
-    /// How many servers a file lies on; at least one.
+    /// The number of servers that hold a file; at least one.
     pub count: u32,
 }
 
 impl Striping {
-    /// How many bytes of a piece of a file lie on each server that has any of it. The piece starts at byte `start`; the file's first
-    /// stripe lies on server `first` of `servers`. A server is named once, and a piece without bytes lies where its first would.
+    /// The bytes of a piece of a file on each server that has any of it. The piece starts at byte `start`; the file's
+    /// first stripe is on server `first` of `servers`. Each server occurs once, and an empty piece is on the server
+    /// where its first byte would be.
     #[must_use]
     pub fn shares(&self, first: u32, servers: u32, start: u64, bytes: Bytes) -> Vec<(u32, Bytes)> {
         let (size, count, servers) =

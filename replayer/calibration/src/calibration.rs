@@ -1,4 +1,4 @@
-//! From measurements to a platform file: the whole way.
+//! The complete calibration, from measurements to a platform file.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The text of a platform file with the parameters that were found.
+//! The text of a platform file with the fitted parameters.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ pub struct Hosts {
     pub cores: u32,
     /// The speed of a core.
     pub speed: Speed,
-    /// Where the speed is from.
+    /// The source of the speed.
     pub speed_is: &'static str,
     /// The part of the speed at which cores compute in regions of the program, by their names.
     pub regions: BTreeMap<String, f64>,

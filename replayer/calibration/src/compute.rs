@@ -1,8 +1,8 @@
-//! The compute rate of the user's own program: the volume that an extended trace counted, over the time that lies between its calls, region
-//! by region.
+//! The compute rate of the user's own program: the volume counted in an extended trace, divided by the time between its
+//! calls, region by region.
 //!
-//! One rate for a whole program is a large error where its loops differ (H. Casanova, F. Desprez, G. S. Markomanolis and F. Suter,
-//! "Simulation of MPI applications with time-independent traces", CCPE 27(5), 2015).
+//! One rate for a whole program is a large error if its loops differ (H. Casanova, F. Desprez, G. S. Markomanolis and
+//! F. Suter, "Simulation of MPI applications with time-independent traces", CCPE 27(5), 2015).
 
 use std::collections::BTreeMap;
 
@@ -123,7 +123,7 @@ fn of_rank(trace: &Trace, rank: Rank) -> Result<BTreeMap<String, Counted>, Trace
             }
             (volume, returned) = (0.0, Some(call.end));
         } else if let Event::Mark(mark) = event {
-            // A mark is a call of its own, so no computation lies in two regions.
+            // A mark is a separate call, so no computation is in two regions.
             open.pass(&mark);
         }
     }
@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// A call that begins so many nanoseconds after the last one ended, and takes one.
+    /// A call that begins this many nanoseconds after the end of the last one, and takes one nanosecond.
     fn call(end: &mut u64, after: u64) -> Event {
         let begin = *end + after;
         *end = begin + 1;

@@ -1,5 +1,5 @@
-//! The eager threshold, found by behaviour: a send whose receive is posted late returns at once if its message is eager, and
-//! otherwise waits for the receive.
+//! Finds the eager threshold by experiment: a send whose receive is posted late returns at once if its message is
+//! eager, and otherwise waits for the receive.
 
 use titr_common::units::Bytes;
 
@@ -41,7 +41,7 @@ impl Search {
         Some(Bytes(next))
     }
 
-    /// Takes what a size was found to do.
+    /// Adds the observed behaviour of a size.
     pub fn learn(&mut self, bytes: Bytes, waits: bool) {
         let known = if waits { &mut self.waited } else { &mut self.returned };
         *known = Some(bytes.0);

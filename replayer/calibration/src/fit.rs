@@ -1,4 +1,4 @@
-//! The parameters of a platform, as far as two ranks that are alone can tell.
+//! Fits the parameters of a platform to measurements of two ranks without other load.
 //!
 //! A message of *s* bytes between two ranks that wait for it takes
 //!
@@ -7,9 +7,10 @@
 //! T(s) =                   a_k + b_k s    if it is not,
 //! ```
 //!
-//! where the line *k* is the [segment](crate::segments) that *s* lies in. What the two processors do, *o_s* and *o_r*, is measured
-//! by itself (as in LogGP: A. Alexandrov et al., SPAA 1995); the lines are fitted to what is left. In the flow model,
-//! *a_1* is the latency of the route and *1/b* of the last line its bandwidth; the other lines are factors on them.
+//! where the line *k* is the [segment](crate::segments) that contains *s*. The overheads of the two processors, *o_s*
+//! and *o_r*, are measured separately (as in LogGP: A. Alexandrov et al., SPAA 1995); the lines are fitted to the rest.
+//! In the flow model, *a_1* is the latency of the route and *1/b* of the last line its bandwidth; the other lines are
+//! factors on them.
 
 use thiserror::Error;
 use titr_common::units::Bytes;
@@ -36,22 +37,22 @@ pub struct Fit {
     pub overheads_cut: f64,
     /// The line of messages within a host, before the factors. `None`: not measured.
     pub loopback: Option<Line>,
-    /// Whether messages go both ways at once.
+    /// Whether messages travel in both directions at once.
     pub duplex: Duplexity,
-    /// The part of a message's rate that what goes back for it takes from messages the other way.
+    /// The part of a message's rate that its acknowledgements take from messages in the opposite direction.
     pub crosstraffic: f64,
     /// The two ranks whose messages were fitted.
     pub pair: [u32; 2],
-    /// Whether there was one host only, so that the lines are those of its memory.
+    /// Whether there was only one host, so that the lines describe its memory.
     pub is_one_host: bool,
     /// The bandwidth of the fastest line as it was measured, as a multiple of the bandwidth of large messages. No line of the fit is so
     /// fast.
     pub fastest: f64,
-    /// How far samples typically lie from their median.
+    /// The typical deviation of samples from their median.
     pub noise: f64,
 }
 
-/// How messages both ways between two hosts share the cable.
+/// The sharing of a cable by messages in both directions between two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duplexity {
     /// Each direction has the bandwidth.
@@ -70,7 +71,7 @@ pub enum FitError {
     NoPingPong,
 }
 
-/// A platform has no factor of zero: the latency of the first line is at most this often that of another.
+/// A platform has no factor of zero: the latency of the first line is at most this many times that of another.
 const MOST_FACTOR: f64 = 100.0;
 
 /// No time is known better than to this part, however alike its samples are.
@@ -81,7 +82,7 @@ const LEAST_UNCERTAINTY: f64 = 0.005;
 const SHARED: f64 = 0.6;
 
 impl Fit {
-    /// Fits what was measured.
+    /// Fits the parameters to measurements.
     ///
     /// # Errors
     /// If no two ranks exchanged messages.
@@ -203,9 +204,9 @@ impl Fit {
         median(&excesses.collect::<Vec<_>>()).filter(|&part| part >= LEAST_UNCERTAINTY).unwrap_or(0.0).min(1.0)
     }
 
-    /// Whether both directions share the cable, by exchanges for which the bandwidth counts. A message is not compared with one
-    /// that went faster than the bandwidth because it was alone. If no eager message is large enough, ranks that send to one rank and
-    /// receive from another tell whether it is the cable.
+    /// Whether both directions share the cable, determined from exchanges that are limited by the bandwidth. A message
+    /// is not compared with one that exceeded the bandwidth because it was alone. If no eager message is large enough,
+    /// ranks that send to one rank and receive from another determine whether the cable is the limit.
     fn duplexity(&self, alone: &[(Bytes, f64)], exchanged: &[(Bytes, f64)], shifted: &[(Bytes, f64)]) -> Duplexity {
         let excess = |both_ways: &[(Bytes, f64)], is_eager: bool| {
             let excesses = both_ways.iter().filter_map(|&(bytes, both)| {
@@ -229,15 +230,15 @@ fn plain(points: impl Iterator<Item = (Bytes, f64)>) -> Vec<(f64, f64)> {
     points.map(|(bytes, time)| (bytes.0 as f64, time)).collect()
 }
 
-/// Gives every line a latency and a bandwidth that a platform can have. No line is faster than the last one: a message that is alone may be, where
-/// something lets the first bytes pass at once, but many of them in a row share the bandwidth that large messages have. Returns how
-/// much faster the fastest line was.
+/// Gives every line a valid latency and bandwidth for a platform. No line is faster than the last one: a single message
+/// may be faster, if something passes its first bytes at once, but many in a row share the bandwidth of large messages.
+/// Returns the ratio of the fastest line's speed to the last one's.
 fn make_possible(segments: &mut [Segment], points: &[CurvePoint]) -> f64 {
     let steepest = segments.iter().rev().map(|segment| segment.line.per_byte).find(|&slope| slope > 0.0);
-    // Where no size took longer than another, the largest was as fast as anyone can tell.
+    // If no size took longer than another, the largest is assumed to be the fastest.
     let of_largest = points.last().map_or(1e-9, |point| point.seconds.max(1e-12) / point.bytes.0.max(1) as f64);
     let least = steepest.unwrap_or(of_largest);
-    // Of a line without a slope nobody knows how fast it is.
+    // The speed of a line without a slope is unknown.
     let sloping = segments.iter().map(|segment| segment.line.per_byte).filter(|&slope| slope > 0.0);
     let fastest = sloping.map(|slope| least / slope).fold(1.0, f64::max);
     let mut to = None;

@@ -1,14 +1,14 @@
-//! Makes a platform file of a machine's measurements: the flow model's parameters, fitted to how long messages took.
+//! Derives a platform file from a machine's measurements: the flow model's parameters, fitted to the times of messages.
 //!
-//! 1. [`measurements`]: patterns of messages, each with the times that it took for several sizes. `titr-calibrate` takes
-//!    them under MPI; they are plain data, so that a fit can be repeated where there is no MPI.
-//! 2. [`eager`]: the size from which on a send waits for its receive, found by sends whose receive is late.
-//! 3. [`segments`]: time as a function of size, in pieces that are straight lines.
-//! 4. [`fit`]: the parameters of a platform, from what two ranks measured alone, and two ranks of one host.
-//! 5. [`cluster`]: the platform file, for a [`topology`] that the user names.
-//! 6. [`residuals`]: each pattern as a small trace, replayed on that platform and compared with what was measured. What
-//!    the platform gets wrong though it was not fitted to it (many pairs at once) says how right the topology is.
-//! 7. [`report`]: the file with comments, and [`picture`], the measured curves with the predicted ones.
+//! 1. [`measurements`]: patterns of messages, each with its times for several sizes. `titr-calibrate` takes them under
+//!    MPI; they are plain data, so that a fit can be repeated without MPI.
+//! 2. [`eager`]: the size from which on a send waits for its receive, found by sends with late receives.
+//! 3. [`segments`]: time as a piecewise linear function of size.
+//! 4. [`fit`]: the parameters of a platform, from measurements of two ranks alone, and of two ranks on one host.
+//! 5. [`cluster`]: the platform file, for a [`topology`] named by the user.
+//! 6. [`residuals`]: each pattern as a small trace, replayed on that platform and compared with the measurements.
+//!    Errors in patterns that were not fitted (many pairs at once) show how well the topology fits.
+//! 7. [`report`]: the file with comments, and [`picture`], the measured and the predicted curves.
 
 pub mod calibration;
 pub mod cluster;

@@ -1,4 +1,4 @@
-//! Times that were measured on a machine: plain data that is kept as JSON.
+//! Measured times of a machine: plain data in JSON.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,11 +47,11 @@ pub enum Pattern {
     Incast,
     /// Each rank sends to the next and receives from the one before, all at once.
     Shift,
-    /// The first rank sends to the second, which waits: a time is that of `MPI_Send` alone.
+    /// The first rank sends to the second, which waits; the time of `MPI_Send` alone.
     Send,
-    /// The first rank sends to the second, which waits: a time is that of `MPI_Isend` alone.
+    /// The first rank sends to the second, which waits; the time of `MPI_Isend` alone.
     Isend,
-    /// The second rank receives a message that has long arrived: a time is that of `MPI_Recv` alone.
+    /// The second rank receives a message that arrived long ago; the time of `MPI_Recv` alone.
     Receive,
 }
 
@@ -80,7 +80,7 @@ pub struct Point {
 pub struct LateReceive {
     /// The size of the message.
     pub bytes: Bytes,
-    /// How long after the send the receive was posted.
+    /// The delay from the send to the posting of the receive.
     pub delay: Seconds,
     /// The time that `MPI_Send` took.
     pub send: Seconds,
@@ -209,7 +209,7 @@ impl Series {
 }
 
 impl Point {
-    /// How far samples typically lie from their median, as a part of it.
+    /// The typical deviation of samples from their median, as a fraction of it.
     #[must_use]
     pub fn spread(&self) -> f64 {
         let Some(middle) = median(&self.seconds).filter(|&middle| middle > 0.0) else { return 0.0 };

@@ -1,4 +1,4 @@
-//! Files that a calibration reads and writes.
+//! Input and output files of a calibration.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ impl Calibration {
     /// Writes the platform file, and the picture beside it, whose path is returned.
     ///
     /// # Errors
-    /// If one of them cannot be written; both are then as they were.
+    /// If one of them cannot be written; both are then unchanged.
     pub fn write(&self, path: &Path) -> io::Result<PathBuf> {
         let [platform, picture] = files(path);
         let mut written = [OutputFile::create(&platform)?, OutputFile::create(&picture)?];

@@ -1,5 +1,5 @@
-//! The curves as a picture: for each pattern, time over size as it was measured and as it is predicted, and below it the
-//! error of the prediction. An SVG that needs nothing but itself.
+//! The curves as a picture: for each pattern, the measured and the predicted time over size, and below it the error of
+//! the prediction. A self-contained SVG.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The patterns as programs: what each rank does, so that a platform can be asked how long that takes.
+//! The patterns as programs of all ranks, whose time can be predicted on a platform.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The comments at the head of a calibrated platform file: where its numbers are from, and how far they are to be trusted.
+//! The comments at the head of a calibrated platform file: the sources of its numbers, and their reliability.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! How far the platform's predictions are from what was measured: each pattern replayed on it, size by size.
+//! The differences between predictions and measurements: each pattern replayed on the platform, size by size.
 
 use titr_common::units::Bytes;
 use titr_network::topology::HostId;
@@ -9,7 +9,7 @@ use crate::measurements::{Measurements, Pattern};
 use crate::programs;
 use crate::robust::median;
 
-/// A series, and what the platform predicts for it.
+/// A series, and the platform's predictions for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Residuals {
     /// The pattern.
@@ -93,8 +93,8 @@ pub fn residuals(measurements: &Measurements, platform: &mut Platform) -> Result
 /// A series whose measured time is more than this often the predicted one, or less than its reciprocal, contradicts the platform.
 const CONTRADICTION: f64 = 1.25;
 
-/// The contradictions between measurements and platform: a sentence for each pattern to which it was not fitted, and whose large
-/// messages it gets wrong. `bandwidth` is that of a cable, in bytes per second.
+/// The contradictions between measurements and platform: a sentence for each pattern that was not fitted and whose
+/// large messages are mispredicted. `bandwidth` is the bandwidth of a cable, in bytes per second.
 #[must_use]
 pub fn contradictions(all: &[Residuals], bandwidth: f64) -> Vec<String> {
     let sentence = |residuals: &Residuals| {

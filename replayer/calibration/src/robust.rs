@@ -1,4 +1,4 @@
-//! Statistics that a few disturbed samples do not move.
+//! Robust statistics, which a few disturbed samples do not change.
 
 /// The median; of an even number, the mean of the two in the middle. `None` of nothing.
 #[must_use]
@@ -19,7 +19,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// The time for so many bytes.
+    /// The time of this many bytes.
     #[must_use]
     pub fn at(&self, bytes: f64) -> f64 {
         self.seconds + self.per_byte * bytes
@@ -68,8 +68,8 @@ pub fn least_misses(samples: &[Sample]) -> (Line, f64) {
     (best.1, best.0)
 }
 
-/// The line of Theil and Sen: the median slope between two points, and the median of what is left. Neither is negative.
-/// (H. Theil, "A rank-invariant method of linear and polynomial regression analysis", 1950; P. K. Sen, JASA 63, 1968.)
+/// The Theil–Sen line: the median slope between two points, and the median of the residuals. Neither is negative. (H.
+/// Theil, "A rank-invariant method of linear and polynomial regression analysis", 1950; P. K. Sen, JASA 63, 1968.)
 #[must_use]
 pub fn theil_sen(points: &[(f64, f64)]) -> Line {
     let pairs =

@@ -1,11 +1,13 @@
-//! A curve in pieces: how long a message takes, by its size, as few straight lines that jump where the library changes its protocol.
+//! A piecewise linear curve: the time of a message as a function of its size, with as few lines as possible, and jumps
+//! where the library changes its protocol.
 //!
-//! **The problem.** Points are sizes *s* with times *t*. A partition into runs of consecutive points, with a line for each,
-//! costs the sum of `|line(s) − t| / (t u)` over all points, where *u* is the relative uncertainty of a point, and a price for each
-//! line. The cheapest partition is found exactly: the best one of the first *n* points ends with a line over the last *k* of them, after the best one of the
-//! first *n − k* (R. Bellman, "On the approximation of curves by line segments using dynamic programming", CACM 4(6), 1961). The
-//! price keeps noise from being taken for a break: a line has to save as much. It is that of the Bayesian information criterion
-//! (G. Schwarz, Annals of Statistics 6(2), 1978): ½ ln *n* for each of three parameters, seconds, slope and place, of some 40 points.
+//! **The problem.** Points are sizes *s* with times *t*. A partition into runs of consecutive points, with a line for
+//! each, costs the sum of `|line(s) − t| / (t u)` over all points, where *u* is the relative uncertainty of a point,
+//! and a price for each line. The cheapest partition is found exactly: the best one of the first *n* points ends with a
+//! line over the last *k* of them, after the best one of the first *n − k* (R. Bellman, "On the approximation of curves
+//! by line segments using dynamic programming", CACM 4(6), 1961). The price prevents breaks due to noise: a line has to
+//! save at least its price. It is that of the Bayesian information criterion (G. Schwarz, Annals of Statistics 6(2),
+//! 1978): ½ ln *n* for each of three parameters, seconds, slope and place, of some 40 points.
 
 use titr_common::units::Bytes;
 
@@ -63,7 +65,7 @@ fn partition(points: &[CurvePoint], above: Bytes, segments: &mut Vec<Segment>) {
         scale: uncertainty,
     };
     let samples: Vec<Sample> = points.iter().map(sample).collect();
-    // Of the first `end` points: what they cost, where their last line begins, and that line.
+    // For the first `end` points: their cost, the start of their last line, and that line.
     let mut best: Vec<(f64, usize, Line)> = vec![(0.0, 0, Line { seconds: 0.0, per_byte: 0.0 })];
     for end in 1..=samples.len() {
         let mut least = (f64::INFINITY, 0, best[0].2);

@@ -1,4 +1,4 @@
-//! The topology of the machine, as a user names it on the command line.
+//! The topology of the machine, in the user's notation on the command line.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;

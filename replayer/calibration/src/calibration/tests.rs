@@ -1,4 +1,5 @@
-//! A machine whose parameters are known is the simulator on a platform; what it measures is fitted and compared.
+//! A machine with known parameters, the simulator on a platform: its measurements are fitted, and the parameters
+//! compared.
 
 use proptest::prelude::*;
 use titr_common::units::{Bytes, Seconds};
@@ -13,7 +14,7 @@ struct Machine {
     bandwidth: f64,
     latency: f64,
     eager: u64,
-    /// How many latencies the way of a message takes that is not eager.
+    /// Latencies on the way of a message that is not eager.
     handshake: f64,
     duplex: &'static str,
     crosstraffic: f64,
@@ -109,7 +110,8 @@ fn near(found: f64, expected: f64, within: f64) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
-    /// The bandwidth within a per cent, the time of every ping-pong within the noise, the threshold exactly, whatever the machine.
+    /// On any machine, the bandwidth is within a per cent, the time of every ping-pong within the noise, and the
+    /// threshold exact.
     #[test]
     fn a_machine_is_recovered(
         bandwidth in 1e6..1e10,
@@ -139,7 +141,7 @@ proptest! {
             }
             prop_assert!(found.remarks.is_empty(), "{:?}", found.remarks);
         }
-        // Within a host, the factors for sizes are those of the network, which noise there can make wrong here.
+        // Within a host, the factors for sizes are those of the network, where noise can make them wrong here.
         for of in found.residuals.iter().filter(|of| !of.local) {
             // The ping-pong was fitted. The other patterns are predicted, with the noise of both.
             let bound = if of.pattern == Pattern::PingPong { 0.02 } else { 0.05 };
@@ -167,7 +169,7 @@ fn without_noise_everything_is_recovered() {
     assert!(found.remarks.is_empty(), "{:?}", found.remarks);
 }
 
-/// Eager messages of which a third is latency tell a cable for both ways from ranks that answer one after the other.
+/// For eager messages with a third of latency, ranks that answer in turn distinguish a cable shared by both directions.
 #[test]
 fn a_shared_cable_is_recognised_by_messages_that_are_partly_latency() {
     let machine = Machine {

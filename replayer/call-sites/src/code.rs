@@ -1,4 +1,4 @@
-//! A file with code, opened to find what is at an address of it.
+//! A file with code, opened to look up addresses in it.
 
 use std::fs::File;
 use std::path::Path;

@@ -1,12 +1,12 @@
-//! Names of functions as people write them.
+//! Names of functions in the notation of their language.
 
 use addr2line::demangle_auto;
 
 /// The functions of `titr.h` and `titr.f90` by which a program marks its regions.
 const MARKS: [&str; 2] = ["titr_region_begin", "titr_region_end"];
 
-/// The name of a function by that of its symbol: `solver::sweep` for gfortran's `__solver_MOD_sweep`, `sweep` for Fortran's
-/// `sweep_`, and what C++ and Rust have, without parameters.
+/// The name of a function from its symbol: `solver::sweep` for gfortran's `__solver_MOD_sweep`, `sweep` for Fortran's
+/// `sweep_`, and the names of C++ and Rust without parameters.
 pub(crate) fn written(symbol: &str) -> String {
     if let Some((module, procedure)) = symbol.strip_prefix("__").and_then(|rest| rest.split_once("_MOD_")) {
         return format!("{module}::{procedure}");

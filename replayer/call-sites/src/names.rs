@@ -13,7 +13,7 @@ use titr_common::trace::{EventSource, LocatedEvents, Trace, TraceError, Transfor
 use crate::code::{Code, Function, NoCode};
 use crate::function::is_mark;
 
-/// The transformation of a trace by which the places of its call sites have names, as far as they can be found.
+/// A transformation of traces that names the places of call sites, as far as names can be found.
 #[derive(Default)]
 pub struct CallSiteNames(Arc<Mutex<Known>>);
 
@@ -27,13 +27,13 @@ struct Known {
 }
 
 impl CallSiteNames {
-    /// Whether a trace has call sites of which more is to be found than it says itself.
+    /// Whether a trace has call sites whose names have to be looked up in files.
     #[must_use]
     pub fn has(trace: &Trace) -> bool {
         trace.manifest().is_some_and(|manifest| manifest.per_rank.iter().any(|entry| !entry.modules.is_empty()))
     }
 
-    /// Why places have no name, as far as the trace was read: a sentence for each module.
+    /// The reasons for places without a name in the part of the trace that was read: a sentence for each module.
     #[must_use]
     pub fn unnamed(&self) -> Vec<String> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,7 +103,7 @@ impl<S: EventSource> EventSource for NamedSource<S> {
     }
 }
 
-/// A place as it is shown.
+/// A place, as it is displayed.
 struct FoundPlace {
     name: String,
     /// Whether its function only marks a region.
@@ -121,7 +121,7 @@ impl Known {
             return known.clone();
         }
         let mut places: Vec<FoundPlace> = stack.iter().flat_map(|place| self.places(modules, place)).collect();
-        // Further out are libraries that start a program or a thread, whose functions nobody misses.
+        // Frames further out belong to libraries that start a program or a thread, whose functions are of no interest.
         self.silent.extend(places.first().and_then(|place| place.silent.clone()));
         // What marks a region was recorded with one place more, for the function that makes the call.
         let marks = places.iter().take_while(|place| place.is_mark).count();

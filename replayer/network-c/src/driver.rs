@@ -1,4 +1,4 @@
-//! A network that another simulator drives: messages wait until their times, and arrivals until they are taken.
+//! A network that another simulator drives: messages wait for their times, and arrivals until they are taken.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -30,7 +30,7 @@ pub enum DriverError {
     /// A time has passed already.
     #[error("time cannot go back to {asked} ps: the network has been advanced to {now} ps")]
     Past {
-        /// The time asked for, in picoseconds.
+        /// The requested time, in picoseconds.
         asked: u64,
         /// The time that the network has been advanced to, in picoseconds.
         now: u64,
@@ -98,7 +98,7 @@ impl Driver {
         })
     }
 
-    /// How many nodes the network connects.
+    /// The number of nodes that the network connects.
     pub fn nodes(&self) -> u32 {
         self.nodes
     }
@@ -129,8 +129,8 @@ impl Driver {
         Ok(())
     }
 
-    /// When something next happens: a message enters the network, or the network has something to do. `None`: no message
-    /// is under way, or none that arrives before the end of time.
+    /// The time of the next event: a message enters the network, or the network has an event of its own. `None`: no
+    /// message is in transit, or none that arrives before the end of time.
     pub fn next_event(&mut self) -> Option<Time> {
         let pending = self.pending.peek().map(|Reverse((at, ..))| *at);
         [self.network.next_event(), pending].into_iter().flatten().min().filter(|&next| next < Time::NEVER)

@@ -1,8 +1,8 @@
 //! The network models for simulators in C: `libtitrnetwork`, declared in `include/titrnetwork.h`.
 //!
-//! The other simulator owns the time. It injects messages, advances the network to a time of its own, and takes the messages
-//! that have arrived by then. [`interface`] has the functions that C calls, with all that is `unsafe` about them;
-//! [`driver`] has what they do.
+//! The other simulator controls the time. It injects messages, advances the network to a given time, and takes the
+//! messages that have arrived by then. [`interface`] has the functions that C calls, with all the `unsafe` code;
+//! [`driver`] implements them.
 
 mod driver;
 pub mod interface;

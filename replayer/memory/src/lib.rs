@@ -1,8 +1,8 @@
-//! Running out of memory, for commands: one message on standard error and exit status 1, wherever it happens.
+//! Handles running out of memory in commands: one message on standard error and exit status 1, at any place.
 //!
-//! Rust's own answer is to abort with a backtrace. [`OrExit`] is the system's allocator, which says what happened and ends the process
-//! when there is no more. Some libraries ask the system themselves and panic, as does a thread that cannot be started for want of
-//! memory: [`exit_on_panics`] gives those panics the same end.
+//! By default, Rust aborts with a backtrace. [`OrExit`] is the system's allocator, which prints a message and ends the
+//! process when there is no more memory. Some libraries allocate memory from the system themselves and panic, as does a
+//! thread that cannot be started for lack of memory: [`exit_on_panics`] gives those panics the same end.
 //!
 //! ```
 //! #[global_allocator]
@@ -14,11 +14,11 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::panic;
 
-/// The message. It is as it is: to make one takes memory.
+/// The message. It is constant, because formatting one takes memory.
 const MESSAGE: &[u8] =
     b"titr: out of memory: the limit is that of the shell (ulimit -v), of the job or of the machine\n";
 
-/// Texts of panics that come of too little memory: of zlib-rs, of the standard library, and of the system.
+/// Texts of panics due to lack of memory: of zlib-rs, of the standard library, and of the system.
 const PANICS: [&str; 4] = ["MemError", "failed to spawn thread", "alternative stack", "Cannot allocate memory"];
 
 /// The system's allocator. Where memory cannot be had, the process ends.
@@ -72,7 +72,7 @@ fn exit() -> ! {
     }
 }
 
-/// Ends the process as [`OrExit`] does where a thread panics for want of memory. Other panics are what they were.
+/// Ends the process as [`OrExit`] does if a thread panics for lack of memory. Other panics do not change.
 pub fn exit_on_panics() {
     let others = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {

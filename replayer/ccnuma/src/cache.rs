@@ -1,4 +1,4 @@
-//! A private cache: sets of lines with MESI states, of which the one used least recently makes room.
+//! A private cache: sets of lines with MESI states and least-recently-used replacement.
 
 use crate::message::{LINE_BYTES, Line};
 

@@ -1,4 +1,4 @@
-//! The receptions that something depends on: a time is the latest of their arrivals, each with the delay since.
+//! The receptions that an action depends on: its time is the latest of their arrivals, each with the delay since.
 
 use titr_common::time::Time;
 use titr_network_traces::{Label, Trigger};
@@ -36,19 +36,19 @@ impl Causes {
         Self { receptions: vec![Reception { label, at: at.0, work: 0 }], start: None }
     }
 
-    /// So many picoseconds of work follow.
+    /// Adds this many picoseconds of work.
     pub fn work(&mut self, work: u64) {
         self.receptions.iter_mut().for_each(|reception| reception.work += work);
         self.start = self.start.map(|start| start + work);
     }
 
-    /// The causes of what these cause, so many picoseconds of work later.
+    /// The causes of an action that follows this one after this many picoseconds of work.
     pub fn after(mut self, work: u64) -> Self {
         self.work(work);
         self
     }
 
-    /// The causes of what depends on both.
+    /// Adds the causes of another action, for an action that depends on both.
     pub fn join(&mut self, other: &Self) {
         self.join_all(other);
         if self.receptions.len() > KEPT {
@@ -57,7 +57,7 @@ impl Causes {
         }
     }
 
-    /// The causes of what depends on both, however many they are.
+    /// Adds the causes of another action, for an action that depends on both, without a limit to their number.
     pub fn join_all(&mut self, other: &Self) {
         self.start = self.start.max(other.start);
         for new in &other.receptions {
@@ -79,7 +79,7 @@ impl Causes {
 }
 
 impl Reception {
-    /// When the work since it is over.
+    /// The time when the work since it is over.
     fn due(&self) -> u64 {
         self.at + self.work
     }

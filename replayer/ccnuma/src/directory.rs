@@ -1,8 +1,9 @@
-//! The directory of a home: who has copies of its lines, and one request at a time for each.
+//! The directory of a home: the copies of its lines, and one request at a time for each line.
 //!
-//! A request that finds copies in the way makes a **transaction**: the home asks the owner for the line, or has the copies
-//! deleted, and answers when all have answered. Requests for the line that come meanwhile wait in a queue. So does the
-//! answer to an owner that gives the line up meanwhile, which would otherwise overtake the question.
+//! A request that conflicts with copies starts a **transaction**: the home requests the line from the owner, or
+//! invalidates the copies, and answers when all have answered. Requests for the line that arrive in the meantime wait
+//! in a queue. So does the answer to an owner that evicts the line in the meantime, because it could overtake the
+//! home's question.
 
 use std::collections::VecDeque;
 
@@ -21,7 +22,7 @@ const MEMORY: u64 = 60_000;
 /// Nodes that a directory can tell apart.
 pub(crate) const MOST_NODES: u32 = 128;
 
-/// A message that leaves so many picoseconds from now.
+/// A message that leaves this many picoseconds from now.
 pub(crate) struct Outgoing {
     pub delay: u64,
     pub message: Message,
@@ -32,7 +33,7 @@ pub(crate) struct Outgoing {
 #[derive(Debug, Default)]
 pub(crate) struct Directory {
     lines: FxHashMap<Line, LineEntry>,
-    /// When it is done with the messages that it has.
+    /// The time when it is done with its present messages.
     free: Time,
 }
 
@@ -64,16 +65,16 @@ struct Transaction {
     awaited: u32,
     /// Whether the copy of the requester is still good.
     granted: bool,
-    /// Whoever the answer has to wait for: nobody, if only the home's own cache is asked.
+    /// The caches that the answer has to wait for; none if only the home's own cache is asked.
     late: Late,
     causes: Causes,
-    /// Whether the owner has given up the line meanwhile.
+    /// Whether the owner has evicted the line in the meantime.
     written_back: Option<Causes>,
 }
 
 impl Directory {
-    /// A message arrives: when it will be handled, and on what that depends. The messages before it are no cause, because on another
-    /// network others come before it.
+    /// Accepts a message: returns the time of its handling, and the causes of that time. The messages before it are no
+    /// cause, because they would be others on another network.
     pub fn admit(&mut self, now: Time, mut causes: Causes) -> (Time, Causes) {
         causes.work(self.free.0.saturating_sub(now.0));
         causes.work(OCCUPANCY);

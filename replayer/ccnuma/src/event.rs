@@ -1,4 +1,4 @@
-//! Events in nodes, besides those of the network, in the order of time.
+//! Events in nodes, other than those of the network, in order of time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +11,7 @@ use crate::message::Message;
 /// Something that happens at a node.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A processor goes on.
+    /// A processor continues.
     Resume { node: u32 },
     /// A message leaves a node, and arrives at once if it stays there.
     Send { message: Message, causes: Causes },
@@ -19,7 +19,7 @@ pub(crate) enum Event {
     Handle { message: Message, causes: Causes },
 }
 
-/// Events to come. Those of one time happen in the order in which they were planned.
+/// Future events. Those at one time happen in the order in which they were scheduled.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     heap: BinaryHeap<Reverse<(Time, u64, usize)>>,

@@ -1,12 +1,13 @@
 //! A study, not a general simulator: shared-memory programs on a machine with cache-coherent non-uniform memory access
-//! (cc-NUMA), whose messages a network model carries. It is the load that feels the network, by which replays of network
-//! traces are judged.
+//! (cc-NUMA), whose messages a network model carries. Its load responds to the network, and is the reference for
+//! replays of network traces.
 //!
-//! Each node has a processor, a private cache, and a part of the memory, whose lines it is the **home** of. A directory at the
-//! home knows who has copies of a line. The protocol is MESI with a blocking directory: the home handles one request for a
-//! line at a time, and answers once owners and other copies have answered it.
+//! Each node has a processor, a private cache, and a part of the memory, for whose lines it is the **home**. A
+//! directory at the home knows the copies of each line. The protocol is MESI with a blocking directory: the home
+//! handles one request for a line at a time, and answers once owners and other copies have answered it.
 //!
-//! [`programs`] compute for real, which gives the accesses of each node; [`Machine`] makes them in simulated time.
+//! [`programs`] compute real results, which gives the accesses of each node; [`Machine`] executes them in simulated
+//! time.
 
 mod cache;
 mod causes;

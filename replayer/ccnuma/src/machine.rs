@@ -52,7 +52,7 @@ pub enum MachineError {
 /// The result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct MachineResult {
-    /// When the last message arrived.
+    /// The arrival of the last message.
     pub simulated_time: Seconds,
     /// Messages that entered the network.
     pub messages: u64,
@@ -119,7 +119,7 @@ impl Machine {
     /// Runs the program.
     ///
     /// # Errors
-    /// If the network trace cannot be written, or the program does not come to its end.
+    /// If the network trace cannot be written, or the program does not terminate.
     pub fn run(mut self) -> Result<MachineResult, MachineError> {
         self.scripts = self.program.phase();
         for node in 0..self.nodes.len() as u32 {
@@ -190,7 +190,7 @@ impl Machine {
         self.network.inject(now, Transfer { id, from, to, bytes, connection: None });
     }
 
-    /// A message has come to its node.
+    /// Handles the arrival of a message at its node.
     fn deliver(&mut self, message: Message, now: Time, causes: Causes) {
         match message.kind {
             MessageKind::Read

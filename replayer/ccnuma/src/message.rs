@@ -26,9 +26,9 @@ pub(crate) struct Message {
 /// The meaning of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MessageKind {
-    /// A cache asks for a line to read.
+    /// A cache requests a line for reading.
     Read,
-    /// A cache asks for a line to write.
+    /// A cache requests a line for writing.
     Write,
     /// A cache that has a copy asks to write it.
     Upgrade,
@@ -42,13 +42,13 @@ pub(crate) enum MessageKind {
     OwnerData { own: bool },
     /// The home gives a line: to be written, too, if `exclusive`.
     Data { exclusive: bool, late: Late },
-    /// The home lets a copy be written.
+    /// The home permits a copy to be written.
     Grant { late: Late },
     /// An owner gives up a line.
     WriteBack { dirty: bool },
     /// The home has seen that.
     WrittenBack,
-    /// A processor has come to a barrier.
+    /// A processor has reached a barrier.
     Arrive,
     /// All processors have.
     Release,
@@ -65,10 +65,10 @@ pub(crate) enum Because {
     Next,
 }
 
-/// Whoever an answer of the home had to wait for.
+/// The caches that an answer of the home had to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Late {
-    /// Nobody.
+    /// None.
     No,
     /// The end of the transaction before.
     Next,

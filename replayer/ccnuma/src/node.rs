@@ -1,8 +1,8 @@
-//! A node's processor with its cache: hits, misses under way, and the answers to homes.
+//! A node's processor with its cache: hits, outstanding misses, and the answers to homes.
 //!
-//! Messages may overtake each other. A home's question that overtakes its answer waits for it ([`Miss::deferred`]); a copy that
-//! is deleted before it has come is used once ([`Miss::invalidated`]); a line that is given up is not asked for again
-//! before its home has seen that.
+//! Messages may overtake each other. A home's question that overtakes its answer waits for it ([`Miss::deferred`]); a
+//! copy that is invalidated before it arrives is used once ([`Miss::invalidated`]); an evicted line is not requested
+//! again before its home has seen the eviction.
 
 use std::collections::VecDeque;
 
@@ -37,7 +37,7 @@ pub(crate) struct Node {
     /// Lines given up whose homes have not seen that.
     given_up: FxHashSet<Line>,
     stalled: Option<Stall>,
-    /// When the last write since the last barrier was complete, and why then.
+    /// The completion of the last write since the last barrier, and its causes.
     written: (Time, Causes),
     /// Misses so far.
     pub missed: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Node {
 struct Miss {
     line: Line,
     writes: bool,
-    /// Whether the line is to be written after it was read.
+    /// Whether the line will be written after it was read.
     then_writes: bool,
     invalidated: bool,
     deferred: Option<(Message, Causes)>,
@@ -67,11 +67,11 @@ enum Stall {
     Barrier,
 }
 
-/// How a processor went on.
+/// The progress of a processor.
 pub(crate) enum Progress {
     /// It waits for a message.
     Waits,
-    /// It goes on at this time.
+    /// It continues at this time.
     Until(Time),
 }
 
@@ -95,7 +95,7 @@ impl Node {
         self.stalled == Some(Stall::Barrier)
     }
 
-    /// The other processors have come to the barrier.
+    /// Releases the processor from the barrier that the others have reached.
     pub fn release(&mut self, script: Script, now: Time, causes: &Causes) {
         self.processor.load(script);
         self.processor.wait_until(now, causes);
@@ -242,7 +242,7 @@ impl Node {
         out.push(Outgoing { delay: ANSWER, message, causes: causes.after(ANSWER) });
     }
 
-    /// Gives the home a line that it asks for.
+    /// Gives the home a requested line.
     fn give(&mut self, question: Message, causes: Causes, out: &mut Vec<Outgoing>) {
         let exclusive = matches!(question.kind, MessageKind::Forward { exclusive: true, .. });
         let own = matches!(question.kind, MessageKind::Forward { because: Because::Own, .. });

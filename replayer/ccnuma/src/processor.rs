@@ -1,5 +1,4 @@
-//! A processor: instructions in order, of which those after a read that has missed go on for a while, as an out-of-order
-//! processor's do.
+//! A processor: instructions in order. Those after a read miss continue for a while, as in an out-of-order processor.
 //!
 //! Instruction i is executed when i − [`WINDOW`] is complete. Writes complete in the background.
 
@@ -70,7 +69,7 @@ impl Processor {
         self.instructions
     }
 
-    /// The time that it has come to.
+    /// The time that it has reached.
     pub fn time(&self) -> Time {
         Time(self.time)
     }
@@ -80,7 +79,7 @@ impl Processor {
         (self.script, self.next, self.executed) = (script, 0, 0);
     }
 
-    /// It goes on at `at` at the earliest, because of `causes`.
+    /// Continues at `at` at the earliest, because of `causes`.
     pub fn wait_until(&mut self, at: Time, causes: &Causes) {
         self.time = self.time.max(at.0);
         self.causes.work(std::mem::take(&mut self.work));

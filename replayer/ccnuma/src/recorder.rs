@@ -1,4 +1,4 @@
-//! Records the messages of a machine as a network trace, with what each depends on.
+//! Records the messages of a machine as a network trace, with their dependences.
 
 use std::collections::VecDeque;
 use std::io;

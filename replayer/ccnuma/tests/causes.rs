@@ -1,4 +1,4 @@
-//! Programs on small machines: the protocol holds, and the network trace says why each message was sent.
+//! Programs on small machines: the protocol holds, and the network trace records the cause of each message.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -10,7 +10,7 @@ use titr_ccnuma::{Machine, MachineError, MachineResult, Recorder};
 use titr_network_traces::{NetworkTrace, Rules, TriggerSource, find_triggers};
 use titr_platform::Platform;
 
-/// A mesh of so many routers a side, with adaptive routing, on which messages overtake each other.
+/// A mesh with this many routers per side and adaptive routing, on which messages overtake each other.
 fn mesh(side: u32, model: &str) -> Platform {
     let packet = if model == "packet" {
         "[network.packet]\npacket = \"40 B\"\nvirtual_channels = 2\nrouting = \"adaptive\"\n"
@@ -40,7 +40,7 @@ impl Program for Quarrel {
         self.phases -= 1;
         let op = |node: u64, number: u64| {
             let chance = (self.phases << 40 | node << 20 | number).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-            // Lines of three homes, more of which come to one set of a cache than it has room for.
+            // Lines of three homes, with more lines in one set of a cache than it has room for.
             let address = ((chance % 3) << 32) + (chance >> 4) % 2 * 4096;
             match chance >> 12 & 3 {
                 0 => Op::Write(address),

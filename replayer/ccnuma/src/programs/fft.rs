@@ -1,10 +1,10 @@
-//! The fast Fourier transform of a vector of n = r² complex numbers in six steps, as the FFT of SPLASH-2 does it (S. C. Woo
-//! et al., "The SPLASH-2 Programs: Characterization and Methodological Considerations", ISCA 1995; D. H. Bailey, "FFTs in
-//! external or hierarchical memory", Journal of Supercomputing 4(1), 1990).
+//! The fast Fourier transform of a vector of n = r² complex numbers in six steps, as in the FFT of SPLASH-2 (S. C. Woo
+//! et al., "The SPLASH-2 Programs: Characterization and Methodological Considerations", ISCA 1995; D. H. Bailey, "FFTs
+//! in external or hierarchical memory", Journal of Supercomputing 4(1), 1990).
 //!
-//! The vector is a matrix of r rows, of which each node has as many in its memory. The steps are: transpose, transform each
-//! row, multiply with the roots of unity, transpose, transform each row, transpose. In a transposition every node reads from
-//! every other; all else stays within a node.
+//! The vector is a matrix of r rows, with equally many in the memory of each node. The steps are: transpose, transform
+//! each row, multiply by the roots of unity, transpose, transform each row, transpose. In a transposition every node
+//! reads from every other; everything else stays within a node.
 
 use std::f64::consts::PI;
 
@@ -51,8 +51,8 @@ impl Fft {
         address((row / rows) as u32, place as u64 * POINT)
     }
 
-    /// Transposes into a node's rows of the other matrix: from its own columns first, then from those of the next node on,
-    /// so that not all nodes read from one.
+    /// Transposes into a node's rows of the other matrix: from its own columns first, then from those of the next nodes
+    /// in turn, so that not all nodes read from the same one.
     fn transpose(&mut self, from: usize, node: u32, script: &mut Script) {
         for step in 0..self.nodes {
             let other = (node + step) % self.nodes;

@@ -1,7 +1,7 @@
-//! Programs: what each node does between two barriers.
+//! Programs: the actions of each node between two barriers.
 //!
-//! They have no data races, so that the accesses of a phase do not depend on their order in time. A phase is computed for
-//! real, for all nodes at once, and leaves the accesses of each.
+//! They have no data races, so the accesses of a phase do not depend on their order in time. The computation of a phase
+//! is executed for all nodes at once, and yields the accesses of each.
 
 mod fft;
 mod radix;
@@ -12,7 +12,7 @@ pub use radix::Radix;
 /// An operation of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
-    /// So many instructions that access no shared memory.
+    /// This many instructions that access no shared memory.
     Compute(u32),
     /// Reads the word at an address.
     Read(u64),

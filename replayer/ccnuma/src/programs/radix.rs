@@ -1,7 +1,7 @@
-//! Sorting whole numbers by their digits, as the Radix of SPLASH-2 does (S. C. Woo et al., ISCA 1995).
+//! Radix sort of integers, as in SPLASH-2's Radix (S. C. Woo et al., ISCA 1995).
 //!
-//! For each digit, every node counts the digits of its keys; each node adds up some of the digits over all nodes; and then
-//! every node writes its keys to where they belong, which is anywhere. SPLASH-2 adds up along a tree instead.
+//! For each digit, every node counts the digits of its keys; each node adds up some of the digits over all nodes; then
+//! every node writes its keys to their destinations, on any node. SPLASH-2 adds up along a tree instead.
 
 use super::{Program, Script, address};
 
@@ -25,7 +25,7 @@ pub struct Radix {
     share: usize,
     /// The keys before and after the digit that is at work.
     keys: [Vec<u32>; 2],
-    /// Of each node, the count of each digit, then the place of the next key with this digit.
+    /// For each node, the count of each digit, then the position of the next key with this digit.
     counts: Vec<[usize; RADIX]>,
     totals: [usize; RADIX],
     step: u32,
@@ -41,7 +41,7 @@ enum Array {
 }
 
 impl Radix {
-    /// The sorting of so many keys for each node; the nodes share out [`RADIX`] digits evenly.
+    /// The sorting of this many keys per node; [`RADIX`] digits are distributed evenly over the nodes.
     #[must_use]
     pub fn new(nodes: u32, share: usize) -> Option<Self> {
         let nodes = nodes as usize;
@@ -87,7 +87,7 @@ impl Radix {
         }
     }
 
-    /// Adds up a node's digits over all nodes: each node's keys come after those of the nodes before it.
+    /// Adds up a node's digits over all nodes: each node's keys follow those of the nodes before it.
     fn add_up(&mut self, node: usize, script: &mut Script) {
         for digit in self.digits_of(node) {
             let mut total = 0;

@@ -1,4 +1,4 @@
-//! `titr advise`: hypotheses that the causes of waiting suggest, and what they would save.
+//! `titr advise`: hypotheses suggested by the causes of waiting, and their savings.
 
 use crate::support::command::{Folder, TITR, TITR_REPLAY};
 

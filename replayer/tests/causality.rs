@@ -1,4 +1,4 @@
-//! What a send waits for: nothing, what is received before it, or that and computing.
+//! The dependences that a send waits for: none, earlier receives, or earlier receives and computation.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `titr check`: what it calls sound can be replayed, whatever the library and its eager threshold.
+//! `titr check`: traces without faults can be replayed, with any library and eager threshold.
 
 use titr_common::collectives::Library;
 

@@ -1,5 +1,5 @@
-//! The critical path of programs whose times can be worked out by hand, on the machine of [`crate::support::machine`], and what
-//! holds for the path of any program.
+//! The critical path of programs whose times are computed by hand, on the machine of [`crate::support::machine`], and
+//! properties of the path of any program.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The platforms in `examples/` say what they are meant to.
+//! The platforms in `examples/` have their intended meaning.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! What calls on files cost: worked out by hand where one rank is alone, and compared with programs that compute where the
-//! call waits for the disk and send the messages that the call sends.
+//! The cost of calls on files: computed by hand for a single rank, and compared with programs that compute instead of
+//! waiting for the disk and send the messages that the call sends.
 //!
 //! A disk reads a byte in 1 ns and writes it in 2 ns, after 10 µs.
 

@@ -1,4 +1,4 @@
-//! Traces in parts and in archives, and ranks that do not count alike, as users meet them.
+//! Traces in parts and in archives, and ranks that do not count alike, on the command line.
 
 use std::fs;
 

@@ -1,5 +1,4 @@
-//! Collectives between two groups: when they end, worked out by hand, and that every member of either group finds its
-//! messages.
+//! Collectives between two groups: their ends, computed by hand, and the match of every message in both groups.
 
 use std::fmt::Write;
 use std::path::Path;

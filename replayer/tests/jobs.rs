@@ -1,4 +1,4 @@
-//! Replays that are done at the same time give the bytes that they give one after another.
+//! Parallel replays give the same bytes as sequential ones.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Input without bounds: what is too large, too wide, too many or no file ends in a message, and soon.
+//! Input without bounds: anything too large, too wide, too numerous or not a file gives an error message, quickly.
 
 use std::fs;
 use std::io::Write as _;

@@ -1,4 +1,5 @@
-//! What the commands and the library beneath them promise, a module for each subject. They are one program, so that the library is linked once.
+//! The guarantees of the commands and their libraries, a module for each subject, in one program so that the library is
+//! linked once.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! What observers are told of receives, completions and collectives, on the machine of [`crate::support::machine`].
+//! The callbacks of observers for receives, completions and collectives, on the machine of [`crate::support::machine`].
 
 use crate::support::machine::{micros, mpi, observe, threads};
 use titr_common::time::Time;

@@ -1,4 +1,4 @@
-//! What one-sided communication means for time, each case worked out by hand on the machine of [`crate::support::machine`].
+//! The time of one-sided communication, each case computed by hand on the machine of [`crate::support::machine`].
 
 use crate::support::machine::{events, finishes, mpi, run, run_programs, threads};
 use titr_common::units::Bytes;

@@ -1,4 +1,4 @@
-//! One-sided communication takes as long as the messages that it is made of, on every network.
+//! One-sided communication takes as long as its messages, on every network.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
-//! Against SimGrid 3.32: the simulated time of every row of `data/simgrid/oracle.csv` is within 0.1 % of what
-//! `smpirun -replay` says, that of whole programs (the NAS Parallel Benchmarks) within 1 %. Both read the same XML. Where
-//! they disagree, it is for a reason that is told here, and with evidence in `docs/SIMGRID.md`.
+//! Against SimGrid 3.32: the simulated time of every row of `data/simgrid/oracle.csv` is within 0.1 % of the time of
+//! `smpirun -replay`, that of whole programs (the NAS Parallel Benchmarks) within 1 %. Both read the same XML. Reasons
+//! for differences are given here, and evidence for them in `docs/SIMGRID.md`.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

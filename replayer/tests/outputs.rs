@@ -1,4 +1,4 @@
-//! Files that commands write: whole or as they were, never an input, and named where they cannot be written.
+//! Files that commands write: complete or unchanged, never an input, and named in errors.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! `titr-replay --time` says on standard error where titr's own time and memory went, and changes nothing else.
+//! `titr-replay --time` prints on standard error where titr's own time and memory went, and changes nothing else.
 
 use std::process::Command;
 

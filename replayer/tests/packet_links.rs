@@ -1,5 +1,5 @@
-//! Traces on routers whose links are not alike, in titr's platforms and SimGrid's: times that can be worked out by hand, and
-//! those of large messages as the flow model has them.
+//! Traces on routers with unequal links, in titr's platforms and SimGrid's: times computed by hand, and those of large
+//! messages compared with the flow model.
 
 use std::path::Path;
 

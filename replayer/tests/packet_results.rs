@@ -1,4 +1,4 @@
-//! What is told of a packet network, for people, for programs and in tables.
+//! The results of a packet network, as text, for programs and in tables.
 
 use crate::support::command::{Folder, TITR_REPLAY, here};
 use serde_json::Value;

@@ -1,7 +1,7 @@
-//! Traces on the routers of `examples/packet.toml`, in cycles that can be worked out by hand.
+//! Traces on the routers of `examples/packet.toml`, in cycles computed by hand.
 //!
-//! A message of P packets over h channels that nothing is in the way of takes 1 + h + 16 P cycles: one to the router, one a
-//! channel for the first header, and 16 a packet for the tails to be consumed one after the other.
+//! A message of P packets over h channels without contention takes 1 + h + 16 P cycles: one to the router, one per
+//! channel for the first header, and 16 per packet for the tails to be consumed one after the other.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Partitioned messages: when parts leave and arrive, and that they take as long as the messages that they are.
+//! Partitioned messages: the departure and arrival of parts, and times equal to those of the equivalent messages.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! What goes on in the background, where a library makes progress in calls of MPI only, and where a thread of its own does: each
-//! case worked out by hand on the machine of [`crate::support::machine`].
+//! Background communication with libraries that make progress in MPI calls only, and with progress threads: each case
+//! computed by hand on the machine of [`crate::support::machine`].
 
 use std::path::Path;
 

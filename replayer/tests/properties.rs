@@ -1,4 +1,4 @@
-//! What holds for every program whose calls belong together.
+//! Properties of every program whose calls match.
 
 use crate::support::machine::{events, mpi, run};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Recorded time to look at: `titr convert --to paje` and `--to perfetto`.
+//! Timelines of recorded time: `titr convert --to paje` and `--to perfetto`.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! What is printed, for people and for programs.
+//! Printed results, for users and for programs.
 
 use std::io::Read;
 use std::process::{Command, Stdio};

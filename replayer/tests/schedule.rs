@@ -1,4 +1,4 @@
-//! `titr schedule` as its users see it. That the schedules are the libraries' own is tested where they are made.
+//! `titr schedule` on the command line. The equality of schedules with the libraries' own is tested elsewhere.
 
 use std::fmt::Write as _;
 

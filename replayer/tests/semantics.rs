@@ -1,4 +1,4 @@
-//! What MPI calls mean for time, each case worked out by hand on the machine of [`crate::support::machine`].
+//! The time of MPI calls, each case computed by hand on the machine of [`crate::support::machine`].
 
 use crate::support::machine::{events, finishes, micros, mpi, run};
 use titr_common::units::{Bytes, Seconds};

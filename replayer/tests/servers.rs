@@ -1,4 +1,4 @@
-//! What calls on files cost where the files lie on servers: worked out by hand where one rank is alone.
+//! The cost of calls on files on servers: computed by hand for a single rank.
 //!
 //! A disk reads a byte in 1 ns and writes it in 2 ns, after 10 µs. A message of *n* bytes takes 2 µs + *n* ns.
 

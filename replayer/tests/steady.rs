@@ -1,4 +1,4 @@
-//! Replays without most iterations of a loop predict about what whole ones do, and say where they cannot.
+//! Sampled replays predict about the same as complete ones, and report when they cannot.
 
 use std::fmt::Write as _;
 

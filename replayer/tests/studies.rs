@@ -1,4 +1,4 @@
-//! What the studies of `docs/studies` come to, as far as it needs no traces of others.
+//! The results of the studies in `docs/studies` that need no foreign traces.
 
 use crate::support::command::Folder;
 use titr_common::units::Bytes;

@@ -1,4 +1,4 @@
-//! What the commands are like on a terminal, and what they do for shells and for `man`.
+//! The commands on a terminal, and their output for shells and for `man`.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Ranks whose threads call MPI, each case worked out by hand on the machine of [`crate::support::machine`].
+//! Ranks whose threads call MPI, each case computed by hand on the machine of [`crate::support::machine`].
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! A replay to look at: `titr-replay --paje` and `--perfetto`.
+//! Timelines of a replay: `titr-replay --paje` and `--perfetto`.
 
 #![allow(clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
 

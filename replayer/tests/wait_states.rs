@@ -1,5 +1,5 @@
-//! Wait states of programs whose times can be worked out by hand, on the machine of [`crate::support::machine`], and what holds
-//! for those of any program.
+//! Wait states of programs whose times are computed by hand, on the machine of [`crate::support::machine`], and
+//! properties of those of any program.
 
 use proptest::prelude::*;
 use titr_analyses::{Pattern, PatternTime, SegmentKind, WaitCause, WaitTime};

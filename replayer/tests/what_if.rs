@@ -1,4 +1,4 @@
-//! `titr-replay --what-if`: predictions for a program or a machine that is changed.
+//! `titr-replay --what-if`: predictions for a changed program or machine.
 
 use crate::support::command::{Folder, TITR, TITR_REPLAY};
 

@@ -1,4 +1,4 @@
-//! Programs of several worlds: their traces are found, read as one, and replayed as a program of one world would be.
+//! Programs of several worlds: their traces are found, read as one, and replayed like a program of one world.
 
 use std::path::PathBuf;
 

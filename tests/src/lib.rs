@@ -1,5 +1,5 @@
-//! What the end-to-end tests share: building the programs in `programs/`, running them with and without the tracer under
-//! a real `mpirun`, and reading what was recorded.
+//! Code shared by the end-to-end tests: building the programs in `programs/`, running them with and without the tracer
+//! under a real `mpirun`, and reading the traces.
 
 mod extended;
 mod family;

@@ -1,4 +1,4 @@
-//! Running programs, with and without the tracer.
+//! Runs programs, with and without the tracer.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! What was recorded, in the form that the tests compare.
+//! Traces, in the form that the tests compare.
 
 use std::path::Path;
 

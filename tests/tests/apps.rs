@@ -1,7 +1,7 @@
-//! Real programs that nobody here wrote, and a wavefront in the manner of NPB LU: traced, checked, replayed. Each gives its
-//! untraced answer, communicates by nothing that the trace does not hold, and is replayed to its end.
+//! Real third-party programs, and a wavefront in the manner of NPB LU: traced, checked, replayed. Each gives its
+//! untraced answer, has all its communication in the trace, and is replayed to its end.
 //!
-//! Those that take longer are ignored here; `ci/apps` runs them too.
+//! The slower ones are ignored here; `ci/apps` runs them too.
 
 use std::env;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! The rules of the house, held to the source. A rule that is broken names the file and the line.
+//! The rules of the project, checked against the source. A violation names the file and the line.
 //!
 //! To add a module or a crate, add it to [`LAYERS`], below all that imports it, and run
 //! `UPDATE=1 cargo test --package titr-tests --test architecture`, which writes the crates into `docs/ARCHITECTURE.md`.

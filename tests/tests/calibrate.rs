@@ -1,5 +1,5 @@
-//! `titr-calibrate` on this machine, under both MPI libraries: what it writes can be replayed on, and what it refuses it
-//! refuses once.
+//! `titr-calibrate` on this machine, under both MPI libraries: its output can be used for a replay, and errors are
+//! reported once.
 
 use std::process::Command;
 

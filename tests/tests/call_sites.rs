@@ -1,4 +1,4 @@
-//! The places in real programs that their calls were made from.
+//! The call sites of real programs.
 
 use std::collections::BTreeSet;
 use std::fs;

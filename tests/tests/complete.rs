@@ -1,5 +1,4 @@
-//! Everything that the standard has: libraries that are not installed here, and every kind of call beyond messages and
-//! collectives.
+//! The whole standard: libraries that are not installed here, and every kind of call beyond messages and collectives.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! A program closes descriptors that are not its own, puts files at their numbers, and takes away what the tracer needs to open more:
-//! its own files and its output are as they would be, and the trace is whole.
+//! A program closes foreign descriptors, reuses their numbers, and takes away the means to open more: its own files and
+//! its output are unchanged, and the trace is complete.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! However a program ends, what it printed and its exit status are its own, and the trace is readable up to its last
+//! For any end of a program, its output and its exit status are unchanged, and the trace is readable up to its last
 //! flush.
 
 use std::fs;

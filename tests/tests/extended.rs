@@ -1,5 +1,5 @@
-//! Extended traces: collectives that the tracer carries out give the results of the library's own, and what an extended
-//! trace adds can be taken out again.
+//! Extended traces: collectives that the tracer executes give the library's results, and the annotations of an extended
+//! trace can be removed.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! What befalls a program or its disk costs the trace the last buffer at most, and the program nothing: neither what it
-//! printed nor its exit status. `ends.rs` has the ways a program ends by itself.
+//! Faults of a program or its disk cost the trace at most the last buffer, and do not change the program's output or
+//! exit status. `ends.rs` has the regular ends of programs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Files of real programs: every call is recorded, is sound, and takes its time in a replay on each network.
+//! Files of real programs: every call is recorded, is valid, and takes its time in a replay on each network.
 
 use std::path::Path;
 

@@ -1,8 +1,9 @@
-//! `docs/FUNCTIONS.md` says what real programs are recorded as. `UPDATE=1 cargo test --package titr-tests --test functions`
-//! writes it anew.
+//! `docs/FUNCTIONS.md` agrees with the traces of real programs. `UPDATE=1 cargo test --package titr-tests --test
+//! functions` writes it again.
 //!
-//! The programs of `programs/` are traced with `TITRACE_VERBOSE=2`, with which the tracer says what words the calls of each
-//! function were recorded as. Every function whose arguments the tracer reads has to be called by one of them.
+//! The programs of `programs/` are traced with `TITRACE_VERBOSE=2`, with which the tracer prints the words that the
+//! calls of each function were recorded as. Every function whose arguments the tracer reads has to be called by one of
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Traces taken where nothing is shared: each rank in a directory of its own, gathered at `MPI_Finalize` or afterwards.
+//! Traces without shared file systems: each rank in a directory of its own, gathered at `MPI_Finalize` or afterwards.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! `mpirun titrace PROGRAM`: the same trace as with `LD_PRELOAD`, and a reason where there can be none.
+//! `mpirun titrace PROGRAM`: the same trace as with `LD_PRELOAD`, or a reason why there is none.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};

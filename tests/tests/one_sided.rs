@@ -1,5 +1,5 @@
-//! One-sided communication of real programs: each way to synchronise is recorded, is sound, and takes as long in a replay as
-//! the program that does the same with messages.
+//! One-sided communication of real programs: each way to synchronise is recorded, is valid, and takes as long in a
+//! replay as an equivalent program with messages.
 
 use std::path::Path;
 

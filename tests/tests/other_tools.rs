@@ -1,4 +1,4 @@
-//! Programs that another tool or a sanitizer has a part in: each does its work as without the tracer.
+//! Programs together with another tool or a sanitizer: each works as without the tracer.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! A job of which only some ranks run with the tracer ends as it does without it, and its trace names the ranks that are missing.
+//! A job with some untraced ranks ends as without the tracer, and its trace names the missing ranks.
 
 use std::fs;
 use std::path::Path;

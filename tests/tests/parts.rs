@@ -1,5 +1,5 @@
-//! Traces of a part of a program: which calls they have, and that they replay on every model and under every library's algorithms,
-//! although ranks do not pass the ends of a part at the same moment.
+//! Traces of a part of a program: the recorded calls, and replays with every model and every library's algorithms,
+//! although ranks do not pass the ends of a part at the same time.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Computation that the threads which call MPI do not make: it is in the manifest, in what `titr info` prints and among the
-//! warnings of a replay, or by choice in the trace.
+//! Computation of threads that do not call MPI: it is in the manifest, in the output of `titr info` and among the
+//! warnings of a replay, or optionally in the trace.
 
 use std::path::Path;
 

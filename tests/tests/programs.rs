@@ -1,8 +1,8 @@
-//! Random legal programs: untraced, traced in both modes, and replayed on all models. `programs/random.c` makes a program of each
-//! seed; this compares what each run of it received, what it called with what is in the trace, and what a replay says of the
-//! trace in all its forms.
+//! Random legal programs: untraced, traced in both modes, and replayed on all models. `programs/random.c` makes a
+//! program from each seed; this compares the received data of all runs, the calls with the trace, and the replays of
+//! the trace in all its forms.
 //!
-//! `ci/fuzz programs [PROGRAMS [FIRST]]` tries other seeds and more of them, and looks for the smallest program of each finding.
+//! `ci/fuzz programs [PROGRAMS [FIRST]]` tries other and more seeds, and minimises the program of each finding.
 
 #[path = "programs/batch.rs"]
 mod batch;

@@ -1,5 +1,5 @@
-//! `titr-reenact` under each MPI library: a program's trace, reenacted and traced again, has the program's events; a trace that
-//! cannot be reenacted is refused.
+//! `titr-reenact` under each MPI library: a program's trace, reenacted and traced again, has the program's events; a
+//! trace that cannot be reenacted is rejected.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! The messages of collectives in extended traces are the messages of their schedules: those that the tracer carries out,
-//! and those that Open MPI itself sends.
+//! The messages of collectives in extended traces equal those of their schedules, for collectives that the tracer
+//! executes and for those of Open MPI itself.
 
 use titr_common::collectives::{Call, Selection, Step};
 use titr_common::event::{CollectiveKind, Message, MessageEnd, Rank};

@@ -1,4 +1,4 @@
-//! Programs whose stacks are small, as coroutines' are.
+//! Programs with small stacks, like those of coroutines.
 
 use titr_tests::{EXTENDED, Family, assert_sound, traced_as};
 

@@ -1,5 +1,5 @@
-//! Ends of a process that run no `atexit` handler: the trace is whole up to there and says how it ended, and the program's exit status
-//! is its own. A rank that is killed loses what it has done since the last flush.
+//! Ends of a process without `atexit` handlers: the trace is complete up to there and records how it ended, and the
+//! program's exit status is unchanged. A killed rank loses the events since the last flush.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Recorded time to look at, of real runs.
+//! Timelines of recorded time, of real runs.
 
 use std::collections::BTreeMap;
 use std::fs;

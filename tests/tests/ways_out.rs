@@ -1,5 +1,5 @@
-//! Calls that do not return, calls that callbacks of the program make inside other calls, and calls where a program ends: the
-//! program does what it does untraced, and its trace has the calls or says which it lacks.
+//! Calls that do not return, calls that callbacks of the program make inside other calls, and calls in which a program
+//! ends: the program works as without the tracer, and its trace has the calls or lists the missing ones.
 
 use std::collections::BTreeMap;
 use std::path::Path;

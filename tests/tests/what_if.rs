@@ -1,4 +1,4 @@
-//! Hypotheses about real programs, beside the programs that were really changed.
+//! Hypotheses about real programs, compared with programs that were really changed.
 
 use std::path::Path;
 use std::sync::Mutex;

@@ -1,5 +1,5 @@
-//! Programs that spawn processes and connect to others: each world leaves a trace, and they are read as one. Open MPI alone
-//! is asked, as Debian's MPICH cannot spawn ("not supported with ucx netmod").
+//! Programs that spawn processes and connect to others: each world leaves a trace, and they are read as one. Only Open
+//! MPI is used, because Debian's MPICH cannot spawn ("not supported with ucx netmod").
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A program that does everything a trace can say.
+//! A program with every kind of event.
 
 /// A trace with every kind of event, as it comes out.
 pub const EVERY_KIND: [&str; 3] = [

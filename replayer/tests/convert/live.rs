@@ -1,4 +1,4 @@
-//! SimGrid itself, where it is installed, says the same of what comes out as titr of what went in.
+//! SimGrid itself, if installed, predicts the same for the output as titr for the input.
 
 use std::fs;
 use std::path::{Path, PathBuf};

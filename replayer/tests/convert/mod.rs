@@ -1,5 +1,5 @@
-//! `titr convert --to simgrid`: what comes out means for titr what went in, and SimGrid itself, where it is installed, says
-//! the same of it.
+//! `titr convert --to simgrid`: the output means the same as the input to titr and, if SimGrid is installed, to
+//! SimGrid.
 
 mod every_kind;
 mod live;

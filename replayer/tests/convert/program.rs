@@ -1,4 +1,4 @@
-//! Programs made up: what happens in them, and the trace of a program in which it does.
+//! Random programs: their events, and the trace of a program with these events.
 
 use proptest::prelude::*;
 

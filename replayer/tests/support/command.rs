@@ -1,4 +1,4 @@
-//! The commands themselves, as users see them.
+//! Runs the commands.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Traces written in a test, on a machine whose times can be worked out by hand: a message of *n* bytes takes 2 µs + *n* ns
-//! whatever else is under way, and an instruction a nanosecond. Sends of fewer than 10,000 bytes are eager.
+//! Traces written in a test, on a machine whose times can be computed by hand: a message of *n* bytes takes 2 µs + *n*
+//! ns independent of other messages, and an instruction takes a nanosecond. Sends of fewer than 10,000 bytes are eager.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the tests of this folder share.
+//! Code shared by the tests of this folder.
 
 pub mod browser;
 pub mod command;

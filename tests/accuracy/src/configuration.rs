@@ -1,4 +1,4 @@
-//! A configuration of the lab, which its name tells in full: `tree-8x2-100mbit`.
+//! A configuration of the lab, described completely by its name: `tree-8x2-100mbit`.
 
 use std::error::Error;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The platform of a configuration: its topology, as a user describes it, made of links as they were calibrated on a star.
+//! The platform of a configuration: its topology, as a user describes it, with links calibrated on a star.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,15 +1,16 @@
-//! Compares what `ci/accuracy` has measured with what titr predicts: `titr-accuracy RESULTS ROWS > docs/ACCURACY.md`.
-//! All rows go into the CSV file ROWS.
+//! Compares the measurements of `ci/accuracy` with titr's predictions: `titr-accuracy RESULTS ROWS > docs/ACCURACY.md`.
+//! All rows are written to the CSV file ROWS.
 //!
 //! The directory RESULTS has
 //!
 //! * `cluster-RATE.toml`, the platform that `titr-calibrate` has fitted to a star with links of that rate;
-//! * `traces-RANKS-RATE/`, a trace of `tests/programs/accuracy` on so many ranks, and `sections-RANKS-RATE`, what that run printed;
-//! * `measured/SHAPE-HOSTSxSLOTS-RATE`, what the program printed in each configuration of the lab;
-//! * `traces-lammps-RANKS/`, `sections-lammps-RANKS` and `measured-lammps/`, the same of LAMMPS;
-//! * perhaps `remarks`, what a reader should know of these measurements.
+//! * `traces-RANKS-RATE/`, a trace of `tests/programs/accuracy` on this many ranks, and `sections-RANKS-RATE`, the
+//!   output of that run;
+//! * `measured/SHAPE-HOSTSxSLOTS-RATE`, the program's output in each configuration of the lab;
+//! * `traces-lammps-RANKS/`, `sections-lammps-RANKS` and `measured-lammps/`, the same for LAMMPS;
+//! * optionally `remarks`, facts that a reader should know about these measurements.
 //!
-//! `titr-accuracy split RESULTS` prints where errors come from.
+//! `titr-accuracy split RESULTS` prints the sources of errors.
 
 mod calibration;
 mod configuration;

@@ -1,4 +1,4 @@
-//! What the program prints: lines `NAME REPEAT SECONDS`.
+//! The output of the program: lines `NAME REPEAT SECONDS`.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The page `docs/ACCURACY.md`, and the rows that it sums up.
+//! The page `docs/ACCURACY.md`, and the rows that it summarises.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

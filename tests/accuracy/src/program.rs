@@ -1,4 +1,4 @@
-//! The programs that are measured, where their results are, and what of them is measured.
+//! The measured programs, the places of their results, and the measured quantities.
 
 use crate::configuration::Configuration;
 use crate::sections::Mark;

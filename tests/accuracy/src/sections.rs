@@ -1,5 +1,5 @@
-//! The intervals of a replay that the program measures in a real run: on each rank from one [mark](Mark) to the next, on the rank
-//! where that takes longest.
+//! The intervals of a replay that the program measures in a real run: from one [mark](Mark) to the next on each rank;
+//! the longest of all ranks counts.
 
 use std::error::Error;
 

@@ -1,9 +1,9 @@
-//! Where the error of a prediction comes from: the same pattern predicted from computation that was counted, predicted from
-//! computation as long as it took, and reenacted. `ci/error-split` measures, and prints the table.
+//! The sources of a prediction's error: the same pattern predicted from counted computation, predicted from the
+//! recorded times of computation, and reenacted. `ci/error-split` measures, and prints the table.
 //!
 //! The directory RESULTS/split has for each configuration of the lab a directory with
 //!
-//! * `output`, what the program printed when it was traced there;
+//! * `output`, the output of the program when it was traced there;
 //! * `traced`, the extended trace of that run;
 //! * `again`, the extended trace of its reenactment in the same lab.
 

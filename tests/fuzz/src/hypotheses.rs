@@ -1,4 +1,4 @@
-//! Files of hypotheses.
+//! Hypotheses files.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
-//! Every reader of a file that somebody else may have written, as a function of bytes: the fuzz targets run it, and a test
-//! runs it on the inputs that fuzzing found. Whatever the bytes, a reader ends, with what it read or with an error that can
-//! be shown, and what it read it can write and read again.
+//! Every reader of a file of unknown origin, as a function of bytes: the fuzz targets run it, and a test runs it on the
+//! inputs that fuzzing found. For any bytes, a reader terminates, with a result or with an error that can be displayed,
+//! and its results survive a round trip.
 
 mod hypotheses;
 mod lines;

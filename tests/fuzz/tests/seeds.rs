@@ -1,5 +1,4 @@
-//! What fuzzing starts from, and what it has found so far (`found-…`): no reader panics at it, hangs, or takes more memory
-//! than it may.
+//! The seeds and findings of fuzzing (`found-…`): no reader panics or hangs on them, or exceeds its memory limit.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Three things that the tests of every crate share: how a test says that this machine lacks what it needs, how a test
-//! measures on a machine that does other work, and a reader of [`perfetto`]'s format.
+//! Three tools for the tests of every crate: reporting that this machine lacks something that a test needs, measuring
+//! on a machine that does other work, and a reader of [`perfetto`]'s format.
 
 pub mod perfetto;
 

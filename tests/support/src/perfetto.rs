@@ -1,4 +1,4 @@
-//! A reader of Perfetto's format that knows just what titr writes, and insists on it.
+//! A strict reader of the subset of Perfetto's format that titr writes.
 
 use std::collections::BTreeMap;
 

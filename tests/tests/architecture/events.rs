@@ -1,4 +1,4 @@
-//! A `match` that names events and has an arm for all others: a new event would pass it unseen.
+//! Finds a `match` on events with a default arm, which would miss a new event.
 
 use crate::source::{Token, block};
 

@@ -1,5 +1,6 @@
-//! A crate's source as the rules see it: modules, what each imports, and where. Comments, strings and test code are left
-//! out. This reads tokens and no grammar: it relies on the tree being formatted and on no macro that hides an import.
+//! A crate's source as the rules see it: modules, and the imports of each with their lines. Comments, strings and test
+//! code are left out. This reads tokens without a grammar: it relies on formatted source and on the absence of macros
+//! that hide an import.
 
 use std::collections::BTreeMap;
 use std::fs;

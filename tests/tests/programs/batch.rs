@@ -1,4 +1,4 @@
-//! Some seeds that one `mpirun` carries out, one after the other, and how it is traced.
+//! Several seeds that one `mpirun` executes in sequence, and the settings of the tracer.
 
 use std::fmt::{Display, Formatter};
 use std::fs;

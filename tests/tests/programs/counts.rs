@@ -1,4 +1,4 @@
-//! What a program counts of its own calls, beside what its trace has of them.
+//! A program's counts of its own calls, compared with its trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Whether a batch contradicts itself, which of its seeds do, and which is the smallest program that does.
+//! Finds out whether a batch contradicts itself, which of its seeds do, and the smallest program that does.
 
 use std::fmt::{Display, Formatter};
 

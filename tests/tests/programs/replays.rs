@@ -1,4 +1,4 @@
-//! Replays of a trace, in which nothing is lost and nothing comes before its cause, in all forms that a trace can have.
+//! Replays of all forms of a trace, in which nothing is lost and no effect precedes its cause.
 
 use std::collections::BTreeMap;
 use std::fs;

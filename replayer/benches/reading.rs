@@ -1,4 +1,4 @@
-//! How many events a second are read: unpacked and parsed.
+//! Events read per second: decompressed and parsed.
 
 #![allow(clippy::unwrap_used, reason = "a measurement that cannot go on has failed")]
 

@@ -1,5 +1,5 @@
-//! The traces of `ci/bench`, twice: in `DIRECTORY/titr` as titr's tracer writes them, in `DIRECTORY/simgrid` as SimGrid takes them,
-//! with an index in each.
+//! The traces of `ci/bench`, twice: in `DIRECTORY/titr` as titr's tracer writes them, in `DIRECTORY/simgrid` in
+//! SimGrid's format, each with an index.
 //!
 //! ```text
 //! bench_traces wavefront RANKS ITERATIONS DIRECTORY     NPB LU in outline; RANKS is a square
@@ -8,8 +8,8 @@
 //! bench_traces pending COUNT DIRECTORY                  COUNT messages wait for receives that come in the worst order
 //! ```
 //!
-//! After the directory, `alone` leaves out SimGrid's form, and `even` lets all computations between the same two messages take
-//! equally long.
+//! After the directory, `alone` leaves out SimGrid's form, and `even` gives equal lengths to all computations between
+//! the same two messages.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

@@ -1,4 +1,4 @@
-//! Nothing in an installed `mpi.h` is unseen, and what is seen takes as many arguments as the header says.
+//! Every function in an installed `mpi.h` is intercepted, with the number of arguments in the header.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 

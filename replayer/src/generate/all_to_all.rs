@@ -1,4 +1,4 @@
-//! Everybody and everybody else, as fast as the network takes it.
+//! All ranks send to all others, as fast as the network accepts the messages.
 
 use titr_common::units::Bytes;
 

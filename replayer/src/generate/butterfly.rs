@@ -1,4 +1,4 @@
-//! Exchanges with partners at distance 1, 2, 4, …: a fast Fourier transform's.
+//! Exchanges with partners at distance 1, 2, 4, …, as in a fast Fourier transform.
 
 use titr_common::units::Bytes;
 

@@ -1,4 +1,4 @@
-//! A collective as the messages that it is made of.
+//! A collective as its messages.
 
 use super::{Kernel, Script};
 use crate::schedule::Example;
@@ -15,7 +15,7 @@ impl Kernel for Schedule {
     fn phase(&self, me: u32, _: u64, script: &mut Script) {
         script.pause();
         self.0.steps(me).iter().for_each(|step| script.step(step));
-        // A schedule may leave it to its executor to complete what is pending in the end.
+        // A schedule may leave the completion of pending operations at its end to its executor.
         script.waitall();
     }
 }

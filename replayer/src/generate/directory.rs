@@ -1,4 +1,4 @@
-//! A kernel as a trace directory. A rank is written before the next is begun: memory is a phase of one rank.
+//! A kernel as a trace directory. A rank is written before the next is begun, so memory holds a phase of one rank.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,10 +20,11 @@ pub struct Generated {
     pub events: u64,
 }
 
-/// Writes a trace of a kernel into `directory`, which is created or is empty. `command` is what the trace says that it is of.
+/// Writes a trace of a kernel into `directory`, which is created or is empty. `command` is the trace's description of
+/// its origin.
 ///
 /// # Errors
-/// Where the directory holds something already, or cannot be written.
+/// If the directory is not empty, or cannot be written.
 pub fn write(
     kernel: &dyn Kernel,
     iterations: u64,

@@ -1,4 +1,4 @@
-//! Ranks in a grid. Rank `x₀ + d₀·(x₁ + d₁·x₂)` has the coordinates x, as the hosts of a torus are numbered.
+//! Ranks in a grid. Rank `x₀ + d₀·(x₁ + d₁·x₂)` has the coordinates x, like the hosts of a torus.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use titr_network::topology::{Edge, Lattice};
 
 use super::Impossible;
 
-/// How many ranks stand along each of one to three dimensions: `8x8x4`.
+/// The number of ranks along each of one to three dimensions: `8x8x4`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dimensions(Vec<u32>);
 
@@ -36,10 +36,10 @@ impl fmt::Display for Dimensions {
     }
 }
 
-/// A grid of these dimensions; of so many ranks where both are said, and a row where only the ranks are.
+/// A grid of these dimensions, checked against `ranks`; a row if only the number of ranks is given.
 ///
 /// # Errors
-/// If the dimensions hold another number of ranks.
+/// If the dimensions contain another number of ranks.
 pub fn grid(ranks: u32, dimensions: Option<&Dimensions>, edge: Edge) -> Result<Lattice, Impossible> {
     let Some(dimensions) = dimensions else { return Ok(Lattice::new(&[ranks], edge)) };
     let lattice = Lattice::new(&dimensions.0, edge);

@@ -1,8 +1,9 @@
-//! Programs that nobody has to run: the communication kernels that networks are compared with, written as traces.
+//! Synthetic programs: the communication kernels that networks are compared with, written as traces.
 //!
-//! A **kernel** says what each rank does, by its number alone: who sends how much to whom, and what has to have arrived before.
-//! It is a pure function, so ranks are written one after the other and none is kept. A **phase** is as much of it as
-//! is worked out at once; a program is `init`, the kernel's phases as often as there are **iterations**, and `finalize`.
+//! A **kernel** defines the actions of each rank, by its number alone: the messages that it sends, and the messages
+//! that have to arrive before. It is a pure function, so ranks are written one after another and none is kept. A
+//! **phase** is the part of a kernel that is computed at a time; a program is `init`, the kernel's phases once for each
+//! **iteration**, and `finalize`.
 //!
 //! Sources: the applications of INSEE (J. Navaridas, J. Miguel-Alonso, F. J. Ridruejo, "On synthesizing workloads emulating
 //! MPI applications", PDSEC 2008; J. Cámara et al., "Twisted Torus Topologies for Enhanced Interconnection Networks", IEEE
@@ -37,7 +38,7 @@ use std::iter::once;
 use thiserror::Error;
 use titr_common::event::Event;
 
-/// A program, by what each of its ranks does.
+/// A program, defined by the actions of each of its ranks.
 pub trait Kernel {
     /// The number of ranks.
     fn ranks(&self) -> u32;

@@ -1,7 +1,7 @@
 //! Synchronized random traffic: messages between pairs drawn at random, in waves.
 //!
-//! A wave begins when all messages of the one before have arrived. The smaller the waves, the more of the time is latency;
-//! the larger, the more is throughput.
+//! A wave begins when all messages of the one before have arrived. With small waves, latency dominates the time; with
+//! large waves, throughput does.
 
 use titr_common::units::Bytes;
 use titr_network::traffic::{below, generator};
@@ -19,10 +19,10 @@ pub struct Random {
 }
 
 impl Random {
-    /// `messages` messages between `ranks` ranks, `wave` of them at a time, the last ones perhaps fewer.
+    /// `messages` messages between `ranks` ranks, in waves of `wave` messages, except perhaps the last.
     ///
     /// # Errors
-    /// If a rank has nobody to send to, or nothing is sent at a time.
+    /// If a rank has no other rank to send to, or waves are empty.
     pub fn new(ranks: u32, bytes: Bytes, messages: u64, wave: u64, seed: u64) -> Result<Self, Impossible> {
         match () {
             () if ranks < 2 => Err(Impossible::NoPairs),

@@ -47,7 +47,7 @@ impl Script {
         self.events.push(event);
     }
 
-    /// Computes, or whatever else was asked to be done between exchanges; nothing if nothing was.
+    /// Adds the requested action between exchanges, such as computation; nothing by default.
     pub fn pause(&mut self) {
         self.events.extend(self.pause.map(|pause| match pause {
             Pause::Compute(work) => Event::Compute(work),
@@ -104,7 +104,7 @@ impl Script {
         }
     }
 
-    /// Takes a step of a schedule. What it does with the data itself is nobody's business here.
+    /// Executes a step of a schedule. Local operations on data are ignored.
     pub fn step(&mut self, step: &Step) {
         match *step {
             Step::Send { to, data } => self.send(to, 0, data.len),

@@ -1,4 +1,4 @@
-//! A root and all others: a master hands out work, and collects results.
+//! A root and all others: a master distributes work, and collects results.
 
 use titr_common::units::Bytes;
 
@@ -13,7 +13,7 @@ pub struct Star {
     kind: StarKind,
 }
 
-/// Who sends to whom.
+/// The direction of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StarKind {
     /// The root sends a message to each other rank, all at once.
@@ -26,7 +26,7 @@ impl Star {
     /// Between `ranks` ranks, at least one.
     ///
     /// # Errors
-    /// If the root is none of them.
+    /// If the root is not one of them.
     pub fn new(kind: StarKind, ranks: u32, root: u32, bytes: Bytes) -> Result<Self, Impossible> {
         if root < ranks {
             Ok(Self { ranks, root, bytes, kind })

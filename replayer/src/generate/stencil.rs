@@ -1,4 +1,4 @@
-//! Nearest neighbours: what a domain that is cut into boxes exchanges in each step of time.
+//! Nearest neighbours: the exchanges of a domain divided into boxes in each time step.
 
 use titr_common::units::Bytes;
 use titr_network::topology::{Direction, Lattice};

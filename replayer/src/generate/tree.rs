@@ -1,16 +1,16 @@
-//! Up a tree and down again: a reduction, and what follows from it.
+//! Up a tree and down again: a reduction, followed by a broadcast of its result.
 
 use titr_common::units::Bytes;
 
 use super::{Kernel, Script};
 
-/// Each rank waits for its children and sends to its parent; what the root then sends goes down the same way. The
-/// children of rank r of a tree of arity a are a·r + 1 to a·r + a.
+/// Each rank waits for its children and sends to its parent; the root's answer then travels down in the same way. The
+/// children of rank r in a tree of arity a are a·r + 1 to a·r + a.
 #[derive(Clone, Debug)]
 pub struct Tree {
     /// The number of ranks.
     pub ranks: u32,
-    /// How many children a rank has; at least one.
+    /// The number of children of a rank; at least one.
     pub arity: u32,
     /// The payload of each message.
     pub bytes: Bytes,

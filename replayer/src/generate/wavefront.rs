@@ -1,5 +1,5 @@
-//! A front that moves through a mesh, from one corner to the opposite one: how a triangular system is solved, or a
-//! transport equation swept.
+//! A front that moves through a mesh, from one corner to the opposite one, as in the solution of a triangular system or
+//! a sweep of a transport equation.
 
 use titr_common::units::Bytes;
 use titr_network::topology::{Direction, Lattice};

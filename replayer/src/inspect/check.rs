@@ -1,8 +1,8 @@
-//! Whether a trace can be replayed, on any machine: by replaying it on one where nothing takes time.
+//! Checks whether a trace can be replayed on any machine, by replaying it on one where nothing takes time.
 //!
-//! Everything that a replay would stumble over shows: messages and receives that do not belong together, collectives
-//! that some members did not call or called with amounts of data that do not fit each other, requests that were never
-//! made. A trace without such faults is replayed a second time, without buffered sends, to see whether it relies on them.
+//! This reveals everything that would stop a replay: unmatched messages and receives, collectives that some members did
+//! not call or called with inconsistent amounts of data, requests that were never created. A trace without such faults
+//! is replayed a second time, without buffered sends, to see whether it relies on them.
 
 use std::thread;
 
@@ -40,11 +40,11 @@ pub fn check(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Verdi
     Ok(Verdict { findings, warnings, relies_on_buffers })
 }
 
-/// The faults of a trace, and those that it survives. It is read and replayed at the same time; what the replay stumbles over in a trace that cannot be read counts for
-/// nothing.
+/// The faults of a trace, and those that it survives. It is read and replayed at the same time; faults that the replay
+/// finds in an unreadable trace are ignored.
 fn faults(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<DryRun, TraceError> {
     let (read, replayed) = thread::scope(|scope| {
-        // Where the system has no more threads, it is done afterwards.
+        // If the system has no more threads, it is done afterwards.
         let reader = thread::Builder::new().spawn_scoped(scope, || read(trace));
         let replayed = dry_run(trace, follower);
         (reader.map_or_else(|_| Ok(read(trace)), |reader| reader.join()), replayed)
@@ -104,7 +104,7 @@ fn read_world(trace: &Trace) -> Findings {
     findings
 }
 
-/// Fails where the stream is not what its rank has written.
+/// Fails if the stream differs from the data that its rank has written.
 fn unchanged(trace: &Trace, rank: Rank) -> Result<(), TraceError> {
     let entry = trace.manifest().and_then(|manifest| manifest.per_rank.get(rank.0 as usize));
     let Some((said, file)) = entry.and_then(|entry| entry.crc32).zip(trace.file_of(rank)?) else { return Ok(()) };

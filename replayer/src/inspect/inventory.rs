@@ -1,4 +1,4 @@
-//! A trace read once and counted.
+//! Counts of a trace's contents.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ pub struct Inventory {
     pub events: u64,
     /// The number of events of each kind, by the word of the kind.
     pub kinds: BTreeMap<&'static str, u64>,
-    /// Instructions of all ranks, those of reductions left out.
+    /// Instructions of all ranks, excluding reductions.
     pub compute: Instructions,
-    /// Messages sent outside of collectives; what a persistent request sends counts once for each start.
+    /// Messages sent outside of collectives; those of a persistent request count once for each start.
     pub messages: u64,
     /// Payload of these messages.
     pub bytes: Bytes,
-    /// How each rank's stream ended, and how much was in it.
+    /// The end of each rank's stream, and its contents.
     pub per_rank: Vec<RankEnd>,
 }
 
@@ -51,10 +51,10 @@ pub struct TraceInfo<'a> {
 }
 
 impl Inventory {
-    /// Reads all of `trace`; of a torn stream, what there is.
+    /// Reads all of `trace`; of an incomplete stream, the existing part.
     ///
     /// # Errors
-    /// Where something else is wrong with it.
+    /// If the trace has any other fault.
     pub fn of(trace: &Trace) -> Result<Self, TraceError> {
         let source = trace.clone().partial(true);
         let mut this = Self { ranks: source.ranks(), ..Self::default() };
@@ -85,7 +85,7 @@ impl Inventory {
         Ok(())
     }
 
-    /// Counts what an event moves and computes; `sends` has the sizes of the rank's persistent sends.
+    /// Counts the data and computation of an event; `sends` has the sizes of the rank's persistent sends.
     fn count(&mut self, event: &Event, sends: &mut FxHashMap<RequestId, Bytes>) {
         if let Event::Compute(work) = event {
             self.compute.0 += work.0;
@@ -102,7 +102,7 @@ impl Inventory {
                 requests.iter().filter_map(|request| sends.get(request)).for_each(|&bytes| self.send(bytes));
             }
             &Event::Partitioned(Partitioned::SendInit(message, _, request)) => _ = sends.insert(request, message.bytes),
-            // Its number may be that of a persistent collective next.
+            // The number may next be used by a persistent collective.
             Event::RequestFree(request) => _ = sends.remove(request),
             Event::Init
             | Event::Finalize

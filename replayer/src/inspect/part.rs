@@ -1,4 +1,4 @@
-//! The part of a program that a trace holds, where that is not all of it.
+//! The part of a program in a trace that does not hold all of it.
 
 use titr_common::format::{count, plural};
 use titr_common::trace::Trace;

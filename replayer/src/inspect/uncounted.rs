@@ -1,4 +1,4 @@
-//! Times of a program's processes beside the computation and the calls that its trace holds.
+//! Times of a program's processes outside the computation and calls in its trace.
 
 use titr_common::format::{count, plural};
 use titr_common::trace::Manifest;

@@ -1,6 +1,6 @@
-//! Time cut into a bounded number of equal intervals, for rows of a picture.
+//! Time divided into a bounded number of equal intervals, for rows of a picture.
 //!
-//! The length of a run is not known before its end. When the intervals no longer reach, two become one.
+//! The length of a run is not known before its end. When there are too many intervals, pairs are merged.
 
 use titr_common::event::Activity;
 use titr_common::time::Time;
@@ -53,7 +53,7 @@ impl Cells {
         Time(self.interval)
     }
 
-    /// How many intervals reach `end`.
+    /// The number of intervals up to `end`.
     pub(super) fn until(&self, end: Time) -> usize {
         (end.0.div_ceil(self.interval) as usize).clamp(1, INTERVALS)
     }

@@ -1,4 +1,4 @@
-//! The object that a page is drawn from.
+//! The data that a page is drawn from, as one object.
 
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ struct LinkLoad<'a> {
 }
 
 impl<'a> PageData<'a> {
-    /// The page of a result, with what a recorder found, the load of links over time, and what it is compared with.
+    /// The page of a result, with the recorder's findings, the load of links over time, and a result to compare with.
     #[must_use]
     pub fn new(
         origin: &'a Origin,

@@ -1,4 +1,4 @@
-//! States and messages one by one, as long as they are few enough for a page.
+//! Individual states and messages, unless there are too many for a page.
 
 use std::cell::RefCell;
 use std::io;
@@ -66,7 +66,7 @@ impl Detail {
     }
 }
 
-/// Keeps the detail of what it is told.
+/// Records individual states and messages.
 pub(super) struct DetailWriter {
     detail: Rc<RefCell<Detail>>,
     /// The state of each rank, and since when.
@@ -74,7 +74,7 @@ pub(super) struct DetailWriter {
     /// The states of each rank that were, by rank.
     ended: Vec<RankStates>,
     names: FxHashMap<String, u64>,
-    /// When each message that is under way departed.
+    /// The departure time of each message in transit.
     departed: FxHashMap<u64, u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Data as a page holds it: compressed (RFC 1951), in the letters of base 64 (RFC 4648, §4), which mean nothing to HTML.
+//! Data embedded in a page: compressed (RFC 1951), in base 64 (RFC 4648, §4), whose letters have no meaning in HTML.
 
 use std::io::Write;
 

@@ -1,8 +1,8 @@
-//! One page to look at a replay: a file of HTML with everything in it, that a browser opens without a network.
+//! One page to explore a replay: a self-contained HTML file, which a browser opens without a network.
 //!
-//! Two writers of timelines listen to the replay. [`overview`] keeps for all ranks what fits a picture, however long the run
-//! is: the shares of activities in cells of ranks and time, and the communication matrix. [`detail`] keeps states and messages
-//! one by one while they are few. What they found, the result, the load of links and the options become one object
+//! Two timeline writers follow the replay. [`overview`] keeps a bounded summary for all ranks, for a run of any length:
+//! the shares of activities in cells of ranks and time, and the communication matrix. [`detail`] keeps individual
+//! states and messages while they are few. Their data, the result, the load of links and the options become one object
 //! ([`data`]), compressed, in a page whose style and script are in `assets/`.
 
 mod cells;
@@ -50,7 +50,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder of a replay, of which the excerpt is kept in detail.
+    /// A recorder of a replay, with the excerpt in detail.
     #[must_use]
     pub fn new(subject: &Subject) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl Recorder {
         }
     }
 
-    /// The writers that are to be told of the replay.
+    /// The writers that have to receive the replay's events.
     #[must_use]
     pub fn writers(&self) -> Vec<Box<dyn TimelineWriter>> {
         let detail = DetailWriter::new(Rc::clone(&self.detail), self.subject.ranks);
@@ -123,7 +123,7 @@ mod tests {
         assert!(places.is_sorted());
     }
 
-    /// The script stands within the page and comes from nowhere else.
+    /// The script is within the page and is not loaded from elsewhere.
     #[test]
     fn nothing_comes_from_outside() {
         for text in [PAGE, STYLE].into_iter().chain(SCRIPTS) {

@@ -56,7 +56,7 @@ pub(super) struct PairMap {
 }
 
 impl Overview {
-    /// The overview of a world of so many ranks, before anything happens.
+    /// The overview of a world of this many ranks, before anything happens.
     pub(super) fn new(ranks: u32) -> Self {
         let rows = ranks.div_ceil(per_part(ranks, ROWS));
         Self { ranks, cells: Cells::new(rows as usize), pairs: BTreeMap::new(), end: Time::ZERO }
@@ -78,12 +78,12 @@ impl Overview {
     }
 }
 
-/// Ranks in each of at most so many parts.
+/// The number of ranks in each part, for at most `parts` parts.
 fn per_part(ranks: u32, parts: u32) -> u32 {
     ranks.div_ceil(parts).max(1)
 }
 
-/// Keeps the overview of what it is told.
+/// Records the overview.
 pub(super) struct OverviewWriter {
     overview: Rc<RefCell<Overview>>,
     /// The activity of each rank, and since when.

@@ -1,4 +1,4 @@
-//! Advice for people.
+//! Advice as text for the user.
 
 use std::io::{self, Write};
 
@@ -11,10 +11,10 @@ const SHOWN: usize = 10;
 /// Less than this part of the predicted time is not worth trying.
 const WORTH: f64 = 0.001;
 
-/// Prints what is worth trying, with the file of hypotheses of the best.
+/// Prints promising changes, with the hypotheses file of the best one.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn summary(advice: &Advice, out: &mut impl Write) -> io::Result<()> {
     let Advice { simulated_time: Seconds(simulated_time), hypotheses, bounds, not_tried } = advice;
     writeln!(out, "Predicted time  {simulated_time:.9} s")?;

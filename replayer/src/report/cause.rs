@@ -1,9 +1,9 @@
-//! The main cause of a predicted time, and what to try against it.
+//! The main cause of a predicted time, and a suggestion against it.
 
 use titr_analyses::AnalysedResult;
 use titr_simulation::result::Shares;
 
-/// The activities that are not computation, with a name and what they are a sign of.
+/// The activities other than computation, with a name and an interpretation.
 type NamedPart = (&'static str, fn(&Shares) -> f64);
 
 const PARTS: [NamedPart; 5] = [
@@ -14,16 +14,16 @@ const PARTS: [NamedPart; 5] = [
     ("collectives", |shares| shares.collective.0),
 ];
 
-/// From this part of the time on, computation alone is the cause.
+/// From this fraction of the time on, computation alone is the cause.
 const MOSTLY: f64 = 0.8;
-/// From this much more than the mean on, the most computing rank is the cause of waiting.
+/// From this excess over the mean on, the rank with most computation is the cause of waiting.
 const UNEVEN: f64 = 0.1;
 /// From this use on, a link is the cause of waiting.
 const BUSY: f64 = 0.5;
 /// From this mean size in bytes on, bandwidth matters more than latency.
 const LARGE: u64 = 1 << 16;
 
-/// A sentence for the cause, and one for what to try.
+/// A sentence for the cause, and one for the suggestion.
 pub(super) struct Cause {
     pub(super) cause: String,
     pub(super) advice: String,

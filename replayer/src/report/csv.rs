@@ -1,4 +1,4 @@
-//! Results as tables: CSV files (RFC 4180) in a directory, one for each kind of thing, for plots and spreadsheets.
+//! Results as tables: CSV files (RFC 4180) in a directory, one for each kind of data, for plots and spreadsheets.
 
 use std::fs;
 use std::io;
@@ -77,7 +77,7 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// Writes `points.csv`, and what `channels.csv` and `hops.csv` say at each point.
+/// Writes `points.csv`, and `channels.csv` and `hops.csv` for each point.
 fn of_traffic(result: &TrafficResult, tables: &mut Tables) -> io::Result<()> {
     let points = &result.points;
     tables.add(POINTS, points.iter().map(|measured| row(&measured.point)))?;

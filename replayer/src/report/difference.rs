@@ -1,4 +1,4 @@
-//! A difference for people.
+//! A difference as text for the user.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -9,10 +9,10 @@ use titr_common::units::Seconds;
 
 use titr_analyses::diff::{CauseChange, Change, Difference, LinkShare, PlaceChange};
 
-/// How many ranks are shown: those that change most.
+/// Number of ranks that are shown: those with the largest changes.
 const RANKS: usize = 8;
 
-/// How many places and causes of waiting are shown.
+/// Number of places and causes of waiting that are shown.
 const PARTS: usize = 8;
 
 /// The width of names.
@@ -29,7 +29,7 @@ pub fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> 
     let row = |out: &mut dyn Write, name: &str, change: Change| {
         let show = |seconds: f64| unit.show(Seconds(seconds));
         let gain = if change.gain() > 0.0 { format!("+{}", show(change.gain())) } else { show(change.gain()) };
-        // Of a longer name the figures are in the next line.
+        // For a longer name, the figures are in the next line.
         let name = if name.chars().count() < NAME { name.to_owned() } else { format!("{name}\n{:NAME$}  ", "") };
         writeln!(
             out,
@@ -99,7 +99,7 @@ fn parts(
     parts.filter(|(_, change)| change.gain() != 0.0).take(PARTS).try_for_each(|(name, change)| row(out, &name, change))
 }
 
-/// The change as a part of what was before.
+/// The change as a fraction of the previous value.
 fn percent(change: Change) -> String {
     if change.before == 0.0 { "new".to_owned() } else { format!("{:+.1} %", 100.0 * change.gain() / change.before) }
 }

@@ -1,7 +1,7 @@
-//! Results in the forms that people and programs read. Nothing is worked out here: results carry their own data.
+//! The forms of results, for users and for programs. Nothing is computed here: results contain their own data.
 //!
-//! To add a form, write it in a file of this folder and name it in [`FORMS`]; `titr-replay` then has an option for it. The
-//! [summary for people](text) is what is printed where no other form is asked for.
+//! To add a form, write it in a file of this folder and name it in [`FORMS`]; `titr-replay` then has an option for it.
+//! The [text summary](text) is printed if no other form is requested.
 
 pub mod advice;
 mod cause;
@@ -39,7 +39,7 @@ pub enum Results<'a> {
 
 /// A form that results are written in.
 pub struct Form {
-    /// The option that asks for it, without its dashes.
+    /// The option that selects it, without its dashes.
     pub option: &'static str,
     /// The help for that option.
     pub help: &'static str,
@@ -47,7 +47,7 @@ pub struct Form {
     pub renderer: Renderer,
 }
 
-/// How results are written.
+/// The function that writes results.
 #[derive(Clone, Copy)]
 pub enum Renderer {
     /// Prints the results on standard output, instead of the summary.
@@ -58,7 +58,7 @@ pub enum Renderer {
         place: &'static str,
         /// The files that may be written for a path.
         files: Files,
-        /// Writes what belongs at the path.
+        /// Writes the files at the path.
         save: Save,
     },
 }

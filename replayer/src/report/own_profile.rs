@@ -1,4 +1,4 @@
-//! A profile of titr itself, for people.
+//! A profile of titr itself, as text for the user.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use titr_common::format::{count, volume};
 use titr_common::units::Bytes;
 use titr_simulation::profile::{OwnMemory, OwnProfile, OwnWork};
 
-/// Prints where titr's own time and memory went, in a replay of so many events if it is of any.
+/// Prints where titr's own time and memory went, in a replay of `events` events if there was one.
 ///
 /// # Errors
 /// If `out` cannot be written.

@@ -1,4 +1,4 @@
-//! The places of the program that explain a result, where an analysis has found them.
+//! The places of the program that explain a result, if an analysis has found them.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -8,10 +8,10 @@ use titr_analyses::{CriticalPath, Findings, ProgramPlace, SegmentKind, WaitFindi
 use titr_common::format::TimeUnit;
 use titr_common::units::Seconds;
 
-/// How many places are shown.
+/// Number of places that are shown.
 const SHOWN: usize = 3;
 
-/// Prints what ranks wait for most, and what the critical path is made of, of the analyses that were asked for.
+/// Prints the main causes of waiting, and the parts of the critical path, from the requested analyses.
 pub(super) fn explained(report: &AnalysedResult, out: &mut impl Write) -> io::Result<()> {
     let Some(Findings { critical_path, wait_states, matrix: _ }) = &report.analyses else { return Ok(()) };
     if let Some(WaitFindings { waiting, causes, .. }) = wait_states {

@@ -1,4 +1,4 @@
-//! The summary for people.
+//! The text summary for the user.
 
 use std::io::{self, Write};
 
@@ -12,11 +12,11 @@ use titr_simulation::traffic::{Burst, MeasuredPoint, TrafficResult};
 use super::cause::Cause;
 use super::places;
 
-/// Prints the summary of a simulation: the answer, its main cause and what to try, and then the details. A terminal shows
-/// the answer in bold.
+/// Prints the summary of a simulation: the answer, its main cause with a suggestion, and then the details. With `bold`,
+/// the answer is bold on a terminal.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<impl Write>) -> io::Result<()> {
     let AnalysedResult { simulated_time, ranks, hosts_used: used, events, messages, bytes, network, .. } = report;
     let hosts = u64::from(network.hosts);
@@ -123,7 +123,7 @@ fn settled(left_out: &LeftOut, out: &mut impl Write) -> io::Result<()> {
 /// A part of a rank's time.
 type Part<'a> = &'a dyn Fn(&Shares) -> Seconds;
 
-/// Where the time goes: the mean over the ranks, and who spends most.
+/// The shares of the time: the mean over the ranks, and the rank with the largest share.
 fn time(report: &AnalysedResult, out: &mut impl Write) -> io::Result<()> {
     let ranks = &report.per_rank;
     let unit = TimeUnit::of(report.simulated_time);
@@ -226,19 +226,19 @@ const HEADING: &str = "
  offered  injected  accepted          message latency   network   p95   p99      max   hops  use  most
                phits a cycle and host                                  cycles                channels";
 
-/// Prints what is measured, and the columns of the curve.
+/// Prints the subject of the measurement, and the columns of the curve.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn curve_heading(what: &str, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{what}")?;
     writeln!(out, "{HEADING}")
 }
 
-/// Prints a point of a curve, and its virtual channels if they were asked for.
+/// Prints a point of a curve, and its virtual channels if requested.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn curve_point(measured: &MeasuredPoint, out: &mut impl Write) -> io::Result<()> {
     curve_row(measured, out)?;
     if let Some(channels) = &measured.channels {
@@ -247,10 +247,10 @@ pub fn curve_point(measured: &MeasuredPoint, out: &mut impl Write) -> io::Result
     out.flush()
 }
 
-/// Prints what there is to say at the end of a curve.
+/// Prints the closing remarks of a curve.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn curve_end(result: &TrafficResult, out: &mut impl Write) -> io::Result<()> {
     for warning in &result.warnings {
         writeln!(out, "warning: {warning}")?;

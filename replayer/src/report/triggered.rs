@@ -1,4 +1,4 @@
-//! The summary of a replayed network trace, for people.
+//! The summary of a replayed network trace, as text for the user.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Results of one trace on several variations of a platform, beside each other.
+//! Results of one trace on several variations of a platform, side by side.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

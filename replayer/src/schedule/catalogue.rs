@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use titr_common::collectives::{Algorithm, CallMode, Library};
 use titr_common::event::CollectiveKind;
 
-/// Writes a line for each algorithm: the collective, the algorithm's own name, other names that are understood whatever
-/// the library, and `library:name` where a library's parameters spell it otherwise, `library-i:name` for collectives that do not
-/// block.
+/// Writes a line for each algorithm: the collective, the algorithm's own name, other names that are accepted for any
+/// library, and `library:name` for different spellings in a library's parameters, `library-i:name` for non-blocking
+/// collectives.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn write(out: &mut impl Write) -> io::Result<()> {
     for collective in CollectiveKind::ALL {
         for algorithm in Algorithm::all(collective) {

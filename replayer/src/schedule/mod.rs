@@ -1,7 +1,7 @@
-//! The steps that a collective is made of, to look at.
+//! Shows the steps of a collective.
 //!
-//! A schedule (`titr_common::collectives`) is a function of the call. An [`Example`] is a call in which every member
-//! moves as much as any other; its schedule is shown as each member's steps ([`steps`]) or as what each pair exchanges
+//! A schedule (`titr_common::collectives`) is a function of the call. An [`Example`] is a call with the same amount of
+//! data for every member; its schedule is shown as each member's steps ([`steps`]) or as the exchanges of each pair
 //! ([`matrix`]).
 
 pub mod catalogue;
@@ -45,7 +45,7 @@ pub struct Outline {
     pub root: Member,
     /// The size of an element of the datatype.
     pub element: Bytes,
-    /// Whether operands may change places.
+    /// Whether the operation is commutative.
     pub is_commutative: bool,
 }
 
@@ -58,7 +58,7 @@ pub enum Uncallable {
     /// The root is no member.
     #[error("the root is one of the ranks 0 to {last}, not {root}")]
     Root {
-        /// The root that was asked for.
+        /// The requested root.
         root: Member,
         /// The last member.
         last: Member,
@@ -119,7 +119,7 @@ impl Example {
         self.selection.choose(&self.call(self.root))
     }
 
-    /// Whether another algorithm was asked for, which is impossible here.
+    /// Whether another algorithm was requested, which is impossible here.
     #[must_use]
     pub fn replaced(&self) -> Option<Choice> {
         let taken = self.choice();

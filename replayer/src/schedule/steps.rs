@@ -1,7 +1,7 @@
 //! The steps of all members, a line each: `RANK STEP …`, in the order in which a rank takes them.
 //!
-//! A slice is written `BYTES BUFFER+OFFSET`: so many packed bytes of what the caller gives (`send`), gets (`recv`), or of
-//! `scratch` space.
+//! A slice is written `BYTES BUFFER+OFFSET`: a number of packed bytes of the caller's input (`send`), of its output
+//! (`recv`), or of `scratch` space.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -10,10 +10,10 @@ use titr_common::collectives::{Buffer, Slice, Step};
 
 use super::Example;
 
-/// Writes them, below a line that says what algorithm it is.
+/// Writes the steps, below a line with the algorithm.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn write(example: &Example, out: &mut impl Write) -> io::Result<()> {
     let choice = example.choice();
     let library = example.selection().library;

@@ -55,7 +55,7 @@ fn scaled(mut value: f64, units: &[&str]) -> String {
     let mut units = units.iter();
     let mut unit = units.next().copied().unwrap_or_default();
     value /= 1000.0;
-    // What would be rounded up to a thousand is in the next unit.
+    // A value that would be rounded up to a thousand is in the next unit.
     while value >= 999.5
         && let Some(next) = units.next()
     {

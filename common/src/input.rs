@@ -37,7 +37,7 @@ static COPIES: Mutex<BTreeMap<PathBuf, File>> = Mutex::new(BTreeMap::new());
 /// Opens a file for reading from its beginning. A pipe is copied first.
 ///
 /// # Errors
-/// Where there is no such file, or it is a directory or a device.
+/// If there is no such file, or it is a directory or a device.
 pub fn open(path: &Path) -> io::Result<File> {
     open_up_to(path, u64::MAX)
 }

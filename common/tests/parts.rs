@@ -49,7 +49,7 @@ fn what_is_gathered_is_what_the_parts_hold() {
         assert_eq!(Trace::open(&output).unwrap().manifest(), Some(&apart));
         assert!(apart.per_rank.iter().all(|entry| entry.ended == Ended::Finalize && entry.crc32.is_some()));
     }
-    // What was gathered can be gathered again, and is the same to the byte.
+    // A gathered trace can be gathered again, and does not change by a byte.
     let (once, twice) = (folder.path("all.tar"), gathered(&folder, &["all"], "again.tar").unwrap());
     assert_eq!(fs::read(once).unwrap(), fs::read(twice).unwrap());
 }

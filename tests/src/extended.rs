@@ -16,7 +16,7 @@ pub const EXTENDED: (&str, &str) = ("TITRACE_MODE", "extended");
 /// An extended trace of `programs/SOURCE`, which gives the results that it gives untraced.
 ///
 /// # Panics
-/// Where it does not.
+/// If it does not.
 pub fn extended(family: Family, ranks: u32, source: &str) -> Traced {
     let program = family.build(source, &["-pthread"]);
     let trace = traced_as(&[EXTENDED], family, ranks, &program, &[], str::to_owned);
@@ -27,7 +27,7 @@ pub fn extended(family: Family, ranks: u32, source: &str) -> Traced {
 /// An extended trace of `programs/SOURCE`, whose results another test compares.
 ///
 /// # Panics
-/// Where the program fails.
+/// If the program fails.
 pub fn extended_only(family: Family, ranks: u32, source: &str) -> Traced {
     traced_only(&[EXTENDED], family, ranks, &family.build(source, &["-pthread"]))
 }
@@ -59,7 +59,7 @@ pub struct Recorded {
 /// All collectives of all ranks.
 ///
 /// # Panics
-/// Where the trace cannot be read, or a message lies outside of its collective.
+/// If the trace cannot be read, or a message lies outside of its collective.
 pub fn recorded(trace: &Path) -> Vec<Recorded> {
     let source = Trace::open(trace).unwrap();
     let world = (0..source.ranks()).map(Rank).collect::<Vec<_>>();
@@ -130,7 +130,7 @@ pub fn recorded(trace: &Path) -> Vec<Recorded> {
 /// Every collective in the trace has its messages.
 ///
 /// # Panics
-/// Where one does not.
+/// If one does not.
 pub fn nothing_is_opaque(trace: &Path) {
     for entry in Manifest::read(trace).unwrap().per_rank {
         assert!(entry.opaque.is_empty() && entry.untraced.is_empty(), "{entry:?}");

@@ -88,7 +88,7 @@ impl Family {
     /// `programs/SOURCE`, built with this family's compiler and `options`. Built once in a test binary's life.
     ///
     /// # Panics
-    /// Where the compiler is missing or refuses the program.
+    /// If the compiler is missing or refuses the program.
     pub fn build(self, source: &str, options: &[&str]) -> PathBuf {
         let compiler = match source.rsplit('.').next() {
             Some("c") => "mpicc",
@@ -102,7 +102,7 @@ impl Family {
 /// `programs/SOURCE`, built with `compiler` and `options`. Built once in a test binary's life.
 ///
 /// # Panics
-/// Where the compiler is missing or refuses the program.
+/// If the compiler is missing or refuses the program.
 pub fn build(compiler: &str, source: &str, options: &[&str]) -> PathBuf {
     static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let key = format!("{compiler}-{source}{}", options.concat()).replace('/', "_");

@@ -40,7 +40,7 @@ pub(crate) fn target() -> PathBuf {
 /// A file that `cargo build --release --workspace` makes.
 ///
 /// # Panics
-/// Where it is missing.
+/// If it is missing.
 pub fn built(name: &str) -> PathBuf {
     let release = std::env::var_os("TITR_TARGET").map_or_else(|| target().join("release"), PathBuf::from);
     let file = release.join(name);
@@ -70,7 +70,7 @@ pub fn run(command: &mut Command) -> Run {
 /// standard output — as far as `comparable` keeps that — nor its exit status.
 ///
 /// # Panics
-/// Where it does.
+/// If it does.
 pub fn traced(
     family: Family,
     ranks: u32,
@@ -101,7 +101,7 @@ pub fn traced_as(
 /// Runs `mpirun -np RANKS PROGRAM` with the tracer only, for a trace whose program another test compares.
 ///
 /// # Panics
-/// Where the program fails.
+/// If the program fails.
 pub fn traced_only(variables: &[(&str, &str)], family: Family, ranks: u32, program: &Path) -> Traced {
     traced_with(variables, family, ranks, program, &[])
 }
@@ -109,7 +109,7 @@ pub fn traced_only(variables: &[(&str, &str)], family: Family, ranks: u32, progr
 /// [`traced_only`] of a program with arguments.
 ///
 /// # Panics
-/// Where the program fails.
+/// If the program fails.
 pub fn traced_with(
     variables: &[(&str, &str)],
     family: Family,
@@ -160,7 +160,7 @@ pub fn milestones(text: &str) -> String {
 /// `titr check` finds nothing wrong with a trace.
 ///
 /// # Panics
-/// Where it does.
+/// If it does.
 #[track_caller]
 pub fn assert_sound(trace: &Path) {
     let verdict = run(binary("titr").arg("check").arg(trace));
@@ -170,7 +170,7 @@ pub fn assert_sound(trace: &Path) {
 /// The JSON report of a replay on `examples/PLATFORM`.
 ///
 /// # Panics
-/// Where the replay fails.
+/// If the replay fails.
 pub fn replay(platform: &str, trace: &Path) -> serde_json::Value {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
     let report = run(binary("titr-replay").arg("--platform").arg(examples.join(platform)).args(["--json"]).arg(trace));

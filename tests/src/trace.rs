@@ -10,7 +10,7 @@ use titr_common::trace::Trace;
 /// rank asked in vain.
 ///
 /// # Panics
-/// Where the trace cannot be read to its end.
+/// If the trace cannot be read to its end.
 pub fn lines(trace: &Path) -> String {
     let source = Trace::open(trace).unwrap_or_else(|error| panic!("{error}"));
     let mut text = Vec::new();

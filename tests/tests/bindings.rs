@@ -1,4 +1,4 @@
-//! The same calls in every language, with both MPI libraries, give the same trace: each call once, with its arguments.
+//! Equal calls in every language, with both MPI libraries, give the same trace: each call once, with its arguments.
 //!
 //! | | Open MPI | MPICH |
 //! | --- | --- | --- |

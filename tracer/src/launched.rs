@@ -57,7 +57,7 @@ pub fn left() {
 
 fn tell(word: &[u8]) {
     let Some(Address { name, length, .. }) = ADDRESS.get().and_then(Option::as_ref) else { return };
-    // SAFETY: asks for a descriptor.
+    // SAFETY: requests a descriptor.
     let socket = unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
     if socket >= 0 {
         let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;

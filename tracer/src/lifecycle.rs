@@ -82,7 +82,7 @@ impl Drop for ThreadEnd {
 
 /// Whether this is the thread whose values are destroyed in `exit`, after which it continues.
 fn is_main_thread() -> bool {
-    // SAFETY: both ask for a number.
+    // SAFETY: both only query a number.
     unsafe { libc::getpid() == libc::gettid() }
 }
 

@@ -16,7 +16,7 @@ use std::{mem, ptr, thread};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Panicked;
 
-/// A panic that was stopped and that the standard library still counts as under way: to be [discarded](Self::discard).
+/// A panic that was stopped but still counts as in progress in the standard library: to be [discarded](Self::discard).
 #[repr(transparent)]
 pub(crate) struct Panic(*mut c_void);
 

@@ -37,7 +37,7 @@ impl Buffer {
 /// A run of packed bytes in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slice {
-    /// The buffer that the slice lies in.
+    /// The buffer that contains the slice.
     pub buffer: Buffer,
     /// The start of the slice in the buffer.
     pub offset: Bytes,

@@ -63,7 +63,7 @@ impl Event {
         }
     }
 
-    /// Visits the requests that the event names. A wait for everything that is outstanding names none.
+    /// Visits the requests that the event names. A wait for all outstanding requests names none.
     pub fn requests(&mut self, mut visit: impl FnMut(&mut RequestId, RequestUse)) {
         const MAKES: RequestUse = RequestUse::Makes { persistent: false };
         const SETS_UP: RequestUse = RequestUse::Makes { persistent: true };

@@ -37,7 +37,7 @@ impl Members {
     /// The members of the groups `first` and `second`; the second is empty unless there are two.
     ///
     /// # Errors
-    /// Where a rank is named twice.
+    /// If a rank is named twice.
     pub(super) fn new(name: Name, first: Vec<Rank>, second: Vec<Rank>) -> Result<Self, Fault> {
         let first_group = first.len();
         let mut ranks = first;
@@ -79,7 +79,7 @@ impl Members {
     /// The member that a rank of the world is.
     ///
     /// # Errors
-    /// Where it is none.
+    /// If it is none.
     pub fn member(&self, rank: Rank) -> Result<Member, Fault> {
         self.place(rank).ok_or_else(|| Fault::NotAMember { rank, on: self.describe() })
     }

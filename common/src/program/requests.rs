@@ -82,7 +82,7 @@ impl<O: Copy> RequestTable<O> {
     /// Enters a request that was made.
     ///
     /// # Errors
-    /// Where its number is in use.
+    /// If its number is in use.
     pub fn add(&mut self, id: RequestId, operation: Option<O>) -> Result<(), Fault> {
         self.make(id, Request::Once(operation))
     }
@@ -98,7 +98,7 @@ impl<O: Copy> RequestTable<O> {
     /// Enters a persistent request that was set up.
     ///
     /// # Errors
-    /// Where its number is in use.
+    /// If its number is in use.
     pub fn add_persistent(&mut self, id: RequestId, template: Template) -> Result<(), Fault> {
         self.make(id, Request::Persistent(Box::new(template), None))
     }
@@ -121,7 +121,7 @@ impl<O: Copy> RequestTable<O> {
     /// Notes that a persistent request was started.
     ///
     /// # Errors
-    /// Where it is not persistent, or active.
+    /// If it is not persistent, or active.
     pub fn start(&mut self, id: RequestId, operation: Option<O>) -> Result<(), Fault> {
         match self.numbered.get_mut(&id) {
             Some(Request::Persistent(_, current @ None)) => {
@@ -136,7 +136,7 @@ impl<O: Copy> RequestTable<O> {
     /// once (MPI 4.0 §3.7.3).
     ///
     /// # Errors
-    /// Where there is no such request.
+    /// If there is no such request.
     pub fn complete(&mut self, id: RequestId) -> Result<Option<O>, Fault> {
         match self.numbered.get_mut(&id) {
             Some(&mut Request::Once(activity)) => {

@@ -101,7 +101,7 @@ impl ArchiveWriter {
     /// Creates it.
     ///
     /// # Errors
-    /// Where the file exists or cannot be created.
+    /// If the file exists or cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         Self::create_at(path, Ok)
     }
@@ -135,7 +135,7 @@ impl ArchiveWriter {
     /// The next bytes of the file.
     ///
     /// # Errors
-    /// Where they cannot be written or are too many.
+    /// If they cannot be written or are too many.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let left = self.missing.checked_sub(bytes.len() as u64);
         self.missing = left.ok_or_else(|| io::Error::other("a stream is longer than its rank said"))?;
@@ -145,7 +145,7 @@ impl ArchiveWriter {
     /// Ends the archive, and waits until it is on disk.
     ///
     /// # Errors
-    /// Where a file is not complete or cannot be written.
+    /// If a file is not complete or cannot be written.
     pub fn finish(mut self) -> io::Result<()> {
         self.complete()?;
         self.file.write_all(&[0; 2 * BLOCK])?;

@@ -10,7 +10,7 @@ pub trait EventSource {
     /// Appends the next event, or the next few, to `events`, each with its place; false at the end.
     ///
     /// # Errors
-    /// Where the trace cannot be read.
+    /// If the trace cannot be read.
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError>;
 
     /// Counts the next few events in `passed` instead of returning them: at most `most` events with letters, and

@@ -36,7 +36,7 @@ pub(super) struct Lines {
 /// The part of a file that is not read yet, by how it is read.
 enum Unread {
     Plain(Section),
-    /// Gzip members, the next of which begins here.
+    /// Gzip members; the next one begins here.
     Gzip(Section),
     /// The rest of a gzip member that was verified, which is larger than the buffer.
     Rest(Box<Rest>),
@@ -331,7 +331,7 @@ mod tests {
         }
     }
 
-    /// Three lists of lines, each a member, of which the last is larger than what is checked.
+    /// Three lists of lines, each a member; the last is larger than the part that is verified.
     fn members() -> [String; 3] {
         [10, 20_000, 500_000].map(|lines| (0..lines).map(|line| format!("line {line}\n")).collect())
     }

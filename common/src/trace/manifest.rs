@@ -108,7 +108,8 @@ pub struct RankEntry {
     /// Calls of MPI functions that communicate and that the trace does not hold, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub untraced: BTreeMap<String, u64>,
-    /// Collectives that the library carried out itself in extended mode: the trace has no messages of theirs. By name.
+    /// Collectives that the library executed itself in extended mode, so that the trace has no messages for them. By
+    /// name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub opaque: BTreeMap<String, u64>,
     /// Calls of MPI functions that move no data, by name.
@@ -282,7 +283,7 @@ impl RankEntry {
     /// Writes the entry beside the rank's stream.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If it cannot be written.
     pub fn write(&self, directory: &Path) -> io::Result<()> {
         let path = directory::entry(directory, Rank(self.rank));
         path.parent().map_or(Ok(()), fs::create_dir_all)?;

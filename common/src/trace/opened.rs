@@ -16,7 +16,7 @@ pub trait RankSources: Send + Sync {
     /// The events of `rank`, from its first; of a torn stream those that there are, if that is `partial`.
     ///
     /// # Errors
-    /// Where they cannot be read.
+    /// If they cannot be read.
     fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError>;
 
     /// The file of `rank` on disk; `None` if the rank has no file of its own.
@@ -169,7 +169,7 @@ impl Trace {
     /// The events of `rank`, from its first.
     ///
     /// # Errors
-    /// Where they cannot be read.
+    /// If they cannot be read.
     pub fn stream(&self, rank: Rank) -> Result<RankStream, TraceError> {
         Ok(RankStream::new(self.sources.source(rank, self.partial)?))
     }
@@ -177,7 +177,7 @@ impl Trace {
     /// The events of all ranks.
     ///
     /// # Errors
-    /// Where they cannot be read.
+    /// If they cannot be read.
     pub fn streams(&self) -> Result<Vec<RankStream>, TraceError> {
         (0..self.ranks).map(|rank| self.stream(Rank(rank))).collect()
     }

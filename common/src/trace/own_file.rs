@@ -35,7 +35,7 @@ impl OwnFile {
     /// Takes a file that was just opened.
     ///
     /// # Errors
-    /// Where the system does not say which file it is.
+    /// If the system does not say which file it is.
     pub fn new(file: File) -> io::Result<Self> {
         let identity = file.metadata()?.into();
         Ok(Self { file: Some(file), identity })
@@ -44,7 +44,7 @@ impl OwnFile {
     /// The file, if its descriptor is still that file.
     ///
     /// # Errors
-    /// Where the descriptor was closed, or is another file now.
+    /// If the descriptor was closed, or is another file now.
     pub fn get(&self) -> io::Result<&File> {
         let is_ours = |file: &&File| file.metadata().is_ok_and(|file| Inode::from(file) == self.identity);
         let lost = || io::Error::other("the program has closed the tracer's descriptor");
@@ -55,7 +55,7 @@ impl OwnFile {
     /// `position`.
     ///
     /// # Errors
-    /// Where the descriptor was lost, and the file has this name no more.
+    /// If the descriptor was lost, and the file has this name no more.
     pub fn recover(&mut self, path: &Path, position: u64, place: Placement) -> io::Result<()> {
         let Err(lost) = self.get() else { return Ok(()) };
         let Ok(file) = OpenOptions::new().write(true).open(path) else { return Err(lost) };

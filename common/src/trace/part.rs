@@ -34,10 +34,10 @@ pub(super) struct Whole {
 }
 
 impl Manifest {
-    /// Reads the manifest in `directory`, with the entries that still lie beside it.
+    /// Reads the manifest in `directory`, with entries in separate files beside it.
     ///
     /// # Errors
-    /// Where a file is missing, not JSON or of another version, or a rank has no entry.
+    /// If a file is missing, not JSON or of another version, or a rank has no entry.
     pub fn read(directory: &Path) -> Result<Self, TraceError> {
         Parts::open(&[directory])?.manifest()
     }
@@ -47,7 +47,7 @@ impl Parts {
     /// Looks into directories and archives.
     ///
     /// # Errors
-    /// Where one cannot be read, or something is there twice.
+    /// If one cannot be read, or something is there twice.
     pub(super) fn open(places: &[impl AsRef<Path>]) -> Result<Self, TraceError> {
         let mut parts = Self::default();
         for place in places {
@@ -107,7 +107,7 @@ impl Parts {
     /// The manifest with the entries of all ranks.
     ///
     /// # Errors
-    /// Where there is none, or an entry is missing, too many, or of another run.
+    /// If there is none, or an entry is missing, too many, or of another run.
     pub(super) fn manifest(&self) -> Result<Manifest, TraceError> {
         let (path, manifest) = self.manifest.as_ref().ok_or_else(|| self.no_manifest())?;
         let is_missing = |rank: &u32| !self.entries.contains_key(rank);

@@ -30,7 +30,7 @@ impl RankWriter {
     /// Creates the stream of `rank` in `directory`.
     ///
     /// # Errors
-    /// Where the file exists or cannot be created.
+    /// If the file exists or cannot be created.
     pub fn create(directory: &Path, rank: Rank) -> io::Result<Self> {
         let stream = StreamWriter::create(directory, rank, LEVEL)?;
         Ok(Self { stream, events: EventWriter::new(rank), text: Vec::new(), count: 0, length: 0 })
@@ -45,7 +45,7 @@ impl RankWriter {
     /// Appends an event of one of the rank's threads.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If it cannot be written.
     #[inline]
     pub fn write(&mut self, thread: ThreadId, event: &Event) -> io::Result<()> {
         self.events.switch(&mut self.text, thread);

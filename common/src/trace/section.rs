@@ -72,7 +72,7 @@ impl Section {
     /// Bytes from here to the end.
     ///
     /// # Errors
-    /// Where the system does not tell.
+    /// If the system does not tell.
     pub fn remaining(&self) -> io::Result<u64> {
         let file = match &self.file {
             Handle::Open(file) => file.metadata()?.len(),

@@ -37,7 +37,7 @@ impl RankStream {
     /// The next event; `None` at the end, and from then on.
     ///
     /// # Errors
-    /// Where the trace cannot be read.
+    /// If the trace cannot be read.
     pub fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
         while self.given == self.pending.len() {
             if !self.read_pending()? {

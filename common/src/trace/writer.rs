@@ -47,7 +47,7 @@ impl StreamWriter {
     /// Creates the stream of `rank` in `directory`, compressed at `level` (1 to 9).
     ///
     /// # Errors
-    /// Where the file exists or cannot be created.
+    /// If the file exists or cannot be created.
     pub fn create(directory: &Path, rank: Rank, level: u32) -> io::Result<Self> {
         Self::create_at(directory, rank, level, Ok)
     }
@@ -76,7 +76,7 @@ impl StreamWriter {
     /// Appends `text`, whole lines, as one member. An end record that was written before is taken back.
     ///
     /// # Errors
-    /// Where it cannot be written; the file then ends with the last whole member.
+    /// If it cannot be written; the file then ends with the last whole member.
     pub fn write_member(&mut self, text: &[u8]) -> io::Result<()> {
         if self.is_closed {
             self.take_back()?;

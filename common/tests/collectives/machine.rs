@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 
 use titr_common::collectives::{Buffer, Member, Slice, Step};
 
-/// What one byte is made of: who gave it, and where it lay there.
+/// The components of one byte: the members that gave them, and their places there.
 pub type Word = Vec<(Member, u64)>;
 
 struct Pending {

@@ -46,8 +46,8 @@ impl<'a> AnalysedSimulation<'a> {
         self
     }
 
-    /// Checks the sensitivities that the analysis `critical-path` finds by eight more replays, two for each parameter, and
-    /// finds those to each class of links by four more for each. So many of these replays run at the same time.
+    /// Checks the sensitivities that the analysis `critical-path` finds by eight more replays, two for each parameter,
+    /// and determines those to each class of links by four more for each. `jobs` is the number of concurrent replays.
     pub fn check_sensitivities(self, jobs: Jobs) -> Self {
         Self { sensitivity_jobs: Some(jobs), ..self }
     }

@@ -32,7 +32,7 @@ impl<A: Analysis> AnyAnalysis for A {
 
 /// The name of an analysis, and its constructor.
 pub struct AnalysisKind {
-    /// The name that users ask for it by; its findings have the same name in the result.
+    /// The name by which users select it; its findings have the same name in the result.
     pub name: &'static str,
     /// Makes the analysis for a world of this many ranks.
     pub new: fn(ranks: u32) -> Box<dyn AnyAnalysis>,

@@ -27,7 +27,7 @@ pub struct LinkHistory {
     topology: Arc<dyn Topology>,
     /// The host of each rank.
     hosts: Vec<HostId>,
-    /// The messages under way, by the names that the network has for them, and when each departed.
+    /// The messages in transit, indexed by transfer id, with their departure times.
     under_way: Vec<Option<(Departure, Time)>>,
     /// The length of an interval in picoseconds.
     interval: u64,

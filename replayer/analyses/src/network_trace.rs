@@ -14,17 +14,17 @@ use titr_simulation::observe::{CollectiveCall, CollectiveId, Observer, Operation
 
 use dependences::Dependences;
 
-/// Writes each message that enters the network to a network trace, in the order in which they do.
+/// Writes each message that enters the network to a network trace, in order of entry.
 ///
-/// A message is written when it has arrived and all before it were written, so that the messages under way are kept, and
-/// those behind the oldest of them.
+/// A message is written when it has arrived and all before it were written, so memory holds the messages in transit,
+/// and those behind the oldest of them.
 pub struct NetworkTraceRecorder<W: Write> {
     writer: NetworkTraceWriter<W>,
     /// The label of the first message that is kept.
     first: u64,
     /// The messages that are kept, by label.
     kept: VecDeque<TracedMessage>,
-    /// The labels of the messages under way, by the names that the network has for them.
+    /// The labels of the messages in transit, by transfer id.
     under_way: FxHashMap<TransferId, u64>,
     kinds: Vec<(TransferKind, Kind)>,
     dependences: Dependences,

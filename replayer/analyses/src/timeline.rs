@@ -14,7 +14,7 @@ pub struct Timeline {
     sorter: EventSorter,
     /// Messages so far.
     messages: u64,
-    /// The messages under way, by the names that the network has for them; a name is used again once its message has arrived.
+    /// The messages in transit, indexed by transfer id; an id is reused once its message has arrived.
     under_way: Vec<Option<Arrow>>,
 }
 
@@ -28,7 +28,7 @@ impl Timeline {
     /// Writes the rest, and numbers that changed over time.
     ///
     /// # Errors
-    /// Where a file could not be written, now or before.
+    /// If a file could not be written, now or before.
     pub fn finish(self, series: &[Series]) -> io::Result<()> {
         self.sorter.finish(series)
     }

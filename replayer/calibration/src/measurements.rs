@@ -119,7 +119,7 @@ impl Measurements {
     /// Reads a file.
     ///
     /// # Errors
-    /// Where there is none, or it holds no measurements.
+    /// If there is none, or it holds no measurements.
     pub fn load(path: &Path) -> Result<Self, MeasurementsError> {
         let text = input::read_text(path, WRITTEN_BY_PROGRAM)
             .map_err(|source| MeasurementsError::Unreadable { path: path.into(), source })?;

@@ -123,7 +123,7 @@ impl Known {
         let mut places: Vec<FoundPlace> = stack.iter().flat_map(|place| self.places(modules, place)).collect();
         // Frames further out belong to libraries that start a program or a thread, whose functions are of no interest.
         self.silent.extend(places.first().and_then(|place| place.silent.clone()));
-        // What marks a region was recorded with one place more, for the function that makes the call.
+        // The mark of a region was recorded with one more place, for the function that makes the call.
         let marks = places.iter().take_while(|place| place.is_mark).count();
         places.drain(..marks);
         places.truncate((stack.len() - marks.min(1)).max(1));

@@ -55,7 +55,7 @@ enum Copies {
     Owned(u32),
 }
 
-/// A request under way.
+/// A request in progress.
 #[derive(Debug)]
 struct Transaction {
     request: Message,

@@ -41,7 +41,7 @@ pub enum MachineError {
     /// A message never arrives.
     #[error(transparent)]
     Unreachable(#[from] Unreachable),
-    /// Processors wait for ever.
+    /// Processors wait forever.
     #[error("{waiting} processors wait and no message is under way: the protocol has a mistake")]
     Stuck {
         /// Processors that wait.

@@ -43,7 +43,7 @@ pub(crate) struct Node {
     pub missed: u64,
 }
 
-/// A miss under way.
+/// An outstanding miss.
 #[derive(Debug)]
 struct Miss {
     line: Line,
@@ -195,7 +195,7 @@ impl Node {
         out.push(Outgoing { delay: 0, message, causes });
     }
 
-    /// A message to the cache; returns whether the processor, which has waited, may go on.
+    /// A message to the cache; returns whether the waiting processor may continue.
     pub fn receive(&mut self, message: Message, now: Time, causes: Causes, out: &mut Vec<Outgoing>) -> bool {
         let line = message.line;
         match message.kind {

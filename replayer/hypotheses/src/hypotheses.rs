@@ -35,7 +35,7 @@ pub struct Hypotheses {
     machine: Vec<MachineChange>,
 }
 
-/// A change of the program, or several of one kind that are carried out together.
+/// A change of the program, or several of one kind that are applied together.
 enum ProgramChange {
     Scalings(Scalings),
     MessageScalings(MessageScalings),

@@ -10,7 +10,7 @@ use crate::source::{Mistake, Place, Source};
 /// A change of the machine.
 #[derive(Clone, Debug)]
 pub enum MachineChange {
-    /// All members of all communicators carry out a collective by another algorithm.
+    /// All members of all communicators execute a collective by another algorithm.
     Collective {
         /// The name of the collective, such as `allreduce`.
         collective: String,

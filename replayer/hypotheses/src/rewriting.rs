@@ -18,7 +18,7 @@ const LISTED: usize = 20;
 /// Reads all events, rank after rank, and shows each to `visit` with the place that its rank is at.
 ///
 /// # Errors
-/// Where the trace cannot be read, or has no such ranks, no such region or no such call site.
+/// If the trace cannot be read, or has no such ranks, no such region or no such call site.
 pub fn survey(
     trace: &Trace,
     selection: &Arc<Selection>,

@@ -35,7 +35,7 @@ pub enum DriverError {
         /// The time that the network has been advanced to, in picoseconds.
         now: u64,
     },
-    /// Too many messages are under way.
+    /// Too many messages are in transit.
     #[error("message {label}: four billion messages are under way")]
     Full {
         /// The message that is one too many.

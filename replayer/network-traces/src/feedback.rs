@@ -135,7 +135,7 @@ impl Feedback {
         )))
     }
 
-    /// Makes sure that all messages have been released, once nothing is under way.
+    /// Checks that all messages have been released, once nothing is in transit.
     ///
     /// # Errors
     /// If some were not; the error names the first.

@@ -245,7 +245,7 @@ fn digits(text: &str) -> (Option<u64>, usize) {
 /// Writes the line of a message.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn write_message(out: &mut impl Write, message: &TracedMessage) -> io::Result<()> {
     let TracedMessage { label, from, to, bytes, kind, generated, arrived, address, causes, after, triggers } = message;
     write!(out, "{label} {} {} {} {kind} {}", from.0, to.0, bytes.0, generated.0)?;

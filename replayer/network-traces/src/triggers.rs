@@ -132,7 +132,7 @@ pub fn convert_netrace(from: &Path, to: &Path, cycles: Cycles) -> Result<Trigger
 struct Pass<'a> {
     source: &'a TriggerSource,
     input: Input,
-    /// Messages under way, by the time at which they arrive.
+    /// Messages in transit, in order of arrival.
     under_way: BinaryHeap<Reverse<(Time, Label, Reception)>>,
     receptions: Receptions,
     found: TriggerCounts,

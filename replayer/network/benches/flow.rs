@@ -24,8 +24,8 @@ fn torus(sizes: &[u32]) -> Arc<dyn Topology> {
     Arc::new(Grid::torus(sizes, CABLE))
 }
 
-/// Keeps `streams` messages under way, each followed at once by the next of its stream, until there were `total`. `ends`
-/// says between which hosts the nth message of a stream goes.
+/// Keeps `streams` messages in transit, each followed at once by the next of its stream, until there were `total`.
+/// `ends` gives the hosts of the nth message of a stream.
 fn stream(topology: &Arc<dyn Topology>, streams: u32, total: u32, bytes: u64, ends: impl Fn(u32, u32) -> (u32, u32)) {
     let mut network = Flow::new(Arc::clone(topology), Preset::Smpi.into());
     let mut sent = vec![0; streams as usize];

@@ -31,7 +31,7 @@ pub struct Ideal {
     topology: Arc<dyn Topology>,
     paths: RouteCache<Cost>,
     arrivals: TimerQueue,
-    /// Messages under way, by their key in `arrivals`.
+    /// Messages in transit, by their key in `arrivals`.
     transfers: DenseSlab<TransferId>,
     injected: u64,
     /// The ends of the first message without a route.

@@ -36,7 +36,7 @@ pub(super) struct IndexedHeap<T = Time> {
 
 const ABSENT: u32 = u32::MAX;
 
-/// Children of a node. Four make the heap half as deep as two, and a node's children lie side by side in memory.
+/// Children of a node. With four, the heap is half as deep as with two, and a node's children are contiguous in memory.
 const ARITY: usize = 4;
 
 impl<T: Copy + Ord + Into<u64>> IndexedHeap<T> {

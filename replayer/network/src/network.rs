@@ -11,7 +11,7 @@ use titr_common::units::{Bytes, Seconds};
 
 use crate::topology::{HostId, Topology};
 
-/// The name of a message while it is under way: chosen by the code that injects the message, free again once delivered.
+/// The identifier of a message in transit: chosen by the code that injects the message, free again once delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TransferId(pub u32);
 
@@ -117,8 +117,8 @@ pub trait Network: Any {
     /// `transfer` enters the network at `now`: the time last advanced to.
     fn inject(&mut self, now: Time, transfer: Transfer);
 
-    /// The time that `transfer` would take if no other message were under way. Its sum is the time that the message then
-    /// takes, but for rounding; a model whose messages can take several ways says it for a shortest one.
+    /// The time of `transfer` in an otherwise idle network. Its sum is the time that the message then takes, except for
+    /// rounding; a model with several routes per message uses a shortest one.
     fn unloaded(&mut self, transfer: &Transfer) -> Unloaded;
 
     /// Why `transfer` could not arrive if it were injected at `now`; `None` if it may arrive.
@@ -127,13 +127,13 @@ pub trait Network: Any {
         (now + latency + transfer == Time::NEVER).then_some(Unreachable::EndOfTime)
     }
 
-    /// Why the first message that was injected and can never arrive cannot. Such a message is under way until
+    /// The reason why the first injected message that can never arrive cannot. Such a message is in transit until
     /// [`Time::NEVER`].
     fn first_unreachable(&self) -> Unreachable {
         Unreachable::EndOfTime
     }
 
-    /// The time at which the network next has something to do by itself; `None` while nothing is under way.
+    /// The time of the network's next event; `None` while nothing is in transit.
     fn next_event(&mut self) -> Option<Time>;
 
     /// Advances to `now`, which is no later than [`next_event`](Self::next_event), and appends the delivered messages

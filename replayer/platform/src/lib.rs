@@ -66,7 +66,7 @@ pub struct Platform {
     pub model: Model,
     /// Protocols of the MPI library, and their costs.
     pub mpi: Mpi,
-    /// The storage that files lie on.
+    /// The storage that holds files.
     pub storage: Storage,
     /// The rule by which ranks are given hosts.
     pub policy: Policy,

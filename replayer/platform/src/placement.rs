@@ -85,7 +85,7 @@ impl Policy {
     /// Places `ranks` ranks on `hosts` hosts of `cores` cores each.
     ///
     /// # Errors
-    /// If the hosts, or those that the placement file lists, have no room for so many.
+    /// If the hosts, or those that the placement file lists, have too few cores.
     pub fn place(&self, ranks: u32, hosts: u32, cores: u32) -> Result<Placement, PlacementError> {
         if u64::from(ranks) > u64::from(hosts) * u64::from(cores) {
             return Err(PlacementError::TooManyRanks { ranks, hosts, cores });
@@ -118,8 +118,8 @@ fn explicit(ranks: u32, hosts: u32, cores: u32, listed: &[HostId], file: &Path) 
     Ok(placed.to_vec())
 }
 
-/// Draws `count` different slots of `slots`, in random order. The generator is named, so that a seed means the same
-/// for ever.
+/// Draws `count` different slots of `slots`, in random order. The generator is fixed, so that a seed always means the
+/// same.
 fn sample(slots: u64, count: u32, seed: u64) -> impl Iterator<Item = u64> {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     // Fisher and Yates's shuffle, as far as it is needed; of the slots, only those that moved are stored.

@@ -11,7 +11,7 @@ const DEFAULT_STRIPING: Striping = Striping { size: Bytes(1 << 20), count: u32::
 /// About the size of an NFS or Lustre request without data.
 const DEFAULT_CONTROL: Bytes = Bytes(256);
 
-/// Disks, where they are, how files lie on them, and collective accesses.
+/// Disks, their places, the distribution of files over them, and collective accesses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Storage {
     /// Each of the disks.
@@ -30,7 +30,7 @@ pub struct Storage {
     pub is_assumed: bool,
 }
 
-/// The place of the disks that files lie on.
+/// The place of the disks that hold files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Servers {
     /// A disk at every host, for the files of the ranks there.

@@ -34,7 +34,7 @@ pub struct DryRun {
 /// Replays `trace` and reports progress to `follower`.
 ///
 /// # Errors
-/// Where the trace cannot be opened.
+/// If the trace cannot be opened.
 pub fn dry_run(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<DryRun, TraceError> {
     let options = Options { storage: Storage::instant(), follower, compares_amounts: true, ..Options::default() };
     let has_finished = has_finished(trace);
@@ -70,11 +70,11 @@ fn has_finished(trace: &Trace) -> bool {
     trace.manifest().is_some_and(|manifest| !manifest.per_rank.is_empty() && all(manifest))
 }
 
-/// The deadlock in which a trace ends that can be replayed where all sends are buffered, if none is; nothing if it relies on
-/// no buffers.
+/// The deadlock of a trace that can be replayed if all sends are buffered, when none is; `None` if it does not rely on
+/// buffers.
 ///
 /// # Errors
-/// Where the trace cannot be opened.
+/// If the trace cannot be opened.
 pub fn relies_on_buffers(trace: &Trace) -> Result<Option<String>, TraceError> {
     let options = Options { storage: Storage::instant(), ..Options::default() };
     Ok(match run(trace, Library::SimGrid, Bytes(0), (), options)? {

@@ -86,7 +86,7 @@ impl Comparison {
     /// The factor for each rank's computation, by rank.
     ///
     /// # Errors
-    /// Where ranks have recorded no count of the reference kernel; the text names them.
+    /// If ranks have recorded no count of the reference kernel; the text names them.
     pub fn factors(&self) -> Result<Vec<f64>, String> {
         let mut factors = BTreeMap::new();
         let Some(reference) = self.classes.first() else { return Ok(Vec::new()) };

@@ -21,7 +21,7 @@ pub struct Options<'a> {
     pub recorded: Recorded,
     /// Whether the sizes on both sides of a transfer are checked against each other.
     pub compares_amounts: bool,
-    /// The storage that files lie on.
+    /// The storage that holds files.
     pub storage: Storage,
     /// The follower of the replay, which receives progress reports.
     pub follower: Option<&'a mut dyn Follower>,
@@ -74,7 +74,7 @@ impl<A> Outcome<A> {
 /// Replays `workload` with its ranks on `cores`, over `network`.
 ///
 /// # Errors
-/// Where the trace cannot be read or makes no sense, or where it ends in a deadlock.
+/// If the trace cannot be read or makes no sense, or where it ends in a deadlock.
 pub fn replay<S: EventSource, O: Observer>(
     workload: Workload<S>,
     mut cores: Vec<Core>,

@@ -234,7 +234,7 @@ pub struct Packets {
     /// The figures that were measured under this load.
     #[serde(flatten)]
     pub figures: Figures,
-    /// The use of each virtual channel, if that was [asked for](crate::Simulation::channels).
+    /// The use of each virtual channel, if it was [requested](crate::Simulation::channels).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<Vec<ChannelUse>>,
 }

@@ -69,7 +69,7 @@ pub enum SimulationError {
     /// Computation was to be normalised; the text says which ranks cannot be compared.
     #[error("{0}")]
     NotComparable(String),
-    /// No run was asked for.
+    /// The number of requested runs is zero.
     #[error("the number of runs must be at least 1")]
     NoRuns,
 }
@@ -115,7 +115,7 @@ impl<'a> Simulation<'a> {
         Self { computation, ..self }
     }
 
-    /// Multiplies the computation between calls with `factor`.
+    /// Multiplies the computation between calls by `factor`.
     pub fn compute_scale(self, factor: f64) -> Self {
         Self { compute_scale: factor, ..self }
     }
@@ -172,7 +172,7 @@ impl<'a> Simulation<'a> {
     /// Replays.
     ///
     /// # Errors
-    /// Where the trace does not fit the platform or the options, cannot be read, makes no sense, or ends in a deadlock.
+    /// If the trace does not fit the platform or the options, cannot be read, makes no sense, or ends in a deadlock.
     pub fn run(self) -> Result<SimulationResult, SimulationError> {
         Ok(self.run_observed(Vec::new())?.0)
     }

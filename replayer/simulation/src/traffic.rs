@@ -93,7 +93,7 @@ pub struct MeasuredPoint {
     /// The figures of this point.
     #[serde(flatten)]
     pub point: Point,
-    /// The use of each virtual channel, if that was asked for.
+    /// The use of each virtual channel, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<Vec<ChannelUse>>,
 }
@@ -102,7 +102,7 @@ impl TrafficSweep {
     /// Prepares to measure this traffic on a platform.
     ///
     /// # Errors
-    /// Where the platform's network is not one of packets, or its topology has no such pattern.
+    /// If the platform's network is not one of packets, or its topology has no such pattern.
     pub fn on<'a>(&self, platform: &'a Platform) -> Result<PlatformTraffic<'a>, TrafficError> {
         let Model::Packet(spec) = &platform.model else { return Err(TrafficError::NotPackets) };
         let grid = spec.graph().geometry::<Lattice>().map(Lattice::sizes);

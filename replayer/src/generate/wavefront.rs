@@ -6,8 +6,8 @@ use titr_network::topology::{Direction, Lattice};
 
 use super::{Kernel, Script};
 
-/// Each rank waits for those below it in each dimension, computes, and sends to those above. As soon as it has, it
-/// begins the next iteration: there are as many fronts under way as the mesh is long.
+/// Each rank waits for those below it in each dimension, computes, and sends to those above. It then begins the next
+/// iteration: there are as many concurrent fronts as the mesh is long.
 #[derive(Clone, Debug)]
 pub struct Wavefront {
     /// The neighbours of each rank, in a mesh.

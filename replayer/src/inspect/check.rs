@@ -27,7 +27,7 @@ pub struct Verdict {
 /// Checks a trace, and tells `follower` how far the check is.
 ///
 /// # Errors
-/// Where the trace cannot be opened.
+/// If the trace cannot be opened.
 pub fn check(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Verdict, TraceError> {
     let mut warnings = trace.manifest().map(|manifest| Comparison::of(manifest).warnings()).unwrap_or_default();
     warnings.extend(trace.manifest().and_then(unfinished));

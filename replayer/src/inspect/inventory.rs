@@ -65,7 +65,7 @@ impl Inventory {
     /// Reads all events of the next rank.
     ///
     /// # Errors
-    /// Where they cannot be read.
+    /// If they cannot be read.
     pub fn add(&mut self, mut stream: RankStream) -> Result<(), TraceError> {
         let mut kinds: FxHashMap<&'static str, u64> = FxHashMap::default();
         let mut sends = FxHashMap::default();

@@ -92,7 +92,7 @@ fn policy(style: &str, script: &str) -> String {
 /// Writes a page.
 ///
 /// # Errors
-/// Where the data cannot be serialised, or the file not be written.
+/// If the data cannot be serialised, or the file not be written.
 pub fn write(data: &PageData, path: &Path) -> io::Result<()> {
     let data = embedded::encoded(&serde_json::to_vec(data)?);
     let script = format!("\n\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());

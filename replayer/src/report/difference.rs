@@ -21,7 +21,7 @@ const NAME: usize = 24;
 /// Prints a difference.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
     let time = difference.simulated_time;
     writeln!(out, "Predicted time  {:.9} s, before {:.9} s: {}", time.after, time.before, percent(time))?;

@@ -43,7 +43,7 @@ fn parts(
     let mut sums: Vec<_> = sums.into_iter().collect();
     sums.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     writeln!(out, "\n{title:<24}{:>16} = 100 %", format!("{} {}", unit.show(whole), unit.name))?;
-    // What rounds to nothing explains nothing.
+    // A value that rounds to zero explains nothing.
     for (name, seconds) in sums.into_iter().take(SHOWN).filter(|(_, seconds)| *seconds >= 0.0005 * whole.0) {
         writeln!(out, "  {:>5.1} %  {name}", 100.0 * seconds / whole.0)?;
     }

@@ -11,7 +11,7 @@ use super::text::{channel_table, links, packets};
 /// Prints the summary of a replayed network trace.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn summary(result: &TriggeredResult, out: &mut impl Write) -> io::Result<()> {
     let TriggeredResult { simulated_time, recorded_time, messages, triggered, bytes, network, .. } = result;
     writeln!(out, "Last arrival    {:.9} s", simulated_time.0)?;

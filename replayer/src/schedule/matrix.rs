@@ -11,7 +11,7 @@ use super::Example;
 /// Writes it, below a line that names the columns.
 ///
 /// # Errors
-/// Where `out` cannot be written.
+/// If `out` cannot be written.
 pub fn write(example: &Example, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "src\tdst\tmessages\tbytes")?;
     for me in example.members() {

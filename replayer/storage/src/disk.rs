@@ -80,7 +80,7 @@ pub struct Access {
     pub bytes: Bytes,
 }
 
-/// A disk and the accesses under way.
+/// A disk and its accesses in progress.
 #[derive(Debug)]
 pub(crate) struct Disk {
     /// Accesses that wait for the latency: when it is over, a number that makes ties stable, the work and the key.

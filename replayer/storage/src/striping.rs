@@ -58,7 +58,7 @@ mod tests {
     }
 
     proptest! {
-        /// Each byte lies where counting says.
+        /// Each byte is where counting puts it.
         #[test]
         fn shares_are_those_of_single_bytes(
             (size, count, first, servers) in (1_u64..9, 1_u32..5, 0_u32..5, 1_u32..5),

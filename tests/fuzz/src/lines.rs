@@ -15,7 +15,7 @@ const WORLD: u32 = 8;
 /// Lines of a rank's trace, up to the first that is wrong or another rank's.
 ///
 /// # Panics
-/// Where what was read is not what is read after it was written.
+/// If what was read is not what is read after it was written.
 pub fn lines(data: &[u8]) {
     if has_wide_range(data) {
         return;

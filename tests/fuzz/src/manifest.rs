@@ -9,7 +9,7 @@ use crate::folder;
 /// A manifest, and after a zero byte the entries of ranks 0 and 1 in files of their own.
 ///
 /// # Panics
-/// Where what was read is not what is read after it was written.
+/// If what was read is not what is read after it was written.
 pub fn manifest(data: &[u8]) {
     let (folder, other) = (folder().join("one"), folder().join("other"));
     let parts = data.splitn(3, |&byte| byte == 0).map(Some).chain([None; 2]);

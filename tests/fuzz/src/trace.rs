@@ -18,7 +18,7 @@ const RANKS: u32 = 8;
 /// zero byte, cut where the second byte says.
 ///
 /// # Panics
-/// Where a file cannot be written.
+/// If a file cannot be written.
 pub fn stream(data: &[u8]) {
     if has_wide_range(data) {
         return;
@@ -46,7 +46,7 @@ const PIECES: [&str; 5] =
 /// is damaged, and how.
 ///
 /// # Panics
-/// Where a file cannot be written.
+/// If a file cannot be written.
 pub fn archive(data: &[u8]) {
     if has_wide_range(data) {
         return;

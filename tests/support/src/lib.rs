@@ -16,7 +16,7 @@ const TRIES: usize = 10;
 /// The caller returns at once.
 ///
 /// # Panics
-/// Where the environment variable `CI` is set (to something other than nothing, `0` or `false`): a machine that verifies
+/// If the environment variable `CI` is set (to something other than nothing, `0` or `false`): a machine that verifies
 /// a change has to run every test.
 pub fn cannot_run(reason: impl Display) {
     let ci = env::var("CI").is_ok_and(|value| !["", "0", "false"].contains(&value.as_str()));
@@ -38,7 +38,7 @@ fn report(reason: impl Display) {
 /// Measures until the result lies in `expected`, ten times at most.
 ///
 /// # Panics
-/// Where no measurement does.
+/// If no measurement does.
 pub fn assert_settles(expected: RangeInclusive<f64>, mut measure: impl FnMut() -> f64) {
     let mut seen = Vec::new();
     while seen.len() < TRIES {

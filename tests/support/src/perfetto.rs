@@ -140,7 +140,7 @@ impl Picture {
     /// Reads a file.
     ///
     /// # Panics
-    /// Where it is not as titr writes it.
+    /// If it is not as titr writes it.
     #[must_use]
     pub fn read(file: &[u8]) -> Self {
         let mut reader = Reader::default();

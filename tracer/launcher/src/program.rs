@@ -108,7 +108,7 @@ fn check_file(path: &Path, library: &Library) -> Result<Checked, ProgramError> {
     let unreadable = |error| ProgramError::Unreadable(path.to_owned(), error);
     let file = match File::open(path) {
         Ok(file) => file,
-        // What may be executed but not read can be started; nothing is known of it.
+        // A file that is executable but not readable can be started; nothing is known of it.
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => return Ok(Checked::Program(None)),
         Err(error) => return Err(unreadable(error)),
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use titr_common::event::{Completed, RequestId};
 use titr_mpi::{MpiError, Request};
 
-/// A request, and whether something of it is under way.
+/// A request, and whether an operation of it is in progress.
 struct Slot<'m> {
     request: Request<'m>,
     is_active: bool,
@@ -59,7 +59,7 @@ impl<'m> RequestTable<'m> {
         Ok(true)
     }
 
-    /// Asks after a request that is under way, as a test does that finds nothing complete.
+    /// Tests a request in progress, like a test that finds nothing complete.
     pub fn poll(&self) -> Result<(), MpiError> {
         match self.slots.values().find(|slot| slot.is_active) {
             Some(slot) => slot.request.poll().map(drop),

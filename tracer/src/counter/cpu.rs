@@ -36,7 +36,7 @@ enum Method {
     Extrapolated(Extrapolation),
 }
 
-/// The state that is needed to go on from the last synchronisation.
+/// The state needed to continue from the last synchronisation.
 struct Extrapolation {
     flag: PreemptionFlag,
     calibration: Calibration,
@@ -116,7 +116,7 @@ impl Extrapolation {
         })
     }
 
-    /// From CPU time as it is when this returns.
+    /// Starts from the CPU time when this returns.
     #[inline]
     fn start(&mut self) {
         let now = tsc::now();

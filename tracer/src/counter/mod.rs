@@ -38,10 +38,10 @@ use perf::{Event, Perf};
 pub use rounding::{Precision, Rounding};
 pub use tsc::Calibration;
 
-/// The largest disturbance of a volume by the hook before it, as a multiple of the time that the hook adds to the volume. A
-/// hook leaves caches and branch predictors otherwise than it found them, which may lengthen or shorten the computation that
-/// follows by as much as the whole hook takes. Only a part of the hook lies between two readings: by the time-stamp counter
-/// some 20 of 250 ns among other work, by the thread's clock one of two system calls.
+/// The largest disturbance of a volume by the hook before it, as a multiple of the time that the hook adds to the
+/// volume. A hook changes caches and branch predictors, which may lengthen or shorten the following computation by as
+/// much as the whole hook takes. Only a part of the hook is between two readings: by the time-stamp counter some 20 of
+/// 250 ns among other work, by the thread's clock one of two system calls.
 const DISTURBANCE: f64 = 12.0;
 const DISTURBANCE_BY_CLOCK: f64 = 2.0;
 

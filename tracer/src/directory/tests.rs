@@ -81,7 +81,7 @@ fn every_rank_may_have_a_directory_of_its_own() {
     let parent = tempfile::tempdir().unwrap();
     fs::create_dir_all(parent.path().join("1/old")).unwrap();
     let claimed = paths(claim_as(vec![parent.path().join("%r"); 3]));
-    // One is taken: all go on to the next name.
+    // One is taken: all continue with the next name.
     assert_eq!(claimed, ["0-2", "1-2", "2-2"].map(|name| parent.path().join(name)));
     assert!(claimed.iter().all(|path| path.is_dir()));
 }

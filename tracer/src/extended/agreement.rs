@@ -18,8 +18,8 @@ use crate::ranks::Ranks;
 const ATTEMPTS: u64 = 64;
 
 impl Engine {
-    /// Agrees with the other members of a communicator that a call has just made on a context for it: collective. `None` where
-    /// the library is to carry out its collectives, or it has no messages: on all members alike.
+    /// Agrees on a context with the other members of a communicator that a call has just created: collective. `None` if
+    /// the library has to execute its collectives, or if it has no messages: on all members alike.
     pub fn agree(&self, comm: Comm) -> Option<ContextKey> {
         if self.settings.observes
             || comm == self.abi.comm_null

@@ -165,7 +165,7 @@ impl Background {
 }
 
 impl State {
-    /// Lets all that is in the background go on; returns whether anything is still under way.
+    /// Advances all background work; returns whether anything is still in progress.
     pub(super) fn progress(&mut self, engine: &Engine) -> bool {
         if self.background.tasks.is_empty() {
             return false;
@@ -234,7 +234,7 @@ impl State {
 }
 
 impl Engine {
-    /// Lets all that is in the background go on; returns whether anything is still under way.
+    /// Advances all background work; returns whether anything is still in progress.
     pub fn progress(&self) -> bool {
         let is_busy = self.state().progress(self);
         self.progress_duplications() || is_busy

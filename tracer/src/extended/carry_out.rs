@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::{Engine, Route};
 
 impl Engine {
-    /// Carries a plan out to its end. If other things are in the background, they go on meanwhile.
+    /// Executes a plan to its end. Other background work advances in the meantime.
     #[inline(never)]
     pub(super) fn carry_out(&self, plan: Box<Plan>, route: Route, busy: bool) -> Box<Run> {
         let tag = loop {

@@ -95,7 +95,7 @@ impl Contexts {
         ContextKey(self.all.insert(Context { identity, range: None, exchanges, open, derived, is_freed: false }))
     }
 
-    /// A new context whose identity follows from another one's: all members ask for it in one order.
+    /// A new context whose identity is derived from another one's: all members request it in one order.
     pub(super) fn derive(&mut self, ContextKey(from): ContextKey) -> Option<(ContextKey, Identity)> {
         let context = self.all.get_mut(from)?;
         context.derived += 1;
@@ -171,7 +171,7 @@ impl Contexts {
         self.remove_if_over(exchange.context);
     }
 
-    /// The communicator is freed; its exchanges go on.
+    /// The communicator is freed; its exchanges continue.
     pub(super) fn free(&mut self, key: ContextKey) {
         if let Some(context) = self.all.get_mut(key.0) {
             context.is_freed = true;

@@ -37,7 +37,7 @@ struct Pending {
 
 /// The stage of a duplication.
 enum DuplicationStage {
-    /// Another one of the same communicator is under way. The new communicator is wanted here.
+    /// Another one of the same communicator is in progress. The new communicator is wanted here.
     Waiting(Later),
     UnderWay(Duplication),
 }
@@ -115,8 +115,8 @@ impl Engine {
         result.is_ok()
     }
 
-    /// Lets the duplications go on; returns whether any is still under way. Nothing is locked while the library is called, as
-    /// that may call functions of the program's.
+    /// Advances the duplications; returns whether any is still in progress. Nothing is locked while the library is
+    /// called, because it may call functions of the program.
     pub(super) fn progress_duplications(&self) -> bool {
         let mut seen = Vec::new();
         loop {

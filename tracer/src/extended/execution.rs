@@ -20,7 +20,7 @@ pub(super) enum Progress {
     Nonblocking,
 }
 
-/// A collective that is under way.
+/// A collective in progress.
 pub(super) struct Run {
     exchange: Exchange,
     clock: Clock,

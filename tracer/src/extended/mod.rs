@@ -266,7 +266,7 @@ impl Engine {
         Some(Made { success: result.is_ok(), outcome })
     }
 
-    /// Has the library carry out a collective, and looks on.
+    /// Leaves a collective to the library, and observes it.
     fn observe(&self, description: &Description, real: Real<'_>) -> Made {
         let clock = self.clock;
         let number = self.state().communicators.get(&description.id).map_or(0, |known| known.collectives);

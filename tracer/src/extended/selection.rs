@@ -5,13 +5,13 @@ use titr_common::collectives::{Library, Selection, UnknownAlgorithm};
 use titr_wrappers::Abi;
 use titr_wrappers::abi::Family;
 
-/// The value of `TITRACE_COLLECTIVES` with which the library carries out its collectives and is observed.
+/// The value of `TITRACE_COLLECTIVES` with which the library executes its collectives and is observed.
 const OBSERVE: &str = "observe";
 
 /// The ways in which collectives are executed.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The algorithm for each collective that the tracer carries out.
+    /// The algorithm for each collective that the tracer executes.
     pub selection: Selection,
     /// Whether the library executes its blocking collectives, and is observed.
     pub observes: bool,

@@ -103,7 +103,7 @@ impl Recorder {
         Ok(Members { comm: known.id, number: known.members.len(), root, gives, gets, computes: true })
     }
 
-    /// The operation that a call asks for.
+    /// The operation that a call requests.
     // Inlined always, though there are two callers: an event is then made where it stays.
     #[inline(always)]
     fn operation(&mut self, call: &CollectiveCall<'_>, members: Members) -> event::Collective {

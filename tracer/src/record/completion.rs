@@ -35,7 +35,7 @@ impl HeldRequests {
         (self.is_open, self.is_visible) = (false, false);
     }
 
-    /// The handles of the requests that are under way.
+    /// The handles of the requests in progress.
     pub(crate) fn active(&self, call: &CompletionCall<'_>) -> Vec<Request> {
         let mut active = Vec::new();
         let mut ids = self.ids.iter();

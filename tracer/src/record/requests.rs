@@ -154,8 +154,8 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// A new request that the library has given `handle` and put at `place`: one that is under way, or a persistent one
-    /// that is yet to be started.
+    /// A new request that the library has given `handle` and put at `place`: one in progress, or a persistent one that
+    /// was not started yet.
     #[inline]
     pub(super) fn add(&mut self, handle: Request, place: usize, what: RequestKind, persistent: bool) -> RequestId {
         let id = self.insert(Entry { handle, place, ..Entry::new(what, persistent) });
@@ -189,7 +189,7 @@ impl Requests {
         self.entries.get_mut(id.0 as usize)
     }
 
-    /// The number of requests that are under way and visible.
+    /// The number of visible requests in progress.
     pub(super) fn outstanding(&self) -> u32 {
         self.outstanding
     }
@@ -262,13 +262,13 @@ impl Requests {
         self.put_back(id, End::Newest);
     }
 
-    /// The requests that are under way and to be cancelled.
+    /// The requests in progress that have to be cancelled.
     pub(super) fn cancelled(&self) -> impl Iterator<Item = RequestId> {
         let entries = (0..).map(RequestId).zip(&self.entries);
         entries.filter(|(_, entry)| entry.cancelled && entry.active && entry.is_visible()).map(|(id, _)| id)
     }
 
-    /// A persistent request is under way again.
+    /// A persistent request is in progress again.
     pub(super) fn start(&mut self, id: RequestId) {
         let Some(entry) = self.entries.get_mut(id.0 as usize) else { return };
         let before = entry.is_outstanding();

@@ -140,7 +140,7 @@ impl EventStream {
         let was_open = part.is_open();
         let Admission { before, event: is_recorded, after } = part.pass(event);
         if !was_open && part.is_open() {
-            // What all threads have computed until now is not of the part.
+            // The previous computation of all threads does not belong to the part.
             self.computed.iter_mut().for_each(|thread| _ = thread.take());
         } else if !was_open {
             self.take_computed();

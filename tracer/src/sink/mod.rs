@@ -87,7 +87,7 @@ impl Sink {
     /// [claimed](crate::directory::claim); rank 0 also brings the `manifest`.
     ///
     /// # Errors
-    /// Where a file or the thread cannot be created.
+    /// If a file or the thread cannot be created.
     pub fn open(
         SinkOptions { buffer, level, flush }: SinkOptions,
         directory: &Path,

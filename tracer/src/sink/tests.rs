@@ -242,7 +242,7 @@ fn a_killed_program_leaves_what_was_flushed() {
     assert_eq!(child.status.signal(), Some(libc::SIGKILL));
     let (events, torn) = read(directory.path(), 0);
     assert!(torn.is_some());
-    // All but the buffers that were under way; an event takes at least 12 bytes.
+    // All but the buffers in use; an event takes at least 12 bytes.
     assert!(events.len() >= 100_000 - BUFFERS * SMALL / 12, "{} events", events.len());
     assert_eq!(events, expected(events.len() as u64));
     assert_eq!(Manifest::read(directory.path()).unwrap().per_rank[0].ended, Ended::Running);

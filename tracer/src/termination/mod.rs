@@ -87,7 +87,7 @@ static THREAD: AtomicU32 = AtomicU32::new(0);
 static VOLUME: AtomicU64 = AtomicU64::new(0);
 /// The stage of the flush thread: [`ORDERED`], [`BEGUN`] or [`TAKEN`].
 static STAGE: AtomicU32 = AtomicU32::new(ORDERED);
-/// The number of orders that were carried out.
+/// The number of executed orders.
 static DONE: AtomicU32 = AtomicU32::new(0);
 /// The signal that the flush thread is to end the process with, or 0.
 static LEFT: AtomicI32 = AtomicI32::new(0);
@@ -159,7 +159,7 @@ pub fn taken() {
     STAGE.store(TAKEN, Ordering::Release);
 }
 
-/// The order is carried out.
+/// The order is executed.
 pub fn done() {
     STAGE.store(ORDERED, Ordering::Relaxed);
     ENDED.store(NONE, Ordering::Release);

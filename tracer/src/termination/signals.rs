@@ -29,7 +29,7 @@ const SENT: [c_int; 10] = [
     libc::SIGXCPU,
     libc::SIGXFSZ,
 ];
-/// Signals of faults: the thread cannot go on.
+/// Signals of faults: the thread cannot continue.
 const FAULTS: [c_int; 7] =
     [libc::SIGILL, libc::SIGTRAP, libc::SIGABRT, libc::SIGBUS, libc::SIGFPE, libc::SIGSEGV, libc::SIGSYS];
 
@@ -147,7 +147,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
             // SAFETY: takes a number.
             unsafe { libc::raise(signal) };
         }
-        // What has made a fault is done again, now without this handler.
+        // The faulting instruction is executed again, now without this handler.
     }
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno };

@@ -51,7 +51,7 @@ impl Mpi {
     /// Loads the MPI library and initialises it for one thread. Functions on `MPI_COMM_WORLD` return their errors from then on.
     ///
     /// # Errors
-    /// Where no library is found, where it is none that is known, and where it does not start.
+    /// If no library is found, where it is none that is known, and where it does not start.
     pub fn start() -> Result<Self, StartError> {
         library::load()?;
         let abi = Abi::current().map_err(|name| StartError::Unknown { library: name.to_owned() })?;

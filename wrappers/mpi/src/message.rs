@@ -17,7 +17,7 @@ use crate::status::{Received, StatusCell};
 pub enum Peer {
     /// A rank of the communicator.
     Rank(u32),
-    /// Nobody: `MPI_PROC_NULL`.
+    /// No process: `MPI_PROC_NULL`.
     Nobody,
     /// `MPI_ANY_SOURCE`, of a receive.
     Any,

@@ -173,7 +173,7 @@ pub(super) extern "C-unwind" fn irecv_init(b: usize, n: usize, datatype: usize, 
 /// The requests in an array that the library waits for or starts.
 ///
 /// # Safety
-/// So many are there.
+/// The array has `count` requests.
 unsafe fn requests(count: usize, array: usize) -> Vec<usize> {
     // SAFETY: the caller's promise.
     (0..count).map(|at| unsafe { (array as *const usize).add(at).read() }).collect()
@@ -195,10 +195,10 @@ pub(super) extern "C-unwind" fn start(count: usize, array: usize) -> usize {
     unsafe { original(|all| all.pml.start, [count, array]) }
 }
 
-/// Waits, and notes which of the requests that were there are complete, each with its status.
+/// Waits, and records which of the given requests are complete, each with its status.
 ///
 /// # Safety
-/// So many requests are at `array`, and `wait` is the library's function of them.
+/// `count` requests are at `array`, and `wait` is the library's function for them.
 unsafe fn waited(
     (count, array): (usize, usize),
     wait: impl FnOnce() -> usize,

@@ -102,7 +102,7 @@ struct Watch {
 /// Puts our functions in the library's tables. To be called once MPI is initialised and no other thread calls it.
 ///
 /// # Errors
-/// Where there are no such tables; nothing was done then.
+/// If there are no such tables; nothing was done then.
 pub fn install(abi: &Abi) -> Result<(), Unobservable> {
     if abi.family != Family::OpenMpi || !abi.library.starts_with("Open MPI v4.") {
         return Err(Unobservable::Library);

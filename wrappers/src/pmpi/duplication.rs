@@ -7,7 +7,7 @@ use crate::abi::Abi;
 use crate::argument::{Comm, HandleCell, Later};
 use crate::handle::RequestKind;
 
-/// A duplication of a communicator that is under way.
+/// A duplication of a communicator in progress.
 pub struct Duplication {
     abi: &'static Abi,
     /// The request is moved nowhere until it is complete.

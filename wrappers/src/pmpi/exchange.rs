@@ -78,7 +78,7 @@ impl Exchange {
     /// The library's code.
     pub fn pack(&mut self, space: Space, regions: &[Region]) -> Result<(), ErrorCode> {
         self.each_region(space, regions, |region, room, comm| {
-            // SAFETY: `each_region` gives it as much room as it has bytes; the call is under way while we are in it.
+            // SAFETY: `each_region` gives it room for all its bytes; the call is in progress while this runs.
             unsafe { region.pack(room, comm) }
         })
     }

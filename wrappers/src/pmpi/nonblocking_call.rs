@@ -87,7 +87,7 @@ impl NonblockingCall {
                 let region = Region::laid_out(buf, count_of.ok()?, handle(abi, datatype));
                 let bytes = c_int::try_from(region.bytes()).ok()?;
                 let data = Memory::new(region.bytes());
-                // SAFETY: there is room, and the program's call is under way.
+                // SAFETY: there is room, and the program's call is in progress.
                 if let Err(error) = unsafe { region.pack(data.address(), handle(abi, comm)) } {
                     return Some(Err(error));
                 }
@@ -100,7 +100,7 @@ impl NonblockingCall {
     }
 
     /// # Safety
-    /// `words` are the arguments of a message that is under way until it was tested to be complete.
+    /// `words` are the arguments of a message that is in progress until a test found it complete.
     unsafe fn start_one(
         abi: &'static Abi,
         function: &Symbol,
@@ -218,7 +218,7 @@ pub fn is_complete(abi: &Abi, request: Request) -> bool {
 /// # Errors
 /// The library's code.
 pub fn start_persistent(requests: &Array<'_, Request>, index: usize) -> Result<(), ErrorCode> {
-    // SAFETY: (MPI_Request *); the program's own, which the call that is under way may write to.
+    // SAFETY: (MPI_Request *); the program's own, which the call in progress may write to.
     unsafe { call!(MPI_Start(requests.address(index))) }
 }
 

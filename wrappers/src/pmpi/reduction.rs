@@ -67,7 +67,7 @@ impl Reduction {
     pub(super) unsafe fn apply(&self, left: usize, right: usize, bytes: u64, comm: Comm) -> Result<(), ErrorCode> {
         let Some(count) = bytes.checked_div(self.size) else { return Ok(()) };
         let Some(layout) = self.layout else {
-            // SAFETY: the caller's promise; the elements lie as the datatype says.
+            // SAFETY: guaranteed by the caller; the elements have the layout of the datatype.
             return unsafe { self.reduce_local(left, right, count) };
         };
         let [laid_left, laid_right] = [(), ()].map(|()| layout.room(count));

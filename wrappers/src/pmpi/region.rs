@@ -34,8 +34,8 @@ const ELSEWHERE: usize = 4096;
 const AT_ONCE: u64 = 1 << 30;
 
 impl Region {
-    /// `count` elements at a buffer that the program gave to the call which is under way. `None` where they are not
-    /// elements that MPI can tell the size of.
+    /// `count` elements at a buffer that the program passed to the call in progress. `None` if MPI cannot tell their
+    /// size.
     #[must_use]
     pub fn new(buffer: Buffer, count: u64, datatype: Datatype) -> Option<Self> {
         let nothing = Self { address: buffer.address(), count: 0, datatype, size: 0, extent: 0 };
@@ -97,7 +97,7 @@ impl Region {
     /// Packs the region into `room`.
     ///
     /// # Safety
-    /// `room` is the address of [`bytes`](Self::bytes) bytes, and the call that the region belongs to is under way.
+    /// `room` is the address of [`bytes`](Self::bytes) bytes, and the region's call is in progress.
     pub(super) unsafe fn pack(&self, room: usize, comm: Comm) -> Result<(), ErrorCode> {
         for (address, count, at) in self.parts() {
             let mut position: c_int = 0;

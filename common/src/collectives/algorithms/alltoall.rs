@@ -80,8 +80,8 @@ fn pairwise_xor(comm: Comm, blocks: &Blocks) -> Schedule {
     steps
 }
 
-/// First the blocks are put in the order of their distance. In the round for each binary digit those whose distance has
-/// it travel that far; they lie in runs as long as the digit is worth.
+/// The blocks are first sorted by their distance. In the round for each binary digit, the blocks whose distance has
+/// that digit travel that far; they form runs as long as the digit's value.
 fn bruck(comm: Comm, blocks: &Blocks) -> Schedule {
     let mut steps = Schedule::new();
     let len = |count: u32| blocks.len(0).saturating_mul(u64::from(count));

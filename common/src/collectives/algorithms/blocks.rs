@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::collectives::step::{Buffer, Slice};
 use crate::units::Bytes;
 
-/// A vector cut into consecutive blocks. Where a block begins is computed, not looked up, wherever all are alike, so
-/// that an algorithm of few steps stays cheap on many members.
+/// A vector divided into consecutive blocks. If all blocks are alike, their starts are computed, not looked up, so that
+/// an algorithm of few steps stays cheap on many members.
 #[derive(Clone, Debug)]
 pub(in crate::collectives) enum Blocks {
     /// Blocks of one length.

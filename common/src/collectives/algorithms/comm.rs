@@ -110,7 +110,7 @@ impl Fold {
         }
     }
 
-    /// The member that has this rank among those that go on.
+    /// The member that has this rank among the remaining members.
     pub fn member(self, rank: u32) -> Member {
         match self.survivor {
             _ if rank >= self.extra => rank + self.extra,

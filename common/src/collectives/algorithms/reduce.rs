@@ -29,7 +29,7 @@ algorithms! {
         InOrderBinary = "in_order_binary",
         /// Up a binomial tree, one message after the other (MPICH).
         Binomial = "binomial_serial",
-        /// Up a binomial tree, the next message under way while one is reduced (Open MPI).
+        /// Up a binomial tree, with the next message in transit while one is reduced (Open MPI).
         BinomialPipelined = "binomial_pipelined",
         /// Up a binomial tree in which the root has exchanged its number with member 0, one message after the other (`libnbc`).
         BinomialExchanged = "binomial_exchanged",

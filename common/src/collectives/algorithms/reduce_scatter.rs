@@ -54,8 +54,8 @@ fn own_result(comm: Comm, blocks: &Blocks) -> Slice {
     Buffer::Recv.first(blocks.len(comm.me))
 }
 
-/// Gives a member's data away or takes a partner's, before the members that go on halve the vector. Returns the
-/// member's rank among those that go on; `None` where it has given its data away.
+/// Gives a member's data away or takes a partner's, before the remaining members halve the vector. Returns the member's
+/// rank among the remaining members; `None` if it has given its data away.
 fn fold_in(steps: &mut Schedule, comm: Comm, fold: Fold, blocks: &Blocks) -> Option<u32> {
     let all = whole(blocks);
     match fold.role(comm.me) {

@@ -46,7 +46,7 @@ impl Tree {
         Self::new(comm, root, Some(parent), (!is_last).then_some(place + 1))
     }
 
-    /// The complete binary tree, filled level by level; odd places lie left of the root, even ones right.
+    /// The complete binary tree, filled level by level; odd places are left of the root, even ones right.
     pub fn binary(comm: Comm, root: Member) -> Self {
         let place = comm.place(root);
         let level = 1 << (place + 1).ilog2(); // As many as the members of my level.

@@ -45,7 +45,7 @@ pub(super) fn choose(call: &Call) -> Choice {
 }
 
 fn bcast(openmpi: Bcast, size: u32, bytes: Bytes) -> (Bcast, u64) {
-    /// Of the pipelines whose receives are all posted.
+    /// Segment size of the pipelines that post all receives in advance.
     const POSTED: u64 = 8 << 10;
     match openmpi {
         Bcast::Linear => (Bcast::PostedChain, POSTED),

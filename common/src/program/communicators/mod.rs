@@ -128,7 +128,7 @@ impl Communicators {
     /// The communicator that `rank` calls `id`.
     ///
     /// # Errors
-    /// Where no event has introduced it, or it is freed.
+    /// If no event has introduced it, or it is freed.
     #[inline]
     pub fn find(&mut self, rank: Rank, id: CommId) -> Result<CommIndex, Fault> {
         if id == CommId::WORLD { Ok(CommIndex::WORLD) } else { self.find_made(rank, id) }
@@ -149,7 +149,7 @@ impl Communicators {
     /// `rank` has made a communicator of `parent`.
     ///
     /// # Errors
-    /// Where the members are impossible, or no event has introduced the parent.
+    /// If the members are impossible, or no event has introduced the parent.
     pub fn create(&mut self, rank: Rank, call: CommCall, parent: CommId, group: &Group) -> Result<CommIndex, Fault> {
         let (mut first, mut second) = (group.members.clone(), group.remote.clone());
         if !second.is_empty() && second < first {
@@ -203,10 +203,11 @@ impl Communicators {
         self.all[index.0].started.get(member as usize).copied().unwrap_or_default()
     }
 
-    /// Notes that `rank` has freed a communicator. Its context is never given again, so messages under way in it go on.
+    /// Records that `rank` has freed a communicator. Its context is never reused, so messages in transit in it
+    /// continue.
     ///
     /// # Errors
-    /// Where no event has introduced it, or it is freed.
+    /// If no event has introduced it, or it is already freed.
     pub fn free(&mut self, rank: Rank, id: CommId) -> Result<(), Fault> {
         let index = self.names[rank.0 as usize].remove(&id).ok_or(Fault::NoSuchCommunicator(id))?;
         let communicator = &mut self.all[index.0];
@@ -330,7 +331,7 @@ impl Communicators {
     /// `rank` starts its next collective on a communicator; that others call the same is not looked at.
     ///
     /// # Errors
-    /// Where its volumes or its root do not fit the members.
+    /// If its volumes or its root do not fit the members.
     pub fn begin(&mut self, index: CommIndex, rank: Rank, call: &Collective) -> Result<Participation, Fault> {
         let members = &self.all[index.0].members;
         let mut listed = [&call.send, &call.recv].into_iter().filter_map(Volumes::members);
@@ -349,7 +350,7 @@ impl Communicators {
     /// `rank` starts a neighbourhood collective; that others call the same is not looked at.
     ///
     /// # Errors
-    /// Where the rank is no member.
+    /// If the rank is no member.
     pub fn begin_neighborhood(&mut self, index: CommIndex, rank: Rank) -> Result<Participation, Fault> {
         self.next(index, rank, None)
     }

@@ -27,7 +27,7 @@ pub trait TraceFormat: Sync {
     /// Opens the trace at `paths`, which is recognised: finds out how many ranks it has, and that their events are there.
     ///
     /// # Errors
-    /// Where a file is missing, cannot be read, or is not of this format after all.
+    /// If a file is missing, cannot be read, or is not of this format after all.
     fn open(&self, paths: &[&Path]) -> Result<Trace, TraceError>;
 }
 
@@ -37,7 +37,7 @@ pub static NATIVE: &[&dyn TraceFormat] = &[&titr::Titr, &text::Text, &simgrid_in
 /// Opens the trace at `paths` in the first of `formats` that recognises it.
 ///
 /// # Errors
-/// Where there is nothing at a path, no format recognises the trace, or the one that does cannot open it.
+/// If there is nothing at a path, no format recognises the trace, or the one that does cannot open it.
 pub fn open<'a>(
     paths: &[impl AsRef<Path>],
     formats: impl IntoIterator<Item = &'a dyn TraceFormat>,
@@ -59,7 +59,7 @@ impl Trace {
     /// Opens a trace that titr or SimGrid wrote: a directory, an archive, an index, or a file with the events of all ranks.
     ///
     /// # Errors
-    /// Where a file is missing or is none of these.
+    /// If a file is missing or is none of these.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
         Self::open_all(&[path])
     }
@@ -67,7 +67,7 @@ impl Trace {
     /// Opens a trace that titr or SimGrid wrote, or several directories and archives that hold the parts of one.
     ///
     /// # Errors
-    /// Where a file is missing or is none of these, or the parts do not make a whole.
+    /// If a file is missing or is none of these, or the parts do not make a whole.
     pub fn open_all(paths: &[impl AsRef<Path>]) -> Result<Self, TraceError> {
         open(paths, NATIVE.iter().copied())
     }
@@ -121,7 +121,7 @@ impl<'a> Candidate<'a> {
     /// The first line of the file that is not blank and no comment, unpacked where it is gzipped.
     ///
     /// # Errors
-    /// Where the file cannot be read.
+    /// If the file cannot be read.
     pub fn first_line(&self) -> Result<Option<Vec<u8>>, TraceError> {
         let Some(path) = self.file() else { return Ok(None) };
         let mut lines = Lines::open(path)?;

@@ -20,7 +20,7 @@ struct TracedWindow {
     members: u32,
     /// The targets of the access epoch that began in the trace, except those whose exposure epoch is not in the trace.
     started: Option<Vec<Rank>>,
-    /// The origins of the exposure epoch, likewise.
+    /// The origins of the exposure epoch, except those whose access epoch is not in the trace.
     posted: Option<Vec<Rank>>,
     /// The targets whose locks were taken in the trace and not given back, and whether all at once were.
     locked: Vec<Rank>,

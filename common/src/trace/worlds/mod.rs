@@ -33,11 +33,11 @@ use renumbered::Renumbered;
 
 use super::encounter::{Encounter, Side};
 
-/// Opens the trace at `places` with `open`, and with it the traces of all worlds that its ranks have met: those that are
-/// among `places`, and those that lie beside them.
+/// Opens the trace at `places` with `open`, and with it the traces of all worlds that its ranks have met, which are
+/// among `places` or next to them.
 ///
 /// # Errors
-/// Where a trace cannot be opened, or the traces contradict each other.
+/// If a trace cannot be opened, or the traces contradict each other.
 pub fn with_worlds(
     places: &[impl AsRef<Path>],
     open: impl Fn(&[&Path]) -> Result<Trace, TraceError>,
@@ -106,7 +106,7 @@ fn by_run<'p>(places: &[&'p Path]) -> Vec<Vec<&'p Path>> {
     groups.into_iter().map(|(_, places)| places).collect()
 }
 
-/// Traces that lie beside those that there are, and have the other side of an encounter whose other side is missing.
+/// Traces next to the given ones with the missing other side of an encounter.
 fn wanted(worlds: &[World], encounters: &Encounters<'_>, places: &[&Path], taken: &mut Vec<PathBuf>) -> Vec<PathBuf> {
     let links: Vec<(&str, Side)> = encounters
         .alone
@@ -148,7 +148,7 @@ fn wanted(worlds: &[World], encounters: &Encounters<'_>, places: &[&Path], taken
     found
 }
 
-/// The folder that a place lies in; an empty path is the working directory.
+/// The folder that contains a place; an empty path is the working directory.
 fn folder_of(place: &Path) -> Option<PathBuf> {
     match place.file_name() {
         Some(_) => place.parent().map(Path::to_owned),

@@ -39,7 +39,7 @@ impl<'w> Encounters<'w> {
     /// Finds the sides of all encounters.
     ///
     /// # Errors
-    /// Where one spawn is claimed twice.
+    /// If one spawn is claimed twice.
     pub(super) fn new(worlds: &'w [World]) -> Result<Self, TraceError> {
         let mut all: FxHashMap<&str, FxHashMap<Side, Vec<EntryKey>>> = FxHashMap::default();
         let mut this = Self { worlds, pairs: FxHashMap::default(), alone: Vec::new(), foreign: Vec::new() };
@@ -94,7 +94,7 @@ impl<'w> Encounters<'w> {
     /// Finds out whom each number means.
     ///
     /// # Errors
-    /// Where the two sides of an encounter do not fit together.
+    /// If the two sides of an encounter do not fit together.
     pub(super) fn resolve(mut self) -> Result<Vec<Vec<Foreign>>, TraceError> {
         self.foreign = self.worlds.iter().map(|world| vec![Foreign::default(); world.ranks() as usize]).collect();
         let mut open: Vec<EntryKey> = self.keys().collect();

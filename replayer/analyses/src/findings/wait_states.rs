@@ -109,7 +109,7 @@ pub enum Pattern {
     LateReceiver,
     /// Both sides have come, but one has to be in a call of MPI before the message leaves, and is not.
     LateProgress,
-    /// A message is under way.
+    /// A message is in transit.
     Transfer,
     /// Another member has not reached a barrier.
     WaitAtBarrier,

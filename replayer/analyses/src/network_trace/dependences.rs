@@ -168,7 +168,7 @@ impl Dependences {
         self.completed.insert(operation, current);
     }
 
-    /// A waiter may go on at `now`, which costs it `cost` more.
+    /// A waiter becomes runnable at `now`, at an additional cost of `cost`.
     pub(super) fn released(&mut self, now: Time, waiter: Waiter, operation: Option<OperationId>, cost: Time) {
         let cause = match operation {
             Some(operation) => self.completed.remove(&operation),

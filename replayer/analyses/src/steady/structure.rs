@@ -80,7 +80,7 @@ impl ProgramLoop {
             let together = (found.iterations + few.1 / 2) / few.1;
             found.period *= together;
             found.iterations /= together;
-            // What comes before and after the loop may look like a part of it.
+            // Events before and after the loop may look like a part of it.
             if found.iterations.abs_diff(few.1) > 1 {
                 return Err(NoProgramLoop::Unlike { few, many });
             }

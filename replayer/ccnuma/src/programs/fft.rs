@@ -67,7 +67,7 @@ impl Fft {
         }
     }
 
-    /// Transforms a node's rows; `twiddle` multiplies them with the roots of unity.
+    /// Transforms a node's rows; with `twiddle`, also multiplies them by the roots of unity.
     fn transform(&mut self, matrix: usize, node: u32, twiddle: bool, script: &mut Script) {
         let side = self.side;
         let bits = side.trailing_zeros();

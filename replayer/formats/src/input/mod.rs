@@ -13,7 +13,7 @@ static FOREIGN: &[&dyn TraceFormat] = &[];
 /// ranks have spawned or connected to.
 ///
 /// # Errors
-/// Where there is nothing at a path, or the trace cannot be opened.
+/// If there is nothing at a path, or the trace cannot be opened.
 pub fn open(paths: &[impl AsRef<Path>]) -> Result<Trace, TraceError> {
     trace::with_worlds(paths, open_one)
 }

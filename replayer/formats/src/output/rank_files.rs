@@ -30,7 +30,7 @@ impl RankFiles {
     /// Creates `directory` where there is none, and an empty file in it for each rank.
     ///
     /// # Errors
-    /// Where the directory holds something already, or a file cannot be written.
+    /// If the directory holds something already, or a file cannot be written.
     pub(super) fn create(directory: &Path, ranks: usize) -> Result<Self, ConvertError> {
         let mut this = Self { directory: OutputDirectory::create(directory)?, files: Vec::with_capacity(ranks) };
         for rank in 0..ranks {

@@ -38,7 +38,7 @@ pub struct Folded {
 /// Writes the trace into `directory`, which is created or empty.
 ///
 /// # Errors
-/// Where the trace cannot be read or the directory cannot be written.
+/// If the trace cannot be read or the directory cannot be written.
 pub fn convert(source: &Trace, directory: &Path) -> Result<Folded, ConvertError> {
     let output = OutputDirectory::create(directory)?;
     let mut manifest = source.manifest().cloned().unwrap_or_else(|| Manifest::of_unknown_origin(source.ranks()));

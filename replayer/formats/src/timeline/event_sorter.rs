@@ -22,7 +22,7 @@ pub struct EventSorter {
     end: Time,
     /// The time of the event that was written last.
     now: Time,
-    /// The payload under way, and how much of it was written of last.
+    /// The payload in transit, and the value written last.
     in_flight: Bytes,
     told: Bytes,
     /// The first error; nothing is written after it.
@@ -86,7 +86,7 @@ impl EventSorter {
     /// Writes the rest, and numbers that changed over time.
     ///
     /// # Errors
-    /// Where a file could not be written, now or before.
+    /// If a file could not be written, now or before.
     pub fn finish(mut self, series: &[Series]) -> io::Result<()> {
         self.flush_until(Time::NEVER);
         self.tell_in_flight();

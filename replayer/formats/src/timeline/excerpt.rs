@@ -51,7 +51,7 @@ pub struct Excerpted<W> {
     phase: WindowPhase,
     /// The state that each rank is in, where it is shown.
     states: Vec<Option<State>>,
-    /// Messages under way that are shown.
+    /// Messages in transit that are shown.
     under_way: BTreeMap<u64, Arrow>,
     in_flight: Bytes,
 }

@@ -98,7 +98,7 @@ pub enum TimelineEvent {
     Depart(Arrow),
     /// A message arrives.
     Arrive(Arrow),
-    /// The payload of all messages under way, from now on.
+    /// The payload of all messages in transit, from now on.
     InFlight(Bytes),
 }
 
@@ -135,7 +135,7 @@ impl TimelineFormat {
     /// Begins a file at `path`, with no more in it than the excerpt.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// If the file cannot be written.
     pub fn begin(&self, path: &Path, subject: &Subject) -> io::Result<Box<dyn TimelineWriter>> {
         let writer = (self.begin)(path, subject)?;
         Ok(if subject.excerpt.is_everything() { writer } else { Box::new(Excerpted::new(writer, subject)) })
@@ -181,7 +181,7 @@ pub trait TimelineWriter {
     /// Writes that there is nothing after `end`.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// If the file cannot be written.
     fn finish(&mut self, end: Time) -> io::Result<()>;
 }
 

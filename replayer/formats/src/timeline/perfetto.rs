@@ -90,7 +90,7 @@ const REFERS: u64 = 2;
 /// Sizes in bytes are shown with their prefixes.
 const UNIT_BYTES: u64 = 3;
 
-/// The tracks of the process and of the payload under way; then those of ranks, then those of series.
+/// The tracks of the process and of the payload in transit; then those of ranks, then those of series.
 const PROCESS_TRACK: u64 = 1;
 const IN_FLIGHT_TRACK: u64 = 2;
 const FIRST_RANK_TRACK: u64 = 3;

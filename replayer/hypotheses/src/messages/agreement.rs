@@ -34,7 +34,7 @@ impl Agreement {
     /// Surveys a trace; `group` selected messages of a channel are a group.
     ///
     /// # Errors
-    /// Where the trace cannot be read, or no message is selected.
+    /// If the trace cannot be read, or no message is selected.
     pub fn of(trace: &Trace, filter: &Arc<MessageFilter>, group: Option<u32>) -> Result<Self, TraceError> {
         let mut messages = Survey::of(trace, filter, group)?;
         survey(trace, &filter.selection, |position, located| messages.see(position, located))?;

@@ -73,7 +73,7 @@ struct NonblockingRewrite {
     sends: Vec<OpenSend>,
 }
 
-/// A send that is under way.
+/// A send in progress.
 struct OpenSend {
     request: RequestId,
     to: (CommId, Rank, Tag),

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::Connection;
 
-/// The last message under way on each connection. The messages themselves know who follows them: see [`Turn`].
+/// The last message in transit on each connection. The messages themselves know their successors: see [`Turn`].
 #[derive(Debug, Default)]
 pub(super) struct Connections(FxHashMap<Connection, u32>);
 

@@ -64,7 +64,7 @@ struct ContendingFlow {
     penalty: Option<f64>,
 }
 
-/// The messages under way at a host's adapter.
+/// The messages in transit at a host's adapter.
 #[derive(Debug, Default)]
 struct Adapter {
     leaving: BTreeSet<FlowId>,
@@ -86,7 +86,7 @@ impl Adapter {
 }
 
 impl Contention {
-    /// Nothing under way.
+    /// No messages in transit.
     pub fn new(penalties: Penalties) -> Self {
         Self { penalties, hosts: FxHashMap::default(), flows: BTreeMap::new(), affected: BTreeSet::new() }
     }
@@ -198,7 +198,7 @@ impl Contention {
 mod tests {
     use super::*;
 
-    /// A network whose flows, numbered by their ends, ask for a rate of 1 if they are alone.
+    /// A network whose flows, numbered by their ends, demand a rate of 1 without contention.
     struct Net {
         contention: Contention,
         penalties: BTreeMap<FlowId, f64>,

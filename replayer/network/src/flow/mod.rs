@@ -232,7 +232,7 @@ impl Flow {
     fn find_rates(&mut self) {
         self.solver.solve(&mut self.changed);
         if let Some(contention) = &mut self.contention {
-            // After those that entered have a share: only then may they ask for less.
+            // After the new messages have a share: only then may they demand less.
             contention.update_bounds(|flow, bound| self.solver.set_bound(flow, bound));
             self.solver.solve(&mut self.changed);
         }

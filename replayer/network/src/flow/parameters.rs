@@ -14,7 +14,7 @@ pub struct FlowParameters {
     pub bandwidth_factor: Factor,
     /// *S*: how many bytes' time on each link counts as part of the round trip that a flow's share goes by.
     pub weight_s: f64,
-    /// γ: bytes that TCP keeps under way at most in a round trip; 0 where there is no such window.
+    /// γ: the maximum number of bytes that TCP keeps in transit in a round trip; 0 if there is no such window.
     pub tcp_gamma: f64,
     /// The part of its rate that a flow takes on the reverse route, for acknowledgements.
     pub crosstraffic: f64,

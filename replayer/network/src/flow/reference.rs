@@ -64,7 +64,7 @@ pub fn deliveries(capacities: &[f64], messages: &[ReferenceMessage]) -> Vec<f64>
             return delivered;
         }
         for (&message, speed) in flowing.iter().zip(speeds) {
-            // What would take less than a picosecond is done: the model's clock counts no smaller steps.
+            // A rest of less than a picosecond is done: the model's clock has no smaller steps.
             left[message] -= speed * (next - now);
             if left[message] <= speed * 1e-12 {
                 delivered[message] = next;

@@ -17,7 +17,7 @@ use super::max_min::Pace;
 /// The messages between two hosts that are in their transfer phase.
 #[derive(Debug)]
 pub(super) struct Stream {
-    /// The message that needs the least service until it is complete. Few streams have another, so it lies here.
+    /// The message that needs the least further service. Few streams have another, so it is stored here.
     first: Option<Member>,
     others: BinaryHeap<Member>,
     /// S when the pace was last set, in bytes.
@@ -25,7 +25,7 @@ pub(super) struct Stream {
     pace: Pace,
     /// The instant at which the pace was last set.
     since: Instant,
-    /// The message that is complete next, and when; `None`: not worked out since the last change.
+    /// The message that completes next, and its time; `None`: not computed since the last change.
     next: Option<(Completion, u64)>,
     /// Whether the stream is in its heap.
     pub is_known: bool,
@@ -38,7 +38,7 @@ pub(super) struct Instant {
     pub virtual_time: f64,
 }
 
-/// A message under way.
+/// A message in transit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     /// S when it is complete.

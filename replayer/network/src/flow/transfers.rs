@@ -86,7 +86,7 @@ impl Transfers {
         self.now.time = now;
     }
 
-    /// A stream of which a message is complete by now.
+    /// A stream with a message that is complete by now.
     pub fn next_complete(&mut self) -> Option<(FlowId, Completion)> {
         if let Some((_, key)) = self.timed.pop_by(self.now.time) {
             self.streams[key as usize].is_known = false;

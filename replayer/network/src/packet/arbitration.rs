@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::ids::{OutputId, QueueIndex};
 use crate::chance::chance;
 
-/// A rule that says which of the packets that ask for a port is granted the port.
+/// A rule by which a port chooses among the packets that request it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {

@@ -9,8 +9,8 @@ ids! {
     QueueIndex
     /// An output port, numbered across all routers.
     OutputId
-    /// A packet under way.
+    /// A packet in transit.
     PacketId
-    /// A message under way.
+    /// A message in transit.
     MessageId
 }

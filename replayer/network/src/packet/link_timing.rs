@@ -118,7 +118,8 @@ impl LinkTimings {
         self.0.len()
     }
 
-    /// The timing of all links that packets take, if they are alike, as fast as the clock, and channels in one direction only.
+    /// The timing of all links that packets take, if it is the same, as fast as the clock, and channels have one
+    /// direction only.
     pub fn common(&self, graph: &RouterGraph) -> Option<LinkTiming> {
         let mut links: Vec<LinkId> = graph.links().collect();
         links.sort_unstable();

@@ -3,7 +3,7 @@
 use super::ids::{MessageId, PacketId};
 use crate::topology::{Header, RouterId, Routing};
 
-/// A packet under way.
+/// A packet in transit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Packet {
     /// The cycle in which its header arrives at its present or next queue.

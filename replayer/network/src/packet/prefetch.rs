@@ -3,7 +3,7 @@
 //! Chen, A. Ailamaki, P. B. Gibbons, T. C. Mowry, "Improving Hash Join Performance through Prefetching", ACM TODS
 //! 32(3), 2007).
 
-/// Events of a batch: about as many loads as a processor has under way at once.
+/// Events of a batch: about the number of loads that a processor can have outstanding.
 pub(super) const BATCH: usize = 16;
 
 /// The size of a network, in ports, from which batches pay: smaller ones fit the processor's own caches.

@@ -24,7 +24,7 @@ pub enum InjectionOrder {
     RoundRobin,
 }
 
-/// Messages that are under way, and for each host those that wait to be sent.
+/// Messages in transit, and for each host those that wait to be sent.
 #[derive(Debug)]
 pub(super) struct Sources {
     messages: slab::Slab<Progress>,

@@ -18,11 +18,11 @@ pub struct PacketSpec {
 }
 
 impl PacketSpec {
-    /// The network of these routers. No parameter but delays, header, output queue and seed is 0, and the header leaves
-    /// room for a payload.
+    /// The network of these routers. No parameter except delays, header, output queue and seed is 0, and the header
+    /// leaves room for a payload.
     ///
     /// # Errors
-    /// If the graph cannot be routed as the parameters ask for, or not without deadlocks, or if it is too large.
+    /// If the graph cannot be routed with these parameters, or not without deadlocks, or if it is too large.
     pub fn new(graph: RouterGraph, mut parameters: PacketParameters) -> Result<Self, Unroutable> {
         let routing = RoutingFunction::new(&graph, &parameters.routing)?;
         if routing.has_rings() && parameters.queue_packets < 2 {
@@ -32,7 +32,7 @@ impl PacketSpec {
         }
         let mut timings = LinkTimings::of(&graph, &parameters)?;
         if let Some(common) = timings.as_ref().and_then(|timings| timings.common(&graph)) {
-            // Cables that are alike need no timings of their own.
+            // Equal cables need no timings of their own.
             parameters.wire_delay = parameters.wire_delay.saturating_add(common.wire.try_into().unwrap_or(u32::MAX));
             parameters.queue_packets = parameters.queue_packets.saturating_add(common.on_the_way);
             timings = None;

@@ -337,7 +337,7 @@ pub(super) fn any_parameters() -> impl Strategy<Value = PacketParameters> {
     )
 }
 
-/// Messages between so many hosts in the order of their cycles, each with its number as tag: cycle, from and to, packets.
+/// Messages between `hosts` hosts in order of cycles, with their numbers as tags: cycle, from and to, packets.
 pub(super) fn between(hosts: u32, messages: Vec<(u64, (u32, u32), u64)>) -> Vec<(u64, Message)> {
     let mut messages: Vec<_> = messages
         .into_iter()

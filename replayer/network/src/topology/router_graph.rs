@@ -23,7 +23,7 @@ pub struct RouterGraph {
     geometry: Arc<dyn Geometry>,
     /// The link by which each host reaches itself, if it has one.
     pub(super) loopback: Vec<Option<LinkId>>,
-    /// The links by number, where packets take each at its own bandwidth and latency; none where all cables are alike.
+    /// The links by number, if packets take each at its own bandwidth and latency; none if all cables are equal.
     pub(super) links: Arc<[Link]>,
 }
 
@@ -45,8 +45,8 @@ pub struct HostPort {
     pub cable: Option<(LinkId, LinkId)>,
 }
 
-/// The structure of a router graph: how routers and ports are numbered, as far as a routing has to know. A routing that
-/// is made for one structure asks for its type ([`RouterGraph::geometry`]).
+/// The structure of a router graph: the numbering of routers and ports that a routing has to know. A routing for one
+/// structure requests its type ([`RouterGraph::geometry`]).
 pub trait Geometry: Any + Debug + Send + Sync {
     /// The name of the family of networks in messages, such as `grid`.
     fn family(&self) -> &'static str;
@@ -111,7 +111,7 @@ impl RouterGraph {
         channels.chain(cables)
     }
 
-    /// The links by number, where packets take each at its own bandwidth and latency; none where all cables are alike.
+    /// The links by number, if packets take each at its own bandwidth and latency; none if all cables are equal.
     #[must_use]
     pub fn own_links(&self) -> &[Link] {
         &self.links

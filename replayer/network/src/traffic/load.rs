@@ -30,7 +30,7 @@ fn part(text: &str) -> Option<Vec<f64>> {
     let Some((from, rest)) = text.split_once("..") else { return Some(vec![load(text)?]) };
     let (to, step) = rest.split_once(':')?;
     let (from, to, step) = (load(from)?, load(to)?, load(step)?);
-    // What rounding takes from the last step is less than this part of it.
+    // The rounding error of the last step is less than this fraction of it.
     let steps = ((to - from) / step + 1e-9).floor();
     (0.0..MOST).contains(&steps).then(|| (0..=steps as u32).map(|number| from + f64::from(number) * step).collect())
 }

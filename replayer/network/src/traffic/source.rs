@@ -55,7 +55,7 @@ pub(super) struct Bursts {
     messages: u32,
     /// The cycle in which the last burst began.
     began: u64,
-    /// The cycle in which the next burst begins; `None` while the last is under way.
+    /// The cycle in which the next burst begins; `None` while the last is in transit.
     next: Option<u64>,
     /// The bursts that are over: the cycle in which each ended, and how many cycles it took.
     pub over: Vec<(u64, u64)>,
@@ -92,7 +92,7 @@ impl Offers {
         }
     }
 
-    /// Nothing is under way at `now`.
+    /// Nothing is in transit at `now`.
     pub fn drained(&mut self, now: u64) {
         if let Self::Bursts(bursts) = self {
             bursts.drained(now);
@@ -120,7 +120,7 @@ impl Offers {
     }
 }
 
-/// The generator of a run. It is named, so that a seed means the same for ever.
+/// The generator of a run. Its algorithm is fixed, so that a seed always means the same.
 pub fn generator(seed: u64, run: u32) -> Pcg64Mcg {
     Pcg64Mcg::seed_from_u64(seed ^ u64::from(run).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }

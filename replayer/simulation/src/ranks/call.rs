@@ -13,7 +13,7 @@ use super::recorded::Recorded;
 use crate::observe::{Activity, Observer};
 use titr_workload::Match;
 
-/// Why an event cannot be carried out.
+/// The reason why an event cannot be executed.
 pub(super) enum Failure {
     Fault(Fault),
     Replay(ReplayError),

@@ -43,7 +43,7 @@ impl Causality {
 pub(super) struct Backlog(VecDeque<OperationId>);
 
 impl Backlog {
-    /// Messages of a rank that may be under way.
+    /// Maximum number of messages of a rank in transit.
     const MOST: usize = 256;
 
     /// Adds a message. Returns the operation that has to arrive before the sender continues, if there is one.

@@ -246,7 +246,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         self.library.warnings.spawned
     }
 
-    /// The number of ranks that wait for ever.
+    /// The number of ranks that wait forever.
     pub(crate) fn waiting(&self) -> u64 {
         let waiting = self.threads.iter().filter(|state| !state.finished).map(|state| state.actor.rank);
         waiting.collect::<BTreeSet<Rank>>().len() as u64

@@ -12,7 +12,7 @@ use titr_common::time::Time;
 
 use super::ids::MessageId;
 
-/// The connections on which rendezvous data is under way.
+/// The connections with rendezvous data in transit.
 #[derive(Debug, Default)]
 pub(super) struct HalfDuplex {
     /// By sender and receiver.

@@ -244,8 +244,8 @@ impl<O: Observer> Library<'_, O> {
         Ok(())
     }
 
-    /// `MPI_Wait` and `MPI_Test` and their kin. If they ask after all outstanding requests: which these are, unless all
-    /// that there are.
+    /// `MPI_Wait`, `MPI_Test` and related calls. For a call on all outstanding requests, `outstanding` lists them; `None`
+    /// means all requests of the rank.
     pub(super) fn complete(
         &mut self,
         thread: &mut Thread,

@@ -109,7 +109,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     /// The ranks of `workload`, each on its core, about to start.
     ///
     /// # Errors
-    /// Where there are fewer cores than ranks.
+    /// If there are fewer cores than ranks.
     pub fn new(
         workload: Workload<S>,
         cores: Vec<Core>,
@@ -165,17 +165,17 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         self
     }
 
-    /// Chooses the storage that files lie on.
+    /// Chooses the storage that holds files.
     #[must_use]
     pub fn with_storage(mut self, storage: Storage) -> Self {
         self.library.files.lie_on(storage);
         self
     }
 
-    /// Lets everybody who can go on do so, and gives the network the messages that leave.
+    /// Runs all runnable waiters, and hands departing messages to the network.
     ///
     /// # Errors
-    /// Where the trace cannot be read or makes no sense.
+    /// If the trace cannot be read or is invalid.
     pub fn run(&mut self, network: &mut (impl Network + ?Sized)) -> Result<(), ReplayError> {
         while let Some(waiter) = self.library.scheduler.next() {
             if let Some((rank, task)) = self.awaits_progress(waiter) {
@@ -267,7 +267,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         self.library.scheduler.advance(now);
     }
 
-    /// Lets those go on who waited only for operations that are complete.
+    /// Runs the waiters that waited only for operations that are complete.
     #[inline]
     fn wake(&mut self) {
         if !self.library.exchange.operations.completions.is_empty() {

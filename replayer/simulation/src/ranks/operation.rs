@@ -26,15 +26,15 @@ pub(super) enum OperationKind {
     Receive(Rank, Selector),
     /// A collective in progress; its claimant waits for all of it.
     Collective,
-    /// A synchronisation of a window in progress: likewise.
+    /// A synchronisation of a window in progress; its claimant waits for all of it.
     Synchronisation,
     /// A rank waits for a condition on a window.
     Condition(WindowIndex, Rank, Condition),
     /// An access to the window of this rank, which has a request.
     Access(Rank),
-    /// A message of one-sided communication under way.
+    /// A message of one-sided communication in transit.
     ActiveMessage,
-    /// A call on a file in progress: likewise.
+    /// A call on a file in progress; its claimant waits for all of it.
     FileCall,
     /// An access of a call on a file to the storage.
     StorageAccess,
@@ -87,7 +87,7 @@ pub(super) enum Claim {
 /// The completion of a wait, such as a wait for an operation.
 pub(super) struct Completion {
     pub(super) waiter: Waiter,
-    /// The operation; `None`: the waiter may go on for another reason, which observers know already.
+    /// The operation; `None`: the waiter is runnable for another reason, which observers already know.
     pub(super) operation: Option<OperationId>,
     pub(super) eager: Option<Bytes>,
 }

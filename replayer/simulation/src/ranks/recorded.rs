@@ -32,7 +32,7 @@ pub(super) fn steps(messages: &[Message], member: impl Fn(Rank) -> Option<Member
         let peer = member(message.peer).ok_or(message.peer)?;
         let data = Buffer::Recv.first(message.bytes.0);
         let next = |messages: &[Message]| messages.first().map_or(Nanoseconds(u64::MAX), |next| next.span.begin);
-        // None of those under way was waited for before this one.
+        // None of the messages in transit was waited for before this one.
         let is_first = |end: Nanoseconds| open.iter().all(|&other| other >= end);
         if message.span.end <= next(behind) && is_first(message.span.end) {
             steps.push(match message.end {
@@ -41,7 +41,7 @@ pub(super) fn steps(messages: &[Message], member: impl Fn(Rank) -> Option<Member
             });
             continue;
         }
-        // A receive, and in it a send: how `Sendrecv` is carried out.
+        // A receive, and in it a send: the implementation of `Sendrecv`.
         if let [sent, after @ ..] = behind
             && (message.end, sent.end) == (MessageEnd::Received, MessageEnd::Sent)
             && sent.span.end <= message.span.end

@@ -50,7 +50,7 @@ impl PartialEq for Timer {
 impl Eq for Timer {}
 
 impl Scheduler {
-    /// `waiter` can go on now.
+    /// Makes `waiter` runnable now.
     pub(super) fn ready(&mut self, waiter: Waiter) {
         self.ready.push_back(waiter);
     }
@@ -71,7 +71,7 @@ impl Scheduler {
         self.timers.peek().map(|timer| timer.time)
     }
 
-    /// Lets those go on whose timers have come by `now`.
+    /// Makes the waiters runnable whose timers have expired by `now`.
     #[inline]
     pub(super) fn advance(&mut self, now: Time) {
         if self.next_timer().is_some_and(|first| first <= now) {

@@ -206,7 +206,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         Ok(())
     }
 
-    /// Lets the threads go on that waited for another thread of their rank, or that begin.
+    /// Makes the threads runnable that waited for another thread of their rank, or that begin.
     #[cold]
     pub(super) fn resume(&mut self) {
         let now = self.library.now;
@@ -234,10 +234,11 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         }
     }
 
-    /// Called when nothing can go on and no message travels. Lets threads begin that have not; returns whether there are any.
+    /// Called when no waiter is runnable and no message travels. Starts threads that have not begun; returns whether
+    /// there are any.
     ///
     /// # Errors
-    /// Where the trace cannot be read.
+    /// If the trace cannot be read.
     pub fn begin_threads(&mut self) -> Result<bool, ReplayError> {
         let begun = self.programs.bring_threads_forward(&self.library.requests)?;
         self.library.warnings.brought_forward += begun;

@@ -129,7 +129,7 @@ impl<S: EventSource> Window<S> {
     /// The next event; `None` at the end.
     ///
     /// # Errors
-    /// Where the trace cannot be read.
+    /// If the trace cannot be read.
     pub fn front(&mut self) -> Result<Option<EventRef<'_>>, TraceError> {
         Ok(if self.settle()? { self.give() } else { None })
     }
@@ -246,7 +246,7 @@ impl<S: EventSource> Window<S> {
     /// The outcome of `request`, which the next event starts; `None` if the trace does not have it within reach.
     ///
     /// # Errors
-    /// Where the trace cannot be read.
+    /// If the trace cannot be read.
     pub fn matched(&mut self, request: RequestId) -> Result<Option<Match>, TraceError> {
         self.look_from_here();
         loop {
@@ -262,7 +262,7 @@ impl<S: EventSource> Window<S> {
     /// collective are only available if they are wanted.
     ///
     /// # Errors
-    /// Where the trace cannot be read.
+    /// If the trace cannot be read.
     pub fn take_messages(&mut self) -> Result<Option<Vec<Message>>, TraceError> {
         let before = self.messages.take();
         let Some(EventRef::Event(Event::Collective(call, Completion::Request(request)))) =

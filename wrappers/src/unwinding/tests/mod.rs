@@ -68,7 +68,7 @@ impl Library {
         // SAFETY: the handle is of an open library.
         let chain = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
         assert!(!chain.is_null(), "{name:?}");
-        // SAFETY: all functions that tests ask for have this type.
+        // SAFETY: all functions that tests request have this type.
         unsafe { mem::transmute::<*mut c_void, Chain>(chain) }
     }
 }

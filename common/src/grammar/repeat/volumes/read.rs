@@ -82,7 +82,7 @@ impl VolumeReader {
         Some(from + step * u64::from(number))
     }
 
-    /// The next volume, where it is not among letters that go on.
+    /// The next volume, unless it is among the following letters.
     #[inline(never)]
     fn next_word(&mut self, line: &[u8]) -> Result<u64, ParseError> {
         if !self.lettered || line.get(self.at).is_none_or(|&byte| byte == b' ') {

@@ -14,8 +14,8 @@ use titr_simulation::observe::{
 };
 use titr_simulation::observe::{ThreadIndex, Waiter, Work};
 
-/// The parts of the time that a message was under way, in picoseconds: latency, transfer and contention. The flow model
-/// rounds to picoseconds twice, and rates to the precision of floats, so a rest that could be of that is no contention.
+/// The parts of a message's time in transit, in picoseconds: latency, transfer and contention. The flow model rounds to
+/// picoseconds twice, and rates to the precision of floats, so a rest within these errors is not contention.
 fn split(span: u64, unloaded: Unloaded) -> [(SegmentKind, u64); 3] {
     let latency = Time::from_seconds(unloaded.latency).0.min(span);
     let transfer = Time::from_seconds(unloaded.transfer).0.min(span - latency);

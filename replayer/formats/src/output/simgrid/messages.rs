@@ -65,7 +65,7 @@ impl<S: EventSource> Translation<'_, S> {
         Ok(Some(self.operation(rank, Operation::Message(posted))))
     }
 
-    /// Sends and receives at once: both are under way before either is waited for.
+    /// Sends and receives at once: both are started before either is waited for.
     pub(super) fn sendrecv(
         &mut self,
         rank: Rank,

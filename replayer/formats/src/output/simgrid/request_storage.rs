@@ -97,7 +97,7 @@ impl RequestStorage {
             return 0;
         }
         let mut taken: Vec<Entry> = queue.drain(..=before).collect();
-        // What comes goes to the older, so it is the younger that a cancel leaves over.
+        // A message goes to the older request, so a cancel leaves the younger one over.
         let left = taken.iter().filter(|entry| entry.state == RequestState::Cancelled).count();
         let waits = taken.len() - left;
         for entry in taken.drain(waits..).rev() {

@@ -25,7 +25,7 @@ pub(super) struct Channel {
 /// Messages with one known end.
 #[derive(Debug)]
 enum Halves {
-    /// Messages under way, and when they left.
+    /// Messages in transit, and their departure times.
     Departed(VecDeque<(Arrow, Time)>),
     /// Arrival times of messages that have not departed yet.
     Arriving(VecDeque<Time>),

@@ -31,7 +31,7 @@ use channels::{Channel, Channels};
 /// Writes the recorded times of an extended trace, or an excerpt of them, to `path`, in a file that `begin` begins.
 ///
 /// # Errors
-/// Where the trace cannot be read or says nothing of time, or the file cannot be written.
+/// If the trace cannot be read or says nothing of time, or the file cannot be written.
 pub fn convert(
     trace: &Trace,
     path: &Path,
@@ -93,7 +93,7 @@ impl Recording {
     /// The recording in a trace.
     ///
     /// # Errors
-    /// Where it cannot be read or says nothing of time.
+    /// If it cannot be read or says nothing of time.
     fn open(source: &Trace) -> Result<Self, ConvertError> {
         let count = source.ranks() as usize;
         let (mut ranks, mut order) = (Vec::with_capacity(count), BTreeSet::new());
@@ -114,7 +114,7 @@ impl Recording {
     /// Tells all of it.
     ///
     /// # Errors
-    /// Where the trace cannot be read or makes no sense, or the timeline cannot be written.
+    /// If the trace cannot be read or makes no sense, or the timeline cannot be written.
     fn write(mut self, mut sorter: EventSorter) -> Result<TimelineStats, ConvertError> {
         let mut calls = 0;
         for &(first, rank) in &self.order {

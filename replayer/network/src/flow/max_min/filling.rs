@@ -237,7 +237,7 @@ impl LinkState {
 
     /// The level at which it will be full if no flow stops before.
     fn full(&self) -> f64 {
-        // What subtracting has left may be a little less than nothing.
+        // The result of subtractions may be slightly negative.
         self.free.max(0.0) / self.slope.max(f64::MIN_POSITIVE)
     }
 }

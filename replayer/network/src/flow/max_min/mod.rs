@@ -90,7 +90,7 @@ struct Constraint {
     slack: i128,
     /// Σ n·w·r of its flows; kept while there is no slack.
     load: f64,
-    /// Its flows, and which of each flow's `elements` lies on it.
+    /// Its flows, and the index of each flow's element on it among `elements`.
     flows: Vec<(FlowId, u32)>,
     /// The number of flows whose bottleneck it is.
     limits: u32,
@@ -374,7 +374,7 @@ impl Variable {
         f64::from(self.count) * self.elements[element as usize].weight * self.inverse_penalty
     }
 
-    /// The bandwidth that it uses of the link that one of its elements lies on.
+    /// The bandwidth that an element uses of its link.
     fn uses(&self, element: u32) -> f64 {
         f64::from(self.count) * self.elements[element as usize].weight * self.rate()
     }

@@ -272,7 +272,7 @@ proptest! {
         solving_again_equals_starting_over(&capacities, steps)?;
     }
 
-    /// Flows that are bounded otherwise while they are under way, as by InfiniBand's contention.
+    /// Flows whose bounds change while they are in transit, as by InfiniBand's contention.
     #[test]
     fn flows_whose_bounds_change(
         capacities in prop::collection::vec(prop_oneof![Just(100.0), 1.0..1000.0], LINKS),

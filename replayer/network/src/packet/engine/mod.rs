@@ -81,7 +81,7 @@ pub fn engine(spec: &PacketSpec, threads: usize) -> Box<dyn Engine> {
     in_slabs(spec, threads.min(spec.graph.routers().count() / slabs::ROUTERS))
 }
 
-/// An idle network in as many slabs as there may be threads, if links are alike; without slabs if that is one or none.
+/// An idle network in up to `threads` slabs, if links are equal; without slabs for at most one thread.
 pub(super) fn in_slabs(spec: &PacketSpec, threads: usize) -> Box<dyn Engine> {
     struct WithRouting<'a>(&'a PacketSpec, usize);
     impl RoutingVisitor for WithRouting<'_> {

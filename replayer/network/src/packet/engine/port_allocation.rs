@@ -70,7 +70,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         vc.map(|vc| vc.channel)
     }
 
-    /// The priority of the head of a queue among those that ask for a port.
+    /// The priority of the head of a queue among those that request a port.
     pub(super) fn priority(&self, queue: QueueId, output: OutputId, now: u64) -> Priority {
         let state = self.queues.get(queue);
         let router = &self.routers[state.router.index()];

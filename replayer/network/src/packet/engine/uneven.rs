@@ -54,7 +54,7 @@ pub(super) struct Uneven {
     arrival_span: Vec<u64>,
     /// For each queue, the last cycle for which its head scheduled another visit.
     wakes: Vec<u64>,
-    /// Links that channels ask for in this cycle.
+    /// Links that channels request in this cycle.
     asked: Vec<MediumId>,
     packet_phits: u64,
     router_delay: u64,

@@ -323,7 +323,7 @@ impl<'a, R: Routing> Reference<'a, R> {
         requests
     }
 
-    /// Lets one of those that ask for a port pass.
+    /// Grants a port to one of the requests.
     fn arbitrate(&mut self, output: usize, requests: &[HeadRequest]) {
         let routers = &self.layout.routers;
         let asking: Vec<&HeadRequest> = requests.iter().filter(|request| request.output == output).collect();
@@ -375,7 +375,7 @@ impl<'a, R: Routing> Reference<'a, R> {
         self.underway.push((header, id, next.index()));
     }
 
-    /// The channel whose packet a port can let onto its cable from an output queue, with the packet and where it goes.
+    /// The channel whose packet a port can send from an output queue, with the packet and its destination.
     fn ready_to_send(&self, output: usize) -> Option<(usize, usize, usize)> {
         if self.sending.iter().any(|sending| self.exclude_each_other(sending.output, output)) {
             return None;

@@ -123,7 +123,7 @@ pub trait RoutingVisitor {
 
 /// Selection and construction of a routing.
 pub trait BuildRouting: Routing {
-    /// The names by which platform files ask for it. The first is its default.
+    /// The names by which platform files select it. The first is its default.
     const NAMES: &'static [&'static str];
 
     /// Whether it can route this graph.
@@ -132,7 +132,7 @@ pub trait BuildRouting: Routing {
     /// The routing of `graph`, which it [suits](Self::suits), by the name in `options` or by the default name.
     ///
     /// # Errors
-    /// If packets could wait for each other for ever.
+    /// If packets could deadlock.
     fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable>;
 }
 
@@ -162,7 +162,7 @@ pub enum Unroutable {
         /// The names of the routings that it can have.
         possible: Vec<&'static str>,
     },
-    /// Packets could wait for each other for ever, or the network is too large.
+    /// Packets could deadlock, or the network is too large.
     #[error("{0}")]
     Impossible(String),
 }

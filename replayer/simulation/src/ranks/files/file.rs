@@ -30,12 +30,12 @@ pub(in crate::ranks) struct File {
     /// The communicator of the members' calls on the file, which is no other's (MPI 4.0 §14.2.1).
     pub(in crate::ranks) comm: CommIndex,
     pub(in crate::ranks) members: Rc<Members>,
-    /// The server that the first stripe lies on: the next for each file.
+    /// The server of the first stripe: the next one for each file.
     pub(in crate::ranks) first_server: u32,
     pub(in crate::ranks) pointer: SharedPointer,
     /// Collective accesses that not all members know yet, by the number of the call on the file.
     pub(in crate::ranks) joint: FxHashMap<u64, JointAccess>,
-    /// How many members have not closed the file, and how many calls on it are under way.
+    /// The number of members that have not closed the file, plus the number of calls on it in progress.
     pub(in crate::ranks) users: usize,
 }
 

@@ -41,7 +41,7 @@ use call::FileCall;
 use file::{File, FileIndex, OpenFile};
 use storage_access::StorageAccesses;
 
-/// All files and the storage that they lie on.
+/// All files and their storage.
 pub(super) struct Files {
     pub(super) storage: Storage,
     storage_accesses: StorageAccesses,
@@ -77,13 +77,13 @@ impl Files {
         }
     }
 
-    /// Takes the storage that the files lie on from now on, before the first access.
+    /// Sets the storage that holds the files, before the first access.
     pub(super) fn lie_on(&mut self, storage: Storage) {
         self.storage_accesses = StorageAccesses::new(&storage);
         self.storage = storage;
     }
 
-    /// Whether no access to the storage is under way, as in most programs at most times.
+    /// Whether no access to the storage is in progress, as in most programs most of the time.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         self.storage_accesses.is_empty() && self.complete.is_empty()

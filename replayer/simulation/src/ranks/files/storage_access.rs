@@ -21,14 +21,14 @@ use crate::ranks::ids::StorageAccessId;
 /// A piece of a file that a rank reads or writes.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ranks) struct Piece {
-    /// The server that the first stripe of the file lies on; any number.
+    /// The server of the file's first stripe; any number.
     pub(in crate::ranks) first_server: u32,
     /// Where the piece starts, in bytes from the start of the file.
     pub(in crate::ranks) start: u64,
     pub(in crate::ranks) bytes: Bytes,
 }
 
-/// The storage, and the accesses to it that are under way.
+/// The storage, and the accesses to it in progress.
 pub(in crate::ranks) struct StorageAccesses {
     servers: Servers,
     striping: Striping,
@@ -41,7 +41,7 @@ pub(in crate::ranks) struct StorageAccesses {
     outbox: Vec<Transfer>,
 }
 
-/// The part of an access that one disk carries out.
+/// The part of an access that one disk executes.
 struct StorageAccess {
     client: HostId,
     disk: DiskId,
@@ -74,13 +74,13 @@ impl StorageAccesses {
         }
     }
 
-    /// Whether no access is under way.
+    /// Whether no access is in progress.
     #[inline]
     pub(in crate::ranks) fn is_empty(&self) -> bool {
         self.under_way.is_empty()
     }
 
-    /// The disks that carry out an access of a rank at host `client`, and how much each.
+    /// The disks that serve an access of a rank at host `client`, and the bytes of each.
     pub(in crate::ranks) fn shares(&self, client: HostId, piece: Piece) -> Vec<(DiskId, Bytes)> {
         let Piece { first_server, start, bytes, .. } = piece;
         match &self.servers {

@@ -180,8 +180,7 @@ mod tests {
     }
 
     proptest! {
-        /// Everybody's bytes reach the storage once, whatever the buffers and the aggregators, and whoever gets a message
-        /// expects it.
+        /// For any buffers and aggregators, all bytes reach the storage once, and every message has a receive.
         #[test]
         fn bytes_are_conserved(
             volumes in prop::collection::vec(0_u64..5000, 1..7),

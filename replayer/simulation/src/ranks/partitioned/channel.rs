@@ -33,7 +33,7 @@ pub(in crate::ranks) struct Channel {
     pub(in crate::ranks) sent: VecDeque<Vec<u32>>,
     /// The number of rounds for which the sender knows that the receiver has started.
     pub(in crate::ranks) cleared: u64,
-    /// Messages under way.
+    /// Messages in transit.
     pub(in crate::ranks) under_way: usize,
     /// The number of sides that are freed.
     pub(in crate::ranks) freed: u32,
@@ -88,7 +88,7 @@ impl Sender {
     /// Marks a part as ready.
     ///
     /// # Errors
-    /// Where the send is not started, or has no such part left.
+    /// If the send is not started, or has no such part left.
     pub(in crate::ranks) fn mark(&mut self, request: RequestId, part: u32) -> Result<(), Fault> {
         if self.operation.is_none() {
             return Err(Fault::NotPartitioned(request));

@@ -34,7 +34,7 @@ pub(super) struct PartitionedMessages {
     pub(super) ends: FxHashMap<(Rank, RequestId), (ChannelIndex, PartitionedSide)>,
     /// Channels with only one side set up, in order.
     pub(super) unmatched: FxHashMap<Route, VecDeque<ChannelIndex>>,
-    /// Messages under way.
+    /// Messages in transit.
     pub(super) parts: Slab<PartMessage>,
 }
 

@@ -34,7 +34,7 @@ use super::ids::ThreadIndex;
 use queues::ThreadQueues;
 use titr_workload::{Match, Window, Workload};
 
-/// A thread that can go on.
+/// A runnable thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signal {
     /// The events that it waited for are over.
@@ -192,7 +192,7 @@ impl<S: EventSource> Programs<S> {
         Ok(begun)
     }
 
-    /// The threads that can go on since this was asked last.
+    /// The threads that have become runnable since the last call.
     pub(super) fn take_signals(&mut self) -> Vec<Signal> {
         std::mem::take(&mut self.table.signals)
     }

@@ -279,7 +279,7 @@ impl ThreadQueues {
         {
             self.open.insert(*id, false);
         }
-        // What was set up before there were threads is not known.
+        // Requests set up before there were several threads are unknown.
         if let Event::Start(ids) = event {
             return ids.iter().filter(|id| self.open.get(id).copied().unwrap_or(true)).collect();
         }

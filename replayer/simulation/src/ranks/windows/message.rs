@@ -42,7 +42,7 @@ pub(in crate::ranks) enum Content {
     Complete,
 }
 
-/// An access under way.
+/// An access in progress.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ranks) struct AccessMessage {
     pub(in crate::ranks) access: Access,

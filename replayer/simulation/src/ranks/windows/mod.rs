@@ -16,7 +16,7 @@ use message::ActiveMessage;
 use synchronisation::SynchronisationInstance;
 use window::Windows;
 
-/// All windows, the active messages under way, and the synchronisations in progress.
+/// All windows, the active messages in transit, and the synchronisations in progress.
 pub(in crate::ranks) struct OneSided<'a> {
     pub(in crate::ranks) parameters: &'a Parameters,
     pub(in crate::ranks) windows: Windows,

@@ -7,7 +7,7 @@ use crate::observe::OperationId;
 use crate::ranks::clock::Clock;
 use crate::ranks::ids::{ThreadIndex, WindowIndex};
 
-/// The call of one thread that synchronises, until the thread may go on.
+/// A synchronisation of one thread, until the thread is runnable.
 pub(in crate::ranks) struct SynchronisationInstance {
     pub(in crate::ranks) thread: ThreadIndex,
     pub(in crate::ranks) actor: Actor,

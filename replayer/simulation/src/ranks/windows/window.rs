@@ -125,7 +125,7 @@ pub(in crate::ranks) struct QueuedAccess {
 pub(in crate::ranks) enum LockState {
     #[default]
     None,
-    /// The first access will ask for it.
+    /// The first access will request it.
     Wanted(LockKind),
     Asked(LockKind),
     Held(LockKind),

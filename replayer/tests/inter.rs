@@ -163,7 +163,7 @@ fn lines(kind: usize, low: u32, high: u32, bytes: u64, root: u32) -> String {
 }
 
 proptest! {
-    /// Where no send is buffered, nobody waits for ever, and every message is received.
+    /// Where no send is buffered, nobody waits forever, and every message is received.
     #[test]
     fn every_message_finds_its_receive(
         kind in 0..14_usize, low in 1..6_u32, high in 1..6_u32, bytes in prop_oneof![Just(0_u64), 1..5000_u64],

@@ -8,7 +8,7 @@ use titr_simulation::{Platform, Simulation, Trace};
 
 use crate::support::command::{Folder, TITR, TITR_REPLAY, here};
 
-/// What a command prints and how it ends, but for titr's own speed, and the tables that it writes into `csv`.
+/// What a command prints and how it ends, except for titr's own speed, and the tables that it writes into `csv`.
 fn outcome(folder: &Folder, command: &str, options: &[&str]) -> (String, Vec<String>) {
     let shown = folder.run(command, options);
     let shown = match shown.strip_suffix("[0]").and_then(|json| serde_json::from_str::<Value>(json).ok()) {

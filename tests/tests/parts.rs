@@ -26,7 +26,7 @@ fn replay(trace: &Traced, options: &[&str]) -> Value {
     serde_json::from_str(&report.stdout).unwrap()
 }
 
-/// The warnings of a result but for the one that only a part was traced.
+/// The warnings of a result except for the one that only a part was traced.
 fn other_warnings(result: &Value) -> Vec<&str> {
     let warnings = result["warnings"].as_array().unwrap().iter().filter_map(Value::as_str);
     let (part, others): (Vec<&str>, Vec<&str>) =

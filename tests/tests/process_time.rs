@@ -9,7 +9,7 @@ use titr_common::trace::process_time::ProcessTime;
 use titr_common::trace::{Manifest, Trace};
 use titr_tests::{Family, Traced, binary, replay, run, traced_with};
 
-/// What each rank of `workers.c` computes or waits, in seconds, but for the end of a clock's tick.
+/// What each rank of `workers.c` computes or waits, in seconds, except for the end of a clock's tick.
 const WORK: f64 = 0.33;
 
 fn workers(family: Family, how: &str, variables: &[(&str, &str)]) -> Traced {

@@ -171,7 +171,7 @@ fn settle(
     }
 }
 
-/// The name with `-index` appended, but for the first.
+/// The name with `-index` appended, except for the first.
 pub(crate) fn candidate(wanted: &Path, index: i64) -> PathBuf {
     if index == 1 {
         return wanted.to_owned();

@@ -43,7 +43,7 @@ struct Process {
 }
 
 impl PartlyTraced {
-    /// Looks whether ranks of this job run without the tracer; `None` where none is known to. `rank` is this rank, and the
+    /// Looks whether ranks of this job run without the tracer; `None` if none is known to. `rank` is this rank, and the
     /// names are of the files that the tracer and the MPI library were loaded from.
     #[must_use]
     pub fn find(rank: Rank, tracer: &str, mpi: &str) -> Option<Self> {

@@ -100,7 +100,7 @@ impl BeforeInit {
 
 impl AfterInit {
     /// Begins to measure. Threads that were started since `MPI_Init` returned are the tracer's; the calling thread has called
-    /// MPI. `None` where the system does not list threads.
+    /// MPI. `None` if the system does not list threads.
     #[must_use]
     pub fn begin(self, counter: CounterFacts) -> Option<ProcessClock> {
         let with_clock = |thread: &ThreadNumber| Some((*thread, thread_cpu(*thread)?));
@@ -226,7 +226,7 @@ fn this_thread() -> ThreadNumber {
     unsafe { libc::gettid() }
 }
 
-/// The threads of this process; none where the system does not list them.
+/// The threads of this process; none if the system does not list them.
 fn threads() -> Vec<ThreadNumber> {
     let Ok(tasks) = fs::read_dir("/proc/self/task") else { return Vec::new() };
     tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok()).collect()

@@ -200,7 +200,7 @@ fn detect() -> Result<Abi, String> {
     family.and_then(|family| Abi::of(family, version.clone())).ok_or(version)
 }
 
-/// The version of the standard ABI that the library has; `None` where it has another one, and knows (−1) or does not know
+/// The version of the standard ABI that the library has; `None` if it has another one, and knows (−1) or does not know
 /// that there is a standard (MPI 5.0 §20.2).
 fn standard_version() -> Option<(c_int, c_int)> {
     static GET_VERSION: Symbol = Symbol::new("PMPI_Get_version\0");

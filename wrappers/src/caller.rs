@@ -180,7 +180,7 @@ impl Caller {
     }
 
     /// The address that the function returns to whose frame ends at `frame`, where this architecture keeps that in a fixed
-    /// place; `None` where it does not.
+    /// place; `None` if it does not.
     ///
     /// # Safety
     /// The word before `frame` can be read.

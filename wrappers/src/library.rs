@@ -36,7 +36,7 @@ pub fn function(name: &CStr) -> Option<*mut c_void> {
     not_ours(library, name)
 }
 
-/// The path of the file that the MPI library was loaded from; `None` where there is none.
+/// The path of the file that the MPI library was loaded from; `None` if there is none.
 #[must_use]
 pub fn file() -> Option<String> {
     file_of(function(c"PMPI_Init")?)
@@ -60,7 +60,7 @@ pub fn hidden_tool() -> Option<String> {
     file_of(look_up(BEHIND_US, hidden)?.0)
 }
 
-/// The path of the file that the object at `address` was loaded from; `None` where no file was loaded there.
+/// The path of the file that the object at `address` was loaded from; `None` if no file was loaded there.
 #[must_use]
 pub fn file_of(address: *mut c_void) -> Option<String> {
     let info = object_of(address)?;

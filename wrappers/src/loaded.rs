@@ -127,7 +127,7 @@ pub struct Module {
 }
 
 impl Module {
-    /// The object that the code at `address` is in; `None` where no object has it, as it was made at run time.
+    /// The object that the code at `address` is in; `None` if no object has it, as it was made at run time.
     #[must_use]
     pub fn of(address: usize) -> Option<Self> {
         Object::all().into_iter().find_map(|object| object.module_with(address))

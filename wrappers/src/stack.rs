@@ -12,7 +12,7 @@ pub(crate) fn is_overwritten(caller: Caller) -> bool {
     cfg!(target_arch = "x86_64") && word(caller.frame - size_of::<usize>()).is_some_and(|word| word != caller.address)
 }
 
-/// The word at an address; `None` where there is no memory or the kernel does not say.
+/// The word at an address; `None` if there is no memory or the kernel does not say.
 fn word(address: usize) -> Option<usize> {
     let mut word = 0_usize;
     let local = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: size_of::<usize>() };
@@ -28,7 +28,7 @@ pub(crate) fn is_own(addresses: [usize; 2]) -> bool {
     bounds().is_some_and(|own| addresses.iter().all(|address| own.contains(address)))
 }
 
-/// The addresses of the stack that the system gave the calling thread; `None` where the system does not say.
+/// The addresses of the stack that the system gave the calling thread; `None` if the system does not say.
 pub(crate) fn bounds() -> Option<Range<usize>> {
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     let (mut lowest, mut size) = (ptr::null_mut(), 0);

@@ -17,7 +17,7 @@ use crate::event::{CollectiveKind, Volumes};
 use crate::units::Bytes;
 
 impl Selection {
-    /// The steps of a call; none where `me` or `root` is no member.
+    /// The steps of a call; none if `me` or `root` is not a member.
     #[must_use]
     pub fn steps(&self, call: &Call) -> Vec<Step> {
         if !call.is_sound() || self.library.leaves_out_empty_call(call) {

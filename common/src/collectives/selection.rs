@@ -27,7 +27,7 @@ pub enum UnknownAlgorithm {
     /// The collective has no algorithm of this name.
     #[error("{0} has no algorithm `{1}`; it has {list}", list = listed(Algorithm::all(*.0).iter().map(|it| it.name())))]
     Algorithm(CollectiveKind, String),
-    /// The text behind the algorithm's name is no number of bytes.
+    /// The text behind the algorithm's name is not a number of bytes.
     #[error("`{0}` is not a number of bytes")]
     Segment(String),
 }

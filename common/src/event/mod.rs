@@ -100,7 +100,7 @@ pub enum Event {
     /// A call that communicates in a way that no other event describes.
     Other(Other),
 
-    /// A call that makes a communicator, on its parent; `None` where this rank is not a member of any.
+    /// A call that makes a communicator, on its parent; `None` if this rank is not a member of any.
     CommCreate(CommCall, CommId, Option<Group>),
     /// `MPI_Comm_free`, `MPI_Comm_disconnect`.
     CommFree(CommId),

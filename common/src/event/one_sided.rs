@@ -115,7 +115,7 @@ pub struct Access {
     pub there: Bytes,
     /// Bytes that come back.
     pub back: Bytes,
-    /// The request, for `MPI_Rput` and its kin.
+    /// The request, for `MPI_Rput` and related functions.
     pub request: Option<RequestId>,
 }
 

@@ -338,7 +338,7 @@ fn skip_blanks(mut input: &[u8]) -> &[u8] {
     input
 }
 
-/// The number that digits alone spell; `None` where there is anything else, or no room for it.
+/// The number that digits alone spell; `None` if there is anything else, or no room for it.
 fn number(digits: &[u8]) -> Option<u32> {
     let digits = std::str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     digits.parse().ok()

@@ -55,7 +55,7 @@ impl Claims {
         Self { outputs: Vec::from_iter(outputs), ..Self::default() }
     }
 
-    /// Notes that the command reads `path`: a file, or the files of a trace in a directory.
+    /// Records that the command reads `path`: a file, or the files of a trace in a directory.
     ///
     /// # Errors
     /// If standard output goes there.
@@ -72,7 +72,7 @@ impl Claims {
         Ok(())
     }
 
-    /// Notes that the command is going to write `path`.
+    /// Records that the command is going to write `path`.
     ///
     /// # Errors
     /// If the command reads that file, or writes it for another purpose.
@@ -104,7 +104,7 @@ fn identity(found: &fs::Metadata) -> Option<Identity> {
     found.is_file().then(|| Identity::Inode(found.dev(), found.ino()))
 }
 
-/// The path without links; `None` where its directory is not there.
+/// The path without links; `None` if its directory is not there.
 fn resolved(path: &Path) -> Option<PathBuf> {
     if let Ok(resolved) = fs::canonicalize(path) {
         return Some(resolved);

@@ -138,7 +138,7 @@ fn own_stream(path: &Path) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// The state of a stream; `None` where it is closed.
+/// The state of a stream; `None` if it is closed.
 pub(super) fn open(stream: BorrowedFd<'_>) -> io::Result<Option<Metadata>> {
     let Ok(file) = stream.try_clone_to_owned() else { return Ok(None) };
     File::from(file).metadata().map(Some)

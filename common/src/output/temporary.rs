@@ -13,7 +13,7 @@ static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 pub(super) struct Temporary(PathBuf);
 
 impl Temporary {
-    /// Notes that `path` is not finished.
+    /// Records that `path` is not finished.
     pub(super) fn new(path: PathBuf) -> Self {
         UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).insert(path.clone());
         Self(path)

@@ -118,7 +118,7 @@ impl<O: Copy> RequestTable<O> {
         }
     }
 
-    /// Notes that a persistent request was started.
+    /// Records that a persistent request was started.
     ///
     /// # Errors
     /// If it is not persistent, or active.

@@ -69,7 +69,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// `None` for a file that is no part of a trace.
+    /// `None` for a file that is not a part of a trace.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         if name == MANIFEST {

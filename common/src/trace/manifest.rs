@@ -118,7 +118,7 @@ pub struct RankEntry {
     /// The rank's encounters with processes of other worlds, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub encounters: Vec<Encounter>,
-    /// The modules that the addresses of call sites are in, the program itself first; none where call sites were not recorded.
+    /// The modules that the addresses of call sites are in, the program itself first; none if call sites were not recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modules: Vec<CodeModule>,
     /// Calls that the trace has no event for as their peer was `MPI_PROC_NULL`, by name.

@@ -13,7 +13,7 @@ use crate::event::Rank;
 
 /// Access to the events of an opened trace's ranks.
 pub trait RankSources: Send + Sync {
-    /// The events of `rank`, from its first; of a torn stream those that there are, if that is `partial`.
+    /// The events of `rank`, from its first; of an incomplete stream those that there are, if that is `partial`.
     ///
     /// # Errors
     /// If they cannot be read.

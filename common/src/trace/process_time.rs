@@ -59,7 +59,7 @@ impl ProcessTime {
     }
 
     /// The least time in which the threads that call MPI waited outside of MPI, and not for a core: for a device such as a GPU, a
-    /// file, another thread. `None` where that is not known.
+    /// file, another thread. `None` if that is not known.
     #[must_use]
     pub fn idle(&self) -> Option<f64> {
         // Some of the time in the run queue may be of calls.

@@ -24,7 +24,7 @@ pub struct RankStream {
 pub enum Ending {
     /// The stream ended with its end record, or as a file of a format that has none.
     Complete,
-    /// The stream is torn, for the reason given.
+    /// The stream is incomplete, for the reason given.
     Torn(String),
 }
 

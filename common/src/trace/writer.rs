@@ -116,7 +116,7 @@ impl StreamWriter {
         self.pack(text)?;
         self.file.recover(&self.path, self.size, self.place)?;
         if let Err(error) = self.file.write_all(&self.packed) {
-            // Best effort: a torn tail is reported by the reader, and costs no more than this member.
+            // Best effort: an incomplete tail is reported by the reader, and costs no more than this member.
             let _ = self.take_back();
             return Err(error);
         }

@@ -25,13 +25,13 @@ pub trait Written: Sized {
     /// The quantity of this many base units.
     ///
     /// # Errors
-    /// If the number makes no sense for such a quantity.
+    /// If the number is invalid for such a quantity.
     fn in_base_unit(number: f64) -> Result<Self, UnitError>;
 
     /// The quantity that `text` says, a number and a unit.
     ///
     /// # Errors
-    /// If `text` is no number with a unit of this dimension, or the number makes no sense for it.
+    /// If `text` is not a number with a unit of this dimension, or the number is invalid for it.
     fn written(text: &str) -> Result<Self, UnitError> {
         Self::in_base_unit(Self::DIMENSION.parse(text)?)
     }
@@ -50,7 +50,7 @@ pub struct Dimension {
     pub prefixes: &'static [Prefixes],
     /// Whether the quantity may be zero.
     pub may_be_zero: bool,
-    /// The unit of a number alone; `None` where a number alone is a mistake.
+    /// The unit of a number alone; `None` if a number alone is a mistake.
     pub unit_of_numbers: Option<&'static str>,
 }
 
@@ -84,7 +84,7 @@ impl Dimension {
     /// The worth of `text` in the base unit.
     ///
     /// # Errors
-    /// If `text` is no number with one of the units, or the number makes no sense.
+    /// If `text` is not a number with one of the units, or the number is invalid.
     pub fn parse(&self, text: &str) -> Result<f64, UnitError> {
         self.split(text).map(|(_, number, worth)| number * worth)
     }

@@ -132,7 +132,7 @@ impl Measurements {
     /// The file's text: a line for each size.
     ///
     /// # Errors
-    /// If a time is no number.
+    /// If a time is not a number.
     pub fn to_json(&self) -> serde_json::Result<String> {
         let mut text = String::from("{\n");
         text += &format!("\"titr_measurements\": {},\n", self.titr_measurements);

@@ -79,7 +79,7 @@ impl NamedTopology {
         }
     }
 
-    /// The number of hosts; `None` where there can be any.
+    /// The number of hosts; `None` if there can be any.
     #[must_use]
     pub fn hosts(&self) -> Option<u64> {
         let product = |list: &[u32]| list.iter().fold(1_u64, |product, &number| product.saturating_mul(number.into()));

@@ -30,7 +30,7 @@ pub enum Effect {
     Machine(MachineChange),
 }
 
-/// Computation multiplied with a factor.
+/// Computation multiplied by a factor.
 pub struct Scaling {
     /// The computation.
     pub selection: Arc<Selection>,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// A network trace that cannot be read, or that makes no sense.
+/// A network trace that cannot be read, or that is invalid.
 #[derive(Debug, Error)]
 #[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum NetworkTraceError {

@@ -114,7 +114,7 @@ impl Feedback {
     /// A message has arrived at `now`, on which its node received it.
     ///
     /// # Errors
-    /// If the trace cannot be read or makes no sense.
+    /// If the trace cannot be read or is invalid.
     pub fn arrived(&mut self, label: Label, now: Time) -> Result<(), NetworkTraceError> {
         if !self.pending.arrived(label, now) {
             return Ok(());

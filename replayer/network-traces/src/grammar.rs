@@ -37,7 +37,7 @@ use crate::message::{Kind, Label, Node, TracedMessage, Trigger};
 /// The first line: the version of the grammar.
 pub const HEADER: &str = "# titr network trace 1";
 
-/// A line of a trace, but for the first and for comments.
+/// A line of a trace, except for the first and for comments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// The number of nodes.

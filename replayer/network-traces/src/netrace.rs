@@ -206,7 +206,7 @@ impl Netrace {
     /// The next message; `None` at the end.
     ///
     /// # Errors
-    /// If the file cannot be read, or a packet makes no sense.
+    /// If the file cannot be read, or a packet is invalid.
     pub fn next_message(&mut self) -> Result<Option<TracedMessage>, NetworkTraceError> {
         let mut packet = [0; PACKET];
         if !self.read(&mut packet)? {

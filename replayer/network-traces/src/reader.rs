@@ -146,7 +146,7 @@ impl NetworkTrace {
         Ok(None)
     }
 
-    /// The next line that is no comment.
+    /// The next line that is not a comment.
     fn line(&mut self) -> Result<Line, NetworkTraceError> {
         let parsed = loop {
             match self.lines.next()? {

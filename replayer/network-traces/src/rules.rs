@@ -38,7 +38,7 @@ impl Rules {
     /// Reads the rules in the file at `path`.
     ///
     /// # Errors
-    /// If the file cannot be read, is no TOML, or contradicts itself.
+    /// If the file cannot be read, is not TOML, or contradicts itself.
     pub fn load(path: &Path) -> Result<Self, NetworkTraceError> {
         let text = input::read_text(path, WRITTEN_BY_HAND).map_err(NetworkTraceError::io(path))?;
         Self::parse(path, &text)
@@ -47,7 +47,7 @@ impl Rules {
     /// Reads the rules in a text, which messages call `path`.
     ///
     /// # Errors
-    /// If the text is no TOML, or contradicts itself.
+    /// If the text is not TOML, or contradicts itself.
     pub fn parse(path: &Path, text: &str) -> Result<Self, NetworkTraceError> {
         let rules: Self = toml::from_str(text).map_err(|error| {
             let before = error.span().map_or("", |span| text.get(..span.start).unwrap_or_default());

@@ -62,7 +62,7 @@ pub struct TriggerCounts {
 /// Why triggers were not found or not written.
 #[derive(Debug, thiserror::Error)]
 pub enum NoTriggers {
-    /// The trace cannot be read or makes no sense.
+    /// The trace cannot be read or is invalid.
     #[error(transparent)]
     Trace(#[from] NetworkTraceError),
     /// The new trace cannot be written.
@@ -113,7 +113,7 @@ pub fn find_triggers(from: &Path, to: &Path, source: &TriggerSource) -> Result<T
 /// Writes the netrace file at `from` as a network trace to `to`, with its dependences as triggers.
 ///
 /// # Errors
-/// If `from` cannot be read or makes no sense, or `to` cannot be written.
+/// If `from` cannot be read or is invalid, or `to` cannot be written.
 pub fn convert_netrace(from: &Path, to: &Path, cycles: Cycles) -> Result<TriggerCounts, NoTriggers> {
     let mut trace = Netrace::open(from, cycles)?;
     let mut writer = NetworkTraceWriter::create(to, trace.nodes(), true)?;

@@ -39,7 +39,7 @@ pub struct Mpi {
 }
 
 impl Mpi {
-    /// These protocols and algorithms, with overheads of messages multiplied with `factor`.
+    /// These protocols and algorithms, with overheads of messages multiplied by `factor`.
     #[must_use]
     pub fn scale_overheads(&self, factor: f64) -> Self {
         let one_sided = OneSided {

@@ -29,7 +29,7 @@ impl Overhead {
         Self { steps }
     }
 
-    /// These costs, each multiplied with `factor`.
+    /// These costs, each multiplied by `factor`.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
         let scaled = |step: &OverheadStep| OverheadStep {

@@ -132,7 +132,7 @@ fn zones_may_be_deep_but_not_too_deep() {
     assert!(nested(100).unwrap_err().to_string().contains("at most 64 others"));
 }
 
-/// A bypass that leads back to where it is taken has no end, and is no route.
+/// A bypass that leads back to where it is taken has no end, and is not a route.
 #[test]
 fn a_bypass_to_itself_is_no_route() {
     let other = CLUSTER.replace("\"c\"", "\"d\"").replace("rc", "rd");

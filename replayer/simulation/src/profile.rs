@@ -187,7 +187,7 @@ thread_local! {
     static THIS_THREAD: ThisThread = ThisThread::new();
 }
 
-/// The calling thread; `None` where no profile is taken.
+/// The calling thread; `None` if no profile is taken.
 struct ThisThread(Option<Arc<ProfiledThread>>);
 
 impl ThisThread {

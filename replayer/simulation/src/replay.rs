@@ -74,7 +74,7 @@ impl<A> Outcome<A> {
 /// Replays `workload` with its ranks on `cores`, over `network`.
 ///
 /// # Errors
-/// If the trace cannot be read or makes no sense, or where it ends in a deadlock.
+/// If the trace cannot be read or is invalid, or where it ends in a deadlock.
 pub fn replay<S: EventSource, O: Observer>(
     workload: Workload<S>,
     mut cores: Vec<Core>,

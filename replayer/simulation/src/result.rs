@@ -116,7 +116,7 @@ pub struct WorldRanks {
 }
 
 impl WorldRanks {
-    /// The ranks of each world of a trace; none where the trace is of one world.
+    /// The ranks of each world of a trace; none if the trace is of one world.
     #[must_use]
     pub fn of(trace: &Trace) -> Vec<Self> {
         let worlds = trace.worlds();

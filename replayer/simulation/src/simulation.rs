@@ -52,7 +52,7 @@ pub enum SimulationError {
     /// The platform has no place for all ranks.
     #[error(transparent)]
     Placement(#[from] PlacementError),
-    /// The trace makes no sense.
+    /// The trace is invalid.
     #[error(transparent)]
     Replay(ReplayError),
     /// The replay ends in a deadlock.
@@ -172,7 +172,7 @@ impl<'a> Simulation<'a> {
     /// Replays.
     ///
     /// # Errors
-    /// If the trace does not fit the platform or the options, cannot be read, makes no sense, or ends in a deadlock.
+    /// If the trace does not fit the platform or the options, cannot be read, is invalid, or ends in a deadlock.
     pub fn run(self) -> Result<SimulationResult, SimulationError> {
         Ok(self.run_observed(Vec::new())?.0)
     }

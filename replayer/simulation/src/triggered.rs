@@ -46,7 +46,7 @@ pub struct TriggeredReplay<'a> {
 /// Why a network trace cannot be replayed.
 #[derive(Debug, Error)]
 pub enum TriggeredError {
-    /// The trace cannot be read or makes no sense.
+    /// The trace cannot be read or is invalid.
     #[error(transparent)]
     Trace(#[from] NetworkTraceError),
     /// The platform is too small.
@@ -149,7 +149,7 @@ impl TriggeredReplay<'_> {
     /// Replays the trace in each run.
     ///
     /// # Errors
-    /// If the trace cannot be read, makes no sense or does not fit the platform.
+    /// If the trace cannot be read, is invalid or does not fit the platform.
     pub fn run(&self) -> Result<TriggeredResult, TriggeredError> {
         let start = Instant::now();
         let mut runs = self.jobs.map(self.runs as usize, |number| self.run_once(number as u32))?;

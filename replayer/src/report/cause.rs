@@ -30,7 +30,7 @@ pub(super) struct Cause {
 }
 
 impl Cause {
-    /// The cause of a result; `None` where no time passes.
+    /// The cause of a result; `None` if no time passes.
     pub(super) fn of(result: &AnalysedResult) -> Option<Self> {
         let ranks = &result.per_rank;
         let whole = result.simulated_time.0 * ranks.len() as f64;

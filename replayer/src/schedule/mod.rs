@@ -55,7 +55,7 @@ pub enum Uncallable {
     /// The communicator has no members.
     #[error("a collective needs a rank")]
     NoRanks,
-    /// The root is no member.
+    /// The root is not a member.
     #[error("the root is one of the ranks 0 to {last}, not {root}")]
     Root {
         /// The requested root.

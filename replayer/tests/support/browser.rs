@@ -25,7 +25,7 @@ pub struct Browser {
 const PATIENCE: Duration = Duration::from_secs(120);
 
 impl Browser {
-    /// Opens a page; `None` where there is no Chromium.
+    /// Opens a page; `None` if there is no Chromium.
     pub fn open(page: &Path) -> Option<Self> {
         Self::open_after(page, None)
     }

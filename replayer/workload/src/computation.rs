@@ -24,7 +24,7 @@ pub enum Computation {
 pub struct Recompute {
     /// The source of the computation between two calls.
     pub computation: Computation,
-    /// The factor that the computation is multiplied with.
+    /// The factor that the computation is multiplied by.
     pub scale: f64,
 }
 
@@ -69,7 +69,7 @@ struct Recomputed<S> {
 }
 
 impl<S> Recomputed<S> {
-    /// The events of `source`, whose computation is multiplied with `scale`.
+    /// The events of `source`, whose computation is multiplied by `scale`.
     fn new(source: S, computation: Computation, scale: f64) -> Self {
         let returned = vec![Some(Nanoseconds(0))];
         Self { source, computation, scale, returned, read: LocatedEvents::default() }

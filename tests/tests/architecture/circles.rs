@@ -15,7 +15,7 @@ pub fn circles<N: Clone + Ord>(edges: &BTreeMap<N, Vec<N>>) -> Vec<Vec<N>> {
 
 struct Search<'a, N> {
     edges: &'a BTreeMap<N, Vec<N>>,
-    /// For each node that was visited: when, and the earliest node that it can come back to. `None` where its component is
+    /// For each node that was visited: when, and the earliest node that it can come back to. `None` if its component is
     /// complete.
     seen: BTreeMap<N, Option<usize>>,
     path: Vec<N>,

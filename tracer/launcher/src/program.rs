@@ -99,7 +99,7 @@ impl Program {
 enum Checked {
     /// A script, and its interpreter.
     Script(PathBuf),
-    /// A program; `None` where nothing is known of it.
+    /// A program; `None` if nothing is known of it.
     Program(Option<Elf>),
 }
 

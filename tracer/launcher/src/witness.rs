@@ -49,7 +49,7 @@ impl Witness {
         let watched = pidfd_open(getpid(), PidfdFlags::empty()).ok()?;
         // SAFETY: there is one thread, so the child may call anything.
         match unsafe { libc::fork() } {
-            // A child of the child is no child of the program's.
+            // A child of the child is not a child of the program's.
             // SAFETY: as above.
             0 => match unsafe { libc::fork() } {
                 0 => {

@@ -26,12 +26,12 @@ impl<'m> CommunicatorTable<'m> {
         Self { me, by_id: FxHashMap::from_iter([(CommId::WORLD, world), (CommId::SELF, alone)]) }
     }
 
-    /// The communicator of a number; `None` where no event has introduced it.
+    /// The communicator of a number; `None` if no event has introduced it.
     pub fn get(&self, id: CommId) -> Option<Comm<'m>> {
         self.by_id.get(&id).map(|known| known.comm)
     }
 
-    /// The number of a rank of the world in a communicator; `None` where it is no member.
+    /// The number of a rank of the world in a communicator; `None` if it is not a member.
     pub fn number(&self, id: CommId, rank: Rank) -> Option<u32> {
         self.by_id.get(&id)?.numbers.get(&rank).copied()
     }
@@ -56,7 +56,7 @@ impl<'m> CommunicatorTable<'m> {
         Ok(true)
     }
 
-    /// Frees a communicator; false where no event has introduced it.
+    /// Frees a communicator; false if no event has introduced it.
     pub fn free(&mut self, id: CommId) -> Result<bool, MpiError> {
         let Some(known) = self.by_id.remove(&id) else { return Ok(false) };
         known.comm.free().map(|()| true)

@@ -55,7 +55,7 @@ impl TagMap {
         self.0.get(&tag).copied().unwrap_or(tag)
     }
 
-    /// Agrees with all ranks on the tags; `None` where the library has not enough, which rank 0 says. Collective.
+    /// Agrees with all ranks on the tags; `None` if the library has not enough, which rank 0 says. Collective.
     pub fn agree(world: Comm<'_>, used: &UsedTags) -> Result<Option<Self>, MpiError> {
         let largest = used.0.last().copied().unwrap_or_default();
         let bound = u32::try_from(-world.max(-i64::from(world.tag_bound()))?).unwrap_or_default();
@@ -93,7 +93,7 @@ fn tell(found: Option<&[(u32, u32)]>, bound: u32) {
     }
 }
 
-/// The tags beyond the bound, each with a tag up to the bound that is not used; `None` where there are too few.
+/// The tags beyond the bound, each with a tag up to the bound that is not used; `None` if there are too few.
 fn replacements(used: &BTreeSet<u32>, bound: u32) -> Option<Vec<(u32, u32)>> {
     let mut free = (0..=bound).rev().filter(|tag| !used.contains(tag));
     used.iter().filter(|&&tag| tag > bound).map(|&tag| Some((tag, free.next()?))).collect()

@@ -112,7 +112,7 @@ pub struct Engine {
     abi: &'static Abi,
     settings: Settings,
     clock: Clock,
-    /// The offset of the clock from rank 0's at the start; `None` where it could not be found out.
+    /// The offset of the clock from rank 0's at the start; `None` if it could not be found out.
     offset: Option<Offset>,
     /// The tracer's communicator, with the ranks of the world.
     world: Comm,
@@ -140,7 +140,7 @@ struct State {
 /// The engine's state for a communicator of the program.
 #[derive(Clone, Copy, Debug, Default)]
 struct CommState {
-    /// The context of its collectives' messages; `None` where it has no messages, or the library carries them out.
+    /// The context of its collectives' messages; `None` if it has no messages, or the library carries them out.
     context: Option<ContextKey>,
     /// The number of collectives that were called on it.
     collectives: u64,

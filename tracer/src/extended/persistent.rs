@@ -31,7 +31,7 @@ pub(super) struct PersistentCollectives(FxHashMap<Request, PersistentCollective>
 struct PersistentCollective {
     plan: Box<Plan>,
     description: Description,
-    /// The context of its messages; `None` where it has none, as there is one member.
+    /// The context of its messages; `None` if it has none, as there is one member.
     context: Option<ContextKey>,
     /// The number of the collective on its communicator.
     number: u64,

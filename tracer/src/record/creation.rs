@@ -17,7 +17,7 @@ use super::{Outcome, Recorder};
 use crate::extended::Makers;
 use crate::ranks::Ranks;
 
-/// The communicator that a call has made, of whose members all have made the same call. `None` where the communicator is
+/// The communicator that a call has made, of whose members all have made the same call. `None` if the communicator is
 /// there only when a request is completed.
 pub fn made_by(call: &Call<'_>) -> Option<Comm> {
     match call {

@@ -85,7 +85,7 @@ impl OtherWorlds {
 }
 
 impl Recorder {
-    /// Has a spawn tell its processes its name: to be called before the call is made. `None` where this rank is not the root,
+    /// Has a spawn tell its processes its name: to be called before the call is made. `None` if this rank is not the root,
     /// or the library cannot tell them.
     pub(crate) fn name_spawn(&mut self, call: &Process<'_>) -> Option<NamedSpawn> {
         let (root, comm) = match call {

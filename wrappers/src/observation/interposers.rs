@@ -44,12 +44,12 @@ where
     unsafe { <[usize; N]>::forward(which(original) as *const _, words.as_ptr()) }
 }
 
-/// Notes that a message is started, if it is one of the collective.
+/// Records that a message is started, if it is one of the collective.
 fn begun(sent: bool, count: usize, datatype: usize, peer: usize, tag: usize, comm: usize) -> Option<usize> {
     watching(|watch| watch.observe(sent, count, datatype, peer, tag, comm).map(|message| watch.add(message))).flatten()
 }
 
-/// Notes that it is complete.
+/// Records that it is complete.
 fn ended(message: Option<usize>, status: Option<OmpiStatus>) {
     if let Some(message) = message {
         watching(|watch| {

@@ -263,7 +263,7 @@ impl Drop for Exchange {
     }
 }
 
-/// A number of bytes as `MPI_Send` and its kin count them: elements of a datatype.
+/// A number of bytes as `MPI_Send` and related functions count them: elements of a datatype.
 struct Bytes {
     count: c_int,
     datatype: Datatype,

@@ -99,7 +99,7 @@ const ENVIRONMENT: &str = "env";
 const LONGEST: usize = 256;
 
 impl OwnedInfo {
-    /// The hints `info` with a variable for the environment of new processes; `None` where there is no room for one.
+    /// The hints `info` with a variable for the environment of new processes; `None` if there is no room for one.
     fn with_variable(abi: &Abi, info: Info, name: &str, value: &str) -> Option<Self> {
         let mut cell = HandleCell::empty();
         let made = if info == abi.info_null {

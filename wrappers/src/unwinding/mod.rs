@@ -219,7 +219,7 @@ impl ReturnPlace {
 }
 
 impl Registers {
-    /// The registers of the function around, once the call that it is in has returned; `None` where a rule does not lead
+    /// The registers of the function around, once the call that it is in has returned; `None` if a rule does not lead
     /// outwards on this stack.
     #[inline]
     fn around(self, rule: Rule, stack: &Range<usize>) -> Option<Self> {

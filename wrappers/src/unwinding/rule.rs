@@ -60,7 +60,7 @@ impl Rule {
         !matches!(self.end, End::FromStackPointer(_)) || matches!(self.base, Base::InWord(_))
     }
 
-    /// The rule of the function of `object` that a call returns to at `address`; `None` where the tables have none, or one that
+    /// The rule of the function of `object` that a call returns to at `address`; `None` if the tables have none, or one that
     /// is of no such form.
     ///
     /// # Safety

@@ -173,7 +173,7 @@ pub(in crate::collectives) fn equal_ring(comm: Comm, data: Data) -> Schedule {
     steps
 }
 
-/// The elements that [`equal_ring`] leaves to another reduction; `None` where the vector divides evenly.
+/// The elements that [`equal_ring`] leaves to another reduction; `None` if the vector divides evenly.
 pub(in crate::collectives) fn left_over(comm: Comm, data: Data) -> Option<Slice> {
     let count = data.count();
     let rest = data.elements(Buffer::Recv, count - count % u64::from(comm.size)..count);

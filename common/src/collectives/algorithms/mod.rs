@@ -155,7 +155,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// An algorithm as Open MPI's decision rules use it: nothing is cut into segments, and a chain is one chain.
+    /// An algorithm as Open MPI's decision rules use it: nothing is divided into segments, and a chain is one chain.
     #[must_use]
     pub const fn new(algorithm: Algorithm) -> Self {
         Self { algorithm, segment: Bytes(0), fanout: 1 }

@@ -26,7 +26,7 @@ pub(super) struct Loops {
 }
 
 impl Loops {
-    /// Notes that a passage at this distance has ended before the event number `count`.
+    /// Records that a passage at this distance has ended before the event number `count`.
     pub(super) fn end(&mut self, distance: usize, count: usize) {
         if distance > 0 && count - self.begun >= 2 * distance {
             let known = self.loops.iter().position(|&(of, _)| of == distance).unwrap_or(LOOPS - 1);

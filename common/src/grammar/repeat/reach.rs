@@ -87,7 +87,7 @@ impl Recurrence {
         }
     }
 
-    /// Notes that the event number `count` was spelled. Returns a reach of the whole loop if this one is not.
+    /// Records that the event number `count` was spelled. Returns a reach of the whole loop if this one is not.
     pub(super) fn spelled(&mut self, text: &[u8], count: usize, reach: Lookback) -> Option<Lookback> {
         if self.until == 0 {
             return None;

@@ -199,7 +199,7 @@ impl Encoder {
         self.known.get(place.slot() as usize).is_some_and(|known| known.event == *event).then_some(place)
     }
 
-    /// Notes that the event at `place` came again.
+    /// Records that the event at `place` came again.
     #[inline]
     fn repeated(&mut self, place: PastEvent, computed: bool) {
         let computed = std::mem::take(&mut self.computed) || computed;

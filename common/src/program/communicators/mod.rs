@@ -350,7 +350,7 @@ impl Communicators {
     /// `rank` starts a neighbourhood collective; that others call the same is not looked at.
     ///
     /// # Errors
-    /// If the rank is no member.
+    /// If the rank is not a member.
     pub fn begin_neighborhood(&mut self, index: CommIndex, rank: Rank) -> Result<Participation, Fault> {
         self.next(index, rank, None)
     }

@@ -32,7 +32,7 @@ struct ThreadPlace {
     current: PlaceId,
 }
 
-/// Names and their numbers. Number 0 is no name.
+/// Names and their numbers. Number 0 is not a name.
 #[derive(Debug, Default)]
 struct Names {
     names: Vec<Arc<str>>,

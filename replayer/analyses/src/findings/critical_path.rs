@@ -112,7 +112,7 @@ pub struct RegionShare {
 /// The time of a call site on the path.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CallSiteShare {
-    /// The call site; `None` where none is known.
+    /// The call site; `None` if none is known.
     pub call_site: Option<Arc<str>>,
     /// The call site's time on the path.
     pub seconds: Seconds,

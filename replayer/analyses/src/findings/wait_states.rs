@@ -70,7 +70,7 @@ pub struct WaitTime {
     /// The place.
     #[serde(flatten)]
     pub place: ProgramPlace,
-    /// The number of the communicator, 0 for the communicator of all ranks; `None` where the wait is of no communicator.
+    /// The number of the communicator, 0 for the communicator of all ranks; `None` if the wait is of no communicator.
     pub communicator: Option<u32>,
     /// The pattern.
     pub pattern: Pattern,

@@ -71,7 +71,7 @@ impl IterationTimes {
         self.boundaries.windows(2).map(time).collect()
     }
 
-    /// Notes that a rank is at a boundary.
+    /// Records that a rank is at a boundary.
     fn pass(&mut self, rank: Rank, at: Time) {
         let progress = &mut self.ranks[rank.0 as usize];
         let number = self.boundaries.len() - progress.boundaries.len();

@@ -117,7 +117,7 @@ pub struct TimelineFormat {
     pub name: &'static str,
     /// The programs that read the format.
     pub viewers: &'static str,
-    /// Begins a file, or several with the same name but for the ending.
+    /// Begins a file, or several with the same name except for the ending.
     begin: Begin,
     /// The files that are written for a path.
     files: fn(&Path) -> Vec<PathBuf>,

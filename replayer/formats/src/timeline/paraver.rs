@@ -53,7 +53,7 @@ struct Paraver {
     trace: OutputFile,
     config: OutputFile,
     rows: OutputFile,
-    /// The row of each rank, from 1; `None` where it is not shown.
+    /// The row of each rank, from 1; `None` if it is not shown.
     row_of: Vec<Option<u32>>,
     /// The state of each rank, and since when.
     states: Vec<Option<(State, u64)>>,
@@ -163,7 +163,7 @@ fn files(path: &Path) -> Vec<PathBuf> {
     vec![path.to_owned(), beside(path, "pcf"), beside(path, "row")]
 }
 
-/// The file of the same name but for its ending.
+/// The file of the same name except for its ending.
 fn beside(path: &Path, ending: &str) -> PathBuf {
     path.with_extension(ending)
 }

@@ -27,7 +27,7 @@ impl Volume {
         }
     }
 
-    /// The event that has this computation, which is of one part, multiplied with a factor. There is an event even where
+    /// The event that has this computation, which is of one part, multiplied by a factor. There is an event even where
     /// the volume is nothing.
     pub fn times(self, factor: Factor) -> Event {
         if self.seconds > 0.0 {
@@ -37,7 +37,7 @@ impl Volume {
         }
     }
 
-    /// This computation multiplied with a factor.
+    /// This computation multiplied by a factor.
     pub fn scaled(self, factor: Factor) -> Self {
         Self { instructions: self.instructions * factor.instructions, seconds: self.seconds * factor.seconds }
     }

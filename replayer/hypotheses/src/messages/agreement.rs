@@ -21,7 +21,7 @@ pub struct Agreement {
     /// The number of selected messages of a channel in a group, if messages are grouped. Persistent requests are then
     /// not selected, because each of their messages has the same size.
     pub group: Option<u32>,
-    /// The messages of each channel that has a selected one; `None` where receivers know without.
+    /// The messages of each channel that has a selected one; `None` if receivers know without.
     pub channels: Option<FxHashMap<Channel, ChannelMessages>>,
     /// The contexts of the communicators that each rank has made, in order.
     pub contexts: Vec<Vec<Context>>,

@@ -11,7 +11,7 @@ use crate::kind::{Effect, Kind, MessageScaling};
 use crate::message_filter::MessageFilter;
 use crate::source::Mistake;
 
-/// The bytes of messages are multiplied with a factor, and rounded to whole ones.
+/// The bytes of messages are multiplied by a factor, and rounded to whole ones.
 pub const SCALE_MESSAGES: Kind = Kind { name: "scale-messages", read: scale };
 
 fn scale(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {

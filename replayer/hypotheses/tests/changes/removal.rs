@@ -44,7 +44,7 @@ fn message() -> impl Strategy<Value = Message> {
     )
 }
 
-/// The program that sends these messages, one after the other, but for those that are not `kept`.
+/// The program that sends these messages, one after the other, except for those that are not `kept`.
 fn program(messages: &[Message], kept: impl Fn(&Message) -> bool) -> String {
     let mut ranks = vec![String::new(); RANKS];
     let mut ends = vec![String::new(); RANKS];

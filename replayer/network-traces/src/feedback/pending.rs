@@ -91,7 +91,7 @@ impl Pending {
     /// Takes a message that was read; the states of its triggers are there.
     ///
     /// # Errors
-    /// If one of its triggers is no message, or says that fewer messages wait for it.
+    /// If one of its triggers is not a message, or says that fewer messages wait for it.
     pub(super) fn take(&mut self, message: &TracedMessage) -> Result<(), String> {
         if message.after.is_empty() {
             self.release_at_its_time(message);
@@ -139,7 +139,7 @@ impl Pending {
         self.waiting.try_remove(index as usize).map(|waiting| waiting.message)
     }
 
-    /// Notes that a message has arrived, and tells whether messages wait for it that were not read.
+    /// Records that a message has arrived, and tells whether messages wait for it that were not read.
     pub(super) fn arrived(&mut self, label: Label, now: Time) -> bool {
         let Some(state) = self.triggers.get_mut(&label) else { return false };
         state.arrived = Some(now);

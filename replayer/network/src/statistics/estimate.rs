@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct Estimate {
     /// The mean.
     pub mean: f64,
-    /// Half the width of the interval; none where one sample says nothing of it.
+    /// Half the width of the interval; none if one sample says nothing of it.
     pub half_width: Option<f64>,
 }
 

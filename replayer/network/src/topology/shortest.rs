@@ -61,7 +61,7 @@ impl ShortestPaths {
         }
         let (mut onwards, mut last) = (Vec::new(), Vec::new());
         for through in 0..size {
-            // A way through a node with one neighbour is no shorter, but for that neighbour's way to itself.
+            // A way through a node with one neighbour is no shorter, except for that neighbour's way to itself.
             let only = neighbours[through].first().copied().filter(|_| neighbours[through].len() == 1);
             let ends = only.map_or(0..size, |only| only..only + 1);
             onwards.clear();

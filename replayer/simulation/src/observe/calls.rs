@@ -60,7 +60,7 @@ pub struct Receive {
     pub source: Option<Rank>,
     /// The tag; `None`: any.
     pub tag: Option<Tag>,
-    /// The most bytes that a message may have; `None` where that is not known.
+    /// The most bytes that a message may have; `None` if that is not known.
     pub room: Option<Bytes>,
 }
 

@@ -252,7 +252,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         waiting.collect::<BTreeSet<Rank>>().len() as u64
     }
 
-    /// A sentence on the ranks whose streams are torn.
+    /// A sentence on the ranks whose streams are incomplete.
     fn torn(&self) -> Option<String> {
         let mut torn = (0..self.library.requests.len() as u32).filter_map(|rank| self.programs.torn(Rank(rank)));
         let first = torn.next()?;

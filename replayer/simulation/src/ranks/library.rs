@@ -64,7 +64,7 @@ impl<O: Observer> Library<'_, O> {
         Ok(())
     }
 
-    /// `MPI_Send` and its kin.
+    /// `MPI_Send` and related functions.
     #[inline]
     pub(super) fn send(
         &mut self,

@@ -20,7 +20,7 @@ pub enum Recorded {
     All,
 }
 
-/// The steps of these messages; `Err` with the rank of the world that is no member.
+/// The steps of these messages; `Err` with the rank of the world that is not a member.
 pub(super) fn steps(messages: &[Message], member: impl Fn(Rank) -> Option<Member>) -> Result<Vec<Step>, Rank> {
     let mut steps = Vec::with_capacity(messages.len());
     // The completion times of the messages in progress, in the order of their start.

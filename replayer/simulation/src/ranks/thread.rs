@@ -268,7 +268,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         Place { rank, thread, event, line }
     }
 
-    /// The event that a thread is at makes no sense.
+    /// An error at the thread's current event.
     pub(super) fn wrong(&self, index: ThreadIndex, fault: Fault) -> ReplayError {
         ReplayError::Event { place: Box::new(self.place(index)), fault: Box::new(fault) }
     }

@@ -52,7 +52,7 @@ impl PreparedReplay<'_> {
     /// The predicted time on a platform, without further observers.
     ///
     /// # Errors
-    /// If the trace does not fit the platform, cannot be read, makes no sense, or ends in a deadlock.
+    /// If the trace does not fit the platform, cannot be read, is invalid, or ends in a deadlock.
     pub fn time_on(&self, platform: &Platform) -> Result<Time, SimulationError> {
         Ok(self.run(0, platform, &cores(platform, self.trace.ranks())?, Vec::new(), None)?.outcome.simulated_time)
     }

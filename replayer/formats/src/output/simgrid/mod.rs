@@ -86,7 +86,7 @@ impl Written {
 /// Writes `workload` to `directory`, which is created or is empty.
 ///
 /// # Errors
-/// If the trace cannot be read or makes no sense, or the directory cannot be written.
+/// If the trace cannot be read or is invalid, or the directory cannot be written.
 pub fn convert<S: EventSource>(
     workload: Workload<S>,
     rules: &Rules,

@@ -114,7 +114,7 @@ impl Recording {
     /// Tells all of it.
     ///
     /// # Errors
-    /// If the trace cannot be read or makes no sense, or the timeline cannot be written.
+    /// If the trace cannot be read or is invalid, or the timeline cannot be written.
     fn write(mut self, mut sorter: EventSorter) -> Result<TimelineStats, ConvertError> {
         let mut calls = 0;
         for &(first, rank) in &self.order {

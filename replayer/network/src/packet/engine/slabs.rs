@@ -30,7 +30,7 @@ pub(super) const ROUTERS: usize = 4096;
 /// Cycles with fewer events than this are lived through on one thread. Tests have nearly all of them on several.
 const EVENTS: usize = if cfg!(test) { 2 } else { 256 };
 
-/// A network that is cut into slabs.
+/// A network that is divided into slabs.
 #[derive(Debug)]
 pub(super) struct SlabEngine<R> {
     /// The slabs, in the order of their routers.

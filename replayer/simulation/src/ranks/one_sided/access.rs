@@ -19,7 +19,7 @@ use crate::ranks::windows::message::{AccessMessage, Content, brings_data};
 use crate::ranks::windows::window::{AllLocked, LockState, QueuedAccess};
 
 impl<O: Observer> Library<'_, O> {
-    /// `MPI_Put` and its kin.
+    /// `MPI_Put` and related functions.
     pub(in crate::ranks) fn access(&mut self, thread: &mut Thread, access: Access) -> Result<(), Fault> {
         let origin = thread.actor.rank;
         let window = self.one_sided.windows.find(origin, access.win)?;

@@ -203,7 +203,7 @@ impl<S: EventSource> Programs<S> {
         !self.table.signals.is_empty()
     }
 
-    /// The messages that the next event of `thread`, a collective, was made of; `None` where the trace does not tell.
+    /// The messages that the next event of `thread`, a collective, was made of; `None` if the trace does not tell.
     pub(super) fn take_messages(&mut self, thread: ThreadIndex) -> Result<Option<Vec<Message>>, TraceError> {
         let (Actor { rank, .. }, at) = self.table.find(thread);
         let Program { window, queues } = &mut self.ranks[rank.0 as usize];

@@ -188,7 +188,7 @@ impl Order {
         self.requests.get(&id).map_or(id, |request| request.id)
     }
 
-    /// Notes that an event on `comm` names a request.
+    /// Records that an event on `comm` names a request.
     fn name(
         &mut self,
         id: &mut RequestId,
@@ -301,7 +301,7 @@ impl Order {
 }
 
 impl KnownRequest {
-    /// Notes that an event names the request, which keeps its communicator in use.
+    /// Records that an event names the request, which keeps its communicator in use.
     fn use_communicator(&self, communicators: &mut FxHashMap<CommId, KnownCommunicator>, here: Step) {
         if let Some((told, id)) = self.comm
             && let Some(communicator) = communicators.get_mut(&told)

@@ -13,8 +13,8 @@ pub struct DenseSlab<T> {
     free: FreeKeys,
 }
 
-/// The free keys of those that were in use before: a bit for each, a bit for each word of these that is not zero, and so on up to a
-/// single word.
+/// The free keys of those that were in use before: a bit for each, a bit for each word of these that is not zero, and
+/// so on up to a single word.
 #[derive(Clone, Debug, Default)]
 struct FreeKeys {
     levels: Vec<Vec<u64>>,

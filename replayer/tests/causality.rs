@@ -28,8 +28,8 @@ fn nanoseconds(overrides: &[&str], causality: Causality, ranks: u32, trace: &str
     outcome(overrides, causality, ranks, trace).simulated_time.0 as f64 / 1000.0
 }
 
-/// Two messages of 1000 bytes, the second an answer to the first, and work, sleep and the overhead of each send, 1.6 µs of each,
-/// before it.
+/// Two messages of 1000 bytes, the second an answer to the first, and work, sleep and the overhead of each send, 1.6 µs
+/// of each, before it.
 #[test]
 fn an_answer_waits_for_the_question_and_for_work() {
     let trace = "0 send 1 0 1000\n0 recv 1 0 1000\n1 recv 0 0 1000\n1 compute 4000\n1 sleep 0.0000016\n1 send 0 0 1000";

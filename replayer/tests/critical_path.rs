@@ -104,8 +104,8 @@ fn sensitivities_are_parts_of_the_path() {
     assert_eq!(found, expected);
 }
 
-/// The ring's path stays the same if a parameter changes by a percent, so that replays find what the path says, but for terms of
-/// second order: a bandwidth of 1 % less takes 1.0101 % more time.
+/// The ring's path stays the same if a parameter changes by a percent, so that replays find what the path says, but for
+/// terms of second order: a bandwidth of 1 % less takes 1.0101 % more time.
 #[test]
 fn replays_agree_with_sensitivities() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");

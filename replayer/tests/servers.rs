@@ -86,9 +86,9 @@ fn stripes_are_accessed_at_the_same_time() {
     assert_eq!(run(&apart(4), 1, &two(" -1000")), [22.0]);
 }
 
-/// Four ranks go through their own parts of one file stripe by stripe, all from the first server on. Sharing it they are done with
-/// it at one time, and go on to the next together, while the other servers have nothing to do. In turn, each is served alone and the
-/// others follow one server behind another.
+/// Four ranks go through their own parts of one file stripe by stripe, all from the first server on. Sharing it they
+/// are done with it at one time, and go on to the next together, while the other servers have nothing to do. In turn,
+/// each is served alone and the others follow one server behind another.
 #[test]
 fn ranks_that_are_served_in_turn_spread_over_the_servers() {
     let storage = |service| {

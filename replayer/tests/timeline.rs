@@ -85,7 +85,8 @@ pub fn generated(program: &str) -> Folder {
     folder
 }
 
-/// The states of each rank follow each other from 0 to its end, and take as long as the report says that it was at what they are.
+/// The states of each rank follow each other from 0 to its end, and take as long as the report says that it was at what
+/// they are.
 #[test]
 fn states_cover_each_ranks_time() {
     for program in PROGRAMS {

@@ -231,8 +231,8 @@ fn messages_to_neighbors_are_observed() {
     }
 }
 
-/// Communicators and non-blocking collectives may be started and completed in all orders, by each rank in its own: everything that
-/// a rank waits for goes on, wherever the others are. Open MPI 4.1 itself waits forever in some orders.
+/// Communicators and non-blocking collectives may be started and completed in all orders, by each rank in its own:
+/// everything that a rank waits for goes on, wherever the others are. Open MPI 4.1 itself waits forever in some orders.
 #[test]
 fn all_orders_of_communicators_and_requests_end() {
     for (family, ranks) in [(Family::OpenMpi, 2), (Family::OpenMpi, 3), (Family::OpenMpi, 4), (Family::Mpich, 3)] {

@@ -71,8 +71,8 @@ fn said(command: &mut Command) -> Vec<String> {
     ran.stderr.lines().filter(|line| line.starts_with("titrace: ")).map(str::to_owned).collect()
 }
 
-/// Wrappers start programs that `titrace` does not look at. If none of them is traced, one line says so, whichever of the programs
-/// cannot be traced, and for all ranks together.
+/// Wrappers start programs that `titrace` does not look at. If none of them is traced, one line says so, whichever of
+/// the programs cannot be traced, and for all ranks together.
 #[test]
 fn a_program_behind_a_wrapper_that_is_not_traced_is_noticed() {
     let directory = TempDir::new().unwrap();
@@ -165,8 +165,8 @@ fn a_program_that_becomes_another_user_is_not_started() {
     refused(titrace().arg(program), "set-uid");
 }
 
-/// What Linux gives a program the rights of its file's capabilities for is what the dynamic loader preloads nothing into: for another
-/// user than root, if they take effect or are permitted.
+/// What Linux gives a program the rights of its file's capabilities for is what the dynamic loader preloads nothing
+/// into: for another user than root, if they take effect or are permitted.
 #[test]
 fn a_program_with_file_capabilities_is_not_started() {
     let directory = TempDir::new().unwrap();

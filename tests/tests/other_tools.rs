@@ -40,7 +40,8 @@ fn another_tool_counts_what_it_counts_untraced() {
     }
 }
 
-/// A tool in the program itself comes before the tracer; a library that the program is linked with comes behind it, and that is said.
+/// A tool in the program itself comes before the tracer; a library that the program is linked with comes behind it, and
+/// that is said.
 #[test]
 fn a_tool_that_is_linked_is_before_or_is_named() {
     for family in Family::ALL {

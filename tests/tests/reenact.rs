@@ -75,8 +75,8 @@ fn reenact(family: Family, ranks: u32, trace: &Path, changes: Option<&Path>, aga
     run(command.arg(trace))
 }
 
-/// Whose calls a trace has. A reenactment waits in `MPI_Probe` where the program's `MPI_Iprobe` found a message, and repeats those in
-/// vain by `MPI_Iprobe`, which may find a message that had not come yet when the program asked.
+/// Whose calls a trace has. A reenactment waits in `MPI_Probe` where the program's `MPI_Iprobe` found a message, and
+/// repeats those in vain by `MPI_Iprobe`, which may find a message that had not come yet when the program asked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
     Program,

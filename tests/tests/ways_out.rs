@@ -31,7 +31,8 @@ fn events(trace: &Path, rank: u32) -> Vec<String> {
     own.map(|(_, event)| event.to_owned()).collect()
 }
 
-/// A call ends by an exception of C++, by a jump, or with the thread that is in it. It is counted, and what follows is recorded.
+/// A call ends by an exception of C++, by a jump, or with the thread that is in it. It is counted, and what follows is
+/// recorded.
 #[test]
 fn a_call_that_is_left_is_counted_and_recording_goes_on() {
     let by_exception: &[(&str, u64)] = &[("MPI_File_open", 1), ("MPI_Recv", 1), ("MPI_Send", 4), ("MPI_Wait", 1)];
@@ -53,8 +54,8 @@ fn a_call_that_is_left_is_counted_and_recording_goes_on() {
     }
 }
 
-/// Handlers of errors, functions of attributes and of generalised requests, in `MPI_Finalize` as elsewhere. `-O2` makes a jump of the
-/// last call of some, which then returns to the library.
+/// Handlers of errors, functions of attributes and of generalised requests, in `MPI_Finalize` as elsewhere. `-O2` makes
+/// a jump of the last call of some, which then returns to the library.
 #[test]
 fn calls_of_callbacks_come_before_the_call_that_they_are_in() {
     let expected = [

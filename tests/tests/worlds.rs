@@ -79,7 +79,8 @@ fn a_world_of_two_and_its_children_take_as_long_as_a_world_of_four() {
     assert!((two_worlds / one_world - 1.0).abs() < 0.01, "{two_worlds} s in two worlds, {one_world} s in one");
 }
 
-/// Without the trace of the other world, what concerns it is passed over and named; with its trace, wherever that is, nothing is.
+/// Without the trace of the other world, what concerns it is passed over and named; with its trace, wherever that is,
+/// nothing is.
 #[test]
 fn a_trace_that_is_missing() {
     let trace = traced(FAMILY, 2, &FAMILY.build("dynamic.c", &[]), &[], str::to_owned);

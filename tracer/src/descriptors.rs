@@ -64,8 +64,8 @@ fn occupy() {
     OCCUPIED.set(end);
 }
 
-/// Gives the low numbers of the thread's own table back if there are no others any more, as the program has lowered their limit. To be
-/// called before the thread opens a file.
+/// Gives the low numbers of the thread's own table back if there are no others any more, as the program has lowered
+/// their limit. To be called before the thread opens a file.
 pub fn make_room() {
     let occupied = OCCUPIED.get();
     if occupied > 0 && limit() <= occupied as libc::rlim_t + LAST / 2 {

@@ -31,7 +31,8 @@ use crate::neighborhood_call::NeighborhoodCall;
 use crate::record::{CompletionCall, Omission, Overwritten, Recorder, keep_status, made_by};
 use crate::threads::{SharedRecorder, Thread};
 
-/// Makes a call of the program and records it. The parameters are in the order of `Tool::call`, where they are in registers already.
+/// Makes a call of the program and records it. The parameters are in the order of `Tool::call`, where they are in
+/// registers already.
 pub fn call(
     shared: &SharedRecorder,
     function: &'static Function,

@@ -48,7 +48,8 @@ pub fn seen() {
     tell(&[SEEN]);
 }
 
-/// Tells that this program is about to become another, if that does not [fail](stayed). Safe in a signal handler and in a child of `vfork`.
+/// Tells that this program is about to become another, if that does not [fail](stayed). Safe in a signal handler and in
+/// a child of `vfork`.
 pub fn left() {
     if is_own() {
         tell(&[LEFT]);

@@ -71,7 +71,8 @@ macro_rules! constants {
 }
 
 constants! {
-    // What it is                                      Open MPI                                 MPICH                the standard
+    // What it is                                      Open MPI                                 MPICH                the
+    // standard
     /// Bytes of a handle.
     handle_bytes: usize = "sizeof(MPI_Comm)",          Number(8),                               Number(4),           Number(8);
     /// `MPI_COMM_WORLD`.

@@ -109,8 +109,8 @@ impl ThreadWords {
     }
 }
 
-/// A word of the calling thread for the tool; null when the thread starts. To find it takes no call, and it may be used in signal
-/// handlers and until the thread has ended.
+/// A word of the calling thread for the tool; null when the thread starts. To find it takes no call, and it may be used
+/// in signal handlers and until the thread has ended.
 #[inline]
 #[must_use]
 pub fn tool_word() -> &'static Cell<*mut c_void> {

@@ -24,8 +24,8 @@ pub(crate) struct Started {
 pub(crate) struct CallsInProgress(&'static ThreadWords);
 
 thread_local! {
-    /// Calls of callbacks, each inside the one before. Never destroyed, as handlers of `exit` may call MPI: without calls it owns
-    /// no memory.
+    /// Calls of callbacks, each inside the one before. Never destroyed, as handlers of `exit` may call MPI: without
+    /// calls it owns no memory.
     static NESTED: ManuallyDrop<RefCell<Vec<Started>>> = const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 

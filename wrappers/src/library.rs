@@ -48,8 +48,8 @@ pub fn own_file() -> Option<String> {
     file_of(look_up as *mut c_void)
 }
 
-/// The path of the file of another tool that comes behind the wrappers, as one that the program is linked with does, and so does not see
-/// the calls of the program.
+/// The path of the file of another tool that comes behind the wrappers, as one that the program is linked with does,
+/// and so does not see the calls of the program.
 #[must_use]
 pub fn hidden_tool() -> Option<String> {
     let base = |name| object_of(look_up(BEHIND_US, name)?.0).map(|object| object.dli_fbase);

@@ -56,7 +56,8 @@ pub enum UnrecordedCall {
     ExposureEpoch(WinId, Rank),
     /// A collective call of all members of a file.
     File(FileId),
-    /// Accesses to a file: the distance in bytes from the end of the last one before them to the end of the last of them, modulo 2⁶⁴.
+    /// Accesses to a file: the distance in bytes from the end of the last one before them to the end of the last of
+    /// them, modulo 2⁶⁴.
     Moved(FileId),
 }
 

@@ -48,8 +48,8 @@ impl Parser {
         Self { world, element: Bytes(1), sizes }
     }
 
-    /// The event of `line` (without its newline), and whose it is; `None` for blanks, comments, and words of SimGrid's that mean
-    /// nothing for a replay (`comm_size`, `location`).
+    /// The event of `line` (without its newline), and whose it is; `None` for blanks, comments, and words of SimGrid's
+    /// that mean nothing for a replay (`comm_size`, `location`).
     ///
     /// # Errors
     /// [`ParseError`] with the column, for a line that is not in the grammar.

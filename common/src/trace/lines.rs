@@ -132,7 +132,8 @@ impl Lines {
         }
     }
 
-    /// Gives the next line to `take`, if all of it is in memory, and says whether `take` has taken it; if not, it is still the next one.
+    /// Gives the next line to `take`, if all of it is in memory, and says whether `take` has taken it; if not, it is
+    /// still the next one.
     #[inline]
     pub(super) fn next_if(&mut self, take: impl FnOnce(&[u8]) -> bool) -> bool {
         let Some(length) = memchr::memchr(b'\n', &self.text[self.start..]) else { return false };

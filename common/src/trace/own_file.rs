@@ -51,8 +51,8 @@ impl OwnFile {
         self.file.as_ref().filter(is_ours).ok_or_else(lost)
     }
 
-    /// Sees to it that the descriptor is the file called `path`: where the descriptor was lost, opens the file again and goes to
-    /// `position`.
+    /// Sees to it that the descriptor is the file called `path`: where the descriptor was lost, opens the file again
+    /// and goes to `position`.
     ///
     /// # Errors
     /// If the descriptor was lost, and the file has this name no more.

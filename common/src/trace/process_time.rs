@@ -16,8 +16,9 @@ pub struct ProcessTime {
     pub cpu: f64,
     /// CPU time of the threads that call MPI, of each from its first call on: in computation and in calls.
     pub calling_threads: f64,
-    /// CPU time of the computation between the calls that was counted, by [`Counter::rate`](crate::trace::manifest::Counter::rate) or,
-    /// where instructions were counted, by the rate of the reference kernel; absent where neither is known.
+    /// CPU time of the computation between the calls that was counted, by
+    /// [`Counter::rate`](crate::trace::manifest::Counter::rate) or, where instructions were counted, by the rate of the
+    /// reference kernel; absent where neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computation: Option<f64>,
     /// CPU time of other threads of the program: of those that never call MPI, and of those that do, before their first call.
@@ -58,8 +59,8 @@ impl ProcessTime {
         (self.other_threads - self.added).max(0.0)
     }
 
-    /// The least time in which the threads that call MPI waited outside of MPI, and not for a core: for a device such as a GPU, a
-    /// file, another thread. `None` if that is not known.
+    /// The least time in which the threads that call MPI waited outside of MPI, and not for a core: for a device such
+    /// as a GPU, a file, another thread. `None` if that is not known.
     #[must_use]
     pub fn idle(&self) -> Option<f64> {
         // Some of the time in the run queue may be of calls.

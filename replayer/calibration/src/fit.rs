@@ -45,8 +45,8 @@ pub struct Fit {
     pub pair: [u32; 2],
     /// Whether there was only one host, so that the lines describe its memory.
     pub is_one_host: bool,
-    /// The bandwidth of the fastest line as it was measured, as a multiple of the bandwidth of large messages. No line of the fit is so
-    /// fast.
+    /// The bandwidth of the fastest line as it was measured, as a multiple of the bandwidth of large messages. No line
+    /// of the fit is so fast.
     pub fastest: f64,
     /// The typical deviation of samples from their median.
     pub noise: f64,
@@ -77,8 +77,8 @@ const MOST_FACTOR: f64 = 100.0;
 /// No time is known better than to this part, however alike its samples are.
 const LEAST_UNCERTAINTY: f64 = 0.005;
 
-/// An exchange that takes longer than one way by more than this part of the transfer shares the cable; two ways at once take no longer, one
-/// after the other by all of the transfer.
+/// An exchange that takes longer than one way by more than this part of the transfer shares the cable; two ways at once
+/// take no longer, one after the other by all of the transfer.
 const SHARED: f64 = 0.6;
 
 impl Fit {
@@ -193,8 +193,8 @@ impl Fit {
         self.segments.iter().rev().find(|segment| segment.above < bytes).or(self.segments.first())
     }
 
-    /// The part by which messages take longer if others go the other way, by messages whose time is nearly all transfer. Less than is
-    /// known of a time counts as nothing.
+    /// The part by which messages take longer if others go the other way, by messages whose time is nearly all
+    /// transfer. Less than is known of a time counts as nothing.
     fn crosstraffic(&self, alone: &[(Bytes, f64)], both_ways: &[(Bytes, f64)]) -> f64 {
         let excesses = both_ways.iter().filter_map(|&(bytes, both)| {
             let &(_, one) = alone.iter().find(|&&(size, _)| size == bytes)?;

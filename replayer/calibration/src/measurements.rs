@@ -38,8 +38,9 @@ pub enum Pattern {
     PingPong,
     /// Two ranks send each other a message at once; a time is until both are there.
     Exchange,
-    /// Four ranks on two hosts: the first plays ping-pong with the second, which is on the other host, and the third, which is there
-    /// too, with the fourth at once, so that messages go both ways between two hosts and one way between two ranks.
+    /// Four ranks on two hosts: the first plays ping-pong with the second, which is on the other host, and the third,
+    /// which is there too, with the fourth at once, so that messages go both ways between two hosts and one way between
+    /// two ranks.
     Opposite,
     /// Ranks are in two halves, and each rank of the first plays ping-pong with one of the second, all at once.
     Bisection,

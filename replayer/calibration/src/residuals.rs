@@ -90,7 +90,8 @@ pub fn residuals(measurements: &Measurements, platform: &mut Platform) -> Result
     Ok(all)
 }
 
-/// A series whose measured time is more than this often the predicted one, or less than its reciprocal, contradicts the platform.
+/// A series whose measured time is more than this often the predicted one, or less than its reciprocal, contradicts the
+/// platform.
 const CONTRADICTION: f64 = 1.25;
 
 /// The contradictions between measurements and platform: a sentence for each pattern that was not fitted and whose

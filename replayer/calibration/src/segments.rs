@@ -39,8 +39,8 @@ const PRICE: f64 = 6.0;
 /// A curve has no line of fewer points than this, where it has more.
 const FEWEST: usize = 2;
 
-/// The pieces of the curve through `points`, rising in size. No piece reaches across a size of `breaks`: smaller messages than that
-/// belong to another piece than the others.
+/// The pieces of the curve through `points`, rising in size. No piece reaches across a size of `breaks`: smaller
+/// messages than that belong to another piece than the others.
 #[must_use]
 pub fn pieces(points: &[CurvePoint], breaks: &[Bytes]) -> Vec<Segment> {
     let mut segments = Vec::new();

@@ -14,8 +14,8 @@ pub struct Selection {
     pub ranks: Option<Spanned<RankSet>>,
     /// The name of the region; of messages, the region that their senders are in.
     pub region: Option<Spanned<String>>,
-    /// The call site, by a function (`sweep`), a line (`solver.c:42`) or both as reports show them; of messages, that which their
-    /// senders are at.
+    /// The call site, by a function (`sweep`), a line (`solver.c:42`) or both as reports show them; of messages, that
+    /// which their senders are at.
     pub call_site: Option<Spanned<String>>,
     /// The communicator of messages.
     pub communicator: Option<Spanned<CommunicatorName>>,

@@ -136,8 +136,8 @@ impl Driver {
         [self.network.next_event(), pending].into_iter().flatten().min().filter(|&next| next < Time::NEVER)
     }
 
-    /// Moves time on to `to`, and with it all that happens until then and at that time. Whether that is possible is known before
-    /// anything happens, so that a failure leaves the network as it was.
+    /// Moves time on to `to`, and with it all that happens until then and at that time. Whether that is possible is
+    /// known before anything happens, so that a failure leaves the network as it was.
     pub fn advance(&mut self, to: Time) -> Result<(), DriverError> {
         if to < self.now {
             return Err(DriverError::Past { asked: to.0, now: self.now.0 });

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Three hosts on a ring of routers, phits of 1 ns: the header crosses a channel in a cycle, and 40 bytes are one packet of 10 phits.
+/// Three hosts on a ring of routers, phits of 1 ns: the header crosses a channel in a cycle, and 40 bytes are one
+/// packet of 10 phits.
 const RING: &str = "schema = 1\n[hosts]\nspeed = \"1 Ginstr/s\"\n[topology.torus]\ndims = [3]\n[network]\nmodel = \"packet\"\nbandwidth = \"4 GB/s\"\n[network.packet]\npacket = \"40 B\"\n";
 
 /// Picoseconds that a packet takes to a neighbour, by the formula of the packet model: (1 + r) + h·(1 + w + r) + L cycles, with

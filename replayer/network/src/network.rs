@@ -99,8 +99,8 @@ pub(crate) fn no_route(topology: &dyn Topology, (from, to): (HostId, HostId)) ->
     Unreachable::NoRoute { from: topology.host_name(from), to: topology.host_name(to) }
 }
 
-/// Why `transfer` could not arrive if it were injected at `now`, where it would take the time `unloaded` alone; infinite latency is
-/// a route that the topology does not have.
+/// Why `transfer` could not arrive if it were injected at `now`, where it would take the time `unloaded` alone;
+/// infinite latency is a route that the topology does not have.
 pub(crate) fn unreachable(
     topology: &dyn Topology,
     now: Time,

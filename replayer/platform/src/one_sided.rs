@@ -194,9 +194,9 @@ impl From<Implementation> for OneSided {
                 origin_overhead: free.clone(),
                 target_overhead: free,
             },
-            // Accesses are gathered in fragments (`ompi_osc_pt2pt_frag_alloc`) that the synchronisation sends. Requests and
-            // headers are 16 and 24 bytes (`ompi_osc_pt2pt_header_lock_t`, `_put_t`). `ompi_osc_pt2pt_fence` adds up counts with
-            // a reduce-scatter; `ompi_osc_pt2pt_lock_remote` asks, and `_lock_all` asks on demand.
+            // Accesses are gathered in fragments (`ompi_osc_pt2pt_frag_alloc`) that the synchronisation sends. Requests
+            // and headers are 16 and 24 bytes (`ompi_osc_pt2pt_header_lock_t`, `_put_t`). `ompi_osc_pt2pt_fence` adds
+            // up counts with a reduce-scatter; `ompi_osc_pt2pt_lock_remote` asks, and `_lock_all` asks on demand.
             Implementation::OpenmpiPt2pt => Self {
                 issue: Issue::Synchronisation,
                 lock: LockRequest::Deferred,

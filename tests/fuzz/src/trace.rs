@@ -40,10 +40,9 @@ pub fn stream(data: &[u8]) {
 const PIECES: [&str; 5] =
     ["manifest.json", "rank-000000.json", "rank-000000.tit.gz", "rank-000001.json", "rank-000001.tit.gz"];
 
-/// A trace in an archive: the bytes as they are, or, where the first says so, one of these
-/// pieces, which zero bytes end.
-/// The next byte says which of them are in the archive and which in a directory beside it; then three say which byte of the archive
-/// is damaged, and how.
+/// A trace in an archive: the bytes as they are, or, where the first says so, one of these pieces, which zero bytes
+/// end. The next byte says which of them are in the archive and which in a directory beside it; then three say which
+/// byte of the archive is damaged, and how.
 ///
 /// # Panics
 /// If a file cannot be written.

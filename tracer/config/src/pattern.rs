@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use titr_common::event::Rank;
 
-/// Variables in which schedulers and launchers name the job, the most telling first: Slurm, PBS and Torque, LSF, Grid Engine, Cobalt,
-/// Flux, and then PMIx, which Open MPI's `mpirun` sets, and Open MPI's own.
+/// Variables in which schedulers and launchers name the job, the most telling first: Slurm, PBS and Torque, LSF, Grid
+/// Engine, Cobalt, Flux, and then PMIx, which Open MPI's `mpirun` sets, and Open MPI's own.
 const JOBS: [&str; 8] = [
     "SLURM_JOB_ID",
     "PBS_JOBID",
@@ -68,8 +68,8 @@ impl Pattern {
         Ok(Self(path.to_owned()))
     }
 
-    /// The directory above the innermost one that has no placeholder in its path, or above the path itself if it has none; `None` if
-    /// that is the working directory, or the root.
+    /// The directory above the innermost one that has no placeholder in its path, or above the path itself if it has
+    /// none; `None` if that is the working directory, or the root.
     #[must_use]
     pub fn fixed_parent(&self) -> Option<PathBuf> {
         let has_placeholder = |path: &Path| path.as_os_str().as_bytes().contains(&b'%');

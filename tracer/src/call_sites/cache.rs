@@ -31,7 +31,8 @@ pub struct SiteCache {
 enum KnownCaller {
     /// The program's own.
     Program(CallSiteId),
-    /// The library's, as a binding of Fortran is. Its frame is so large, and these are the addresses that it was seen to return to.
+    /// The library's, as a binding of Fortran is. Its frame is so large, and these are the addresses that it was seen
+    /// to return to.
     Binding(usize, Vec<(usize, CallSiteId)>),
 }
 

@@ -37,7 +37,8 @@ pub enum Overwritten {
 }
 
 impl Overwritten {
-    /// The handle that a call overwrites. Of messages, requests and communicators that are freed, the recorder knows which they are.
+    /// The handle that a call overwrites. Of messages, requests and communicators that are freed, the recorder knows
+    /// which they are.
     #[inline]
     pub fn by(call: &Call<'_>) -> Self {
         match call {

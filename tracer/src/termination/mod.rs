@@ -170,8 +170,8 @@ pub fn done() {
     }
 }
 
-/// Has the trace ended by the flush thread, and waits for that. Safe in a signal handler, and in a child of `fork` or `vfork`, where it
-/// does nothing.
+/// Has the trace ended by the flush thread, and waits for that. Safe in a signal handler, and in a child of `fork` or
+/// `vfork`, where it does nothing.
 fn order(ended: Ended, to_take: Duration) -> OrderOutcome {
     let Some(watched) = WATCHED
         .get()

@@ -128,7 +128,8 @@ extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
     let before = DONE.load(Ordering::Acquire);
     let outcome = order(Ended::Signal(Signal(signal)), if is_fault { TO_TAKE } else { TO_TAKE_IN_HANDLER });
     let is_left = || {
-        // The flush thread ends the process, unless it is done since, or was left another signal that has been sent again since.
+        // The flush thread ends the process, unless it is done since, or was left another signal that has been sent
+        // again since.
         outcome == OrderOutcome::Unfinished
             && !is_fault
             && leave(signal)

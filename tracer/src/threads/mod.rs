@@ -92,8 +92,9 @@ impl SharedRecorder {
         Some(body(recorder, thread))
     }
 
-    /// Lets `body` use the recorder, when everything that threads have published is recorded; `None` if a thread uses it. For a thread
-    /// that is not the program's, and that no thread of the program takes for one that gets in its way.
+    /// Lets `body` use the recorder, when everything that threads have published is recorded; `None` if a thread uses
+    /// it. For a thread that is not the program's, and that no thread of the program takes for one that gets in its
+    /// way.
     pub fn try_with<R>(&self, until_end: bool, body: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
         self.contention.observed.store(true, Ordering::Relaxed);
         let result = self.lock.try_lock().and_then(|mut state| {

@@ -6,8 +6,8 @@ use crate::error::MpiError;
 use crate::function::Function;
 
 /// Calls a function of MPI by its name with these arguments, in C's order and each a
-/// [`Word`](titr_wrappers::symbol::Word), and returns `Result<(), MpiError>`. `unseen` before the name calls the library's function
-/// even if a tool is preloaded.
+/// [`Word`](titr_wrappers::symbol::Word), and returns `Result<(), MpiError>`. `unseen` before the name calls the
+/// library's function even if a tool is preloaded.
 ///
 /// # Safety
 /// The arguments are those that the function may be called with.

@@ -39,8 +39,8 @@ impl Comm<'_> {
         let is_root = self.rank() == root;
         let mut counts: Vec<c_int> = vec![0; if is_root { self.size() as usize } else { 0 }];
         let int = size_of::<c_int>() as c_int;
-        // SAFETY: (const void *, int, MPI_Datatype, void *, int, MPI_Datatype, int, MPI_Comm): the bytes of an `int` of each, and
-        // at the root room for all.
+        // SAFETY: (const void *, int, MPI_Datatype, void *, int, MPI_Datatype, int, MPI_Comm): the bytes of an `int` of
+        // each, and at the root room for all.
         unsafe {
             let all = counts.as_mut_ptr();
             call!(unseen MPI_Gather(&raw const count, int, abi.byte, all, int, abi.byte, root as c_int, self.handle))

@@ -106,8 +106,8 @@ impl<'m> Comm<'m> {
         let sent = self.outgoing("MPI_Sendrecv", to, sent_tag, sent)?;
         let Envelope { buffer, count, byte, peer, tag, comm } = self.incoming("MPI_Sendrecv", from, tag, bytes)?;
         let mut status = StatusCell::default();
-        // SAFETY: (const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *), with as many
-        // bytes to send and as much room.
+        // SAFETY: (const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status
+        // *), with as many bytes to send and as much room.
         unsafe {
             call!(MPI_Sendrecv(
                 sent.buffer,

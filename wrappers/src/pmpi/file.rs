@@ -2,8 +2,8 @@
 
 use crate::argument::{File, Offset};
 
-/// The byte of a file at which an access of this rank starts: at `offset` of its view (`MPI_File_get_byte_offset`), or where its own
-/// file pointer is (`MPI_File_get_position`). `None` if MPI does not say.
+/// The byte of a file at which an access of this rank starts: at `offset` of its view (`MPI_File_get_byte_offset`), or
+/// where its own file pointer is (`MPI_File_get_position`). `None` if MPI does not say.
 #[must_use]
 pub fn access_start(file: File, offset: Option<Offset>) -> Option<u64> {
     let offset = match offset {

@@ -18,8 +18,8 @@ pub fn comm_parent(abi: &Abi) -> Option<Comm> {
     Some(cell.get(abi)).filter(|&parent| parent != abi.comm_null)
 }
 
-/// The addresses of a socket of the Internet's, which `MPI_Comm_join` was given: this end's, and the other end's. `None` for any other
-/// socket.
+/// The addresses of a socket of the Internet's, which `MPI_Comm_join` was given: this end's, and the other end's.
+/// `None` for any other socket.
 #[must_use]
 pub fn socket_ends(socket: c_int) -> Option<(SocketAddr, SocketAddr)> {
     if socket < 0 {

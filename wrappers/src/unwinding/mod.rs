@@ -68,7 +68,8 @@ impl Default for Unwinder {
 }
 
 impl Unwinder {
-    /// An unwinder of the calling thread, which knows no code. To find the thread's stack takes more of the stack than walks do.
+    /// An unwinder of the calling thread, which knows no code. To find the thread's stack takes more of the stack than
+    /// walks do.
     #[must_use]
     pub fn new() -> Self {
         let stack = stack::bounds().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Reductions to a root. Sources: Open MPI 4.1 `coll_base_reduce.c`, `nbc_ireduce.c`; MPICH 4.0 `reduce_intra_*.c`; SimGrid 3.32
-//! `smpi_nbc_impl.cpp`; Pješivac-Grbović et al., Cluster Computing 10(2), 2007, section 3.
+//! Reductions to a root. Sources: Open MPI 4.1 `coll_base_reduce.c`, `nbc_ireduce.c`; MPICH 4.0 `reduce_intra_*.c`;
+//! SimGrid 3.32 `smpi_nbc_impl.cpp`; Pješivac-Grbović et al., Cluster Computing 10(2), 2007, section 3.
 //!
 //! The order of the operands of a non-commutative operation is preserved only by [`Reduce::Linear`],
 //! [`Reduce::InOrderBinary`], [`Reduce::Binomial`] and [`Reduce::BinomialExchanged`].

@@ -14,9 +14,10 @@ const DETOUR: usize = 8;
 
 /// The loops that a program went round last.
 ///
-/// A program leaves its loop where an inner loop ends, where a round has an event more or less than that before, or for good. The event
-/// that comes then may be found at several distances: where it came last; where it last came after an end as this one; at the
-/// length of a loop of before. The events before it say which is likely; a wrong choice costs a line.
+/// A program leaves its loop where an inner loop ends, where a round has an event more or less than that before, or for
+/// good. The event that comes then may be found at several distances: where it came last; where it last came after an
+/// end as this one; at the length of a loop of before. The events before it say which is likely; a wrong choice costs a
+/// line.
 #[derive(Debug, Default)]
 pub(super) struct Loops {
     /// The distance and the end of each loop, in events; the last one first.

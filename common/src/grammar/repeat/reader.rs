@@ -43,7 +43,8 @@ struct Passage {
 enum Repetition {
     /// `again`: there are as many events as volumes.
     Again,
-    /// `loop`: the volumes are of events before which computation came in the first round; `cycled` says whether each was given.
+    /// `loop`: the volumes are of events before which computation came in the first round; `cycled` says whether each
+    /// was given.
     Loop { cycled: bool },
 }
 
@@ -185,7 +186,8 @@ impl EventReader {
         }
     }
 
-    /// Appends the event of a line of `rank` that is plain, where events do not come again; false if it is another line, which is not read.
+    /// Appends the event of a line of `rank` that is plain, where events do not come again; false if it is another
+    /// line, which is not read.
     #[inline]
     pub(crate) fn plain_line(&mut self, line: &[u8], rank: Rank, events: &mut EventBuffer) -> bool {
         match self.parser.plain_line(line) {

@@ -221,8 +221,8 @@ impl Encoder {
         Some(self.history.expected(self.distance))
     }
 
-    /// An event is new; `computed` says whether computation came before it. Returns how far back events should come again, if that is
-    /// further than they do.
+    /// An event is new; `computed` says whether computation came before it. Returns how far back events should come
+    /// again, if that is further than they do.
     fn learn(&mut self, text: &[u8], event: &Event, computed: bool) -> Option<Lookback> {
         let reach = self.history.reach();
         // An event that was too far back to come again is learnt anew.

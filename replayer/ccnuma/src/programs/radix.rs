@@ -46,7 +46,8 @@ impl Radix {
     pub fn new(nodes: u32, share: usize) -> Option<Self> {
         let nodes = nodes as usize;
         let fits = nodes > 0 && RADIX.is_multiple_of(nodes) && share > 0;
-        // The high bits of a linear congruential generator (D. E. Knuth, "The Art of Computer Programming", vol. 2, §3.3.4, MMIX).
+        // The high bits of a linear congruential generator (D. E. Knuth, "The Art of Computer Programming", vol. 2,
+        // §3.3.4, MMIX).
         let mut state: u64 = 1;
         let mut key = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

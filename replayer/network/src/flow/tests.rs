@@ -108,7 +108,8 @@ fn no_message_of_a_connection_overtakes_another() {
     assert_close(found[1], 2.001e-3);
 }
 
-/// Four hosts in a square send each neighbour two messages of 125 kB: four of them share each cable, one after the other or not.
+/// Four hosts in a square send each neighbour two messages of 125 kB: four of them share each cable, one after the
+/// other or not.
 #[test]
 fn connections_in_order_use_all_of_a_cable() {
     let square = [(0, 1), (0, 2), (1, 0), (1, 3), (2, 3), (2, 0), (3, 2), (3, 1)];

@@ -126,8 +126,8 @@ pub trait Topology: Debug + Send + Sync {
     /// The name of a link in reports: `node-3 up`, `node-5 +x`.
     fn link_name(&self, link: LinkId) -> String;
 
-    /// The class of a link, whose links a machine has of one kind: a dimension, a level. Where a topology has no such thing, links of
-    /// one bandwidth and latency are a class.
+    /// The class of a link, whose links a machine has of one kind: a dimension, a level. Where a topology has no such
+    /// thing, links of one bandwidth and latency are a class.
     fn link_class(&self, link: LinkId) -> String {
         self.links().get(link.index()).map_or_else(String::new, |&Link { bandwidth, latency, .. }| {
             format!("links of {} a second and {} us", volume(Bytes(bandwidth as u64)), latency.0 * 1e6)

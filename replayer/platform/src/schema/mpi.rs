@@ -31,7 +31,8 @@ pub struct MpiTable {
     pub send_overhead: Overhead,
     /// Cost of MPI_Isend, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: nothing, as SimGrid's smpi/ois.
     pub isend_overhead: Overhead,
-    /// Cost of receiving a buffered message, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: nothing, as SimGrid's smpi/or.
+    /// Cost of receiving a buffered message, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: nothing,
+    /// as SimGrid's smpi/or.
     pub recv_overhead: Overhead,
     /// When background communication makes progress. Default: `"calls"` with the collectives of Open MPI or MPICH,
     /// `"thread"` with those of SimGrid.

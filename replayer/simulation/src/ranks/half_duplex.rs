@@ -39,8 +39,8 @@ struct Answer {
     behind: Vec<MessageId>,
 }
 
-/// The moment at which a receiver answers. Simulated requests and answers take no time, but an answer to a request that is sent at this
-/// moment comes after one to a request that was there.
+/// The moment at which a receiver answers. Simulated requests and answers take no time, but an answer to a request that
+/// is sent at this moment comes after one to a request that was there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Moment {
     pub(super) at: Time,

@@ -36,7 +36,8 @@ impl Entry {
     }
 }
 
-/// The queues of all receivers. Each has its own: ranks mostly send to a few others that are near, whose queues are in the cache.
+/// The queues of all receivers. Each has its own: ranks mostly send to a few others that are near, whose queues are in
+/// the cache.
 pub(super) struct Matching {
     receivers: Vec<ReceiverQueues>,
     age: u64,

@@ -6,9 +6,9 @@
 //!   SimGrid, the handshake itself takes no time. But if a library makes progress in calls only, the receiver has to be
 //!   in one to answer the request, and the sender to send the data ([`progress`](super::progress)).
 //!
-//! A sender pays its overhead before the message leaves: `send_overhead` for a blocking send that is eager or synchronous,
-//! `isend_overhead` for any other but a blocking rendezvous. A receiver pays `recv_overhead` when it completes the receive of an
-//! eager message.
+//! A sender pays its overhead before the message leaves: `send_overhead` for a blocking send that is eager or
+//! synchronous, `isend_overhead` for any other but a blocking rendezvous. A receiver pays `recv_overhead` when it
+//! completes the receive of an eager message.
 
 use titr_common::event::SendMode;
 use titr_common::units::{Bytes, Seconds};

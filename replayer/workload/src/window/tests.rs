@@ -119,8 +119,8 @@ fn a_non_blocking_collective_is_told_its_messages_when_it_starts() {
     assert_eq!(messages(&events), [vec![6, 7], vec![5], vec![]]);
 }
 
-/// Communicators take turns with an id. However far a receive has looked ahead, the messages belong to the collective of their own
-/// communicator, where numbers begin again.
+/// Communicators take turns with an id. However far a receive has looked ahead, the messages belong to the collective
+/// of their own communicator, where numbers begin again.
 #[test]
 fn messages_belong_to_a_collective_of_one_communicator() {
     let group = Group { id: CommId::WORLD, members: vec![Rank(0)], remote: Vec::new(), tag: None };

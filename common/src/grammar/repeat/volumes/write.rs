@@ -26,7 +26,8 @@ pub(in crate::grammar::repeat) fn write_volumes(out: &mut Vec<u8>, volumes: &[u6
 fn before_equals(volumes: &[u64]) -> usize {
     let mut start = 0;
     while let Some(counted) = volumes.get(start..start + COUNTED) {
-        // Looked at from the end, most volumes are never compared: equal ones begin only after the last that differs from the next.
+        // Looked at from the end, most volumes are never compared: equal ones begin only after the last that differs
+        // from the next.
         match counted.windows(2).rposition(|pair| pair[0] != pair[1]) {
             None => return start,
             Some(last) => start += last + 1,

@@ -28,8 +28,8 @@ pub(super) struct Filling {
     pub lowest_bound: f64,
     /// The flows by that level, the lowest last; once it is needed. With each, its place in `rising`.
     bounds: Vec<(NonNegative, Reverse<FlowId>, u32)>,
-    /// The links that will be full once the level has risen so far — or later, if flows on them stop before. Used where there are
-    /// more than a [`FEW`].
+    /// The links that will be full once the level has risen so far — or later, if flows on them stop before. Used where
+    /// there are more than a [`FEW`].
     filling: BinaryHeap<Reverse<(NonNegative, u32)>>,
 }
 
@@ -167,8 +167,8 @@ impl Filling {
         }
     }
 
-    /// Stops the flows that meet their bounds first, and says how many that are: none if the bound thought to be the lowest was of
-    /// a flow that has stopped.
+    /// Stops the flows that meet their bounds first, and says how many that are: none if the bound thought to be the
+    /// lowest was of a flow that has stopped.
     fn stop_at_bound(&mut self) -> usize {
         if self.bounds.is_empty() {
             let bounds =

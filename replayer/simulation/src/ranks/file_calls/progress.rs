@@ -25,8 +25,8 @@ use crate::ranks::library::Library;
 use crate::ranks::operation::OperationKind;
 
 impl<O: Observer> Library<'_, O> {
-    /// Starts a call on a file, which accesses it from byte `start` on if it accesses it; the operation that its rank is to wait
-    /// for.
+    /// Starts a call on a file, which accesses it from byte `start` on if it accesses it; the operation that its rank
+    /// is to wait for.
     pub(super) fn start_file_call(
         &mut self,
         actor: Actor,

@@ -18,8 +18,8 @@ pub fn count(number: u64) -> String {
     out
 }
 
-/// A text as a cell of a table that a spreadsheet may open: with an apostrophe before it where it would be taken for a
-/// formula (OWASP, "CSV Injection"), unless it is a number.
+/// A text as a cell of a table for a spreadsheet: with an apostrophe before it if it could be interpreted as a formula
+/// (OWASP, "CSV Injection"), unless it is a number.
 #[must_use]
 pub fn cell(text: &str) -> Cow<'_, str> {
     let begins = |first| matches!(first, '=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '＝' | '＋' | '－' | '＠');

@@ -46,8 +46,8 @@ const HIDDEN: [(char, char); 32] = [
     ('\u{e0000}', '\u{10ffff}'),
 ];
 
-/// A writer that escapes all that is not to be seen, but the ends of lines and tabs. Texts are written whole: a character
-/// that comes in two writes is none.
+/// A writer that escapes everything invisible except line ends and tabs. Texts must be written as a whole: a character
+/// that is split between two writes is not recognised.
 #[derive(Debug)]
 pub struct Escaped<W> {
     out: W,

@@ -64,7 +64,7 @@ fn occupy() {
     OCCUPIED.set(end);
 }
 
-/// Gives the low numbers of the thread's own table back if there are no others any more, as the program has lowered
+/// Frees the low numbers of the thread's own table if no others are available any more, because the program has lowered
 /// their limit. To be called before the thread opens a file.
 pub fn make_room() {
     let occupied = OCCUPIED.get();

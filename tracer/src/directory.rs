@@ -67,11 +67,10 @@ pub struct Claim {
     pub placeholders: Placeholders,
 }
 
-/// Claims a directory for the trace. Collective: `agree` gives the maximum over all ranks of the numbers they call it
-/// with.
+/// Claims a directory for the trace. Collective: `agree` gives the maximum of its argument over all ranks.
 ///
 /// # Errors
-/// If not all ranks can write; then all return one, and the rank at fault returns its reason.
+/// If some rank cannot write; then all return an error, and the rank at fault returns its reason.
 pub fn claim(pattern: &Pattern, rank: Rank, mut agree: impl FnMut(i64) -> i64) -> Result<Claim, DirectoryError> {
     let run = format!("{:x}", agree(if rank == Rank(0) { fresh() } else { 0 }));
     let placeholders = Placeholders::here(host::name(), rank, run);
@@ -99,8 +98,8 @@ pub fn claim(pattern: &Pattern, rank: Rank, mut agree: impl FnMut(i64) -> i64) -
     }
 }
 
-/// Claims a directory for those ranks of a job that are traced, where not all are: no rank asks another one. The file
-/// system alone says whether a directory is this job's. `job` is the job's name.
+/// Claims a directory for the traced ranks of a job in which not all are: no communication between ranks. Only the file
+/// system shows whether a directory belongs to this job. `job` is the job's name.
 ///
 /// # Errors
 /// If this rank cannot write there.

@@ -86,8 +86,8 @@ fn is_main_thread() -> bool {
     unsafe { libc::getpid() == libc::gettid() }
 }
 
-/// The state of the calling thread, from `Box`; `None` before its first call. It stays where a call does not return, and has no
-/// destructor: `exit` destroys a thread's values before it runs handlers and destructors, which may call MPI.
+/// The state of the calling thread, from `Box`; `None` before its first call. It remains if a call does not return, and
+/// has no destructor: `exit` destroys a thread's values before it runs handlers and destructors, which may call MPI.
 #[inline]
 fn own_thread() -> Option<&'static mut Thread> {
     // SAFETY: of `Box`, and destroyed by this thread alone. The thread is in no other call that uses it: it has left those

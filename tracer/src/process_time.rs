@@ -301,8 +301,8 @@ mod tests {
         busy.join().unwrap();
     }
 
-    /// Others are the threads that do not call MPI, and those that do before their first call. Tests of this file run in one
-    /// process, so only a lower bound is certain.
+    /// Others are the threads that do not call MPI, and those that do before their first call. Tests of this file run
+    /// in one process, so only a lower bound is certain.
     #[test]
     fn computation_of_other_threads_is_what_is_left() {
         let clock = BeforeInit::now().after().begin(FACTS).unwrap();

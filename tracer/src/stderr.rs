@@ -43,8 +43,8 @@ pub fn close_copy() {
     }
 }
 
-/// Writes one line. It goes out in a single `write`, so that the lines of ranks that write at once do not mix, and a
-/// closed or broken standard error is none of the program's concern. No thread is cancelled in it, unlike in `libc::write`.
+/// Writes one line in a single `write`, so that lines of ranks that write at once do not mix. A closed or broken
+/// standard error is ignored. Unlike `libc::write`, this is not a cancellation point.
 pub fn log(message: fmt::Arguments<'_>) {
     remember();
     let numbers = [libc::STDERR_FILENO, COPY.load(Ordering::Relaxed)];

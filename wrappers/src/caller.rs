@@ -109,7 +109,7 @@ impl ThreadWords {
     }
 }
 
-/// A word of the calling thread for the tool; null when the thread starts. To find it takes no call, and it may be used
+/// A word of the calling thread for the tool; null when the thread starts. Finding it takes no call, and it may be used
 /// in signal handlers and until the thread has ended.
 #[inline]
 #[must_use]

@@ -21,8 +21,8 @@ unsafe impl Send for SearchScope {}
 // SAFETY: as above.
 unsafe impl Sync for SearchScope {}
 
-/// The address of the object `name`, as the library and everybody else see it: the linker may have moved it into the
-/// program (a copy relocation), so that the library's own place for it is dead.
+/// The address of the object `name` that the library and all others use: the linker may have moved it into the program
+/// (a copy relocation), so that the library's own place for it is unused.
 pub(crate) fn object(name: &CStr) -> Option<*mut c_void> {
     not_ours(SearchScope(libc::RTLD_DEFAULT), name).or_else(|| function(name))
 }
@@ -48,8 +48,8 @@ pub fn own_file() -> Option<String> {
     file_of(look_up as *mut c_void)
 }
 
-/// The path of the file of another tool that comes behind the wrappers, as one that the program is linked with does,
-/// and so does not see the calls of the program.
+/// The path of another tool's file that follows the wrappers in the search order, such as one that the program is
+/// linked with, and that therefore does not see the calls of the program.
 #[must_use]
 pub fn hidden_tool() -> Option<String> {
     let base = |name| object_of(look_up(BEHIND_US, name)?.0).map(|object| object.dli_fbase);

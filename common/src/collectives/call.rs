@@ -12,8 +12,8 @@ pub enum CallMode {
     /// The call does.
     #[default]
     Blocking,
-    /// The call starts the collective, or sets up one that is started later, and libraries have other algorithms for that
-    /// (`MPI_Ibcast`, `MPI_Bcast_init`; MPI 4.0 §6.12, §6.13).
+    /// The call starts the collective, or sets up one that is started later. Libraries use other algorithms for such
+    /// calls (`MPI_Ibcast`, `MPI_Bcast_init`; MPI 4.0 §6.12, §6.13).
     Nonblocking,
 }
 

@@ -2,8 +2,8 @@
 
 use super::{Rank, Tag};
 
-/// A communicator, by the number that *this rank* gave it; other members may number it otherwise. Which numbers mean one
-/// communicator across ranks follows from how they made it (see [`Group`]).
+/// A communicator, by the number that *this rank* assigned; other members may use another number. The numbers of
+/// different ranks that denote the same communicator follow from the calls that created it (see [`Group`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CommId(pub u32);
 

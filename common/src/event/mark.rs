@@ -5,8 +5,8 @@ use std::fmt::{self, Display, Formatter};
 
 use super::{CommId, CommUse, FileId, ListSize, Rank, RequestId, Tag, WinId};
 
-/// A mark of where in its program a thread is. It takes no time. Which regions are open between two marks is the business
-/// of [`OpenRegions`](crate::program::OpenRegions).
+/// A mark of a thread's position in its program. It takes no time. [`OpenRegions`](crate::program::OpenRegions) keeps
+/// track of the regions that are open between two marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// `titr_region_begin`: a region of this name begins.

@@ -7,10 +7,10 @@ use super::{Rank, Tag};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub u32);
 
-/// How an operation that MPI offers in a blocking, a non-blocking and a persistent form completes.
+/// The completion of an operation that MPI offers in a blocking, a non-blocking and a persistent form.
 ///
-/// `R` names the request of the non-blocking form. Collectives always number it; a message may also go without a number
-/// (see [`MessageCompletion`]).
+/// `R` names the request of the non-blocking form. Collectives always number it; a message may have none (see
+/// [`MessageCompletion`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Completion<R = RequestId> {
     /// The operation is done when the call returns: `MPI_Send`, `MPI_Bcast`.

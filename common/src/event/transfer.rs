@@ -14,8 +14,8 @@ pub struct Transfers {
 }
 
 impl Event {
-    /// The messages that the event describes. A probe transfers none, and the messages that a collective is made of are
-    /// not described. A partitioned message is not among them either: it leaves in parts, as they become ready.
+    /// The messages that the event describes. A probe transfers none, and the messages of a collective are not
+    /// described. Partitioned messages are not included either: they depart in parts, as these become ready.
     #[must_use]
     pub fn transfers(&self) -> Transfers {
         let (sent, received, at_start_of) = match self {

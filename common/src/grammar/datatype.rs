@@ -14,8 +14,8 @@ pub(super) fn element(f: &mut Fields) -> Result<Option<Bytes>, ParseError> {
     size(f.datatype()?).map(Some).ok_or_else(unknown)
 }
 
-/// The size of one element of datatype `id`, as SimGrid 3.32 numbers them (`smpi_datatype.cpp`); `None` for a number
-/// that it does not know. Derived types are all −1 there, their size is lost: SimGrid replays them as nothing.
+/// The size of one element of datatype `id`, as SimGrid 3.32 numbers them (`smpi_datatype.cpp`); `None` for an unknown
+/// number. Derived types are all −1 there, so their size is lost: SimGrid replays them as size zero.
 pub(super) fn size(id: i64) -> Option<Bytes> {
     Some(Bytes(match id {
         -1 => 0,

@@ -13,8 +13,8 @@ use super::temporary::Temporary;
 /// Links that are followed before a name is given up.
 const MOST_LINKS: usize = 40;
 
-/// A file that is being written: a new one beside `path` that replaces the one at `path` when it is finished, or, for a
-/// device, a pipe or a socket, the thing itself. Small writes are gathered, and errors name the path.
+/// A file that is being written: a new one next to `path` that replaces the one at `path` when it is finished, or, for
+/// a device, a pipe or a socket, the object itself. Small writes are buffered, and errors name the path.
 #[derive(Debug)]
 pub struct OutputFile {
     path: PathBuf,

@@ -12,8 +12,8 @@ use crate::input::{BYTE_ORDER_MARK, other_encoding};
 
 /// Lines longer than this are no trace. An `alltoallw` among 100,000 ranks takes about 2 MB.
 const LONGEST_LINE: usize = 64 << 20;
-/// Members up to this size are checked against their checksum before a line of them is believed; titr's own are far
-/// smaller. Larger ones (a whole trace gzipped at once) are read as they come.
+/// Members up to this size are checked against their checksum before any of their lines is used; titr's own are far
+/// smaller. Larger ones (a whole trace gzipped at once) are used as they are read.
 const CHECKED_MEMBER: usize = 4 << 20;
 /// How much is read at a time.
 const PIECE: usize = 16 << 10;

@@ -16,9 +16,8 @@ pub struct ProcessTime {
     pub cpu: f64,
     /// CPU time of the threads that call MPI, of each from its first call on: in computation and in calls.
     pub calling_threads: f64,
-    /// CPU time of the computation between the calls that was counted, by
-    /// [`Counter::rate`](crate::trace::manifest::Counter::rate) or, where instructions were counted, by the rate of the
-    /// reference kernel; absent where neither is known.
+    /// CPU time of the counted computation between calls, by [`Counter::rate`](crate::trace::manifest::Counter::rate)
+    /// or, if instructions were counted, by the rate of the reference kernel; absent if neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computation: Option<f64>,
     /// CPU time of other threads of the program: of those that never call MPI, and of those that do, before their first call.
@@ -32,8 +31,8 @@ pub struct ProcessTime {
     pub children: f64,
     /// Time that passed for the threads that call MPI, of each from its first call on, added up.
     pub calling_elapsed: f64,
-    /// The part of that in which they neither were in a call of MPI nor had CPU time: they waited for a device, a file, another
-    /// thread or a core. Absent where the counter cannot tell.
+    /// The part of that in which they were not in an MPI call and had no CPU time: they waited for a device, a file,
+    /// another thread or a core. Absent if the counter cannot measure it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<f64>,
     /// Time in which the threads that call MPI could have run and waited for a core, in calls of MPI or not. Absent where the

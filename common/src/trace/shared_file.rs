@@ -53,8 +53,8 @@ impl SharedFile {
     }
 }
 
-/// Ranks that a file may speak of however short it is. One that speaks of more has a line for each: a first column beyond
-/// is damage, and would take the memory of a world.
+/// Number of ranks that a file may name regardless of its length. A file with more ranks has a line for each: a larger
+/// first column is damage, and would take the memory of a world.
 const FEW_RANKS: u64 = 1 << 10;
 
 /// The number of ranks in the file: the largest rank in the first column, plus one.

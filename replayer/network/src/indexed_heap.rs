@@ -25,8 +25,9 @@ impl<T: Copy + Eq + Into<u64>> PartialOrd for Deadline<T> {
     }
 }
 
-/// A heap of at most one entry a key, where keys are small numbers. Because each key's place in the heap is known, a
-/// key whose time changes is moved by O(log n) comparisons: the heap holds nothing stale and is never rebuilt.
+/// A heap with at most one entry per key, for keys that are small numbers. The position of each key in the heap is
+/// known, so a key is moved with O(log n) comparisons when its time changes: the heap has no stale entries and is never
+/// rebuilt.
 #[derive(Debug, Default)]
 pub(super) struct IndexedHeap<T = Time> {
     heap: Vec<(Deadline<T>, u32)>,

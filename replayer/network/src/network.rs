@@ -99,8 +99,8 @@ pub(crate) fn no_route(topology: &dyn Topology, (from, to): (HostId, HostId)) ->
     Unreachable::NoRoute { from: topology.host_name(from), to: topology.host_name(to) }
 }
 
-/// Why `transfer` could not arrive if it were injected at `now`, where it would take the time `unloaded` alone;
-/// infinite latency is a route that the topology does not have.
+/// The reason why `transfer` could not arrive if it were injected at `now`, given its time `unloaded` in an idle
+/// network; an infinite latency means that the topology has no such route.
 pub(crate) fn unreachable(
     topology: &dyn Topology,
     now: Time,

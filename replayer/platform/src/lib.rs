@@ -118,22 +118,21 @@ impl PlatformError {
 }
 
 impl Platform {
-    /// Reads the platform that a file describes, titr's own or SimGrid's, with `KEY=VALUE` overrides on top, whose keys are
-    /// dotted: `network.flow.preset=cm02`.
+    /// Reads the platform in a file, titr's own or SimGrid's, with `KEY=VALUE` overrides, whose keys are dotted:
+    /// `network.flow.preset=cm02`.
     ///
     /// # Errors
-    /// If the file cannot be read, or the file or an override describes no platform.
+    /// If the file cannot be read, or the file or an override is not valid.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Self, PlatformError> {
         let text = input::read_text(path, WRITTEN_BY_PROGRAM)
             .map_err(|source| PlatformError::Unreadable { path: path.to_owned(), source })?;
         Self::parse(path, text, overrides)
     }
 
-    /// Reads the platform that the text of a file describes, like [`Platform::load`]. Files that the text names are found from
-    /// its `path`.
+    /// Reads the platform in a text, like [`Platform::load`]. Files named in the text are relative to its `path`.
     ///
     /// # Errors
-    /// If the text or an override describes no platform.
+    /// If the text or an override is not valid.
     pub fn parse(path: &Path, text: String, overrides: &[String]) -> Result<Self, PlatformError> {
         Ok(build::platform(path, text, overrides)?)
     }

@@ -108,11 +108,11 @@ impl From<Library> for Progress {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rendezvous {
-    /// The sender sends the data when it sees the answer: Open MPI's `ob1` where the network cannot read remote memory, such as
-    /// TCP (`mca_pml_ob1_recv_frag_callback_ack`), and MPICH's `ch4` (`MPIDIG_send_cts_target_msg_cb`).
+    /// The sender sends the data when it sees the answer: Open MPI's `ob1` if the network cannot read remote memory,
+    /// such as TCP (`mca_pml_ob1_recv_frag_callback_ack`), and MPICH's `ch4` (`MPIDIG_send_cts_target_msg_cb`).
     #[default]
     ClearToSend,
-    /// The receiver's adapter reads the data, and the sender's processor has no part in it: `ob1` on adapters that can
+    /// The receiver's adapter reads the data without the sender's processor: `ob1` on adapters that support this
     /// (`mca_pml_ob1_recv_request_progress_rget`), and UCX and libfabric on InfiniBand.
     Get,
 }

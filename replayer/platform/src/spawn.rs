@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use titr_common::units::{Quantity, Seconds};
 
-/// The time that `MPI_Comm_spawn` and `MPI_Comm_spawn_multiple` take before the processes they start are in `MPI_Init`;
-/// nothing by default. It is a matter of the launcher (`prted` of PRRTE, `hydra`, `srun`), of the operating system and
-/// of where programs are read from, and not of MPI.
+/// The time that `MPI_Comm_spawn` and `MPI_Comm_spawn_multiple` take before the new processes are in `MPI_Init`; zero
+/// by default. It depends on the launcher (`prted` of PRRTE, `hydra`, `srun`), on the operating system and on the
+/// storage of the programs, and not on MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spawn {

@@ -57,8 +57,8 @@ impl Servers {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CollectiveAccess {
-    /// Aggregators where the data of the members is interleaved in the file, and otherwise every member its own: ROMIO's
-    /// `romio_cb_write = automatic`, its default.
+    /// Aggregators if the data of the members is interleaved in the file; otherwise every member accesses its own data.
+    /// ROMIO's default, `romio_cb_write = automatic`.
     #[default]
     Automatic,
     /// Aggregators access the storage, and exchange the data with the other members: ROMIO's `enable`.

@@ -26,8 +26,8 @@ pub struct DryRun {
     /// Why the trace cannot be replayed to its end without anything left over, or amounts of data that do not fit each other;
     /// nothing if the trace is sound.
     pub findings: Vec<String>,
-    /// Amounts of data that do not fit each other, where the recorded run went on after MPI's error and came to its end, and
-    /// a replay with the algorithms of any library does, too.
+    /// Inconsistent amounts of data, if the recorded run continued after MPI's error and ended normally, and a replay
+    /// with the algorithms of any library does so as well.
     pub survived: Vec<String>,
 }
 

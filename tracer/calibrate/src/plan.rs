@@ -16,8 +16,8 @@ const FEWEST_SAMPLES: u32 = 3;
 /// A sample repeats the pattern for about so long.
 const SAMPLE: f64 = 2e-3;
 const MOST_REPETITIONS: f64 = 100.0;
-/// The largest message; the largest that is tried in search of the eager threshold, even if there is no time for larger ones;
-/// and the largest if there is.
+/// The largest message; the largest one that is tried in search of the eager threshold, even if there is no time for
+/// larger ones; and the largest one if there is.
 const LARGEST: u64 = 16 << 20;
 const LEAST_EAGER: u64 = 256 << 10;
 const LARGEST_EAGER: u64 = 4 << 20;

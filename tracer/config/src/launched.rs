@@ -3,8 +3,8 @@
 //! The tracer sends words, each in a datagram, to a socket named by an environment variable. There is no answer, and
 //! without a receiver the words are lost.
 
-/// The variable with the number of the process that `titrace` became, a slash, and more. It is the abstract name of the
-/// socket, too. It does not begin as the settings do, for it is none.
+/// The variable with the number of the process that `titrace` became, a slash, and more. It is also the abstract name
+/// of the socket. It has another prefix than the settings, because it is not one.
 pub const VARIABLE: &str = "_TITRACE_LAUNCHED";
 
 /// Maximum length of a name: a socket's name has 108 bytes, including a terminating 0.

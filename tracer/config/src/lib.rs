@@ -36,8 +36,8 @@ pub struct Config {
     pub gather: Option<Gathering>,
     /// `TITRACE_MODE`: the contents of the trace.
     pub mode: Mode,
-    /// `TITRACE_COLLECTIVES`: algorithms that an extended trace uses in place of the library's choice, `bcast=binomial`.
-    /// What names there are depends on the library, and is not known here.
+    /// `TITRACE_COLLECTIVES`: algorithms that an extended trace uses instead of the library's choice, `bcast=binomial`.
+    /// The valid names depend on the library, and are not known here.
     pub collectives: String,
     /// `TITRACE_PART`: the part of the program that is traced.
     pub part: Part,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use titr_common::event::Rank;
 
-/// Variables in which schedulers and launchers name the job, the most telling first: Slurm, PBS and Torque, LSF, Grid
+/// Variables in which schedulers and launchers name the job, the most reliable first: Slurm, PBS and Torque, LSF, Grid
 /// Engine, Cobalt, Flux, and then PMIx, which Open MPI's `mpirun` sets, and Open MPI's own.
 const JOBS: [&str; 8] = [
     "SLURM_JOB_ID",

@@ -182,8 +182,8 @@ impl Extrapolation {
         self.ns + tsc.wrapping_sub(self.tsc) as i64 as f64 * self.ns_per_tick
     }
 
-    /// Reads both clocks at one moment, and gives an earlier one from which on the thread was on its core. None if it was
-    /// preempted at every try; then the preemption flag is not set.
+    /// Reads both clocks at one moment, and returns an earlier one since which the thread was on its core. `None` if it
+    /// was preempted in every attempt; then the preemption flag is not set.
     fn synchronise(&mut self) -> Option<u64> {
         for _ in 0..TRIES {
             self.flag.set();

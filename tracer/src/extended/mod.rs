@@ -289,8 +289,8 @@ impl Engine {
         self.state().background.take(request).unwrap_or_default()
     }
 
-    /// Tells the handlers of errors of the program's communicators which collectives have failed that the program has seen
-    /// completed since the last time, and returns the first error.
+    /// Calls the error handlers of the program's communicators for failed collectives whose completion the program has
+    /// seen since the last call, and returns the first error.
     pub fn raise(&self) -> Option<ErrorCode> {
         let errors = self.state().background.take_errors();
         errors.iter().for_each(|&(comm, error)| pmpi::raise(comm, error));

@@ -104,8 +104,8 @@ impl<'c> AccessCall<'c> {
         })
     }
 
-    /// The byte of the file at which the access starts, before the call has moved a pointer. `None` where the place is
-    /// not the rank's own, and where MPI does not say.
+    /// The byte of the file at which the access starts, before the call has moved a pointer. `None` if the position is
+    /// not the rank's own, or if MPI does not reveal it.
     pub(super) fn start(&self) -> Option<u64> {
         if self.is_own_place() { pmpi::access_start(self.file, self.offset) } else { None }
     }

@@ -78,8 +78,8 @@ struct Flush {
     error: Option<String>,
 }
 
-/// Starts the thread, which creates the files, works off the full buffers until that ends or is disconnected, and gives
-/// them back. It leaves the rank's entry as it was written.
+/// Starts the thread, which creates the files, processes the full buffers until that ends or is disconnected, and
+/// returns them. It leaves the rank's entry as it was written.
 pub(super) fn start(files: Destination, buffers: Buffers) -> io::Result<JoinHandle<io::Result<Option<RankEntry>>>> {
     let created = Arc::new(OnceLock::new());
     let thread = spawn({

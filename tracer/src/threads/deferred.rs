@@ -12,8 +12,8 @@ use super::queue::PublicationQueue;
 use super::{SharedRecorder, Thread};
 use crate::record::{CompletionCall, HeldRequests, Match, Recorder, RecvArgs, RequestRef, SendArgs};
 
-/// The number of calls that a thread publishes before it records them, unless another thread is about to. Also the greatest
-/// number of requests of a wait that is published.
+/// The number of calls that a thread publishes before it records them, unless another thread is about to. Also the
+/// maximum number of requests in a wait that is published.
 const MANY: usize = 64;
 /// The number of calls that a thread publishes before it waits for that.
 const FULL: usize = 4 * MANY;

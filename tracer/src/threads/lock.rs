@@ -17,8 +17,8 @@ use crate::nap::nap;
 
 /// The number of times to look again at once: as long as some calls are recorded.
 const AT_ONCE: u32 = 100;
-/// The number of times to look before sleeping, the last of them after letting others run: a thread that holds a recorder
-/// for long waits for the flush thread.
+/// The number of attempts before sleeping, the last of them after yielding: a thread that holds a recorder for long
+/// waits for the flush thread.
 const LOOKS: u32 = AT_ONCE + 100;
 const NAP: Duration = Duration::from_micros(50);
 

@@ -92,9 +92,8 @@ impl SharedRecorder {
         Some(body(recorder, thread))
     }
 
-    /// Lets `body` use the recorder, when everything that threads have published is recorded; `None` if a thread uses
-    /// it. For a thread that is not the program's, and that no thread of the program takes for one that gets in its
-    /// way.
+    /// Calls `body` with the recorder, after recording everything that threads have published; `None` if a thread uses
+    /// the recorder. For a thread that does not belong to the program, and does not count as contention.
     pub fn try_with<R>(&self, until_end: bool, body: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
         self.contention.observed.store(true, Ordering::Relaxed);
         let result = self.lock.try_lock().and_then(|mut state| {
@@ -134,8 +133,8 @@ impl SharedRecorder {
         recorder.abandon(function);
     }
 
-    /// Records no more, and gives the recorder to be ended; `thread` is the thread that ends it. `None` if nothing was
-    /// recorded, or if another thread is in the middle of it and may never come out, as in a signal handler.
+    /// Stops recording, and returns the recorder to be ended by `thread`. `None` if nothing was recorded, or if another
+    /// thread holds it and may never release it, as in a signal handler.
     pub fn take(&self, thread: Option<&mut Thread>) -> Option<Recorder> {
         let Guarded { mut recorder, mut queues, .. } = self.lock.lock_soon()?.take()?;
         queues.drain(Until::End, |publisher, call| call.record(&mut recorder, publisher));

@@ -119,8 +119,8 @@ impl Thread {
         computed
     }
 
-    /// Runs `call`, and returns when it was made and when it returned, in extended traces. A call whose callbacks have
-    /// made calls begins when the last of these has returned: the calls of a thread do not overlap.
+    /// Runs `call`, and returns its start and end, in extended traces. A call whose callbacks have made calls begins
+    /// when the last of these has returned: the calls of a thread do not overlap.
     #[inline]
     pub(crate) fn timed<R>(&mut self, call: impl FnOnce(&mut Self) -> R) -> (R, Option<Span>) {
         let begin = self.now();

@@ -32,9 +32,9 @@ super::chapter! {
 #[allow(non_upper_case_globals, reason = "spelled as MPI spells it")]
 pub static MPI_Pcontrol: Function = Function::new("MPI_Pcontrol", "PMPI_Pcontrol\0", 1, Effect::Local, |_| {});
 
-/// A variadic function cannot be written in Rust, but where variable arguments are passed as others are it can be
-/// received: as many words as there are registers for are passed on. No library reads them (MPI 4.0 §15.2.4 gives
-/// them no meaning), so that it is enough for a `level` and a few integers.
+/// A variadic function cannot be written in Rust, but on ABIs that pass variable arguments like others, it can be
+/// received: as many words as there are registers are passed on. No library reads them (MPI 4.0 §15.2.4 gives them no
+/// meaning), so a `level` and a few integers suffice.
 const WORDS: usize = 6;
 
 extern "C-unwind" fn entered(level: usize, a: usize, b: usize, c: usize, d: usize, e: usize) -> usize {

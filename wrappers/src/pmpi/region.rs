@@ -127,8 +127,8 @@ impl Region {
         Ok(())
     }
 
-    /// Elements of the region as `MPI_Pack` accepts them. MPICH's refuses `MPI_BOTTOM`, from which collectives take elements
-    /// of absolute addresses (MPI 4.0 §5.1.5).
+    /// Elements of the region in a form that `MPI_Pack` accepts. MPICH's rejects `MPI_BOTTOM`, from which collectives
+    /// take elements with absolute addresses (MPI 4.0 §5.1.5).
     fn elements(&self, address: usize, count: c_int) -> Result<Elements, ErrorCode> {
         let is_absolute =
             || !is_named(self.datatype) && true_extent(self.datatype).is_some_and(|(lower, _)| lower != 0);

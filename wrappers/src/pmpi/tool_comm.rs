@@ -6,7 +6,7 @@ use super::{ErrorCode, allreduce, free, split};
 use crate::abi::Abi;
 use crate::argument::{Comm, Op};
 
-/// A communicator of the tool's own, with the members of one of the program's: no message on it is the program's. Freed
+/// A communicator of the tool, with the members of one of the program's: no message on it belongs to the program. Freed
 /// when dropped, by all members together.
 pub struct ToolComm {
     abi: &'static Abi,

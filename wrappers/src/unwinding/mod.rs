@@ -83,9 +83,9 @@ impl Unwinder {
         self.changes
     }
 
-    /// Shows the caller to `visit`, then the calls around it, from within to without, until it has seen enough, each with
-    /// whether its code is the MPI library's. The caller's function has not returned, and has called this thread's last
-    /// call of MPI. The outermost function returns to 0.
+    /// Passes the caller to `visit`, then the calls around it, innermost first, until it has seen enough, each with
+    /// whether its code belongs to the MPI library. The caller's function has not returned, and has made this thread's
+    /// last MPI call. The outermost function returns to 0.
     pub fn walk(&mut self, caller: Caller, mut visit: impl FnMut(Caller, bool) -> ControlFlow<()>) {
         let mut walk = Walk { unwinder: self, is_checked: false };
         let mut shown = 0;

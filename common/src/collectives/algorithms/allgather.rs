@@ -140,8 +140,8 @@ pub(in crate::collectives) fn ring(steps: &mut Schedule, comm: Comm, root: Membe
 /// Length of a chunk in [`Allgatherv::PipelinedRing`] (`MPIR_CVAR_ALLGATHERV_PIPELINE_MSG_SIZE`).
 const CHUNK: u64 = 32_768;
 
-/// [`Allgatherv::PipelinedRing`]: sending and receiving go through the blocks independently, a chunk of each a round. An
-/// empty block takes a round, but no message.
+/// [`Allgatherv::PipelinedRing`]: sending and receiving traverse the blocks independently, one chunk of each per round.
+/// An empty block takes a round, but no message.
 pub(in crate::collectives) fn pipelined_ring(comm: Comm, blocks: &Blocks, element: u64) -> Schedule {
     let mut steps = Schedule::with(Empty::Skipped);
     steps.append(own_block(comm, blocks));

@@ -191,8 +191,8 @@ fn down(tree: &Tree, data: Data, segment: u64) -> Schedule {
     steps
 }
 
-/// Segment by segment down a tree whose top is member 0, which gets everything from the root first. Who receives posts
-/// the receives of all segments before it waits for the first. What does not fill a segment is [`left_over`].
+/// Segment by segment down a tree whose top is member 0, which first gets everything from the root. A receiver posts
+/// the receives of all segments before it waits for the first. The rest that does not fill a segment is [`left_over`].
 fn posted(tree: &Tree, comm: Comm, root: Member, data: Data, segment: u64) -> Schedule {
     let mut steps = Schedule::new();
     if root != 0 && comm.me == root {

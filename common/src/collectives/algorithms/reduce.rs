@@ -189,8 +189,9 @@ fn chain_in_rounds(tree: &Tree, data: Data, segment: u64) -> Schedule {
     steps
 }
 
-/// Segment by segment up a tree. Two buffers take turns: while one message is reduced, the next one arrives. An operation
-/// that commutes saves a copy: the first child's data arrives where the result will be, and the member's own joins it.
+/// Segment by segment up a tree. Two buffers alternate: while one message is reduced, the next one arrives. A
+/// commutative operation saves a copy: the first child's data arrives in the place of the result, and the member's own
+/// data is added to it.
 fn up(tree: &Tree, data: Data, segment: u64, result: Buffer, is_commutative: bool) -> Schedule {
     let mut steps = Schedule::new();
     let stride = data.segment_elements(segment);

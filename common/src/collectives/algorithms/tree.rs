@@ -110,8 +110,8 @@ impl Tree {
         Self::new(comm, root, parent, children)
     }
 
-    /// The binary tree rooted at the last member in which a node comes right after its two subtrees, the right child's
-    /// before the left child's, so that reducing along it keeps the order of ranks.
+    /// The binary tree rooted at the last member in which a node follows its two subtrees, the right child's before the
+    /// left child's, so that reducing along it preserves the order of ranks.
     pub fn in_order_binary(comm: Comm) -> Self {
         let (mut first, mut size) = (0, comm.size);
         let mut tree = Self::default();

@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 
 use super::reach::Lookback;
 
-/// An event by its slot in a dictionary, and for how many more rounds a computation is expected before it.
+/// An event by its slot in a dictionary, and the number of further rounds in which a computation is expected before it.
 ///
-/// An event is expected to compute if it did so in one of the last [`PastEvent::ROUNDS`] rounds of its loop: measured
-/// computations are nothing now and then, and the first event of an inner loop may come after a computation that the
-/// others do not have.
+/// A computation is expected before an event if there was one in one of the last [`PastEvent::ROUNDS`] rounds of its
+/// loop: measured computations are occasionally zero, and the first event of an inner loop may follow a computation
+/// that the others do not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PastEvent(u32);
 

@@ -12,11 +12,11 @@ const CONTEXT: usize = 16;
 /// this.
 const DETOUR: usize = 8;
 
-/// The loops that a program went round last.
+/// The recent loops of a program.
 ///
-/// A program leaves its loop where an inner loop ends, where a round has an event more or less than that before, or for
-/// good. The event that comes then may be found at several distances: where it came last; where it last came after an
-/// end as this one; at the length of a loop of before. The events before it say which is likely; a wrong choice costs a
+/// A program leaves a loop when an inner loop ends, when a round has an event more or less than the one before, or for
+/// good. The next event may be found at several distances: its last occurrence; its last occurrence after an end like
+/// this one; or the length of an earlier loop. The preceding events show which one is likely; a wrong choice costs a
 /// line.
 #[derive(Debug, Default)]
 pub(super) struct Loops {

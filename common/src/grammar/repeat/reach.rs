@@ -63,10 +63,10 @@ impl Default for Lookback {
 const MARKS: usize = 8;
 const ENOUGH: usize = 4;
 
-/// Notices that events come again which were forgotten: that a program goes round a loop that is longer than the reach.
+/// Detects that forgotten events are repeated: that a program runs a loop that is longer than the reach.
 ///
-/// Some successive events are marked, and later others when twice as many have come, so that any loop is found in its third
-/// round at the latest, in little memory (R. P. Brent, BIT 20(2), 1980).
+/// Some successive events are marked, and others each time the number of events has doubled, so that any loop is found
+/// in its third round at the latest, in little memory (R. P. Brent, BIT 20(2), 1980).
 #[derive(Debug, Default)]
 pub(super) struct Recurrence {
     /// The hash and the number of each event that is marked.

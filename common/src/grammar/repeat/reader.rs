@@ -87,8 +87,8 @@ impl EventReader {
         self.memory = Some(Box::default());
     }
 
-    /// Whose `line` (without its newline) is, whose events it appends to `events`; `None` as in [`Parser::line`]. A
-    /// passage is of one reader until it is cleared.
+    /// Reads `line` (without its newline), appends its events to `events`, and returns its thread; `None` as in
+    /// [`Parser::line`]. A passage belongs to one reader until it is cleared.
     ///
     /// # Errors
     /// [`ParseError`] with the column, for a line that is not in the grammar; it appends nothing.

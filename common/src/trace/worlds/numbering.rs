@@ -24,8 +24,8 @@ impl Numbering {
         if number < self.size { Some(Rank(self.first.0 + number)) } else { self.foreign.get(&number).copied() }
     }
 
-    /// The number of a communicator, by the rank's own: several worlds have no `MPI_COMM_WORLD` in common, so the rank's world
-    /// gets the first number that programs give.
+    /// The global number of a communicator, from the rank's own: several worlds have no common `MPI_COMM_WORLD`, so the
+    /// rank's world gets the first number that programs assign.
     fn comm(&self, id: CommId) -> CommId {
         match id {
             _ if !self.is_one_of_several => id,

@@ -66,8 +66,8 @@ impl Replays {
         links
     }
 
-    /// The parts of each rank's time. The rank ends as long before the last as in the longer replay; it computes as much as the
-    /// trace says, and shares out the rest as extrapolated.
+    /// The parts of each rank's time. The rank ends as long before the last one as in the longer replay; its
+    /// computation is that of the trace, and the rest is distributed as extrapolated.
     fn ranks(&self, time: Seconds, work: &[Work]) -> Vec<Shares> {
         let more = self.left_out as f64 / self.between as f64;
         let ranks = self.longer.per_rank.iter().zip(&self.shorter.per_rank).zip(work);

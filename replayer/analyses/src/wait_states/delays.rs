@@ -121,8 +121,8 @@ struct Apportionment {
 }
 
 impl Apportionment {
-    /// Apportionment out a number of picoseconds in proportion to weights. What rounding leaves goes to those that it
-    /// took most from, and of these to the first.
+    /// Distributes a number of picoseconds in proportion to weights. The rounding remainder goes to those that lost
+    /// most by rounding, and of these to the first.
     fn compute(&mut self, total: u64, weights: impl Iterator<Item = u64> + Clone) {
         let Self { parts, order } = self;
         parts.clear();

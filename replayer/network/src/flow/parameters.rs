@@ -30,15 +30,15 @@ pub struct FlowParameters {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
-    /// A message alone takes the latency of its route and its bytes over the least bandwidth there, and nothing on the
-    /// way back. Messages from one process to another travel one after the other.
+    /// A message takes the latency of its route plus its bytes over the least bandwidth there when alone, and nothing
+    /// on the reverse route. Messages from one process to another travel one after the other.
     #[default]
     Plain,
     /// Fitted to MPI ping-pongs over TCP on Gigabit Ethernet: Clauss et al., "Single node on-line simulation of MPI
     /// applications with SMPI", IPDPS 2011. SimGrid's default for MPI.
     Smpi,
-    /// The values that links have, with acknowledgements, a window and 16 bytes more a message: Casanova and Marchal,
-    /// "A network model for simulation of grid application", LIP RR-2002-40.
+    /// The links' own values, with acknowledgements, a window and 16 additional bytes per message: Casanova and
+    /// Marchal, "A network model for simulation of grid application", LIP RR-2002-40.
     Cm02,
     /// Fitted to bulk TCP transfers: Velho and Legrand, "Accuracy study and improvement of network simulation in the
     /// SimGrid framework", SIMUTools 2009.

@@ -34,8 +34,8 @@ impl Delays {
         self.offer + channels * self.hop + self.consumption
     }
 
-    /// Cycles that `packets` of one message take over `route` with nothing in their way: until the first phit is with the
-    /// host, and from then on until the last is. On links that are not alike, the slowest sets the pace.
+    /// Cycles that `packets` of one message take over `route` without contention: until the first phit has reached the
+    /// host, and from then on until the last has. On unequal links, the slowest determines the pace.
     #[must_use]
     pub(super) fn unloaded(&self, spec: &PacketSpec, route: &[LinkId], packets: u64) -> (f64, f64) {
         let cables = if spec.graph().has_host_cables() { 2 } else { 0 };

@@ -85,7 +85,7 @@ fn greatest_common_divisor(one: u64, other: u64) -> u64 {
 pub(super) struct LinkTimings(Arc<[LinkTiming]>);
 
 impl LinkTimings {
-    /// The timings of the links of a graph. `None` if packets take links of the graph as if all were alike.
+    /// The timings of the links of a graph. `None` if packets treat all links of the graph as equal.
     ///
     /// # Errors
     /// If a link that packets take is faster than the clock, or has no bandwidth.

@@ -20,9 +20,9 @@ const LAST_CYCLE: u64 = 1 << 62;
 
 /// Routers under a workload.
 ///
-/// A message is offered in the first cycle that begins no earlier than it is injected, and delivered at the beginning of the
-/// cycle after that in which the last phit of its last packet to arrive is consumed. Messages that a host has for itself
-/// take its own link, if it has one, as if alone.
+/// A message is offered in the first cycle that begins no earlier than its injection, and delivered at the beginning of
+/// the cycle after the one in which the last phit of its last packet is consumed. Messages from a host to itself take
+/// the host's own link, if it has one, as if alone.
 #[derive(Debug)]
 pub struct PacketNetwork {
     spec: Arc<PacketSpec>,

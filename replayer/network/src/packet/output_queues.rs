@@ -117,8 +117,8 @@ impl OutputQueues {
         self.activate(output);
     }
 
-    /// A port that can pass a packet on, with that packet and its channel: the first channel with room behind, after the
-    /// channel served last. `room` tells of a channel of a port whether there is.
+    /// A port that can forward a packet, with that packet and its channel: the first channel with room behind it, after
+    /// the channel served last. `room` tells whether there is room behind a channel of a port.
     pub fn forward(
         &mut self,
         now: u64,

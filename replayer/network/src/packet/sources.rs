@@ -123,8 +123,8 @@ impl Sources {
         *first = at.min(*first);
     }
 
-    /// A packet of a message leaves its host, and others see to its arrival: the number that the message has with them,
-    /// which is its tag. Forgets the message with its last packet.
+    /// A packet of a message leaves its host, and another slab handles its arrival. Returns the message's number there,
+    /// which is its tag. Removes the message with its last packet.
     pub fn hand_over(&mut self, id: MessageId) -> MessageId {
         let progress = &mut self.messages[id.index()];
         let outside = MessageId(progress.message.tag as u32);

@@ -37,9 +37,9 @@ pub struct FatTree {
     limiters: Limiters,
 }
 
-/// The stages of a tree, from the hosts upwards. Routers are switches, numbered level by level from the lowest. Ports lead
-/// first down: child by child, and those to one child side by side; then up: parent by parent, and those to one parent side
-/// by side.
+/// The stages of a tree, from the hosts upwards. Routers are switches, numbered level by level from the lowest. Ports
+/// lead first down, child by child, with those to one child in sequence; then up, parent by parent, with those to one
+/// parent in sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stages(pub Vec<Stage>);
 
@@ -75,8 +75,8 @@ struct Laid {
 }
 
 impl Laid {
-    /// The position of the device whose digit of this stage is `digit` and which otherwise is labelled as the one at
-    /// `position`, where this stage's digit has one of `from` values, and now one of `to`.
+    /// The position of the device that has the label of the device at `position` except for `digit` in this stage. The
+    /// stage's digit has `from` values in the old level and `to` in the new one.
     fn redigit(self, position: u32, from: u32, to: u32, digit: u32) -> u32 {
         position % self.stride + self.stride * (digit + to * (position / self.stride / from))
     }
@@ -124,8 +124,8 @@ impl Laid {
 }
 
 impl FatTree {
-    /// The tree of these stages, from the hosts upwards: at least one, and no number 0. It is the caller's business that
-    /// they do not describe more cables than a `u32` counts ([`FatTree::cables`]).
+    /// The tree of these stages, from the hosts upwards: at least one, and no number 0. The caller ensures that they do
+    /// not describe more cables than a `u32` can count ([`FatTree::cables`]).
     #[must_use]
     pub fn new(stages: &[Stage], cable: Cable) -> Self {
         let mut laid = Vec::with_capacity(stages.len());

@@ -93,8 +93,8 @@ impl Lattice {
         }
     }
 
-    /// The steps along each dimension, negative if downwards, of a shortest way from one place to another, into `steps`.
-    /// Where several are shortest, `ties` — any number — chooses: ties that are random spread the load evenly.
+    /// Stores in `steps` the steps along each dimension, negative if downwards, of a shortest path from one place to
+    /// another. If several are shortest, `ties` — any number — chooses: random numbers spread the load evenly.
     pub fn displacement(&self, from: u32, to: u32, ties: u64, steps: &mut [i32]) {
         let (mut from, mut to) = (from, to);
         for (step, &size) in steps.iter_mut().zip(&self.sizes) {

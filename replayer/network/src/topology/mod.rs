@@ -126,16 +126,16 @@ pub trait Topology: Debug + Send + Sync {
     /// The name of a link in reports: `node-3 up`, `node-5 +x`.
     fn link_name(&self, link: LinkId) -> String;
 
-    /// The class of a link, whose links a machine has of one kind: a dimension, a level. Where a topology has no such
-    /// thing, links of one bandwidth and latency are a class.
+    /// The class of a link, such as a dimension or a level, whose links are of one kind in a real machine. If a
+    /// topology has no such classes, links with equal bandwidth and latency are a class.
     fn link_class(&self, link: LinkId) -> String {
         self.links().get(link.index()).map_or_else(String::new, |&Link { bandwidth, latency, .. }| {
             format!("links of {} a second and {} us", volume(Bytes(bandwidth as u64)), latency.0 * 1e6)
         })
     }
 
-    /// Appends to `route` the links that a message from one host to another takes, in order. A host has a route to
-    /// itself where messages can turn round at the first switch; where there is no such switch, nothing is appended.
+    /// Appends to `route` the links of a message from one host to another, in order. A host has a route to itself if
+    /// messages can return at the first switch; if there is no such switch, nothing is appended.
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>);
 
     /// Time that a message between two hosts takes besides the latencies of its links: their distance by coordinates.
@@ -143,11 +143,11 @@ pub trait Topology: Debug + Send + Sync {
         Seconds(0.0)
     }
 
-    /// The graph of routers that packets pass. Where a topology does not describe its routers, they are those between the
+    /// The graph of routers for packets. If a topology does not describe its routers, they are the routers between the
     /// links of its routes, and packets follow these routes.
     ///
     /// # Errors
-    /// If packets cannot pass the topology.
+    /// If packets cannot use the topology.
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
         written_routes::router_graph(self)
     }

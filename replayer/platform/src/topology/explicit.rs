@@ -126,8 +126,8 @@ fn pieces(source: &Source, routes: &[RouteTable], nodes: &Numbers, links: &Numbe
     Ok(pieces)
 }
 
-/// Finds fault with hosts between which there is no route, and, where messages within a host turn round in the network, with
-/// hosts that have no route to themselves.
+/// Rejects hosts without a route between them and, if messages within a host travel through the network, hosts without
+/// a route to themselves.
 fn all_connected(source: &Source, hosts: &[Spanned<String>], network: &dyn Topology, turns_round: bool) -> Checked<()> {
     let mut route = Vec::new();
     for (from, name) in (0..).zip(hosts) {

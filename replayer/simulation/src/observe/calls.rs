@@ -113,8 +113,8 @@ pub struct CollectiveCall {
     pub name: &'static str,
     /// The communicator.
     pub communicator: CommunicatorId,
-    /// The number of the collective on the communicator, from 0 and the same for all members. All starts of a persistent one
-    /// have the number that it got when it was set up.
+    /// The number of the collective on the communicator, from 0 and the same for all members. All starts of a
+    /// persistent collective have the number assigned when it was set up.
     pub number: u64,
     /// The operation that its end completes.
     pub operation: OperationId,

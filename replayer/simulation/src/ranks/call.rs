@@ -145,8 +145,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     }
 }
 
-/// Looks up the recorded match or cancellation of a receive that leaves its source or tag open; `None` if it leaves
-/// neither open, or if the trace does not tell within reach.
+/// Looks up the recorded match or cancellation of a wildcard receive; `None` if the receive has no wildcard, or if the
+/// trace does not have the match within reach.
 fn recorded(
     programs: &mut Programs<impl EventSource>,
     index: ThreadIndex,

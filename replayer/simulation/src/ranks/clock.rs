@@ -15,8 +15,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// Notes that one of the awaited operations was completed at `now`, which costs the waiter `overhead`, in seconds.
-    /// Returns the time that the overhead ends after it began.
+    /// Records that one of the awaited operations was completed at `now`, which costs the waiter `overhead`, in
+    /// seconds. Returns the duration of the overhead in simulated time.
     pub(super) fn complete(&mut self, now: Time, overhead: Seconds) -> Time {
         let begin = self.time.max(now);
         self.time = begin + overhead;

@@ -34,8 +34,8 @@ pub(super) struct CollectiveInstance {
     pub(super) word: &'static str,
     context: Context,
     members: Rc<Members>,
-    /// The number of the collective on its communicator. Only to tell apart those that are open at one time: it may wrap
-    /// around, and all starts of a persistent one have the same, as one is over before the next.
+    /// The number of the collective on its communicator, which only distinguishes collectives that are open at the same
+    /// time: it may wrap around, and all starts of a persistent one share it, because one is over before the next.
     tag: Tag,
     steps: CollectiveSteps,
     next: usize,

@@ -162,7 +162,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     }
 
     /// The message that `waiter` waits for in an operation of this `kind`, in words, and the rank at its other end;
-    /// `None` for a collective, whose own operations tell.
+    /// `None` for a collective, which is described by its own operations.
     fn wait(&self, waiter: Waiter, kind: OperationKind) -> Option<(String, Option<Actor>)> {
         let within = match waiter {
             Waiter::Thread(_) | Waiter::Synchronisation(_) | Waiter::ActiveMessage(_) | Waiter::FileCall(_) => None,

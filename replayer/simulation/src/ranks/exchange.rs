@@ -332,8 +332,8 @@ impl Exchange {
         }
     }
 
-    /// Cancels a send or a receive that has no match yet and has not left; any other runs its course
-    /// (MPI 4.0 §3.8.4: either it completes or it is cancelled).
+    /// Cancels a send or a receive that has no match yet and has not departed; any other completes normally (MPI 4.0
+    /// §3.8.4: either it completes or it is cancelled).
     pub(super) fn cancel(&mut self, operation: OperationId, now: Time, observer: &mut impl Observer) {
         let cancelled = match self.operations.kind(operation) {
             OperationKind::Receive(receiver, selector) => self.matching.withdraw(receiver, selector, operation),

@@ -40,7 +40,7 @@ struct Answer {
 }
 
 /// The moment at which a receiver answers. Simulated requests and answers take no time, but an answer to a request that
-/// is sent at this moment comes after one to a request that was there.
+/// is sent at this moment comes after an answer to a request that was already present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Moment {
     pub(super) at: Time,

@@ -85,8 +85,8 @@ struct Constraint {
     capacity: f64,
     /// Bytes per second that slack on this link is counted in.
     quantum: f64,
-    /// The quanta that would be left if all its flows had their bounds. A whole number, because sums of whole numbers come
-    /// back to where they were; wide enough for any number of flows of any bound.
+    /// The quanta that would remain if all its flows had their bounds. An integer, because sums of integers are exactly
+    /// reversible; wide enough for any number of flows with any bounds.
     slack: i128,
     /// Σ n·w·r of its flows; kept while there is no slack.
     load: f64,

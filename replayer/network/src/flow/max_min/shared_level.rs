@@ -48,8 +48,8 @@ impl MaxMinSolver {
         self.shared.is_some_and(|shared| self.flows[flow.index()].bottleneck == Some(shared.link))
     }
 
-    /// Moves the shared level for all flows that came and went since the rates were last solved. Returns whether that was
-    /// right: if not, nothing is solved yet.
+    /// Changes the shared level for all flows that started or ended since the rates were last solved. Returns whether
+    /// that was valid: if not, nothing is solved yet.
     pub(super) fn update_shared_level(&mut self, changed: &mut Vec<FlowId>) -> bool {
         let Some(SharedLevel { link, .. }) = self.shared else { return false };
         let elsewhere = self.freed.iter().any(|&freed| freed != link);

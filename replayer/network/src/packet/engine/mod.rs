@@ -103,8 +103,8 @@ pub(super) fn in_slabs(spec: &PacketSpec, threads: usize) -> Box<dyn Engine> {
     }
 }
 
-/// The engine for one type of routing, which is fixed at compile time because the engine asks it several times for each
-/// hop of a packet. So is whether there are links that are `UNEVEN`.
+/// The engine for one type of routing, fixed at compile time because the engine calls the routing several times for
+/// each hop of a packet. Whether there are `UNEVEN` links is fixed at compile time as well.
 #[derive(Debug)]
 struct RoutedEngine<R, const UNEVEN: bool> {
     parameters: PacketParameters,

@@ -153,8 +153,8 @@ impl Uneven {
         ready > now
     }
 
-    /// Lets a channel take its link at `now`: no channel of the link is idle until the cycle that is returned, with the
-    /// cycle in which the header is in the next queue.
+    /// Gives a channel its link at `now`. Returns the cycle until which no channel of the link is idle, and the cycle
+    /// in which the header is in the next queue.
     pub fn occupy(&mut self, output: OutputId, now: u64, mut set_busy: impl FnMut(OutputId)) -> (u64, u64) {
         let router_delay = self.router_delay;
         let Some(Medium { timing, remainder, channels, .. }) = self.of(output) else { return (now, now) };

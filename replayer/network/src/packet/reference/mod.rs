@@ -260,8 +260,8 @@ impl<'a, R: Routing> Reference<'a, R> {
         places - (self.queues[queue].len() + coming) as u32
     }
 
-    /// Packets that a channel of a port has room for. Where a packet has to pass an output queue first, that is none if the
-    /// output queue is full, or else the room of both queues together.
+    /// The number of packets that a channel of a port has room for. If packets pass an output queue first, this is zero
+    /// if the output queue is full, or else the room of both queues together.
     fn room_for_requests(&self, output: OutputId, channel: ChannelIndex) -> u32 {
         let Some(next) = self.layout.outputs[output.index()].queue(channel) else { return 0 };
         let behind = self.room(next.index());

@@ -59,8 +59,9 @@ pub struct Header {
 /// steps left along each dimension, or an intermediate router and whether the packet has passed it. [`depart`](Self::depart)
 /// and [`hop`](Self::hop) write the state, and the other methods read it.
 ///
-/// `arrival` is the virtual channel of the router before by which a packet came, or `None` if its host is attached to
-/// this router. `room` tells for how many packets a virtual channel of a port has room: for none while the port is busy.
+/// `arrival` is the virtual channel by which a packet came from the previous router, or `None` if its host is attached
+/// to this router. `room` is the number of packets that a virtual channel of a port has room for: zero while the port
+/// is busy.
 pub trait Routing: Clone + Debug + Send + Sync + 'static {
     /// Virtual channels of each link.
     fn virtual_channels(&self) -> u32;
@@ -81,9 +82,9 @@ pub trait Routing: Clone + Debug + Send + Sync + 'static {
     /// Writes the state of a packet that starts at router `from`.
     fn depart(&self, _from: RouterId, _header: &Header, _state: &mut [i32]) {}
 
-    /// The port that a packet at router `at`, which is not its destination, has to take, if it has no choice. Asked once,
-    /// when the packet is on its way to the router. A port that some packets have to take must not be [chosen](Self::choose)
-    /// by others.
+    /// The port that a packet at router `at`, which is not its destination, has to take, if it has no choice. Called
+    /// once, when the packet is on its way to the router. A port that some packets have to take must not be
+    /// [chosen](Self::choose) by others.
     fn fixed_output(&self, _at: RouterId, _header: &Header, _state: &[i32]) -> Option<PortIndex> {
         None
     }

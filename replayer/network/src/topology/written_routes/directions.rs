@@ -208,8 +208,8 @@ impl Places {
         Joined::Now
     }
 
-    /// Makes one of the ends of channels of one link that begin at one place, and of the beginnings of those that end at one
-    /// place. Returns whether any two became one.
+    /// Merges the ends of channels of one link that begin at one place, and the beginnings of those that end at one
+    /// place. Returns whether any two places were merged.
     fn join_ends(&mut self, channels: &[DirectedLink]) -> bool {
         let mut joined = false;
         let (mut ends, mut beginnings) = (FxHashMap::default(), FxHashMap::default());

@@ -69,10 +69,10 @@ impl RouteTable {
     }
 }
 
-/// The routers that the routes of a topology pass.
+/// The routers on the routes of a topology.
 ///
 /// # Errors
-/// If its links are no channels from router to router: because they are not shared, lead nowhere, or lead to a router twice.
+/// If its links are not channels between routers: because they are not shared, lead nowhere, or lead to a router twice.
 pub(super) fn router_graph<T: Topology + ?Sized>(topology: &T) -> Result<RouterGraph, NoRouters> {
     let routes = AllRoutes::of(topology)?;
     for &link in &routes.used {

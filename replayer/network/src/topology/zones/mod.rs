@@ -154,8 +154,8 @@ impl Zones {
         self.zones[zone.index()].routing = routing;
     }
 
-    /// Has messages between two points of a zone, or in two zones within it, take a route in place of the one that the zones
-    /// make. Returns whether there is no such route yet.
+    /// Makes messages between two points of a zone, or in two zones within it, take this route instead of the one that
+    /// the zones define. Returns whether it is the first such route.
     pub fn add_bypass(&mut self, zone: ZoneId, route: WrittenRoute) -> bool {
         self.zones[zone.index()].bypasses.insert((route.from, route.to), route).is_none()
     }

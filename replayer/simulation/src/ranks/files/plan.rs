@@ -41,8 +41,8 @@ fn turn(me: Member, size: u32) -> impl Iterator<Item = Part> {
     [from].into_iter().chain(pointer()).chain([to])
 }
 
-/// All members tell each other the first and the last byte that they access (`ADIOI_GEN_WriteStridedColl`). Where
-/// nothing is received (`exchanges` is false), no member learns of the others, and each accesses its own data.
+/// All members exchange the first and the last byte that they access (`ADIOI_GEN_WriteStridedColl`). If nothing is
+/// received (`exchanges` is false), no member learns of the others, and each accesses its own data.
 fn access_of_all(direction: Direction, bytes: Bytes, exchanges: bool) -> impl Iterator<Item = Part> {
     let offsets = || Part::Collective(CollectiveKind::Allgather, OFFSET);
     let access = if exchanges { Part::Joint(direction) } else { Part::Access(direction, 0, bytes) };
@@ -50,7 +50,7 @@ fn access_of_all(direction: Direction, bytes: Bytes, exchanges: bool) -> impl It
 }
 
 /// Whether the pieces of the members, which start at a byte and have a length, are interleaved in the file: whether a
-/// member starts before the member of the rank before has ended (`interleave_count` of `ADIOI_GEN_WriteStridedColl`).
+/// member's piece starts before the end of the preceding member's (`interleave_count` of `ADIOI_GEN_WriteStridedColl`).
 pub(in crate::ranks) fn is_interleaved(pieces: &[(u64, Bytes)]) -> bool {
     let starts_early = |pair: &[(u64, Bytes)]| {
         let [(before, length), (start, bytes)] = pair else { return false };

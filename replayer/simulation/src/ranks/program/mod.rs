@@ -95,7 +95,8 @@ impl<S: EventSource> Programs<S> {
     }
 
     /// The next event of `thread`, until it is [passed](Self::pass). `None`: there is none, or it
-    /// [waits](Self::is_waiting). A rank that turns out to have several threads has these `requests`.
+    /// [waits](Self::is_waiting). `requests` are the rank's requests, needed when the rank turns out to have several
+    /// threads.
     // Not inlined, its result would go through memory at every event: 40 instructions of some 900.
     #[inline(always)]
     pub(super) fn front(

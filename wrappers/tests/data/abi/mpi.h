@@ -18,6 +18,7 @@ typedef int64_t MPI_Count;
 /* A.1.1: handles point to objects that nobody defines. */
 typedef struct MPI_ABI_Comm *MPI_Comm;
 typedef struct MPI_ABI_Datatype *MPI_Datatype;
+typedef struct MPI_ABI_Errhandler *MPI_Errhandler;
 typedef struct MPI_ABI_Group *MPI_Group;
 typedef struct MPI_ABI_Info *MPI_Info;
 typedef struct MPI_ABI_Message *MPI_Message;
@@ -37,6 +38,7 @@ typedef struct MPI_ABI_Session *MPI_Session;
 #define MPI_MESSAGE_NULL ((MPI_Message)0x128)
 #define MPI_MESSAGE_NO_PROC ((MPI_Message)0x129)
 #define MPI_INFO_NULL ((MPI_Info)0x130)
+#define MPI_ERRORS_ARE_FATAL ((MPI_Errhandler)0x141)
 #define MPI_REQUEST_NULL ((MPI_Request)0x180)
 #define MPI_DATATYPE_NULL ((MPI_Datatype)0x200)
 #define MPI_INT ((MPI_Datatype)0x209)

@@ -57,7 +57,7 @@ pub fn cluster(fit: &Fit, hosts: &Hosts, topology: &NamedTopology, cables: u32, 
     }
     text += "\n[network.flow]\npreset = \"plain\"\n";
     if fit.segments.len() > 1 {
-        text += "# For messages of more than so many bytes, what the latency and the bandwidth are multiplied with.\n";
+        text += "# For messages larger than each size in bytes, the factors of the latency and of the bandwidth.\n";
         let of = |factor: &dyn Fn(&Segment) -> f64| {
             steps(fit.segments.iter().map(|segment| (segment.above, vec![factor(segment)])))
         };
@@ -80,7 +80,7 @@ pub fn cluster(fit: &Fit, hosts: &Hosts, topology: &NamedTopology, cables: u32, 
         text += "# Between two ranks, the data of messages that are not eager goes one way at a time.\n";
         text += "rendezvous_duplex = false\n";
     }
-    text += "# From so many bytes on, seconds that a call takes, and seconds for each byte.\n";
+    text += "# From each size in bytes on, the seconds of a call, and the seconds for each byte.\n";
     let overhead = |name: &str, line: Line| {
         let first = (Bytes(0), vec![line.seconds, line.per_byte]);
         // The data of other messages is sent later.

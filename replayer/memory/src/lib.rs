@@ -15,8 +15,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::panic;
 
 /// The message. It is constant, because formatting one takes memory.
-const MESSAGE: &[u8] =
-    b"titr: out of memory: the limit is that of the shell (ulimit -v), of the job or of the machine\n";
+const MESSAGE: &[u8] = b"titr: out of memory: the shell (ulimit -v), the job or the machine sets the limit\n";
 
 /// Texts of panics due to lack of memory: of zlib-rs, of the standard library, and of the system.
 const PANICS: [&str; 4] = ["MemError", "failed to spawn thread", "alternative stack", "Cannot allocate memory"];

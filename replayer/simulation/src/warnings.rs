@@ -13,7 +13,7 @@ pub(crate) fn no_prediction(waiting: u64, ranks: u64) -> Option<String> {
     let verb = plural(waiting, "waits", "wait");
     (waiting > 0).then(|| {
         format!(
-            "no prediction: {} of {} ranks {verb} for ever for what is not in the trace",
+            "no prediction: {} of {} ranks {verb} for ever, for events that are not in the trace",
             count(waiting),
             count(ranks)
         )

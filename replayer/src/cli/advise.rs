@@ -15,15 +15,15 @@ use super::{Failure, TraceArgs};
 use crate::inspect::Inventory;
 use crate::report::advice;
 
-/// Replays a trace with hypotheses that its waits suggest, and ranks them by what they would save.
+/// Replays a trace with hypotheses that its waiting times suggest, and ranks them by the time that they save.
 #[derive(Debug, Args)]
 pub(super) struct AdviseArgs {
     #[command(flatten)]
     machine: MachineArgs,
-    /// Takes computation to be as long as it was in an extended trace, whatever the simulated host.
+    /// Takes the length of computation from the times of an extended trace, not from the speed of the simulated host.
     #[arg(long)]
     timed: bool,
-    /// Prints one JSON object, with a file of hypotheses for each.
+    /// Prints one JSON object, with a file of hypotheses for each suggestion.
     #[arg(long)]
     json: bool,
     #[command(flatten)]

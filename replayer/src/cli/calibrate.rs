@@ -18,11 +18,11 @@ Example:
 
 Exit status: 0 done; 1 the measurements are at fault; 2 wrong usage.";
 
-/// Fits a platform to what was measured on a machine.
+/// Fits a platform to the measurements of a machine.
 #[derive(Debug, Parser)]
 #[command(after_help = NOTES)]
 pub(super) struct CalibrateArgs {
-    /// The measurements that titr-calibrate has kept.
+    /// The file of measurements that titr-calibrate wrote.
     measurements: PathBuf,
     /// The topology: star, torus=4x4, mesh=4x4, fat-tree=4,4:1,2:1,1 (children:parents:cables), xgft=4,4:1,2.
     #[arg(long, default_value = "star")]

@@ -51,7 +51,7 @@ pub(super) struct ConvertArgs {
     /// Uses the collectives and the eager threshold of this platform.
     #[arg(short, long, value_name = "FILE")]
     platform: Option<PathBuf>,
-    /// Converts what there is of a torn trace.
+    /// Converts the events that a torn trace has.
     #[arg(long)]
     partial: bool,
     #[command(flatten)]

@@ -9,12 +9,12 @@ use titr_analyses::diff::ReplayedResult;
 use super::Failure;
 use crate::report::difference;
 
-/// Compares two results of `titr-replay --json`: where time, ranks and links gain or lose.
+/// Compares two results of `titr-replay --json`: where the time changes, by kind, rank and link.
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// The result of the program as it is.
+    /// The result to compare with.
     before: PathBuf,
-    /// The result of the changed program, or on another machine.
+    /// The result of the changed program, or of another machine.
     after: PathBuf,
     /// Prints one JSON object.
     #[arg(long)]

@@ -22,7 +22,7 @@ compared with the checksum that its rank wrote. The parts are not changed.
 
 Exit status: 0 done; 1 the parts or the output are at fault; 2 wrong usage.";
 
-/// Puts the parts of a trace together.
+/// Joins the parts of a trace.
 #[derive(Debug, Parser)]
 #[command(after_help = NOTES)]
 pub(super) struct GatherArgs {

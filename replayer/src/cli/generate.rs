@@ -36,7 +36,7 @@ Exit status: 0 done; 1 the directory or a value is at fault; 2 wrong usage.";
 #[derive(Debug, Parser)]
 #[command(after_help = NOTES, arg_required_else_help = true, disable_help_subcommand = true)]
 pub(super) struct GenerateArgs {
-    /// Lists all kernels and what they do, tab-separated.
+    /// Lists the kernels with a description each, separated by tabs.
     #[arg(long)]
     list: bool,
     #[command(subcommand)]
@@ -66,7 +66,7 @@ enum Named {
         #[command(flatten)]
         run: Run,
     },
-    /// Each rank sends a message to each other one, and then waits for theirs.
+    /// Each rank sends a message to every other rank, and then waits for their messages.
     #[command(alias = "alltoall")]
     AllToAll {
         #[command(flatten)]
@@ -90,7 +90,7 @@ enum Named {
         #[command(flatten)]
         run: Run,
     },
-    /// The messages that a collective is made of; `titr schedule --list` names the algorithms.
+    /// The messages of a collective; `titr schedule --list` names the algorithms.
     Collective {
         /// The collective.
         #[arg(value_parser = CollectiveParser)]
@@ -127,7 +127,7 @@ enum Named {
         #[command(flatten)]
         run: Run,
     },
-    /// Each rank of a mesh waits for those before it in each dimension, and sends to those after it.
+    /// Each rank of a mesh receives from its predecessor in each dimension, and then sends to its successors.
     Wavefront {
         #[command(flatten)]
         grid: Grid,

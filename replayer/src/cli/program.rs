@@ -2,6 +2,8 @@
 
 mod values;
 
+use std::path::PathBuf;
+
 use clap::{ArgGroup, Args};
 use titr_analyses::{AnalysedSimulation, apply_machine_changes};
 use titr_call_sites::CallSiteNames;
@@ -45,8 +47,8 @@ pub(super) struct ProgramArgs {
     /// Replays the program and the machine with the changes in a TOML file: balanced computation, fewer messages, another
     /// algorithm (see docs/WHAT-IF.md).
     #[arg(long, value_name = "FILE", group = EVERY_ITERATION)]
-    what_if: Option<std::path::PathBuf>,
-    /// Replays what there is of a torn trace: the program was killed, or is still running.
+    what_if: Option<PathBuf>,
+    /// Replays the events that a torn trace has: the program was killed, or is still running.
     #[arg(long, group = EVERY_ITERATION)]
     partial: bool,
     /// Adds the findings of an analysis to the JSON object. May be given several times.

@@ -38,11 +38,11 @@ Examples:
 
 Exit status: 0 done; 1 a value is at fault; 2 wrong usage.";
 
-/// Shows the messages that a collective is made of.
+/// Shows the messages of a collective.
 #[derive(Debug, Parser)]
 #[command(after_help = NOTES)]
 pub(super) struct ScheduleArgs {
-    /// Lists all algorithms, tab-separated: COLLECTIVE, ALGORITHM and its other names.
+    /// Lists all algorithms, separated by tabs: COLLECTIVE, ALGORITHM and its other names.
     #[arg(long)]
     list: bool,
     #[arg(required_unless_present = "list", value_parser = CollectiveParser)]

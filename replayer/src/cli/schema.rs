@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use super::Failure;
 use crate::schema::{OUTPUTS, schema};
 
-/// Prints the JSON Schema of what the commands print with --json.
+/// Prints the JSON Schema of the output of --json.
 #[derive(Debug, Args)]
 pub(super) struct SchemaArgs {
     /// Prints the schema of this output only.

@@ -53,7 +53,7 @@ enum Command {
     Vary(Box<vary::VaryArgs>),
     Traffic(traffic::TrafficArgs),
     Trigger(trigger::TriggerArgs),
-    /// Prints what a trace holds, how it was recorded, and what is not in it.
+    /// Prints the contents of a trace, how it was recorded, and what it lacks.
     Info {
         /// Prints one JSON object.
         #[arg(long)]
@@ -61,8 +61,8 @@ enum Command {
         #[command(flatten)]
         trace: TraceArgs,
     },
-    /// Checks that a trace is whole, that its messages, collectives and requests match, and that its ranks count
-    /// computation alike.
+    /// Checks that a trace is complete, that its messages, collectives and requests match, and that its ranks count
+    /// computation in the same way.
     Check {
         #[command(flatten)]
         trace: TraceArgs,
@@ -72,10 +72,10 @@ enum Command {
         /// Prints only this rank.
         #[arg(long)]
         rank: Option<u32>,
-        /// Prints what there is of a torn trace.
+        /// Prints the events that a torn trace has.
         #[arg(long)]
         partial: bool,
-        /// Prints functions and lines of the program for its call sites, instead of addresses.
+        /// Prints functions and lines of the program instead of the addresses of call sites.
         #[arg(long)]
         names: bool,
         #[command(flatten)]

@@ -15,23 +15,23 @@ use super::Failure;
 /// Finds the message that triggers each message of a network trace, and writes the trace with these triggers.
 #[derive(Debug, Args)]
 pub struct TriggersArgs {
-    /// The trace, as `titr-replay --network-trace` writes it, or a file of netrace, which has triggers of its own.
+    /// A trace that `titr replay --network-trace` wrote, or a file of netrace, which has triggers already.
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
     /// Writes the trace with its triggers to this file.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Reads from this file which kinds of messages trigger which (see docs/NETWORK-TRACES.md). Without it, the last message
-    /// received at its node triggers a message.
+    /// Reads rules for the triggers of each kind of message from this file (see docs/NETWORK-TRACES.md). Without it, the trigger
+    /// of a message is the last message that its node received.
     #[arg(long, value_name = "FILE", conflicts_with = "exact")]
     rules: Option<PathBuf>,
-    /// Takes the triggers that the simulation knew when it recorded the trace.
+    /// Takes the triggers that the simulation recorded with the trace.
     #[arg(long)]
     exact: bool,
-    /// Says how long a cycle of a file of netrace is.
+    /// Length of a cycle in a file of netrace.
     #[arg(long, value_name = "TIME", conflicts_with_all = ["rules", "exact"], value_parser = cycle)]
     cycle: Option<Time>,
-    /// Says how many cycles a packet took in the network that a file of netrace was recorded on. Delays are without them.
+    /// Cycles that a packet took in the network of a file of netrace. They are no part of its delays.
     #[arg(long, value_name = "CYCLES", default_value_t = 0, requires = "cycle")]
     latency: u64,
 }

@@ -34,7 +34,7 @@ pub fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<impl Write
         out.style(on)?;
         write!(out, "No prediction")?;
         out.style(off)?;
-        writeln!(out, "   {waiting} of {ranks} ranks {verb} for ever for what is not in the trace")?;
+        writeln!(out, "   {waiting} of {ranks} ranks {verb} for ever, for events that are not in the trace")?;
         writeln!(out, "Simulated until {:.9} s", simulated_time.0)?;
     }
     if let Some(Runs { simulated_times, simulated_time, simulated_time_ci99 }) = &report.runs {

@@ -38,7 +38,7 @@ pub fn summary(results: &Variations, out: &mut impl Write) -> io::Result<()> {
     if let Some(waiting) =
         results.variations.iter().map(|varied| varied.result.waiting_ranks).max().filter(|&most| most > 0)
     {
-        writeln!(out, "No prediction: up to {waiting} ranks wait for ever for what is not in the trace\n")?;
+        writeln!(out, "No prediction: up to {waiting} ranks wait for ever, for events that are not in the trace\n")?;
     }
     let width = |(column, (key, _)): (usize, &(String, String))| {
         let values = results.variations.iter().filter_map(|varied| Some(&varied.set.get(column)?.1));

@@ -28,25 +28,25 @@ pub struct Options {
     /// The counter that measures computation: auto, papi, perf or cpu [TITRACE_COUNTER].
     #[arg(long)]
     pub counter: Option<OsString>,
-    /// Instructions that a second of CPU time counts as, if CPU time is measured, such as 2.5Ginstr/s [TITRACE_RATE].
+    /// Instructions per second of CPU time, where CPU time is measured, such as 2.5Ginstr/s [TITRACE_RATE].
     #[arg(long)]
     pub rate: Option<OsString>,
     /// The threads whose computation is counted: calling, those that call MPI; or sum, all of a rank [TITRACE_THREADS].
     #[arg(long, value_name = "WHICH")]
     pub threads: Option<OsString>,
-    /// Text that a rank keeps in memory between two writes, such as 256KiB [TITRACE_BUFFER].
+    /// Size of the text buffer of a rank between two writes, such as 256KiB [TITRACE_BUFFER].
     #[arg(long, value_name = "SIZE")]
     pub buffer: Option<OsString>,
-    /// How long what is recorded may wait until it is written, such as 500ms, or never; a rank that is killed loses as much [TITRACE_FLUSH, default: 5 s].
+    /// Longest time between two writes, such as 500ms, or never; a killed rank loses at most this much [TITRACE_FLUSH, default: 5 s].
     #[arg(long, value_name = "TIME")]
     pub flush: Option<OsString>,
     /// Compression level, from 1 (fast) to 9 (small) [TITRACE_LEVEL].
     #[arg(long)]
     pub level: Option<OsString>,
-    /// Records where in the program's code each call is made: the place of the call, and of so many around it less one [TITRACE_CALLSITES].
+    /// Stack frames of the program to record for each call; 1 is the place of the call itself [TITRACE_CALLSITES].
     #[arg(long, value_name = "DEPTH")]
     pub call_sites: Option<OsString>,
-    /// Prints the settings, and what the tracer does [TITRACE_VERBOSE].
+    /// Prints the settings and the actions of the tracer [TITRACE_VERBOSE].
     #[arg(long, short)]
     pub verbose: bool,
     /// The tracer library [default: libtitrace.so beside titrace, or in ../lib from there].

@@ -289,7 +289,7 @@ impl Window {
         match repetition {
             _ if *left > 0 => Ok(Some(passage)),
             Repetition::Loop { cycled: false } if !volumes.is_at_end(line) => {
-                Err(volumes.refusal("the end of the line is expected, as so many events take no more volumes"))
+                Err(volumes.refusal("the end of the line is expected: these events take no more volumes"))
             }
             Repetition::Loop { .. } => Ok(None),
             Repetition::Again => Err(volumes.refusal("the end of the line is expected: it holds no more volumes")),

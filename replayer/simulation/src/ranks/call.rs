@@ -6,10 +6,10 @@ use titr_common::program::{Fault, Template, agreements};
 use titr_common::trace::{EventSource, TraceError};
 
 use super::Ranks;
+use super::collectives::recorded::Recorded;
 use super::error::ReplayError;
 use super::ids::ThreadIndex;
 use super::program::Programs;
-use super::recorded::Recorded;
 use crate::observe::{Activity, Observer};
 use titr_workload::Match;
 

@@ -9,10 +9,10 @@ use titr_common::program::{Context, Place};
 use titr_common::units::{Bytes, Seconds};
 
 use super::clock::Waiter;
-use super::envelope::Selector;
-use super::exchange::Message;
 use super::ids::{PartitionedSide, ThreadIndex};
 use super::operation::{Condition, OperationKind};
+use super::point_to_point::envelope::Selector;
+use super::point_to_point::exchange::Message;
 use super::{Ranks, RequestTable};
 use crate::observe::Observer;
 use crate::observe::OperationId;

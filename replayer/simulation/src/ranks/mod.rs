@@ -1,74 +1,62 @@
-//! The simulated ranks and their MPI library, which carries out their events and leaves transfers to the network.
+//! The simulated ranks and their MPI library, which execute events and hand transfers to the network.
 //!
 //! # Vocabulary
-//! A **thread** of a rank runs its program: it takes its next event, carries it out, and goes on until one has to wait.
-//! Nothing here is a thread of titr's; one that waits is a few words of memory. A **waiter** is whoever can wait: a thread,
-//! or a rank's part in a **collective**, which goes on in the background. A waiter has a clock of its own that computing moves
-//! ahead; what others can see happens when simulated time has caught up with it. A **message** travels once the network
-//! is given it, an **operation** is a send or receive that somebody will ask after, a **request** is how the program
-//! names one.
+//! A **thread** of a rank runs its program: it takes its next event and executes it, until an event has to wait. It is no
+//! thread of titr's process; a waiting thread is a few words of memory. A **waiter** is anything that can wait: a thread, or a
+//! rank's part in a **collective** in the background. Each waiter has its own clock, which computation advances; others see
+//! the effects of an event once simulated time has reached that clock. A **message** travels once the network has it. An
+//! **operation** is a send or receive whose completion a waiter asks for. A **request** is the program's name for one.
 //!
 //! # Parts
-//! [`Ranks`] runs [`Thread`]s, whose events [`program`] gives in their order. Each event is a [`call`] of the [`library`],
-//! whose parts have state of their own: requests, communicators, messages ([`exchange`], with [`matching`] and
-//! [`operation`]), and collectives in progress. The [`scheduler`] says who goes on next.
+//! [`Ranks`] runs [`Thread`]s, whose events come from [`program`] in order. Each event is a [`call`] of the [`library`]. The
+//! library consists of a folder for each chapter of MPI, each with its state and its calls: [`point_to_point`],
+//! [`collectives`], [`one_sided`], [`partitioned`] and [`files`]. The [`scheduler`] decides which waiter runs next.
 //!
 //! # What is simulated
-//! * Point-to-point messages by MPI's matching rules ([`matching`]) and protocols ([`exchange`]). A wildcard receive
-//!   gets the message that the trace says it got; only where it does not say so does it get the oldest that fits.
-//! * Tests and probes that found nothing cost nothing; one that found something waits until there is something to find.
-//! * Collectives as the messages of their schedules ([`collective`]), those of neighbourhoods as a message each way.
-//! * Calls that make communicators synchronise as their implementations do: those that compare colours (`split`, `cart_sub`)
-//!   as an allgather of eight bytes a member over the parent, all others as an allreduce of four bytes, over
-//!   the parent or, where not all of the parent takes part (`create_group`, `intercomm_create`), over what is made.
-//!   `comm_idup`, whose completion the trace does not say, costs nothing.
-//! * One-sided communication, with all its ways to synchronise ([`one_sided`]).
+//! * Point-to-point messages by MPI's matching rules and the protocols of libraries ([`point_to_point`]). A wildcard receive gets
+//!   the message that it got in the recorded run; if the trace does not say which, it gets the oldest that fits.
+//! * Tests and probes: an unsuccessful one costs nothing; a successful one waits until it can succeed.
+//! * Collectives as the messages of their schedules ([`collectives`]); neighbourhood collectives as a message each way.
+//! * Calls that make communicators, which synchronise as libraries do: calls that compare colours (`split`, `cart_sub`) by an
+//!   allgather of eight bytes per member over the parent; all others by an allreduce of four bytes, over the parent or, if
+//!   only a part of the parent takes part (`create_group`, `intercomm_create`), over the new communicator. `comm_idup` costs
+//!   nothing, because the trace does not have its completion.
+//! * One-sided communication with all its synchronisations ([`one_sided`]).
 //! * Partitioned messages, part by part or as a whole ([`partitioned`]).
-//! * Files, which take their disks and the messages of collective accesses ([`files`]).
-//! * What goes on in the background, by a thread of its own or only in calls of MPI ([`progress`]).
-//! * Large messages that share a connection, both ways at once or one way after the other ([`half_duplex`]).
-//! * Software overheads of sends and receives ([`protocol`]); `init` and `finalize` cost nothing.
+//! * Files: accesses take the time of their disks, and of the messages of collective accesses ([`files`]).
+//! * Communication in the background, by a thread of the library or only in MPI calls ([`progress`]).
+//! * Large messages that share a connection in both directions, at the same time or one after the other.
+//! * Software overheads of sends and receives; `init` and `finalize` cost nothing.
 //!
-//! Calls that concern a world whose trace is missing are not: they cost nothing, nobody waits in them, and a warning says how
-//! many there were ([`warnings`]).
+//! Calls that involve a world without a trace are not simulated: they cost nothing, no rank waits in them, and a warning
+//! counts them ([`warnings`]).
 
 mod call;
 mod causality;
 mod clock;
-mod collective;
-mod collective_calls;
-mod collective_steps;
+mod collectives;
 mod core;
 mod deadlock;
 mod deferred;
-mod envelope;
 mod error;
-mod exchange;
-mod file_calls;
 mod files;
-mod half_duplex;
 mod ids;
 mod library;
-mod matching;
 mod one_sided;
 mod operation;
 mod partitioned;
-mod partitioned_calls;
+mod point_to_point;
 mod program;
 mod progress;
-mod protocol;
-mod queues;
-mod recorded;
 mod scheduler;
 mod thread;
 mod warnings;
-mod windows;
 
 pub use self::core::Core;
 pub use causality::Causality;
+pub use collectives::recorded::Recorded;
 pub use deadlock::{Deadlock, Stuck};
 pub use error::ReplayError;
-pub use recorded::Recorded;
 pub use titr_common::program::{Fault, Place};
 
 use titr_common::event::Rank;
@@ -82,15 +70,15 @@ use crate::observe::OperationId;
 use crate::observe::{Departure, Observer, TransferKind};
 use clock::Waiter;
 use deferred::Deferred;
-use exchange::Exchange;
 use files::Files;
 use ids::{Carried, ThreadIndex};
 use library::Library;
+use one_sided::windows::OneSided;
 use partitioned::PartitionedMessages;
+use point_to_point::exchange::Exchange;
 use program::Programs;
 use thread::Thread;
 use titr_workload::Workload;
-use windows::OneSided;
 
 /// The requests of one rank.
 type RequestTable = titr_common::program::RequestTable<OperationId>;

@@ -9,8 +9,8 @@ use titr_common::event::Rank;
 use titr_common::units::Bytes;
 
 use super::clock::Waiter;
-use super::envelope::Selector;
 use super::ids::{ChannelIndex, MessageId, PartitionedSide, WindowIndex};
+use super::point_to_point::envelope::Selector;
 use crate::observe::OperationId;
 
 pub(super) struct Operation {

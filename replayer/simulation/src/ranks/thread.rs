@@ -16,8 +16,8 @@ use super::clock::{Clock, Waiter};
 use super::error::ReplayError;
 use super::ids::ThreadIndex;
 use super::partitioned::PartitionedMessages;
+use super::point_to_point::protocol::Protocol;
 use super::program::Signal;
-use super::protocol::Protocol;
 use super::{Ranks, RequestTable};
 use crate::observe::{Activity, Observer, Work};
 

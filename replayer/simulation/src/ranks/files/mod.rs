@@ -1,7 +1,7 @@
 //! Files, and the storage that holds them.
 //!
 //! A call on a file is a sequence of [parts](part::Part): accesses to a disk, and collectives of the members that
-//! opened the file together. The call runs in the background ([`file_calls`](super::file_calls)). A blocking call waits
+//! opened the file together. The call runs in the background ([`file_calls`](super::files::calls)). A blocking call waits
 //! for it at once, a non-blocking one by its request, and a split one in the call that ends it.
 //!
 //! The parts follow ROMIO (MPICH 4, `src/mpi/romio`), which Open MPI includes as well:
@@ -20,6 +20,7 @@
 //! simulated: every read and write reaches the disk.
 
 pub(super) mod call;
+mod calls;
 pub(super) mod file;
 pub(super) mod part;
 pub(super) mod plan;

@@ -8,15 +8,15 @@ use titr_common::program::Fault;
 use titr_platform::Issue;
 
 use crate::observe::Observer;
-use crate::ranks::envelope::Envelope;
-use crate::ranks::exchange::Outbound;
 use crate::ranks::ids::WindowIndex;
 use crate::ranks::library::Library;
+use crate::ranks::one_sided::windows::lock::LockKind;
+use crate::ranks::one_sided::windows::message::{AccessMessage, Content, brings_data};
+use crate::ranks::one_sided::windows::window::{AllLocked, LockState, QueuedAccess};
 use crate::ranks::operation::OperationKind;
+use crate::ranks::point_to_point::envelope::Envelope;
+use crate::ranks::point_to_point::exchange::Outbound;
 use crate::ranks::thread::Thread;
-use crate::ranks::windows::lock::LockKind;
-use crate::ranks::windows::message::{AccessMessage, Content, brings_data};
-use crate::ranks::windows::window::{AllLocked, LockState, QueuedAccess};
 
 impl<O: Observer> Library<'_, O> {
     /// `MPI_Put` and related functions.

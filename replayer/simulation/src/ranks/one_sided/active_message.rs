@@ -10,12 +10,12 @@ use titr_platform::{Flush, PassiveProgress};
 use crate::observe::{Observer, OperationId, Work};
 use crate::ranks::clock::Waiter;
 use crate::ranks::deferred::Task;
-use crate::ranks::envelope::Envelope;
 use crate::ranks::ids::{ActiveMessageIndex, WindowIndex};
 use crate::ranks::library::Library;
+use crate::ranks::one_sided::windows::message::{AccessMessage, ActiveMessage, Content, brings_data};
+use crate::ranks::one_sided::windows::window::{LockState, Owed};
 use crate::ranks::operation::Condition;
-use crate::ranks::windows::message::{AccessMessage, ActiveMessage, Content, brings_data};
-use crate::ranks::windows::window::{LockState, Owed};
+use crate::ranks::point_to_point::envelope::Envelope;
 
 impl<O: Observer> Library<'_, O> {
     /// Sends a message that only synchronises. A member tells itself without one.

@@ -3,12 +3,12 @@
 use titr_common::event::{Actor, Rank};
 
 use crate::observe::{Observer, OperationId, WindowCondition, WindowWait};
-use crate::ranks::envelope::communicator;
 use crate::ranks::ids::WindowIndex;
 use crate::ranks::library::Library;
+use crate::ranks::one_sided::windows::lock::LockKind;
+use crate::ranks::one_sided::windows::window::LockState;
 use crate::ranks::operation::Condition;
-use crate::ranks::windows::lock::LockKind;
-use crate::ranks::windows::window::LockState;
+use crate::ranks::point_to_point::envelope::communicator;
 
 impl<O: Observer> Library<'_, O> {
     /// The wait of a member for a condition, as observers hear of it.

@@ -7,7 +7,7 @@
 //! *passive* target only the origin does (lock, flush, unlock). An **epoch** is the time between two of them.
 //!
 //! # Parts
-//! * [`windows`](super::windows): identity of windows, knowledge of each member, locks of the targets, and the steps of
+//! * [`windows`]: identity of windows, knowledge of each member, locks of the targets, and the steps of
 //!   each synchronisation in this library ([`titr_platform::OneSided`]).
 //! * [`access`]: when an access starts. A put is a message from origin to target; a get is a small request and a
 //!   message back; an access that does both is a message in each direction.
@@ -28,6 +28,7 @@ mod access;
 mod active_message;
 mod describe;
 mod synchronisation;
+pub(super) mod windows;
 
 use std::rc::Rc;
 
@@ -37,8 +38,8 @@ use titr_common::units::Bytes;
 
 use super::ids::WindowIndex;
 use super::library::Library;
+use super::one_sided::windows::steps::{SynchronisationStep, collective};
 use super::thread::Thread;
-use super::windows::steps::{SynchronisationStep, collective};
 use crate::observe::Observer;
 
 /// Bytes that each member tells the others of its part of a window: address, size and displacement unit.

@@ -9,12 +9,12 @@ use crate::observe::{Observer, OperationId};
 use crate::ranks::clock::{Clock, Waiter};
 use crate::ranks::ids::{SynchronisationIndex, WindowIndex};
 use crate::ranks::library::Library;
+use crate::ranks::one_sided::windows::message::Content;
+use crate::ranks::one_sided::windows::steps::{self, SynchronisationStep};
+use crate::ranks::one_sided::windows::synchronisation::SynchronisationInstance;
+use crate::ranks::one_sided::windows::window::LockState;
 use crate::ranks::operation::OperationKind;
 use crate::ranks::thread::Thread;
-use crate::ranks::windows::message::Content;
-use crate::ranks::windows::steps::{self, SynchronisationStep};
-use crate::ranks::windows::synchronisation::SynchronisationInstance;
-use crate::ranks::windows::window::LockState;
 
 impl<O: Observer> Library<'_, O> {
     /// A call that separates accesses.

@@ -9,6 +9,7 @@
 //! a message is eager, and the request of each side completes with its last message. Setting up a message costs
 //! nothing.
 
+mod calls;
 mod channel;
 
 pub(super) use channel::{Channel, Receiver, Route, Sender};
@@ -24,7 +25,7 @@ use titr_common::units::Seconds;
 use titr_platform::Partitioned as Implementation;
 
 use super::ids::{ChannelIndex, PartIndex, PartitionedSide};
-use super::protocol::Protocol;
+use super::point_to_point::protocol::Protocol;
 
 /// All partitioned messages.
 pub(super) struct PartitionedMessages {

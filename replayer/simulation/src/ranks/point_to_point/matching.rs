@@ -15,9 +15,9 @@ use std::collections::BTreeMap;
 use titr_common::event::Rank;
 
 use super::envelope::{Envelope, Key, Selector};
-use super::ids::MessageId;
 use super::queues::Queues;
 use crate::observe::OperationId;
+use crate::ranks::ids::MessageId;
 
 /// A message or receive that waits in a queue; of two entries, the one with the smaller `age` came first.
 struct Entry {
@@ -38,7 +38,7 @@ impl Entry {
 
 /// The queues of all receivers. Each has its own: ranks mostly send to a few others that are near, whose queues are in
 /// the cache.
-pub(super) struct Matching {
+pub(in crate::ranks) struct Matching {
     receivers: Vec<ReceiverQueues>,
     age: u64,
 }
@@ -54,36 +54,46 @@ struct ReceiverQueues {
 }
 
 impl Matching {
-    pub(super) fn new(ranks: usize) -> Self {
+    pub(in crate::ranks) fn new(ranks: usize) -> Self {
         Self { receivers: (0..ranks).map(|_| ReceiverQueues::default()).collect(), age: 0 }
     }
 
     /// A message for `receiver`: the posted receive that takes it, or `None`, and it waits.
     #[inline]
-    pub(super) fn arrive(&mut self, receiver: Rank, envelope: Envelope, message: MessageId) -> Option<OperationId> {
+    pub(in crate::ranks) fn arrive(
+        &mut self,
+        receiver: Rank,
+        envelope: Envelope,
+        message: MessageId,
+    ) -> Option<OperationId> {
         self.age += 1;
         self.receivers[receiver.0 as usize].arrive(envelope, Entry { age: self.age, item: Item::Message(message) })
     }
 
     /// A receive of `receiver`: the unexpected message it takes, or `None`, and it waits.
     #[inline(always)]
-    pub(super) fn post(&mut self, receiver: Rank, selector: Selector, operation: OperationId) -> Option<MessageId> {
+    pub(in crate::ranks) fn post(
+        &mut self,
+        receiver: Rank,
+        selector: Selector,
+        operation: OperationId,
+    ) -> Option<MessageId> {
         self.age += 1;
         self.receivers[receiver.0 as usize].post(selector, Entry { age: self.age, item: Item::Receive(operation) })
     }
 
     /// The message that a receive would take, left where it is.
-    pub(super) fn probe(&mut self, receiver: Rank, selector: Selector) -> Option<MessageId> {
+    pub(in crate::ranks) fn probe(&mut self, receiver: Rank, selector: Selector) -> Option<MessageId> {
         self.receivers[receiver.0 as usize].probe(selector)
     }
 
     /// Takes back a posted receive; false if it is posted no more.
-    pub(super) fn withdraw(&mut self, receiver: Rank, selector: Selector, operation: OperationId) -> bool {
+    pub(in crate::ranks) fn withdraw(&mut self, receiver: Rank, selector: Selector, operation: OperationId) -> bool {
         self.receivers[receiver.0 as usize].withdraw(selector, operation)
     }
 
     /// Takes back a message; false if it waits no more.
-    pub(super) fn recall(&mut self, receiver: Rank, envelope: Envelope, message: MessageId) -> bool {
+    pub(in crate::ranks) fn recall(&mut self, receiver: Rank, envelope: Envelope, message: MessageId) -> bool {
         self.receivers[receiver.0 as usize].recall(envelope, message)
     }
 }

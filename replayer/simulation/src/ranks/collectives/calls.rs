@@ -11,15 +11,15 @@ use titr_common::program::{CommIndex, Fault, Participation, Template, agreement}
 use titr_common::units::Instructions;
 
 use super::collective::{CollectiveEnvironment, CollectiveStart, Collectives};
-use super::collective_steps::{CollectiveSteps, MemberPart};
-use super::library::Library;
 use super::recorded::{self, Recorded};
-use super::thread::Thread;
+use super::steps::{CollectiveSteps, MemberPart};
 use crate::observe::{CollectiveFlow, Observer, OperationId};
+use crate::ranks::library::Library;
+use crate::ranks::thread::Thread;
 
 impl<O: Observer> Library<'_, O> {
     /// Starts a collective with the `recorded` messages, or else with those of its schedule.
-    pub(super) fn collective(
+    pub(in crate::ranks) fn collective(
         &mut self,
         thread: &mut Thread,
         call: &Collective,
@@ -41,7 +41,7 @@ impl<O: Observer> Library<'_, O> {
         self.complete_collective(thread, operation, completion)
     }
 
-    pub(super) fn neighborhood(
+    pub(in crate::ranks) fn neighborhood(
         &mut self,
         thread: &mut Thread,
         call: &Neighborhood,
@@ -72,7 +72,7 @@ impl<O: Observer> Library<'_, O> {
         Ok(())
     }
 
-    pub(super) fn start_collective(
+    pub(in crate::ranks) fn start_collective(
         &mut self,
         rank: Rank,
         index: CommIndex,
@@ -101,7 +101,7 @@ impl<O: Observer> Library<'_, O> {
 
     /// Starts a collective of all members as part of another call, which has this `word`. For an inter-communicator,
     /// the members of both groups take part.
-    pub(super) fn start_collective_as(
+    pub(in crate::ranks) fn start_collective_as(
         &mut self,
         word: &'static str,
         rank: Rank,
@@ -116,7 +116,7 @@ impl<O: Observer> Library<'_, O> {
         Ok(self.start_steps(word, rank, (index, number), flow, steps, call.work))
     }
 
-    pub(super) fn start_neighborhood(
+    pub(in crate::ranks) fn start_neighborhood(
         &mut self,
         rank: Rank,
         index: CommIndex,
@@ -153,13 +153,13 @@ impl<O: Observer> Library<'_, O> {
     }
 
     /// The collectives, and the context in which they advance.
-    pub(super) fn collectives(&mut self) -> (&mut Collectives, CollectiveEnvironment<'_, O>) {
+    pub(in crate::ranks) fn collectives(&mut self) -> (&mut Collectives, CollectiveEnvironment<'_, O>) {
         let Self { now, collectives, exchange, scheduler, cores, algorithms, observer, .. } = self;
         (collectives, CollectiveEnvironment { now: *now, exchange, scheduler, cores, algorithms, observer })
     }
 
     /// Makes a communicator, over which or over whose parent its members agree.
-    pub(super) fn create_communicator(
+    pub(in crate::ranks) fn create_communicator(
         &mut self,
         thread: &mut Thread,
         call: CommCall,

@@ -6,15 +6,15 @@ use titr_common::event::{Partitioned, Rank, RequestId};
 use titr_common::program::{Fault, Template};
 use titr_common::units::Bytes;
 
-use super::ids::{ChannelIndex, PartitionedSide};
-use super::library::Library;
-use super::partitioned::{Channel, Receiver, Route, Sender};
-use super::thread::Thread;
 use crate::observe::{Observer, OperationId};
+use crate::ranks::ids::{ChannelIndex, PartitionedSide};
+use crate::ranks::library::Library;
+use crate::ranks::partitioned::{Channel, Receiver, Route, Sender};
+use crate::ranks::thread::Thread;
 
 impl<O: Observer> Library<'_, O> {
     /// A call of partitioned communication; of one that marks parts as ready, the part that is next.
-    pub(super) fn partitioned(&mut self, thread: &mut Thread, event: &Partitioned) -> Result<(), Fault> {
+    pub(in crate::ranks) fn partitioned(&mut self, thread: &mut Thread, event: &Partitioned) -> Result<(), Fault> {
         let rank = thread.actor.rank;
         match event {
             &Partitioned::SendInit(message, parts, id) => {
@@ -71,7 +71,11 @@ impl<O: Observer> Library<'_, O> {
     }
 
     /// Starts a side of a partitioned message. Returns the operation to wait for.
-    pub(super) fn start_partitioned(&mut self, rank: Rank, id: RequestId) -> Result<Option<OperationId>, Fault> {
+    pub(in crate::ranks) fn start_partitioned(
+        &mut self,
+        rank: Rank,
+        id: RequestId,
+    ) -> Result<Option<OperationId>, Fault> {
         let (channel, side) = self.partitioned.end(rank, id)?;
         Ok(match side {
             PartitionedSide::Sender => self.start_sender(channel),
@@ -80,7 +84,7 @@ impl<O: Observer> Library<'_, O> {
     }
 
     /// The request of a partitioned message is freed.
-    pub(super) fn free_partitioned(&mut self, rank: Rank, id: RequestId) {
+    pub(in crate::ranks) fn free_partitioned(&mut self, rank: Rank, id: RequestId) {
         let messages = &mut self.partitioned;
         // The other side may still be behind.
         if let Some((index, _)) = messages.ends.remove(&(rank, id)) {

@@ -15,23 +15,23 @@ use titr_common::program::{Context, Members};
 use titr_common::time::Time;
 use titr_common::units::{Instructions, Seconds};
 
-use super::Core;
-use super::clock::{Clock, Waiter};
-use super::collective_steps::CollectiveSteps;
-use super::envelope::{Envelope, Selector, communicator};
-use super::exchange::{Exchange, Outbound};
-use super::operation::OperationKind;
-use super::scheduler::Scheduler;
+use super::steps::CollectiveSteps;
 use crate::observe::{Caller, CollectiveCall, CollectiveFlow, CollectiveId, Observer, OperationId, Work};
+use crate::ranks::Core;
+use crate::ranks::clock::{Clock, Waiter};
+use crate::ranks::operation::OperationKind;
+use crate::ranks::point_to_point::envelope::{Envelope, Selector, communicator};
+use crate::ranks::point_to_point::exchange::{Exchange, Outbound};
+use crate::ranks::scheduler::Scheduler;
 
 /// The collectives in progress of all ranks.
 #[derive(Default)]
-pub(super) struct Collectives(Slab<CollectiveInstance>);
+pub(in crate::ranks) struct Collectives(Slab<CollectiveInstance>);
 
 /// The part of one member in one collective in progress.
-pub(super) struct CollectiveInstance {
-    pub(super) rank: Rank,
-    pub(super) word: &'static str,
+pub(in crate::ranks) struct CollectiveInstance {
+    pub(in crate::ranks) rank: Rank,
+    pub(in crate::ranks) word: &'static str,
     context: Context,
     members: Rc<Members>,
     /// The number of the collective on its communicator, which only distinguishes collectives that are open at the same
@@ -47,50 +47,50 @@ pub(super) struct CollectiveInstance {
     has_rooms: bool,
     /// The computation at the end.
     work: Instructions,
-    pub(super) clock: Clock,
+    pub(in crate::ranks) clock: Clock,
     /// Whether the next step waits, or waited until now, for messages and not for a time.
-    pub(super) has_waited: bool,
+    pub(in crate::ranks) has_waited: bool,
     /// The operation that the rank waits for.
-    pub(super) operation: OperationId,
+    pub(in crate::ranks) operation: OperationId,
 }
 
 /// A collective that a member starts.
-pub(super) struct CollectiveStart {
-    pub(super) rank: Rank,
-    pub(super) word: &'static str,
+pub(in crate::ranks) struct CollectiveStart {
+    pub(in crate::ranks) rank: Rank,
+    pub(in crate::ranks) word: &'static str,
     /// The context of the communicator.
-    pub(super) context: Context,
-    pub(super) members: Rc<Members>,
+    pub(in crate::ranks) context: Context,
+    pub(in crate::ranks) members: Rc<Members>,
     /// The number of the collective on the communicator.
-    pub(super) number: u64,
-    pub(super) flow: CollectiveFlow,
-    pub(super) root: Option<Rank>,
-    pub(super) steps: CollectiveSteps,
+    pub(in crate::ranks) number: u64,
+    pub(in crate::ranks) flow: CollectiveFlow,
+    pub(in crate::ranks) root: Option<Rank>,
+    pub(in crate::ranks) steps: CollectiveSteps,
     /// The computation at the end.
-    pub(super) work: Instructions,
+    pub(in crate::ranks) work: Instructions,
 }
 
 /// The parts of MPI that a collective uses.
-pub(super) struct CollectiveEnvironment<'r, O> {
-    pub(super) now: Time,
-    pub(super) exchange: &'r mut Exchange,
-    pub(super) scheduler: &'r mut Scheduler,
-    pub(super) cores: &'r [Core],
-    pub(super) algorithms: &'r Selection,
-    pub(super) observer: &'r mut O,
+pub(in crate::ranks) struct CollectiveEnvironment<'r, O> {
+    pub(in crate::ranks) now: Time,
+    pub(in crate::ranks) exchange: &'r mut Exchange,
+    pub(in crate::ranks) scheduler: &'r mut Scheduler,
+    pub(in crate::ranks) cores: &'r [Core],
+    pub(in crate::ranks) algorithms: &'r Selection,
+    pub(in crate::ranks) observer: &'r mut O,
 }
 
 impl Collectives {
-    pub(super) fn get(&self, index: CollectiveId) -> &CollectiveInstance {
+    pub(in crate::ranks) fn get(&self, index: CollectiveId) -> &CollectiveInstance {
         &self.0[index.0 as usize]
     }
 
-    pub(super) fn get_mut(&mut self, index: CollectiveId) -> &mut CollectiveInstance {
+    pub(in crate::ranks) fn get_mut(&mut self, index: CollectiveId) -> &mut CollectiveInstance {
         &mut self.0[index.0 as usize]
     }
 
     /// Starts a collective and takes its first steps; the operation that the rank is to wait for.
-    pub(super) fn start(
+    pub(in crate::ranks) fn start(
         &mut self,
         start: CollectiveStart,
         environment: &mut CollectiveEnvironment<impl Observer>,
@@ -132,7 +132,11 @@ impl Collectives {
     }
 
     /// Takes steps of a collective until one has to wait, or for a time that has not come.
-    pub(super) fn advance(&mut self, index: CollectiveId, environment: &mut CollectiveEnvironment<impl Observer>) {
+    pub(in crate::ranks) fn advance(
+        &mut self,
+        index: CollectiveId,
+        environment: &mut CollectiveEnvironment<impl Observer>,
+    ) {
         let instance = &mut self.0[index.0 as usize];
         loop {
             instance.has_waited = instance.clock.awaited > 0;

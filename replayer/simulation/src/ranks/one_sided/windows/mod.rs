@@ -1,17 +1,17 @@
 //! The state of one-sided communication: windows, the knowledge of their members, locks, and the steps of
-//! synchronisations. [`one_sided`](super::one_sided) operates on it.
+//! synchronisations. [`one_sided`](crate::ranks::one_sided) operates on it.
 
-pub(super) mod lock;
-pub(super) mod message;
-pub(super) mod steps;
-pub(super) mod synchronisation;
-pub(super) mod window;
+pub(in crate::ranks) mod lock;
+pub(in crate::ranks) mod message;
+pub(in crate::ranks) mod steps;
+pub(in crate::ranks) mod synchronisation;
+pub(in crate::ranks) mod window;
 
 use slab::Slab;
 use titr_common::event::Rank;
 use titr_platform::{Flush, OneSided as Parameters};
 
-use super::ids::{ActiveMessageIndex, SynchronisationIndex};
+use crate::ranks::ids::{ActiveMessageIndex, SynchronisationIndex};
 use message::ActiveMessage;
 use synchronisation::SynchronisationInstance;
 use window::Windows;

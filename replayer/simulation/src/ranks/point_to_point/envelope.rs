@@ -6,28 +6,28 @@ use titr_common::program::Context;
 use crate::observe::CommunicatorId;
 
 /// The communicator that has a context.
-pub(super) fn communicator(context: Context) -> CommunicatorId {
+pub(in crate::ranks) fn communicator(context: Context) -> CommunicatorId {
     CommunicatorId(context.0 >> 1)
 }
 
 /// The properties of a message that receives select it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Envelope {
-    pub(super) context: Context,
-    pub(super) source: Rank,
-    pub(super) tag: Tag,
+pub(in crate::ranks) struct Envelope {
+    pub(in crate::ranks) context: Context,
+    pub(in crate::ranks) source: Rank,
+    pub(in crate::ranks) tag: Tag,
 }
 
 /// The properties of the messages that a receive or a probe selects; `None` is a wildcard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Selector {
-    pub(super) context: Context,
-    pub(super) source: Option<Rank>,
-    pub(super) tag: Option<Tag>,
+pub(in crate::ranks) struct Selector {
+    pub(in crate::ranks) context: Context,
+    pub(in crate::ranks) source: Option<Rank>,
+    pub(in crate::ranks) tag: Option<Tag>,
 }
 
 impl Selector {
-    pub(super) fn is_wild(&self) -> bool {
+    pub(in crate::ranks) fn is_wild(&self) -> bool {
         self.source.is_none() || self.tag.is_none()
     }
 }
@@ -40,7 +40,7 @@ impl From<Envelope> for Selector {
 
 /// A selector in two words, so that hashing it costs two multiplications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Key(u32, u64);
+pub(in crate::ranks) struct Key(u32, u64);
 
 impl From<Selector> for Key {
     fn from(selector: Selector) -> Self {
@@ -53,7 +53,7 @@ impl From<Selector> for Key {
 
 impl Key {
     /// The envelope of a message that waits under this key, which must be one without wildcards.
-    pub(super) fn envelope(self) -> Envelope {
+    pub(in crate::ranks) fn envelope(self) -> Envelope {
         Envelope {
             context: Context((self.1 >> 33) as u32),
             source: Rank(self.0),
@@ -62,7 +62,7 @@ impl Key {
     }
 
     /// The keys of the wildcard receives that take a message with `envelope`.
-    pub(super) fn wild(envelope: Envelope) -> [Self; 3] {
+    pub(in crate::ranks) fn wild(envelope: Envelope) -> [Self; 3] {
         let exact = Selector::from(envelope);
         [
             Selector { source: None, ..exact },

@@ -4,7 +4,7 @@
 //!   once too, as in MPI libraries, or only when it is matched, as in SimGrid by default ([`EagerTransfer`]).
 //! * **rendezvous** — the message travels once it is matched, and the send completes when it has arrived. As in
 //!   SimGrid, the handshake itself takes no time. But if a library makes progress in calls only, the receiver has to be
-//!   in one to answer the request, and the sender to send the data ([`progress`](super::progress)).
+//!   in one to answer the request, and the sender to send the data ([`progress`](crate::ranks::progress)).
 //!
 //! A sender pays its overhead before the message leaves: `send_overhead` for a blocking send that is eager or
 //! synchronous, `isend_overhead` for any other but a blocking rendezvous. A receiver pays `recv_overhead` when it
@@ -15,7 +15,7 @@ use titr_common::units::{Bytes, Seconds};
 use titr_platform::{EagerTransfer, Mpi, Overhead, Progress, Rendezvous, Spawn};
 
 /// The protocols and overheads of a simulated MPI library.
-pub(super) struct Protocol {
+pub(in crate::ranks) struct Protocol {
     eager_threshold: Bytes,
     eager_transfer: EagerTransfer,
     send_overhead: Overhead,
@@ -45,7 +45,7 @@ impl From<&Mpi> for Protocol {
 
 impl Protocol {
     /// Whether a send completes at once.
-    pub(super) fn is_eager(&self, mode: SendMode, bytes: Bytes) -> bool {
+    pub(in crate::ranks) fn is_eager(&self, mode: SendMode, bytes: Bytes) -> bool {
         match mode {
             SendMode::Standard | SendMode::Ready => bytes < self.eager_threshold,
             SendMode::Buffered => true,
@@ -54,31 +54,31 @@ impl Protocol {
     }
 
     /// Whether a message travels before it is matched.
-    pub(super) fn travels_at_once(&self, mode: SendMode, bytes: Bytes) -> bool {
+    pub(in crate::ranks) fn travels_at_once(&self, mode: SendMode, bytes: Bytes) -> bool {
         let is_early = self.eager_transfer == EagerTransfer::AtOnce && bytes < self.eager_threshold;
         is_early && self.is_eager(mode, bytes)
     }
 
     /// Whether the request to send a message waits for the receiver's processor.
-    pub(super) fn needs_receiver(&self, synchronous: bool, bytes: Bytes) -> bool {
+    pub(in crate::ranks) fn needs_receiver(&self, synchronous: bool, bytes: Bytes) -> bool {
         self.progress == Progress::Calls && (synchronous || bytes >= self.eager_threshold)
     }
 
     /// Whether a message has more data than its request carries.
-    pub(super) fn has_separate_data(&self, bytes: Bytes) -> bool {
+    pub(in crate::ranks) fn has_separate_data(&self, bytes: Bytes) -> bool {
         bytes >= self.eager_threshold
     }
 
     /// Whether a message waits for the sender's processor once the receiver has answered the request. A short one came with the
     /// request (`mca_pml_ob1_send_request_start_rndv`).
-    pub(super) fn needs_sender(&self, bytes: Bytes) -> bool {
+    pub(in crate::ranks) fn needs_sender(&self, bytes: Bytes) -> bool {
         let sends = self.progress == Progress::Calls && self.rendezvous == Rendezvous::ClearToSend;
         sends && self.has_separate_data(bytes)
     }
 
     /// The time that a blocking send takes before the message leaves.
     #[inline]
-    pub(super) fn cost_of_send(&self, mode: SendMode, bytes: Bytes) -> Seconds {
+    pub(in crate::ranks) fn cost_of_send(&self, mode: SendMode, bytes: Bytes) -> Seconds {
         if mode == SendMode::Synchronous || self.is_eager(mode, bytes) {
             self.send_overhead.of(bytes)
         } else {
@@ -88,23 +88,23 @@ impl Protocol {
 
     /// The time that any other send takes before the message leaves.
     #[inline]
-    pub(super) fn cost_of_isend(&self, bytes: Bytes) -> Seconds {
+    pub(in crate::ranks) fn cost_of_isend(&self, bytes: Bytes) -> Seconds {
         self.isend_overhead.of(bytes)
     }
 
     /// The time that an access to a window takes before it sets out.
-    pub(super) fn cost_of_access(&self, bytes: Bytes) -> Seconds {
+    pub(in crate::ranks) fn cost_of_access(&self, bytes: Bytes) -> Seconds {
         self.access_overhead.of(bytes)
     }
 
     /// The time of a call that starts this many processes, before they begin.
-    pub(super) fn cost_of_spawn(&self, processes: usize) -> Seconds {
+    pub(in crate::ranks) fn cost_of_spawn(&self, processes: usize) -> Seconds {
         self.spawn.of(processes)
     }
 
     /// The time that the completion of an operation takes; of a receive that got an eager message, with its bytes.
     #[inline]
-    pub(super) fn cost_of_completion(&self, eager: Option<Bytes>) -> Seconds {
+    pub(in crate::ranks) fn cost_of_completion(&self, eager: Option<Bytes>) -> Seconds {
         eager.map_or(Seconds(0.0), |bytes| self.recv_overhead.of(bytes))
     }
 }

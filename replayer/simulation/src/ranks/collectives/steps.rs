@@ -11,7 +11,7 @@ use titr_common::event::{Collective, Volumes};
 const WINDOW: usize = 512;
 
 /// The steps of one member.
-pub(super) struct CollectiveSteps {
+pub(in crate::ranks) struct CollectiveSteps {
     /// The steps from number `first` on, without moves of data within the member.
     window: Vec<Step>,
     first: usize,
@@ -23,11 +23,11 @@ pub(super) struct CollectiveSteps {
 
 /// The part of a member in a call.
 #[derive(Clone, Copy)]
-pub(super) struct MemberPart {
-    pub(super) mode: CallMode,
-    pub(super) me: Member,
-    pub(super) size: u32,
-    pub(super) root: Member,
+pub(in crate::ranks) struct MemberPart {
+    pub(in crate::ranks) mode: CallMode,
+    pub(in crate::ranks) me: Member,
+    pub(in crate::ranks) size: u32,
+    pub(in crate::ranks) root: Member,
 }
 
 impl MemberPart {
@@ -62,7 +62,7 @@ impl From<Vec<Step>> for CollectiveSteps {
 
 impl CollectiveSteps {
     /// The steps of a call by the algorithms of a library.
-    pub(super) fn of(call: &Collective, part: MemberPart, algorithms: &Selection) -> Self {
+    pub(in crate::ranks) fn of(call: &Collective, part: MemberPart, algorithms: &Selection) -> Self {
         let mut window = part.steps(call, algorithms);
         let count = window.len();
         let source = (count > WINDOW && is_short(call)).then(|| Box::new((call.clone(), part)));
@@ -75,7 +75,7 @@ impl CollectiveSteps {
 
     /// The step with a number; `None` after the last. The `algorithms` are those that the steps were made by.
     #[inline]
-    pub(super) fn get(&mut self, number: usize, algorithms: &Selection) -> Option<Step> {
+    pub(in crate::ranks) fn get(&mut self, number: usize, algorithms: &Selection) -> Option<Step> {
         if number >= self.first + self.window.len() && number < self.count {
             self.move_to(number, algorithms);
         }

@@ -12,7 +12,7 @@ use titr_platform::CollectiveAccess;
 
 use crate::observe::{CollectiveFlow, Observer, OperationId};
 use crate::ranks::clock::{Clock, Waiter};
-use crate::ranks::collective::CollectiveStart;
+use crate::ranks::collectives::collective::CollectiveStart;
 use crate::ranks::files::Files;
 use crate::ranks::files::call::{FileCall, PARTS};
 use crate::ranks::files::file::{File, FileIndex, JointAccess, JointWay};

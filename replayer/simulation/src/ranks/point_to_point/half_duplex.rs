@@ -10,11 +10,11 @@ use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
 use titr_common::time::Time;
 
-use super::ids::MessageId;
+use crate::ranks::ids::MessageId;
 
 /// The connections with rendezvous data in transit.
 #[derive(Debug, Default)]
-pub(super) struct HalfDuplex {
+pub(in crate::ranks) struct HalfDuplex {
     /// By sender and receiver.
     ways: FxHashMap<(Rank, Rank), Way>,
     /// Messages whose answers have come, and that are about to leave.
@@ -42,10 +42,10 @@ struct Answer {
 /// The moment at which a receiver answers. Simulated requests and answers take no time, but an answer to a request that
 /// is sent at this moment comes after an answer to a request that was already present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Moment {
-    pub(super) at: Time,
+pub(in crate::ranks) struct Moment {
+    pub(in crate::ranks) at: Time,
     /// Whether the request met a receive that was posted before.
-    pub(super) was_posted: bool,
+    pub(in crate::ranks) was_posted: bool,
 }
 
 impl Moment {
@@ -62,7 +62,7 @@ impl Moment {
 
 impl HalfDuplex {
     /// Whether the data of a message that is answered at `moment` leaves now. If not, the answer is deferred.
-    pub(super) fn admit(&mut self, id: MessageId, (from, to): (Rank, Rank), moment: Moment) -> bool {
+    pub(in crate::ranks) fn admit(&mut self, id: MessageId, (from, to): (Rank, Rank), moment: Moment) -> bool {
         if let Some(place) = self.answered.iter().position(|&answered| answered == id) {
             self.answered.swap_remove(place);
             self.ways.entry((from, to)).or_default().data.push((id, moment));
@@ -80,7 +80,7 @@ impl HalfDuplex {
     }
 
     /// The data of a message has arrived. Returns the messages that leave now, as the answers to them have come.
-    pub(super) fn deliver(&mut self, id: MessageId, from: Rank, to: Rank) -> impl Iterator<Item = MessageId> {
+    pub(in crate::ranks) fn deliver(&mut self, id: MessageId, from: Rank, to: Rank) -> impl Iterator<Item = MessageId> {
         let mut leaving = Vec::new();
         if let Some(way) = self.ways.get_mut(&(from, to)) {
             way.data.retain(|(message, _)| *message != id);

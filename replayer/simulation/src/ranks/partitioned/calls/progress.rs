@@ -8,12 +8,12 @@ use titr_platform::Partitioned as Implementation;
 
 use crate::observe::{Caller, Observer, OperationId};
 use crate::ranks::clock::Waiter;
-use crate::ranks::envelope::{Envelope, Selector};
-use crate::ranks::exchange::Outbound;
 use crate::ranks::ids::{ChannelIndex, PartIndex, PartitionedSide};
 use crate::ranks::library::Library;
 use crate::ranks::operation::{Claim, Completion, OperationKind};
 use crate::ranks::partitioned::{PartMessage, What};
+use crate::ranks::point_to_point::envelope::{Envelope, Selector};
+use crate::ranks::point_to_point::exchange::Outbound;
 use crate::ranks::thread::Thread;
 
 impl<O: Observer> Library<'_, O> {

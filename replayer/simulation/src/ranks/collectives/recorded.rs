@@ -21,7 +21,10 @@ pub enum Recorded {
 }
 
 /// The steps of these messages; `Err` with the rank of the world that is not a member.
-pub(super) fn steps(messages: &[Message], member: impl Fn(Rank) -> Option<Member>) -> Result<Vec<Step>, Rank> {
+pub(in crate::ranks) fn steps(
+    messages: &[Message],
+    member: impl Fn(Rank) -> Option<Member>,
+) -> Result<Vec<Step>, Rank> {
     let mut steps = Vec::with_capacity(messages.len());
     // The completion times of the messages in progress, in the order of their start.
     let mut open: Vec<Nanoseconds> = Vec::new();

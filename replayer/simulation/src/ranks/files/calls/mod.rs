@@ -1,4 +1,4 @@
-//! Calls on files: each opens, closes or accesses a [file](super::files); its rank waits for the call at once or later.
+//! Calls on files: each opens, closes or accesses a [file](crate::ranks::files); its rank waits for the call at once or later.
 
 mod progress;
 
@@ -9,16 +9,16 @@ use titr_common::event::{CommId, Direction, FileAccess, FileEvent, FileId, FileP
 use titr_common::program::{Fault, Participation};
 use titr_common::units::Bytes;
 
-use super::files::file::{File, FileIndex, OpenFile, SharedPointer};
-use super::files::storage_access::Piece;
-use super::library::Library;
-use super::operation::OperationKind;
-use super::thread::Thread;
 use crate::observe::Observer;
+use crate::ranks::files::file::{File, FileIndex, OpenFile, SharedPointer};
+use crate::ranks::files::storage_access::Piece;
+use crate::ranks::library::Library;
+use crate::ranks::operation::OperationKind;
+use crate::ranks::thread::Thread;
 
 impl<O: Observer> Library<'_, O> {
     /// A call on a file.
-    pub(super) fn file(&mut self, thread: &mut Thread, event: &FileEvent) -> Result<(), Fault> {
+    pub(in crate::ranks) fn file(&mut self, thread: &mut Thread, event: &FileEvent) -> Result<(), Fault> {
         let rank = thread.actor.rank;
         let mut start = 0;
         let (file, phase) = match *event {

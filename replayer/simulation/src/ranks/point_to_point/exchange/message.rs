@@ -4,20 +4,20 @@ use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 
-use super::super::envelope::Envelope;
-use super::super::protocol::Protocol;
 use crate::observe::{OperationId, TransferKind};
+use crate::ranks::point_to_point::envelope::Envelope;
+use crate::ranks::point_to_point::protocol::Protocol;
 
 /// A message from when it is sent until it is both delivered and received.
 #[derive(Debug)]
-pub(in super::super) struct Message {
-    pub(in super::super) to: Rank,
-    pub(in super::super) envelope: Envelope,
-    pub(in super::super) bytes: Bytes,
+pub(in crate::ranks) struct Message {
+    pub(in crate::ranks) to: Rank,
+    pub(in crate::ranks) envelope: Envelope,
+    pub(in crate::ranks) bytes: Bytes,
     /// When the message was sent.
     pub(super) sent: Time,
     /// Whether the send waits for its message whatever the size.
-    pub(in super::super) synchronous: bool,
+    pub(in crate::ranks) synchronous: bool,
     pub(super) stage: Stage,
     /// Whether its receive was posted before it was sent.
     pub(super) was_posted: bool,
@@ -53,7 +53,7 @@ impl Message {
     }
 
     /// The kind of a message that leaves.
-    pub(in super::super) fn kind(&self, protocol: &Protocol) -> TransferKind {
+    pub(in crate::ranks) fn kind(&self, protocol: &Protocol) -> TransferKind {
         if self.stage == Stage::OneSided {
             return TransferKind::OneSided;
         }

@@ -2,8 +2,8 @@ use titr_common::collectives::{Library, Selection};
 use titr_common::event::Tag;
 use titr_common::program::Context;
 
-use super::super::ids::ThreadIndex;
 use super::*;
+use crate::ranks::ids::ThreadIndex;
 use titr_platform::{EagerTransfer, Implementation, OneSided, Overhead, Partitioned, Progress, Rendezvous, Spawn};
 
 const SENDER: Waiter = Waiter::Thread(ThreadIndex(0));

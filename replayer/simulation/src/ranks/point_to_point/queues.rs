@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use slab::Slab;
 
 /// The queues: for each key the first item, and the further ones of all of them linked in one slab.
-pub(super) struct Queues<K, V> {
+pub(in crate::ranks) struct Queues<K, V> {
     queues: FxHashMap<K, Queue<V>>,
     nodes: Slab<Node<V>>,
 }
@@ -39,13 +39,13 @@ impl<K, V> Default for Queues<K, V> {
 
 impl<K: Hash + Eq + Copy, V> Queues<K, V> {
     /// Appends `value` to the queue of `key`.
-    pub(super) fn push(&mut self, key: K, value: V) {
+    pub(in crate::ranks) fn push(&mut self, key: K, value: V) {
         self.meet(key, value, |_| false);
     }
 
     /// Takes the first item of `key`'s queue if it `fits`; if not, or if there is none, appends `value`.
     #[inline]
-    pub(super) fn meet(&mut self, key: K, value: V, fits: impl FnOnce(&V) -> bool) -> Option<V> {
+    pub(in crate::ranks) fn meet(&mut self, key: K, value: V, fits: impl FnOnce(&V) -> bool) -> Option<V> {
         match self.queues.entry(key) {
             Entry::Occupied(mut entry) => {
                 let queue = entry.get_mut();
@@ -66,17 +66,17 @@ impl<K: Hash + Eq + Copy, V> Queues<K, V> {
     }
 
     /// The first item of `key`'s queue.
-    pub(super) fn front(&self, key: &K) -> Option<&V> {
+    pub(in crate::ranks) fn front(&self, key: &K) -> Option<&V> {
         self.queues.get(key).map(|queue| &queue.first)
     }
 
     /// Takes the first item of `key`'s queue.
-    pub(super) fn pop(&mut self, key: &K) -> Option<V> {
+    pub(in crate::ranks) fn pop(&mut self, key: &K) -> Option<V> {
         self.take(key, |_| true)
     }
 
     /// Takes the first item of `key`'s queue that `fits`, at any position.
-    pub(super) fn take(&mut self, key: &K, fits: impl Fn(&V) -> bool) -> Option<V> {
+    pub(in crate::ranks) fn take(&mut self, key: &K, fits: impl Fn(&V) -> bool) -> Option<V> {
         let queue = self.queues.get_mut(key)?;
         if fits(&queue.first) {
             return match queue.shift(&mut self.nodes) {
@@ -106,7 +106,7 @@ impl<K: Hash + Eq + Copy, V> Queues<K, V> {
     }
 
     /// Every item with its key, in no order to rely on.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (K, &V)> {
+    pub(in crate::ranks) fn iter(&self) -> impl Iterator<Item = (K, &V)> {
         self.queues.iter().flat_map(move |(&key, queue)| {
             let mut at = queue.further.map(|further| further.first);
             let further = std::iter::from_fn(move || {

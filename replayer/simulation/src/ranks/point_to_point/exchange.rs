@@ -1,6 +1,6 @@
 //! Point-to-point messages, from send and receive to the transfer and the completion of both.
 //!
-//! A send or receive that does not complete at once is an [operation](super::operation). [`protocol`](super::protocol)
+//! A send or receive that does not complete at once is an [operation](crate::ranks::operation). [`protocol`](super::protocol)
 //! defines when a message travels, when its send completes, and what both cost in software.
 //!
 //! If ranks do not wait for the messages they receive ([`Causality::None`]), there are no receives and no matching, and
@@ -11,40 +11,40 @@ use titr_common::event::{Rank, SendMode};
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 
-use super::causality::{Backlog, Causality};
-use super::clock::{Clock, Waiter};
 use super::envelope::{Envelope, Selector, communicator};
 use super::half_duplex::{HalfDuplex, Moment};
-use super::ids::MessageId;
 use super::matching::Matching;
-use super::operation::{Claim, Completion, OperationKind, Operations};
 use super::protocol::Protocol;
 use crate::observe::{Caller, Observer, OperationId, Receive, SentMessage};
+use crate::ranks::causality::{Backlog, Causality};
+use crate::ranks::clock::{Clock, Waiter};
+use crate::ranks::ids::MessageId;
+use crate::ranks::operation::{Claim, Completion, OperationKind, Operations};
 use titr_platform::Mpi;
 
 mod message;
 
-pub(super) use message::Message;
+pub(in crate::ranks) use message::Message;
 use message::Stage;
 
 /// All messages and operations.
-pub(super) struct Exchange {
-    pub(super) protocol: Protocol,
+pub(in crate::ranks) struct Exchange {
+    pub(in crate::ranks) protocol: Protocol,
     matching: Matching,
     /// The messages of each rank that are in the network, if the replay does no matching.
     backlogs: Option<Vec<Backlog>>,
     messages: DenseSlab<Message>,
-    pub(super) operations: Operations,
+    pub(in crate::ranks) operations: Operations,
     /// The probes of each rank that wait: the waiter, and what it selects.
     probing: Vec<Vec<(Waiter, Selector)>>,
     /// The answers of rendezvous that wait behind data, where they do.
     half_duplex: Option<HalfDuplex>,
     /// Messages that leave now, in order.
-    pub(super) outbox: Vec<MessageId>,
+    pub(in crate::ranks) outbox: Vec<MessageId>,
 }
 
 impl Exchange {
-    pub(super) fn new(ranks: usize, mpi: &Mpi, causality: Causality) -> Self {
+    pub(in crate::ranks) fn new(ranks: usize, mpi: &Mpi, causality: Causality) -> Self {
         Self {
             protocol: Protocol::from(mpi),
             matching: Matching::new(ranks),
@@ -58,7 +58,12 @@ impl Exchange {
     }
 
     /// Sends a message. Returns the operation to wait for if the send does not complete at once.
-    pub(super) fn send(&mut self, message: Outbound, now: Time, observer: &mut impl Observer) -> Option<OperationId> {
+    pub(in crate::ranks) fn send(
+        &mut self,
+        message: Outbound,
+        now: Time,
+        observer: &mut impl Observer,
+    ) -> Option<OperationId> {
         if self.backlogs.is_some() {
             return self.send_unmatched(message, now, observer);
         }
@@ -134,7 +139,7 @@ impl Exchange {
     }
 
     /// Sends a message without a receive, at once; `waiter` is notified of its arrival.
-    pub(super) fn transfer(
+    pub(in crate::ranks) fn transfer(
         &mut self,
         (to, envelope, bytes): (Rank, Envelope, Bytes),
         waiter: Waiter,
@@ -162,12 +167,12 @@ impl Exchange {
     }
 
     /// The oldest message of a rank at its end that has to arrive, where nothing is matched.
-    pub(super) fn left_behind(&mut self, rank: Rank) -> Option<OperationId> {
+    pub(in crate::ranks) fn left_behind(&mut self, rank: Rank) -> Option<OperationId> {
         self.backlogs.as_mut()?.get_mut(rank.0 as usize)?.pop()
     }
 
     /// Posts a receive with room for this many bytes. Returns the operation to wait for, if the replay has receives.
-    pub(super) fn receive(
+    pub(in crate::ranks) fn receive(
         &mut self,
         receiver: Rank,
         (selector, room): (Selector, Option<Bytes>),
@@ -211,7 +216,7 @@ impl Exchange {
     }
 
     /// The rank that has to be in a call of MPI before a message can leave. `None`: it leaves.
-    pub(super) fn missing(&mut self, id: MessageId, is_inside: impl Fn(Rank) -> bool) -> Option<Rank> {
+    pub(in crate::ranks) fn missing(&mut self, id: MessageId, is_inside: impl Fn(Rank) -> bool) -> Option<Rank> {
         let message = &mut self.messages[id.0 as usize];
         if message.stage == Stage::Requested {
             if !is_inside(message.to) {
@@ -229,7 +234,7 @@ impl Exchange {
     }
 
     /// The rank that a message waited for is in a call of MPI.
-    pub(super) fn shake_hands(&mut self, id: MessageId, now: Time, observer: &mut impl Observer) {
+    pub(in crate::ranks) fn shake_hands(&mut self, id: MessageId, now: Time, observer: &mut impl Observer) {
         let message = &mut self.messages[id.0 as usize];
         message.stage = match message.stage {
             Stage::Requested => message.answered(&self.protocol),
@@ -241,7 +246,7 @@ impl Exchange {
     }
 
     /// Defers the departing messages whose answers wait behind data.
-    pub(super) fn await_answers(&mut self, now: Time, share_host: impl Fn(Rank, Rank) -> bool) {
+    pub(in crate::ranks) fn await_answers(&mut self, now: Time, share_host: impl Fn(Rank, Rank) -> bool) {
         let Self { half_duplex: Some(half_duplex), messages, protocol, outbox, .. } = self else { return };
         outbox.retain(|&id| {
             let message = &messages[id.0 as usize];
@@ -252,7 +257,7 @@ impl Exchange {
     }
 
     /// The network has delivered a message.
-    pub(super) fn deliver(&mut self, id: MessageId, now: Time, observer: &mut impl Observer) {
+    pub(in crate::ranks) fn deliver(&mut self, id: MessageId, now: Time, observer: &mut impl Observer) {
         let message = &mut self.messages[id.0 as usize];
         let is_answered = message.is_answered(&self.protocol);
         let is_one_sided = std::mem::replace(&mut message.stage, Stage::Arrived) == Stage::OneSided;
@@ -277,7 +282,7 @@ impl Exchange {
     }
 
     /// `waiter` waits until `operation` is complete, if that is none that was complete at once.
-    pub(super) fn wait_for(
+    pub(in crate::ranks) fn wait_for(
         &mut self,
         operation: Option<OperationId>,
         waiter: Waiter,
@@ -295,7 +300,7 @@ impl Exchange {
 
     /// Whether a message is available that a receive would match. If not, `waiter` of `rank` is notified when one
     /// arrives.
-    pub(super) fn probe(&mut self, waiter: Waiter, rank: Rank, selector: Selector) -> bool {
+    pub(in crate::ranks) fn probe(&mut self, waiter: Waiter, rank: Rank, selector: Selector) -> bool {
         let found = self.backlogs.is_some() || self.has_message(rank, selector);
         if !found {
             self.probing[rank.0 as usize].push((waiter, selector));
@@ -311,7 +316,7 @@ impl Exchange {
     }
 
     /// The probes of `rank` that wait: the waiter, and what it selects.
-    pub(super) fn probing(&self, rank: Rank) -> &[(Waiter, Selector)] {
+    pub(in crate::ranks) fn probing(&self, rank: Rank) -> &[(Waiter, Selector)] {
         &self.probing[rank.0 as usize]
     }
 
@@ -334,7 +339,7 @@ impl Exchange {
 
     /// Cancels a send or a receive that has no match yet and has not departed; any other completes normally (MPI 4.0
     /// §3.8.4: either it completes or it is cancelled).
-    pub(super) fn cancel(&mut self, operation: OperationId, now: Time, observer: &mut impl Observer) {
+    pub(in crate::ranks) fn cancel(&mut self, operation: OperationId, now: Time, observer: &mut impl Observer) {
         let cancelled = match self.operations.kind(operation) {
             OperationKind::Receive(receiver, selector) => self.matching.withdraw(receiver, selector, operation),
             OperationKind::Send(id) => match self.messages.get(id.0 as usize) {
@@ -358,16 +363,16 @@ impl Exchange {
     }
 
     /// The messages that leave now.
-    pub(super) fn leaving(&self) -> impl Iterator<Item = (MessageId, &Message)> {
+    pub(in crate::ranks) fn leaving(&self) -> impl Iterator<Item = (MessageId, &Message)> {
         self.outbox.iter().map(|&id| (id, &self.messages[id.0 as usize]))
     }
 
-    pub(super) fn message(&self, id: MessageId) -> &Message {
+    pub(in crate::ranks) fn message(&self, id: MessageId) -> &Message {
         &self.messages[id.0 as usize]
     }
 
     /// Messages that no receive has taken and whose sender does not wait for that.
-    pub(super) fn unmatched(&self) -> impl Iterator<Item = &Message> {
+    pub(in crate::ranks) fn unmatched(&self) -> impl Iterator<Item = &Message> {
         let is_awaited = |id| self.operations.is_awaited(id);
         let left = move |message: &&Message| message.receiver.is_none() && !message.sender.is_some_and(is_awaited);
         self.messages.iter().map(|(_, message)| message).filter(left)
@@ -376,11 +381,11 @@ impl Exchange {
 
 /// A message as it is sent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Outbound {
-    pub(super) to: Rank,
-    pub(super) envelope: Envelope,
-    pub(super) bytes: Bytes,
-    pub(super) mode: SendMode,
+pub(in crate::ranks) struct Outbound {
+    pub(in crate::ranks) to: Rank,
+    pub(in crate::ranks) envelope: Envelope,
+    pub(in crate::ranks) bytes: Bytes,
+    pub(in crate::ranks) mode: SendMode,
 }
 
 #[cfg(test)]

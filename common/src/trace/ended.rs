@@ -1,11 +1,12 @@
-//! How a rank's trace ended.
+//! The end of a rank's trace: by `MPI_Finalize`, an exit, an error or a signal.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a rank's trace ended. The trace is whole up to there, unless the rank was [killed](Self::Running).
+/// The way in which the trace of a rank ended. The trace is complete up to that point, unless the rank was
+/// [killed](Self::Running).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Ended {
@@ -18,7 +19,7 @@ pub enum Ended {
     /// The process ended by `_exit` or `_Exit`.
     #[serde(rename = "_exit")]
     ImmediateExit,
-    /// The process became another program, by a function of the `exec` family.
+    /// The process replaced its program by a function of the `exec` family.
     Exec,
     /// The trace ended in `MPI_Abort`.
     Abort,

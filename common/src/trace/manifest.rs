@@ -1,9 +1,10 @@
-//! `manifest.json`: what the trace is, and for each rank where, how and how completely it was taken.
+//! `manifest.json`: the description of a trace, and for each rank its host, its measurement of computation, and what
+//! its stream lacks.
 //!
-//! Nobody has to outlive anybody for it: rank 0 writes the part about the run, each rank keeps an entry of its own in a
-//! file beside its stream, and whoever ends last folds the entries into the manifest. A reader lays the entries that
-//! still lie about over those in the manifest, so a run of which some ranks were killed, or that wrote to disks that
-//! are not shared, can be read as well.
+//! No rank depends on another to write it. Rank 0 writes the part about the run, each rank keeps its entry in a file
+//! beside its stream, and the rank that ends last moves all entries into the manifest. A reader replaces entries of the
+//! manifest by entries that are still in files. A trace is therefore readable even if some ranks were killed, or wrote
+//! to disks that are not shared.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -35,16 +36,16 @@ pub struct Manifest {
     pub mode: Mode,
     /// Size of the world.
     pub ranks: u32,
-    /// The ranks that ran without the tracer, as far as they are known.
+    /// The known ranks that ran without the tracer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub untraced_ranks: Vec<u32>,
-    /// The program's command line, of rank 0.
+    /// The command line of the program on rank 0.
     #[serde(default)]
     pub command: Vec<String>,
     /// The MPI library, as it names itself.
     #[serde(default)]
     pub mpi: String,
-    /// The effective configuration of the tracer, by variable.
+    /// The settings of the tracer in effect, by the name of their variable.
     #[serde(default)]
     pub config: BTreeMap<String, String>,
     /// The entry of each rank, in the order of ranks.
@@ -62,10 +63,10 @@ pub enum Mode {
     Extended,
 }
 
-/// How one rank was traced.
+/// The description of a rank and its stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankEntry {
-    /// The name of the run, the same for all its ranks and for no other run's; empty where it was not named.
+    /// The unique name of the run, the same for all its ranks; empty if the run has no name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub run: String,
     /// The number of the rank.
@@ -85,34 +86,34 @@ pub struct RankEntry {
     pub text: Bytes,
     /// Size of the rank's stream on disk.
     pub disk: Bytes,
-    /// CRC-32 of its stream as it is on disk (as `gzip` and `crc32` compute it), once it is complete.
+    /// CRC-32 of the stream as stored on disk (as `gzip` and `crc32` compute it), once the stream is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crc32: Option<u32>,
-    /// How computation was measured.
+    /// The counter that measured computation.
     pub counter: Counter,
-    /// The clock of its times, in an extended trace.
+    /// The clock of the rank's times, in an extended trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
-    /// How many threads called MPI, not counting those that began after others had ended.
+    /// The number of threads that called MPI. A thread that began after another had ended does not count again.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub threads: u32,
-    /// How often the program had to wait for the flush thread.
+    /// The number of times that the program had to wait for the flush thread.
     #[serde(default)]
     pub stalls: u64,
-    /// Events that could not be written.
+    /// The number of events that could not be written.
     #[serde(default)]
     pub lost_events: u64,
-    /// Why events could not be written.
+    /// The error because of which events could not be written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Calls of MPI functions that communicate and that the trace does not hold, by name.
+    /// The number of calls of MPI functions that communicate but are not in the trace, by the name of the function.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub untraced: BTreeMap<String, u64>,
-    /// Collectives that the library executed itself in extended mode, so that the trace has no messages for them. By
-    /// name.
+    /// The number of collectives, by name, that the library carried out itself in extended mode. The trace does not
+    /// have their messages.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub opaque: BTreeMap<String, u64>,
-    /// Calls of MPI functions that move no data, by name.
+    /// The number of calls of MPI functions that move no data, by the name of the function.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub local: BTreeMap<String, u64>,
     /// The rank's encounters with processes of other worlds, in order.
@@ -121,13 +122,13 @@ pub struct RankEntry {
     /// The modules that the addresses of call sites are in, the program itself first; none if call sites were not recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modules: Vec<CodeModule>,
-    /// Calls that the trace has no event for as their peer was `MPI_PROC_NULL`, by name.
+    /// The number of calls without an event because their peer was `MPI_PROC_NULL`, by the name of the function.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub null_peer: BTreeMap<String, u64>,
-    /// How the process spent its time, once the trace is complete.
+    /// The times of the process, once the trace is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process_time: Option<ProcessTime>,
-    /// The calls in the part of the program that was to be traced and outside, if that was not all of it.
+    /// The number of calls inside and outside the traced part of the program; `None` if the whole program was traced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartCalls>,
 }
@@ -145,20 +146,20 @@ fn is_one(&number: &u32) -> bool {
 pub struct CodeModule {
     /// The path of the file, on the host of the rank.
     pub path: String,
-    /// The number that its linker gave it, in hexadecimal, by which it can be told from another file; empty where it gave none.
+    /// The build id that the linker gave the file, in hexadecimal, which identifies the file; empty if there is none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub build_id: String,
 }
 
-/// How the clock of a rank differs from that of rank 0, as measured at its beginning and its end: when it shows *t*
-/// nanoseconds, rank 0's shows *t* + `offset` + `drift` × *t*.
+/// The difference between the clock of a rank and the clock of rank 0, measured at the beginning and the end of the
+/// rank: when the rank's clock shows *t* nanoseconds, rank 0's clock shows *t* + `offset` + `drift` × *t*.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Clock {
-    /// Nanoseconds that rank 0's clock is ahead when this one shows 0.
+    /// The nanoseconds by which rank 0's clock is ahead when this clock shows 0.
     pub offset: f64,
-    /// Nanoseconds that rank 0's clock gains on this one in each nanosecond.
+    /// The nanoseconds that rank 0's clock gains on this clock in each nanosecond.
     pub drift: f64,
-    /// By how many nanoseconds the offset may be wrong.
+    /// The uncertainty of the offset, in nanoseconds.
     pub uncertainty: f64,
 }
 
@@ -169,15 +170,15 @@ pub struct Counter {
     pub kind: String,
     /// The meaning of one unit of `compute`.
     pub unit: String,
-    /// Instructions that a second of CPU time stands for, where time was measured.
+    /// The instructions that a second of CPU time represents, if CPU time was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
     /// The smallest difference that the counter can show, in its unit.
     pub resolution: f64,
-    /// The precision that volumes are rounded to, as a part of them; 0 where each is as it was counted.
+    /// The relative precision to which volumes are rounded; 0 if they are not rounded.
     #[serde(default)]
     pub precision: f64,
-    /// The volume that a hook adds between two calls, as measured at the start; it is subtracted.
+    /// The volume that the tracer's hook adds between two calls, measured at the start. The tracer subtracts it.
     #[serde(default)]
     pub hook: f64,
     /// The count of the reference kernel by this counter.
@@ -186,7 +187,7 @@ pub struct Counter {
 }
 
 /// A rank's count of the reference kernel, a computation that every rank runs once at its start. It makes volumes of
-/// unlike counters comparable.
+/// different counters comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReferenceCount {
     /// The volume of the kernel, in the counter's unit.
@@ -196,7 +197,7 @@ pub struct ReferenceCount {
 }
 
 impl Manifest {
-    /// The manifest of a whole trace of which nothing is known but its size.
+    /// The manifest of a complete trace with this number of ranks, about which nothing else is known.
     #[must_use]
     pub fn of_unknown_origin(ranks: u32) -> Self {
         let entry =
@@ -213,7 +214,7 @@ impl Manifest {
         }
     }
 
-    /// Writes what rank 0 knows.
+    /// Writes the manifest without entries of ranks: the part that rank 0 knows.
     ///
     /// # Errors
     /// Where it cannot be written.
@@ -221,7 +222,7 @@ impl Manifest {
         replace(&directory::manifest(directory), self)
     }
 
-    /// Returns `manifest`, read from `path`, if it is of the version that is known.
+    /// Returns `manifest`, read from `path`, if its version is [`VERSION`].
     pub(super) fn of_version(path: &Path, manifest: Self) -> Result<Self, TraceError> {
         if manifest.titr != VERSION {
             let what = format!("version {} of the layout, and this titr reads {VERSION}", manifest.titr);
@@ -230,17 +231,17 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// As it stands in a file.
+    /// The text of the manifest in a file.
     ///
     /// # Errors
-    /// Where a number in it has no place in JSON.
+    /// If the manifest has a number that JSON cannot represent.
     pub fn to_json(&self) -> io::Result<Vec<u8>> {
         to_json(self)
     }
 }
 
 impl Counter {
-    /// Of volumes that nothing has measured: they are what `kind` says, exactly.
+    /// A counter of exact volumes that were not measured, such as those of a generated trace.
     #[must_use]
     pub fn exact(kind: &str) -> Self {
         let (kind, unit) = (kind.to_owned(), "instructions".to_owned());
@@ -249,7 +250,7 @@ impl Counter {
 }
 
 impl RankEntry {
-    /// Of a rank that has recorded nothing yet, nobody says where.
+    /// The entry of a rank that has recorded nothing yet, on an unknown host.
     #[must_use]
     pub fn new(rank: Rank, counter: Counter) -> Self {
         Self {
@@ -290,17 +291,18 @@ impl RankEntry {
         replace(&path, self)
     }
 
-    /// Writes the final entry. Whoever of the world's `ranks` does so last folds all entries into the manifest.
+    /// Writes the final entry. The last of the world's `ranks` to do so moves all entries into the manifest.
     ///
     /// # Errors
-    /// Where it cannot be written; what was written stays readable.
+    /// If it cannot be written. What was written before remains readable.
     pub fn end(&self, directory: &Path, ranks: u32) -> io::Result<()> {
         self.write(directory)?;
         let mut ended = OpenOptions::new().create(true).append(true).open(directory::ended(directory))?;
-        // One byte a rank: the file's length counts them without anybody reading a directory of thousands.
+        // One byte for each rank: the length of the file is the number of ranks, without a scan of a directory of
+        // thousands of files.
         ended.write_all(b".")?;
         let all = ended.metadata()?.len() == u64::from(ranks);
-        // Two that end at once both see the full count; the one that removes the file is the last.
+        // If two ranks end at the same time, both see the full count; the one that removes the file is the last.
         let last = all && fs::remove_file(directory::ended(directory)).is_ok();
         if last { fold(directory, ranks) } else { Ok(()) }
     }
@@ -316,7 +318,7 @@ fn fold(directory: &Path, ranks: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes `value` under a temporary name and renames it, so that nobody reads half of it.
+/// Writes `value` under a temporary name and renames it, so that no reader sees a part of it.
 fn replace(path: &Path, value: &impl Serialize) -> io::Result<()> {
     let temporary = path.with_extension(format!("json.{}", std::process::id()));
     let written = fs::write(&temporary, to_json(value)?).and_then(|()| fs::rename(&temporary, path));
@@ -333,7 +335,7 @@ fn to_json(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// The value in the text of the file at `path`, which is read as far as it makes sense.
+/// Parses a value from `text`, the content of the file at `path`.
 pub(super) fn from_json<T: DeserializeOwned>(path: &Path, text: impl io::Read) -> Result<T, TraceError> {
     serde_json::from_reader(io::BufReader::with_capacity(1 << 16, text)).map_err(|error| match error.io_error_kind() {
         Some(kind) => TraceError::io(path)(io::Error::new(kind, error)),
@@ -341,7 +343,7 @@ pub(super) fn from_json<T: DeserializeOwned>(path: &Path, text: impl io::Read) -
             path: path.into(),
             line: error.line(),
             column: error.column(),
-            // serde_json appends the place to its message; it stands before it here.
+            // serde_json appends the place to its message; here the place precedes the message.
             what: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
         },
     })

@@ -1,4 +1,4 @@
-//! The result of a simulation: plain data that serialises. `titr-replay --json` prints it as it is.
+//! The result of a simulation, as plain data. `titr-replay --json` prints its serialised form unchanged.
 
 use std::sync::Arc;
 
@@ -16,35 +16,36 @@ use titr_platform::Platform;
 pub use crate::observe::Shares;
 pub use titr_network::statistics::Percentiles;
 
-/// How many of the busiest links `links` has.
+/// The number of links in `links`, the busiest ones.
 const BUSIEST: usize = 5;
 
-/// The result of a simulation, with findings of type `F` where it was analysed.
+/// The result of a simulation. `F` is the type of the findings of its analyses.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "SimulationResult")]
 pub struct SimulationResult<F = ()> {
-    /// The time at which the last rank was done.
+    /// The time at which the last rank finished.
     pub simulated_time: Seconds,
-    /// Size of the world.
+    /// The number of ranks.
     pub ranks: usize,
-    /// The worlds that the ranks are of, where there are several.
+    /// The worlds of the ranks; empty if there is only one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub worlds: Vec<WorldRanks>,
-    /// Processes that were spawned in no time, as the platform does not say how long that takes; 0 where it does.
+    /// The number of spawned processes whose start took no time, because the platform has no `mpi.spawn`; 0 if it has.
     #[serde(skip_serializing_if = "is_zero")]
     pub spawned_in_no_time: u64,
-    /// Ranks that wait for ever, as the trace is torn: then the simulated time is no prediction; 0 where all ranks come to their end.
+    /// The number of ranks that wait for ever, because the trace is torn. If it is not 0, the simulated time is no
+    /// prediction.
     #[serde(skip_serializing_if = "is_zero")]
     pub waiting_ranks: u64,
-    /// How many hosts have ranks.
+    /// The number of hosts that have ranks.
     pub hosts_used: usize,
-    /// Trace events replayed.
+    /// The number of replayed events of the trace.
     pub events: u64,
-    /// Messages that entered the network, those within collectives included.
+    /// The number of messages that entered the network, including messages inside collectives.
     pub messages: u64,
-    /// Payload of these messages.
+    /// The payload of these messages.
     pub bytes: Bytes,
-    /// Where each rank's time went.
+    /// The time of each rank by activity.
     pub per_rank: Vec<Shares>,
     /// The network that the trace was replayed on.
     pub network: NetworkName,
@@ -53,26 +54,27 @@ pub struct SimulationResult<F = ()> {
     /// All links that carried anything, busiest first.
     #[serde(skip)]
     pub all_links: Vec<LinkUse>,
-    /// Figures of a packet network over all runs.
+    /// Statistics of a packet network over all runs; `None` in other models.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<Packets>,
-    /// Where there were several runs, the time that each took; all else but `packets` is of the first run.
+    /// The predicted time of each run, if there were several. All other fields except `packets` describe the first run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<Runs>,
-    /// The iterations of the program's loop that were left out, and how sure the extrapolated time is.
+    /// The iterations of the program's loop that were not simulated, and the error bound of the extrapolated time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOut>,
-    /// The findings of analyses; `None` where none was asked for.
+    /// The findings of analyses; `None` if none was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub analyses: Option<F>,
-    /// Sentences on what could not be simulated faithfully, and on what was left over.
+    /// Warnings, one sentence each: what could not be simulated faithfully, and what was left over, such as unreceived
+    /// messages.
     pub warnings: Vec<String>,
-    /// titr's own speed: the only part that differs from one simulation to the next.
+    /// titr's own speed. Only this field differs between two simulations of the same input.
     pub replay: ReplaySpeed,
 }
 
 impl SimulationResult {
-    /// The result with the findings of analyses.
+    /// This result with `analyses` as its findings.
     #[must_use]
     pub fn analysed<F>(self, analyses: Option<F>) -> SimulationResult<F> {
         SimulationResult {
@@ -109,14 +111,14 @@ fn is_zero(number: &u64) -> bool {
 pub struct WorldRanks {
     /// The trace of the world.
     pub trace: String,
-    /// The rank that the world's rank 0 is.
+    /// The number of the world's rank 0 among all ranks.
     pub first: u32,
     /// The number of ranks.
     pub ranks: u32,
 }
 
 impl WorldRanks {
-    /// The ranks of each world of a trace; none if the trace is of one world.
+    /// The ranks of each world of `trace`; empty if it has only one world.
     #[must_use]
     pub fn of(trace: &Trace) -> Vec<Self> {
         let worlds = trace.worlds();
@@ -128,7 +130,7 @@ impl WorldRanks {
     }
 }
 
-/// A network by name, and the names of its links.
+/// The model, topology and size of a network, and the names of its links.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct NetworkName {
     /// The network model.
@@ -142,8 +144,8 @@ pub struct NetworkName {
 }
 
 impl NetworkName {
-    /// The use of channels under the names of their links. A large network has so many that naming them takes longer
-    /// than a short run, so whoever shows them asks for it.
+    /// The use of `channels`, each with the name of its link. Call this only to show the channels: in a large network,
+    /// naming them takes longer than a short run.
     #[must_use]
     pub fn named(&self, channels: &[ChannelFigures]) -> Vec<ChannelUse> {
         let named = |&ChannelFigures { link, channel, packets, utilization, occupancy }: &ChannelFigures| ChannelUse {
@@ -173,13 +175,13 @@ pub struct LinkUse {
     pub bytes: Bytes,
     /// The number of messages that the link carried.
     pub messages: u64,
-    /// Payload over what the link could have carried in the simulated time.
+    /// The payload as a fraction of what the link could have carried in the simulated time.
     #[serde(rename = "use")]
     pub utilization: f64,
 }
 
 impl LinkUse {
-    /// All links that carried anything in a time, busiest first.
+    /// The links that carried any message, the busiest first. `time` is the simulated time.
     pub(crate) fn by_use(platform: &Platform, loads: &[LinkLoad], time: Seconds) -> Vec<Self> {
         let topology = &*platform.topology;
         let links = (0..).map(LinkId).zip(topology.links()).zip(loads);
@@ -201,7 +203,7 @@ impl LinkUse {
         links
     }
 
-    /// The first few of the links, which are sorted.
+    /// The busiest of `all`, which is sorted by use.
     #[must_use]
     pub fn busiest(all: &[Self]) -> Vec<Self> {
         all.iter().take(BUSIEST).cloned().collect()
@@ -215,23 +217,24 @@ pub struct ChannelUse {
     pub link: String,
     /// The channel's number on its link.
     pub channel: u32,
-    /// Packets that the channel carried, in all runs.
+    /// The number of packets that the channel carried in all runs.
     pub packets: u64,
-    /// Part of the time that the channel used its link.
+    /// The fraction of the time in which the channel used its link.
     #[serde(rename = "use")]
     pub utilization: f64,
-    /// Packets in the queue at the channel's end, in the mean.
+    /// The mean number of packets in the queue at the end of the channel.
     pub occupancy: f64,
 }
 
-/// Figures of a packet network.
+/// Statistics of a packet network.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Packets {
     /// The simulated time in cycles.
     pub cycles: u64,
-    /// Phits a cycle and host that ranks gave to the network, all of which leave their hosts in the end.
+    /// The load that ranks offered to the network, in phits per cycle and host. All of it has left the hosts at the
+    /// end.
     pub offered: f64,
-    /// The figures that were measured under this load.
+    /// The measurements under this load.
     #[serde(flatten)]
     pub figures: Figures,
     /// The use of each virtual channel, if it was [requested](crate::Simulation::channels).
@@ -240,7 +243,7 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// The figures of all runs; `network` names the channels, where each is to be listed.
+    /// The statistics of all runs. Lists every channel if there is a `network` to name them.
     pub(crate) fn new(spec: &PacketSpec, observations: &[Observation], network: Option<&NetworkName>) -> Self {
         let figures = Figures::of(spec, observations);
         let cycles = observations.first().map_or(0, |first| first.batches.iter().map(|batch| batch.cycles).sum());
@@ -249,10 +252,10 @@ impl Packets {
     }
 }
 
-/// Several runs that differ in what chance decides.
+/// The predicted times of several runs with different seeds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Runs {
-    /// The time that each run predicts.
+    /// The predicted time of each run.
     pub simulated_times: Vec<Seconds>,
     /// The mean of these times.
     pub simulated_time: Seconds,
@@ -272,31 +275,31 @@ impl Runs {
     }
 }
 
-/// Iterations of a program's loop that were not simulated: what they would have added was extrapolated.
+/// The iterations of a program's loop that were not simulated, but extrapolated from those that were.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct LeftOut {
-    /// Iterations of the loop.
+    /// The number of iterations of the loop.
     pub iterations: u64,
-    /// Iterations that were simulated.
+    /// The number of simulated iterations.
     pub simulated_iterations: u64,
-    /// Events that were simulated.
+    /// The number of simulated events.
     pub simulated_events: u64,
     /// The time that was simulated.
     pub simulated_time: Seconds,
     /// The mean time of an iteration that was not simulated.
     pub period: Seconds,
-    /// How wrong the predicted time may be because of that, as a part of it: half the width of a 99 % confidence interval.
+    /// Half the width of the 99 % confidence interval of the predicted time, as a fraction of that time.
     pub error_bound: f64,
 }
 
 /// titr's own speed.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct ReplaySpeed {
-    /// Time on the wall, in seconds.
+    /// Wall-clock time, in seconds.
     pub wall_seconds: f64,
-    /// Trace events replayed in a second on the wall.
+    /// Replayed events of the trace per second of wall-clock time.
     pub events_per_second: f64,
-    /// In the packet model, phits times the channels that they took in a second of a processor's time.
+    /// In the packet model, phit-hops (phits times the channels that they took) per second of processor time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phit_hops_per_second: Option<f64>,
 }

@@ -1,9 +1,9 @@
 //! Replays a network trace on a platform: messages are injected as their triggers arrive, and the network's speed feeds
 //! back into its load.
 //!
-//! A message without a trigger enters the network at its own time, any other when all its triggers have arrived and their
-//! delays are over. In an **open loop** all messages enter at their own times, as a contrast. Messages that enter at one
-//! instant do so in the order of their labels, wherever they are in the file.
+//! A message without a trigger enters the network at its own time. Any other message enters when all its triggers have
+//! arrived and their delays are over. In an **open loop**, which serves for comparison, all messages enter at their own
+//! times. Messages that enter at the same instant enter in the order of their labels, not of their lines.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -35,15 +35,15 @@ pub struct TriggeredReplay<'a> {
     pub trace: &'a Path,
     /// Whether messages are injected at their own times, whatever their triggers are.
     pub open_loop: bool,
-    /// Runs with different chance: at least 1.
+    /// The number of runs, each with another seed; at least 1.
     pub runs: u32,
-    /// Runs that are done at the same time. The result is the same for any number.
+    /// The number of runs at the same time. It does not change the result.
     pub jobs: Jobs,
-    /// Whether each virtual channel is listed in what is serialised.
+    /// Whether the serialised result lists each virtual channel.
     pub channels: bool,
 }
 
-/// Why a network trace cannot be replayed.
+/// An error that prevents the replay of a network trace.
 #[derive(Debug, Error)]
 pub enum TriggeredError {
     /// The trace cannot be read or is invalid.
@@ -62,7 +62,7 @@ pub enum TriggeredError {
         /// Hosts of the platform.
         hosts: u32,
     },
-    /// Time has come to its end.
+    /// The simulated time exceeds the largest time that can be represented.
     #[error("simulated time is more than 213 days: is a time or a delay of the trace not in picoseconds?")]
     EndOfTime,
     /// A message can never arrive.
@@ -70,22 +70,22 @@ pub enum TriggeredError {
     Unreachable(Unreachable),
 }
 
-/// The result of a replay of a network trace; but for the runs and packets, that of the first run.
+/// The result of a replay of a network trace. All fields except `runs` and `packets` describe the first run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TriggeredResult {
-    /// When the last message arrived.
+    /// The time at which the last message arrived.
     pub simulated_time: Seconds,
-    /// When the last message arrived in the trace.
+    /// The time at which the last message arrived in the trace.
     pub recorded_time: Option<Seconds>,
     /// Whether messages were injected at their own times, whatever their triggers are.
     pub open_loop: bool,
-    /// Messages that entered the network.
+    /// The number of messages that entered the network.
     pub messages: u64,
-    /// Messages of these that waited for a trigger.
+    /// The number of these messages that have a trigger.
     pub triggered: u64,
     /// Payload of these messages.
     pub bytes: Bytes,
-    /// From when a message enters the network until it has arrived, in the mean.
+    /// The mean time from the entry of a message into the network to its arrival.
     pub latency: Seconds,
     /// Percentiles of that time.
     pub latency_percentiles: Percentiles<Seconds>,
@@ -96,28 +96,28 @@ pub struct TriggeredResult {
     /// All links that carried anything, busiest first.
     #[serde(skip)]
     pub all_links: Vec<LinkUse>,
-    /// Figures of a packet network over all runs.
+    /// Statistics of a packet network over all runs; `None` in other models.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<Packets>,
-    /// Where there were several runs, the time that each took.
+    /// The predicted time of each run, if there were several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<Runs>,
-    /// Sentences on what has to be kept in mind.
+    /// Warnings, one sentence each.
     pub warnings: Vec<String>,
-    /// titr's own speed: the only part that differs from one replay to the next.
+    /// titr's own speed. Only this field differs between two replays of the same input.
     pub replay: TriggeredSpeed,
 }
 
 /// The speed of a replay of a network trace.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct TriggeredSpeed {
-    /// Time on the wall, in seconds.
+    /// Wall-clock time, in seconds.
     pub wall_seconds: f64,
-    /// Time of a processor, in seconds.
+    /// Processor time, in seconds.
     pub cpu_seconds: f64,
-    /// Messages in a second of a processor's time.
+    /// Messages per second of processor time.
     pub messages_per_second: f64,
-    /// In the packet model, phits times the channels that they took in a second of a processor's time.
+    /// In the packet model, phit-hops (phits times the channels that they took) per second of processor time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phit_hops_per_second: Option<f64>,
 }
@@ -130,7 +130,7 @@ struct TriggeredRun {
     messages: u64,
     triggered: u64,
     bytes: Bytes,
-    /// Picoseconds that messages took, and their sum.
+    /// The latencies of messages in picoseconds, and their sum.
     latencies: Histogram,
     latency: u128,
     loads: Vec<LinkLoad>,
@@ -214,7 +214,7 @@ impl TriggeredReplay<'_> {
         Ok(run)
     }
 
-    /// Injects the messages that triggers and times release, until none is left.
+    /// Injects every message when its triggers or its own time release it, until none is left.
     fn drive(network: &mut dyn Network, feedback: &mut Feedback) -> Result<TriggeredRun, TriggeredError> {
         let mut run = TriggeredRun::default();
         let mut under_way: slab::Slab<UnderWay> = slab::Slab::new();
@@ -252,7 +252,7 @@ impl TriggeredReplay<'_> {
     }
 }
 
-/// The speed at which so many messages were replayed, in so much time on the wall and of processors.
+/// The speed of a replay of `messages` messages.
 fn speed((wall, cpu): (Duration, Duration), messages: u64, packets: &[PacketStatistics]) -> TriggeredSpeed {
     let cpu_seconds = cpu.as_secs_f64();
     let per_second = |count: u64| if cpu_seconds > 0.0 { count as f64 / cpu_seconds } else { 0.0 };

@@ -1,4 +1,4 @@
-//! Advice: hypotheses that the causes of waiting suggest, each replayed, and what each would save.
+//! Advice: hypotheses that the causes of waiting suggest, each with the time that it saves in a replay.
 
 mod candidates;
 
@@ -21,11 +21,11 @@ pub use candidates::Candidate;
 pub struct Advice {
     /// The predicted time of the program as it is.
     pub simulated_time: Seconds,
-    /// The hypotheses that save the most first.
+    /// The hypotheses that were replayed, the largest saving first.
     pub hypotheses: Vec<Tried>,
-    /// Hypotheses that cannot come true: they say how much can be saved at most.
+    /// Hypotheses that no program can reach, such as a network without cost: upper bounds of the savings.
     pub bounds: Vec<Tried>,
-    /// Hypotheses that do not fit the program, and why.
+    /// Hypotheses that do not fit the program.
     pub not_tried: Vec<NotTried>,
 }
 
@@ -34,12 +34,12 @@ pub struct Advice {
 pub struct Tried {
     /// The hypothesis in words.
     pub hypothesis: String,
-    /// The cause that suggests it.
+    /// The cause that suggests the hypothesis; `None` for a bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
     /// The predicted time.
     pub simulated_time: Seconds,
-    /// The part of the predicted time that it saves; negative if the program would take longer.
+    /// The time that the hypothesis saves; negative if the program would take longer.
     pub saves: Seconds,
     /// A file of hypotheses for `titr-replay --what-if`.
     pub changes: String,
@@ -50,14 +50,15 @@ pub struct Tried {
 pub struct NotTried {
     /// The hypothesis in words.
     pub hypothesis: String,
-    /// Why it does not fit.
+    /// The reason.
     pub why: String,
 }
 
-/// Replays the trace as it is, and with each hypothesis that its waits suggest, so many of these at the same time.
+/// Replays the trace unchanged, and with each hypothesis that its waits suggest. `jobs` is the number of replays at the
+/// same time.
 ///
 /// # Errors
-/// If the trace cannot be replayed as it is.
+/// If the unchanged trace cannot be replayed.
 pub fn advise(
     platform: &Platform,
     trace: &Trace,
@@ -91,8 +92,8 @@ pub fn advise(
     Ok(advice)
 }
 
-/// The predicted time with this change, and the change as a file of hypotheses; an error says why it does not fit
-/// the program.
+/// The predicted time with a change, and the change as a file of hypotheses. An error is the reason that the change
+/// does not fit the program.
 fn replayed(
     platform: &Platform,
     trace: &Trace,

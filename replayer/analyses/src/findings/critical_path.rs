@@ -1,4 +1,4 @@
-//! The findings on the critical path.
+//! The findings of the analysis `critical-path`.
 
 use std::sync::Arc;
 
@@ -16,41 +16,41 @@ pub struct CriticalPath {
     pub length: Seconds,
     /// The number of messages on the path.
     pub messages: u64,
-    /// The length by what the time is spent on.
+    /// The length by kind of time.
     pub by_kind: ByKind,
-    /// How the predicted time depends on the machine.
+    /// The sensitivities of the predicted time to parameters of the machine.
     pub sensitivities: Vec<Sensitivity>,
-    /// Ranks that have time on the path, in their order.
+    /// The ranks that have time on the path, in the order of their numbers.
     pub ranks: Vec<RankShare>,
-    /// Regions that have time on the path, by their names.
+    /// The regions that have time on the path, sorted by name.
     pub regions: Vec<RegionShare>,
-    /// Call sites that have time on the path, by their names. Empty where no call site is known.
+    /// The call sites that have time on the path, sorted by name; empty if no call site is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub call_sites: Vec<CallSiteShare>,
-    /// All parts of the path, those of most time first.
+    /// All parts of the path, the longest first.
     pub segments: Vec<SegmentShare>,
 }
 
-/// Time by what it is spent on.
+/// Time by kind, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ByKind {
-    /// Computing, or sleeping.
+    /// Computation, sleeping, and the arithmetic of reductions.
     pub compute: Seconds,
-    /// The software's part of messages, at their senders and receivers.
+    /// Software overheads of messages, at their senders and receivers.
     pub overhead: Seconds,
-    /// Messages' latency.
+    /// Latency of messages.
     pub latency: Seconds,
-    /// Messages' bytes, at the rate that they have with the network to themselves.
+    /// Transfer of the bytes of messages, at the rate that they would have in an idle network.
     pub transfer: Seconds,
-    /// Further time of messages, which others in the network cost them.
+    /// Further time of messages, caused by other messages in the network.
     pub contention: Seconds,
     /// Accesses to files.
     pub storage: Seconds,
-    /// Time of which the cause is not known.
+    /// Time of unknown cause.
     pub other: Seconds,
 }
 
-/// A parameter of the machine that the time depends on.
+/// A parameter of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Parameter {
@@ -60,7 +60,7 @@ pub enum Parameter {
     Latency,
     /// The bandwidth of all links.
     Bandwidth,
-    /// The overheads of messages.
+    /// The software overheads of all messages.
     Overheads,
 }
 
@@ -69,18 +69,19 @@ impl Parameter {
     pub const ALL: [Self; 4] = [Self::HostSpeed, Self::Latency, Self::Bandwidth, Self::Overheads];
 }
 
-/// The elasticity of the predicted time: its relative change by the relative change of a parameter.
+/// The elasticity of the predicted time: its relative change divided by the relative change of a parameter.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Sensitivity {
     /// The parameter.
     pub parameter: Parameter,
-    /// The class of links whose parameter it is; `None`: all links.
+    /// The class of links that has the parameter; `None` for all links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<String>,
-    /// The elasticity as long as the path stays the same; `None`: the path does not tell it.
+    /// The elasticity as long as the path stays the same; `None` if it does not follow from the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<f64>,
-    /// The elasticity that replays with a little more and a little less of the parameter find; `None`: there were none.
+    /// The elasticity from two replays, with a slightly larger and a slightly smaller parameter; `None` if there were
+    /// no such replays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replays: Option<f64>,
 }
@@ -121,7 +122,7 @@ pub struct CallSiteShare {
     pub by_kind: ByKind,
 }
 
-/// Time on the path of one rank, at one place of the program, spent on one kind of thing.
+/// The time on the path of one rank, at one place of the program, of one kind.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SegmentShare {
     /// The rank.
@@ -129,7 +130,7 @@ pub struct SegmentShare {
     /// The place.
     #[serde(flatten)]
     pub place: ProgramPlace,
-    /// The kind of thing that the time is spent on.
+    /// The kind of the time.
     pub kind: SegmentKind,
     /// The time.
     pub seconds: Seconds,

@@ -1,4 +1,4 @@
-//! The findings of analyses: plain data, which serialises and which is read again from a result.
+//! The findings of analyses: plain data that a result contains, and that `titr diff` reads from one.
 
 mod critical_path;
 mod matrix;
@@ -17,14 +17,14 @@ pub use place::ProgramPlace;
 pub use segment_kind::SegmentKind;
 pub use wait_states::{Pattern, PatternTime, PlaceWaiting, RankWaiting, WaitCause, WaitFindings, WaitTime};
 
-/// The findings of the analyses of a replay, each under the name of its analysis; an analysis that was not asked for is absent.
+/// The findings of a replay, each under the name of its analysis; `None` for an analysis that was not requested.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Findings {
     /// The critical path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critical_path: Option<CriticalPath>,
-    /// The communication matrix.
+    /// The communication matrix: the messages and bytes between each pair of ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matrix: Option<Vec<Pair>>,
     /// Wait states.

@@ -1,4 +1,4 @@
-//! Figures of a network under a load, in the units of the field: loads in phits a cycle and host, latencies in cycles.
+//! Statistics of a network under a load. Loads are in phits per cycle and host, latencies in cycles.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,18 +9,18 @@ use super::usage::{ChannelUsage, Usage};
 use crate::statistics::{Estimate, Histogram, Percentiles};
 use crate::topology::{ChannelIndex, LinkId};
 
-/// Observations of one network in some cycles.
+/// The observations of one run of a network over a number of cycles.
 #[derive(Clone, Debug)]
 pub struct Observation {
-    /// Parts of these cycles, one after the other.
+    /// Consecutive parts of the observed cycles.
     pub batches: Vec<Batch>,
-    /// Cycles from the offer of each message until it was consumed.
+    /// The latency of each message, from its offer until it was consumed, in cycles.
     pub latencies: Histogram,
     /// Counts of the packets that passed each channel.
     pub usage: Usage,
 }
 
-/// Counts of what arrived in some cycles, and the sums of latencies.
+/// Counts of the packets and messages that arrived in a number of cycles, and the sums of their latencies in cycles.
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(missing_docs)] // Named as in `Figures`.
 pub struct Batch {
@@ -33,7 +33,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// A message arrives.
+    /// Counts an arrived message.
     pub fn count(&mut self, delivery: &Delivery) {
         self.messages += 1;
         self.message_latency += delivery.at - delivery.created;
@@ -58,7 +58,8 @@ impl Observation {
     }
 }
 
-/// Figures that sum up observations. Intervals are half the width of the 99 % confidence interval.
+/// A summary of observations. An interval is half the width of the 99 % confidence interval; `None` if there is only
+/// one sample.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Figures {
     /// Load that left the hosts, in phits a cycle and host.
@@ -67,60 +68,61 @@ pub struct Figures {
     pub accepted: f64,
     /// Interval of [`accepted`](Self::accepted).
     pub accepted_ci99: Option<f64>,
-    /// Cycles from the offer of a message until it is consumed, in the mean.
+    /// The mean number of cycles from the offer of a message until it is consumed.
     pub message_latency: f64,
     /// Interval of [`message_latency`](Self::message_latency).
     pub message_latency_ci99: Option<f64>,
     /// Percentiles of the latencies of messages, in cycles.
     pub message_latency_percentiles: Percentiles<u64>,
-    /// Intervals of the percentiles of messages, where there are several runs.
+    /// Intervals of the percentiles of messages, if there are several runs.
     pub message_latency_percentiles_ci99: Percentiles<Option<f64>>,
-    /// Cycles from when the first header of a message leaves its host, in the mean.
+    /// The mean number of cycles from the moment the first header of a message leaves its host until the message is
+    /// consumed.
     pub network_latency: f64,
     /// Interval of [`network_latency`](Self::network_latency).
     pub network_latency_ci99: Option<f64>,
-    /// Cycles from when the header of a packet leaves its host until its tail is consumed, in the mean.
+    /// The mean number of cycles from the moment the header of a packet leaves its host until its tail is consumed.
     pub packet_latency: f64,
     /// Interval of [`packet_latency`](Self::packet_latency).
     pub packet_latency_ci99: Option<f64>,
     /// Percentiles of the latencies of packets, in cycles.
     pub packet_latency_percentiles: Percentiles<u64>,
-    /// Intervals of the percentiles of packets, where there are several runs.
+    /// Intervals of the percentiles of packets, if there are several runs.
     pub packet_latency_percentiles_ci99: Percentiles<Option<f64>>,
-    /// Channels that a packet takes in the mean.
+    /// The mean number of channels on the path of a packet.
     pub hops: f64,
-    /// Packets that took 0, 1, … channels.
+    /// The number of packets that took 0, 1, … channels.
     pub hop_histogram: Vec<u64>,
-    /// Packets in a queue in the mean, over all queues at the ends of channels.
+    /// The mean number of packets in a queue, over all queues at the ends of channels.
     pub queue_occupancy: f64,
-    /// Part of its time that a channel between routers was used, in the mean over all.
+    /// The fraction of the time in which a channel between routers was in use: the mean over all channels.
     pub channel_use: f64,
-    /// Part of its time that the channel most used was used.
+    /// The fraction of the time in which the busiest channel was in use.
     pub channel_use_max: f64,
-    /// Messages that arrived.
+    /// The number of messages that arrived.
     pub messages: u64,
-    /// Figures of each virtual channel of each link.
+    /// Statistics of each virtual channel of each link.
     #[serde(skip)]
     pub channels: Vec<ChannelFigures>,
 }
 
-/// Figures of a virtual channel.
+/// Statistics of a virtual channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChannelFigures {
-    /// The link that it shares.
+    /// The link of the channel.
     pub link: LinkId,
-    /// Its number there.
+    /// The number of the channel on its link.
     pub channel: ChannelIndex,
-    /// Packets that it carried.
+    /// The number of packets that the channel carried.
     pub packets: u64,
-    /// Part of the time that it used its link.
+    /// The fraction of the time in which the channel used its link.
     pub utilization: f64,
-    /// Packets in the queue at its end in the mean.
+    /// The mean number of packets in the queue at the end of the channel.
     pub occupancy: f64,
 }
 
 impl Figures {
-    /// The figures of at least one run of a network, each with at least one batch.
+    /// The statistics of `runs`: at least one run, each with at least one batch.
     #[must_use]
     pub fn of(spec: &PacketSpec, runs: &[Observation]) -> Self {
         let length = f64::from(spec.parameters().packet_phits);

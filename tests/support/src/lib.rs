@@ -9,7 +9,8 @@ use std::io::{self, Write as _};
 use std::ops::RangeInclusive;
 use std::thread;
 
-/// How often [`assert_settles`] measures. Other load disturbs some measurements; a mistake in the code disturbs all.
+/// The largest number of measurements in [`assert_settles`]. Other load disturbs some measurements; a mistake in the
+/// code disturbs all.
 const TRIES: usize = 10;
 
 /// Reports that the calling test cannot run because something is missing that can be provided: a package, a permission.
@@ -30,7 +31,7 @@ pub fn no_such_hardware(reason: impl Display) {
     report(reason);
 }
 
-/// Writes past the harness, which shows no output of a test that passes.
+/// Writes to standard error directly: the test harness hides the output of a test that passes.
 fn report(reason: impl Display) {
     let _ = writeln!(io::stderr(), "not run: {}: {reason}", thread::current().name().unwrap_or("a test"));
 }
@@ -38,7 +39,7 @@ fn report(reason: impl Display) {
 /// Measures until the result lies in `expected`, ten times at most.
 ///
 /// # Panics
-/// If no measurement does.
+/// If no result lies in `expected`.
 pub fn assert_settles(expected: RangeInclusive<f64>, mut measure: impl FnMut() -> f64) {
     let mut seen = Vec::new();
     while seen.len() < TRIES {

@@ -1,32 +1,36 @@
-//! Messages as flows that share links: SimGrid's network model (CM02, with the corrections of LV08 and SMPI).
+//! The flow model: messages are flows that share links, as in SimGrid's network model (CM02, with the corrections of
+//! LV08 and SMPI).
 //!
 //! **A message** of *n* bytes, with its envelope *s = n + e* bytes, goes through two phases.
 //!
-//! 1. *Latency*: `L = Σ latency × latency_factor(s)` over its route. It uses no bandwidth meanwhile.
-//! 2. *Transfer*: *s* bytes at the rate `r × bandwidth_factor(s)`, where r is its share of the links it takes. The factor
-//!    is what protocols leave of a share; it does not change what others get.
+//! 1. *Latency*: `L = Σ latency × latency_factor(s)` over its route. The message uses no bandwidth in this phase.
+//! 2. *Transfer*: *s* bytes at the rate `r × bandwidth_factor(s)`, where *r* is its share of the links of its route.
+//!    The factor accounts for protocol overhead; it does not change the shares of other messages.
 //!
-//! **Shares** are [max-min fair](max_min), with, for each flow,
+//! **Shares** are [max-min fair](max_min). Each flow has
 //!
-//! * the penalty `P = Σ (latency + S / bandwidth)` over its route: TCP divides a bottleneck by round-trip time, and the
-//!   term in *S* (`weight_s`) is the part of that time spent in queues (Velho and Legrand 2009, eq. 4);
-//! * the bound `min(min bandwidth, γ / (2 Σ latency))`: no more than a window of γ bytes in a round trip (Casanova and
+//! * the penalty `P = Σ (latency + S / bandwidth)` over its route: TCP shares a bottleneck in inverse proportion to
+//!   round-trip times, and the term with *S* (`weight_s`) is the part of that time spent in queues (Velho and Legrand
+//!   2009, eq. 4);
+//! * the bound `min(min bandwidth, γ / (2 Σ latency))`: at most a window of γ bytes per round trip (Casanova and
 //!   Marchal 2002);
-//! * the weight 1 on each link of its route, and `crosstraffic` more on each link of the way back: acknowledgements
-//!   (Velho, Schnorr, Casanova and Legrand, "On the validity of flow-level TCP network models", TOMACS 23(4), 2013);
+//! * the weight 1 on each link of its route, and the further weight `crosstraffic` on each link of the return route,
+//!   for acknowledgements (Velho, Schnorr, Casanova and Legrand, "On the validity of flow-level TCP network models",
+//!   TOMACS 23(4), 2013);
 //! * on links that are not shared (FATPIPE), only a bound: their bandwidth;
 //! * on [InfiniBand](infiniband), a lower bound while other messages leave or arrive at the same adapters.
 //!
-//! **Messages of one [connection](Connection)** go through the second phase one after the other, if `in_order` says so;
-//! otherwise all of them share, as SimGrid's do.
+//! **Messages of one [connection](Connection)** go through the second phase one after another if `in_order` is set.
+//! Otherwise they share the links, as in SimGrid.
 //!
-//! **Time** moves from one event to the next: a latency paid, or a transfer complete. Shares change only then, and only
-//! for some flows. Messages between the same two hosts are one flow to the solver, and a [stream] here, whose messages
-//! need no looking at when their share changes; nor do the streams that get on with a [shared level](max_min). All that happens at
-//! one instant is solved once, when the network is next asked for its next event.
+//! **Time** advances from event to event: the end of a latency, or the end of a transfer. Only events change shares,
+//! and only those of some flows. Messages between the same two hosts are a single flow in the solver and a [stream]
+//! here, so a change of the share costs the same for any number of messages. Streams with a [shared level](max_min)
+//! cost nothing at all. The solver runs once for all events of an instant, when the network is next asked for its next
+//! event.
 //!
-//! **[Links that change](changing)** while messages are under way are a network of their own around this one, so that others pay
-//! nothing for them.
+//! **[Links that change](changing)** over time are implemented as a network around this one, so that other networks do
+//! not pay for them.
 
 mod changing;
 mod connections;
@@ -81,9 +85,9 @@ pub struct Flow {
     solver: MaxMinSolver,
     contention: Option<Contention>,
     connections: Connections,
-    /// The links that change; `None`: none does.
+    /// The links that change; `None` if no link does.
     changing: Option<Box<ChangingLinks>>,
-    /// Messages under way. A message's key here is its key in `latencies`.
+    /// The messages in transit. A message has the same key here and in `latencies`.
     messages: DenseSlab<InTransit>,
     latencies: TimerQueue,
     transfers: Transfers,

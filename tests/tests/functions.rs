@@ -59,11 +59,11 @@ if it does not. There are two exceptions:
 * A call whose peer is `MPI_PROC_NULL`, or whose requests do nothing, is counted in the manifest as `null_peer`.
 * A call that fails is counted in the manifest as `untraced`.
 
-**Replayed** says what the time that a rank spends in a call counts as in the report of a replay.
+**Replayed** gives the row of the replay's summary that includes the time of the call.
 
 A function whose name ends in `_c` (large counts) or begins with `MPIX_` is recorded like the function without. Conversions
 (`MPI_Comm_f2c`, `MPI_Comm_fromint` and the like) are left to the library, and so are `MPI_Get_version`,
-`MPI_Get_library_version` and `MPI_Abi_get_version`, by which programs find out whether a library is loaded.
+`MPI_Get_library_version` and `MPI_Abi_get_version`, which programs use to detect whether a library is loaded.
 
 With `TITRACE_VERBOSE=2` the tracer prints the words of each function that a program has called.
 

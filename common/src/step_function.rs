@@ -18,7 +18,7 @@ pub struct StepFunction {
     period: Option<Time>,
 }
 
-/// Why there is no such step function.
+/// An error of steps that are no step function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NoStepFunction {
     /// A step is written after one that is later.
@@ -103,7 +103,7 @@ impl StepFunction {
         self.steps.iter().all(is_it).then_some(value)
     }
 
-    /// The function with so many times the value at any time.
+    /// The function with all its values multiplied by `factor`.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
         let steps = self.steps.iter().map(|&(at, value)| (at, value * factor)).collect();

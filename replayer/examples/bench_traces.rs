@@ -70,7 +70,7 @@ struct Script {
     titr: RankWriter,
     simgrid: Option<BufWriter<File>>,
     spelled: Vec<u8>,
-    /// How unlike computations are, and the state of the generator that makes them so.
+    /// The variation of computation, and the state of its random generator.
     noise: Noise,
     chance: u64,
 }
@@ -136,7 +136,7 @@ enum Form {
     Titr,
 }
 
-/// How unlike computations between the same two messages are.
+/// The variation of the computation between the same two messages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Noise {
     /// Equally long.

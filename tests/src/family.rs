@@ -22,7 +22,7 @@ impl Family {
     /// Both.
     pub const ALL: [Self; 2] = [Self::OpenMpi, Self::Mpich];
 
-    /// What Debian appends to the names of its commands.
+    /// The suffix of its commands in Debian.
     fn suffix(self) -> &'static str {
         match self {
             Self::OpenMpi => "openmpi",
@@ -35,7 +35,7 @@ impl Family {
         self.alone(format!("mpirun.{}", self.suffix()))
     }
 
-    /// Its `mpirun`, ended after so many seconds.
+    /// Its `mpirun`, ended after this many seconds.
     pub fn mpirun_within(self, seconds: u32) -> Command {
         self.within(seconds, format!("mpirun.{}", self.suffix()))
     }

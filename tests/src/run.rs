@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::Family;
 
-/// What became of a run.
+/// The outcome of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Run {
     /// The exit status of `mpirun`; `None` if a signal ended it.
@@ -20,7 +20,7 @@ pub struct Run {
 
 /// A run, and the trace that it left.
 pub struct Traced {
-    /// What became of it.
+    /// The outcome of the run.
     pub run: Run,
     directory: TempDir,
 }

@@ -89,7 +89,7 @@ fn is_installed(program: &str) -> bool {
     env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }
 
-/// How many messages of collectives are in a trace.
+/// The number of messages of collectives in a trace.
 fn collective_messages(trace: &Path) -> usize {
     let mut messages = 0;
     for mut stream in Trace::open(trace).unwrap().streams().unwrap() {

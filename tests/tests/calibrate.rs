@@ -6,7 +6,7 @@ use std::process::Command;
 use tempfile::TempDir;
 use titr_tests::{Family, binary, built};
 
-/// What a command prints on both outputs, and its exit status.
+/// The output of a command, its standard error, and its exit status.
 fn ended(command: &mut Command) -> (String, Option<i32>) {
     let output = command.output().unwrap();
     let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

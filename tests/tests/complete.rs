@@ -58,7 +58,7 @@ fn the_standard_abi() {
     );
 }
 
-/// A library that nobody knows is named once, and the program is left alone.
+/// An unknown library is named once, and the program runs untraced.
 #[test]
 fn an_unknown_library() {
     let unknown = Standard::build(&["-DUNKNOWN"]);

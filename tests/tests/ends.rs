@@ -21,7 +21,7 @@ fn ends_alone(family: Family, how: &str) -> Traced {
     traced_alone(family, &family.build("ends.c", &[]), &[how], milestones)
 }
 
-/// How many events of `rank` can be read, and how its stream ends.
+/// The number of readable events of `rank`, and the end of its stream.
 fn readable(trace: &Path, rank: u32) -> (u64, Ending) {
     let source = Trace::open(trace).unwrap_or_else(|error| panic!("{error}")).partial(true);
     let mut stream = source.stream(Rank(rank)).unwrap();

@@ -86,7 +86,7 @@ fn the_library_refuses_what_it_refuses_otherwise() {
     }
 }
 
-/// Collectives go on while their members wait for messages, for other collectives, or for each other.
+/// Collectives make progress while their members wait for messages, for other collectives, or for each other.
 #[test]
 fn what_is_started_goes_on_in_the_background() {
     for (family, ranks) in [(Family::OpenMpi, 5), (Family::Mpich, 5), (Family::OpenMpi, 8), (Family::Mpich, 2)] {

@@ -16,7 +16,7 @@ fn on_two_ranks(family: Family, what: &str) -> Traced {
     traced(family, 2, &family.build("faults.c", &[]), &[what], milestones)
 }
 
-/// The same on one.
+/// Runs `faults WHAT` with and without the tracer, on one rank.
 fn alone(family: Family, what: &str) -> Traced {
     traced_alone(family, &family.build("faults.c", &[]), &[what], milestones)
 }
@@ -68,7 +68,7 @@ fn what_was_computed_after_the_last_call_is_recorded() {
     }
 }
 
-/// A small file system of its own, as long as it lives. None but for root.
+/// A small file system, mounted as long as the value lives; `None` unless the user is root.
 struct Disk(TempDir);
 
 impl Disk {
@@ -130,7 +130,7 @@ fn a_directory_that_cannot_be_written_costs_the_trace_and_not_the_run() {
     }
 }
 
-/// The slowest compression of the smallest buffers: whoever falls behind is waited for, which is counted.
+/// The slowest compression of the smallest buffers: the program waits for the flush thread, and the waits are counted.
 #[test]
 fn a_flush_thread_that_falls_behind_is_waited_for() {
     let directory = TempDir::new().unwrap();

@@ -15,7 +15,7 @@ fn alone(family: Family, how: &str) -> Traced {
     traced_alone(family, &family.build("sudden_ends.c", &[]), &[how], milestones)
 }
 
-/// How many messages of `rank` can be read, and how its stream ends.
+/// The number of readable messages of `rank`, and the end of its stream.
 fn readable(trace: &Path, rank: u32) -> (usize, Ending) {
     let source = Trace::open(trace).unwrap_or_else(|error| panic!("{error}")).partial(true);
     let mut stream = source.stream(Rank(rank)).unwrap();

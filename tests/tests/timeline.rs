@@ -16,7 +16,7 @@ fn draw(format: &str, trace: &Path, picture: &Path) -> Run {
     drawn
 }
 
-/// Where each arrow begins or ends, in nanoseconds.
+/// The time at which each arrow begins or ends, in nanoseconds.
 fn ends(picture: &Picture, arrives: bool) -> BTreeMap<u64, u64> {
     picture.ends.iter().filter(|end| end.arrives == arrives).map(|end| (end.key, end.at)).collect()
 }

@@ -27,7 +27,7 @@ use crate::stderr::log;
 /// too long.
 const CANDIDATES: i64 = 10_000;
 
-/// Why there is no directory to write to.
+/// An error in the choice or creation of the directory.
 #[derive(Debug, Error)]
 pub enum DirectoryError {
     /// This rank cannot create it, or cannot create files in it.

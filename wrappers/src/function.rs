@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use crate::symbol::Symbol;
 
-/// Whom a function concerns.
+/// The processes that a function concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
     /// Only the caller: it neither moves data to or from other processes or files nor waits for them.
@@ -52,7 +52,7 @@ impl Function {
         self.arity
     }
 
-    /// Whom the function concerns.
+    /// The processes that the function concerns.
     #[must_use]
     pub fn effect(&self) -> Effect {
         self.effect

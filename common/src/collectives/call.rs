@@ -1,4 +1,4 @@
-//! A collective call as one member sees it.
+//! A collective call from the point of view of one member.
 
 use super::algorithms::blocks::{Blocks, Data};
 use super::algorithms::comm::Comm;
@@ -40,7 +40,7 @@ impl From<Completion> for CallMode {
     }
 }
 
-/// Everything that decides a member's steps but the library.
+/// The properties of a call that determine a member's steps, except for the library.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     /// The member whose steps are computed.

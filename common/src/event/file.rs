@@ -41,7 +41,7 @@ pub struct FileAccess {
     pub file: FileId,
     /// The direction: reading or writing.
     pub direction: Direction,
-    /// Whose pointer says where in the file, and who does it together.
+    /// The file pointer of the access, and whether the access is collective.
     pub reach: Reach,
     /// The time of completion of the access.
     pub phase: Phase,
@@ -87,7 +87,7 @@ pub enum Direction {
     Write,
 }
 
-/// Whose pointer says where in the file, and whether it is collective (§14.4).
+/// The file pointer of an access, and whether the access is collective (MPI 4.0 §14.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reach {
     /// The rank's own pointer.

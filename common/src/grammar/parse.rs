@@ -294,7 +294,7 @@ impl Parser {
     }
 }
 
-/// Why a line is refused: its word, or something after it.
+/// The reason why a line is refused: its word, or something after it.
 enum Refused {
     Word,
     Line(ParseError),

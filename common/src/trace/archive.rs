@@ -18,10 +18,10 @@ use crate::input;
 
 /// The unit of an archive: a header has one, and files begin where one begins.
 const BLOCK: usize = 512;
-/// Where a header has its magic word.
+/// The offset of the magic word in a header, in bytes.
 const MAGIC: std::ops::Range<usize> = 257..262;
 
-/// Bytes that the headers of a file take at most, with its name.
+/// The largest size of the headers of a file, including its name, in bytes.
 const HEADERS: usize = 1 << 20;
 
 /// Whether the file is an archive, by its first header.

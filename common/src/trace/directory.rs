@@ -17,7 +17,7 @@ const MANIFEST: &str = "manifest.json";
 
 /// Number of ranks with files in the directory itself.
 const IN_THE_OPEN: u32 = 4000;
-/// How many ranks share a sub-folder.
+/// The number of ranks that share a sub-folder.
 const IN_A_FOLDER: u32 = 1000;
 
 /// A rank's stream.

@@ -34,7 +34,7 @@ pub struct Encounter {
 pub enum Side {
     /// `MPI_Comm_spawn`, `MPI_Comm_spawn_multiple`.
     Spawn,
-    /// The side of those who were spawned.
+    /// The side of the spawned processes.
     Parent,
     /// `MPI_Comm_accept`.
     Accept,

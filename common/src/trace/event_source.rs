@@ -28,7 +28,7 @@ pub trait EventSource {
         None
     }
 
-    /// Why the trace ends before the program did, if it does.
+    /// The reason why the trace ends before the program did; `None` if it does not.
     fn torn(&self) -> Option<String> {
         None
     }

@@ -15,7 +15,7 @@ const LONGEST_LINE: usize = 64 << 20;
 /// Members up to this size are checked against their checksum before any of their lines is used; titr's own are far
 /// smaller. Larger ones (a whole trace gzipped at once) are used as they are read.
 const CHECKED_MEMBER: usize = 4 << 20;
-/// How much is read at a time.
+/// The number of bytes that are read at a time.
 const PIECE: usize = 16 << 10;
 
 /// The lines of a file, one after another.

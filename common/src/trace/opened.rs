@@ -141,7 +141,7 @@ impl Trace {
         self.ranks
     }
 
-    /// How the trace was taken, if known.
+    /// The manifest of the trace, if there is one.
     #[must_use]
     pub fn manifest(&self) -> Option<&Manifest> {
         self.manifest.as_deref()

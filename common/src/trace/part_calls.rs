@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The number of calls of a rank in the part of its program that is in the trace, and outside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PartCalls {
-    /// How often the part began.
+    /// The number of times that the part began.
     pub times: u64,
     /// Calls before the part.
     pub before: u64,

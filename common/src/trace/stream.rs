@@ -19,7 +19,7 @@ pub struct RankStream {
     ended: bool,
 }
 
-/// How a stream ended.
+/// The end of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The stream ended with its end record, or as a file of a format that has none.
@@ -95,13 +95,13 @@ impl RankStream {
         self.pending.location(self.given.saturating_sub(1))
     }
 
-    /// How many events were read.
+    /// The number of events that were read.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// How the stream ended; `None` before it has.
+    /// The end of the stream; `None` before the stream has ended.
     #[must_use]
     pub fn ending(&self) -> Option<Ending> {
         self.ended.then(|| self.source.torn().map_or(Ending::Complete, Ending::Torn))

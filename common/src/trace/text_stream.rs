@@ -32,7 +32,7 @@ pub(super) struct TextStream {
     own: bool,
     partial: bool,
     ended: bool,
-    /// Why the stream ended before its rank did.
+    /// The reason why the stream ended before its rank did.
     torn: Option<String>,
 }
 

@@ -23,7 +23,7 @@ pub struct AnalysedSimulation<'a> {
     sensitivity_jobs: Option<Jobs>,
 }
 
-/// Why an analysed simulation has no result.
+/// An error of an analysed simulation.
 #[derive(Debug, Error)]
 pub enum AnalysisError {
     /// The simulation has none.

@@ -71,7 +71,8 @@ pub enum FitError {
     NoPingPong,
 }
 
-/// A platform has no factor of zero: the latency of the first line is at most this many times that of another.
+/// A platform has no factor of zero: the latency of the first line is at most this many times the latency of another
+/// line.
 const MOST_FACTOR: f64 = 100.0;
 
 /// No time is known better than to this part, however alike its samples are.

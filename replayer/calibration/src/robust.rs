@@ -29,9 +29,9 @@ impl Line {
 /// A measured time to be explained as `seconds × fixed + per_byte × growing`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// How often the time of nothing is in it.
+    /// The coefficient of the time of an empty message in this sample.
     pub fixed: f64,
-    /// How many bytes' time is in it.
+    /// The coefficient of the time per byte in this sample.
     pub growing: f64,
     /// The time in seconds.
     pub time: f64,

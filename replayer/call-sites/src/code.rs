@@ -10,7 +10,7 @@ use titr_common::trace::manifest::CodeModule;
 
 use crate::function::written;
 
-/// Why nothing is known of a file.
+/// The reason why a file gives no names of functions.
 #[derive(Debug, Error)]
 pub(crate) enum NoCode {
     #[error("it cannot be read here: {0}")]

@@ -22,7 +22,7 @@ use crate::recorder::Recorder;
 /// The node that counts processors at barriers.
 const BARRIER_HOME: u32 = 0;
 
-/// Why a program cannot be run to its end.
+/// An error that prevents a program from running to its end.
 #[derive(Debug, Error)]
 pub enum MachineError {
     /// The platform is too small, or the program too large.

@@ -54,7 +54,7 @@ pub(crate) enum MessageKind {
     Release,
 }
 
-/// Why a home asks other nodes.
+/// The reason for a request of a home to other nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Because {
     /// A request has come.

@@ -49,7 +49,7 @@ pub struct Unloaded {
     pub transfer: Seconds,
 }
 
-/// Why a message can never arrive.
+/// An error: a message can never arrive.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum Unreachable {
     /// It would arrive after the end of simulated time.
@@ -121,7 +121,7 @@ pub trait Network: Any {
     /// rounding; a model with several routes per message uses a shortest one.
     fn unloaded(&mut self, transfer: &Transfer) -> Unloaded;
 
-    /// Why `transfer` could not arrive if it were injected at `now`; `None` if it may arrive.
+    /// The reason why `transfer` could not arrive if it were injected at `now`; `None` if it can arrive.
     fn unreachable(&mut self, now: Time, transfer: &Transfer) -> Option<Unreachable> {
         let Unloaded { latency, transfer } = self.unloaded(transfer);
         (now + latency + transfer == Time::NEVER).then_some(Unreachable::EndOfTime)

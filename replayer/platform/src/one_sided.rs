@@ -21,13 +21,13 @@ pub struct OneSided {
     pub issue: Issue,
     /// When `MPI_Win_lock` requests the lock, and which call waits for it.
     pub lock: LockRequest,
-    /// Whom `MPI_Win_lock_all` asks.
+    /// The members to which `MPI_Win_lock_all` sends lock requests.
     pub lock_all: LockAll,
     /// When an origin waits for the posts of its targets.
     pub posts: Posts,
-    /// How fence and complete ensure that accesses are complete at their targets.
+    /// The way in which fence and complete ensure that accesses are complete at their targets.
     pub active_target: ActiveTarget,
-    /// How an origin learns, in a flush or an unlock, that its accesses are complete at the target.
+    /// The way in which a flush or an unlock ensures that accesses are complete at the target.
     pub flush: Flush,
     /// Whether `MPI_Win_unlock` waits until the target has released the lock.
     pub await_unlock: bool,
@@ -67,7 +67,7 @@ pub enum LockRequest {
     Lazy,
 }
 
-/// Whom `MPI_Win_lock_all` asks.
+/// The members to which `MPI_Win_lock_all` sends lock requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LockAll {
@@ -89,7 +89,7 @@ pub enum Posts {
     Complete,
 }
 
-/// How fence and complete ensure that accesses are complete at their targets.
+/// The way in which fence and complete ensure that accesses are complete at their targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ActiveTarget {
@@ -99,7 +99,7 @@ pub enum ActiveTarget {
     Counted,
 }
 
-/// How an origin learns, in a flush or an unlock, that its accesses are complete at the target.
+/// The way in which a flush or an unlock ensures that accesses are complete at the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flush {

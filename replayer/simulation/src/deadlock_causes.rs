@@ -40,7 +40,7 @@ pub(crate) fn causes(deadlock: &Deadlock, manifest: Option<&Manifest>, eager_thr
     causes
 }
 
-/// How the recorded run ended.
+/// The end of the recorded run.
 fn ending(manifest: &Manifest) -> String {
     match warnings::unfinished(manifest) {
         None => "the recorded run did finish: all ranks called MPI_Finalize".to_owned(),

@@ -23,8 +23,8 @@ use crate::replay::{Follower, Options, Outcome, replay};
 /// The outcome of a dry run.
 #[derive(Clone, Debug, Default)]
 pub struct DryRun {
-    /// Why the trace cannot be replayed to its end without anything left over, or amounts of data that do not fit each other;
-    /// nothing if the trace is sound.
+    /// The faults of the trace: reasons why a replay does not reach the end or leaves something over, and amounts of
+    /// data that do not match. Empty if the trace is sound.
     pub findings: Vec<String>,
     /// Inconsistent amounts of data, if the recorded run continued after MPI's error and ended normally, and a replay
     /// with the algorithms of any library does so as well.

@@ -43,7 +43,7 @@ pub struct Simulation<'a> {
     follower: Option<&'a mut dyn Follower>,
 }
 
-/// Why a simulation has no result.
+/// An error of a simulation.
 #[derive(Debug, Error)]
 pub enum SimulationError {
     /// The trace cannot be read.

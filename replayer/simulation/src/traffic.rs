@@ -45,7 +45,7 @@ pub enum TrafficDemand {
     Burst(u32),
 }
 
-/// Why traffic cannot be measured.
+/// An error of a measurement of traffic.
 #[derive(Debug, Error)]
 pub enum TrafficError {
     /// The pattern is not for this topology.

@@ -1,6 +1,6 @@
 //! Predicts how long a traced MPI program takes on another machine.
 
-/// Where there is no more memory, the command ends with a message.
+/// The allocator that ends the command with a message if memory runs out.
 #[global_allocator]
 static MEMORY: titr_memory::OrExit = titr_memory::OrExit;
 

@@ -1,6 +1,6 @@
 //! Looks into traces of MPI programs.
 
-/// Where there is no more memory, the command ends with a message.
+/// The allocator that ends the command with a message if memory runs out.
 #[global_allocator]
 static MEMORY: titr_memory::OrExit = titr_memory::OrExit;
 

@@ -1,4 +1,4 @@
-//! How far a command is that takes its time.
+//! The progress line of a long command.
 
 use std::io::{IsTerminal, stderr};
 
@@ -6,15 +6,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 use titr_common::trace::{Manifest, Trace};
 use titr_simulation::Follower;
 
-/// Where the trace says how many events there are.
+/// The progress line if the manifest has the number of events, and the line if it does not.
 const OF_KNOWN: &str = "{bar:24} {percent:>3} %  {human_pos} events, {per_sec}, {eta} left{msg}";
 const OF_UNKNOWN: &str = "{human_pos} events, {per_sec}{msg}";
 
-/// Shows how far a replay is, on one line of a terminal: events, their rate, and the time that is left.
+/// Shows the progress of a replay on one line of a terminal: events, their rate, and the remaining time.
 pub(super) struct Meter(ProgressBar);
 
 impl Meter {
-    /// The meter of a replay; `None` where nobody looks.
+    /// The meter of a replay; `None` if standard error is not a terminal.
     pub(super) fn new(trace: &Trace) -> Option<Self> {
         if !stderr().is_terminal() {
             return None;

@@ -61,7 +61,7 @@ use trace::TraceArgs;
 /// The exit status that clap has for wrong usage.
 const WRONG_USAGE: u8 = 2;
 
-/// Why a command did not do what it was asked to.
+/// An error that ends a command.
 #[derive(Debug, Error)]
 enum Failure {
     #[error(transparent)]
@@ -92,13 +92,13 @@ enum Failure {
     Rate(#[from] NoRate),
     #[error(transparent)]
     Clash(#[from] Clash),
-    /// The command has said what is wrong.
+    /// The command has already printed what is wrong.
     #[error("")]
     Findings,
-    /// The value of an option does not fit the other values, or what is in a file.
+    /// The value of an option contradicts another value, or the contents of a file.
     #[error("{0}")]
     Value(String),
-    /// An option is given that has nothing to say here.
+    /// An option has no effect in this command.
     #[error("{0}")]
     Usage(String),
     #[error("{}", unwritten(.0))]
@@ -123,7 +123,7 @@ impl From<SteadyError> for Failure {
     }
 }
 
-/// The option that asks for what is not possible, where it is one.
+/// The option that caused an error, as a prefix of the message; empty if no option did.
 fn option_at_fault(error: &SimulationError) -> &'static str {
     match error {
         SimulationError::NoTimes => "--compute timed: ",
@@ -136,13 +136,13 @@ fn option_at_fault(error: &SimulationError) -> &'static str {
     }
 }
 
-/// The library of that name, or which there are.
+/// The library with this name. The error lists all names.
 fn library(name: &str) -> Result<Library, String> {
     let names = || Library::ALL.iter().map(|library| library.name()).collect::<Vec<_>>().join(", ");
     Library::named(name).ok_or_else(|| format!("there are {}", names()))
 }
 
-/// An error of writing: that of a file names the file.
+/// The message of an error in writing. An error of a file already names the file.
 fn unwritten(error: &io::Error) -> String {
     match error.get_ref() {
         Some(_) => error.to_string(),
@@ -153,7 +153,7 @@ fn unwritten(error: &io::Error) -> String {
 /// Standard output, as commands print to it.
 type Out = Escaped<BufWriter<StdoutLock<'static>>>;
 
-/// The arguments in the words of a command line. Where they are wrong, or help is asked for, says so and ends the process.
+/// The arguments in the words of a command line. On a mistake or a request for help, prints it and ends the process.
 fn arguments<A: Parser>(words: &[OsString]) -> A {
     A::try_parse_from(words).unwrap_or_else(|error| {
         let mut words = words.iter().map(|word| word.to_string_lossy());

@@ -12,7 +12,7 @@ use super::Failure;
 use super::program::EVERY_ITERATION;
 use crate::page::{Origin, PageData, Recorder, write};
 
-/// The analysis that the page has a picture of its own for.
+/// The analysis that has its own picture on the page.
 const DRAWN: &str = "matrix";
 
 /// The page that is asked for.

@@ -71,10 +71,10 @@ pub(super) struct ReplayArgs {
     network_trace: Option<PathBuf>,
 }
 
-/// How wrong the time may be because iterations were left out, as a part of it.
+/// The largest accepted error of `--steady`, as a fraction of the predicted time.
 const STEADY_TOLERANCE: f64 = 0.005;
 
-/// How many of the busiest links a timeline shows.
+/// The number of links, the busiest ones, whose load a timeline shows.
 const DRAWN_LINKS: usize = 32;
 
 /// Whether standard output shows letters in bold, and the user has nothing against it (<https://no-color.org>).
@@ -171,7 +171,7 @@ impl ReplayArgs {
         Ok(result)
     }
 
-    /// Begins the network trace that is asked for, of a network of so many nodes.
+    /// Begins the requested network trace, if any, of a network of `nodes` nodes.
     fn recorder(&self, nodes: u32) -> Result<Option<NetworkTraceRecorder<OutputFile>>, Failure> {
         let writer = self.network_trace.as_ref().map(|path| NetworkTraceWriter::create(path, nodes, true));
         Ok(writer.transpose()?.map(NetworkTraceRecorder::new))

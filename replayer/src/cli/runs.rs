@@ -1,4 +1,4 @@
-//! How often a command simulates, and how many simulations it does at the same time.
+//! The options for the number of simulations, and for the number of simulations at the same time.
 
 use std::num::NonZeroUsize;
 

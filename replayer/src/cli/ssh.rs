@@ -18,7 +18,7 @@ impl Fetched {
     /// Fetches those of `parts` that are elsewhere, with `shell` (such as `ssh -p 2222`), to the place where `output` will be.
     ///
     /// # Errors
-    /// Where a host cannot be reached or a part is not there; the shell has said why.
+    /// If a host cannot be reached or a part does not exist. The shell has already printed the reason.
     pub(super) fn fetch(parts: &[PathBuf], output: &Path, shell: &str) -> Result<Self, TraceError> {
         let mut paths = parts.to_vec();
         let mut fetched = None;

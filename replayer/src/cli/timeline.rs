@@ -84,7 +84,7 @@ struct Window {
 }
 
 impl ExcerptArgs {
-    /// The excerpt of a world of so many ranks.
+    /// The excerpt of a world of this many ranks.
     pub(super) fn of(&self, world: u32) -> Result<Excerpt, Failure> {
         if let Some(ranks) = self.timeline_ranks.as_ref().filter(|ranks| ranks.last().0 >= world) {
             let (missing, last) = (ranks.last().0, world.saturating_sub(1));

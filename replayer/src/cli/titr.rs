@@ -218,7 +218,7 @@ fn encounters(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> 
     Ok(())
 }
 
-/// How the ranks ended, those that did not end well by number.
+/// Prints the ends of the ranks, with the numbers of those that did not end well.
 fn endings(inventory: &Inventory, manifest: Option<&Manifest>, out: &mut impl Write) -> std::io::Result<()> {
     let mut by_ending: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for (rank, end) in (0..).zip(&inventory.per_rank) {

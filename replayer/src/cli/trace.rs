@@ -8,7 +8,7 @@ use titr_common::terminal::on_one_line;
 use titr_common::trace::{Trace, TraceError};
 use titr_formats::input;
 
-/// Where the trace is.
+/// The arguments that name a trace.
 #[derive(Debug, Args)]
 pub(super) struct TraceArgs {
     /// A trace directory, an archive of one, an index of SimGrid's, or one text file; or several directories and archives
@@ -28,7 +28,8 @@ impl TraceArgs {
         input::open(&self.places)
     }
 
-    /// As [`open`](Self::open); if `partial`, of a torn trace what there is, unless that is nothing.
+    /// As [`open`](Self::open). With `partial`, a torn trace ends where it is torn; a trace without any event remains
+    /// an error.
     pub(super) fn open_partial(&self, partial: bool) -> Result<Trace, TraceError> {
         self.open()?.partial_unless_empty(partial)
     }

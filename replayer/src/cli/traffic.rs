@@ -53,10 +53,10 @@ pub(super) struct TrafficArgs {
     report: ReportArgs,
 }
 
-/// The most cycles that a measurement may have: a simulation of so many would take years.
+/// The largest number of cycles of a measurement. Their simulation would take years.
 const MOST_CYCLES: u64 = 1 << 50;
 
-/// How many runs a load has unless told otherwise: enough for an interval.
+/// The default number of runs of a load: enough for a confidence interval.
 const RUNS: u32 = 3;
 
 /// The command.

@@ -81,7 +81,7 @@ pub fn triggers(args: &TriggersArgs, out: &mut impl Write) -> Result<(), Failure
     Ok(())
 }
 
-/// How the triggers of a trace are found that has none.
+/// A way to find the triggers of a trace without triggers.
 fn source(args: &TriggersArgs) -> Result<TriggerSource, Failure> {
     Ok(match &args.rules {
         _ if args.exact => TriggerSource::Exact,

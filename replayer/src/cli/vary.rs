@@ -83,7 +83,7 @@ fn values_of(text: &str) -> Vec<&str> {
 /// Keys and their values, one of each.
 type Combination = Vec<(String, String)>;
 
-/// How many combinations are replayed at most: the results of all of them are kept until the last is there.
+/// The largest number of combinations. All their results stay in memory until the last replay ends.
 const MOST: usize = 10_000;
 
 /// The number of combinations.

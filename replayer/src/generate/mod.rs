@@ -67,7 +67,7 @@ pub fn program(
     once(Event::Init).chain(phases).chain(once(Event::Finalize))
 }
 
-/// Why a kernel cannot be made of its arguments.
+/// An error in the arguments of a kernel.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[allow(missing_docs)] // The messages say what the variants and their fields are.
 pub enum Impossible {

@@ -60,7 +60,7 @@ fn faults(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<DryRun, 
 /// The faults that reading a trace finds.
 #[derive(Default)]
 struct Findings {
-    /// Why ranks cannot be read.
+    /// The errors of ranks whose streams cannot be read.
     unreadable: Vec<String>,
     /// Faults of a trace that can be read.
     others: Vec<String>,

@@ -33,7 +33,7 @@ pub struct Inventory {
 pub struct RankEnd {
     /// The number of events in the stream.
     pub events: u64,
-    /// Why the stream has no more events, if not for the program's end.
+    /// The reason why the stream ends before the program did; absent if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub torn: Option<String>,
     /// Whether the stream's last event is `finalize`.

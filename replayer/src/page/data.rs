@@ -14,7 +14,7 @@ use super::overview::{ActivityMap, PairMap};
 use super::units::Unit;
 use super::{Detail, Overview};
 
-/// Where a result comes from.
+/// The command and the platform file of a result.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Origin {
     /// The words of the command.
@@ -32,7 +32,7 @@ pub struct PageData<'a> {
     version: &'static str,
     /// The names of the activities, by their numbers.
     activities: [&'static str; 6],
-    /// Where the result comes from.
+    /// The command and the platform file of the result.
     origin: &'a Origin,
     /// The result.
     result: &'a AnalysedResult,

@@ -24,9 +24,9 @@ pub struct Detail {
     states: Vec<RankStates>,
     /// Messages: sender, receiver, departure, arrival, bytes, and 1 for a message of a collective.
     messages: Vec<(u32, u32, u64, u64, u64, u8)>,
-    /// How many states there were, also if they were too many to be kept.
+    /// The number of all states, including those that were not kept.
     all_states: usize,
-    /// How many messages there were, also if they were too many to be kept.
+    /// The number of all messages, including those that were not kept.
     all_messages: usize,
 }
 

@@ -49,7 +49,7 @@ pub struct Outline {
     pub is_commutative: bool,
 }
 
-/// Why an [`Outline`] describes no call that MPI allows.
+/// An error of an [`Outline`] that describes no call that MPI allows.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Uncallable {
     /// The communicator has no members.

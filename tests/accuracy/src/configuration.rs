@@ -7,17 +7,17 @@ use std::path::Path;
 /// A configuration of the lab.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Configuration {
-    /// How hosts are connected.
+    /// The shape of the network.
     pub shape: Shape,
-    /// How many hosts there are.
+    /// The number of hosts.
     pub hosts: u32,
-    /// How many ranks are on each host.
+    /// The number of ranks on each host.
     pub slots: u32,
     /// The rate of a host's link each way, as `tc` writes it.
     pub rate: String,
 }
 
-/// How the hosts of the lab are connected.
+/// The shape of the lab's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shape {
     /// One switch.
@@ -55,7 +55,7 @@ impl Configuration {
         Some(Self { shape, hosts: hosts.parse().ok()?, slots: slots.parse().ok()?, rate })
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn ranks(&self) -> u32 {
         self.hosts * self.slots
     }

@@ -13,7 +13,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// The patterns that a file tells of, in the order in which they ran. Lines of others are passed over.
+    /// The patterns in a file, in the order in which they ran. Other lines are ignored.
     pub fn read(file: &Path) -> Result<Vec<Self>, Box<dyn Error>> {
         let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
         Ok(Self::parse(&text))
@@ -34,7 +34,7 @@ impl Measured {
         patterns
     }
 
-    /// How often the pattern was measured.
+    /// The number of measurements of the pattern.
     pub fn repeats(&self) -> usize {
         self.seconds.len()
     }

@@ -27,7 +27,7 @@ const MODELS: [(&str, Prediction); 2] = [("flow", Row::flow), ("packet", Row::pa
 pub struct Page<'r> {
     pub rows: &'r [Row],
     pub calibrations: &'r Calibrations,
-    /// What a reader should know of the measurements.
+    /// Remarks on the measurements, in Markdown.
     pub remarks: &'r str,
 }
 

@@ -26,7 +26,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// How much longer a prediction is than the measured time, as a part of it.
+    /// The signed error of a prediction, as a fraction of the measured time.
     pub fn error(&self, predicted: f64) -> f64 {
         predicted / self.measured.median() - 1.0
     }

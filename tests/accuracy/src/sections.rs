@@ -25,7 +25,7 @@ pub struct Sections {
     longest: Vec<Time>,
 }
 
-/// How far a rank is.
+/// The progress of a rank.
 #[derive(Clone, Copy, Default)]
 struct Progress {
     /// Intervals that are complete.

@@ -37,7 +37,7 @@ pub fn hypotheses(data: &[u8]) {
     }
 }
 
-/// How many messages more are sent than received.
+/// The number of sent messages less the number of received ones.
 fn balance(trace: &Trace) -> i64 {
     let mut balance = 0;
     for mut stream in trace.streams().unwrap() {

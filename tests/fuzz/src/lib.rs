@@ -45,7 +45,7 @@ fn has_wide_range(data: &[u8]) -> bool {
     ends.any(|end| end.iter().take_while(|byte| byte.is_ascii_digit()).count() > 4)
 }
 
-/// Where this thread's files lie; made once, as millions of inputs are tried.
+/// The directory of this thread's files. It is created once, because millions of inputs are tried.
 fn folder() -> PathBuf {
     thread_local! {
         static FOLDER: TempDir = {

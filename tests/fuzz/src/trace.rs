@@ -1,4 +1,4 @@
-//! Whole traces, in a file or in an archive.
+//! Complete traces, in a file or in an archive.
 
 use std::fs;
 use std::io::Read as _;

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What reading may take beyond what it returns: a line of 64 MiB, and the list of 2²⁴ numbers that it may stand for,
-/// each while it grows. `ci/fuzz` holds every input to it.
+/// The largest memory of a reader in addition to its result: a line of 64 MiB, and the list of 2²⁴ numbers that it may
+/// stand for, each while it grows. `ci/fuzz` checks every input against it.
 const MOST_MEMORY_KIB: u64 = 512 << 10;
 
 #[test]

@@ -121,7 +121,7 @@ fn intern(texts: &mut Texts, entry: Value) {
     assert_eq!(texts.insert(number, text), None, "a number stands for one text");
 }
 
-/// How far the file is read.
+/// The picture that was read so far, and the texts that later packets refer to.
 #[derive(Default)]
 struct Reader {
     picture: Picture,

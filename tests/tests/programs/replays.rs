@@ -42,7 +42,7 @@ pub fn check(batch: &Batch, mode: Mode, traced: &Execution) -> Result<(), String
     same_in_all_forms(mode, traced)
 }
 
-/// What is printed by a command that has to succeed.
+/// The output of a command that has to succeed.
 fn succeed(command: &str, arguments: &[&str], trace: &Path) -> Result<String, String> {
     let said = run(binary(command).args(arguments).arg(trace));
     if said.status == Some(0) {

@@ -14,7 +14,7 @@ pub const NAME: usize = 107;
 pub const SEEN: u8 = b's';
 /// The tracer is loaded into the program that `titrace` became; the program's path follows.
 pub const LOADED: u8 = b'l';
-/// That program is about to become another.
+/// The program is about to become another by `exec`.
 pub const LEFT: u8 = b'x';
 
 /// The number of the process that a name begins with.

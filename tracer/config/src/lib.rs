@@ -111,7 +111,7 @@ pub enum Verbosity {
     Words,
 }
 
-/// Why the environment cannot be obeyed.
+/// An error in the tracer's environment variables.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ConfigError {
     /// The variable is known, its value is not.

@@ -17,7 +17,7 @@ pub struct Library {
     pub machine: Machine,
 }
 
-/// Why there is no library to preload.
+/// An error: there is no library to preload.
 #[derive(Debug, Error)]
 pub enum LibraryError {
     #[error("{NAME} is in none of {}: say where with --library FILE", .0.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "))]

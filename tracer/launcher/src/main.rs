@@ -29,7 +29,7 @@ use preload::preload;
 use program::Program;
 use witness::Witness;
 
-/// Why the program is not started.
+/// An error because of which the program is not started.
 #[derive(Debug, Error)]
 enum Error {
     #[error(transparent)]

@@ -19,7 +19,7 @@ pub struct Program {
     path: PathBuf,
 }
 
-/// Why the program is not traced.
+/// The reason why the program cannot be traced.
 #[derive(Debug, Error)]
 pub enum ProgramError {
     #[error("{0}: no such program: give its path, or a name that is in PATH")]

@@ -27,7 +27,7 @@ pub const PAPI_VER_CURRENT: c_int = 7 << 24;
 /// The shared objects that hold PAPI 7, the version these declarations were checked against first.
 const NAMES: [&str; 5] = ["libpapi.so.7.0", "libpapi.so.7.2", "libpapi.so.7.1", "libpapi.so.7", "libpapi.so"];
 
-/// Why there is no PAPI.
+/// The reason why PAPI cannot be used.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum LoadError {
     /// There is no such library.

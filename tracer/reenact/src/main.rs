@@ -36,7 +36,7 @@ use options::Options;
 use reenactment::{Reenactment, ReenactmentError};
 use tags::TagMap;
 
-/// Why a trace is not reenacted.
+/// An error because of which a trace is not reenacted.
 #[derive(Debug, Error)]
 enum Error {
     #[error(transparent)]

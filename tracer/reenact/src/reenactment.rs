@@ -14,7 +14,7 @@ use crate::pace::Pace;
 use crate::requests::RequestTable;
 use crate::tags::TagMap;
 
-/// Why a reenactment ends early.
+/// An error that ends a reenactment early.
 #[derive(Debug, Error)]
 pub enum ReenactmentError {
     #[error(transparent)]
@@ -23,7 +23,7 @@ pub enum ReenactmentError {
     Event { line: u64, reason: Fault },
 }
 
-/// Why an event does not happen.
+/// The reason why an event is not reenacted.
 #[derive(Debug, Error)]
 pub enum Fault {
     #[error(transparent)]

@@ -49,7 +49,7 @@ pub(super) struct Archive {
     /// The rank whose stream arrives, and the checksum of the data so far.
     current: Option<usize>,
     crc: Crc,
-    /// Why there will be no archive.
+    /// The error because of which there will be no archive.
     problem: Option<String>,
 }
 

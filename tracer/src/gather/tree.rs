@@ -23,14 +23,14 @@ pub(super) struct Child {
 }
 
 impl Tree {
-    /// Whom it sends to; `None` for the root.
+    /// The rank that it sends to; `None` for the root.
     pub(super) fn parent(&self) -> Option<u32> {
         let weight = self.weights().find(|weight| (u64::from(self.rank) / weight) % u64::from(self.arity) != 0)?;
         let above = weight * u64::from(self.arity);
         Some((u64::from(self.rank) / above * above) as u32)
     }
 
-    /// Whom it receives from, in the order of ranks.
+    /// The ranks that it receives from, in ascending order.
     pub(super) fn children(&self) -> impl Iterator<Item = Child> + '_ {
         let (rank, arity, ranks) = (u64::from(self.rank), u64::from(self.arity), u64::from(self.ranks));
         let zeros = self.weights().take_while(move |weight| rank.is_multiple_of(weight * arity));

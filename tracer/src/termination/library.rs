@@ -62,7 +62,7 @@ thread_local! {
     static IS_HANDLING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// How a process ends if this thread calls `exit`.
+/// The end of a process whose thread calls `exit`.
 pub fn at_exit() -> Ended {
     if IS_HANDLING.get() { Ended::Error } else { Ended::Exit }
 }

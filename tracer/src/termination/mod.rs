@@ -56,7 +56,7 @@ pub trait Recording: Sync {
 /// An order to end the trace, as the process is about to end.
 #[derive(Clone, Copy, Debug)]
 pub struct Order {
-    /// How the process ends.
+    /// The end of the process.
     pub ended: Ended,
     /// The volume that the thread which ends the process has computed since its last call.
     pub computed: Option<(ThreadId, Instructions)>,

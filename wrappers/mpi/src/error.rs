@@ -16,7 +16,7 @@ pub enum StartError {
          TITR_MPI_LIBRARY=/path/to/libmpi.so"
     )]
     Missing {
-        /// Why each file that was tried could not be loaded, in the linker's words.
+        /// The linker's message for each file that could not be loaded.
         reasons: String,
     },
     /// The library is of no known family.

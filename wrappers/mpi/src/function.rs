@@ -9,7 +9,7 @@ use titr_wrappers::symbol::Forward;
 /// The handle of the MPI library, once it is loaded.
 pub(crate) static LIBRARY: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Whose function of a name is meant.
+/// The place to look up a function by name.
 #[derive(Clone, Copy)]
 pub(crate) enum Scope {
     /// The first in the order of the dynamic linker: a tool's where one is preloaded, else the library's.

@@ -47,7 +47,7 @@ impl<'c> Arguments<'c> {
 
 /// A kind of argument that consists of one or more consecutive words of a call.
 pub trait Argument<'c>: Copy {
-    /// How many words it takes.
+    /// The number of words that it takes.
     const WORDS: usize;
     /// Appends the C type of each: a test compares them with mpi.h, on which every read below relies.
     fn types(all: &mut Vec<&'static str>);

@@ -113,7 +113,7 @@ impl Status<'_> {
         self.field(self.call.abi.status_tag)
     }
 
-    /// Where the status is, for MPI to read.
+    /// The address of the status, for MPI to read.
     pub(crate) fn address(&self) -> usize {
         self.address
     }

@@ -35,7 +35,7 @@ pub struct ObservedMessage {
     pub end: u64,
 }
 
-/// Why nothing can be seen.
+/// The reason why the library's messages cannot be observed.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum Unobservable {
     /// The library is another one.

@@ -20,7 +20,7 @@ enum Form {
     /// A request of the tool's.
     Request {
         request: Box<HandleCell<RequestKind>>,
-        /// Where the program wants its status.
+        /// The address at which the program wants its status.
         status: usize,
         /// The data, if it is a copy of the program's.
         _data: Option<Memory>,

@@ -11,7 +11,7 @@ use super::schedule::{Empty, Schedule};
 use crate::collectives::step::{Buffer, Member};
 
 algorithms! {
-    /// How an allgather of blocks of one length is done.
+    /// The algorithms of an allgather of blocks of one length.
     Allgather {
         /// A gather at member 0, then a broadcast, each as its own rules say.
         Linear = "linear" | "gather_bcast",
@@ -31,7 +31,7 @@ algorithms! {
 }
 
 algorithms! {
-    /// How an allgather of blocks of any lengths is done.
+    /// The algorithms of an allgather of blocks of any lengths.
     Allgatherv {
         /// A gather at member 0, then a broadcast, each as its own rules say.
         Linear = "linear" | "gatherv_bcast",

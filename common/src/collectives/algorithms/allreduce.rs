@@ -10,7 +10,7 @@ use super::schedule::Schedule;
 use crate::collectives::step::{Buffer, Slice};
 
 algorithms! {
-    /// How a reduction to all is done.
+    /// The algorithms of a reduction to all.
     Allreduce {
         /// A linear reduction to member 0, then a linear broadcast.
         Linear = "linear" | "basic_linear",

@@ -10,7 +10,7 @@ use super::schedule::{Empty, Schedule};
 use crate::collectives::step::Buffer;
 
 algorithms! {
-    /// How an all-to-all is done.
+    /// The algorithms of an all-to-all.
     Alltoall {
         /// Everyone exchanges with everyone at once.
         Linear = "linear" | "basic_linear",

@@ -9,7 +9,7 @@ use super::schedule::{Empty, Schedule};
 use crate::collectives::step::{Buffer, Slice};
 
 algorithms! {
-    /// How an all-to-all of blocks of any lengths is done.
+    /// The algorithms of an all-to-all of blocks of any lengths.
     Alltoallv {
         /// Everyone exchanges with everyone at once.
         Linear = "linear" | "basic_linear",

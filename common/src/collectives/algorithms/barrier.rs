@@ -7,7 +7,7 @@ use super::schedule::Schedule;
 use crate::collectives::step::{Buffer, Slice};
 
 algorithms! {
-    /// How a barrier is done.
+    /// The algorithms of a barrier.
     Barrier {
         /// All report to member 0, which answers each.
         Linear = "linear" | "basic_linear",

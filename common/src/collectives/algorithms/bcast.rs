@@ -11,7 +11,7 @@ use super::tree::Tree;
 use crate::collectives::step::{Buffer, Member, Slice};
 
 algorithms! {
-    /// How a broadcast is done.
+    /// The algorithms of a broadcast.
     Bcast {
         /// The root sends to everyone.
         Linear = "linear" | "basic_linear",

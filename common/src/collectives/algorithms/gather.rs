@@ -8,7 +8,7 @@ use super::schedule::{Empty, Schedule};
 use crate::collectives::step::{Buffer, Member};
 
 algorithms! {
-    /// How a gather of blocks of one length is done.
+    /// The algorithms of a gather of blocks of one length.
     Gather {
         /// The root receives from one member after the other.
         Linear = "linear" | "basic_linear",
@@ -22,7 +22,7 @@ algorithms! {
 }
 
 algorithms! {
-    /// How a gather of blocks of any lengths is done.
+    /// The algorithms of a gather of blocks of any lengths.
     Gatherv {
         /// The root receives from one member after the other.
         Linear = "basic_linear",

@@ -10,7 +10,7 @@ use super::comm::{Comm, Fold, Role, Survivor, doubling};
 use super::schedule::Schedule;
 use crate::collectives::step::{Buffer, Member, Slice};
 
-/// How a library divides the vector.
+/// A library's division of the vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collectives) enum Variant {
     /// Each part in halves; members that pair up beforehand share that work too (Open MPI).

@@ -13,7 +13,7 @@ use super::tree::Tree;
 use crate::collectives::step::{Buffer, Member, Slice};
 
 algorithms! {
-    /// How a reduction is done.
+    /// The algorithms of a reduction.
     Reduce {
         /// Everyone sends to the root, which receives from the last member to the first.
         Linear = "linear" | "basic_linear",

@@ -14,7 +14,7 @@ use super::tree::Tree;
 use crate::collectives::step::{Buffer, Slice};
 
 algorithms! {
-    /// How a reduction is scattered.
+    /// The algorithms of a reduce-scatter.
     ReduceScatter {
         /// A reduction to member 0, then a scatter, each as its own rules say.
         NonOverlapping = "non_overlapping" | "nonoverlapping" | "basic_linear" | "reduce_scatter",

@@ -9,7 +9,7 @@ use super::schedule::Schedule;
 use crate::collectives::step::Buffer;
 
 algorithms! {
-    /// How a prefix reduction is done.
+    /// The algorithms of a prefix reduction.
     Scan {
         /// From member to member.
         Linear = "linear" | "basic_linear",

@@ -8,7 +8,7 @@ use super::schedule::{Empty, Schedule};
 use crate::collectives::step::{Buffer, Member};
 
 algorithms! {
-    /// How a scatter of blocks of one length is done.
+    /// The algorithms of a scatter of blocks of one length.
     Scatter {
         /// The root sends to one member after the other.
         Linear = "linear" | "basic_linear",
@@ -20,7 +20,7 @@ algorithms! {
 }
 
 algorithms! {
-    /// How a scatter of blocks of any lengths is done.
+    /// The algorithms of a scatter of blocks of any lengths.
     Scatterv {
         /// The root sends to one member after the other.
         Linear = "basic_linear",

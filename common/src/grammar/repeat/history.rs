@@ -65,7 +65,7 @@ impl History {
         Self { reach, ..Self::default() }
     }
 
-    /// How many events are remembered.
+    /// The number of remembered events.
     pub(super) fn reach(&self) -> Lookback {
         self.reach
     }
@@ -76,7 +76,7 @@ impl History {
         self.reach = reach;
     }
 
-    /// How many events the window has.
+    /// The size of the window, in events.
     pub(super) fn known(&self) -> usize {
         (self.events.len() + self.repeated).min(self.reach.window())
     }

@@ -32,7 +32,7 @@ pub struct EventReader {
 #[derive(Clone, Debug)]
 struct Passage {
     distance: usize,
-    /// How many more events the line has.
+    /// The number of remaining events of the line.
     left: usize,
     repetition: Repetition,
     volumes: VolumeReader,

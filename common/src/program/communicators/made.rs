@@ -43,11 +43,11 @@ pub(super) struct Made(FxHashMap<(Origin, Groups), Series>);
 /// The communicators of one origin, parent and groups, one after another.
 #[derive(Default)]
 struct Series {
-    /// How many of the communicators each member has made.
+    /// The number of the communicators that each member has made.
     made: Vec<u64>,
     /// The communicators that some members have made and others have not, with how many members still have to.
     open: VecDeque<(CommIndex, usize)>,
-    /// How many of the communicators all members have made.
+    /// The number of the communicators that all members have made.
     closed: u64,
 }
 

@@ -59,13 +59,13 @@ pub struct Communicator {
     pub members: Rc<Members>,
     /// The communicators created from this one; for the world, also those of two groups.
     made: Made,
-    /// How many members have freed the communicator.
+    /// The number of members that have freed the communicator.
     freed: usize,
-    /// How many collectives each member has started.
+    /// The number of collectives that each member has started.
     started: Vec<u64>,
     /// Collectives that some members have started and others have not.
     open: VecDeque<FirstCall>,
-    /// How many collectives all members have started.
+    /// The number of collectives that all members have started.
     closed: u64,
 }
 
@@ -107,8 +107,8 @@ impl Communicators {
         this
     }
 
-    /// Also finds fault with collectives in which members give and get amounts of data that do not fit each other. Those
-    /// between two groups are not compared.
+    /// Also reports collectives in which the amounts of data that members give and get do not match. Those between two
+    /// groups are not compared.
     pub fn compare_amounts(&mut self) {
         self.compares_amounts = true;
     }

@@ -20,7 +20,8 @@ pub(super) struct Calls {
     /// Whether the part ever began.
     pub(super) has_begun: bool,
     pub(super) comms: FxHashMap<CommId, SizedComm>,
-    /// How many persistent collectives were set up on each communicator, and how many partitioned messages of each envelope.
+    /// The number of persistent collectives that were set up on each communicator, and of partitioned messages with
+    /// each envelope.
     persistent: FxHashMap<CommKey, u32>,
     partitioned: FxHashMap<(Envelope, MeetingSide), u32>,
     pub(super) requests: FxHashMap<RequestId, TracedRequest>,

@@ -26,7 +26,7 @@ struct TracedFile {
 pub(super) struct Files {
     rank: Rank,
     files: FxHashMap<FileId, TracedFile>,
-    /// How many the members of each communicator have opened.
+    /// The number of files that the members of each communicator have opened.
     opened: FxHashMap<CommKey, u32>,
 }
 

@@ -32,7 +32,7 @@ struct TracedWindow {
 pub(super) struct Windows {
     rank: Rank,
     windows: BTreeMap<WinId, TracedWindow>,
-    /// How many were made of each communicator.
+    /// The number of windows that were created on each communicator.
     made: FxHashMap<CommKey, u32>,
 }
 

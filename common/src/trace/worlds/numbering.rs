@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::numbers::Foreign;
 use crate::event::{CommCall, CommId, Event, Group, Rank};
 
-/// Whom the numbers in a rank's events mean.
+/// The processes behind the numbers in a rank's events.
 #[derive(Clone)]
 pub(super) struct Numbering {
     /// The rank of all worlds that the first of this world is.
@@ -19,7 +19,7 @@ pub(super) struct Numbering {
 }
 
 impl Numbering {
-    /// Whom a number means; `None` for a process whose trace is missing.
+    /// The process behind a number; `None` if its trace is missing.
     pub(super) fn rank(&self, Rank(number): Rank) -> Option<Rank> {
         if number < self.size { Some(Rank(self.first.0 + number)) } else { self.foreign.get(&number).copied() }
     }

@@ -32,7 +32,7 @@ pub(super) struct Encounters<'w> {
     foreign: Vec<Vec<Foreign>>,
 }
 
-/// Whom a rank means by its numbers for processes of other worlds.
+/// The processes behind a rank's numbers for processes of other worlds.
 pub(super) type Foreign = FxHashMap<u32, Rank>;
 
 impl<'w> Encounters<'w> {
@@ -70,7 +70,7 @@ impl<'w> Encounters<'w> {
         Ok(this)
     }
 
-    /// Pairs those at both sides of one link.
+    /// Pairs the entries at both sides of one link.
     fn pair(&mut self, side: Side, mut one: Vec<EntryKey>, mut other: Vec<EntryKey>) -> Result<(), TraceError> {
         if side == Side::Spawn {
             for claims in [&one, &other] {
@@ -91,7 +91,7 @@ impl<'w> Encounters<'w> {
         Ok(())
     }
 
-    /// Finds out whom each number means.
+    /// Finds the process behind each number.
     ///
     /// # Errors
     /// If the two sides of an encounter do not fit together.
@@ -165,7 +165,7 @@ impl<'w> Encounters<'w> {
         self.entry(key).members.iter().map(|number| self.rank(key, number)).collect()
     }
 
-    /// Whom a rank means by a number.
+    /// The process behind a number of a rank; `None` if it is not known yet.
     fn rank(&self, key: EntryKey, number: u32) -> Option<Rank> {
         self.own(key.world, number)
             .or_else(|| self.foreign.get(key.world)?.get(key.rank as usize)?.get(&number).copied())

@@ -23,7 +23,7 @@ const KEPT: usize = 4;
 struct Cause {
     /// The message, and when it was received; `None`: the start.
     reception: Option<(Label, Time)>,
-    /// How much later it could have been without delaying the waiter, in picoseconds.
+    /// The time by which it could have been later without delaying the waiter, in picoseconds.
     slack: u64,
 }
 
@@ -89,11 +89,11 @@ impl Dependence {
 /// The causes of all waiters, and of their actions.
 #[derive(Debug)]
 pub(super) struct Dependences {
-    /// Of waiters that have waited.
+    /// The dependences of waiters that have waited.
     waiters: BTreeMap<Waiter, Dependence>,
-    /// Of messages that may depart.
+    /// The dependences of messages that may depart.
     messages: FxHashMap<TransferId, Dependence>,
-    /// Of completed operations that were not yet waited or tested for.
+    /// The dependences of completed operations that were not yet waited or tested for.
     completed: FxHashMap<OperationId, Dependence>,
     turn: Doer,
 }

@@ -14,7 +14,7 @@ pub(crate) struct Loop {
     pub start: u64,
     /// Events of an iteration.
     pub period: u64,
-    /// Whole iterations.
+    /// The number of complete iterations.
     pub iterations: u64,
 }
 

@@ -37,7 +37,7 @@ pub struct Steady {
     pub jobs: Jobs,
 }
 
-/// Why there is no result.
+/// An error of a sampled replay.
 #[derive(Debug, Error)]
 #[allow(missing_docs)] // The messages say what the variants are.
 pub enum SteadyError {

@@ -12,7 +12,7 @@ use super::loops::{FEWEST, Loop, find_loop};
 /// A loop that all ranks go round together.
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramLoop {
-    /// Whole iterations that every rank goes round.
+    /// The number of complete iterations of every rank.
     pub iterations: u64,
     /// The loop of each rank, with at least this many iterations.
     pub ranks: Vec<Loop>,
@@ -20,7 +20,7 @@ pub(crate) struct ProgramLoop {
     pub events: u64,
 }
 
-/// Why a program has no loop that iterations could be left out of.
+/// The reason why `--steady` finds no loop in a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoProgramLoop {
     /// A rank goes round no loop.

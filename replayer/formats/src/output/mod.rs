@@ -29,7 +29,7 @@ pub struct OutputFormat {
 /// All formats except timelines.
 pub static FORMATS: &[OutputFormat] = &[simgrid::SIMGRID, ti::TI];
 
-/// How calls that a format cannot express are translated.
+/// The translation of calls that a format cannot express.
 #[derive(Clone, Debug)]
 pub struct Rules {
     /// The algorithms of collectives.

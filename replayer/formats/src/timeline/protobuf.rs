@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields(Vec<u8>);
 
-/// How a field is encoded, as the low bits of its tag say.
+/// The encoding of a field: the low bits of its tag.
 #[derive(Clone, Copy)]
 enum Wire {
     Varint = 0,

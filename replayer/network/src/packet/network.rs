@@ -37,7 +37,7 @@ pub struct PacketNetwork {
     local: slab::Slab<PendingDelivery>,
     /// The loads of the hosts' own links.
     local_loads: Vec<LinkLoad>,
-    /// Why the first message that can never arrive cannot.
+    /// The error of the first message that can never arrive.
     unreachable: Option<Unreachable>,
     injected: u32,
     /// The cycle that the engine is at.
@@ -125,7 +125,7 @@ impl PacketNetwork {
         self.local_arrivals.set(key, Deadline { at, sequence: arrival.sequence.into() });
     }
 
-    /// Why a message that takes routers from `cycle` on can never arrive, if so.
+    /// The error of a message that enters the routers at `cycle` and can never arrive; `None` if it can.
     fn unreachable_by_packets(&self, now: Time, cycle: u64, transfer: &Transfer) -> Option<Unreachable> {
         let parameters = self.spec.parameters();
         let (bytes, packets) = (transfer.bytes, parameters.packets(transfer.bytes));

@@ -6,7 +6,7 @@ use titr_common::units::Seconds;
 
 use super::{Link, LinkId, Topology};
 
-/// How a link changes over time. [`Topology::links`] says what it is like at the start.
+/// The changes of a link over time. [`Topology::links`] has its properties at the start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkChange {
     /// The link.
@@ -42,7 +42,7 @@ impl LinkChange {
         (bandwidth.is_some() || latency.is_some()).then_some(Self { link: self.link, bandwidth, latency })
     }
 
-    /// The change of a link that has so many times the latency and the bandwidth at any time.
+    /// This change with the latency and the bandwidth multiplied by these factors at all times.
     pub(super) fn scaled(&self, latency: f64, bandwidth: f64) -> Self {
         let scaled = |function: &Option<StepFunction>, factor| {
             function.as_ref().map(|function: &StepFunction| function.scaled(factor))

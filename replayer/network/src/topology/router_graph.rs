@@ -36,7 +36,7 @@ pub struct Port {
     pub link: LinkId,
 }
 
-/// How a host is attached to the network.
+/// The attachment of a host to the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostPort {
     /// The router that it is attached to.
@@ -52,7 +52,7 @@ pub trait Geometry: Any + Debug + Send + Sync {
     fn family(&self) -> &'static str;
 }
 
-/// Why packets cannot pass a topology.
+/// An error of a topology that the packet model cannot simulate.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct NoRouters(pub String);

@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loads(pub Vec<f64>);
 
-/// Why something is not a list of loads.
+/// An error in the text of a list of loads.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("`{0}` is not a load above 0 and up to 1, a list of them (0.1,0.2), or a range with a step (0.05..1.0:0.05)")]
 pub struct NoLoad(String);

@@ -53,7 +53,7 @@ const NAMES: [(&str, Pattern); 10] = [
 /// The part of all messages that goes to the hot spot, which is host 0.
 const HOT_SPOT: f64 = 0.05;
 
-/// Why there is no such traffic.
+/// An error of a pattern that does not suit the number of hosts.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum NoPattern {
     /// No pattern is called so.

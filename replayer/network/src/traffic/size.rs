@@ -18,7 +18,7 @@ pub enum Sizes {
     Weighted(Vec<(Bytes, f64)>),
 }
 
-/// Why something is not a distribution of sizes.
+/// An error in the text of a distribution of sizes.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("`{0}` is not a size (64B), a range of sizes (64B..4KiB), or sizes with weights (64B:9,64KiB:1)")]
 pub struct NoSize(String);

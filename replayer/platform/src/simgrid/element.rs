@@ -1,4 +1,4 @@
-//! Elements and attributes of the XML: what they say, and mistakes shown where they stand.
+//! Elements and attributes of the XML: their values, and errors that name their place in the file.
 
 use roxmltree::Node;
 use titr_common::units::Dimension;
@@ -88,7 +88,7 @@ impl<'a> Element<'a> {
         self.attribute(name).ok_or_else(|| self.wrong(format!("<{}> needs the attribute `{name}`", self.name())))
     }
 
-    /// Finds fault with attributes that are not `known`.
+    /// Reports an error for an attribute that is not `known`.
     pub fn check_attributes(&self, known: Known) -> Checked<()> {
         match self.node.attributes().find(|attribute| !known.contains(&attribute.name())) {
             Some(attribute) => {
@@ -100,7 +100,7 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// Finds fault with child elements that are not `ignored`.
+    /// Reports an error for a child element that is not `ignored`.
     pub fn check_children(&self, ignored: &[&str]) -> Checked<()> {
         match self.children().find(|child| !ignored.contains(&child.name())) {
             Some(child) => Err(child.unexpected(self)),

@@ -1,4 +1,4 @@
-//! Where each rank's time goes.
+//! The time of each rank by activity.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub struct Shares<T = Seconds> {
     pub send: T,
     /// Receiving or probing; a `sendrecv` too, and an access to a window that brings data back.
     pub recv: T,
-    /// Completing requests, and whatever is neither a message nor a collective of messages.
+    /// Completion of requests, and every call that is neither a message nor a collective.
     pub wait: T,
     /// Calls on files.
     pub file: T,

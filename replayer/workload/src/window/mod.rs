@@ -117,7 +117,8 @@ impl<S: EventSource> Window<S> {
         self.batch.events.thread(self.at)
     }
 
-    /// Why the trace ends before the program did, if the window is at its end and it does.
+    /// The reason why the trace ends before the program did; `None` if it does not, or if the window is not yet at its
+    /// end.
     #[must_use]
     pub fn torn(&self) -> Option<String> {
         match &self.batch.then {

@@ -16,7 +16,7 @@ use super::translation::{Operation, OperationId, RankState, Translation};
 use super::{INDEX, Written};
 use crate::output::ConvertError;
 
-/// Why an event cannot be translated.
+/// The reason why an event cannot be translated.
 pub(super) enum Failure {
     Fault(Fault),
     Trace(TraceError),

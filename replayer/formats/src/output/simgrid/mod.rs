@@ -69,7 +69,7 @@ pub struct Written {
     pub actions: u64,
     /// Counts of what SimGrid's format cannot express.
     pub differences: Differences,
-    /// Why streams ended before their program did.
+    /// The reasons why streams ended before the program did, one for each such stream.
     pub torn: Vec<String>,
 }
 

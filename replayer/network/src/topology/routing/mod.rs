@@ -152,7 +152,7 @@ pub struct RoutingOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoutingName(&'static str);
 
-/// Why packets cannot be routed.
+/// An error that prevents the routing of packets.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unroutable {
     /// The requested routing is for other networks.

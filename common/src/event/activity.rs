@@ -1,21 +1,21 @@
-//! The kind of activity of a rank in an event.
+//! The activity of a rank in an event.
 
 use super::Event;
 
-/// The kind of thing that a rank spends its time on.
+/// An activity of a rank: the kinds of time in a replay's summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Activity {
     /// Computing, or sleeping.
     Compute,
-    /// Sending, blocking or not; a put, an accumulate.
+    /// Blocking and non-blocking sends, puts and accumulates.
     Send,
-    /// Receiving or probing; a `sendrecv` too, and an access to a window that brings data back.
+    /// Receives, probes, `sendrecv`, and accesses to windows that return data.
     Recv,
-    /// Completing requests, and other calls that are neither a message nor a collective of messages.
+    /// Completion of requests, and every call that is neither a message nor a collective.
     Wait,
     /// Calls on files.
     File,
-    /// Collectives, fences among them, and making communicators and windows.
+    /// Collectives, fences, and calls that create communicators or windows.
     Collective,
 }
 

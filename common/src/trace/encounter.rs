@@ -74,7 +74,7 @@ impl fmt::Display for Side {
     }
 }
 
-/// A list of numbers, as runs of a first number and how many follow each other from it on.
+/// A list of numbers, as runs of consecutive numbers: the first number of each run, and the length of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "NumberRuns")]
 pub struct Runs(Vec<(u32, u32)>);

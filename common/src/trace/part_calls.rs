@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 pub struct PartCalls {
     /// The number of times that the part began.
     pub times: u64,
-    /// Calls before the part.
+    /// The number of calls before the part.
     pub before: u64,
-    /// Calls in the part.
+    /// The number of calls in the part.
     pub inside: u64,
-    /// Calls between its first beginning and the end of the program that are not in the part.
+    /// The number of calls after the first beginning of the part that are not in it.
     pub after: u64,
 }

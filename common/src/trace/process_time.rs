@@ -8,35 +8,36 @@ use serde::{Deserialize, Serialize};
 /// out everywhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessTime {
-    /// Time that passed.
+    /// Elapsed time.
     pub elapsed: f64,
     /// CPU time of the process before `MPI_Init` was called.
     pub cpu_before: f64,
     /// CPU time of all threads.
     pub cpu: f64,
-    /// CPU time of the threads that call MPI, of each from its first call on: in computation and in calls.
+    /// CPU time of the threads that call MPI, each from its first call on: computation and calls together.
     pub calling_threads: f64,
     /// CPU time of the counted computation between calls, by [`Counter::rate`](crate::trace::manifest::Counter::rate)
     /// or, if instructions were counted, by the rate of the reference kernel; absent if neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computation: Option<f64>,
-    /// CPU time of other threads of the program: of those that never call MPI, and of those that do, before their first call.
+    /// CPU time of other threads of the program: threads that never call MPI, and threads that do, before their first
+    /// call.
     pub other_threads: f64,
-    /// The part of that which was added to the computation of threads that call MPI (`TITRACE_THREADS=sum`).
+    /// The part of `other_threads` that was added to the computation of threads that call MPI (`TITRACE_THREADS=sum`).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub added: f64,
     /// CPU time of threads that the MPI library started in `MPI_Init`.
     pub library_threads: f64,
-    /// CPU time of child processes that the process waited for, and of theirs.
+    /// CPU time of child processes that the process waited for, and of their children.
     pub children: f64,
-    /// Time that passed for the threads that call MPI, of each from its first call on, added up.
+    /// Elapsed time of the threads that call MPI, each from its first call on, summed.
     pub calling_elapsed: f64,
-    /// The part of that in which they were not in an MPI call and had no CPU time: they waited for a device, a file,
-    /// another thread or a core. Absent if the counter cannot measure it.
+    /// The part of `calling_elapsed` in which the threads were outside of MPI calls and had no CPU time: they waited
+    /// for a device, a file, another thread or a core. Absent if the counter cannot measure it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<f64>,
-    /// Time in which the threads that call MPI could have run and waited for a core, in calls of MPI or not. Absent where the
-    /// system does not say.
+    /// Time for which the threads that call MPI waited for a core, inside and outside of MPI calls. Absent if the
+    /// system does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_queue: Option<f64>,
 }
@@ -46,9 +47,9 @@ fn is_zero(number: &f64) -> bool {
     *number == 0.0
 }
 
-/// The least CPU time of a rank that is worth mentioning, in seconds: threads of libraries take some themselves.
+/// The smallest CPU time of a rank that is reported, in seconds: threads of libraries themselves take some.
 const LEAST: f64 = 1e-3;
-/// The least that matters, as a part of the computation that was counted.
+/// The smallest time that is reported, as a fraction of the counted computation.
 const MATTERS: f64 = 0.01;
 
 impl ProcessTime {
@@ -58,11 +59,11 @@ impl ProcessTime {
         (self.other_threads - self.added).max(0.0)
     }
 
-    /// The least time in which the threads that call MPI waited outside of MPI, and not for a core: for a device such
-    /// as a GPU, a file, another thread. `None` if that is not known.
+    /// A lower bound of the time for which the threads that call MPI waited outside of MPI for a device such as a GPU,
+    /// a file or another thread, but not for a core; `None` if it is not known.
     #[must_use]
     pub fn idle(&self) -> Option<f64> {
-        // Some of the time in the run queue may be of calls.
+        // Some of the time in the run queue may be inside of calls.
         Some((self.waiting? - self.run_queue?).max(0.0))
     }
 

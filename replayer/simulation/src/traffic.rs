@@ -65,9 +65,9 @@ pub struct TrafficResult {
     pub network: NetworkName,
     /// The pattern.
     pub traffic: String,
-    /// Cycles of each run before the first that counts.
+    /// The number of cycles of each run before the measurement.
     pub warmup: u64,
-    /// Cycles of each run that count.
+    /// The number of measured cycles of each run.
     pub cycles: u64,
     /// Runs of each point.
     pub runs: u32,
@@ -77,13 +77,13 @@ pub struct TrafficResult {
     pub points: Vec<MeasuredPoint>,
     /// Sentences on properties of the platform that affect the result.
     pub warnings: Vec<String>,
-    /// Phits times the channels that they took, of all points.
+    /// The phit-hops (phits times the channels that they took) of all points.
     pub phit_hops: u64,
     /// Time on the wall, in seconds.
     pub wall_seconds: f64,
     /// Time of a processor, in seconds.
     pub cpu_seconds: f64,
-    /// Phit-hops in a second of a processor's time.
+    /// Phit-hops per second of processor time.
     pub phit_hops_per_second: f64,
 }
 

@@ -20,7 +20,7 @@ pub struct Inventory {
     pub kinds: BTreeMap<&'static str, u64>,
     /// Instructions of all ranks, excluding reductions.
     pub compute: Instructions,
-    /// Messages sent outside of collectives; those of a persistent request count once for each start.
+    /// The number of messages sent outside of collectives; a persistent request counts once for each start.
     pub messages: u64,
     /// Payload of these messages.
     pub bytes: Bytes,

@@ -17,7 +17,7 @@ use super::{Detail, Overview};
 /// The command and the platform file of a result.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Origin {
-    /// The words of the command.
+    /// The words of the command line.
     pub command: Vec<String>,
     /// The path of the platform file.
     pub platform: String,
@@ -25,7 +25,7 @@ pub struct Origin {
     pub platform_text: String,
 }
 
-/// Everything on a page.
+/// The data of a page.
 #[derive(Serialize, JsonSchema)]
 pub struct PageData<'a> {
     /// The version of titr.
@@ -59,7 +59,7 @@ pub struct PageData<'a> {
 struct LinkLoad<'a> {
     /// The name of the link.
     name: &'a str,
-    /// Times in seconds, and from when on the link has which load, in percent of its bandwidth.
+    /// Pairs of a time in seconds and the load from that time on, in percent of the link's bandwidth.
     samples: Vec<(f64, f64)>,
 }
 

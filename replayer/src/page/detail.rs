@@ -30,21 +30,21 @@ pub struct Detail {
     all_messages: usize,
 }
 
-/// The name of states.
+/// A name of states, and their activity.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 struct StateName {
     /// The name.
     name: String,
-    /// The activity that such a state is, by number.
+    /// The number of the activity of these states.
     activity: u8,
 }
 
-/// Whether states and messages were few enough to be kept one by one.
+/// Whether all states and all messages were kept, because there were few enough.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub(super) struct Detailed {
-    /// Whether states were few enough.
+    /// Whether all states were kept.
     states: bool,
-    /// Whether messages were few enough.
+    /// Whether all messages were kept.
     messages: bool,
 }
 
@@ -53,9 +53,9 @@ pub(super) struct Detailed {
 struct RankStates {
     /// The rank.
     rank: u32,
-    /// When the first state begins, in nanoseconds.
+    /// The beginning of the first state, in nanoseconds.
     begin: u64,
-    /// A length in nanoseconds, and the number of a name; then the next.
+    /// Alternating numbers: the length of a state in nanoseconds, and the number of its name.
     spans: Vec<u64>,
 }
 

@@ -32,11 +32,11 @@ pub struct Overview {
 /// The shares of activities as they are serialised.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ActivityMap {
-    /// Ranks in each row but perhaps the last.
+    /// The number of ranks in each row; the last row may have fewer.
     ranks_per_row: u32,
-    /// Rows of ranks.
+    /// The number of rows.
     rows: u32,
-    /// Intervals in each row.
+    /// The number of intervals in each row.
     intervals: usize,
     /// The length of an interval in seconds.
     interval: f64,
@@ -47,7 +47,7 @@ pub(super) struct ActivityMap {
 /// The communication matrix as it is serialised.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct PairMap {
-    /// Ranks in each group but perhaps the last.
+    /// The number of ranks in each group; the last group may have fewer.
     ranks_per_group: u32,
     /// Groups of ranks.
     groups: u32,

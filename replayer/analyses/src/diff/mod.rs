@@ -44,11 +44,12 @@ pub struct Change {
 pub struct Difference {
     /// The predicted time.
     pub simulated_time: Change,
-    /// The time of each activity, in the mean over the ranks.
+    /// The time of each activity: the mean over the ranks.
     pub activities: BTreeMap<&'static str, Change>,
     /// The time of each rank by activity, and when it finished.
     pub per_rank: Vec<Shares<Change>>,
-    /// The links that are among the busiest of either result, in the order of the first and then of the second one.
+    /// The links that are among the busiest of either result: first those of the first result, in its order, then the
+    /// others.
     pub links: Vec<LinkChange>,
     /// The wait states, if both results have them.
     #[serde(skip_serializing_if = "Option::is_none")]

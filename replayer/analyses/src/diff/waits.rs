@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Change;
 use crate::{Pattern, ProgramPlace, SegmentKind, WaitFindings};
 
-/// The waiting of all ranks before and after, and of parts of it, those first that change most.
+/// The waiting of all ranks before and after, in total and in parts, the largest changes first.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WaitChanges {
     /// All waiting.
@@ -34,13 +34,13 @@ pub struct PlaceChange {
     pub change: Change,
 }
 
-/// The waiting that something causes.
+/// The waiting that a cause is responsible for, before and after.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CauseChange {
     /// The place.
     #[serde(flatten)]
     pub place: ProgramPlace,
-    /// The kind of thing that the time of the cause was spent on.
+    /// The kind of the time of the cause.
     pub kind: SegmentKind,
     /// The waiting of all ranks because of it.
     #[serde(flatten)]

@@ -5,19 +5,19 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The kind of a stretch of time on a chain of causes.
+/// The kind of an interval of time on a chain of causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SegmentKind {
     /// Computing, or sleeping.
     Compute,
-    /// The software's part of a message, at its sender or receiver.
+    /// The software overhead of a message, at its sender or receiver.
     Overhead,
-    /// A message's latency.
+    /// The latency of a message.
     Latency,
-    /// A message's bytes, at the rate that they have with the network to themselves.
+    /// The transfer of the bytes of a message, at the rate that they would have in an idle network.
     Transfer,
-    /// Further time of a message, which others in the network cost it.
+    /// Further time of a message, caused by other messages in the network.
     Contention,
     /// An access to files.
     Storage,

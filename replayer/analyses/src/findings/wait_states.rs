@@ -16,17 +16,17 @@ pub struct WaitFindings {
     pub waiting: Seconds,
     /// The waiting of all ranks by pattern, in decreasing order of time.
     pub patterns: Vec<PatternTime>,
-    /// The ranks that have waited, or that others have waited because of.
+    /// The ranks that waited, or because of which others waited.
     pub ranks: Vec<RankWaiting>,
     /// The places of the program, in decreasing order of time.
     pub places: Vec<PlaceWaiting>,
-    /// All waiting by rank, place, communicator and pattern, most time first.
+    /// All waiting by rank, place, communicator and pattern, in decreasing order of time.
     pub waits: Vec<WaitTime>,
     /// All causes of waiting, in decreasing order of time.
     pub causes: Vec<WaitCause>,
 }
 
-/// The time that ranks have waited in a pattern.
+/// The time that ranks waited in a pattern.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PatternTime {
     /// The pattern.
@@ -42,9 +42,9 @@ pub struct RankWaiting {
     pub rank: u32,
     /// The time that the rank has waited.
     pub waiting: Seconds,
-    /// The time that ranks have waited for this one.
+    /// The time that ranks waited directly for this rank.
     pub direct: Seconds,
-    /// The time that ranks have waited for others which had waited for this one.
+    /// The time that ranks waited for other ranks that this rank had delayed.
     pub indirect: Seconds,
 }
 
@@ -54,15 +54,15 @@ pub struct PlaceWaiting {
     /// The place.
     #[serde(flatten)]
     pub place: ProgramPlace,
-    /// The time that all ranks have waited there.
+    /// The time that all ranks waited at this place.
     pub waiting: Seconds,
-    /// The time that ranks have waited for others which were there.
+    /// The time that ranks waited directly for a rank at this place.
     pub direct: Seconds,
-    /// The time that ranks have waited for others which had waited for those.
+    /// The time that ranks waited for other ranks that a rank at this place had delayed.
     pub indirect: Seconds,
 }
 
-/// The waiting of a rank at a place of the program, of one communicator and pattern.
+/// The waiting of a rank at one place of the program, on one communicator and in one pattern.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WaitTime {
     /// The rank.
@@ -78,7 +78,7 @@ pub struct WaitTime {
     pub seconds: Seconds,
 }
 
-/// Time of a rank, at a place of the program, in which others waited for it.
+/// The time of a rank at one place of the program that made other ranks wait.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WaitCause {
     /// The rank.
@@ -86,13 +86,13 @@ pub struct WaitCause {
     /// The place.
     #[serde(flatten)]
     pub place: ProgramPlace,
-    /// The kind of thing that the time was spent on.
+    /// The kind of the time.
     pub kind: SegmentKind,
     /// The waiting that it causes: `direct` and `indirect` together.
     pub seconds: Seconds,
-    /// The time that ranks have waited for this one.
+    /// The time that ranks waited directly for this rank.
     pub direct: Seconds,
-    /// The time that ranks have waited for others which had waited for this one.
+    /// The time that ranks waited for other ranks that this rank had delayed.
     pub indirect: Seconds,
 }
 
@@ -102,12 +102,12 @@ pub struct WaitCause {
 pub enum Pattern {
     /// The sender of a message has not reached its send.
     LateSender,
-    /// The sender of a message has not reached its send, while an older message to this rank on the same communicator
-    /// has arrived that it receives later.
+    /// The sender of a message has not reached its send, although an earlier message on the same communicator has
+    /// arrived, which the rank receives later.
     WrongOrder,
     /// The receiver of a message has not posted its receive.
     LateReceiver,
-    /// Both sides have come, but one has to be in a call of MPI before the message leaves, and is not.
+    /// Both sides have reached the message, but it cannot leave before one of them is in an MPI call.
     LateProgress,
     /// A message is in transit.
     Transfer,
@@ -115,23 +115,23 @@ pub enum Pattern {
     WaitAtBarrier,
     /// All members have reached a barrier, and its messages are in transit.
     BarrierCompletion,
-    /// Another member has not reached a collective in which each depends on all.
+    /// Another member has not reached a collective in which each member needs data from all members.
     WaitAtNxn,
     /// All members have reached such a collective.
     NxnCompletion,
-    /// The root has not reached a collective in which others depend on it.
+    /// The root has not reached a collective in which the others need its data.
     LateBroadcast,
-    /// No other member has reached a collective whose root depends on others.
+    /// No other member has reached a collective whose root needs data of the others.
     EarlyReduce,
     /// A member before this one has not reached a scan.
     EarlyScan,
-    /// The messages of a collective that is none of these, or that no longer waits for whom these name.
+    /// The messages of any other collective are in transit, or of a collective above whose late member has arrived.
     CollectiveCompletion,
     /// A target has not posted its window.
     LatePost,
     /// An origin has not completed its accesses to this rank's window.
     LateComplete,
-    /// A lock of a window is not granted or given back.
+    /// A lock of a window is not granted or released.
     Lock,
     /// Accesses to a window are not done.
     Accesses,

@@ -11,15 +11,15 @@ pub struct Histogram {
     greatest: u64,
 }
 
-/// Percentiles of something.
+/// The percentiles of a set of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Percentiles_of_{T}")]
 pub struct Percentiles<T> {
-    /// The number that half of all numbers are no greater than.
+    /// The median: half of the numbers are at most this.
     pub p50: T,
-    /// The number that 95 % of all are no greater than.
+    /// The 95th percentile: 95 % of the numbers are at most this.
     pub p95: T,
-    /// The number that 99 % of all are no greater than.
+    /// The 99th percentile: 99 % of the numbers are at most this.
     pub p99: T,
     /// The greatest number.
     pub max: T,

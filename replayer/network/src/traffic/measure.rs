@@ -37,7 +37,7 @@ pub enum Injection {
 /// A point of the curve.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Point {
-    /// Load that hosts were to offer, in phits a cycle and host: in bursts, all that the network takes.
+    /// The load that hosts were to offer, in phits per cycle and host; in bursts, as much as the network accepts.
     pub offered: f64,
     /// The results of bursts, if hosts sent in bursts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,16 +45,16 @@ pub struct Point {
     /// The figures of the network under that load.
     #[serde(flatten)]
     pub figures: Figures,
-    /// Phits times channels that they took, in all runs and with the warm-up.
+    /// The phit-hops (phits times the channels that they took) of all runs, including the warm-up.
     pub phit_hops: u64,
 }
 
 /// The results of bursts.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Burst {
-    /// Messages of each host.
+    /// The number of messages that each host sends in a burst.
     pub messages: u32,
-    /// Cycles until all have arrived, in the mean.
+    /// The mean number of cycles until all messages of a burst have arrived.
     pub cycles: f64,
     /// Half the width of the 99 % confidence interval of [`cycles`](Self::cycles).
     pub cycles_ci99: Option<f64>,

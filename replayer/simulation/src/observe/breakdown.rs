@@ -15,17 +15,17 @@ use super::{Activity, Observer};
 pub struct Shares<T = Seconds> {
     /// Computing, or sleeping.
     pub compute: T,
-    /// Sending, blocking or not; a put, an accumulate.
+    /// Blocking and non-blocking sends, puts and accumulates.
     pub send: T,
-    /// Receiving or probing; a `sendrecv` too, and an access to a window that brings data back.
+    /// Receives, probes, `sendrecv`, and accesses to windows that return data.
     pub recv: T,
     /// Completion of requests, and every call that is neither a message nor a collective.
     pub wait: T,
     /// Calls on files.
     pub file: T,
-    /// Collectives, fences among them, and making communicators and windows.
+    /// Collectives, fences, and calls that create communicators or windows.
     pub collective: T,
-    /// The time at which the last thread of the rank was done.
+    /// The time at which the last thread of the rank finished.
     pub finish: T,
 }
 

@@ -49,7 +49,7 @@ impl<T> DenseSlab<T> {
         }
     }
 
-    /// Takes out an entry, whose key is free then.
+    /// Removes an entry and frees its key.
     ///
     /// # Panics
     /// If there is none.
@@ -67,7 +67,7 @@ impl<T> DenseSlab<T> {
         self.entries.get(key)?.as_ref()
     }
 
-    /// All entries with their keys, which ascend.
+    /// All entries with their keys, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
         self.entries.iter().enumerate().filter_map(|(key, entry)| Some((key, entry.as_ref()?)))
     }

@@ -99,7 +99,7 @@ fn close(schema: &mut Schema) {
     }
 }
 
-/// Makes a schema of `T` from that of an `Option<T>`.
+/// Makes the schema of `T` from the schema of an `Option<T>`.
 fn forbid_null(schema: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|one| one != "null");

@@ -83,7 +83,7 @@ fn groups() {
     }
 }
 
-/// Threads that call MPI at once: every call is recorded once, as that of its thread.
+/// Threads that call MPI at the same time: every call is recorded once, as a call of its thread.
 #[test]
 fn threads() {
     for family in Family::ALL {

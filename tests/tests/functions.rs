@@ -71,7 +71,7 @@ With `TITRACE_VERBOSE=2` the tracer prints the words of each function that a pro
 | --- | --- | --- |
 ";
 
-/// What the traces of all programs show.
+/// The observations in the traces of all programs.
 #[derive(Default)]
 struct Observed {
     /// The words that calls of each function were recorded as.
@@ -149,7 +149,7 @@ impl Observed {
 /// Of a call that the replay passes over.
 const PASSED_OVER: &str = "not simulated, counted in a warning";
 
-/// What the time of an event counts as in a replay, or that the event is passed over.
+/// The row of a replay's summary that includes the time of an event, or the note that the event is not simulated.
 fn replayed(event: &Event) -> &'static str {
     if let Event::Other(_) = event {
         return PASSED_OVER;

@@ -1,4 +1,4 @@
-//! Traces without shared file systems: each rank in a directory of its own, gathered at `MPI_Finalize` or afterwards.
+//! Traces without shared file systems: each rank in its own directory, gathered at `MPI_Finalize` or afterwards.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
@@ -26,7 +26,7 @@ fn wavefront(family: Family, ranks: u32, directory: &Path, variables: &[(&str, &
     assert!(run.stdout.contains(&format!("16^3 on {ranks} ranks")), "{run:?}");
 }
 
-/// What a replay says, on a machine that computes in no time: computation differs from run to run.
+/// The predicted time on a machine that computes in no time, because computation differs from run to run.
 fn simulated_time(trace: &[PathBuf]) -> f64 {
     let torus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/torus.toml");
     let mut command = binary("titr-replay");
@@ -41,7 +41,7 @@ fn titr(arguments: &[&str], places: &[PathBuf]) -> Run {
     run(binary("titr").args(arguments).args(places))
 }
 
-/// What is in a directory, in order; nothing if it is not there.
+/// The contents of a directory, in order; empty if the directory does not exist.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> =
         fs::read_dir(directory).map_or(Vec::new(), |files| files.map(|file| file.unwrap().path()).collect());

@@ -65,7 +65,7 @@ fn refused(command: &mut Command, because: &str) {
     assert_eq!(refused.stderr.lines().count(), 1, "{refused:?}");
 }
 
-/// What one run of `titrace` prints on standard error, except for the lines of `mpirun`.
+/// The standard error of one run of `titrace`, without the lines of `mpirun`.
 fn said(command: &mut Command) -> Vec<String> {
     let ran = run(command);
     ran.stderr.lines().filter(|line| line.starts_with("titrace: ")).map(str::to_owned).collect()

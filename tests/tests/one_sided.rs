@@ -8,7 +8,7 @@ use titr_tests::{EXTENDED, Family, assert_sound, binary, run, traced_as};
 /// Enough for the messages that only synchronise, microseconds each, to be less than 1 % of the time.
 const BYTES: &str = "4000000";
 
-/// How long a trace takes on hosts of their own, without what the program computes.
+/// The predicted time of a trace with each rank on its own host, without computation.
 fn seconds(trace: &Path, family: Family, model: &str) -> f64 {
     let platform = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/torus.toml");
     let library = match family {

@@ -58,7 +58,7 @@ fn a_tool_that_is_linked_is_before_or_is_named() {
     }
 }
 
-/// Sanitizers report of the program what they report untraced, whoever preloads the tracer.
+/// Sanitizers report the same about the program as without the tracer, for every way to preload the tracer.
 #[test]
 fn programs_with_a_sanitizer_run() {
     // What MPI libraries lose is not of interest here.

@@ -19,7 +19,7 @@ fn mpirun(family: Family, directory: &Path) -> Command {
     command
 }
 
-/// What the program prints without the tracer, and with it on ranks 1 and 2.
+/// The output of the program without the tracer, and with the tracer on ranks 1 and 2.
 fn compared(family: Family, directory: &Path, variables: &[(&str, &str)]) -> Run {
     let plain = {
         let mut command = family.mpirun();

@@ -34,7 +34,7 @@ fn warnings(trace: &Path) -> Vec<String> {
     warnings.filter(|warning| warning.contains("of CPU time of")).map(str::to_owned).collect()
 }
 
-/// What `titr check` says of a trace that is sound.
+/// The output of `titr check` for a sound trace.
 fn check(trace: &Path) -> String {
     let checked = run(binary("titr").arg("check").arg(trace));
     assert_eq!(checked.status, Some(0), "{checked:?}");

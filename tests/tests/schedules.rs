@@ -34,7 +34,7 @@ fn scheduled(selection: &Selection, recorded: &Recorded) -> Vec<End> {
     messages
 }
 
-/// What the tracer carries out and what the replayer simulates are the same messages in the same order.
+/// The tracer carries out the same messages in the same order as the replayer simulates.
 #[test]
 fn messages_are_the_schedules() {
     for family in Family::ALL {
@@ -96,7 +96,7 @@ fn what_open_mpi_sends_is_observed() {
             let mut sent: Vec<End> = recorded.messages.iter().map(|it| (it.end, it.peer, it.bytes)).collect();
             let mut scheduled = scheduled(&like(Family::OpenMpi), &recorded);
             // Receives are posted before or after sends; of either kind the order is the schedule's, but for those of a
-            // barrier from whoever comes first.
+            // barrier from the first member that arrives.
             let any = recorded.collective.kind == CollectiveKind::Barrier;
             for messages in [&mut sent, &mut scheduled] {
                 messages.sort_by_key(|&(end, peer, _)| match end {

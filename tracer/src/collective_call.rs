@@ -62,7 +62,7 @@ pub enum Blocks<'c> {
     Packed(Array<'c, Count>, Datatype),
     /// A block for each member, displaced by multiples of the datatype's extent.
     Displaced(Array<'c, Count>, Array<'c, Displacement>, Datatype),
-    /// A block for each member, displaced by bytes, with a datatype of its own.
+    /// A block for each member, displaced by bytes, each with its own datatype.
     Typed(Array<'c, Count>, Array<'c, Displacement>, Array<'c, Datatype>),
 }
 

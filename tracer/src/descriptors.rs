@@ -24,8 +24,8 @@ const LAST: libc::rlim_t = 32;
 /// The descriptors of a thread.
 const FIRST: libc::c_uint = 3;
 
-/// Gives the calling thread a table of descriptors of its own, with standard error alone in it, and also its own
-/// working directory, root and file mask. Returns whether that was possible.
+/// Gives the calling thread its own table of descriptors, with only standard error in it, and also its own working
+/// directory, root and file mask. Returns whether that was possible.
 pub fn separate() -> bool {
     // SAFETY: concerns this thread alone; where it is refused, the program's changes of its root apply here, too.
     unsafe { libc::unshare(libc::CLONE_FS) };

@@ -1,7 +1,7 @@
 //! Chooses the trace directory: one without a trace, with the same name for all ranks except for placeholders.
 //!
 //! The candidates are `traces`, `traces-2`, `traces-3` … Each rank sees its own file system, which may or may not be
-//! shared with others, and may have a name of its own for the directory ([`Pattern`]). Each rank therefore proposes the
+//! shared with others, and may have its own name for the directory ([`Pattern`]). Each rank therefore proposes the
 //! first candidate that is free locally. The latest proposal, which is free or absent everywhere, is taken: rank 0
 //! creates it, and then every rank that does not see it creates it too. If another program created it first, all ranks
 //! start again after it.

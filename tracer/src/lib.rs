@@ -11,7 +11,7 @@
 //!    │    ├── local_ranks: whether all ranks are traced
 //!    │    └── directory: where; how is in `titr_config`
 //!    ├── never_called: if there was none
-//!    ├── launched: what `titrace` is told
+//!    ├── launched: the messages to `titrace`
 //!    ├── sanitizers: what they are told of the tracer
 //!    ├── termination: at an end that runs no `atexit` handler
 //!    └── gather: all ranks' streams into one archive, at MPI_Finalize, if asked for

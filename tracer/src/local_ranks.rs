@@ -18,7 +18,7 @@ use titr_common::event::Rank;
 
 /// Variables in which launchers tell a process its rank: Open MPI's, PMIx's and PMI's.
 pub const RANK: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"];
-/// The variable in which PMIx names a job; a spawned job has a name of its own and may have the same daemon.
+/// The variable in which PMIx names a job; a spawned job has its own name and may have the same daemon.
 const JOB: &str = "PMIX_NAMESPACE";
 
 /// The ranks of a job on this host, where some of them run without the tracer.

@@ -40,7 +40,7 @@ enum Layout<'c> {
     Equal(Count, Datatype),
     /// Blocks displaced by multiples of the datatype's extent.
     Displaced(Array<'c, Count>, Array<'c, Displacement>, Datatype),
-    /// Blocks displaced by bytes, each with a datatype of its own.
+    /// Blocks displaced by bytes, each with its own datatype.
     Typed(Array<'c, Count>, Array<'c, ByteDisplacement>, Array<'c, Datatype>),
 }
 

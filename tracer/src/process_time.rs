@@ -36,7 +36,7 @@ pub struct AfterInit {
 pub struct ProcessClock {
     begun: Instant,
     cpu_before: u64,
-    /// The process's CPU time when the trace began, and that of its children.
+    /// The CPU time of the process and of its children when the trace began.
     cpu: u64,
     children: u64,
     waited: u64,

@@ -91,7 +91,7 @@ impl Seek for Headers<'_> {
 /// Writes an archive, file after file.
 pub struct ArchiveWriter {
     file: OwnFile,
-    /// Bytes that are missing from the file that is being written.
+    /// The number of bytes still missing from the file that is being written.
     missing: u64,
     /// Padding from the end of the file to the end of a block.
     padding: usize,

@@ -17,7 +17,7 @@ pub struct Encounter {
     pub side: Side,
     /// The member of this side that knows the link, as this rank numbers it.
     pub root: u32,
-    /// The name of the encounter, the same on both sides; only the root's entry has it, where there is any.
+    /// The name of the encounter, the same on both sides; only the root's entry has it, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// The members of this side, as this rank numbers them.

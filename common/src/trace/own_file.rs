@@ -35,7 +35,7 @@ impl OwnFile {
     /// Takes a file that was just opened.
     ///
     /// # Errors
-    /// If the system does not say which file it is.
+    /// If the system does not report the identity of the file.
     pub fn new(file: File) -> io::Result<Self> {
         let identity = file.metadata()?.into();
         Ok(Self { file: Some(file), identity })
@@ -51,11 +51,11 @@ impl OwnFile {
         self.file.as_ref().filter(is_ours).ok_or_else(lost)
     }
 
-    /// Sees to it that the descriptor is the file called `path`: where the descriptor was lost, opens the file again
-    /// and goes to `position`.
+    /// Ensures that the descriptor refers to the file at `path`. If the descriptor was lost, reopens the file and seeks
+    /// to `position`.
     ///
     /// # Errors
-    /// If the descriptor was lost, and the file has this name no more.
+    /// If the descriptor was lost and the file no longer has this name.
     pub fn recover(&mut self, path: &Path, position: u64, place: Placement) -> io::Result<()> {
         let Err(lost) = self.get() else { return Ok(()) };
         let Ok(file) = OpenOptions::new().write(true).open(path) else { return Err(lost) };

@@ -1,8 +1,8 @@
 //! The parts of a trace in directories and archives, and their combination.
 //!
 //! Each process writes locally: its stream, its entry of the manifest, and rank 0 the manifest's part about the run. If
-//! hosts share no file system, or each rank has a directory of its own, these are parts. Together they form the trace
-//! if they contain each rank once and belong to the same run.
+//! hosts share no file system, or each rank has its own directory, each place has a part. The parts form the trace if
+//! together they contain each rank once and belong to the same run.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -17,17 +17,17 @@ use super::section::Section;
 use crate::event::Rank;
 use crate::input::{WRITTEN_BY_PROGRAM, up_to};
 
-/// The pieces of a trace that there are, and where each is.
+/// The pieces of a trace that were found, and the place of each.
 #[derive(Default)]
 pub(super) struct Parts {
-    /// The directories and archives that were looked into.
+    /// The directories and archives that were searched.
     places: Vec<PathBuf>,
     manifest: Option<(PathBuf, Manifest)>,
     entries: BTreeMap<u32, (PathBuf, RankEntry)>,
     streams: BTreeMap<u32, Section>,
 }
 
-/// A whole trace: every rank's entry, and every rank's stream.
+/// A complete trace: the entry and the stream of every rank.
 pub(super) struct Whole {
     pub(super) manifest: Manifest,
     pub(super) streams: Vec<Section>,
@@ -44,10 +44,10 @@ impl Manifest {
 }
 
 impl Parts {
-    /// Looks into directories and archives.
+    /// Finds the parts of a trace in directories and archives.
     ///
     /// # Errors
-    /// If one cannot be read, or something is there twice.
+    /// If one cannot be read, or two have the same rank.
     pub(super) fn open(places: &[impl AsRef<Path>]) -> Result<Self, TraceError> {
         let mut parts = Self::default();
         for place in places {
@@ -146,7 +146,7 @@ impl Parts {
     /// The trace.
     ///
     /// # Errors
-    /// As [`manifest`](Self::manifest), and where a stream is missing or too many.
+    /// As [`manifest`](Self::manifest), and if a rank has no stream or several.
     pub(super) fn whole(mut self) -> Result<Whole, TraceError> {
         let manifest = self.manifest()?;
         let mut streams = Vec::with_capacity(manifest.ranks as usize);

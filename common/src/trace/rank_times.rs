@@ -1,9 +1,9 @@
-//! Times of the ranks' processes, added up over a trace.
+//! Times of the ranks' processes, summed over a trace.
 
 use super::manifest::Manifest;
 use super::process_time::ProcessTime;
 
-/// A time of some ranks, added up.
+/// A time, summed over some ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankTimes {
     /// The sum, in seconds.

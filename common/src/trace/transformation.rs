@@ -18,7 +18,7 @@ pub trait Transformation {
 }
 
 impl Trace {
-    /// This trace with `change` around the events of each rank. A changed rank has no file of its own.
+    /// This trace with `change` around the events of each rank. A changed rank has no file.
     #[must_use]
     pub fn map_sources<F, S>(self, change: F) -> Self
     where

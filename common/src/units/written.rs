@@ -229,7 +229,7 @@ impl<'de, T: Written> Visitor<'de> for QuantityVisitor<T> {
         text.parse().map_err(E::custom)
     }
 
-    /// In a file whose language has units of its own, the quantity in its base unit.
+    /// The quantity in its base unit, as in a file whose language has its own units.
     fn visit_newtype_struct<D: Deserializer<'de>>(self, in_base_unit: D) -> Result<Quantity<T>, D::Error> {
         T::in_base_unit(f64::deserialize(in_base_unit)?).map(Quantity).map_err(D::Error::custom)
     }

@@ -16,7 +16,7 @@ pub(super) struct RouteCache<T> {
     topology: Arc<dyn Topology>,
     hosts: u64,
     entries: Vec<Option<CachedPath<T>>>,
-    /// Whether each pair has an entry of its own.
+    /// Whether each pair has its own entry.
     holds_all: bool,
     /// The loads of links by evicted paths.
     evicted: Vec<LinkLoad>,

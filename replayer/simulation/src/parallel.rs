@@ -12,16 +12,16 @@ use std::thread;
 pub struct Jobs(pub NonZeroUsize);
 
 impl Jobs {
-    /// One piece of work after another.
+    /// One task after another.
     pub const ONE: Self = Self(NonZeroUsize::MIN);
 
-    /// One piece of work for each processor that the process may use.
+    /// One task for each processor that the process may use.
     #[must_use]
     pub fn of_processors() -> Self {
         Self(thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
     }
 
-    /// Whether pieces of work are done at the same time.
+    /// Whether several tasks run at the same time.
     #[must_use]
     pub fn are_several(self) -> bool {
         self != Self::ONE
@@ -64,7 +64,7 @@ impl Jobs {
     /// Runs `first` on the calling thread and `second` on another; returns both results.
     ///
     /// # Errors
-    /// The error of `first`, or else that of `second`.
+    /// The error of `first`, or otherwise the error of `second`.
     pub fn both<A, B: Send, E: Send>(
         self,
         first: impl FnOnce() -> Result<A, E>,
@@ -117,7 +117,7 @@ impl Jobs {
     }
 }
 
-/// Pieces of work by number, and the results of those that are done and not taken.
+/// The tasks by number, and the results that were not yet taken.
 struct Pieces<T, E, F> {
     count: usize,
     /// The next task that no thread has started.

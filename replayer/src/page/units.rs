@@ -36,7 +36,7 @@ impl Unit {
         let mut found = Vec::new();
         for (name, schema) in &types {
             for (key, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                // An optional property is one of its own type and null.
+                // An optional property has its own type or null.
                 let property = property.get("anyOf").and_then(|choices| choices.get(0)).unwrap_or(property);
                 let referred = property.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
                 let schema = referred.map_or(property, |name| types.get(name).unwrap_or(property));

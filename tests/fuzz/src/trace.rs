@@ -81,7 +81,8 @@ pub fn archive(data: &[u8]) {
 /// The unit of an archive.
 const BLOCK: usize = 512;
 
-/// Gives a header the sum of its bytes, so that damage to it is seen by whoever reads on (pax, "ustar Interchange Format").
+/// Gives a header the correct sum of its bytes, so that a reader does not stop at the sum (pax, "ustar Interchange
+/// Format").
 fn seal(block: &mut [u8]) {
     if block[257..262] == *b"ustar" {
         block[148..156].fill(b' ');

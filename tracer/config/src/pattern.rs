@@ -1,4 +1,4 @@
-//! `TITRACE_DIR` with placeholders, so that every host or rank can write to a directory of its own.
+//! `TITRACE_DIR` with placeholders, so that every host or rank can write to its own directory.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;

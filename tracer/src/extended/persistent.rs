@@ -5,8 +5,8 @@
 //! handle while the program waits for it or tests it, and is completed with the collective. `MPI_REQUEST_NULL` replaces
 //! an inactive one.
 //!
-//! The ranks set up their collectives in one order, and may start them in any. Each therefore has a context of its own,
-//! on which the members agree in the background ([`super::agreement`]).
+//! The ranks set up their collectives in one order, and may start them in any. Each therefore has its own context, on
+//! which the members agree in the background ([`super::agreement`]).
 
 use rustc_hash::FxHashMap;
 use titr_common::event::RequestId;

@@ -3,8 +3,8 @@
 //! The recorder serves one thread at a time: a hook reaches it through [`SharedRecorder::with`], which locks it
 //! ([`lock`]) and brings it up to date. If two threads call MPI at once, the recorder's memory moves from core to core
 //! with every call, which takes several times as long as recording the call. While threads contend, each therefore
-//! publishes its messages and waits in a queue of its own ([`queue`]), and from time to time one of them records
-//! everything published ([`deferred`]; flat combining: Hendler, Incze, Shavit and Tzafrir, SPAA 2010).
+//! publishes its messages and waits in its own queue ([`queue`]), and from time to time one of them records everything
+//! published ([`deferred`]; flat combining: Hendler, Incze, Shavit and Tzafrir, SPAA 2010).
 //!
 //! Without contention, publishing a call takes longer than recording it at once. Publishing therefore begins when a
 //! thread finds another one recording, and ends when only one thread has published anything for a while.

@@ -46,7 +46,7 @@ pub(crate) fn load() -> Result<(), StartError> {
     Err(StartError::Missing { reasons: reasons.join("; ") })
 }
 
-/// The files to try. A process without a launcher is a world of its own, under any library.
+/// The files to try. A process without a launcher is a separate world, under any library.
 fn candidates() -> &'static [&'static str] {
     let launcher = LAUNCHERS.iter().find(|launcher| env::var_os(launcher.mark).is_some());
     launcher.map_or(&["libmpi.so.40", "libmpich.so.12", "libmpi.so.12", "libmpi.so"], |launcher| launcher.files)

@@ -20,7 +20,7 @@ pub fn return_errors(abi: &Abi, comm: Comm) {
     }
 }
 
-/// Whether an error of `comm` ends the program, and no handler of its own takes it.
+/// Whether an error on `comm` ends the program, because its handler is `MPI_ERRORS_ARE_FATAL`.
 pub(super) fn are_fatal(abi: &Abi, comm: Comm) -> bool {
     let mut handler = HandleCell::<ErrhandlerKind>::empty();
     // SAFETY: (MPI_Comm, MPI_Errhandler *) and (MPI_Errhandler *), a handle that the first has given.

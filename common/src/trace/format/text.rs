@@ -19,7 +19,7 @@ impl TraceFormat for Text {
         "text"
     }
 
-    /// A file that cannot be read, or has no line, is taken too: to open it is to say so.
+    /// Also accepts a file that cannot be read or has no line: opening it then gives the error.
     fn recognises(&self, candidate: &Candidate) -> bool {
         candidate.file().is_some()
             && match candidate.first_line() {

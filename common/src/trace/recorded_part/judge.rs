@@ -3,19 +3,20 @@
 use super::meetings::{Meeting, MeetingSide, SizedComm};
 use crate::event::{CommCall, CommId, Group, Rank};
 
-/// Decides whether a call has all that belongs with it.
+/// Decides whether all counterparts of a call are in the trace.
 pub(super) trait Judge {
     /// The communicator that a call creates; `None` if it is unknown.
     fn makes(&mut self, rank: Rank, call: CommCall, parent: CommId, group: &Group) -> Option<SizedComm>;
-    /// A side of `sides` makes its next call. Whether all others have theirs.
+    /// Records that a side of `sides` makes its next call. Returns whether all other sides have the corresponding call.
     fn meets(&mut self, meeting: Meeting, side: MeetingSide, sides: u32) -> bool;
     /// Whether all other sides have the counterpart of a side's next call.
     fn would_meet(&mut self, meeting: Meeting, side: MeetingSide) -> bool;
-    /// A side makes its next calls, which are not in the trace.
+    /// Records that a side makes its next calls, which are not in the trace.
     fn skips(&mut self, meeting: Meeting, side: MeetingSide, number: u64);
-    /// A side's last call was withdrawn.
+    /// Records that a side's last call was withdrawn.
     fn withdraws(&mut self, meeting: Meeting, side: MeetingSide);
-    /// The rank's next receive leaves its source or tag open. Its number among these, and whether it is there.
+    /// Records the rank's next receive with a wildcard source or tag. Returns its number among these receives, and
+    /// whether its message is in the trace.
     fn receives_any(&mut self, rank: Rank) -> (usize, bool);
     /// Records the match of a receive with a wildcard source or tag.
     fn received(&mut self, rank: Rank, number: usize, meeting: Meeting);

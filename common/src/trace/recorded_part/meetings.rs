@@ -28,10 +28,10 @@ pub(super) struct SizedComm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Meeting {
     Message(Envelope),
-    /// The starts of partitioned messages: of those with this envelope, the one that was set up *n*-th.
+    /// The starts of a partitioned message: the *n*-th that was set up with this envelope.
     Partitioned(Envelope, u32),
     Collective(CommKey),
-    /// The starts of the collective that was set up as the *n*-th.
+    /// The starts of the *n*-th persistent collective that was set up.
     PersistentCollective(CommKey, u32),
     /// The agreements of the members in calls that make communicators.
     Agreement(CommKey),
@@ -42,7 +42,7 @@ pub(super) enum Meeting {
     File(FileKey),
 }
 
-/// A window, and who accesses whose memory.
+/// A window, the rank that accesses it, and the rank whose memory is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Exposure {
     pub(super) win: WinKey,
@@ -50,11 +50,13 @@ pub(super) struct Exposure {
     pub(super) target: Rank,
 }
 
-/// A window, the same for all its members: the communicator that it was made of, and its number among the windows of that.
+/// A window, the same for all its members: the communicator on which it was created, and its number among that
+/// communicator's windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct WinKey(pub(super) CommKey, pub(super) u32);
 
-/// A file, the same for all its members: the communicator that has opened it, and its number among the files of that.
+/// A file, the same for all its members: the communicator that opened it, and its number among that communicator's
+/// files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct FileKey(pub(super) CommKey, pub(super) u32);
 
@@ -113,7 +115,7 @@ impl Ranges {
         self.0.iter().map(|range| range.end - range.start).sum()
     }
 
-    /// The numbers that both have.
+    /// The numbers in both lists.
     fn and(&self, other: &Self) -> Self {
         let (mut mine, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
         let mut both = Vec::new();

@@ -21,7 +21,7 @@ pub(super) struct PartSource<S> {
     matching: Matching,
     /// Annotations of the call that comes next.
     annotations: Vec<Event>,
-    /// The buffer for events as the source gives them, kept to use its memory again.
+    /// The buffer for events from the source, kept for reuse of its memory.
     read: LocatedEvents,
 }
 

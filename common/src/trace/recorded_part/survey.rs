@@ -14,12 +14,12 @@ use crate::trace::event_source::EventSource;
 use crate::trace::located::LocatedEvents;
 use crate::trace::opened::RankSources;
 
-/// The facts that are known of a trace once all of it was read.
+/// The facts about a trace that are known once all of it has been read.
 pub(super) struct Survey {
     common: Common,
     /// The communicators that each rank makes, in order.
     comms: Vec<Vec<Option<SizedComm>>>,
-    /// The messages that each rank's receives that leave their source or tag open have received, in order.
+    /// The messages that each rank received with a wildcard source or tag, in order.
     received: Vec<Vec<Option<(Meeting, u64)>>>,
     /// The calls that are left out, by kind.
     left_out: BTreeMap<&'static str, u64>,
@@ -27,7 +27,7 @@ pub(super) struct Survey {
     pub(super) has_begun: bool,
 }
 
-/// The judge of the survey itself, which takes everything for present.
+/// The judge of the survey itself, which assumes that every counterpart is present.
 struct Surveyor {
     communicators: Communicators,
     meetings: Meetings,

@@ -16,7 +16,7 @@ pub(super) struct Unmatched {
     comms: FxHashSet<CommId>,
     windows: FxHashSet<WinId>,
     files: FxHashSet<FileId>,
-    /// The requests that events were made for which are passed over.
+    /// The requests of events that are left out.
     requests: FxHashSet<RequestId>,
 }
 
@@ -89,7 +89,7 @@ impl Unmatched {
         (!is_local).then(|| Event::Other(call(&event)))
     }
 
-    /// An event without the requests of events that are passed over; `None` if it is about these alone.
+    /// An event without the requests of events that are left out; `None` if it concerns only such requests.
     fn without_requests(&mut self, mut event: Event) -> Option<Event> {
         let requests = &mut self.requests;
         let is_kept = match &mut event {
@@ -120,7 +120,7 @@ impl Unmatched {
     }
 }
 
-/// The call that an event is of, by the name of its MPI function, which the event's word is made of.
+/// The name of the MPI function of an event, derived from the event's word.
 fn call(event: &Event) -> Other {
     let word = event.word();
     let (first, rest) = word.split_at_checked(1).unwrap_or((word, ""));

@@ -1,10 +1,10 @@
-//! The findings on the communication matrix.
+//! The findings of the analysis `matrix`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use titr_common::units::Bytes;
 
-/// The messages from one rank to another.
+/// The messages from one rank to another during the whole replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pair {
     /// The sender.
@@ -13,6 +13,6 @@ pub struct Pair {
     pub to: u32,
     /// The number of messages.
     pub messages: u64,
-    /// Their payload.
+    /// The payload of these messages.
     pub bytes: Bytes,
 }

@@ -2,10 +2,10 @@
 //! (Barcelona Supercomputing Center, "Paraver: Parallel Program Visualization and Analysis tool, version 3.1,
 //! Traceformat Description", 2001).
 //!
-//! Each rank is a task with one thread on a processor of its own. A rank has a state and events: its current call and,
-//! on the first rank, the payload of all messages in transit. A message is a communication with equal logical and
-//! physical times. Records are ordered by their beginning, and the first line has the time of the last one, so all are
-//! kept until the end.
+//! Each rank is a task with one thread on its own processor. A rank has a state and events: its current call and, on
+//! the first rank, the payload of all messages in transit. A message is a communication with equal logical and physical
+//! times. Records are ordered by their beginning, and the first line has the time of the last one, so all are kept
+//! until the end.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! The streams of messages in transit, and the message that completes next.
 //!
-//! A stream progresses at a rate of its own, or with the [shared level](super::max_min). Streams with their own rate
-//! wait in a heap ordered by the time of their next completion. The others wait in a second heap, ordered by the
-//! virtual time V(t) = ∫ λ dt of the shared level λ at their next completion. A change of λ moves none of them: only
-//! the first one matters, and its completion time takes one division.
+//! A stream progresses at its own rate, or with the [shared level](super::max_min). Streams with their own rate wait in
+//! a heap ordered by the time of their next completion. The others wait in a second heap, ordered by the virtual time
+//! V(t) = ∫ λ dt of the shared level λ at their next completion. A change of λ moves none of them: only the first one
+//! matters, and its completion time takes one division.
 
 use titr_common::time::Time;
 use titr_common::units::Seconds;

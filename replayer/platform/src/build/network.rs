@@ -114,7 +114,7 @@ impl LoopbackTable {
     }
 }
 
-/// The cable that every two neighbours are joined by, or the key that is missing to describe it.
+/// The cable between any two neighbours, or an error that names the missing key.
 fn cable(network: &NetworkTable) -> Result<Cable, &'static str> {
     let NetworkTable { bandwidth, latency, duplex, model, .. } = network;
     Ok(Cable {
@@ -128,7 +128,7 @@ fn cable(network: &NetworkTable) -> Result<Cable, &'static str> {
     })
 }
 
-/// The preset's parameters, replaced by those that are written.
+/// The preset's parameters, with those in the file in their place.
 fn flow(table: FlowTable) -> FlowParameters {
     let preset = FlowParameters::from(table.preset);
     let number = |written: Option<NonNegative>, default| written.map_or(default, |number| number.0);

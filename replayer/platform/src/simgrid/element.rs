@@ -49,7 +49,7 @@ impl<'a> Element<'a> {
         self.wrong_at(&self.place(), message)
     }
 
-    /// A mistake at a place within the element.
+    /// An error at a place within the element.
     pub fn wrong_at(&self, place: &Place, message: impl Into<String>) -> Box<Mistake> {
         self.source.mistake(Some(place.clone()), message)
     }
@@ -65,7 +65,7 @@ impl<'a> Element<'a> {
         self.node.descendants().filter(Node::is_element).map(move |node| Self { node, source })
     }
 
-    /// A place of the file, by that in the text within the element; `None` if the text stands for others.
+    /// The place in the file of a place in the element's text; `None` if the text has references to other text.
     pub fn place_in_text(&self, place: &Place) -> Option<Place> {
         let written = self.node.first_child()?.range();
         let is_literal = self.source.text().get(written.clone()) == Some(self.text());
@@ -108,7 +108,7 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// The mistake of an element that should not be within `parent`.
+    /// The error of an element that must not be within `parent`.
     pub fn unexpected(&self, parent: &Self) -> Box<Mistake> {
         let mistake = self.wrong(format!("titr does not read <{}> in <{}>", self.name(), parent.name()));
         mistake.with_help(match self.name() {
@@ -140,7 +140,7 @@ impl<'a> Attribute<'a> {
         Located::new(value, self.place.clone())
     }
 
-    /// The quantity that the attribute says, placed at the attribute.
+    /// The quantity in the attribute, placed at the attribute.
     pub fn located(&self, units: &Dimension) -> Checked<Located> {
         Ok(self.says(Value::Quantity(self.quantity(units)?)))
     }
@@ -149,7 +149,7 @@ impl<'a> Attribute<'a> {
         self.value.trim().parse().map_err(|_| self.wrong(format!("`{}` is not a number of things", self.value)))
     }
 
-    /// The whole part of a number of things: SimGrid reads `0.0` as 0.
+    /// A count, rounded down to a whole number: SimGrid reads `0.0` as 0.
     pub fn truncated_count(&self) -> Checked<u32> {
         let whole = self.value.split_once('.').map_or(self.value, |(whole, _)| whole);
         whole.trim().parse().map_err(|_| self.wrong(format!("`{}` is not a number of things", self.value)))

@@ -214,7 +214,7 @@ impl<'a> Reading<'a> {
         self.set("network", element.says(Table::default()));
     }
 
-    /// The tables of an element that is read as a platform of its own.
+    /// The tables of an element that is read as a separate platform.
     fn apart(&mut self, element: &Element, read: impl FnOnce(&mut Self) -> Checked<()>) -> Checked<Table> {
         let outer = std::mem::take(&mut self.tables);
         self.begin(element);

@@ -6,9 +6,9 @@
 //!   completed meanwhile.
 //! * A waiter that is released later than its own time continues with the chain of the cause; a waiter that is released
 //!   earlier keeps its own chain, because it did not wait. Of several causes at one instant the first one counts.
-//! * If no cause is known, the time until then becomes a segment of its own, so every chain always adds up to the time
-//!   of its end. For file accesses this is [`SegmentKind::Storage`], for the sides of partitioned messages, which
-//!   execute one part after another, [`SegmentKind::Overhead`], and for anything else [`SegmentKind::Other`].
+//! * If no cause is known, the time until then becomes a separate segment, so every chain always adds up to the time of
+//!   its end. For file accesses this is [`SegmentKind::Storage`], for the sides of partitioned messages, which execute
+//!   one part after another, [`SegmentKind::Overhead`], and for anything else [`SegmentKind::Other`].
 
 mod callbacks;
 

@@ -1,4 +1,4 @@
-//! A network on several threads, divided into slabs of routers, each with an engine of its own.
+//! A network on several threads, divided into slabs of routers, each with its own engine.
 //!
 //! All slabs simulate a cycle at the same time. The events that [cross their borders](super::border) are then carried
 //! over, and the next cycle begins. The order within a step of a cycle does not matter, and random choices do not

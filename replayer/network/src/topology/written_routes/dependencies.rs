@@ -3,9 +3,9 @@
 //!
 //! A packet that takes one channel and then another holds the first while it waits for the second. If these
 //! dependencies have no cycle, packets cannot deadlock. Routes whose dependencies have a cycle are distributed over
-//! **layers** without cycles, each with virtual channels of its own (T. Skeie, O. Lysne, I. Theiss, "Layered Shortest
-//! Path (LASH) Routing in Irregular System Area Networks", IPDPS 2002): a route goes to the first layer in which it
-//! closes no cycle.
+//! **layers** without cycles, each with its own virtual channels (T. Skeie, O. Lysne, I. Theiss, "Layered Shortest Path
+//! (LASH) Routing in Irregular System Area Networks", IPDPS 2002): a route goes to the first layer in which it closes
+//! no cycle.
 
 use rustc_hash::FxHashSet;
 

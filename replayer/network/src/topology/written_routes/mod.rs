@@ -4,7 +4,7 @@
 //! Each link is a channel from one router to another, or one for each direction in which routes take it
 //! ([`directions`]). A router is the set of channel ends that some route joins. If all links are equal, and each host
 //! has one link to a router and one back that no other host has, these links are its cable; otherwise each host is one
-//! node with a router of its own, as in a grid.
+//! node with its own router, as in a grid.
 //!
 //! Packets follow the routes of the topology hop by hop, from a table ([`TableRouting`](super::TableRouting)).
 

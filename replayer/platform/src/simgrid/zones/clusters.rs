@@ -108,7 +108,7 @@ impl<'a> Reader<'a, '_, '_> {
         Ok(star)
     }
 
-    /// Reads a torus, a fat-tree or a dragonfly as a platform of its own.
+    /// Reads a torus, a fat-tree or a dragonfly as a separate platform.
     fn read_regular(&mut self, cluster: &Element<'a>, id: ZoneId) -> Checked<()> {
         let tables = self.reading.apart(cluster, |reading| cluster::read(cluster, reading))?;
         let topology = (self.build)(Located::new(tables, cluster.place()))?;

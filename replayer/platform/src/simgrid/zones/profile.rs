@@ -1,8 +1,8 @@
 //! The text of a profile: a quantity by time, as SimGrid writes it (`ProfileBuilder.cpp`).
 //!
-//! A line is a date in seconds and a value from then on, a comment, `PERIODICITY` and the time after which the dates come
-//! again, or `LOOPAFTER` and the time from the last date to the first one of the next period. Profiles that draw dates or values
-//! at random are refused.
+//! A line is a date in seconds and a value from then on, a comment, `PERIODICITY` and the time after which the profile
+//! repeats, or `LOOPAFTER` and the time from the last date to the first one of the next period. Profiles that draw
+//! dates or values at random are refused.
 
 use std::ops::Range;
 use std::path::Path;

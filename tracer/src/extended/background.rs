@@ -23,6 +23,7 @@ use titr_wrappers::observation::ObservedMessage;
 use titr_wrappers::pmpi::ErrorCode;
 use titr_wrappers::pmpi::generalized_request::GeneralizedRequest;
 use titr_wrappers::pmpi::nonblocking_call::{self, NonblockingCall};
+use titr_wrappers::signature::Probe;
 use titr_wrappers::{Call, Function, Real};
 
 use super::context::{ContextKey, ExchangeKey, Identity};
@@ -257,9 +258,9 @@ impl Engine {
             _ if !is_busy && !has_persistent => {}
             Call::Communicator(MPI_Comm_free(comm) | MPI_Comm_disconnect(comm)) => self.finish_duplications(comm.get()),
             Call::PointToPoint(MPI_Probe(probe, _) | MPI_Mprobe(probe, ..)) if is_busy => {
-                while !nonblocking_call::has_arrived(self.abi, probe.source(), probe.tag(), probe.comm()) {
-                    self.progress();
-                    thread::yield_now();
+                if let Err(error) = self.await_arrival(probe) {
+                    real.replace(error.0);
+                    return false;
                 }
             }
             Call::PointToPoint(_) if is_busy => {
@@ -278,6 +279,15 @@ impl Engine {
             _ => {}
         }
         real.run()
+    }
+
+    /// Waits for a message that a probe would find, while all background work advances.
+    fn await_arrival(&self, probe: &Probe<'_>) -> Result<(), ErrorCode> {
+        while !nonblocking_call::has_arrived(self.abi, probe.source(), probe.tag(), probe.comm())? {
+            self.progress();
+            thread::yield_now();
+        }
+        Ok(())
     }
 
     fn complete(&self, mut messages: Vec<NonblockingCall>) -> Result<(), ErrorCode> {

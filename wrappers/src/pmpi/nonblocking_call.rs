@@ -53,6 +53,10 @@ impl NonblockingCall {
                 return unsafe { attempt(recv, [buf, count, datatype, source, tag, comm, status]) }.map(|()| None);
             }
             if !errors::are_fatal(abi, handle(abi, comm)) {
+                // What the library refuses, no message will come for: a receive from nobody tells at once.
+                let nobody = abi.proc_null as usize;
+                // SAFETY: the caller's promise: the arguments of a receive but for its source.
+                unsafe { attempt(recv, [buf, count, datatype, nobody, tag, comm, status]) }?;
                 let form = Form::Receive(recv, [buf, count, datatype, source, tag, comm, status]);
                 return Ok(Some(Self { abi, form }));
             }
@@ -130,7 +134,7 @@ impl NonblockingCall {
             }
             &mut Form::Receive(recv, words) => {
                 let [_, _, _, source, tag, comm, _] = words;
-                if !has_arrived(self.abi, source as c_int, tag as c_int, handle(self.abi, comm)) {
+                if !has_arrived(self.abi, source as c_int, tag as c_int, handle(self.abi, comm))? {
                     return Ok(false);
                 }
                 // SAFETY: the arguments of the program's call, which returns after this.
@@ -196,13 +200,14 @@ fn nonblocking(function: &str) -> Option<Nonblocking> {
 }
 
 /// `MPI_Iprobe`: whether such a message has arrived.
-#[must_use]
-pub fn has_arrived(abi: &Abi, source: i32, tag: i32, comm: Comm) -> bool {
+///
+/// # Errors
+/// The library's code, after the error handler of `comm`: the one that a call which waits for the message returns.
+pub fn has_arrived(abi: &Abi, source: i32, tag: i32, comm: Comm) -> Result<bool, ErrorCode> {
     let mut flag: c_int = 0;
     // SAFETY: (int, int, MPI_Comm, int *, MPI_Status *).
-    let probed = unsafe { call!(MPI_Iprobe(source, tag, comm, &raw mut flag, abi.status_ignore)) };
-    // After an error there is nothing to wait for: the program's own call will return the same.
-    probed.is_err() || flag != 0
+    unsafe { call!(MPI_Iprobe(source, tag, comm, &raw mut flag, abi.status_ignore))? };
+    Ok(flag != 0)
 }
 
 /// `MPI_Request_get_status`: whether a request is complete, which it stays.

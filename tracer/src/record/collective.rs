@@ -10,10 +10,12 @@ use titr_wrappers::argument::{Comm, Place, Request};
 use titr_wrappers::functions::collective::Collective;
 use titr_wrappers::pmpi::{self, ErrorCode};
 
+use super::Outcome;
+use super::communicator_table::CommunicatorTable;
 use super::omitted_calls::Omission;
-use super::requests::RequestKind;
+use super::request_table::{RequestKind, RequestTable};
+use super::stream::EventStream;
 use super::type_sizes::TypeSizes;
-use super::{Outcome, Recorder};
 use crate::collective_call::{Blocks, CollectiveCall, Start};
 use crate::extended::{Description, Operation, Timing};
 use crate::ranks::Ranks;
@@ -32,14 +34,41 @@ struct Members {
     computes: bool,
 }
 
-impl Recorder {
+/// The collectives of a rank.
+pub(super) struct Collectives {
+    pub(super) abi: &'static Abi,
+    me: Rank,
+    pub(super) type_sizes: TypeSizes,
+    /// Lists that events are made of, kept for their memory.
+    sends: Vec<Bytes>,
+    recvs: Vec<Bytes>,
+}
+
+impl Collectives {
+    /// No collectives of the rank `me`.
+    pub(super) fn new(abi: &'static Abi, me: Rank) -> Self {
+        Self { abi, me, type_sizes: TypeSizes::default(), sends: Vec::new(), recvs: Vec::new() }
+    }
+
+    /// A datatype is about to be freed, and its handle may be reused for another datatype.
+    pub(super) fn datatype_freed(&mut self) {
+        self.type_sizes.forget();
+    }
+
+    /// Records a collective.
     #[inline(never)]
-    pub(super) fn collective(&mut self, call: &Collective<'_>) -> Outcome {
+    pub(super) fn call(
+        &mut self,
+        call: &Collective<'_>,
+        communicators: &mut CommunicatorTable,
+        requests: &mut RequestTable,
+        stream: &mut EventStream,
+    ) -> Outcome {
         let call = CollectiveCall::of(call);
-        let members = self.members(&call);
-        let completion = self.begin_collective(&call.start, members.is_ok());
+        let members = self.members(&call, communicators);
+        let completion = begin(&call.start, members.is_ok(), requests);
         let event = Event::Collective(self.operation(&call, members?), completion);
-        self.emit(&event);
+        stream.write(&event);
         if let Event::Collective(operation, _) = event {
             self.reclaim(operation);
         }
@@ -49,38 +78,32 @@ impl Recorder {
     /// Records a collective that returned an error to this rank, and perhaps to no other one. The request of one that was only
     /// started is not there.
     #[cold]
-    pub(crate) fn failed_collective(&mut self, call: &Collective<'_>, error: ErrorCode) -> Outcome {
+    pub(super) fn failed(
+        &mut self,
+        call: &Collective<'_>,
+        error: ErrorCode,
+        communicators: &mut CommunicatorTable,
+        stream: &mut EventStream,
+    ) -> Outcome {
         if !pmpi::has_taken_place(self.abi, error) {
             return Err(Omission::Untraced);
         }
         let call = CollectiveCall::of(call);
-        let members = self.members(&call)?;
+        let members = self.members(&call, communicators)?;
         let event = Event::Collective(self.operation(&call, members), Completion::Blocking);
-        self.emit(&event);
+        stream.write(&event);
         Ok(())
     }
 
-    /// Adds the request of a collective that is not over when its call returns; `is_recorded` is whether an event speaks of
-    /// the request.
-    #[inline]
-    pub(super) fn begin_collective(&mut self, start: &Start<'_>, is_recorded: bool) -> Completion {
-        match start {
-            Start::Blocking => Completion::Blocking,
-            Start::Nonblocking(request) => Completion::Request(self.add_collective(request, is_recorded, false)),
-            Start::Persistent(request) => Completion::Persistent(self.add_collective(request, is_recorded, true)),
-        }
-    }
-
-    fn add_collective(&mut self, request: &Place<'_, Request>, is_recorded: bool, is_persistent: bool) -> RequestId {
-        let kind = if is_recorded { RequestKind::Collective } else { RequestKind::Nothing };
-        self.requests.add(request.get(), request.address(), kind, is_persistent)
-    }
-
     /// Describes a collective to the extended mode.
-    pub(crate) fn describe(&mut self, call: &CollectiveCall<'_>) -> Option<Description> {
-        let members = self.members(call).ok()?;
+    pub(super) fn describe(
+        &mut self,
+        call: &CollectiveCall<'_>,
+        communicators: &mut CommunicatorTable,
+    ) -> Option<Description> {
+        let members = self.members(call, communicators).ok()?;
         let collective = self.operation(call, members);
-        let known = self.known(call.comm).ok()?;
+        let known = communicators.known(call.comm).ok()?;
         let (members, first_group) = known.all();
         let operation = Operation::Collective(collective, first_group);
         Some(Description { comm: call.comm, id: known.id, members, timing: Timing::from(&call.start), operation })
@@ -88,8 +111,8 @@ impl Recorder {
 
     /// The members of a call's collective, and this rank's part in it.
     #[inline]
-    fn members(&mut self, call: &CollectiveCall<'_>) -> Result<Members, Omission> {
-        let known = self.communicators.get(call.comm).ok_or(Omission::Untraced)?;
+    fn members(&self, call: &CollectiveCall<'_>, communicators: &mut CommunicatorTable) -> Result<Members, Omission> {
+        let known = communicators.known(call.comm)?;
         if let Some(remote) = &known.remote {
             return between(self.abi, self.me, known.id, &known.members, remote, call);
         }
@@ -146,6 +169,22 @@ impl Recorder {
             self.recvs = list;
         }
     }
+}
+
+/// Adds the request of a collective that is not over when its call returns; `is_recorded` is whether an event speaks of
+/// the request.
+#[inline]
+pub(super) fn begin(start: &Start<'_>, is_recorded: bool, requests: &mut RequestTable) -> Completion {
+    match start {
+        Start::Blocking => Completion::Blocking,
+        Start::Nonblocking(request) => Completion::Request(add(request, is_recorded, false, requests)),
+        Start::Persistent(request) => Completion::Persistent(add(request, is_recorded, true, requests)),
+    }
+}
+
+fn add(request: &Place<'_, Request>, is_recorded: bool, is_persistent: bool, requests: &mut RequestTable) -> RequestId {
+    let kind = if is_recorded { RequestKind::Collective } else { RequestKind::Nothing };
+    requests.add(request.get(), request.address(), kind, is_persistent)
 }
 
 /// The members of a collective between two groups, and this rank's part in it (MPI 4.0 §6.2.3).

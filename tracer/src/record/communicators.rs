@@ -1,157 +1,235 @@
-//! The communicators that a rank knows, and their members as ranks of the world.
+//! Creating and freeing communicators.
 
-use rustc_hash::FxHashMap;
-use titr_common::event::{CommId, Rank};
-use titr_wrappers::argument::Comm;
+use titr_common::event::{CommCall, CommId, Event, Group, Rank, Tag};
+use titr_wrappers::argument::{Comm, Place, Request};
+use titr_wrappers::functions::communicator::Communicator::{self, *};
+use titr_wrappers::functions::io::Io::MPI_File_open;
+use titr_wrappers::functions::one_sided::OneSided::{
+    MPI_Win_allocate, MPI_Win_allocate_shared, MPI_Win_create, MPI_Win_create_dynamic,
+};
+use titr_wrappers::functions::topology::Topology::{self, *};
+use titr_wrappers::{Abi, Call};
 
-use super::id_pool::IdPool;
+use super::Outcome;
+use super::communicator_table::CommunicatorTable;
+use super::omitted_calls::Omission;
+use super::overwritten::Overwritten;
+use super::request_table::{RequestKind, RequestTable};
+use super::stream::EventStream;
+use super::worlds::OtherWorlds;
+use crate::extended::{Engine, Makers};
 use crate::ranks::Ranks;
 
-/// A communicator.
-#[derive(Clone, Debug)]
-pub(super) struct Communicator {
-    pub(super) id: CommId,
-    pub(super) members: Ranks,
-    /// The remote group of an inter-communicator.
-    pub(super) remote: Option<Ranks>,
-}
-
-impl Communicator {
-    /// Whom its point-to-point calls name.
-    pub(super) fn peers(&self) -> &Ranks {
-        self.remote.as_ref().unwrap_or(&self.members)
-    }
-
-    /// All members; for an inter-communicator those of both groups, in the order that both agree on, and the number of
-    /// them in the first group.
-    pub(super) fn all(&self) -> (Ranks, Option<u32>) {
-        let Some(remote) = &self.remote else { return (self.members.clone(), None) };
-        let (mut first, mut second) = (self.members.to_vec(), remote.to_vec());
-        if second < first {
-            std::mem::swap(&mut first, &mut second);
-        }
-        let group = first.len() as u32;
-        first.extend(second);
-        (Ranks::These(first.into()), Some(group))
+/// The communicator that a call has made, of whose members all have made the same call. `None` if the communicator is
+/// there only when a request is completed.
+pub fn made_by(call: &Call<'_>) -> Option<Comm> {
+    match call {
+        Call::Communicator(
+            MPI_Comm_dup(_, new)
+            | MPI_Comm_dup_with_info(.., new)
+            | MPI_Comm_split(.., new)
+            | MPI_Comm_split_type(.., new)
+            | MPI_Comm_create(.., new)
+            | MPI_Comm_create_group(.., new)
+            | MPI_Comm_create_from_group(.., new)
+            | MPI_Intercomm_create(.., new)
+            | MPI_Intercomm_create_from_groups(.., new)
+            | MPI_Intercomm_merge(.., new),
+        )
+        | Call::Topology(
+            MPI_Cart_create(.., new)
+            | MPI_Cart_sub(.., new)
+            | MPI_Graph_create(.., new)
+            | MPI_Dist_graph_create(.., new)
+            | MPI_Dist_graph_create_adjacent(.., new),
+        ) => Some(new.get()),
+        _ => None,
     }
 }
 
-/// All communicators of a rank.
-#[derive(Debug)]
+/// The communicators of a rank, and the processes of other worlds in them.
 pub(super) struct Communicators {
-    known: Vec<Option<Communicator>>,
-    ids: IdPool,
-    by_handle: FxHashMap<Comm, CommId>,
-    world: Comm,
-    /// The last handle that was looked up, as the next call often uses the same communicator.
-    last: (Comm, CommId),
+    pub(super) table: CommunicatorTable,
+    pub(super) worlds: OtherWorlds,
+    pub(super) abi: &'static Abi,
+    pub(super) me: Rank,
+    world_size: u32,
+    /// The extended mode, which knows the messages of collectives in the background.
+    engine: Option<&'static Engine>,
 }
 
 impl Communicators {
-    /// The communicators of the world and of this rank alone, which exist from the beginning.
-    pub(super) fn new(world: Comm, itself: Comm, me: Rank, size: u32) -> Self {
-        let mut all = Self {
-            known: Vec::new(),
-            ids: IdPool::default(),
-            by_handle: FxHashMap::default(),
-            world,
-            last: (world, CommId::WORLD),
+    /// The communicators of the rank `me` at the beginning of the run of this name.
+    pub(super) fn new(
+        abi: &'static Abi,
+        me: Rank,
+        world_size: u32,
+        run: String,
+        engine: Option<&'static Engine>,
+    ) -> Self {
+        let table = CommunicatorTable::new(abi.comm_world, abi.comm_self, me, world_size);
+        Self { table, worlds: OtherWorlds::new(run, world_size), abi, me, world_size, engine }
+    }
+
+    /// The processes that make a communicator, a window or a file together by this call; `None` for any other call.
+    pub(super) fn makers(&mut self, call: &Call<'_>) -> Option<Makers> {
+        let parent = match call {
+            Call::Communicator(
+                MPI_Comm_dup(parent, _)
+                | MPI_Comm_dup_with_info(parent, ..)
+                | MPI_Comm_split(parent, ..)
+                | MPI_Comm_split_type(parent, ..)
+                | MPI_Comm_create(parent, ..)
+                | MPI_Intercomm_create(parent, ..)
+                | MPI_Intercomm_merge(parent, ..),
+            )
+            | Call::Topology(
+                MPI_Cart_create(parent, ..)
+                | MPI_Cart_sub(parent, ..)
+                | MPI_Graph_create(parent, ..)
+                | MPI_Dist_graph_create(parent, ..)
+                | MPI_Dist_graph_create_adjacent(parent, ..),
+            ) => *parent,
+            Call::OneSided(MPI_Win_create(new)) => new.comm(),
+            Call::OneSided(MPI_Win_allocate(new) | MPI_Win_allocate_shared(new)) => new.comm(),
+            Call::OneSided(MPI_Win_create_dynamic(_, comm, _)) | Call::Io(MPI_File_open(comm, ..)) => *comm,
+            &Call::Communicator(MPI_Comm_create_group(comm, group, tag, _)) => {
+                return Some(Makers::Some { comm, group, tag });
+            }
+            _ => return None,
         };
-        let everybody = all.add(Ranks::World(size), None);
-        all.bind(world, everybody);
-        let only_me = all.add(Ranks::These([me].into()), None);
-        all.bind(itself, only_me);
-        all
+        let known = self.table.known(parent).ok()?;
+        Some(Makers::All { comm: parent, id: known.id, members: known.all().0 })
     }
 
-    /// A new communicator, which takes the lowest free number.
-    pub(super) fn add(&mut self, members: Ranks, remote: Option<Ranks>) -> CommId {
-        let id = CommId(self.ids.take());
-        let new = Some(Communicator { id, members, remote });
-        match self.known.get_mut(id.0 as usize) {
-            Some(free) => *free = new,
-            None => self.known.push(new),
+    #[inline(never)]
+    pub(super) fn call(
+        &mut self,
+        call: &Communicator<'_>,
+        overwritten: Overwritten,
+        requests: &mut RequestTable,
+        stream: &mut EventStream,
+    ) -> Outcome {
+        match call {
+            MPI_Comm_dup(parent, new) | MPI_Comm_dup_with_info(parent, _, new) => {
+                self.created(CommCall::Dup, *parent, new, stream)
+            }
+            MPI_Comm_idup(parent, new, request) | MPI_Comm_idup_with_info(parent, _, new, request) => {
+                self.duplicated(*parent, new, request, requests, stream)
+            }
+            MPI_Comm_split(parent, _, _, new) => self.created(CommCall::Split, *parent, new, stream),
+            MPI_Comm_split_type(parent, _, _, _, new) => self.created(CommCall::SplitType, *parent, new, stream),
+            MPI_Comm_create(parent, _, new) => self.created(CommCall::Create, *parent, new, stream),
+            MPI_Comm_create_group(parent, _, tag, new) => {
+                let parent = self.table.known(*parent)?.id;
+                self.made(CommCall::CreateGroup, parent, Some(Tag(*tag)), new.get(), stream)
+            }
+            MPI_Intercomm_create(local, .., tag, new) => {
+                let parent = self.table.known(*local)?.id;
+                self.made(CommCall::IntercommCreate, parent, Some(Tag(*tag)), new.get(), stream)
+            }
+            // A session has no communicator to make another one of.
+            MPI_Comm_create_from_group(.., new) => {
+                self.made(CommCall::CreateFromGroup, CommId::WORLD, None, new.get(), stream)
+            }
+            MPI_Intercomm_create_from_groups(.., new) => {
+                self.made(CommCall::IntercommCreate, CommId::WORLD, None, new.get(), stream)
+            }
+            MPI_Intercomm_merge(inter, _, new) => self.created(CommCall::IntercommMerge, *inter, new, stream),
+            MPI_Comm_free(_) | MPI_Comm_disconnect(_) => {
+                let (freed, id) = overwritten.comm().ok_or(Omission::Untraced)?;
+                self.table.remove(freed, id);
+                if let Some(engine) = self.engine {
+                    engine.freed(id);
+                }
+                stream.write(&Event::CommFree(id));
+                Ok(())
+            }
         }
+    }
+
+    /// Records a call on topologies, if it makes a communicator.
+    #[inline(never)]
+    pub(super) fn topology(&mut self, call: &Topology<'_>, stream: &mut EventStream) -> Option<Outcome> {
+        let (made, parent, new) = match call {
+            MPI_Cart_create(parent, .., new) => (CommCall::CartCreate, parent, new),
+            MPI_Cart_sub(parent, _, new) => (CommCall::CartSub, parent, new),
+            MPI_Graph_create(parent, .., new) => (CommCall::GraphCreate, parent, new),
+            MPI_Dist_graph_create(parent, .., new) => (CommCall::DistGraphCreate, parent, new),
+            MPI_Dist_graph_create_adjacent(parent, .., new) => (CommCall::DistGraphCreateAdjacent, parent, new),
+            _ => return None,
+        };
+        Some(self.created(made, *parent, new, stream))
+    }
+
+    fn created(&mut self, call: CommCall, parent: Comm, new: &Place<'_, Comm>, stream: &mut EventStream) -> Outcome {
+        let parent = self.table.known(parent)?.id;
+        self.made(call, parent, None, new.get(), stream)
+    }
+
+    /// Records a `MPI_Comm_create` that returned an error to this rank: MPICH rejects a group with a process outside
+    /// the parent only on the ranks in the group, and the others get no communicator. Nor does this one.
+    #[cold]
+    pub(super) fn failed_creation(&mut self, parent: Comm, stream: &mut EventStream) -> Outcome {
+        let parent = self.table.known(parent)?.id;
+        stream.write(&Event::CommCreate(CommCall::Create, parent, None));
+        Ok(())
+    }
+
+    pub(super) fn made(
+        &mut self,
+        call: CommCall,
+        parent: CommId,
+        tag: Option<Tag>,
+        new: Comm,
+        stream: &mut EventStream,
+    ) -> Outcome {
+        if new == self.abi.comm_null {
+            stream.write(&Event::CommCreate(call, parent, None));
+            return Ok(());
+        }
+        let ranks = self.worlds.numbers(self.abi, new, call.joins_worlds()).ok_or(Omission::Untraced)?;
+        let members = Ranks::new(&ranks.local, self.world_size).ok_or(Omission::Untraced)?;
+        let remote = match ranks.remote.as_slice() {
+            [] => None,
+            remote => Some(Ranks::new(remote, self.world_size).ok_or(Omission::Untraced)?),
+        };
+        let id = self.introduce(call, parent, members, remote, tag, stream);
+        self.table.bind(new, id);
+        Ok(())
+    }
+
+    /// The new communicator is the program's once the request is completed. Its members are known at once.
+    fn duplicated(
+        &mut self,
+        parent: Comm,
+        new: &Place<'_, Comm>,
+        request: &Place<'_, Request>,
+        requests: &mut RequestTable,
+        stream: &mut EventStream,
+    ) -> Outcome {
+        let parent = self.table.known(parent)?.clone();
+        let (members, _) = parent.all();
+        let id = self.introduce(CommCall::Idup, parent.id, parent.members, parent.remote, None, stream);
+        if let Some(engine) = self.engine {
+            engine.duplicating(parent.id, id, &members);
+        }
+        requests.add(request.get(), request.address(), RequestKind::Duplicate(id, new.later()), false);
+        Ok(())
+    }
+
+    fn introduce(
+        &mut self,
+        call: CommCall,
+        parent: CommId,
+        members: Ranks,
+        remote: Option<Ranks>,
+        tag: Option<Tag>,
+        stream: &mut EventStream,
+    ) -> CommId {
+        let (listed, remotes) = (members.to_vec(), remote.as_ref().map_or_else(Vec::new, Ranks::to_vec));
+        let id = self.table.add(members, remote);
+        stream.write(&Event::CommCreate(call, parent, Some(Group { id, members: listed, remote: remotes, tag })));
         id
-    }
-
-    /// Makes `handle` denote `id` from now on.
-    pub(super) fn bind(&mut self, handle: Comm, id: CommId) {
-        self.by_handle.insert(handle, id);
-        self.last = (handle, id);
-    }
-
-    pub(super) fn get(&mut self, handle: Comm) -> Option<&Communicator> {
-        if self.last.0 != handle {
-            self.last = (handle, *self.by_handle.get(&handle)?);
-        }
-        self.known.get(self.last.1.0 as usize)?.as_ref()
-    }
-
-    /// The communicator is gone; its number, if it was known. Its handle may have been given to a new one by now.
-    pub(super) fn remove(&mut self, handle: Comm, id: CommId) {
-        if self.by_handle.get(&handle) == Some(&id) {
-            self.by_handle.remove(&handle);
-        }
-        if let Some(known) = self.known.get_mut(id.0 as usize) {
-            *known = None;
-            self.ids.give(id.0);
-        }
-        self.last = (self.world, CommId::WORLD);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const WORLD: usize = 0x44;
-    const ITSELF: usize = 0x45;
-
-    fn communicators() -> Communicators {
-        Communicators::new(Comm::from_raw(WORLD), Comm::from_raw(ITSELF), Rank(3), 8)
-    }
-
-    fn id(all: &mut Communicators, handle: usize) -> Option<CommId> {
-        all.get(Comm::from_raw(handle)).map(|comm| comm.id)
-    }
-
-    #[test]
-    fn world_and_self_are_known() {
-        let mut all = communicators();
-        assert_eq!((id(&mut all, WORLD), id(&mut all, ITSELF)), (Some(CommId::WORLD), Some(CommId::SELF)));
-        assert_eq!(all.get(Comm::from_raw(WORLD)).unwrap().peers().get(7), Some(Rank(7)));
-        assert_eq!(all.get(Comm::from_raw(WORLD)).unwrap().peers().get(8), None);
-        assert_eq!(all.get(Comm::from_raw(ITSELF)).unwrap().peers().get(0), Some(Rank(3)));
-    }
-
-    #[test]
-    fn ranks_are_those_of_the_remote_group_if_there_is_one() {
-        let mut all = communicators();
-        let (ours, theirs) = ([Some(3), Some(1)], [Some(6), Some(5), Some(4)]);
-        let id = all.add(Ranks::new(&ours, 8).unwrap(), Ranks::new(&theirs, 8));
-        all.bind(Comm::from_raw(9), id);
-        let inter = all.get(Comm::from_raw(9)).unwrap();
-        assert_eq!((inter.peers().get(0), inter.peers().get(-1)), (Some(Rank(6)), None));
-        assert_eq!(inter.members.to_vec(), [Rank(3), Rank(1)]);
-    }
-
-    #[test]
-    fn numbers_and_handles_are_used_again() {
-        let mut all = communicators();
-        for _ in 0..3 {
-            let first = all.add(Ranks::World(8), None);
-            all.bind(Comm::from_raw(9), first);
-            assert_eq!((first, id(&mut all, 9)), (CommId(2), Some(CommId(2))));
-            all.remove(Comm::from_raw(9), first);
-            assert_eq!(id(&mut all, 9), None);
-        }
-        // Another thread got the handle for a new communicator before the old one was known to be gone.
-        let old = all.add(Ranks::World(8), None);
-        all.bind(Comm::from_raw(9), old);
-        let new = all.add(Ranks::World(8), None);
-        all.bind(Comm::from_raw(9), new);
-        all.remove(Comm::from_raw(9), old);
-        assert_eq!(id(&mut all, 9), Some(new));
     }
 }

@@ -6,12 +6,15 @@ use titr_common::units::Bytes;
 use titr_wrappers::argument::File;
 use titr_wrappers::functions::io::Io::{self, *};
 
+use super::Outcome;
+use super::communicator_table::CommunicatorTable;
 use super::file_access::{AccessCall, CallPhase};
 use super::id_pool::IdPool;
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
-use super::requests::RequestKind;
-use super::{Outcome, Recorder};
+use super::request_table::{RequestKind, RequestTable};
+use super::stream::EventStream;
+use super::type_sizes::volume;
 
 /// The open files of a rank.
 #[derive(Debug, Default)]
@@ -28,59 +31,73 @@ struct OpenFile {
     position: FilePosition,
 }
 
-impl Recorder {
+impl Files {
+    /// Records a call on files.
     #[inline(never)]
-    pub(super) fn io(&mut self, call: &Io<'_>, overwritten: Overwritten) -> Outcome {
+    pub(super) fn call(
+        &mut self,
+        call: &Io<'_>,
+        overwritten: Overwritten,
+        communicators: &mut CommunicatorTable,
+        requests: &mut RequestTable,
+        stream: &mut EventStream,
+    ) -> Outcome {
         match call {
             MPI_File_open(comm, .., new) => {
-                let comm = self.known(*comm)?.id;
-                let id = FileId(self.files.ids.take());
-                self.files.known.insert(new.get(), OpenFile { id, position: FilePosition::default() });
-                self.emit(&Event::File(FileEvent::Open(comm, id)));
+                let comm = communicators.known(*comm)?.id;
+                let id = FileId(self.ids.take());
+                self.known.insert(new.get(), OpenFile { id, position: FilePosition::default() });
+                stream.write(&Event::File(FileEvent::Open(comm, id)));
                 Ok(())
             }
             MPI_File_close(_) => {
-                let OpenFile { id, .. } = self.files.known.remove(&overwritten.file()).ok_or(Omission::Untraced)?;
-                self.files.ids.give(id.0);
-                self.emit(&Event::File(FileEvent::Close(id)));
+                let OpenFile { id, .. } = self.known.remove(&overwritten.file()).ok_or(Omission::Untraced)?;
+                self.ids.give(id.0);
+                stream.write(&Event::File(FileEvent::Close(id)));
                 Ok(())
             }
             MPI_File_delete(..) => {
-                self.emit(&Event::File(FileEvent::Delete));
+                stream.write(&Event::File(FileEvent::Delete));
                 Ok(())
             }
-            MPI_File_set_size(file, _) => self.manage(Manage::SetSize, *file),
-            MPI_File_get_size(file, _) => self.manage(Manage::GetSize, *file),
-            MPI_File_preallocate(file, _) => self.manage(Manage::Preallocate, *file),
-            MPI_File_set_view(file, ..) => self.manage(Manage::SetView, *file),
-            MPI_File_seek_shared(file, ..) => self.manage(Manage::SeekShared, *file),
-            MPI_File_sync(file) => self.manage(Manage::Sync, *file),
+            MPI_File_set_size(file, _) => self.manage(Manage::SetSize, *file, stream),
+            MPI_File_get_size(file, _) => self.manage(Manage::GetSize, *file, stream),
+            MPI_File_preallocate(file, _) => self.manage(Manage::Preallocate, *file, stream),
+            MPI_File_set_view(file, ..) => self.manage(Manage::SetView, *file, stream),
+            MPI_File_seek_shared(file, ..) => self.manage(Manage::SeekShared, *file, stream),
+            MPI_File_sync(file) => self.manage(Manage::Sync, *file, stream),
             _ => match AccessCall::of(call) {
-                Some(access) => self.file_access(&access, overwritten.access_start()),
+                Some(access) => self.access(&access, overwritten.access_start(), requests, stream),
                 None => Ok(()),
             },
         }
     }
 
-    fn manage(&mut self, manage: Manage, file: File) -> Outcome {
+    fn manage(&self, manage: Manage, file: File, stream: &mut EventStream) -> Outcome {
         let file = self.file(file)?;
-        self.emit(&Event::File(FileEvent::Manage(manage, file)));
+        stream.write(&Event::File(FileEvent::Manage(manage, file)));
         Ok(())
     }
 
-    fn file_access(&mut self, access: &AccessCall<'_>, start: Option<u64>) -> Outcome {
-        let known = self.files.known.get(&access.file).map(|open| open.id);
+    fn access(
+        &mut self,
+        access: &AccessCall<'_>,
+        start: Option<u64>,
+        requests: &mut RequestTable,
+        stream: &mut EventStream,
+    ) -> Outcome {
+        let known = self.known.get(&access.file).map(|open| open.id);
         let phase = match access.phase {
             CallPhase::Blocking => Phase::Blocking,
             CallPhase::Nonblocking(request) => {
                 let what = if known.is_some() { RequestKind::Collective } else { RequestKind::Nothing };
-                Phase::Nonblocking(self.requests.add(request.get(), request.address(), what, false))
+                Phase::Nonblocking(requests.add(request.get(), request.address(), what, false))
             }
             CallPhase::Begin => Phase::Begin,
             CallPhase::End => Phase::End,
         };
-        let bytes = access.data.map_or(Bytes(0), |(count, datatype)| Self::bytes(count, datatype));
-        let open = self.files.known.get_mut(&access.file).ok_or(Omission::Untraced)?;
+        let bytes = access.data.map_or(Bytes(0), |(count, datatype)| volume(count, datatype));
+        let open = self.known.get_mut(&access.file).ok_or(Omission::Untraced)?;
         let mut skip = Skip::default();
         if access.is_own_place() {
             skip = start.map_or(skip, |start| open.position.skip_to(start));
@@ -88,11 +105,11 @@ impl Recorder {
         }
         let &AccessCall { direction, reach, .. } = access;
         let file = open.id;
-        self.emit(&Event::File(FileEvent::Access(FileAccess { file, direction, reach, phase, bytes, skip })));
+        stream.write(&Event::File(FileEvent::Access(FileAccess { file, direction, reach, phase, bytes, skip })));
         Ok(())
     }
 
     fn file(&self, file: File) -> Result<FileId, Omission> {
-        self.files.known.get(&file).map(|open| open.id).ok_or(Omission::Untraced)
+        self.known.get(&file).map(|open| open.id).ok_or(Omission::Untraced)
     }
 }

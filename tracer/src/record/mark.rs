@@ -5,23 +5,22 @@ use std::ffi::CStr;
 use titr_common::event::{Event, Mark};
 use titr_wrappers::functions::mark::Mark as Call;
 
-use super::{Outcome, Recorder};
+use super::Outcome;
+use super::stream::EventStream;
 
 /// The longest name that is recorded, in characters.
 const LONGEST: usize = 200;
 
-impl Recorder {
-    /// Records a mark.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn mark(&mut self, call: &Call<'_>) -> Outcome {
-        self.emit(&Event::Mark(match call {
-            Call::Begin(region) => Mark::RegionBegin(name(region)),
-            Call::End(region) => Mark::RegionEnd(name(region)),
-            Call::Level(level) => Mark::Control(*level),
-        }));
-        Ok(())
-    }
+/// Writes a mark.
+#[cold]
+#[inline(never)]
+pub(super) fn record(call: &Call<'_>, stream: &mut EventStream) -> Outcome {
+    stream.write(&Event::Mark(match call {
+        Call::Begin(region) => Mark::RegionBegin(name(region)),
+        Call::End(region) => Mark::RegionEnd(name(region)),
+        Call::Level(level) => Mark::Control(*level),
+    }));
+    Ok(())
 }
 
 /// The name of a region as one word of a line: a blank becomes `_`.

@@ -5,7 +5,7 @@ use titr_common::units::Bytes;
 use titr_wrappers::argument::{Comm, Count, Datatype, Place, Request, Status};
 use titr_wrappers::signature::{Probe, Recv, Send, Sendrecv, SendrecvReplace};
 
-use super::{Recorder, Volumes};
+use super::type_sizes::{Volumes, volume};
 
 /// The arguments of a send.
 #[derive(Clone, Copy, Debug)]
@@ -96,14 +96,14 @@ pub(super) fn halves_of_one(both: &SendrecvReplace<'_>) -> (SendArgs, RecvArgs) 
 impl SendArgs {
     /// The volumes that the message moves.
     pub(crate) fn volumes(&self) -> Volumes {
-        (Recorder::bytes(self.count, self.datatype), Bytes(0))
+        (volume(self.count, self.datatype), Bytes(0))
     }
 }
 
 impl RecvArgs {
     /// The volumes that the message moves at most.
     pub(crate) fn volumes(&self) -> Volumes {
-        let received = self.buffer.map_or(Bytes(0), |(count, datatype)| Recorder::bytes(count, datatype));
+        let received = self.buffer.map_or(Bytes(0), |(count, datatype)| volume(count, datatype));
         (Bytes(0), received)
     }
 }

@@ -3,28 +3,30 @@
 //! A [`Recorder`] knows threads only by their numbers, and has no locks: [`crate::threads`] ensures that one thread at
 //! a time uses it, and [`crate::hook`] calls it.
 //!
-//! | file | subject |
-//! | --- | --- |
-//! | `message`, `message_args` | sending, receiving, probing |
-//! | `completion`, `completion_call`, `requests` | requests: created, completed, freed |
-//! | `collective`, `neighborhood`, `other` | collectives and their volumes |
-//! | `creation`, `communicators` | communicators and their members |
-//! | `one_sided`, `partitioned`, `files` | the chapters of MPI with these names |
-//! | `mark` | regions that the program marks |
-//! | `worlds`, `named_spawn` | processes of other worlds |
-//! | `overwritten` | handles that have to be saved before a call |
-//! | `stream`, `explanation` | events on their way to the sink |
-//! | `part` | the events that go there, if only a part of the program is traced |
-//! | `omitted_calls` | calls that become no event, counted |
+//! The recorder dispatches a call to the part that has the state for it. A part that writes events, or that needs the
+//! numbers of communicators and requests, is given the stream and these tables for the call.
+//!
+//! | part | its files | subject |
+//! | --- | --- | --- |
+//! | `EventStream` | `stream`, `part`, `omitted_calls`, `explanation` | events on their way to the sink, and calls that become none |
+//! | `Communicators` | `communicators`, `communicator_table`, `worlds`, `encounters`, `named_spawn` | communicators and their members, also of other worlds |
+//! | `Requests` | `requests`, `request_table`, `held_requests`, `completion_call` | requests: created, completed, freed |
+//! | `Messages` | `message`, `message_args`, `probe`, `partitioned` | sending, receiving, probing |
+//! | `Collectives` | `collective`, `neighborhood` | collectives and their volumes |
+//! | `Windows` | `one_sided` | one-sided communication |
+//! | `Files` | `files`, `file_access` | files |
+//!
+//! `mark` and `other` write events without any state; `overwritten` has the handles that are saved before a call.
 
 mod collective;
+mod communicator_table;
 mod communicators;
-mod completion;
 mod completion_call;
-mod creation;
+mod encounters;
 mod explanation;
 mod file_access;
 mod files;
+mod held_requests;
 mod id_pool;
 mod mark;
 mod matched_message;
@@ -38,95 +40,66 @@ mod other;
 mod overwritten;
 mod part;
 mod partitioned;
+mod probe;
+mod request_table;
 mod requests;
 mod stream;
 mod type_sizes;
 mod worlds;
 
 use std::collections::BTreeMap;
-use std::mem::ManuallyDrop;
 
-use rustc_hash::FxHashMap;
-use titr_common::event::{Annotation, CallSiteId, CommId, Event, Rank, RequestId, ThreadId};
+use titr_common::event::{Annotation, CallSiteId, CommId, Event, Quantifier, RequestId, SendMode, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
-use titr_common::units::{Bytes, Instructions};
-use titr_config::Part;
-use titr_wrappers::argument::{Comm, Count, Datatype, Message};
-use titr_wrappers::functions::point_to_point::PointToPoint::MPI_Request_free;
-use titr_wrappers::{Abi, Call, Function, pmpi};
+use titr_common::units::Instructions;
+use titr_wrappers::argument::{Comm, Message, Place, Request};
+use titr_wrappers::functions::collective::Collective;
+use titr_wrappers::functions::point_to_point::PointToPoint::{self, MPI_Request_free};
+use titr_wrappers::functions::process::Process;
+use titr_wrappers::pmpi::ErrorCode;
+use titr_wrappers::{Abi, Call, Function};
 
-use crate::call_sites::CallSites;
-use crate::collective_call::Start;
-use crate::counter::Precision;
-use crate::extended::Engine;
-use crate::process_time::ProcessClock;
+use crate::collective_call::{CollectiveCall, Start};
+use crate::extended::{Description, Engine, Makers};
+use crate::neighborhood_call::NeighborhoodCall;
 use crate::sink::Sink;
-use crate::stderr::log;
 use crate::termination::Order;
+use collective::Collectives;
 use communicators::Communicators;
 use files::Files;
-use matched_message::MatchedMessage;
-use omitted_calls::OmittedCalls;
+use message::Messages;
+use named_spawn::NamedSpawn;
 use one_sided::Windows;
 use requests::Requests;
 use stream::EventStream;
-use type_sizes::TypeSizes;
-use worlds::OtherWorlds;
+use type_sizes::Volumes;
 
-pub use creation::made_by;
+pub use communicators::made_by;
 pub use message::keep_status;
 pub use omitted_calls::Omission;
 pub use overwritten::Overwritten;
+pub use stream::RecorderOptions;
 
-pub(crate) use completion::HeldRequests;
 pub(crate) use completion_call::CompletionCall;
+pub(crate) use held_requests::HeldRequests;
 pub(crate) use message_args::{Match, RecvArgs, RequestRef, SendArgs};
 
 /// Turns the calls of one rank into events.
 pub struct Recorder {
     abi: &'static Abi,
-    me: Rank,
-    world_size: u32,
+    /// The extended mode, if the trace is extended.
+    engine: Option<&'static Engine>,
     stream: EventStream,
     communicators: Communicators,
     requests: Requests,
-    type_sizes: TypeSizes,
+    messages: Messages,
+    collectives: Collectives,
     windows: Windows,
     files: Files,
-    worlds: OtherWorlds,
-    /// Messages that a matched probe has found and that were not received yet.
-    messages: FxHashMap<Message, MatchedMessage>,
-    omitted: OmittedCalls,
-    /// The extended mode, which knows the messages of collectives in the background.
-    engine: Option<&'static Engine>,
-    /// The clocks of the process, if they are known.
-    process: Option<&'static ProcessClock>,
-    /// Lists that events are made of, kept for their memory.
-    completed_ids: Vec<RequestId>,
-    sends: Vec<Bytes>,
-    recvs: Vec<Bytes>,
 }
 
 /// A call becomes an event, or is counted as omitted.
 type Outcome = Result<(), Omission>;
-
-/// The bytes that a call sends, and those that it receives.
-pub(crate) type Volumes = (Bytes, Bytes);
-
-/// The settings of a recorder.
-#[derive(Clone)]
-pub struct RecorderOptions {
-    /// The precision of the counted computation.
-    pub precision: Precision,
-    /// Whether to print at the end the words that each function was recorded as.
-    pub explains: bool,
-    /// The call sites, if they are recorded.
-    pub call_sites: Option<&'static CallSites>,
-    /// The clocks of the process, if they are known.
-    pub process: Option<&'static ProcessClock>,
-    /// The part of the program to be traced.
-    pub part: Part,
-}
 
 impl Recorder {
     /// A recorder for the rank whose events `sink` takes.
@@ -138,59 +111,46 @@ impl Recorder {
         options: RecorderOptions,
         engine: Option<&'static Engine>,
     ) -> Self {
-        let (me, process) = (sink.rank(), options.process);
+        let me = sink.rank();
         Self {
             abi,
-            me,
-            world_size,
-            worlds: OtherWorlds::new(sink.run().to_owned(), world_size),
-            stream: EventStream::new(sink, options),
-            communicators: Communicators::new(abi.comm_world, abi.comm_self, me, world_size),
-            requests: Requests::default(),
-            type_sizes: TypeSizes::default(),
-            windows: Windows::default(),
-            files: Files::default(),
-            messages: FxHashMap::default(),
-            omitted: OmittedCalls::default(),
             engine,
-            process,
-            completed_ids: Vec::new(),
-            sends: Vec::new(),
-            recvs: Vec::new(),
+            communicators: Communicators::new(abi, me, world_size, sink.run().to_owned(), engine),
+            stream: EventStream::new(sink, options),
+            requests: Requests::new(abi, engine),
+            messages: Messages::new(abi, me),
+            collectives: Collectives::new(abi, me),
+            windows: Windows::new(abi),
+            files: Files::default(),
         }
     }
 
     /// Records that MPI is initialised, by `function`.
     pub fn begin(&mut self, function: &Function) {
-        self.emit(&Event::Init);
-        self.begin_spawned();
-        self.stream.end_call(function);
+        self.stream.write(&Event::Init);
+        self.communicators.begin_spawned(&mut self.stream);
+        self.stream.explain(function);
     }
 
     /// Completes the trace, which `function` ends if it is a call that does. Returns the rank's entry as it was written.
     pub fn end(mut self, ended: Ended, function: Option<&Function>) -> Option<RankEntry> {
         let clock = match ended {
             Ended::Finalize => {
-                self.abandon_cancelled();
-                self.emit(&Event::Finalize);
-                function.into_iter().for_each(|function| self.stream.end_call(function));
+                self.requests.abandon_cancelled(&mut self.stream);
+                self.stream.write(&Event::Finalize);
+                function.into_iter().for_each(|function| self.stream.explain(function));
                 self.engine.and_then(Engine::end)
             }
             _ => {
                 self.stream.write_computation();
+                self.communicators.worlds.abandon();
                 None
             }
         };
-        if ended != Ended::Finalize {
-            self.worlds.abandon();
-        }
-        let (omitted, worlds, process) = (self.omitted, self.worlds, self.process);
-        let computed = self.stream.computed();
+        let worlds = self.communicators.worlds;
         self.stream.finish(ended, |entry| {
             entry.clock = clock;
-            entry.process_time = process.and_then(|process| process.measure(computed.0));
             entry.encounters = worlds.encounters;
-            omitted.complete(entry);
         })
     }
 
@@ -206,13 +166,8 @@ impl Recorder {
             self.switch_to(thread, volume);
             self.stream.write_computation();
         }
-        let Self { stream, omitted, worlds, process, .. } = self;
-        let computed = stream.computed();
-        stream.close(ended, |entry| {
-            entry.process_time = process.and_then(|process| process.measure(computed.0));
-            entry.encounters.clone_from(&worlds.encounters);
-            omitted.complete(entry);
-        })
+        let worlds = &self.communicators.worlds;
+        self.stream.close(ended, |entry| entry.encounters.clone_from(&worlds.encounters))
     }
 
     /// Gives a new thread its number.
@@ -257,7 +212,7 @@ impl Recorder {
         match self.event(function, call, success, overwritten) {
             // A call that failed did not take place as the arguments say.
             Err(Omission::Untraced) if success => {
-                self.other(function, call);
+                self.stream.write_other(function, other::volumes(self.abi, call));
                 Ok(())
             }
             outcome => outcome,
@@ -268,28 +223,37 @@ impl Recorder {
     /// of a message would be as large as the largest, and its instructions far apart.
     #[inline(always)]
     fn event(&mut self, function: &Function, call: &Call<'_>, success: bool, overwritten: Overwritten) -> Outcome {
+        let Self { stream, communicators, requests, messages, collectives, windows, files, .. } = self;
         match (call, success) {
-            (Call::PointToPoint(call), true) => self.message(call, overwritten),
-            (Call::PointToPoint(MPI_Request_free(_)), false) => self.not_freed(overwritten),
-            (Call::Mark(mark), _) => self.mark(mark),
+            (Call::PointToPoint(call), true) => {
+                messages.call(call, overwritten, &mut communicators.table, requests, stream)
+            }
+            (Call::PointToPoint(MPI_Request_free(_)), false) => requests.not_freed(overwritten),
+            (Call::Mark(mark), _) => mark::record(mark, stream),
             (Call::Other, _) => Err(Omission::unless_read(function)),
             (_, false) => Err(Omission::Untraced),
-            (Call::Collective(call), true) => self.collective(call),
-            (Call::Communicator(call), true) => self.communicator(call, overwritten),
-            (Call::Topology(call), true) => self.topology(call),
-            (Call::OneSided(call), true) => self.one_sided(call, overwritten),
-            (Call::Io(call), true) => self.io(call, overwritten),
-            (Call::Process(call), true) => self.process(call, overwritten),
+            (Call::Collective(call), true) => {
+                collectives.call(call, &mut communicators.table, &mut requests.table, stream)
+            }
+            (Call::Communicator(call), true) => communicators.call(call, overwritten, &mut requests.table, stream),
+            (Call::Topology(call), true) => match communicators.topology(call, stream) {
+                Some(outcome) => outcome,
+                None => collectives.neighborhood(call, &mut communicators.table, &mut requests.table, stream),
+            },
+            (Call::OneSided(call), true) => {
+                windows.call(call, overwritten, &mut communicators.table, &mut requests.table, stream)
+            }
+            (Call::Io(call), true) => {
+                files.call(call, overwritten, &mut communicators.table, &mut requests.table, stream)
+            }
+            (Call::Process(call), true) => communicators.process(call, overwritten, stream),
         }
     }
 
     /// Ends a call of `function`: counts it if it has become no event.
     #[inline]
     pub fn settle(&mut self, function: &'static Function, outcome: Outcome) {
-        if let Err(why) = outcome {
-            self.omitted.count(function, why);
-        }
-        self.stream.end_call(function);
+        self.stream.end_call(function, outcome);
     }
 
     /// The program has left a call of `function` before it returned; it is counted.
@@ -299,15 +263,7 @@ impl Recorder {
 
     /// Objects of the program call these functions and are not seen to.
     pub fn unseen(&mut self, functions: BTreeMap<String, Vec<String>>) {
-        for (file, functions) in functions {
-            if self.me == Rank(0) {
-                log(format_args!(
-                    "not traced: {file} was opened with RTLD_DEEPBIND and calls the MPI library past titr: {}",
-                    functions.join(", ")
-                ));
-            }
-            self.omitted.unseen(&file, functions);
-        }
+        self.stream.unseen(functions);
     }
 
     /// Ends a message that succeeded: an untraced one is written with its volumes.
@@ -318,57 +274,125 @@ impl Recorder {
         outcome: Outcome,
         volumes: impl FnOnce() -> Volumes,
     ) {
-        let outcome = match outcome {
-            Err(Omission::Untraced) => {
-                self.emit_other(function, volumes());
-                Ok(())
-            }
-            outcome => outcome,
-        };
-        self.settle(function, outcome);
+        if outcome != Err(Omission::Untraced) {
+            return self.settle(function, outcome);
+        }
+        self.stream.write_other(function, volumes());
+        self.settle(function, Ok(()));
+    }
+
+    /// Records a send.
+    #[inline]
+    pub(crate) fn send(&mut self, mode: SendMode, args: &SendArgs) -> Outcome {
+        self.messages.send(mode, args, &mut self.communicators.table, &mut self.stream)
+    }
+
+    /// Records a send that is completed by its request.
+    pub(crate) fn isend(&mut self, mode: SendMode, args: &SendArgs, request: RequestRef) -> Outcome {
+        let Self { stream, communicators, requests, messages, .. } = self;
+        messages.isend(mode, args, request, &mut communicators.table, &mut requests.table, stream)
+    }
+
+    /// Records a receive.
+    #[inline]
+    pub(crate) fn recv(&mut self, args: &RecvArgs, matched: Option<Match>) -> Outcome {
+        self.messages.recv(args, matched, &mut self.communicators.table, &mut self.stream)
+    }
+
+    /// Records a receive that is completed by its request.
+    pub(crate) fn irecv(&mut self, args: &RecvArgs, request: RequestRef) -> Outcome {
+        let Self { stream, communicators, requests, messages, .. } = self;
+        messages.irecv(args, request, &mut communicators.table, &mut requests.table, stream)
+    }
+
+    /// The message of a handle, which is about to be received, and the handle to be free for another one.
+    pub(crate) fn hold_message(&mut self, handle: Message) -> Overwritten {
+        self.messages.hold(handle)
+    }
+
+    /// Whether a call that returned `error` has received a message that is larger than its buffer.
+    #[cold]
+    pub(crate) fn is_truncated(&self, call: &PointToPoint<'_>, error: ErrorCode) -> bool {
+        message::is_truncated(self.abi, call, error)
+    }
+
+    /// Takes the requests of a completion call out of the table.
+    pub(crate) fn hold_requests(&mut self, held: &mut HeldRequests, call: &CompletionCall<'_>) {
+        self.requests.hold_all(held, call);
+    }
+
+    /// Takes one more request of a completion call out of the table.
+    #[inline]
+    pub(crate) fn hold(&mut self, held: &mut HeldRequests, request: RequestRef) {
+        self.requests.hold(held, request);
+    }
+
+    /// Removes the request of a call that frees it from the table.
+    pub(crate) fn hold_freed(&mut self, request: &Place<'_, Request>) -> Overwritten {
+        self.requests.hold_freed(request)
+    }
+
+    /// Puts the requests back of a completion call that the program has left.
+    pub(crate) fn release_requests(&mut self, held: &mut HeldRequests) {
+        self.requests.release(held);
+    }
+
+    /// Records a completion call. A wait may fail and have completed requests.
+    pub(crate) fn completion(&mut self, held: &mut HeldRequests, call: &CompletionCall<'_>, success: bool) -> Outcome {
+        self.requests.completion(held, call, success, &mut self.communicators.table, &mut self.stream)
+    }
+
+    /// Records a wait for all held requests.
+    pub(crate) fn all_done(&mut self, held: &mut HeldRequests, ask: Quantifier, matches: &[Option<Match>]) -> Outcome {
+        self.requests.all_done(held, ask, matches, &mut self.communicators.table, &mut self.stream)
+    }
+
+    /// Records a collective that returned an error to this rank, and perhaps to no other one.
+    #[cold]
+    pub(crate) fn failed_collective(&mut self, call: &Collective<'_>, error: ErrorCode) -> Outcome {
+        self.collectives.failed(call, error, &mut self.communicators.table, &mut self.stream)
+    }
+
+    /// Records a `MPI_Comm_create` that returned an error to this rank.
+    #[cold]
+    pub(crate) fn failed_creation(&mut self, parent: Comm) -> Outcome {
+        self.communicators.failed_creation(parent, &mut self.stream)
+    }
+
+    /// Describes a collective to the extended mode.
+    pub(crate) fn describe(&mut self, call: &CollectiveCall<'_>) -> Option<Description> {
+        self.collectives.describe(call, &mut self.communicators.table)
+    }
+
+    /// Describes a neighbourhood collective to the extended mode.
+    pub(crate) fn describe_neighborhood(&mut self, call: &NeighborhoodCall<'_>) -> Option<Description> {
+        self.collectives.describe_neighborhood(call, &mut self.communicators.table)
+    }
+
+    /// The processes that make a communicator, a window or a file together by this call; `None` for any other call.
+    pub fn makers(&mut self, call: &Call<'_>) -> Option<Makers> {
+        self.communicators.makers(call)
+    }
+
+    /// Has a spawn tell its processes its name: to be called before the call is made.
+    pub(crate) fn name_spawn(&mut self, call: &Process<'_>) -> Option<NamedSpawn> {
+        self.communicators.name_spawn(call)
     }
 
     /// A datatype is about to be freed, and its handle may be reused for another datatype.
     pub fn datatype_freed(&mut self) {
-        self.type_sizes.forget();
+        self.messages.datatype_freed();
+        self.collectives.datatype_freed();
     }
 
     /// The number of a communicator, if it is known.
     pub fn id_of(&mut self, comm: Comm) -> Option<CommId> {
-        Some(self.known(comm).ok()?.id)
+        Some(self.communicators.table.get(comm)?.id)
     }
 
     /// The number of the request that a collective has started.
     pub fn request_of(&mut self, start: &Start<'_>) -> Option<RequestId> {
         let request = start.request()?;
-        self.requests.find(request.get(), request.address())
-    }
-
-    /// Writes an event of the current thread, after the thread's preceding computation.
-    #[inline]
-    fn emit(&mut self, event: &Event) {
-        self.stream.write(event);
-    }
-
-    /// Like [`emit`](Self::emit), for an event that owns no memory. The event is never dropped: its destructor would
-    /// take time to find that there is nothing to free.
-    #[inline]
-    fn emit_unowning(&mut self, event: Event) {
-        self.emit(&ManuallyDrop::new(event));
-    }
-
-    /// The volume of `count` elements.
-    fn bytes(count: Count, datatype: Datatype) -> Bytes {
-        Self::element(datatype).times(count.get())
-    }
-
-    /// The volume of one element.
-    fn element(datatype: Datatype) -> Bytes {
-        Bytes(pmpi::type_size(datatype).unwrap_or(0))
-    }
-
-    /// The communicator of a call; a communicator that titr did not see being made leaves the call untraced.
-    fn known(&mut self, comm: Comm) -> Result<&communicators::Communicator, Omission> {
-        self.communicators.get(comm).ok_or(Omission::Untraced)
+        self.requests.table.find(request.get(), request.address())
     }
 }

@@ -6,28 +6,43 @@ use titr_common::units::Bytes;
 use titr_wrappers::functions::topology::Topology;
 use titr_wrappers::pmpi::{self, Neighbors};
 
+use super::Outcome;
+use super::collective::{Collectives, begin};
+use super::communicator_table::CommunicatorTable;
 use super::omitted_calls::Omission;
+use super::request_table::RequestTable;
+use super::stream::EventStream;
 use super::type_sizes::TypeSizes;
-use super::{Outcome, Recorder};
 use crate::extended::{Description, Operation, Timing};
 use crate::neighborhood_call::{NeighborBlocks, NeighborhoodCall};
 use crate::ranks::Ranks;
 
-impl Recorder {
-    pub(super) fn neighborhood(&mut self, call: &Topology<'_>) -> Outcome {
-        // The rest makes communicators, see `creation`.
+impl Collectives {
+    /// Records a neighbourhood collective.
+    pub(super) fn neighborhood(
+        &mut self,
+        call: &Topology<'_>,
+        communicators: &mut CommunicatorTable,
+        requests: &mut RequestTable,
+        stream: &mut EventStream,
+    ) -> Outcome {
+        // The rest makes communicators, see `communicators`.
         let call = NeighborhoodCall::of(call).ok_or(Omission::Untraced)?;
-        let collective = self.among_neighbors(&call, &pmpi::neighbors(self.abi, call.comm));
-        let completion = self.begin_collective(&call.start, collective.is_ok());
-        self.emit(&Event::Neighborhood(collective?, completion));
+        let collective = self.among_neighbors(&call, &pmpi::neighbors(self.abi, call.comm), communicators);
+        let completion = begin(&call.start, collective.is_ok(), requests);
+        stream.write(&Event::Neighborhood(collective?, completion));
         Ok(())
     }
 
     /// Describes a neighbourhood collective to the extended mode.
-    pub(crate) fn describe_neighborhood(&mut self, call: &NeighborhoodCall<'_>) -> Option<Description> {
+    pub(super) fn describe_neighborhood(
+        &mut self,
+        call: &NeighborhoodCall<'_>,
+        communicators: &mut CommunicatorTable,
+    ) -> Option<Description> {
         let neighbors = pmpi::neighbors(self.abi, call.comm);
-        let neighborhood = self.among_neighbors(call, &neighbors).ok()?;
-        let known = self.known(call.comm).ok()?;
+        let neighborhood = self.among_neighbors(call, &neighbors, communicators).ok()?;
+        let known = communicators.known(call.comm).ok()?;
         Some(Description {
             comm: call.comm,
             id: known.id,
@@ -41,10 +56,10 @@ impl Recorder {
         &mut self,
         call: &NeighborhoodCall<'_>,
         neighbors: &Neighbors,
+        communicators: &mut CommunicatorTable,
     ) -> Result<Neighborhood, Omission> {
-        let Self { communicators, type_sizes, .. } = self;
-        let known = communicators.get(call.comm).ok_or(Omission::Untraced)?;
-        let mut volumes = |ranks, blocks| volumes(ranks, blocks, &known.members, type_sizes);
+        let known = communicators.known(call.comm)?;
+        let mut volumes = |ranks, blocks| volumes(ranks, blocks, &known.members, &mut self.type_sizes);
         let sends = volumes(&neighbors.destinations, &call.send);
         let recvs = volumes(&neighbors.sources, &call.recv);
         Ok(Neighborhood { comm: known.id, op: call.op, sends, recvs })

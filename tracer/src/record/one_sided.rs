@@ -5,22 +5,26 @@ use titr_common::event::{
     Access, AccessOp, Assert, Asserts, Event, OneSided, Rank, RequestId, Synchronisation, WinCall, WinId, WinSync,
 };
 use titr_common::units::Bytes;
-use titr_wrappers::argument::{Comm, Count, Datatype, Group, Place, Request, Win};
+use titr_wrappers::Abi;
+use titr_wrappers::argument::{Comm, Group, Place, Request, Win};
 use titr_wrappers::functions::one_sided::OneSided as Call;
 use titr_wrappers::functions::one_sided::OneSided::*;
 use titr_wrappers::pmpi;
 use titr_wrappers::signature::{Exchange, Transfer};
 
+use super::Outcome;
+use super::communicator_table::CommunicatorTable;
 use super::id_pool::IdPool;
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
-use super::requests::RequestKind;
-use super::{Outcome, Recorder};
+use super::request_table::{RequestKind, RequestTable};
+use super::stream::EventStream;
+use super::type_sizes::{element, volume};
 use crate::ranks::Ranks;
 
 /// The windows of a rank, with the ranks of the world that each has.
-#[derive(Debug, Default)]
 pub(super) struct Windows {
+    abi: &'static Abi,
     known: FxHashMap<Win, (WinId, Ranks)>,
     ids: IdPool,
 }
@@ -34,102 +38,144 @@ struct Reach {
     back: Bytes,
 }
 
-impl Recorder {
+impl Windows {
+    /// No windows.
+    pub(super) fn new(abi: &'static Abi) -> Self {
+        Self { abi, known: FxHashMap::default(), ids: IdPool::default() }
+    }
+
+    /// Records a call of one-sided communication.
     #[inline(never)]
-    pub(super) fn one_sided(&mut self, call: &Call<'_>, overwritten: Overwritten) -> Outcome {
+    pub(super) fn call(
+        &mut self,
+        call: &Call<'_>,
+        overwritten: Overwritten,
+        communicators: &mut CommunicatorTable,
+        requests: &mut RequestTable,
+        stream: &mut EventStream,
+    ) -> Outcome {
         use AccessOp::{Accumulate, CompareAndSwap, FetchAndOp, Put};
         match call {
-            MPI_Put(data, win) => self.access(there(Put, data, *win), None),
-            MPI_Rput(data, win, request) => self.access(there(Put, data, *win), Some(request)),
-            MPI_Get(data, win) => self.access(back(data, *win), None),
-            MPI_Rget(data, win, request) => self.access(back(data, *win), Some(request)),
-            MPI_Accumulate(data, _, win) => self.access(there(Accumulate, data, *win), None),
-            MPI_Raccumulate(data, _, win, request) => self.access(there(Accumulate, data, *win), Some(request)),
-            MPI_Get_accumulate(data, _, win) => self.access(both(data, *win), None),
-            MPI_Rget_accumulate(data, _, win, request) => self.access(both(data, *win), Some(request)),
+            MPI_Put(data, win) => self.access(there(Put, data, *win), None, requests, stream),
+            MPI_Rput(data, win, request) => self.access(there(Put, data, *win), Some(request), requests, stream),
+            MPI_Get(data, win) => self.access(back(data, *win), None, requests, stream),
+            MPI_Rget(data, win, request) => self.access(back(data, *win), Some(request), requests, stream),
+            MPI_Accumulate(data, _, win) => self.access(there(Accumulate, data, *win), None, requests, stream),
+            MPI_Raccumulate(data, _, win, request) => {
+                self.access(there(Accumulate, data, *win), Some(request), requests, stream)
+            }
+            MPI_Get_accumulate(data, _, win) => self.access(both(data, *win), None, requests, stream),
+            MPI_Rget_accumulate(data, _, win, request) => {
+                self.access(both(data, *win), Some(request), requests, stream)
+            }
             MPI_Fetch_and_op(data, _, win) => {
-                let element = Self::element(data.datatype());
+                let element = element(data.datatype());
                 let (target, there, back) = (data.target_rank(), element, element);
-                self.access(Reach { op: FetchAndOp, win: *win, target, there, back }, None)
+                self.access(Reach { op: FetchAndOp, win: *win, target, there, back }, None, requests, stream)
             }
             MPI_Compare_and_swap(data, win) => {
-                let element = Self::element(data.datatype());
+                let element = element(data.datatype());
                 let (target, there, back) = (data.target_rank(), element.times(2), element);
-                self.access(Reach { op: CompareAndSwap, win: *win, target, there, back }, None)
+                self.access(Reach { op: CompareAndSwap, win: *win, target, there, back }, None, requests, stream)
             }
-            MPI_Win_create(new) => self.window(WinCall::Create, new.comm(), Bytes(new.size().get()), &new.win()),
-            MPI_Win_allocate(new) => self.window(WinCall::Allocate, new.comm(), Bytes(new.size().get()), &new.win()),
-            MPI_Win_allocate_shared(new) => {
-                self.window(WinCall::AllocateShared, new.comm(), Bytes(new.size().get()), &new.win())
+            MPI_Win_create(new) => {
+                self.window(WinCall::Create, new.comm(), Bytes(new.size().get()), &new.win(), communicators, stream)
             }
-            MPI_Win_create_dynamic(_, comm, new) => self.window(WinCall::CreateDynamic, *comm, Bytes(0), new),
+            MPI_Win_allocate(new) => {
+                self.window(WinCall::Allocate, new.comm(), Bytes(new.size().get()), &new.win(), communicators, stream)
+            }
+            MPI_Win_allocate_shared(new) => self.window(
+                WinCall::AllocateShared,
+                new.comm(),
+                Bytes(new.size().get()),
+                &new.win(),
+                communicators,
+                stream,
+            ),
+            MPI_Win_create_dynamic(_, comm, new) => {
+                self.window(WinCall::CreateDynamic, *comm, Bytes(0), new, communicators, stream)
+            }
             MPI_Win_free(_) => {
-                let (id, _) = self.windows.known.remove(&overwritten.win()).ok_or(Omission::Untraced)?;
-                self.windows.ids.give(id.0);
-                self.emit(&Event::OneSided(OneSided::Free(id)));
+                let (id, _) = self.known.remove(&overwritten.win()).ok_or(Omission::Untraced)?;
+                self.ids.give(id.0);
+                stream.write(&Event::OneSided(OneSided::Free(id)));
                 Ok(())
             }
-            MPI_Win_fence(asserts, win) => self.sync(WinSync::Fence, *win, None, *asserts),
-            MPI_Win_post(group, asserts, win) => self.sync_with(WinSync::Post, *win, *group, *asserts),
-            MPI_Win_start(group, asserts, win) => self.sync_with(WinSync::Start, *win, *group, *asserts),
-            MPI_Win_complete(win) => self.sync(WinSync::Complete, *win, None, 0),
-            MPI_Win_wait(win) => self.sync(WinSync::Wait, *win, None, 0),
-            MPI_Win_test(win, flag) if flag.get() != 0 => self.sync(WinSync::Test, *win, None, 0),
+            MPI_Win_fence(asserts, win) => self.sync(WinSync::Fence, *win, None, *asserts, stream),
+            MPI_Win_post(group, asserts, win) => self.sync_with(WinSync::Post, *win, *group, *asserts, stream),
+            MPI_Win_start(group, asserts, win) => self.sync_with(WinSync::Start, *win, *group, *asserts, stream),
+            MPI_Win_complete(win) => self.sync(WinSync::Complete, *win, None, 0, stream),
+            MPI_Win_wait(win) => self.sync(WinSync::Wait, *win, None, 0, stream),
+            MPI_Win_test(win, flag) if flag.get() != 0 => self.sync(WinSync::Test, *win, None, 0, stream),
             MPI_Win_test(..) => Err(Omission::Local),
             MPI_Win_lock(kind, rank, asserts, win) => {
                 let shared = *kind == self.abi.lock_shared;
-                self.sync(if shared { WinSync::LockShared } else { WinSync::Lock }, *win, Some(*rank), *asserts)
+                self.sync(if shared { WinSync::LockShared } else { WinSync::Lock }, *win, Some(*rank), *asserts, stream)
             }
-            MPI_Win_lock_all(asserts, win) => self.sync(WinSync::LockAll, *win, None, *asserts),
-            MPI_Win_unlock(rank, win) => self.sync(WinSync::Unlock, *win, Some(*rank), 0),
-            MPI_Win_unlock_all(win) => self.sync(WinSync::UnlockAll, *win, None, 0),
-            MPI_Win_flush(rank, win) => self.sync(WinSync::Flush, *win, Some(*rank), 0),
-            MPI_Win_flush_all(win) => self.sync(WinSync::FlushAll, *win, None, 0),
-            MPI_Win_flush_local(rank, win) => self.sync(WinSync::FlushLocal, *win, Some(*rank), 0),
-            MPI_Win_flush_local_all(win) => self.sync(WinSync::FlushLocalAll, *win, None, 0),
+            MPI_Win_lock_all(asserts, win) => self.sync(WinSync::LockAll, *win, None, *asserts, stream),
+            MPI_Win_unlock(rank, win) => self.sync(WinSync::Unlock, *win, Some(*rank), 0, stream),
+            MPI_Win_unlock_all(win) => self.sync(WinSync::UnlockAll, *win, None, 0, stream),
+            MPI_Win_flush(rank, win) => self.sync(WinSync::Flush, *win, Some(*rank), 0, stream),
+            MPI_Win_flush_all(win) => self.sync(WinSync::FlushAll, *win, None, 0, stream),
+            MPI_Win_flush_local(rank, win) => self.sync(WinSync::FlushLocal, *win, Some(*rank), 0, stream),
+            MPI_Win_flush_local_all(win) => self.sync(WinSync::FlushLocalAll, *win, None, 0, stream),
         }
     }
 
-    fn window(&mut self, call: WinCall, comm: Comm, bytes: Bytes, new: &Place<'_, Win>) -> Outcome {
-        let known = self.known(comm)?;
+    fn window(
+        &mut self,
+        call: WinCall,
+        comm: Comm,
+        bytes: Bytes,
+        new: &Place<'_, Win>,
+        communicators: &mut CommunicatorTable,
+        stream: &mut EventStream,
+    ) -> Outcome {
+        let known = communicators.known(comm)?;
         let (comm, members) = (known.id, known.members.clone());
-        let id = WinId(self.windows.ids.take());
-        self.windows.known.insert(new.get(), (id, members));
-        self.emit(&Event::OneSided(OneSided::Create(call, comm, id, bytes)));
+        let id = WinId(self.ids.take());
+        self.known.insert(new.get(), (id, members));
+        stream.write(&Event::OneSided(OneSided::Create(call, comm, id, bytes)));
         Ok(())
     }
 
-    fn access(&mut self, reach: Reach, request: Option<&Place<'_, Request>>) -> Outcome {
+    fn access(
+        &self,
+        reach: Reach,
+        request: Option<&Place<'_, Request>>,
+        requests: &mut RequestTable,
+        stream: &mut EventStream,
+    ) -> Outcome {
         let target = self.target(reach.win, reach.target);
         let request: Option<RequestId> = request.map(|request| {
             let what = if target.is_ok() { RequestKind::Collective } else { RequestKind::Nothing };
-            self.requests.add(request.get(), request.address(), what, false)
+            requests.add(request.get(), request.address(), what, false)
         });
         let (win, target) = target?;
         let Reach { op, there, back, .. } = reach;
-        self.emit(&Event::OneSided(OneSided::Access(Access { op, win, target, there, back, request })));
+        stream.write(&Event::OneSided(OneSided::Access(Access { op, win, target, there, back, request })));
         Ok(())
     }
 
-    fn sync(&mut self, call: WinSync, win: Win, with: Option<i32>, asserts: i32) -> Outcome {
+    fn sync(&self, call: WinSync, win: Win, with: Option<i32>, asserts: i32, stream: &mut EventStream) -> Outcome {
         let (win, ranks) = match with {
             Some(rank) => {
                 let (win, rank) = self.target(win, rank)?;
                 (win, vec![rank])
             }
-            None => (self.windows.known.get(&win).ok_or(Omission::Untraced)?.0, Vec::new()),
+            None => (self.known.get(&win).ok_or(Omission::Untraced)?.0, Vec::new()),
         };
         let asserts = self.asserts(asserts);
-        self.emit(&Event::OneSided(OneSided::Sync(Synchronisation { call, win, ranks, asserts })));
+        stream.write(&Event::OneSided(OneSided::Sync(Synchronisation { call, win, ranks, asserts })));
         Ok(())
     }
 
-    fn sync_with(&mut self, call: WinSync, win: Win, group: Group, asserts: i32) -> Outcome {
-        let (win, _) = *self.windows.known.get(&win).ok_or(Omission::Untraced)?;
+    fn sync_with(&self, call: WinSync, win: Win, group: Group, asserts: i32, stream: &mut EventStream) -> Outcome {
+        let (win, _) = *self.known.get(&win).ok_or(Omission::Untraced)?;
         let ranks = pmpi::translate_group(self.abi, group, self.abi.comm_world).unwrap_or_default();
         let ranks = ranks.into_iter().flatten().map(Rank).collect();
         let asserts = self.asserts(asserts);
-        self.emit(&Event::OneSided(OneSided::Sync(Synchronisation { call, win, ranks, asserts })));
+        stream.write(&Event::OneSided(OneSided::Sync(Synchronisation { call, win, ranks, asserts })));
         Ok(())
     }
 
@@ -150,13 +196,9 @@ impl Recorder {
         if rank == self.abi.proc_null {
             return Err(Omission::NullPeer);
         }
-        let (id, members) = self.windows.known.get(&win).ok_or(Omission::Untraced)?;
+        let (id, members) = self.known.get(&win).ok_or(Omission::Untraced)?;
         Ok((*id, members.get(rank).ok_or(Omission::Untraced)?))
     }
-}
-
-fn volume(count: Count, datatype: Datatype) -> Bytes {
-    Recorder::bytes(count, datatype)
 }
 
 fn there(op: AccessOp, data: &Transfer<'_>, win: Win) -> Reach {

@@ -1,48 +1,41 @@
 //! Communication that no specific event describes: with processes outside the world, or by functions that are only
 //! passed on. Their function and their volumes are recorded.
 
-use titr_common::event::{CollectiveKind, Event, Other};
+use titr_common::event::CollectiveKind;
 use titr_common::units::Bytes;
-use titr_wrappers::argument::{Count, Datatype};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
-use titr_wrappers::{Call, Function, pmpi};
+use titr_wrappers::{Abi, Call, pmpi};
 
 use super::message_args::{RecvArgs, SendArgs};
-use super::{Recorder, Volumes};
+use super::type_sizes::{Volumes, element, volume};
 use crate::collective_call::{Blocks, CollectiveCall};
 
 const NOTHING: Volumes = (Bytes(0), Bytes(0));
 
-impl Recorder {
-    #[inline(never)]
-    pub(super) fn other(&mut self, function: &Function, call: &Call<'_>) {
-        let volumes = match call {
-            Call::PointToPoint(call) => message(call),
-            Call::Collective(call) => self.with_others(&CollectiveCall::of(call)),
-            _ => NOTHING,
-        };
-        self.emit_other(function, volumes);
+/// The volumes of a call.
+#[inline(never)]
+pub(super) fn volumes(abi: &Abi, call: &Call<'_>) -> Volumes {
+    match call {
+        Call::PointToPoint(call) => message(call),
+        Call::Collective(call) => collective(abi, &CollectiveCall::of(call)),
+        _ => NOTHING,
     }
+}
 
-    pub(super) fn emit_other(&mut self, function: &Function, (sent, received): Volumes) {
-        self.emit(&Event::Other(Other { function: function.name().into(), sent, received }));
-    }
-
-    /// The volumes of a collective on any communicator. Arguments that are not significant are not read.
-    fn with_others(&self, call: &CollectiveCall<'_>) -> Volumes {
-        let comm = call.comm;
-        let members = || if call.op.is_some() { pmpi::comm_size(comm) } else { pmpi::comm_peers(comm) };
-        let (sent, received) = (|| total(&call.send.blocks, members), || total(&call.recv.blocks, members));
-        let Some(root) = call.root else { return (sent(), received()) };
-        let is_root = pmpi::is_root(root, comm);
-        let sends =
-            is_root == matches!(call.kind, CollectiveKind::Bcast | CollectiveKind::Scatter | CollectiveKind::Scatterv);
-        match sends {
-            // The others of the root's group do nothing (MPI 4.0 §6.2.3).
-            _ if !is_root && root == self.abi.proc_null => NOTHING,
-            true => (sent(), Bytes(0)),
-            false => (Bytes(0), received()),
-        }
+/// The volumes of a collective on any communicator. Arguments that are not significant are not read.
+fn collective(abi: &Abi, call: &CollectiveCall<'_>) -> Volumes {
+    let comm = call.comm;
+    let members = || if call.op.is_some() { pmpi::comm_size(comm) } else { pmpi::comm_peers(comm) };
+    let (sent, received) = (|| total(&call.send.blocks, members), || total(&call.recv.blocks, members));
+    let Some(root) = call.root else { return (sent(), received()) };
+    let is_root = pmpi::is_root(root, comm);
+    let sends =
+        is_root == matches!(call.kind, CollectiveKind::Bcast | CollectiveKind::Scatter | CollectiveKind::Scatterv);
+    match sends {
+        // The others of the root's group do nothing (MPI 4.0 §6.2.3).
+        _ if !is_root && root == abi.proc_null => NOTHING,
+        true => (sent(), Bytes(0)),
+        false => (Bytes(0), received()),
     }
 }
 
@@ -52,9 +45,7 @@ fn total(blocks: &Blocks<'_>, members: impl Fn() -> usize) -> Bytes {
         Blocks::Typed(counts, _, datatypes) => {
             counts.iter().zip(datatypes.along(counts).iter()).map(|(count, datatype)| volume(count, datatype)).sum()
         }
-        _ => {
-            blocks.datatype().map_or(Bytes(0), |datatype| Recorder::element(datatype).times(blocks.elements(members())))
-        }
+        _ => blocks.datatype().map_or(Bytes(0), |datatype| element(datatype).times(blocks.elements(members()))),
     }
 }
 
@@ -81,8 +72,4 @@ fn message(call: &PointToPoint<'_>) -> Volumes {
         }
         _ => NOTHING,
     }
-}
-
-fn volume(count: Count, datatype: Datatype) -> Bytes {
-    Recorder::bytes(count, datatype)
 }

@@ -1,399 +1,400 @@
-//! The requests that a rank has created and whose completion it has not yet seen.
-//!
-//! A program refers to a request by its handle. Libraries use one handle for several requests at once if nothing is
-//! left to do: Open MPI's `ompi_request_empty` for small sends, both libraries' for communication with `MPI_PROC_NULL`.
-//! Such requests form a chain. The one that is meant is identified by the address of the handle, if the handle is still
-//! where the library put it, and is otherwise the oldest. Requests without an event are in the table as well, so that
-//! the chain is right.
+//! Requests: starting them, completing them, freeing them.
 
-use rustc_hash::FxHashMap;
-use titr_common::event::{CommId, Rank, RequestId, Tag};
-use titr_wrappers::argument::{Later, Request};
+use titr_common::event::Completed::{self, These};
+use titr_common::event::{Event, Quantifier, Rank, RequestId, RequestKey, Tag};
+use titr_wrappers::argument::{Place, Request};
+use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
+use titr_wrappers::{Abi, pmpi};
 
-use super::id_pool::IdPool;
+use super::Outcome;
+use super::communicator_table::CommunicatorTable;
+use super::completion_call::{CompletionCall, CompletionKind};
+use super::held_requests::{HeldRequests, Matches};
+use super::message_args::{Match, RequestRef};
+use super::omitted_calls::Omission;
+use super::overwritten::Overwritten;
+use super::request_table::{Entry, RequestKind, RequestTable};
+use super::stream::EventStream;
+use crate::extended::Engine;
 use crate::ranks::Ranks;
 
-/// The number of requests of a chain to look at for a place. Programs complete requests mostly in the order they made them.
-const LOOK: usize = 8;
-
-/// No request.
-const NONE: u32 = u32::MAX;
-
-/// The kind of operation of a request.
-#[derive(Clone, Debug)]
-#[repr(u8)]
-pub(super) enum RequestKind {
-    /// Communication with `MPI_PROC_NULL`.
-    Nothing,
-    /// A message.
-    Message {
-        /// The sender and the tag, where they are known.
-        from: Option<Rank>,
-        to: Rank,
-        tag: Option<Tag>,
-        /// For a wildcard receive: the communicator's ranks, to translate the match.
-        open: Option<Ranks>,
-    },
-    /// A collective operation, an access to a window or a file, a partitioned message.
-    Collective,
-    /// The duplication of a communicator, which is where the library puts it when the request is completed.
-    Duplicate(CommId, Later),
-}
-
-/// One request.
-#[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) what: RequestKind,
-    /// Whether the request can be started again.
-    pub(super) persistent: bool,
-    /// Whether the request is in progress.
-    pub(super) active: bool,
-    /// Whether the request is to be cancelled. Its completion says whether it was.
-    pub(super) cancelled: bool,
-    /// The receive of an `MPI_Isendrecv`, which has one handle for both.
-    pub(super) companion: Option<RequestId>,
-    handle: Request,
-    /// The address where the library put the handle.
-    place: usize,
-    older: u32,
-    newer: u32,
-}
-
-impl Entry {
-    fn new(what: RequestKind, persistent: bool) -> Self {
-        let handle = Request::default();
-        let active = !persistent;
-        Self { what, persistent, active, cancelled: false, companion: None, handle, place: 0, older: NONE, newer: NONE }
-    }
-
-    /// Whether events refer to the request.
-    pub(super) fn is_visible(&self) -> bool {
-        matches!(self.what, RequestKind::Message { .. } | RequestKind::Collective)
-    }
-
-    /// Whether the status will contain what the request itself leaves open.
-    pub(super) fn is_open(&self) -> bool {
-        matches!(self.what, RequestKind::Message { open: Some(_), .. })
-    }
-
-    fn is_outstanding(&self) -> bool {
-        self.active && self.is_visible()
-    }
-}
-
-/// Requests with one handle, by age.
-#[derive(Clone, Copy, Debug)]
-struct Chain {
-    oldest: u32,
-    newest: u32,
-}
-
-impl Chain {
-    const EMPTY: Self = Self { oldest: NONE, newest: NONE };
-
-    fn is_empty(self) -> bool {
-        self.oldest == NONE
-    }
-
-    /// The request of the chain that is kept at `place`, or else the oldest.
-    #[inline]
-    fn find(self, entries: &[Entry], place: usize) -> Option<RequestId> {
-        if self.oldest == self.newest {
-            return (!self.is_empty()).then_some(RequestId(self.oldest));
-        }
-        let mut at = self.oldest;
-        for _ in 0..LOOK {
-            let Some(entry) = entries.get(at as usize) else { break };
-            if entry.place == place {
-                return Some(RequestId(at));
-            }
-            at = entry.newer;
-        }
-        Some(RequestId(self.oldest))
-    }
-}
-
-/// The chain of each handle.
-///
-/// A chain stays when it has become empty, for libraries hand out the same handles again and again. Only when there is no
-/// room for a new one are those removed that are empty.
-#[derive(Debug, Default)]
-struct Chains(FxHashMap<Request, Chain>);
-
-impl Chains {
-    /// The chain of `handle`, if there ever was one.
-    #[inline]
-    fn get(&mut self, handle: Request) -> Option<&mut Chain> {
-        self.0.get_mut(&handle)
-    }
-
-    /// The chain of `handle`, an empty one if there was none.
-    #[inline]
-    fn get_or_begin(&mut self, handle: Request) -> &mut Chain {
-        if self.0.len() == self.0.capacity() {
-            self.make_room();
-        }
-        self.0.entry(handle).or_insert(Chain::EMPTY)
-    }
-
-    #[cold]
-    fn make_room(&mut self) {
-        self.0.retain(|_, chain| !chain.is_empty());
-        // Double the size, so that this happens rarely.
-        self.0.reserve(self.0.len().max(1));
-    }
-}
-
-/// All requests of a rank.
-#[derive(Debug, Default)]
+/// The requests of a rank.
 pub(super) struct Requests {
-    entries: Vec<Entry>,
-    ids: IdPool,
-    chains: Chains,
-    outstanding: u32,
+    pub(super) table: RequestTable,
+    abi: &'static Abi,
+    /// The extended mode, which knows the messages of collectives in the background.
+    engine: Option<&'static Engine>,
+    /// A list that events are made of, kept for its memory.
+    completed_ids: Vec<RequestId>,
 }
 
 impl Requests {
-    /// A new request that the library has given `handle` and put at `place`: one in progress, or a persistent one that
-    /// was not started yet.
+    /// No requests.
+    pub(super) fn new(abi: &'static Abi, engine: Option<&'static Engine>) -> Self {
+        Self { table: RequestTable::default(), abi, engine, completed_ids: Vec::new() }
+    }
+
+    /// Takes the requests of a completion call out of the table.
+    pub(super) fn hold_all(&mut self, held: &mut HeldRequests, call: &CompletionCall<'_>) {
+        held.clear();
+        call.each_request(|handle, place| self.hold(held, RequestRef { handle, place }));
+        if held.is_open {
+            call.keep_statuses();
+        }
+    }
+
+    /// Puts the requests back of a completion call that the program has left.
+    pub(super) fn release(&mut self, held: &mut HeldRequests) {
+        held.ids.drain(..).flatten().for_each(|id| self.table.put_in(id));
+        held.clear();
+    }
+
+    /// Removes the request of a call that frees it from the table. Only the library will know whether it was cancelled.
+    pub(super) fn hold_freed(&mut self, request: &Place<'_, Request>) -> Overwritten {
+        let id = self.table.take_out(request.get(), request.address());
+        if let Some(entry) = id.and_then(|id| self.table.get_mut(id))
+            && entry.cancelled
+        {
+            // Incomplete requests are in progress: a library completes at once what it cancels here.
+            entry.cancelled = pmpi::nonblocking_call::completes_cancelled(request.get()) == Some(true);
+        }
+        Overwritten::Request(id)
+    }
+
+    /// Takes one more request of a completion call out of the table.
     #[inline]
-    pub(super) fn add(&mut self, handle: Request, place: usize, what: RequestKind, persistent: bool) -> RequestId {
-        let id = self.insert(Entry { handle, place, ..Entry::new(what, persistent) });
-        self.put_back(id, End::Newest);
-        id
-    }
-
-    /// A new request that the program has no handle of, but that goes with one that it has.
-    pub(super) fn add_unnamed(&mut self, what: RequestKind, persistent: bool) -> RequestId {
-        self.insert(Entry::new(what, persistent))
-    }
-
-    // Inlined always, though there are two callers: an entry is then made where it stays.
-    #[inline(always)]
-    fn insert(&mut self, entry: Entry) -> RequestId {
-        let id = self.ids.take();
-        self.outstanding += u32::from(entry.is_outstanding());
-        match self.entries.get_mut(id as usize) {
-            Some(free) => *free = entry,
-            None => self.entries.push(entry),
-        }
-        RequestId(id)
-    }
-
-    #[inline]
-    pub(super) fn get(&self, id: RequestId) -> Option<&Entry> {
-        self.entries.get(id.0 as usize)
-    }
-
-    pub(super) fn get_mut(&mut self, id: RequestId) -> Option<&mut Entry> {
-        self.entries.get_mut(id.0 as usize)
-    }
-
-    /// The number of visible requests in progress.
-    pub(super) fn outstanding(&self) -> u32 {
-        self.outstanding
-    }
-
-    /// The request with this `handle` at the address `place`.
-    pub(super) fn find(&mut self, handle: Request, place: usize) -> Option<RequestId> {
-        self.chains.get(handle)?.find(&self.entries, place)
-    }
-
-    /// Removes the request with this `handle` at the address `place` from its chain: as long as a call may complete the
-    /// request, no other call can mean it.
-    #[inline]
-    pub(super) fn take_out(&mut self, handle: Request, place: usize) -> Option<RequestId> {
-        let chain = self.chains.get(handle)?;
-        let id = chain.find(&self.entries, place)?;
-        if chain.oldest == chain.newest {
-            *chain = Chain::EMPTY;
-            return Some(id);
-        }
-        let entry = self.entries.get_mut(id.0 as usize)?;
-        let (older, newer) = (std::mem::replace(&mut entry.older, NONE), std::mem::replace(&mut entry.newer, NONE));
-        match self.entries.get_mut(older as usize) {
-            Some(entry) => entry.newer = newer,
-            None => chain.oldest = newer,
-        }
-        match self.entries.get_mut(newer as usize) {
-            Some(entry) => entry.older = older,
-            None => chain.newest = older,
-        }
-        Some(id)
-    }
-
-    /// Puts a request that was taken out back, as the oldest of its chain.
-    pub(super) fn put_in(&mut self, id: RequestId) {
-        self.put_back(id, End::Oldest);
-    }
-
-    #[inline]
-    fn put_back(&mut self, id: RequestId, end: End) {
-        let Some(entry) = self.entries.get_mut(id.0 as usize) else { return };
-        let chain = self.chains.get_or_begin(entry.handle);
-        if chain.is_empty() {
-            (chain.oldest, chain.newest) = (id.0, id.0);
-            return;
-        }
-        match end {
-            End::Newest => {
-                let before = std::mem::replace(&mut chain.newest, id.0);
-                entry.older = before;
-                if let Some(before) = self.entries.get_mut(before as usize) {
-                    before.newer = id.0;
-                }
+    pub(super) fn hold(&mut self, held: &mut HeldRequests, RequestRef { handle, place }: RequestRef) {
+        let mut id = if handle == self.abi.request_null { None } else { self.table.take_out(handle, place) };
+        match id.and_then(|id| self.table.get(id)) {
+            Some(entry) if entry.active => {
+                held.is_visible |= entry.is_visible();
+                held.is_open |=
+                    entry.is_open() || entry.cancelled || entry.companion.is_some_and(|id| self.is_open(id));
             }
-            End::Oldest => {
-                let after = std::mem::replace(&mut chain.oldest, id.0);
-                entry.newer = after;
-                if let Some(after) = self.entries.get_mut(after as usize) {
-                    after.older = id.0;
+            _ => {
+                if let Some(inactive) = id.take() {
+                    self.table.put_in(inactive);
                 }
             }
         }
+        held.ids.push(id);
     }
 
-    /// The library has given another handle to the request with this `handle` at the address `place`.
-    pub(super) fn rename(&mut self, handle: Request, renamed: Request, place: usize) {
-        let Some(id) = self.take_out(handle, place) else { return };
-        if let Some(entry) = self.entries.get_mut(id.0 as usize) {
-            entry.handle = renamed;
+    fn is_open(&self, id: RequestId) -> bool {
+        self.table.get(id).is_some_and(Entry::is_open)
+    }
+
+    /// A call about requests that were made before, and that is no completion call.
+    #[inline(never)]
+    pub(super) fn call(
+        &mut self,
+        call: &PointToPoint<'_>,
+        overwritten: Overwritten,
+        stream: &mut EventStream,
+    ) -> Outcome {
+        match call {
+            MPI_Request_free(_) => self.free(overwritten, stream),
+            MPI_Cancel(request) => self.cancel(request),
+            MPI_Start(request) => self.start(overwritten, [(request.get(), request.address())].into_iter(), stream),
+            MPI_Startall(requests) => {
+                let requests = requests.array_of_requests();
+                let requests = requests.iter().enumerate().map(|(index, it)| (it, requests.address(index)));
+                self.start(overwritten, requests, stream)
+            }
+            MPI_Request_get_status(request, flag, _) => self.get_status(*request, flag.get() != 0, stream),
+            _ => Err(Omission::Untraced),
         }
-        self.put_back(id, End::Newest);
     }
 
-    /// The requests in progress that have to be cancelled.
-    pub(super) fn cancelled(&self) -> impl Iterator<Item = RequestId> {
-        let entries = (0..).map(RequestId).zip(&self.entries);
-        entries.filter(|(_, entry)| entry.cancelled && entry.active && entry.is_visible()).map(|(id, _)| id)
-    }
-
-    /// A persistent request is in progress again.
-    pub(super) fn start(&mut self, id: RequestId) {
-        let Some(entry) = self.entries.get_mut(id.0 as usize) else { return };
-        let before = entry.is_outstanding();
-        entry.active = true;
-        entry.cancelled = false;
-        self.outstanding += u32::from(!before && entry.is_outstanding());
-    }
-
-    /// A request that was taken out is completed: a persistent one waits to be started, any other one is gone.
-    #[inline]
-    pub(super) fn complete(&mut self, id: RequestId) {
-        let Some(entry) = self.entries.get_mut(id.0 as usize) else { return };
-        if entry.persistent {
-            self.outstanding -= u32::from(entry.is_outstanding());
-            entry.active = false;
-            self.put_in(id);
+    /// Records a completion call. A wait may fail and have completed requests.
+    pub(super) fn completion(
+        &mut self,
+        held: &mut HeldRequests,
+        call: &CompletionCall<'_>,
+        success: bool,
+        communicators: &mut CommunicatorTable,
+        stream: &mut EventStream,
+    ) -> Outcome {
+        let completed_any = success && call.has_completed();
+        let outstanding = self.table.outstanding();
+        let visible = held.is_visible;
+        self.completed_ids.clear();
+        let key = if completed_any && call.names_all() {
+            self.settle_all(held, &Matches::Of(call), communicators, stream)
         } else {
-            self.remove(id);
+            self.settle_some(held, call, success, completed_any, communicators, stream)
+        };
+        match (&call.kind, self.completed_ids.as_slice()) {
+            (CompletionKind::Test(_), []) if visible && !completed_any => stream.write(&Event::Test(call.ask, None)),
+            (_, []) => return Err(Omission::NullPeer),
+            (CompletionKind::Wait, _) => self.waited_for(call.ask, outstanding, key, stream),
+            (CompletionKind::Test(_), _) => {
+                let completed = self.completed(key);
+                self.write_completion(Event::Test(call.ask, Some(completed)), stream);
+            }
         }
+        Ok(())
     }
 
-    /// A request that was taken out is gone, completed or not.
+    /// Records a wait for all held requests.
+    pub(super) fn all_done(
+        &mut self,
+        held: &mut HeldRequests,
+        ask: Quantifier,
+        matches: &[Option<Match>],
+        communicators: &mut CommunicatorTable,
+        stream: &mut EventStream,
+    ) -> Outcome {
+        let outstanding = self.table.outstanding();
+        self.completed_ids.clear();
+        let key = self.settle_all(held, &Matches::Kept(matches), communicators, stream);
+        if self.completed_ids.is_empty() {
+            return Err(Omission::NullPeer);
+        }
+        self.waited_for(ask, outstanding, key, stream);
+        Ok(())
+    }
+
+    /// Records a wait for `completed_ids`, when this many requests were `outstanding`.
     #[inline]
-    pub(super) fn remove(&mut self, id: RequestId) {
-        let Some(entry) = self.entries.get_mut(id.0 as usize) else { return };
-        self.outstanding -= u32::from(entry.is_outstanding());
-        entry.what = RequestKind::Nothing;
-        self.ids.give(id.0);
+    fn waited_for(&mut self, ask: Quantifier, outstanding: u32, key: Option<RequestKey>, stream: &mut EventStream) {
+        // The number of requests fits, as their ids do.
+        if ask == Quantifier::All && self.completed_ids.len() as u32 == outstanding {
+            stream.write_unowning(Event::Wait(ask, Completed::Outstanding(Some(outstanding))));
+        } else {
+            let completed = self.completed(key);
+            self.write_completion(Event::Wait(ask, completed), stream);
+        }
+    }
+
+    /// Writes an event that may own `completed_ids`, and takes them back.
+    fn write_completion(&mut self, event: Event, stream: &mut EventStream) {
+        stream.write(&event);
+        if let Event::Wait(_, These(numbers)) | Event::Test(_, Some(These(numbers))) = event {
+            self.completed_ids = numbers;
+        }
+    }
+
+    /// The name of `completed_ids` in an event: a single message is named by its key.
+    fn completed(&mut self, key: Option<RequestKey>) -> Completed {
+        match (self.completed_ids.as_slice(), key) {
+            (&[id], Some(key)) => Completed::One(key, Some(id)),
+            _ => These(std::mem::take(&mut self.completed_ids)),
+        }
+    }
+
+    /// Completes all held requests, and writes the matches of wildcards. Leaves the ids of those that an event refers
+    /// to in `completed_ids`, and returns the key of the last message among them.
+    fn settle_all(
+        &mut self,
+        held: &mut HeldRequests,
+        matches_of: &Matches<'_, '_>,
+        communicators: &mut CommunicatorTable,
+        stream: &mut EventStream,
+    ) -> Option<RequestKey> {
+        let mut key = None;
+        for (index, request) in held.ids.drain(..).enumerate() {
+            if let Some(id) = request {
+                key = self.complete(id, matches_of, index, communicators, stream).or(key);
+            }
+        }
+        key
+    }
+
+    /// Completes some of the held requests, or none, and puts the others back. Returns as [`settle_all`](Self::settle_all).
+    #[cold]
+    fn settle_some(
+        &mut self,
+        held: &mut HeldRequests,
+        call: &CompletionCall<'_>,
+        success: bool,
+        completed_any: bool,
+        communicators: &mut CommunicatorTable,
+        stream: &mut EventStream,
+    ) -> Option<RequestKey> {
+        held.done.clear();
+        if completed_any {
+            call.each_done(|index, status| held.done(index, status));
+        } else if !success {
+            // After an error those requests are done whose handles the library has taken away.
+            let mut index = 0;
+            call.each_request(|handle, _| {
+                if handle == self.abi.request_null {
+                    held.done(index, index);
+                }
+                index += 1;
+            });
+        }
+        for id in held.ids.drain(..).rev().flatten() {
+            self.table.put_in(id);
+        }
+        held.done.sort_unstable_by_key(|&(index, ..)| index);
+        let mut key = None;
+        for (_, id, status) in held.done.drain(..) {
+            key = self.complete(id, &Matches::Of(call), status, communicators, stream).or(key);
+        }
+        key
+    }
+
+    fn complete(
+        &mut self,
+        id: RequestId,
+        matches_of: &Matches<'_, '_>,
+        status: usize,
+        communicators: &mut CommunicatorTable,
+        stream: &mut EventStream,
+    ) -> Option<RequestKey> {
+        let entry = self.table.get(id)?;
+        let companion = entry.companion;
+        let key = match entry.what {
+            RequestKind::Message { from, to, tag, open: None } if !entry.cancelled => {
+                self.completed_ids.push(id);
+                Some(RequestKey { from, to, tag })
+            }
+            _ => self.disclose(id, matches_of, status, communicators, stream),
+        };
+        self.table.complete(id);
+        match companion {
+            // A companion has none itself.
+            Some(companion) => self.complete(companion, matches_of, status, communicators, stream).or(key),
+            None => key,
+        }
+    }
+
+    /// Writes facts that are known only at the completion of a request.
+    #[cold]
+    fn disclose(
+        &mut self,
+        id: RequestId,
+        matches_of: &Matches<'_, '_>,
+        status: usize,
+        communicators: &mut CommunicatorTable,
+        stream: &mut EventStream,
+    ) -> Option<RequestKey> {
+        let entry = self.table.get(id)?;
+        match &entry.what {
+            RequestKind::Nothing => None,
+            RequestKind::Duplicate(comm, place) => {
+                communicators.bind(place.get(), *comm);
+                None
+            }
+            RequestKind::Collective => {
+                self.completed_ids.push(id);
+                if let Some(engine) = self.engine {
+                    stream.annotate(engine.completed(id));
+                }
+                None
+            }
+            &RequestKind::Message { from, to, tag, ref open } => {
+                self.completed_ids.push(id);
+                if entry.cancelled && matches_of.is_cancelled(status) {
+                    stream.write(&Event::Cancel(id));
+                    return Some(RequestKey { from, to, tag });
+                }
+                let matched = open.as_ref().and_then(|ranks| matched(ranks, matches_of.get(status)?));
+                if let Some((source, tag)) = matched {
+                    stream.write(&Event::Matched(id, source, tag));
+                }
+                let (source, tag_of_match) = matched.unzip();
+                Some(RequestKey { from: from.or(source), to, tag: tag.or(tag_of_match) })
+            }
+        }
+    }
+
+    /// Puts a request back that the library would not free.
+    #[cold]
+    pub(super) fn not_freed(&mut self, overwritten: Overwritten) -> Outcome {
+        if let Some(id) = overwritten.request() {
+            self.table.put_in(id);
+        }
+        Err(Omission::Untraced)
+    }
+
+    fn free(&mut self, overwritten: Overwritten, stream: &mut EventStream) -> Outcome {
+        let Some(id) = overwritten.request() else { return Err(Omission::Untraced) };
+        let entry = self.table.get(id);
+        let visible = entry.is_some_and(|entry| entry.is_visible());
+        let companion = entry.and_then(|entry| entry.companion);
+        for id in [Some(id), companion].into_iter().flatten() {
+            let cancelled = self.table.get(id).is_some_and(|entry| entry.cancelled);
+            self.table.remove(id);
+            if cancelled {
+                stream.write(&Event::Cancel(id));
+            }
+            if visible {
+                stream.write(&Event::RequestFree(id));
+            }
+        }
+        if visible { Ok(()) } else { Err(Omission::NullPeer) }
+    }
+
+    /// Marks a request as to be cancelled. Only its completion says whether the message was faster, and writes the event.
+    fn cancel(&mut self, request: &Place<'_, Request>) -> Outcome {
+        let id = self.table.find(request.get(), request.address()).ok_or(Omission::Untraced)?;
+        let companion = self.table.get(id).and_then(|entry| entry.companion);
+        for id in [Some(id), companion].into_iter().flatten() {
+            if let Some(entry) = self.table.get_mut(id) {
+                entry.cancelled = entry.is_visible();
+            }
+        }
+        Err(Omission::Local)
+    }
+
+    /// Writes which requests were to be cancelled and never completed: their receives must take no message in a replay.
+    pub(super) fn abandon_cancelled(&self, stream: &mut EventStream) {
+        for id in self.table.cancelled().collect::<Vec<_>>() {
+            stream.write(&Event::Cancel(id));
+        }
+    }
+
+    /// Starts persistent requests, given their handles after the start and their addresses. Open MPI gives a new handle
+    /// to a request that it has not yet released, such as that of a buffered send.
+    fn start(
+        &mut self,
+        overwritten: Overwritten,
+        requests: impl Iterator<Item = (Request, usize)>,
+        stream: &mut EventStream,
+    ) -> Outcome {
+        self.completed_ids.clear();
+        let mut outcome = Ok(());
+        for (before, (handle, place)) in overwritten.started().into_iter().zip(requests) {
+            match self.table.find(before, place) {
+                Some(id) => {
+                    if handle != before {
+                        self.table.rename(before, handle, place);
+                    }
+                    self.table.start(id);
+                    if self.table.get(id).is_some_and(|entry| entry.is_visible()) {
+                        self.completed_ids.push(id);
+                    }
+                }
+                None => outcome = Err(Omission::Untraced),
+            }
+        }
+        if self.completed_ids.is_empty() {
+            return outcome.and(Err(Omission::NullPeer));
+        }
+        let event = Event::Start(std::mem::take(&mut self.completed_ids));
+        stream.write(&event);
+        if let Event::Start(numbers) = event {
+            self.completed_ids = numbers;
+        }
+        outcome
+    }
+
+    /// Records a call that completes nothing: a request that it finds done is yet to be waited for. Only a failure is a test
+    /// like others.
+    fn get_status(&mut self, request: Request, done: bool, stream: &mut EventStream) -> Outcome {
+        let id = self.table.find(request, 0).ok_or(Omission::NullPeer)?;
+        let waiting = self.table.get(id).is_some_and(|entry| entry.active && entry.is_visible());
+        if done || !waiting {
+            return Err(Omission::Local);
+        }
+        stream.write(&Event::Test(Quantifier::Single, None));
+        Ok(())
     }
 }
 
-/// An end of a chain.
-#[derive(Clone, Copy)]
-enum End {
-    Oldest,
-    Newest,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SHARED: usize = 0x1000;
-
-    fn message(tag: i32) -> RequestKind {
-        RequestKind::Message { from: Some(Rank(0)), to: Rank(1), tag: Some(Tag(tag)), open: None }
-    }
-
-    fn add(requests: &mut Requests, handle: usize, place: usize) -> u32 {
-        requests.add(Request::from_raw(handle), place, message(0), false).0
-    }
-
-    fn take(requests: &mut Requests, handle: usize, place: usize) -> Option<u32> {
-        requests.take_out(Request::from_raw(handle), place).map(|id| id.0)
-    }
-
-    #[test]
-    fn a_handle_is_used_again_after_its_request() {
-        let mut requests = Requests::default();
-        for _ in 0..3 {
-            assert_eq!(add(&mut requests, 7, 0), 0);
-            assert_eq!(add(&mut requests, 8, 0), 1);
-            assert_eq!(requests.outstanding(), 2);
-            for handle in [7, 8] {
-                let id = take(&mut requests, handle, 99).unwrap();
-                requests.complete(RequestId(id));
-            }
-            assert_eq!(requests.outstanding(), 0);
-            assert_eq!(take(&mut requests, 7, 0), None);
-        }
-    }
-
-    #[test]
-    fn requests_with_one_handle_are_told_apart_by_place_and_else_by_age() {
-        let mut requests = Requests::default();
-        for place in 0..20 {
-            add(&mut requests, SHARED, place);
-        }
-        assert_eq!(take(&mut requests, SHARED, 3), Some(3));
-        assert_eq!(take(&mut requests, SHARED, 777), Some(0));
-        assert_eq!(take(&mut requests, SHARED, 19), Some(1), "too far to look");
-        // RequestKind a failed test took out is again where it was.
-        requests.put_in(RequestId(1));
-        requests.put_in(RequestId(0));
-        let rest: Vec<u32> = std::iter::from_fn(|| take(&mut requests, SHARED, 777)).collect();
-        assert_eq!(rest, [0, 1, 2].into_iter().chain(4..20).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn a_persistent_request_stays_until_it_is_removed() {
-        let mut requests = Requests::default();
-        let id = requests.add(Request::from_raw(5), 0, message(1), true);
-        assert_eq!(requests.outstanding(), 0);
-        for _ in 0..2 {
-            requests.start(id);
-            assert_eq!(requests.outstanding(), 1);
-            assert_eq!(take(&mut requests, 5, 0), Some(id.0));
-            requests.complete(id);
-            assert_eq!(requests.outstanding(), 0);
-        }
-        assert_eq!(requests.find(Request::from_raw(5), 0), Some(id));
-        requests.take_out(Request::from_raw(5), 0);
-        requests.remove(id);
-        assert_eq!(requests.find(Request::from_raw(5), 0), None);
-        assert_eq!(add(&mut requests, 6, 0), id.0);
-    }
-
-    #[test]
-    fn a_million_at_once_leave_nothing_behind() {
-        let mut requests = Requests::default();
-        const MANY: usize = 1_000_000;
-        for round in 0..2 {
-            for i in 0..MANY {
-                let handle = if i % 2 == 0 { SHARED } else { i };
-                assert_eq!(add(&mut requests, handle, 8 * i), i as u32, "round {round}");
-            }
-            assert_eq!(requests.outstanding() as usize, MANY);
-            for i in 0..MANY {
-                let handle = if i % 2 == 0 { SHARED } else { i };
-                let id = take(&mut requests, handle, 8 * i).unwrap();
-                requests.complete(RequestId(id));
-            }
-            assert!(requests.chains.0.values().all(|chain| chain.is_empty()));
-            assert!(requests.chains.0.capacity() <= 4 * MANY);
-            assert_eq!((requests.outstanding(), requests.entries.len()), (0, MANY));
-        }
-    }
+fn matched(ranks: &Ranks, matched: Match) -> Option<(Rank, Tag)> {
+    Some((ranks.get(matched.source)?, Tag(matched.tag)))
 }

@@ -1,19 +1,42 @@
 //! The events of a rank on their way to the sink: the thread of each, the thread's computation before it, and the
-//! annotations of an extended trace.
+//! annotations of an extended trace. Calls that become no event are counted.
+
+use std::collections::BTreeMap;
+use std::mem::ManuallyDrop;
 
 use rustc_hash::FxHashSet;
-use titr_common::event::{Annotation, CallSiteId, Event, Mark, ThreadId};
+use titr_common::event::{Annotation, CallSiteId, Event, Mark, Other, Rank, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::Instructions;
+use titr_config::Part;
 use titr_wrappers::Function;
 
-use super::RecorderOptions;
+use super::Outcome;
 use super::explanation::Explanation;
 use super::id_pool::IdPool;
+use super::omitted_calls::OmittedCalls;
 use super::part::{Admission, PartGate};
+use super::type_sizes::Volumes;
 use crate::call_sites::CallSites;
 use crate::counter::{Precision, Rounding};
+use crate::process_time::ProcessClock;
 use crate::sink::Sink;
+use crate::stderr::log;
+
+/// The settings of a recorder.
+#[derive(Clone)]
+pub struct RecorderOptions {
+    /// The precision of the counted computation.
+    pub precision: Precision,
+    /// Whether to print at the end the words that each function was recorded as.
+    pub explains: bool,
+    /// The call sites, if they are recorded.
+    pub call_sites: Option<&'static CallSites>,
+    /// The clocks of the process, if they are known.
+    pub process: Option<&'static ProcessClock>,
+    /// The part of the program to be traced.
+    pub part: Part,
+}
 
 /// The event stream of one rank.
 pub(super) struct EventStream {
@@ -34,6 +57,9 @@ pub(super) struct EventStream {
     explanation: Option<Explanation>,
     /// The gate before the sink, if only a part of the program is traced.
     part: Option<PartGate>,
+    omitted: OmittedCalls,
+    /// The clocks of the process, if they are known.
+    process: Option<&'static ProcessClock>,
     /// Whether everything is written, without call sites, annotations and explanations.
     is_plain: bool,
 }
@@ -59,7 +85,7 @@ impl ComputeAccumulator {
 impl EventStream {
     /// A stream into a sink.
     pub(super) fn new(sink: Sink, options: RecorderOptions) -> Self {
-        let RecorderOptions { precision, explains, call_sites, part, .. } = options;
+        let RecorderOptions { precision, explains, call_sites, process, part } = options;
         let part = PartGate::new(part);
         Self {
             sink,
@@ -73,6 +99,8 @@ impl EventStream {
             explanation: explains.then(Explanation::default),
             is_plain: !explains && call_sites.is_none() && part.is_none(),
             part,
+            omitted: OmittedCalls::default(),
+            process,
         }
     }
 
@@ -131,6 +159,18 @@ impl EventStream {
         }
         let work = self.take_computed();
         self.sink.record_after(self.thread, work, event);
+    }
+
+    /// Writes an event that owns no memory. The event is never dropped: its destructor would take time to find that
+    /// there is nothing to free.
+    #[inline]
+    pub(super) fn write_unowning(&mut self, event: Event) {
+        self.write(&ManuallyDrop::new(event));
+    }
+
+    /// Writes a call of `function` that no specific event describes.
+    pub(super) fn write_other(&mut self, function: &Function, (sent, received): Volumes) {
+        self.write(&Event::Other(Other { function: function.name().into(), sent, received }));
     }
 
     /// Writes an event with its call site and its annotations.
@@ -214,17 +254,34 @@ impl EventStream {
         self.computed.get_mut(self.thread.0 as usize).and_then(ComputeAccumulator::take)
     }
 
+    /// Ends a call of `function`, which the events since the last call belong to; counts it if it has become no event.
+    #[inline]
+    pub(super) fn end_call(&mut self, function: &'static Function, outcome: Outcome) {
+        if let Err(why) = outcome {
+            self.omitted.count(function, why);
+        }
+        self.explain(function);
+    }
+
     /// Declares that the events since the last call belong to a call of `function`.
     #[inline]
-    pub(super) fn end_call(&mut self, function: &Function) {
+    pub(super) fn explain(&mut self, function: &Function) {
         if let Some(explanation) = &mut self.explanation {
             explanation.end_call(function);
         }
     }
 
-    /// The computation of the threads in all.
-    pub(super) fn computed(&self) -> Instructions {
-        Instructions(self.computed.iter().map(|thread| thread.total.0 + thread.computed.0).sum())
+    /// Objects of the program, by their files, call these functions and are not seen to.
+    pub(super) fn unseen(&mut self, functions: BTreeMap<String, Vec<String>>) {
+        for (file, functions) in functions {
+            if self.sink.rank() == Rank(0) {
+                log(format_args!(
+                    "not traced: {file} was opened with RTLD_DEEPBIND and calls the MPI library past titr: {}",
+                    functions.join(", ")
+                ));
+            }
+            self.omitted.unseen(&file, functions);
+        }
     }
 
     /// Hands over the recorded events for writing; false if that is not possible at the moment.
@@ -235,25 +292,38 @@ impl EventStream {
     /// Hands over the recorded events and the rank's entry, which `complete` may add to; false if that is not possible
     /// at the moment.
     pub(super) fn close(&mut self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> bool {
-        let Self { sink, computed, call_sites, .. } = self;
+        let Self { sink, computed, call_sites, omitted, process, .. } = self;
         sink.close(ended, |entry| {
-            entry.threads = computed.len() as u32;
-            entry.modules = call_sites.as_ref().map_or(Vec::new(), |(sites, _)| sites.modules());
+            describe(entry, computed, call_sites.as_ref(), omitted, *process);
             complete(entry);
         })
     }
 
     /// Ends the stream. Returns the rank's entry, which `complete` may add to, unless there is no thread to write it.
     pub(super) fn finish(self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> Option<RankEntry> {
-        let Self { sink, computed, explanation, call_sites, part, .. } = self;
+        let Self { sink, computed, explanation, call_sites, part, omitted, process, .. } = self;
         if let Some(explanation) = &explanation {
             explanation.log(sink.rank());
         }
         sink.finish(ended, |entry| {
-            entry.threads = computed.len() as u32;
+            describe(entry, &computed, call_sites.as_ref(), &omitted, process);
             entry.part = part.map(|part| part.calls());
-            entry.modules = call_sites.map_or(Vec::new(), |(sites, _)| sites.modules());
             complete(entry);
         })
     }
+}
+
+/// Completes a rank's entry in the manifest with what the stream knows.
+fn describe(
+    entry: &mut RankEntry,
+    threads: &[ComputeAccumulator],
+    call_sites: Option<&(&'static CallSites, FxHashSet<(ThreadId, CallSiteId)>)>,
+    omitted: &OmittedCalls,
+    process: Option<&'static ProcessClock>,
+) {
+    let computed = threads.iter().map(|thread| thread.total.0 + thread.computed.0).sum();
+    entry.threads = threads.len() as u32;
+    entry.modules = call_sites.map_or(Vec::new(), |(sites, _)| sites.modules());
+    entry.process_time = process.and_then(|process| process.measure(computed));
+    omitted.complete(entry);
 }

@@ -1,9 +1,12 @@
-//! A cache of the size of the last datatype, because consecutive calls often have the same datatype.
+//! The volume of data, from its datatype and the number of its elements. A cache has the size of the last datatype,
+//! because consecutive calls often have the same one.
 
 use titr_common::units::Bytes;
 use titr_wrappers::argument::{Count, Datatype};
+use titr_wrappers::pmpi;
 
-use super::Recorder;
+/// The bytes that a call sends, and those that it receives.
+pub(crate) type Volumes = (Bytes, Bytes);
 
 /// The last datatype looked up, and its size.
 #[derive(Debug, Default)]
@@ -27,7 +30,7 @@ impl TypeSizes {
 
     #[cold]
     fn ask(&mut self, datatype: Datatype) -> Bytes {
-        let element = Recorder::element(datatype);
+        let element = element(datatype);
         self.0 = Some((datatype, element));
         element
     }
@@ -36,4 +39,14 @@ impl TypeSizes {
     pub(super) fn forget(&mut self) {
         self.0 = None;
     }
+}
+
+/// The volume of `count` elements.
+pub(super) fn volume(count: Count, datatype: Datatype) -> Bytes {
+    element(datatype).times(count.get())
+}
+
+/// The volume of one element.
+pub(super) fn element(datatype: Datatype) -> Bytes {
+    Bytes(pmpi::type_size(datatype).unwrap_or(0))
 }

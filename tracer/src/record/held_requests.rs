@@ -1,0 +1,71 @@
+//! The requests of a completion call, from before the call until it has returned, and the matches that it discloses.
+
+use titr_common::event::RequestId;
+use titr_wrappers::argument::Request;
+use titr_wrappers::pmpi;
+
+use super::completion_call::CompletionCall;
+use super::message_args::Match;
+
+/// The requests of a completion call, taken out of the table for as long as the call may complete them.
+#[derive(Debug, Default)]
+pub(crate) struct HeldRequests {
+    /// The requests in the order of the call. `None` for a null handle, an inactive request, or a request of a call that is
+    /// not recorded.
+    pub(super) ids: Vec<Option<RequestId>>,
+    /// The completed requests where not all are: the index, the request, and the index of its status.
+    pub(super) done: Vec<(usize, RequestId, usize)>,
+    /// Whether only the status of a request will contain its match.
+    pub(super) is_open: bool,
+    /// Whether an event may refer to a request.
+    pub(super) is_visible: bool,
+}
+
+impl HeldRequests {
+    /// Forgets the requests of the last call.
+    pub(crate) fn clear(&mut self) {
+        self.ids.clear();
+        (self.is_open, self.is_visible) = (false, false);
+    }
+
+    /// The handles of the requests in progress.
+    pub(crate) fn active(&self, call: &CompletionCall<'_>) -> Vec<Request> {
+        let mut active = Vec::new();
+        let mut ids = self.ids.iter();
+        call.each_request(|handle, _| active.extend(ids.next().is_some_and(Option::is_some).then_some(handle)));
+        active
+    }
+
+    /// The request at `index` is completed.
+    pub(super) fn done(&mut self, index: usize, status: usize) {
+        if let Some(id) = self.ids.get_mut(index).and_then(Option::take) {
+            self.done.push((index, id, status));
+        }
+    }
+}
+
+/// The source of the matches of receives.
+pub(super) enum Matches<'a, 'c> {
+    /// In the statuses of a call.
+    Of(&'a CompletionCall<'c>),
+    /// A saved list of them.
+    Kept(&'a [Option<Match>]),
+}
+
+impl Matches<'_, '_> {
+    /// The match at `index`.
+    pub(super) fn get(&self, index: usize) -> Option<Match> {
+        match self {
+            Self::Of(call) => call.status(index).map(Match::from),
+            Self::Kept(matches) => matches.get(index).copied().flatten(),
+        }
+    }
+
+    /// Whether the request at `index` was cancelled before it had a match. With saved matches, nothing is cancelled.
+    pub(super) fn is_cancelled(&self, index: usize) -> bool {
+        match self {
+            Self::Of(call) => call.status(index).is_some_and(|status| pmpi::is_cancelled(&status)),
+            Self::Kept(_) => false,
+        }
+    }
+}

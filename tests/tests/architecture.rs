@@ -55,9 +55,6 @@ const TABLE: &str = "\
 | --- |
 ";
 
-/// How a documentation comment must not begin: each is read alone, in a tooltip.
-const OPENINGS: [&str; 6] = ["What", "Those", "The same", "Likewise", "It is", "One that"];
-
 /// Lines of a file at most.
 const LONGEST: usize = 400;
 
@@ -246,33 +243,6 @@ fn no_files_import_each_other() {
 /// Fails where a crate breaks a rule; `broken` lists the places.
 fn no_crate(broken: impl Fn(&Crate) -> Vec<String>) {
     complain(&CRATES.iter().flat_map(|(_, source)| broken(source)).collect::<Vec<_>>());
-}
-
-#[test]
-fn comments_can_be_read_alone() {
-    no_crate(|source| {
-        let mut broken = Vec::new();
-        for file in source.files.values() {
-            let text = fs::read_to_string(&file.path).unwrap();
-            let mut inside = false;
-            for (line, text) in (1..).zip(text.lines()) {
-                let comment = ["///", "//!"].iter().find_map(|mark| text.trim_start().strip_prefix(mark));
-                if let (false, Some(comment)) = (inside, comment) {
-                    let begins = |opening: &&str| {
-                        comment
-                            .trim_start()
-                            .strip_prefix(*opening)
-                            .is_some_and(|rest| !rest.starts_with(char::is_alphabetic))
-                    };
-                    if OPENINGS.iter().any(begins) {
-                        broken.push(format!("{}:{line}:{comment}", shown(&file.path)));
-                    }
-                }
-                inside = comment.is_some();
-            }
-        }
-        broken
-    });
 }
 
 #[test]

@@ -14,8 +14,11 @@
 //! call, and [`Counter::stop`], on the way into the next. Other threads, including the flush thread, have counters of
 //! their own.
 
+#[cfg(test)]
+mod bounds;
 mod clock;
 mod cpu;
+mod extrapolation;
 pub mod hook_overhead;
 #[cfg(feature = "papi")]
 mod papi;
@@ -320,8 +323,6 @@ fn papi_is_taken() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use titr_test_support::assert_settles;
-
     use super::*;
 
     fn choose(counter: CounterChoice) -> Result<Source, CounterError> {
@@ -361,17 +362,14 @@ mod tests {
         }
     }
 
+    /// Fails if the rate is not applied, or is applied per another unit of time.
     #[test]
     fn cpu_time_is_worth_its_rate() {
         let source = choose(CounterChoice::Cpu).unwrap();
-        let mut counter = source.open();
-        assert_settles(0.95..=1.05, || {
-            counter.start();
-            let begun = clock::thread_ns();
-            while clock::thread_ns() < begun + 50e6 {}
-            counter.stop().0 / (2.0 * (clock::thread_ns() - begun))
-        });
         assert_eq!(source.describe().rate, Some(2e9));
+        let exact = Source { kind: Kind::Cpu { rate: 2e9, calibration: None }, ..source };
+        let (volume, bounds) = bounds::measure(&mut exact.open(), Counter::start, |counter| counter.stop().0);
+        assert!((2.0 * bounds.least..=2.0 * bounds.most).contains(&volume), "{volume} {bounds:?}");
     }
 
     #[test]

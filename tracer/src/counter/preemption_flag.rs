@@ -130,6 +130,10 @@ fn area() -> Option<*const u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
     use titr_test_support::cannot_run;
 
     use super::*;
@@ -144,6 +148,75 @@ mod tests {
         }
         let other = std::thread::spawn(|| PreemptionFlag::of_this_thread().is_some_and(|other| other.works()));
         assert!(other.join().unwrap());
+    }
+
+    /// The number of times that the calling thread left its core.
+    fn switches() -> i64 {
+        // SAFETY: the structure is a live local, and any bits are numbers.
+        unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
+            usage.ru_nvcsw + usage.ru_nivcsw
+        }
+    }
+
+    /// Three other threads compete for the core until the thread was off it a few times. Fails if the flag is not shared with
+    /// the kernel, or if the kernel tells of sleep only.
+    #[test]
+    fn a_thread_is_told_that_it_was_preempted() {
+        let Some(flag) = PreemptionFlag::of_this_thread() else {
+            return cannot_run("this thread has no restartable sequences");
+        };
+        if !flag.works() {
+            return cannot_run("this kernel does not clear a restartable sequence when a thread sleeps");
+        }
+        with_competitors(3, || {
+            let flag = PreemptionFlag::of_this_thread().unwrap();
+            let mut preempted = 0;
+            while preempted < 10 {
+                flag.set();
+                let before = switches();
+                (0..1000).for_each(|step| _ = std::hint::black_box(step));
+                let after = switches();
+                if after > before {
+                    preempted += 1;
+                    assert!(!flag.holds());
+                }
+            }
+        });
+    }
+
+    fn pin(core: usize) {
+        // SAFETY: the set is a live local; 0 is the calling thread.
+        unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(core, &mut set);
+            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set);
+        }
+    }
+
+    /// Runs `test` on a thread of its own that shares a core with others.
+    fn with_competitors(competitors: usize, test: impl FnOnce() + Send + 'static) {
+        // SAFETY: takes nothing, returns a number.
+        let core = unsafe { libc::sched_getcpu() } as usize;
+        let stop = Arc::new(AtomicBool::new(false));
+        let busy = |stop: Arc<AtomicBool>| {
+            move || {
+                pin(core);
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            }
+        };
+        let competitors: Vec<_> = (0..competitors).map(|_| thread::spawn(busy(stop.clone()))).collect();
+        let outcome = thread::spawn(move || {
+            pin(core);
+            test();
+        })
+        .join();
+        stop.store(true, Ordering::Relaxed);
+        competitors.into_iter().for_each(|thread| thread.join().unwrap());
+        outcome.unwrap();
     }
 
     #[test]

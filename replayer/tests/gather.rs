@@ -103,7 +103,7 @@ fn parts_on_other_hosts_are_fetched() {
     assert!(gather(&["a:../all.tar", "-o", "again.tar"]).ends_with("[0]"));
 
     let shown = gather(&["a", "c:it's", "-o", "never.tar"]);
-    assert!(shown.contains("c:it's: 'sh rsh c tar -cf - -C 'it'\\''s' .' failed (exit status: "), "{shown}");
+    assert!(shown.contains("c:it's: 'sh rsh c tar -cf - -C \"it's\" .' failed (exit status: "), "{shown}");
     assert!(shown.ends_with("[1]") && !folder.path().join("never.tar").exists(), "{shown}");
     let left = fs::read_dir(folder.path()).unwrap().filter_map(Result::ok);
     assert_eq!(left.filter(|entry| entry.file_name().to_string_lossy().starts_with('.')).count(), 0);

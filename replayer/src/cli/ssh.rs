@@ -51,14 +51,13 @@ fn folder_beside(output: &Path) -> Result<TempDir, TraceError> {
 
 /// Writes a directory, packed, or an archive as it is.
 fn fetch(shell: &str, host: &str, remote: &str, local: &Path) -> Result<(), String> {
-    // In single quotes nothing means anything to a shell but these themselves.
-    let quoted = format!("'{}'", remote.replace('\'', r"'\''"));
+    let quoted = shlex::try_quote(remote).map_err(|error| error.to_string())?;
     let is_archive = Path::new(remote).extension() == Some(OsStr::new("tar"));
     let script = if is_archive { format!("cat -- {quoted}") } else { format!("tar -cf - -C {quoted} .") };
-    let mut words = shell.split_whitespace();
+    let mut words = shlex::split(shell).ok_or("--rsh has a quote that is not closed")?.into_iter();
     let program = words.next().ok_or("--rsh is empty")?;
     let file = File::create_new(local).map_err(|error| format!("{}: {error}", local.display()))?;
-    let status = Command::new(program)
+    let status = Command::new(&program)
         .args(words)
         .args([host, &script])
         .stdin(Stdio::null())

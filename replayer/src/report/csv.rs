@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use csv::WriterBuilder;
 use serde::Serialize;
@@ -14,28 +14,27 @@ use titr_simulation::result::{LinkUse, NetworkName, Packets};
 use titr_simulation::traffic::{MeasuredPoint, TrafficResult};
 use titr_simulation::triggered::TriggeredResult;
 
-use super::{Form, Renderer, Results};
+use super::Results;
 
-/// The option `--csv`.
-pub(super) const CSV: Form = Form {
-    option: "csv",
-    help: "Also writes tables into this directory: CSV files of the summary, ranks, links, channels and hops, or of the points \
-           of a curve",
-    renderer: Renderer::Save {
-        place: "DIRECTORY",
-        files: |directory| TABLES.iter().map(|name| directory.join(name)).collect(),
-        save: |results, directory| {
-            let mut tables = Tables::begin(directory)?;
-            match results {
-                Results::Simulation(result) => of_simulation(result, &mut tables),
-                Results::Traffic(result) => of_traffic(result, &mut tables),
-                Results::Triggered(result) => of_triggered(result, &mut tables),
-                Results::Variations(result) => tables.add(SUMMARY, result.variations.iter().map(row)),
-            }?;
-            tables.finish()
-        },
-    },
-};
+/// The files that may be written into `directory`.
+pub fn files(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    TABLES.iter().map(|name| directory.join(name))
+}
+
+/// Writes the tables of `results` into `directory`.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn write(results: Results, directory: &Path) -> io::Result<()> {
+    let mut tables = Tables::begin(directory)?;
+    match results {
+        Results::Simulation(result) => of_simulation(result, &mut tables),
+        Results::Traffic(result) => of_traffic(result, &mut tables),
+        Results::Triggered(result) => of_triggered(result, &mut tables),
+        Results::Variations(result) => tables.add(SUMMARY, result.variations.iter().map(row)),
+    }?;
+    tables.finish()
+}
 
 /// The names of all tables.
 const TABLES: [&str; 6] = [SUMMARY, RANKS, LINKS, HOPS, CHANNELS, POINTS];

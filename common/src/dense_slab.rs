@@ -6,23 +6,19 @@
 
 use std::ops::{Index, IndexMut};
 
+use crate::bit_set::BitSet;
+
 /// Entries by key, which is free again once the entry is removed.
 #[derive(Clone, Debug)]
 pub struct DenseSlab<T> {
     entries: Vec<Option<T>>,
-    free: FreeKeys,
-}
-
-/// The free keys of those that were in use before: a bit for each, a bit for each word of these that is not zero, and
-/// so on up to a single word.
-#[derive(Clone, Debug, Default)]
-struct FreeKeys {
-    levels: Vec<Vec<u64>>,
+    /// The free keys among those that were in use before.
+    free: BitSet,
 }
 
 impl<T> Default for DenseSlab<T> {
     fn default() -> Self {
-        Self { entries: Vec::new(), free: FreeKeys::default() }
+        Self { entries: Vec::new(), free: BitSet::default() }
     }
 }
 
@@ -31,13 +27,13 @@ impl<T> DenseSlab<T> {
     #[inline]
     #[must_use]
     pub fn vacant_key(&self) -> usize {
-        self.free.lowest().unwrap_or(self.entries.len())
+        self.free.first().unwrap_or(self.entries.len())
     }
 
     /// Adds an entry, and returns its key.
     #[inline]
     pub fn insert(&mut self, entry: T) -> usize {
-        match self.free.take_lowest() {
+        match self.free.pop_first() {
             Some(key) => {
                 self.entries[key] = Some(entry);
                 key
@@ -56,7 +52,7 @@ impl<T> DenseSlab<T> {
     #[inline]
     pub fn remove(&mut self, key: usize) -> T {
         let Some(entry) = self.entries[key].take() else { absent(key) };
-        self.free.add(key);
+        self.free.insert(key);
         entry
     }
 
@@ -93,66 +89,6 @@ impl<T> IndexMut<usize> for DenseSlab<T> {
 #[allow(clippy::panic, reason = "as the index of a vector does")]
 fn absent(key: usize) -> ! {
     panic!("there is no entry {key}")
-}
-
-impl FreeKeys {
-    #[inline]
-    fn lowest(&self) -> Option<usize> {
-        let top = *self.levels.last()?.first()?;
-        (top != 0)
-            .then(|| self.levels.iter().rev().fold(0, |word, level| word * 64 + level[word].trailing_zeros() as usize))
-    }
-
-    #[inline]
-    fn take_lowest(&mut self) -> Option<usize> {
-        let lowest = self.lowest()?;
-        let mut at = lowest;
-        for level in &mut self.levels {
-            let word = &mut level[at / 64];
-            *word &= !(1 << (at % 64));
-            if *word != 0 {
-                break;
-            }
-            at /= 64;
-        }
-        Some(lowest)
-    }
-
-    #[inline]
-    fn add(&mut self, key: usize) {
-        if self.levels.first().is_none_or(|level| level.len() <= key / 64) {
-            self.grow(key);
-        }
-        let mut at = key;
-        for level in &mut self.levels {
-            let word = &mut level[at / 64];
-            let was_empty = *word == 0;
-            *word |= 1 << (at % 64);
-            if !was_empty {
-                break;
-            }
-            at /= 64;
-        }
-    }
-
-    /// Makes room for `key`.
-    #[cold]
-    fn grow(&mut self, key: usize) {
-        let mut words = key / 64 + 1;
-        for level in &mut self.levels {
-            level.resize(words.max(level.len()), 0);
-            words = level.len().div_ceil(64);
-        }
-        while self.levels.last().is_none_or(|level| level.len() > 1) {
-            let below = self.levels.last();
-            let words = below.map_or(words, |below| below.len().div_ceil(64));
-            let mut level = vec![0; words];
-            for (at, _) in below.iter().flat_map(|below| below.iter()).enumerate().filter(|(_, word)| **word != 0) {
-                level[at / 64] |= 1 << (at % 64);
-            }
-            self.levels.push(level);
-        }
-    }
 }
 
 #[cfg(test)]

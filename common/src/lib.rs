@@ -2,6 +2,7 @@
 //! Nothing here links an MPI library or simulates; `collectives::library` has the rules by which MPI libraries choose
 //! algorithms.
 
+pub mod bit_set;
 pub mod collectives;
 pub mod dense_slab;
 pub mod event;

@@ -1,81 +1,32 @@
 //! Ids that are assigned lowest first, so that a loop of the program uses the same ids in each iteration.
 
-/// Numbers in a word.
-const WORD: u32 = u64::BITS;
+use titr_common::bit_set::BitSet;
 
 /// Gives out the lowest number that is free.
 #[derive(Debug, Default)]
 pub(super) struct IdPool {
-    /// A bit for each of the first numbers, which are all that most programs need: set where it is taken.
-    first: u64,
-    /// The numbers from [`WORD`] on: a bit for each, a bit for each word of these that says whether all in it are taken, and
-    /// so on up to a single word. A million numbers are four levels.
-    levels: Vec<Vec<u64>>,
+    /// The numbers that were given back.
+    free: BitSet,
+    /// The lowest number that was never taken.
+    next: u32,
 }
 
 impl IdPool {
     #[inline]
     pub(super) fn take(&mut self) -> u32 {
-        if self.first == u64::MAX {
-            return WORD + self.take_beyond();
+        match self.free.pop_first() {
+            Some(number) => number as u32,
+            None => {
+                self.next += 1;
+                self.next - 1
+            }
         }
-        let number = self.first.trailing_ones();
-        self.first |= 1 << number;
-        number
     }
 
     /// Gives back a number that was taken.
     #[inline]
     pub(super) fn give(&mut self, number: u32) {
-        match number.checked_sub(WORD) {
-            None => self.first &= !(1 << number),
-            Some(beyond) => self.give_beyond(beyond),
-        }
-    }
-
-    #[cold]
-    fn take_beyond(&mut self) -> u32 {
-        let number = self.lowest();
-        let mut index = number;
-        for level in &mut self.levels {
-            let Some(word) = level.get_mut((index / WORD) as usize) else { break };
-            *word |= 1 << (index % WORD);
-            if *word != u64::MAX {
-                break;
-            }
-            index /= WORD;
-        }
-        number
-    }
-
-    #[cold]
-    fn give_beyond(&mut self, number: u32) {
-        let mut index = number;
-        for level in &mut self.levels {
-            let Some(word) = level.get_mut((index / WORD) as usize) else { break };
-            let was_full = *word == u64::MAX;
-            *word &= !(1 << (index % WORD));
-            if !was_full {
-                break;
-            }
-            index /= WORD;
-        }
-    }
-
-    /// The number whose bit is the first clear one on the way down; there is room for it afterwards.
-    fn lowest(&mut self) -> u32 {
-        if self.levels.last().is_none_or(|top| top.first() == Some(&u64::MAX)) {
-            // All ids of the levels are taken, as the new top records.
-            self.levels.push(vec![u64::from(!self.levels.is_empty())]);
-        }
-        let mut index = 0;
-        for level in self.levels.iter_mut().rev() {
-            if level.len() == index as usize {
-                level.push(0);
-            }
-            index = index * WORD + level.get(index as usize).map_or(0, |word| word.trailing_ones());
-        }
-        index
+        self.free.insert(number as usize);
     }
 }
 

@@ -1,7 +1,6 @@
 //! Kernels send what their definitions say, to the message, and their traces are sound.
 
 use crate::support::command::{Folder, TITR, TITR_REPLAY};
-use crate::support::machine::{mpi, run};
 use proptest::prelude::*;
 use titr_common::collectives::{CallMode, Library, Selection};
 use titr_common::event::{CollectiveKind, Event};
@@ -11,6 +10,7 @@ use titr_replayer::generate::{
     AllToAll, Butterfly, Kernel, Pause, Random, Schedule, Star, StarKind, Stencil, Tree, Wavefront, grid, program,
 };
 use titr_replayer::schedule::{Example, Outline};
+use titr_test_machine::{mpi, run};
 
 const BYTES: Bytes = Bytes(20_000); // Sends wait for their receives.
 

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use crate::support::command::{Folder, TITR, TITR_REPLAY, here};
-use crate::support::machine::{events, finishes, mpi, run};
 use titr_common::event::{Event, Rank};
 use titr_common::trace::encounter::{Encounter, Runs, Side};
 use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
@@ -11,6 +10,7 @@ use titr_common::trace::{Manifest, StreamWriter};
 use titr_common::units::{Quantity, Seconds};
 use titr_formats::input;
 use titr_platform::{Mpi, Spawn};
+use titr_test_machine::{events, finishes, mpi, run};
 
 /// The encounter of the ranks `members` with those that they call `remote`, whose link the first of them knows.
 fn met(side: Side, link: &str, members: &[u32], remote: &[u32], at: u64) -> Encounter {

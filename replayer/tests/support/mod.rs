@@ -2,5 +2,4 @@
 
 pub mod browser;
 pub mod command;
-pub mod machine;
 pub mod schema;

@@ -1,8 +1,8 @@
-//! The time of MPI calls, each case computed by hand on the machine of [`crate::support::machine`].
+//! The time of MPI calls, each case computed by hand on the machine of [`titr_test_machine`].
 
-use crate::support::machine::{events, finishes, micros, mpi, run};
 use titr_common::units::{Bytes, Seconds};
 use titr_platform::{EagerTransfer, Mpi, Overhead, OverheadStep};
+use titr_test_machine::{events, finishes, micros, mpi, run};
 
 /// When each of two ranks is done, in microseconds.
 fn two(trace: &str) -> Vec<f64> {

@@ -6,27 +6,29 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::support::machine::events;
+use crate::packet_links::file;
 use titr_network::topology::HostId;
 use titr_platform::Platform;
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, Outcome, replay};
+use titr_test_machine::events;
 use titr_workload::Workload;
 
 /// Picoseconds: 4 bytes at 10 Gbit/s.
 const CYCLE: u64 = 3200;
 
 fn machine(overrides: &[&str]) -> Platform {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/packet.toml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/packet.toml");
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
     Platform::load(&path, &overrides).unwrap()
 }
 
 /// Two switches of 4 hosts with two cores each.
 fn tree(overrides: &[&str]) -> Platform {
-    let folder = crate::support::command::Folder::new();
-    let path = folder.file(
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(
+        &folder,
         "tree.toml",
         "schema = 1\nhosts.speed = \"1 Ginstr/s\"\nhosts.cores = 2\ntopology.xgft = { m = [4, 2], w = [1, 1] }\n\
          network.model = \"packet\"\nnetwork.bandwidth = \"10 Gbit/s\"\n",
@@ -87,13 +89,15 @@ fn a_header_takes_its_part_of_each_packet() {
 /// both cables at a phit a cycle; three that meet at one host's cable take as long as one of three times the size.
 #[test]
 fn stars_of_every_kind_are_one_switch() {
-    let folder = crate::support::command::Folder::new();
-    let star = folder.file(
+    let folder = tempfile::tempdir().unwrap();
+    let star = file(
+        &folder,
         "star.toml",
         "schema = 1\nhosts = { count = 4, speed = \"1 Ginstr/s\" }\ntopology.star = {}\n\
          network = { model = \"packet\", bandwidth = \"10 Gbit/s\" }\nmpi.eager_transfer = \"at-once\"\n",
     );
-    let cluster = folder.file(
+    let cluster = file(
+        &folder,
         "cluster.xml",
         "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\
          <cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"0-3\" speed=\"1Gf\" bw=\"10Gbps\" lat=\"0s\"/></platform>",
@@ -106,9 +110,10 @@ fn stars_of_every_kind_are_one_switch() {
         writeln!(routes, "<route src=\"h{host}\" dst=\"switch\"><link_ctn id=\"l{host}\" direction=\"UP\"/></route>")
             .unwrap();
     }
-    let zone = folder.file(
+    let zone = file(
+        &folder,
         "zone.xml",
-        format!(
+        &format!(
             "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\
              <zone id=\"z\" routing=\"Floyd\">{hosts}<router id=\"switch\"/>{links}{routes}</zone></platform>"
         ),

@@ -1,12 +1,12 @@
 //! Background communication with libraries that make progress in MPI calls only, and with progress threads: each case
-//! computed by hand on the machine of [`crate::support::machine`].
+//! computed by hand on the machine of [`titr_test_machine`].
 
 use std::path::Path;
 
-use crate::support::machine::{events, finishes, mpi, run, run_programs, threads};
 use titr_platform::{EagerTransfer, Mpi, Platform, Progress, Rendezvous};
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
+use titr_test_machine::{events, finishes, mpi, run, run_programs, threads};
 use titr_workload::Workload;
 
 fn calls() -> Mpi {

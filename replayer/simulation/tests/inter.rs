@@ -3,7 +3,6 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::support::machine::{events, finishes, mpi, run};
 use proptest::prelude::*;
 use titr_common::collectives::{Library, Selection};
 use titr_common::units::{Bytes, Speed};
@@ -12,6 +11,7 @@ use titr_platform::{Mpi, Platform};
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
+use titr_test_machine::{events, finishes, mpi, run};
 use titr_workload::Workload;
 
 /// An inter-communicator between the ranks below `first` and those from there to `ranks`.

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use crate::support::machine::{events, finishes, mpi};
 use titr_common::units::{Bandwidth, Bytes, Seconds, Speed};
 use titr_network::Network;
 use titr_network::flow::{Flow, FlowParameters, Preset};
@@ -15,6 +14,7 @@ use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
 use titr_storage::{DiskParameters, Service, Striping};
+use titr_test_machine::{events, finishes, mpi};
 use titr_workload::Workload;
 
 fn storage(servers: Servers) -> Storage {

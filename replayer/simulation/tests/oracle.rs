@@ -1,4 +1,4 @@
-//! Against SimGrid 3.32: the simulated time of every row of `data/simgrid/oracle.csv` is within 0.1 % of the time of
+//! Against SimGrid 3.32: the simulated time of every row of `oracle.csv` is within 0.1 % of the time of
 //! `smpirun -replay`, that of whole programs (the NAS Parallel Benchmarks) within 1 %. Both read the same XML. Reasons
 //! for differences are given here, and evidence for them in `docs/SIMGRID.md`.
 
@@ -43,7 +43,7 @@ fn here(path: &str) -> PathBuf {
 }
 
 fn data(path: &str) -> PathBuf {
-    here("tests/data/simgrid").join(path)
+    here("../tests/data/simgrid").join(path)
 }
 
 impl<'a> Row<'a> {
@@ -78,7 +78,7 @@ impl<'a> Row<'a> {
 
     fn simulated(&self) -> Result<f64, String> {
         let platform =
-            Platform::load(&here("platform/tests/data/simgrid/platforms").join(self.platform), &self.overrides())
+            Platform::load(&here("../platform/tests/data/simgrid/platforms").join(self.platform), &self.overrides())
                 .map_err(|error| error.to_string())?;
         let source = Trace::open(&self.trace()).map_err(|error| error.to_string())?;
         let hosts = platform.place(source.ranks()).map_err(|error| error.to_string())?.0.into_iter();

@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use crate::support::machine::events;
 use titr_platform::Platform;
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::{Causality, Core};
 use titr_simulation::replay::{Options, Outcome, replay};
+use titr_test_machine::events;
 use titr_workload::Workload;
 
 const ALL: [Causality; 3] = [Causality::None, Causality::Causal, Causality::Timed];
 
 /// A trace on the 64 hosts of `examples/packet.toml`, where a cycle is 3.2 ns.
 fn outcome(overrides: &[&str], causality: Causality, ranks: u32, trace: &str) -> Outcome<Breakdown> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/packet.toml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/packet.toml");
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
     let platform = Platform::load(&path, &overrides).unwrap();
     let core = |host| Core::on(&platform, host);

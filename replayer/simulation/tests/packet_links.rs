@@ -1,13 +1,14 @@
 //! Traces on routers with unequal links, in titr's platforms and SimGrid's: times computed by hand, and those of large
 //! messages compared with the flow model.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::support::machine::events;
+use tempfile::TempDir;
 use titr_platform::Platform;
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
+use titr_test_machine::events;
 use titr_workload::Workload;
 
 /// Hosts of two sites, which a slow and long link joins. All links are SimGrid's `SHARED`: the two directions share one.
@@ -41,6 +42,13 @@ const PLAIN: [&str; 7] = [
     "network.packet.output_queue=4",
 ];
 
+/// Writes a file into a folder.
+pub fn file(folder: &TempDir, name: &str, content: &str) -> PathBuf {
+    let path = folder.path().join(name);
+    std::fs::write(&path, content).unwrap();
+    path
+}
+
 /// Seconds that a trace takes on a platform.
 fn time(path: &Path, model: &str, ranks: u32, trace: &str) -> f64 {
     let model = [format!("network.model={model}")];
@@ -61,8 +69,8 @@ fn assert_close(one: f64, other: f64, part: f64, what: &str) {
 /// A message to the other site takes its bytes at the thin link's bandwidth, and the link's latency.
 #[test]
 fn a_message_over_a_thin_and_long_link() {
-    let folder = crate::support::command::Folder::new();
-    let sites = folder.file("sites.xml", SITES);
+    let folder = tempfile::tempdir().unwrap();
+    let sites = file(&folder, "sites.xml", SITES);
     for bytes in [64.0, 6400.0, 64e6] {
         let trace = format!("0 send 2 0 {bytes}\n2 recv 0 0 {bytes}\n1 init\n3 init");
         let expected = 20e-6 + bytes / 0.3e9;
@@ -75,15 +83,17 @@ fn a_message_over_a_thin_and_long_link() {
 /// Large messages take as long as in the flow model: alone, in pairs that share a link one way or both ways, and all at once.
 #[test]
 fn large_messages_take_as_long_as_flows() {
-    let folder = crate::support::command::Folder::new();
-    let sites = folder.file("sites.xml", SITES);
-    let star = folder.file(
+    let folder = tempfile::tempdir().unwrap();
+    let sites = file(&folder, "sites.xml", SITES);
+    let star = file(
+        &folder,
         "star.toml",
         "schema = 1\nhosts = { count = 4, speed = \"1 Ginstr/s\" }\n\
          topology.star.backbone = { bandwidth = \"3 GB/s\", latency = \"1 us\" }\n\
          network = { bandwidth = \"1 GB/s\", latency = \"0 s\", duplex = \"half\" }\n",
     );
-    let bus = folder.file(
+    let bus = file(
+        &folder,
         "bus.toml",
         "schema = 1\nhosts.speed = \"1 Ginstr/s\"\ntopology.star.backbone = { bandwidth = \"100 MB/s\", latency = \"0 s\" }\n\
          hosts.count = 4\nnetwork = { bandwidth = \"1 GB/s\", latency = \"0 s\" }\n",

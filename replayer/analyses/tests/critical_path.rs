@@ -1,18 +1,18 @@
-//! The critical path of programs whose times are computed by hand, on the machine of [`crate::support::machine`], and
+//! The critical path of programs whose times are computed by hand, on the machine of [`titr_test_machine`], and
 //! properties of the path of any program.
 
 use std::path::Path;
 
 use proptest::prelude::*;
 use titr_analyses::{AnalysedSimulation, ByKind, Parameter, RegionShare, SegmentShare, Sensitivity};
-use titr_common::units::{Bytes, Seconds};
-use titr_platform::{Mpi, Overhead, OverheadStep, Progress, Rendezvous};
+use titr_common::units::Seconds;
+use titr_platform::Mpi;
 use titr_simulation::parallel::Jobs;
 use titr_simulation::{Platform, Simulation, Trace};
 use titr_workload::Workload;
 
-use crate::properties::{RANKS, happening, protocol, trace};
-use crate::support::machine::{critical_path, events, micros, mpi, picoseconds, sum, threads};
+use titr_test_machine::programs::{RANKS, happening, library, overhead, trace};
+use titr_test_machine::{critical_path, events, micros, mpi, picoseconds, sum, threads};
 
 /// The parts of the path by rank and kind, and its length, in microseconds.
 fn path(ranks: u32, trace: &str, mpi: &Mpi) -> (f64, Vec<(u32, String, f64)>) {
@@ -108,7 +108,7 @@ fn sensitivities_are_parts_of_the_path() {
 /// terms of second order: a bandwidth of 1 % less takes 1.0101 % more time.
 #[test]
 fn replays_agree_with_sensitivities() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let trace = Trace::open(&folder.join("ring.txt")).unwrap();
     for (platform, checked) in [("cluster16.toml", 4), ("packet.toml", 2)] {
         let platform = Platform::load(&folder.join(platform), &[]).unwrap();
@@ -128,7 +128,7 @@ fn replays_agree_with_sensitivities() {
 /// the rate of the slowest of its links, so those to bandwidths do to within a percent.
 #[test]
 fn sensitivities_to_classes_of_links_add_up() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let trace = Trace::open(&folder.join("ring.txt")).unwrap();
     let torus = ["hosts.cores=1".to_owned(), "topology.torus.dims=[2, 2, 1]".to_owned()];
     for (file, settings, classes) in [
@@ -151,31 +151,6 @@ fn sensitivities_to_classes_of_links_add_up() {
             assert!((sum - all).abs() <= rest, "{found:#?}");
         }
     }
-}
-
-/// An overhead of so many seconds, whatever the size.
-fn overhead(seconds: f64) -> Overhead {
-    Overhead::new(vec![OverheadStep { above: Bytes(0), seconds: Seconds(seconds), seconds_per_byte: Seconds(0.0) }])
-}
-
-/// Libraries of each kind, with overheads or without.
-pub fn library() -> impl Strategy<Value = Mpi> {
-    let progress = prop::sample::select(vec![Progress::Thread, Progress::Calls]);
-    let rendezvous = prop::sample::select(vec![Rendezvous::ClearToSend, Rendezvous::Get]);
-    (protocol(), progress, rendezvous, any::<bool>(), any::<bool>()).prop_map(
-        |(mpi, progress, rendezvous, rendezvous_duplex, is_free)| {
-            let overhead = |seconds| if is_free { Overhead::default() } else { overhead(seconds) };
-            Mpi {
-                progress,
-                rendezvous,
-                rendezvous_duplex,
-                send_overhead: overhead(0.3e-6),
-                isend_overhead: overhead(0.7e-6),
-                recv_overhead: overhead(1.1e-6),
-                ..mpi
-            }
-        },
-    )
 }
 
 proptest! {

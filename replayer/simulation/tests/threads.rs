@@ -1,12 +1,12 @@
-//! Ranks whose threads call MPI, each case computed by hand on the machine of [`crate::support::machine`].
+//! Ranks whose threads call MPI, each case computed by hand on the machine of [`titr_test_machine`].
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::support::machine::{mpi, run_programs, run_workload, threads};
 use proptest::prelude::*;
 use titr_simulation::observe::Breakdown;
 use titr_simulation::replay::Outcome;
+use titr_test_machine::{mpi, run_programs, run_workload, threads};
 use titr_workload::Workload;
 
 /// When the last thread is done, in microseconds.
@@ -14,7 +14,7 @@ fn done(ranks: u32, trace: &str) -> f64 {
     let outcome = run_programs(threads(ranks, trace), &mpi()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!([outcome.warnings, outcome.approximations].concat(), [""; 0]);
     assert_eq!(outcome.events, trace.lines().filter(|line| !line.contains(" matched ")).count() as u64);
-    crate::support::machine::micros(outcome.simulated_time.seconds())
+    titr_test_machine::micros(outcome.simulated_time.seconds())
 }
 
 fn stuck(ranks: u32, trace: &str) -> String {
@@ -104,7 +104,7 @@ fn a_thread_whose_first_call_took_long_begins_at_the_standstill() {
                  1 init\n1 send 0 2 20000\n1 send 0 0 1000\n1 send 0 1 1000\n1 finalize";
     let outcome = run_programs(threads(2, trace), &mpi()).unwrap();
     // The large message leaves when both wait, at 4; the other two after its arrival at 26.
-    assert_eq!(crate::support::machine::micros(outcome.simulated_time.seconds()), 30.0);
+    assert_eq!(titr_test_machine::micros(outcome.simulated_time.seconds()), 30.0);
     assert_eq!((outcome.warnings.len(), outcome.approximations.len()), (0, 1), "{:?}", outcome.approximations);
 }
 

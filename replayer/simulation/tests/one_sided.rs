@@ -1,10 +1,10 @@
-//! The time of one-sided communication, each case computed by hand on the machine of [`crate::support::machine`].
+//! The time of one-sided communication, each case computed by hand on the machine of [`titr_test_machine`].
 
-use crate::support::machine::{events, finishes, mpi, run, run_programs, threads};
 use titr_common::units::Bytes;
 use titr_platform::{
     ActiveTarget, Fence, Flush, Implementation, Issue, LockAll, LockRequest, Mpi, OneSided, PassiveProgress, Posts,
 };
+use titr_test_machine::{events, finishes, mpi, run, run_programs, threads};
 
 /// Accesses set out in their calls and are acknowledged, nobody has to be in a call for them, and whatever only synchronises
 /// has no bytes: it takes 2 µs.

@@ -1,5 +1,7 @@
 //! The platforms in `examples/` have their intended meaning.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use std::path::Path;
 
 use titr_common::time::Time;
@@ -9,7 +11,7 @@ use titr_network::{Network, Transfer, TransferId};
 use titr_platform::{EagerTransfer, Platform};
 
 fn example(name: &str, overrides: &[&str]) -> Platform {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
     Platform::load(&path, &overrides).unwrap()
 }

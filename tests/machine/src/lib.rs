@@ -1,6 +1,8 @@
 //! Traces written in a test, on a machine whose times can be computed by hand: a message of *n* bytes takes 2 µs + *n*
 //! ns independent of other messages, and an instruction takes a nanosecond. Sends of fewer than 10,000 bytes are eager.
 
+pub mod programs;
+
 use std::sync::Arc;
 
 use titr_analyses::{ANALYSES, AnyAnalysis, CriticalPath, Findings, WaitFindings};
@@ -49,6 +51,10 @@ pub fn events(ranks: u32, trace: &str) -> Vec<Vec<Event>> {
     events
 }
 
+/// Replays a program, as [`run_workload`] does.
+///
+/// # Errors
+/// As [`replay`].
 pub fn run(events: Vec<Vec<Event>>, mpi: &Mpi) -> Result<Outcome<Breakdown>, ReplayError> {
     run_programs(events.into_iter().map(Vec::into_iter).collect(), mpi)
 }
@@ -80,11 +86,18 @@ pub fn threads(ranks: u32, trace: &str) -> Vec<Lines> {
     (0..ranks).map(lines).collect()
 }
 
+/// Replays the program of each rank, as [`run_workload`] does.
+///
+/// # Errors
+/// As [`replay`].
 pub fn run_programs<S: EventSource>(programs: Vec<S>, mpi: &Mpi) -> Result<Outcome<Breakdown>, ReplayError> {
     run_workload(Workload::new(programs), mpi)
 }
 
 /// Replays a workload, whose analyses add up to what it takes.
+///
+/// # Errors
+/// As [`replay`].
 pub fn run_workload<S: EventSource>(workload: Workload<S>, mpi: &Mpi) -> Result<Outcome<Breakdown>, ReplayError> {
     explained(workload.ranks(), |observer| observe(workload, mpi, observer))
 }
@@ -93,6 +106,9 @@ pub fn run_workload<S: EventSource>(workload: Workload<S>, mpi: &Mpi) -> Result<
 pub type Watched<'o> = (Breakdown, Vec<&'o mut dyn Observer>);
 
 /// The outcome of a replay that is watched by analyses as well, whose findings add up to what it takes.
+///
+/// # Errors
+/// As [`replay`].
 pub fn explained(
     ranks: usize,
     replay: impl for<'o> FnOnce(Watched<'o>) -> Result<Outcome<Watched<'o>>, ReplayError>,
@@ -116,6 +132,10 @@ fn analysis(name: &str, ranks: u32) -> Box<dyn AnyAnalysis> {
     (ANALYSES.iter().find(|kind| kind.name == name).unwrap().new)(ranks)
 }
 
+/// Replays a workload, watched by an observer.
+///
+/// # Errors
+/// As [`replay`].
 pub fn observe<S: EventSource, O: Observer>(
     workload: Workload<S>,
     mpi: &Mpi,

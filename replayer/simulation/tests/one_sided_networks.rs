@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use crate::support::machine::events;
 use proptest::prelude::*;
 use titr_common::units::{Bytes, Speed};
 use titr_network::topology::HostId;
@@ -12,6 +11,7 @@ use titr_platform::{
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::{Core, ReplayError};
 use titr_simulation::replay::{Options, Outcome, replay};
+use titr_test_machine::events;
 use titr_workload::Workload;
 
 const NETWORKS: [&str; 3] = ["ideal", "flow", "packet"];

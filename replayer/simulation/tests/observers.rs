@@ -1,11 +1,11 @@
-//! The callbacks of observers for receives, completions and collectives, on the machine of [`crate::support::machine`].
+//! The callbacks of observers for receives, completions and collectives, on the machine of [`titr_test_machine`].
 
-use crate::support::machine::{micros, mpi, observe, threads};
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 use titr_network::TransferId;
 use titr_platform::{Implementation, LockRequest, Mpi, OneSided, PassiveProgress};
 use titr_simulation::observe::{CollectiveCall, CollectiveId, Observer, OperationId, Receive, WindowWait};
+use titr_test_machine::{micros, mpi, observe, threads};
 use titr_workload::Workload;
 
 /// Writes down what it is told, with microseconds.

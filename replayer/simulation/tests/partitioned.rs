@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use crate::support::machine::{events, finishes, micros, mpi, run};
 use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::topology::HostId;
 use titr_platform::{Mpi, Overhead, OverheadStep, Partitioned, Platform};
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
+use titr_test_machine::{events, finishes, micros, mpi, run};
 use titr_workload::Workload;
 
 fn two(implementation: Partitioned, trace: &str) -> Vec<f64> {

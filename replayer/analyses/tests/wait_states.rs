@@ -1,4 +1,4 @@
-//! Wait states of programs whose times are computed by hand, on the machine of [`crate::support::machine`], and
+//! Wait states of programs whose times are computed by hand, on the machine of [`titr_test_machine`], and
 //! properties of those of any program.
 
 use proptest::prelude::*;
@@ -8,10 +8,9 @@ use titr_platform::{Mpi, Progress};
 use titr_simulation::observe::{Activity, Observer, OperationId, Waiter, Work};
 use titr_workload::Workload;
 
-use crate::critical_path::library;
-use crate::properties::{RANKS, happening, trace};
-use crate::support::machine::{events, micros, mpi, picoseconds, sum, threads, wait_states};
 use titr_common::event::Rank;
+use titr_test_machine::programs::{RANKS, happening, library, trace};
+use titr_test_machine::{events, micros, mpi, picoseconds, sum, threads, wait_states};
 
 /// A rank's waiting, by its pattern, in microseconds.
 type Wait = (u32, String, f64);
@@ -159,7 +158,7 @@ proptest! {
         let programs = || Workload::new(events(RANKS, &trace).into_iter().map(Vec::into_iter).collect());
         let found = wait_states(programs(), &mpi);
         let measured = Measured { work: Default::default(), finish: Default::default() };
-        let measured = crate::support::machine::observe(programs(), &mpi, measured).unwrap().observer;
+        let measured = titr_test_machine::observe(programs(), &mpi, measured).unwrap().observer;
         let mut waiting = [0; RANKS as usize];
         for rank in &found.ranks {
             waiting[rank.rank as usize] = picoseconds(rank.waiting);

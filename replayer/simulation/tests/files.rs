@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use crate::support::machine::{events, explained, finishes, mpi};
 use proptest::prelude::*;
 use titr_common::units::{Bandwidth, Bytes, Seconds, Speed};
 use titr_network::ideal::Ideal;
@@ -15,6 +14,7 @@ use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::{Causality, Core, ReplayError};
 use titr_simulation::replay::{Options, Outcome, replay};
 use titr_storage::{DiskParameters, Service};
+use titr_test_machine::{events, explained, finishes, mpi};
 use titr_workload::Workload;
 
 fn storage() -> Storage {
@@ -25,7 +25,7 @@ fn storage() -> Storage {
     Storage { disk, collective: independent, is_assumed: false, ..Storage::default() }
 }
 
-/// Replays a trace with `per_host` ranks at each host, on the machine of [`crate::support::machine`] otherwise.
+/// Replays a trace with `per_host` ranks at each host, on the machine of [`titr_test_machine`] otherwise.
 fn outcome(ranks: u32, per_host: u32, trace: &str, options: Options) -> Result<Outcome<Breakdown>, ReplayError> {
     let workload = Workload::new(events(ranks, trace).into_iter().map(Vec::into_iter).collect());
     let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };

@@ -57,6 +57,16 @@ fn a_receive_from_nobody_says_so_while_a_collective_is_under_way() {
     }
 }
 
+/// The members of a window, a file or two groups wait for each other inside the library, where no collective advances.
+#[test]
+fn collectives_advance_until_all_users_of_a_window_or_a_file_are_there() {
+    for family in Family::ALL {
+        let trace = extended(family, 5, "background_users.c");
+        assert_sound(&trace.path());
+        nothing_is_opaque(&trace.path());
+    }
+}
+
 /// MPICH gives the error of a request to the handler of the world.
 #[test]
 fn errors_of_messages_are_returned_while_a_collective_is_under_way() {

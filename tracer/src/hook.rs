@@ -216,7 +216,11 @@ fn extended(
             if let Some(makers) = shared.with(thread, |recorder, _| recorder.makers(call)).flatten() {
                 engine.meet(&makers);
             }
+            engine.meet_users(call);
             let success = engine.run(function, call, real);
+            if success {
+                engine.share(call);
+            }
             // At this point, because all its members are here, and no collective of it has to be executed yet.
             context = made_by(call).filter(|_| success).and_then(|new| engine.agree(new));
             success

@@ -5,9 +5,9 @@
 //! to come may be waiting for that work. The members therefore wait for each other here, where it advances, and call
 //! the library when all are present.
 
-use titr_common::event::CommId;
+use titr_common::event::{CommId, Rank};
 use titr_wrappers::argument::{Comm, Group};
-use titr_wrappers::pmpi;
+use titr_wrappers::pmpi::{self, Translation};
 
 use super::plan::Plan;
 use super::{Engine, Route};
@@ -23,6 +23,8 @@ pub enum Makers {
         id: CommId,
         /// The members.
         members: Ranks,
+        /// Another group that makes it with them.
+        others: Option<Others>,
     },
     /// The members of a group, who have given this tag.
     Some {
@@ -35,6 +37,19 @@ pub enum Makers {
     },
 }
 
+/// The group on the other side of an inter-communicator to be, which is known by its leader.
+#[derive(Clone, Copy)]
+pub struct Others {
+    /// The rank of this side's leader among its members.
+    pub leader: i32,
+    /// A communicator of both leaders.
+    pub peer: Comm,
+    /// The rank of the other leader in it.
+    pub other_leader: i32,
+    /// The tag that both sides have given.
+    pub tag: i32,
+}
+
 impl Engine {
     /// Waits until all who make a communicator are about to.
     pub fn meet(&self, makers: &Makers) {
@@ -42,15 +57,11 @@ impl Engine {
             return;
         }
         match makers {
-            Makers::All { comm, id, members } => {
-                let mut state = self.state();
-                let context = state.communicators.get(id).and_then(|communicator| communicator.context);
-                let exchange = context.and_then(|context| state.contexts.begin(context));
-                drop(state);
-                if let Some(exchange) = exchange
-                    && let Some(plan) = Plan::agreement(self.abi, self.rank, members, 0)
-                {
-                    self.carry_out(plan, Route::In(exchange), true);
+            Makers::All { comm, id, members, others } => {
+                self.meet_members(*id, members);
+                if let Some(others) = others {
+                    self.meet_other_leader(members, *others);
+                    self.meet_members(*id, members);
                 }
                 self.finish_duplications(*comm);
                 self.finish_duplications(self.abi.comm_world);
@@ -71,6 +82,36 @@ impl Engine {
                     self.finish_duplications(self.abi.comm_world);
                 }
             }
+        }
+    }
+
+    /// Waits until all members of a communicator are here.
+    fn meet_members(&self, id: CommId, members: &Ranks) {
+        let mut state = self.state();
+        let context = state.communicators.get(&id).and_then(|communicator| communicator.context);
+        let exchange = context.and_then(|context| state.contexts.begin(context));
+        drop(state);
+        if let Some(exchange) = exchange
+            && let Some(plan) = Plan::agreement(self.abi, self.rank, members, 0)
+        {
+            self.carry_out(plan, Route::In(exchange), true);
+        }
+    }
+
+    /// Has the leader of a group wait for that of the other group, whose members are then here, if both are in the world.
+    fn meet_other_leader(&self, members: &Ranks, Others { leader, peer, other_leader, tag }: Others) {
+        if members.get(leader) != Some(Rank(self.rank)) {
+            return;
+        }
+        let Some(Translation { local, remote }) = pmpi::translate(self.abi, peer, self.abi.comm_world) else { return };
+        let ranks = if remote.is_empty() { local } else { remote };
+        let other = usize::try_from(other_leader).ok().and_then(|rank| ranks.get(rank).copied().flatten());
+        let Some(other) = other.filter(|&other| other != self.rank) else { return };
+        let both = [Some(self.rank.min(other)), Some(self.rank.max(other))];
+        if let Some(both) = Ranks::new(&both, self.size)
+            && let Some(plan) = Plan::agreement(self.abi, self.rank, &both, 0)
+        {
+            self.carry_out(plan, Route::Own(tag), true);
         }
     }
 }

@@ -42,7 +42,8 @@
 //! **Persistent collectives** are the same steps at each start ([`persistent`]).
 //!
 //! **Communicators that the program creates** ([`meeting`], [`duplication`]): the library's calls that create them wait
-//! for all members, and no background work advances meanwhile. The members therefore meet first.
+//! for all members, and no background work advances meanwhile. The members therefore meet first; so do those of a
+//! window or a file before a collective call on it ([`users`]).
 //!
 //! **Left to the library** are collectives on communicators with processes outside the world, of data that only a
 //! device can read ([`devices`]), and calls whose arguments the library will reject. They are recorded as in a
@@ -66,6 +67,7 @@ mod persistent;
 mod plan;
 mod refusal;
 mod selection;
+mod users;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -88,12 +90,13 @@ use context::{Contexts, ExchangeKey};
 use duplication::Duplications;
 use persistent::PersistentCollectives;
 use plan::Plan;
+use users::Users;
 
 pub use background::TaskId;
 pub use clock::Clock;
 pub use context::ContextKey;
 pub use description::{Description, Made, Observation, Operation, Timing};
-pub use meeting::Makers;
+pub use meeting::{Makers, Others};
 pub use selection::{Settings, settings};
 
 /// The way in which a collective is executed.
@@ -133,6 +136,7 @@ struct State {
     background: Background,
     persistent: PersistentCollectives,
     duplications: Duplications,
+    users: Users,
     /// The number of identities that this rank has proposed.
     proposals: u64,
 }
@@ -177,8 +181,8 @@ impl Engine {
         let clock = Clock::start();
         let offset = clock.compare(abi, world).ok();
         let (contexts, context) = Contexts::new(pmpi::tag_ub(abi, world));
-        let (communicators, background, persistent, duplications) = Default::default();
-        let mut state = State { communicators, contexts, background, persistent, duplications, proposals: 0 };
+        let (communicators, background, persistent, duplications, users) = Default::default();
+        let mut state = State { communicators, contexts, background, persistent, duplications, users, proposals: 0 };
         state.add(CommId::WORLD, Some(context));
         let size = pmpi::comm_size(world) as u32;
         let has_devices = devices::may_be_used(abi);

@@ -2,10 +2,9 @@
    Hermanns, Geimer, Wolf and Wylie, "Verifying Causality between Distant Performance Phenomena in Large-Scale MPI
    Applications" (PDP 2009).
 
-   imbalance SYMPTOM WORK, for an even number of ranks: they wait in an allreduce (collective), or in receives of odd and even ranks
+   imbalance SYMPTOM WORK [counted], for an even number of ranks: they wait in an allreduce (collective), or in receives of odd and even ranks
    (point-to-point). In foo the last rank has most work (constant), each rank in turn has (rotating), or all have the mean
-   (balanced). */
-#include <stdio.h>
+   (balanced). If counted, each piece of work is preceded by MPI_Pcontrol with the number of its steps. */
 #include <string.h>
 
 #include "../../tracer/include/titr.h"
@@ -13,8 +12,9 @@
 enum { ITERATIONS = 100, UNIT = 400000 };
 
 static volatile unsigned result;
-
+static int counted;
 static void work(double units) {
+    if (counted) MPI_Pcontrol((int)(units * UNIT));
     unsigned state = 1;
     for (long i = 0; i < (long)(units * UNIT); i++) state = state * 1664525 + 1013904223;
     result = state;
@@ -36,13 +36,13 @@ int main(int argc, char **argv) {
     int rank, size;
     double sum, data = 0;
     if (argc < 3) return 2;
+    counted = argc > 3;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int iteration = 0; iteration < ITERATIONS; iteration++) {
         int turn = !strcmp(argv[2], "rotating") ? (rank + iteration) % size : rank;
         double mean = (size - 1) / 2.0;
-
         foo(1 + (!strcmp(argv[2], "balanced") ? mean : turn));
         bar();
 

@@ -1,17 +1,12 @@
-//! Three tools for the tests of every crate: reporting that this machine lacks something that a test needs, measuring
-//! on a machine that does other work, and a reader of [`perfetto`]'s format.
+//! Two tools for the tests of every crate: reporting that this machine lacks something that a test needs, and a reader of
+//! [`perfetto`]'s format.
 
 pub mod perfetto;
 
 use std::env;
 use std::fmt::Display;
 use std::io::{self, Write as _};
-use std::ops::RangeInclusive;
 use std::thread;
-
-/// The largest number of measurements in [`assert_settles`]. Other load disturbs some measurements; a mistake in the
-/// code disturbs all.
-const TRIES: usize = 10;
 
 /// Reports that the calling test cannot run because something is missing that can be provided: a package, a permission.
 /// The caller returns at once.
@@ -34,20 +29,4 @@ pub fn no_such_hardware(reason: impl Display) {
 /// Writes to standard error directly: the test harness hides the output of a test that passes.
 fn report(reason: impl Display) {
     let _ = writeln!(io::stderr(), "not run: {}: {reason}", thread::current().name().unwrap_or("a test"));
-}
-
-/// Measures until the result lies in `expected`, ten times at most.
-///
-/// # Panics
-/// If no result lies in `expected`.
-pub fn assert_settles(expected: RangeInclusive<f64>, mut measure: impl FnMut() -> f64) {
-    let mut seen = Vec::new();
-    while seen.len() < TRIES {
-        let result = measure();
-        if expected.contains(&result) {
-            return;
-        }
-        seen.push(result);
-    }
-    panic!("none of {seen:?} lies in {expected:?}");
 }

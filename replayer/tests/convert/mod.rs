@@ -8,7 +8,6 @@ use std::fs;
 use std::path::Path;
 
 use crate::support::command::{Folder, TITR, here};
-use crate::support::machine::{events, mpi, run};
 use every_kind::EVERY_KIND;
 use program::{Program, RANKS, happening};
 use proptest::prelude::*;
@@ -17,6 +16,7 @@ use titr_common::event::Event;
 use titr_common::trace::Trace;
 use titr_formats::output::simgrid::{self, Differences, Rules};
 use titr_platform::{EagerTransfer, Mpi};
+use titr_test_machine::{events, mpi, run};
 use titr_workload::Workload;
 
 /// A trace converted: what each rank does in it, and what SimGrid cannot be told.

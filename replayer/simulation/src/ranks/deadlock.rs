@@ -71,29 +71,13 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 (self.programs.actor(thread), Stuck { place: self.place(thread), waits: self.turn(thread) })
             })
             .collect();
-        let collectives: FxHashMap<OperationId, Actor> = self
-            .library
-            .exchange
-            .operations
-            .awaited()
-            .filter_map(|(id, waiter, _)| match waiter {
-                Waiter::Thread(thread) => Some((id, self.programs.actor(thread))),
-                Waiter::FileCall(call) => Some((id, self.library.files.call(call).actor)),
-                Waiter::Synchronisation(call) => Some((id, self.library.one_sided.call(call).actor)),
-                Waiter::Collective(_) | Waiter::ActiveMessage(_) | Waiter::Part(_) => None,
-            })
-            .collect();
+        let callers: FxHashMap<OperationId, Actor> =
+            self.library.exchange.operations.awaited().map(|(id, waiter, _)| (id, self.actor(waiter))).collect();
         let actor = |waiter| match waiter {
-            Waiter::Thread(thread) => self.programs.actor(thread),
-            Waiter::Collective(index) => {
-                let instance = self.library.collectives.get(index);
-                collectives.get(&instance.operation).copied().unwrap_or_else(|| instance.rank.into())
-            }
-            Waiter::Synchronisation(call) => self.library.one_sided.call(call).actor,
-            Waiter::ActiveMessage(message) => self.library.one_sided.target_of(message).into(),
-            Waiter::FileCall(call) => self.library.files.call(call).actor,
-            Waiter::Part(part) => self.library.partitioned.waiting(part).into(),
+            Waiter::Collective(index) => callers.get(&self.library.collectives.get(index).operation).copied(),
+            _ => None,
         };
+        let actor = |waiter| actor(waiter).unwrap_or_else(|| self.actor(waiter));
         for (waiter, selector) in
             (0..self.library.requests.len() as u32).flat_map(|rank| self.library.exchange.probing(Rank(rank)))
         {
@@ -165,10 +149,10 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// `None` for a collective, which is described by its own operations.
     fn wait(&self, waiter: Waiter, kind: OperationKind) -> Option<(String, Option<Actor>)> {
         let within = match waiter {
-            Waiter::Thread(_) | Waiter::Synchronisation(_) | Waiter::ActiveMessage(_) | Waiter::FileCall(_) => None,
             // The operation of the whole tells.
             Waiter::Part(_) => return None,
             Waiter::Collective(index) => Some(self.library.collectives.get(index).word),
+            _ => None,
         };
         match kind {
             OperationKind::Send(id) => {

@@ -5,35 +5,15 @@ use titr_common::event::Rank;
 use titr_platform::Progress;
 
 use super::clock::Waiter;
-use super::ids::{ActiveMessageIndex, FileCallIndex, MessageId, PartIndex};
-use crate::observe::CollectiveId;
+use super::ids::MessageId;
 
 /// A piece of work that waits until its rank is in a call of MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Task {
-    /// The target of a one-sided access has to act on a message.
-    ActiveMessage(ActiveMessageIndex),
     /// The request of a rendezvous has to be answered, or the data has to follow the answer.
     Handshake(MessageId),
-    /// A collective is to take its next step.
-    Collective(CollectiveId),
-    /// A call on a file is to take its next step.
-    FileCall(FileCallIndex),
-    /// The data of a partitioned message is to leave, now that its receiver has started.
-    Part(PartIndex),
-}
-
-impl Task {
-    /// The waiter whose step it is; a handshake has none.
-    pub(super) fn waiter(self) -> Option<Waiter> {
-        match self {
-            Self::ActiveMessage(message) => Some(Waiter::ActiveMessage(message)),
-            Self::Handshake(_) => None,
-            Self::Collective(collective) => Some(Waiter::Collective(collective)),
-            Self::FileCall(call) => Some(Waiter::FileCall(call)),
-            Self::Part(part) => Some(Waiter::Part(part)),
-        }
-    }
+    /// A waiter is to take its next step.
+    Step(Waiter),
 }
 
 /// The work that waits in all ranks.

@@ -10,7 +10,8 @@
 //! # Parts
 //! [`Ranks`] runs [`Thread`]s, whose events come from [`program`] in order. Each event is a [`call`] of the [`library`]. The
 //! library consists of a folder for each chapter of MPI, each with its state and its calls: [`point_to_point`],
-//! [`collectives`], [`one_sided`], [`partitioned`] and [`files`]. The [`scheduler`] decides which waiter runs next.
+//! [`collectives`], [`one_sided`], [`partitioned`] and [`files`]. The [`scheduler`] decides which waiter runs next, and
+//! [`waiters`] has the kinds of waiters.
 //!
 //! # What is simulated
 //! * Point-to-point messages by MPI's matching rules and the protocols of libraries ([`point_to_point`]). A wildcard receive gets
@@ -50,6 +51,7 @@ mod program;
 mod progress;
 mod scheduler;
 mod thread;
+mod waiters;
 mod warnings;
 
 pub use self::core::Core;
@@ -69,7 +71,7 @@ use titr_platform::{Mpi, Storage};
 use crate::observe::OperationId;
 use crate::observe::{Departure, Observer, TransferKind};
 use clock::Waiter;
-use deferred::Deferred;
+use deferred::{Deferred, Task};
 use files::Files;
 use ids::{Carried, ThreadIndex};
 use library::Library;
@@ -77,6 +79,7 @@ use one_sided::windows::OneSided;
 use partitioned::PartitionedMessages;
 use point_to_point::exchange::Exchange;
 use program::Programs;
+use progress::is_inside;
 use thread::Thread;
 use titr_workload::Workload;
 
@@ -166,34 +169,21 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     /// If the trace cannot be read or is invalid.
     pub fn run(&mut self, network: &mut (impl Network + ?Sized)) -> Result<(), ReplayError> {
         while let Some(waiter) = self.library.scheduler.next() {
-            if let Some((rank, task)) = self.awaits_progress(waiter) {
-                self.library.deferred.defer(rank, task);
+            if let Some(rank) = self.awaits_progress(waiter) {
+                self.library.deferred.defer(rank, Task::Step(waiter));
                 continue;
             }
             self.library.observer.goes_on(self.library.now, waiter);
-            match waiter {
-                Waiter::Thread(thread) => {
-                    self.run_thread(thread)?;
-                    if self.programs.has_signals() {
-                        self.resume();
-                    }
+            if let Waiter::Thread(thread) = waiter {
+                self.run_thread(thread)?;
+                if self.programs.has_signals() {
+                    self.resume();
                 }
-                Waiter::Collective(collective) => {
-                    let (collectives, mut environment) = self.library.collectives();
-                    collectives.advance(collective, &mut environment);
-                }
-                Waiter::Synchronisation(call) => {
-                    let thread = self.library.one_sided.call(call).thread;
-                    if let Err(fault) = self.library.advance_synchronisation(call) {
-                        return Err(self.wrong(thread, fault));
-                    }
-                }
-                Waiter::ActiveMessage(message) => {
-                    let inside = self.is_inside_mpi(self.library.one_sided.target_of(message));
-                    self.library.active_message(message, inside);
-                }
-                Waiter::FileCall(call) => self.library.advance_file_call(call),
-                Waiter::Part(part) => self.library.advance_part(part),
+            } else {
+                let Self { threads, library, .. } = self;
+                let ranks = library.requests.len();
+                let advanced = library.advance(waiter, |rank| is_inside(threads, ranks, rank));
+                advanced.map_err(|(thread, fault)| self.wrong(thread, fault))?;
             }
             self.wake();
         }
@@ -253,51 +243,6 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         self.library.now = now;
         self.wake();
         self.library.scheduler.advance(now);
-    }
-
-    /// Runs the waiters that waited only for operations that are complete.
-    #[inline]
-    fn wake(&mut self) {
-        if !self.library.exchange.operations.completions.is_empty() {
-            self.wake_waiters();
-        }
-    }
-
-    fn wake_waiters(&mut self) {
-        let Library { now, exchange, collectives, one_sided, files, partitioned, scheduler, observer, .. } =
-            &mut self.library;
-        for completion in exchange.operations.completions.drain(..) {
-            let clock = match completion.waiter {
-                Waiter::Thread(thread) => &mut self.threads[thread.0 as usize].clock,
-                Waiter::Collective(collective) => &mut collectives.get_mut(collective).clock,
-                Waiter::Synchronisation(call) => &mut one_sided.call_mut(call).clock,
-                Waiter::ActiveMessage(_) => {
-                    observer.released(*now, completion.waiter, completion.operation, Time::ZERO);
-                    scheduler.ready(completion.waiter);
-                    continue;
-                }
-                Waiter::FileCall(call) => &mut files.call_mut(call).clock,
-                Waiter::Part(part) => {
-                    let cost = exchange.protocol.cost_of_completion(completion.eager);
-                    let done = partitioned.complete(part, *now, cost);
-                    let cost = Time(done.0 - now.0);
-                    observer.released(*now, completion.waiter, completion.operation, cost);
-                    if done > *now {
-                        scheduler.set_timer(done, completion.waiter);
-                    } else {
-                        scheduler.ready(completion.waiter);
-                    }
-                    continue;
-                }
-            };
-            let cost = clock.complete(*now, exchange.protocol.cost_of_completion(completion.eager));
-            if completion.operation.is_some() {
-                observer.released(*now, completion.waiter, completion.operation, cost);
-            }
-            if clock.awaited == 0 {
-                scheduler.ready(completion.waiter);
-            }
-        }
     }
 
     /// Whether all ranks have come to the end of their programs.

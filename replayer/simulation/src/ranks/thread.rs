@@ -96,8 +96,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         }
         loop {
             let Some(event) = self.programs.front(index, &self.library.requests)? else {
-                self.stop(index);
-                return Ok(());
+                return self.stop(index);
             };
             let thread = &mut self.threads[at];
             if !thread.paid {
@@ -136,8 +135,10 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 self.library.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
                 return Ok(());
             }
-            if self.library.deferred.is_due(thread.actor.rank) {
-                self.library.go_on(thread.actor.rank);
+            if self.library.deferred.is_due(thread.actor.rank)
+                && let Err((thread, fault)) = self.library.go_on(thread.actor.rank)
+            {
+                return Err(self.wrong(thread, fault));
             }
             let carried_out = match event {
                 EventRef::Send(message) => self.blocking_send(index, message),
@@ -167,25 +168,26 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
     /// There is no event that a thread can begin: it is at its end, or waits for another thread of its rank.
     #[cold]
-    fn stop(&mut self, index: ThreadIndex) {
+    fn stop(&mut self, index: ThreadIndex) -> Result<(), ReplayError> {
         let Self { programs, threads, library, finished } = self;
         let thread = &mut threads[index.0 as usize];
         thread.began = thread.clock.time;
         if programs.is_waiting(index) {
             thread.waiting = Some(Waiting::Turn);
-            return;
+            return Ok(());
         }
         while let Some(sent) = library.exchange.left_behind(thread.actor.rank) {
             library.wait_for(thread, Some(sent));
         }
         if thread.clock.awaited > 0 {
             thread.waiting = Some(Waiting::Call(Activity::Send));
-            return;
+            return Ok(());
         }
         // Others may need this rank to be in a call, and an ended rank counts as in a call.
         let may_be_needed = library.one_sided.has_windows() || library.deferred.is_by_calls();
         if thread.clock.time > library.now && may_be_needed {
-            return library.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
+            library.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
+            return Ok(());
         }
         thread.finished = true;
         *finished += 1;
@@ -193,8 +195,10 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             library.observer.finished(thread.actor.rank, thread.clock.time);
         }
         if library.deferred.is_due(thread.actor.rank) {
-            library.go_on(thread.actor.rank);
+            let gone_on = library.go_on(thread.actor.rank);
+            gone_on.map_err(|(thread, fault)| self.wrong(thread, fault))?;
         }
+        Ok(())
     }
 
     /// The event of a thread takes place, and others may begin.

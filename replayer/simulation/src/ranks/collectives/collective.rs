@@ -138,6 +138,8 @@ impl Collectives {
         environment: &mut CollectiveEnvironment<impl Observer>,
     ) {
         let instance = &mut self.0[index.0 as usize];
+        // A deferred step begins now.
+        instance.clock.time = instance.clock.time.max(environment.now);
         loop {
             instance.has_waited = instance.clock.awaited > 0;
             if instance.has_waited {

@@ -12,7 +12,9 @@ use crate::ranks::clock::Waiter;
 use crate::ranks::deferred::Task;
 use crate::ranks::ids::{ActiveMessageIndex, WindowIndex};
 use crate::ranks::library::Library;
-use crate::ranks::one_sided::windows::message::{AccessMessage, ActiveMessage, Content, brings_data};
+use crate::ranks::one_sided::windows::message::{
+    AccessMessage, ActiveMessage, ActiveMessageStage, Content, brings_data,
+};
 use crate::ranks::one_sided::windows::window::{LockState, Owed};
 use crate::ranks::operation::Condition;
 use crate::ranks::point_to_point::envelope::Envelope;
@@ -32,33 +34,40 @@ impl<O: Observer> Library<'_, O> {
         let state = self.one_sided.windows.get_mut(window);
         state.in_flight += 1;
         let envelope = Envelope { context: state.context, source: from, tag: Tag(0) };
-        let message = ActiveMessage { window, from, to, content, paid: false };
+        let message = ActiveMessage { window, from, to, content, stage: ActiveMessageStage::Travelling };
         let index = ActiveMessageIndex(self.one_sided.messages.insert(message) as u32);
         let waiter = Waiter::ActiveMessage(index);
         self.observer.began(self.now, waiter, to);
         self.exchange.transfer((to, envelope, bytes), waiter, self.now, &mut self.observer);
     }
 
-    /// The network has delivered a message, or its target has had the time that it needs for it. `inside`: the target is in a
-    /// call of MPI.
-    pub(in crate::ranks) fn active_message(&mut self, index: ActiveMessageIndex, inside: bool) {
-        let ActiveMessage { window, from, to, content, paid } = self.one_sided.messages[index.0 as usize];
-        if paid {
-            return self.finish_message(index);
+    /// The network has delivered a message, its target is in a call of MPI at last, or has had the time that it needs for
+    /// the message. `is_inside`: whether a rank is in a call of MPI.
+    pub(in crate::ranks) fn advance_active_message(
+        &mut self,
+        index: ActiveMessageIndex,
+        is_inside: impl Fn(Rank) -> bool,
+    ) {
+        let message = &mut self.one_sided.messages[index.0 as usize];
+        let ActiveMessage { window, from, to, content, stage } = *message;
+        match stage {
+            ActiveMessageStage::Travelling => message.stage = ActiveMessageStage::Arrived,
+            ActiveMessageStage::Arrived => return self.begin_message(index),
+            ActiveMessageStage::Taken => return self.finish_message(index),
         }
         if let Content::Access(AccessMessage { request, completes_on_arrival: true, .. }) = content {
             self.done_locally(window, from, to, request);
         }
         let shared = self.one_sided.windows.get(window).shared;
         let needs_target = self.one_sided.parameters.passive_progress == PassiveProgress::Target && !shared;
-        if needs_target && from != to && !inside {
-            return self.deferred.defer(to, Task::ActiveMessage(index));
+        if needs_target && from != to && !is_inside(to) {
+            return self.deferred.defer(to, Task::Step(Waiter::ActiveMessage(index)));
         }
         self.begin_message(index);
     }
 
     /// The target takes a message, which may need time.
-    pub(in crate::ranks) fn begin_message(&mut self, index: ActiveMessageIndex) {
+    fn begin_message(&mut self, index: ActiveMessageIndex) {
         let message = &mut self.one_sided.messages[index.0 as usize];
         let cost = match message.content {
             Content::Access(AccessMessage { access, .. }) => {
@@ -67,7 +76,7 @@ impl<O: Observer> Library<'_, O> {
             _ => Seconds(0.0),
         };
         if cost.0 > 0.0 {
-            message.paid = true;
+            message.stage = ActiveMessageStage::Taken;
             let (waiter, done) = (Waiter::ActiveMessage(index), self.now + cost);
             self.observer.worked(waiter, Work::Overhead, self.now, done);
             return self.scheduler.set_timer(done, waiter);

@@ -13,8 +13,18 @@ pub(in crate::ranks) struct ActiveMessage {
     pub(in crate::ranks) from: Rank,
     pub(in crate::ranks) to: Rank,
     pub(in crate::ranks) content: Content,
-    /// Whether the target has spent the time that the message costs.
-    pub(in crate::ranks) paid: bool,
+    pub(in crate::ranks) stage: ActiveMessageStage,
+}
+
+/// The way of an active message to its effect.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ranks) enum ActiveMessageStage {
+    /// The network carries the message.
+    Travelling,
+    /// The message is at its target, which has not taken it.
+    Arrived,
+    /// The target spends the time that the message costs.
+    Taken,
 }
 
 /// The content of an active message.

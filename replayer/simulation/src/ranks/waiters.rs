@@ -1,0 +1,107 @@
+//! The kinds of waiters: whom each acts for, how its wait ends, and how it goes on. No other file depends on all kinds.
+//!
+//! Each kind has its state and its steps in the folder of its chapter of MPI.
+
+use titr_common::event::{Actor, Rank};
+use titr_common::program::Fault;
+use titr_common::time::Time;
+use titr_common::trace::EventSource;
+
+use super::Ranks;
+use super::clock::{Clock, Waiter};
+use super::ids::ThreadIndex;
+use super::library::Library;
+use crate::observe::Observer;
+
+impl<O: Observer> Library<'_, O> {
+    /// A waiter that is no thread takes its next steps. `is_inside`: whether a rank is in a call of MPI.
+    ///
+    /// # Errors
+    /// If a call of this thread is wrong.
+    pub(super) fn advance(
+        &mut self,
+        waiter: Waiter,
+        is_inside: impl Fn(Rank) -> bool,
+    ) -> Result<(), (ThreadIndex, Fault)> {
+        match waiter {
+            // The ranks run threads.
+            Waiter::Thread(_) => {}
+            Waiter::Collective(collective) => {
+                let (collectives, mut environment) = self.collectives();
+                collectives.advance(collective, &mut environment);
+            }
+            Waiter::Synchronisation(call) => {
+                let thread = self.one_sided.call(call).thread;
+                return self.advance_synchronisation(call).map_err(|fault| (thread, fault));
+            }
+            Waiter::ActiveMessage(message) => self.advance_active_message(message, is_inside),
+            Waiter::FileCall(call) => self.advance_file_call(call),
+            Waiter::Part(part) => self.advance_part(part),
+        }
+        Ok(())
+    }
+
+    /// Whether the next step of a waiter needs the processor of its rank, if the library makes progress only in calls.
+    pub(super) fn needs_processor(&self, waiter: Waiter) -> bool {
+        match waiter {
+            // Threads are in calls. An active message defers its step itself.
+            Waiter::Thread(_) | Waiter::Synchronisation(_) | Waiter::ActiveMessage(_) => false,
+            Waiter::Collective(collective) => self.collectives.get(collective).has_waited,
+            Waiter::FileCall(_) => true,
+            Waiter::Part(part) => self.partitioned.lets_data_leave(part),
+        }
+    }
+}
+
+impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
+    /// The thread that a waiter acts for: the main thread of a rank for work in the background.
+    pub(super) fn actor(&self, waiter: Waiter) -> Actor {
+        let library = &self.library;
+        match waiter {
+            Waiter::Thread(thread) => self.threads[thread.0 as usize].actor,
+            Waiter::Collective(collective) => library.collectives.get(collective).rank.into(),
+            Waiter::Synchronisation(call) => library.one_sided.call(call).actor,
+            Waiter::ActiveMessage(message) => library.one_sided.target_of(message).into(),
+            Waiter::FileCall(call) => library.files.call(call).actor,
+            Waiter::Part(part) => library.partitioned.waiting(part).into(),
+        }
+    }
+
+    /// Runs the waiters that waited only for operations that are complete.
+    #[inline]
+    pub(super) fn wake(&mut self) {
+        if !self.library.exchange.operations.completions.is_empty() {
+            self.wake_waiters();
+        }
+    }
+
+    fn wake_waiters(&mut self) {
+        let Library { now, exchange, collectives, one_sided, files, partitioned, scheduler, observer, .. } =
+            &mut self.library;
+        let now = *now;
+        for completion in exchange.operations.completions.drain(..) {
+            let overhead = exchange.protocol.cost_of_completion(completion.eager);
+            let complete = |clock: &mut Clock| (clock.complete(now, overhead), (clock.awaited == 0).then_some(now));
+            // The cost of the completion, and when the waiter goes on; none if it waits for other operations.
+            let (cost, due) = match completion.waiter {
+                Waiter::Thread(thread) => complete(&mut self.threads[thread.0 as usize].clock),
+                Waiter::Collective(collective) => complete(&mut collectives.get_mut(collective).clock),
+                Waiter::Synchronisation(call) => complete(&mut one_sided.call_mut(call).clock),
+                Waiter::ActiveMessage(_) => (Time::ZERO, Some(now)),
+                Waiter::FileCall(call) => complete(&mut files.call_mut(call).clock),
+                Waiter::Part(part) => {
+                    let done = partitioned.complete(part, now, overhead);
+                    (Time(done.0 - now.0), Some(done))
+                }
+            };
+            if completion.operation.is_some() {
+                observer.released(now, completion.waiter, completion.operation, cost);
+            }
+            match due {
+                Some(due) if due > now => scheduler.set_timer(due, completion.waiter),
+                Some(_) => scheduler.ready(completion.waiter),
+                None => {}
+            }
+        }
+    }
+}

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use titr_common::event::Rank;
 use titr_common::time::Time;
-use titr_formats::timeline::Series;
 use titr_network::TransferId;
 use titr_network::topology::{HostId, LinkId, Topology, capacity};
 use titr_platform::{PlacementError, Platform};
 use titr_simulation::observe::{Departure, Observer};
+use titr_timeline::Series;
 
 /// Intervals of one link, where the network is small.
 const MOST_INTERVALS: usize = 1024;

@@ -1,4 +1,4 @@
-//! Trace formats of other tools, and timelines for viewers. This crate simulates nothing.
+//! Trace formats of other tools, and files of timelines for viewers. This crate simulates nothing.
 
 pub mod input;
 pub mod output;

@@ -6,7 +6,7 @@ use clap::Args;
 use titr_analyses::diff::ReplayedResult;
 use titr_analyses::{ANALYSES, AnalysedResult};
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
-use titr_formats::timeline::Series;
+use titr_timeline::Series;
 
 use super::Failure;
 use super::program::EVERY_ITERATION;

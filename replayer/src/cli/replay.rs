@@ -8,11 +8,11 @@ use titr_analyses::steady::Steady;
 use titr_analyses::{AnalysedResult, LinkHistory, NetworkTraceRecorder, Timeline};
 use titr_call_sites::CallSiteNames;
 use titr_common::output::{Claims, OutputFile};
-use titr_formats::timeline::{EventSorter, Subject};
 use titr_network_traces::NetworkTraceWriter;
 use titr_platform::Platform;
 use titr_simulation::SimulationError;
 use titr_simulation::profile::{self, OwnWork};
+use titr_timeline::{EventSorter, Subject};
 
 use super::machine::MachineArgs;
 use super::meter::Meter;

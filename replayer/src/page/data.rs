@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use titr_analyses::AnalysedResult;
 use titr_analyses::diff::Difference;
-use titr_formats::timeline::Series;
 use titr_simulation::result::LinkUse;
+use titr_timeline::Series;
 
 use super::detail::{ACTIVITY_NAMES, Detailed};
 use super::overview::{ActivityMap, PairMap};

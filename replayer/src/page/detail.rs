@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use titr_common::event::Rank;
 use titr_common::time::Time;
-use titr_formats::timeline::{Arrow, Series, State, TimelineEvent, TimelineWriter};
+use titr_timeline::{Arrow, Series, State, TimelineEvent, TimelineWriter};
 
 /// States of all ranks at most, and messages.
 const STATES: usize = 250_000;

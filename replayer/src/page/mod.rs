@@ -23,7 +23,7 @@ use std::rc::Rc;
 
 use sha2::{Digest, Sha256};
 use titr_common::output::OutputFile;
-use titr_formats::timeline::{Excerpt, Excerpted, Subject, TimelineWriter};
+use titr_timeline::{Excerpt, Excerpted, Subject, TimelineWriter};
 
 use detail::DetailWriter;
 use overview::OverviewWriter;

@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use titr_common::event::Rank;
+use titr_common::event::{Activity, Rank};
 use titr_common::time::Time;
-use titr_formats::timeline::{Activity, Series, TimelineEvent, TimelineWriter};
+use titr_timeline::{Series, TimelineEvent, TimelineWriter};
 
 use super::cells::Cells;
 use super::embedded::letters;

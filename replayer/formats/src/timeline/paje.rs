@@ -8,11 +8,12 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use titr_common::event::Rank;
+use titr_common::event::{Activity, Rank};
 use titr_common::output::OutputFile;
 use titr_common::time::Time;
+use titr_timeline::{Arrow, Series, State, Subject, TimelineEvent, TimelineWriter};
 
-use super::{Activity, Arrow, Series, State, Subject, TimelineEvent, TimelineFormat, TimelineWriter};
+use super::TimelineFormat;
 
 /// Events by their number, with their fields.
 const HEADER: &str = "\

@@ -10,12 +10,13 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use titr_common::event::Rank;
+use titr_common::event::{Activity, Rank};
 use titr_common::output::OutputFile;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
+use titr_timeline::{Arrow, Series, State, Subject, TimelineEvent, TimelineWriter};
 
-use super::{Activity, Arrow, Series, State, Subject, TimelineEvent, TimelineFormat, TimelineWriter};
+use super::TimelineFormat;
 
 /// The format of Paraver.
 pub(super) const PARAVER: TimelineFormat = TimelineFormat {

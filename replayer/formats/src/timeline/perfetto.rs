@@ -9,12 +9,13 @@
 use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
-use titr_common::event::Rank;
+use titr_common::event::{Activity, Rank};
 use titr_common::output::OutputFile;
 use titr_common::time::Time;
+use titr_timeline::{Arrow, Series, State, Subject, TimelineEvent, TimelineWriter};
 
+use super::TimelineFormat;
 use super::protobuf::Fields;
-use super::{Activity, Arrow, Series, State, Subject, TimelineEvent, TimelineFormat, TimelineWriter};
 
 /// The format of Perfetto.
 pub(super) const PERFETTO: TimelineFormat = TimelineFormat {

@@ -11,7 +11,7 @@ use titr_common::program::Context;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 
-use crate::timeline::{Arrow, EventSorter, TimelineEvent};
+use titr_timeline::{Arrow, EventSorter, TimelineEvent};
 
 /// The key that messages are matched by. Within a collective, `number` is the collective's, elsewhere it is the tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -22,8 +22,8 @@ use titr_common::format::{count, plural};
 use titr_common::program::{Communicators, Fault, Place, RequestTable, Template};
 use titr_common::time::Time;
 use titr_common::trace::Trace;
+use titr_timeline::{EventSorter, Excerpt, State, Subject, TimelineEvent, TimelineWriter};
 
-use super::{EventSorter, Excerpt, State, Subject, TimelineEvent, TimelineWriter};
 use crate::output::{ConversionNotes, ConvertError};
 use calls::{Call, Calls};
 use channels::{Channel, Channels};

@@ -10,7 +10,8 @@ use titr_common::event::{Rank, RankSet};
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 
-use super::{Arrow, Series, State, Subject, TimelineEvent, TimelineWriter};
+use crate::event::{Arrow, Series, State, TimelineEvent};
+use crate::writer::TimelineWriter;
 
 /// The ranks and the time that are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,24 @@ impl Excerpt {
     #[must_use]
     pub fn has(&self, rank: Rank) -> bool {
         self.ranks.as_ref().is_none_or(|ranks| ranks.contains(rank))
+    }
+}
+
+/// The subject of a timeline.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// Size of the world.
+    pub ranks: u32,
+    /// The kind of time that goes by, such as `simulated time`.
+    pub time: &'static str,
+    /// The part that is shown.
+    pub excerpt: Excerpt,
+}
+
+impl Subject {
+    /// The ranks that are shown.
+    pub fn shown(&self) -> impl Iterator<Item = Rank> {
+        (0..self.ranks).map(Rank).filter(|rank| self.excerpt.has(*rank))
     }
 }
 

@@ -10,7 +10,8 @@ use std::io;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 
-use super::{Series, TimelineEvent, TimelineWriter};
+use crate::event::{Series, TimelineEvent};
+use crate::writer::TimelineWriter;
 
 /// Puts events in the order of time, and writes them in several formats.
 pub struct EventSorter {

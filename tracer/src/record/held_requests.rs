@@ -1,7 +1,9 @@
 //! The requests of a completion call, from before the call until it has returned, and the matches that it discloses.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use titr_common::event::RequestId;
-use titr_wrappers::argument::Request;
+use titr_wrappers::argument::{Request, Status};
 use titr_wrappers::pmpi;
 
 use super::completion_call::CompletionCall;
@@ -44,12 +46,34 @@ impl HeldRequests {
     }
 }
 
+/// Whether the program has cancelled a request. Until it has, no status is asked for that.
+static HAS_CANCELLED: AtomicBool = AtomicBool::new(false);
+
+/// The program cancels a request.
+pub(super) fn note_cancellation() {
+    HAS_CANCELLED.store(true, Ordering::Relaxed);
+}
+
+/// The content of a status, if there is one, kept for a call that is recorded later.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeptStatus {
+    matched: Option<Match>,
+    is_cancelled: bool,
+}
+
+impl From<Option<Status<'_>>> for KeptStatus {
+    fn from(status: Option<Status<'_>>) -> Self {
+        let is_cancelled = HAS_CANCELLED.load(Ordering::Relaxed) && status.as_ref().is_some_and(pmpi::is_cancelled);
+        Self { matched: status.map(Match::from), is_cancelled }
+    }
+}
+
 /// The source of the matches of receives.
 pub(super) enum Matches<'a, 'c> {
     /// In the statuses of a call.
     Of(&'a CompletionCall<'c>),
-    /// A saved list of them.
-    Kept(&'a [Option<Match>]),
+    /// In statuses that were kept.
+    Kept(&'a [KeptStatus]),
 }
 
 impl Matches<'_, '_> {
@@ -57,15 +81,15 @@ impl Matches<'_, '_> {
     pub(super) fn get(&self, index: usize) -> Option<Match> {
         match self {
             Self::Of(call) => call.status(index).map(Match::from),
-            Self::Kept(matches) => matches.get(index).copied().flatten(),
+            Self::Kept(statuses) => statuses.get(index).and_then(|status| status.matched),
         }
     }
 
-    /// Whether the request at `index` was cancelled before it had a match. With saved matches, nothing is cancelled.
+    /// Whether the request at `index` was cancelled before it had a match.
     pub(super) fn is_cancelled(&self, index: usize) -> bool {
         match self {
             Self::Of(call) => call.status(index).is_some_and(|status| pmpi::is_cancelled(&status)),
-            Self::Kept(_) => false,
+            Self::Kept(statuses) => statuses.get(index).is_some_and(|status| status.is_cancelled),
         }
     }
 }

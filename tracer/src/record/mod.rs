@@ -81,7 +81,7 @@ pub use overwritten::Overwritten;
 pub use stream::RecorderOptions;
 
 pub(crate) use completion_call::CompletionCall;
-pub(crate) use held_requests::HeldRequests;
+pub(crate) use held_requests::{HeldRequests, KeptStatus};
 pub(crate) use message_args::{Match, RecvArgs, RequestRef, SendArgs};
 
 /// Turns the calls of one rank into events.
@@ -343,8 +343,8 @@ impl Recorder {
     }
 
     /// Records a wait for all held requests.
-    pub(crate) fn all_done(&mut self, held: &mut HeldRequests, ask: Quantifier, matches: &[Option<Match>]) -> Outcome {
-        self.requests.all_done(held, ask, matches, &mut self.communicators.table, &mut self.stream)
+    pub(crate) fn all_done(&mut self, held: &mut HeldRequests, ask: Quantifier, kept: &[KeptStatus]) -> Outcome {
+        self.requests.all_done(held, ask, kept, &mut self.communicators.table, &mut self.stream)
     }
 
     /// Records a collective that returned an error to this rank, and perhaps to no other one.

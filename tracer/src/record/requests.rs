@@ -9,7 +9,7 @@ use titr_wrappers::{Abi, pmpi};
 use super::Outcome;
 use super::communicator_table::CommunicatorTable;
 use super::completion_call::{CompletionCall, CompletionKind};
-use super::held_requests::{HeldRequests, Matches};
+use super::held_requests::{HeldRequests, KeptStatus, Matches, note_cancellation};
 use super::message_args::{Match, RequestRef};
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
@@ -141,13 +141,13 @@ impl Requests {
         &mut self,
         held: &mut HeldRequests,
         ask: Quantifier,
-        matches: &[Option<Match>],
+        statuses: &[KeptStatus],
         communicators: &mut CommunicatorTable,
         stream: &mut EventStream,
     ) -> Outcome {
         let outstanding = self.table.outstanding();
         self.completed_ids.clear();
-        let key = self.settle_all(held, &Matches::Kept(matches), communicators, stream);
+        let key = self.settle_all(held, &Matches::Kept(statuses), communicators, stream);
         if self.completed_ids.is_empty() {
             return Err(Omission::NullPeer);
         }
@@ -330,9 +330,9 @@ impl Requests {
 
     /// Marks a request as to be cancelled. Only its completion says whether the message was faster, and writes the event.
     fn cancel(&mut self, request: &Place<'_, Request>) -> Outcome {
+        note_cancellation();
         let id = self.table.find(request.get(), request.address()).ok_or(Omission::Untraced)?;
-        let companion = self.table.get(id).and_then(|entry| entry.companion);
-        for id in [Some(id), companion].into_iter().flatten() {
+        for id in [Some(id), self.table.get(id).and_then(|entry| entry.companion)].into_iter().flatten() {
             if let Some(entry) = self.table.get_mut(id) {
                 entry.cancelled = entry.is_visible();
             }

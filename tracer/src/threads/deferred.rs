@@ -10,7 +10,7 @@ use titr_wrappers::{Call, Function, Real};
 
 use super::queue::PublicationQueue;
 use super::{SharedRecorder, Thread};
-use crate::record::{CompletionCall, HeldRequests, Match, Recorder, RecvArgs, RequestRef, SendArgs};
+use crate::record::{CompletionCall, HeldRequests, KeptStatus, Match, Recorder, RecvArgs, RequestRef, SendArgs};
 
 /// The number of calls that a thread publishes before it records them, unless another thread is about to. Also the
 /// maximum number of requests in a wait that is published.
@@ -33,8 +33,8 @@ enum Part {
     Irecv(RecvArgs, RequestRef),
     /// The next two requests that are waited for.
     Requests([Option<RequestRef>; 2]),
-    /// The matches of the next two of the requests, where statuses say so. The last part ends the wait.
-    Matches([Option<Match>; 2], Option<Quantifier>),
+    /// The statuses of the next two of the requests, where there are any. The last part ends the wait.
+    Statuses([KeptStatus; 2], Option<Quantifier>),
 }
 
 /// A thread that publishes its calls, as the recorder sees it.
@@ -42,7 +42,7 @@ pub(super) struct Publisher {
     thread: ThreadId,
     /// The requests that it waits for.
     requests: HeldRequests,
-    matches: Vec<Option<Match>>,
+    statuses: Vec<KeptStatus>,
 }
 
 impl Publisher {
@@ -53,7 +53,7 @@ impl Publisher {
     /// The thread has left the wait that it was in.
     pub(super) fn leave_wait(&mut self, recorder: &mut Recorder) {
         recorder.release_requests(&mut self.requests);
-        self.matches.clear();
+        self.statuses.clear();
     }
 }
 
@@ -113,12 +113,12 @@ impl DeferredCall {
                     recorder.hold(&mut publisher.requests, request);
                 }
             }
-            Part::Matches(pair, end) => {
-                publisher.matches.extend(pair);
+            Part::Statuses(pair, end) => {
+                publisher.statuses.extend(pair);
                 if let Some(ask) = end {
-                    let outcome = recorder.all_done(&mut publisher.requests, ask, &publisher.matches);
+                    let outcome = recorder.all_done(&mut publisher.requests, ask, &publisher.statuses);
                     publisher.requests.clear();
-                    publisher.matches.clear();
+                    publisher.statuses.clear();
                     recorder.settle(function, outcome);
                 }
             }
@@ -174,8 +174,8 @@ impl SharedRecorder {
         wait.keep_statuses();
         if real.run() {
             let parts = (0..pairs).map(|pair| {
-                let matches = [2 * pair, 2 * pair + 1].map(|index| wait.status(index).map(Match::from));
-                let part = Part::Matches(matches, (pair + 1 == pairs).then_some(wait.ask));
+                let statuses = [2 * pair, 2 * pair + 1].map(|index| KeptStatus::from(wait.status(index)));
+                let part = Part::Statuses(statuses, (pair + 1 == pairs).then_some(wait.ask));
                 DeferredCall { computed: Instructions(0.0), function, part }
             });
             self.publish(thread, parts);
@@ -210,7 +210,7 @@ impl SharedRecorder {
         let mut state = self.lock_and_drain();
         let state = state.as_mut()?;
         thread.switch_to(&mut state.recorder);
-        let publisher = Publisher { thread: thread.number()?, requests: HeldRequests::default(), matches: Vec::new() };
+        let publisher = Publisher { thread: thread.number()?, requests: HeldRequests::default(), statuses: Vec::new() };
         Some(state.queues.open(publisher))
     }
 

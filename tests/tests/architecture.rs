@@ -26,16 +26,17 @@ const LAYERS: &str = "\
 | `common` |  | `units` `bit_set` `dense_slab` `event` `format` `terminal` `input` `time` `step_function` `collectives` `event_buffer` `grammar` `program` `trace` `output` |
 | `replayer/memory` |  |  |
 | `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `timer_queue` `statistics` `topology` `network` `packet` `route_cache` `flow` `ideal` `traffic` |
-| `replayer/network-traces` | `common` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `netrace` `triggers` |
+| `replayer/document` | `common` | `source` `error` `value` `deserialize` |
+| `replayer/network-traces` | `common` `replayer/document` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `netrace` `triggers` |
 | `replayer/storage` | `common` | `queue` `sharing` `disk` `disks` `striping` |
-| `replayer/platform` | `common` `replayer/network` `replayer/storage` | `overhead` `one_sided` `partitioned` `spawn` `mpi` `storage` `placement` `source` `document` `topology` `schema` `simgrid` `build` `models` |
+| `replayer/platform` | `common` `replayer/document` `replayer/network` `replayer/storage` | `overhead` `one_sided` `partitioned` `spawn` `mpi` `storage` `placement` `topology` `schema` `simgrid` `build` `models` |
 | `replayer/timeline` | `common` | `event` `writer` `excerpt` `event_sorter` |
 | `replayer/workload` | `common` | `prefetch` `window` `computation` `regions` |
-| `replayer/hypotheses` | `common` | `source` `selection` `position` `rewriting` `keys` `machine_change` `message_filter` `kind` `machine` `computation` `messages` `hypotheses` `change` |
+| `replayer/hypotheses` | `common` `replayer/document` | `selection` `position` `rewriting` `keys` `machine_change` `message_filter` `kind` `machine` `computation` `messages` `hypotheses` `change` |
 | `replayer/call-sites` | `common` | `function` `code` `names` |
 | `replayer/formats` | `common` `replayer/timeline` `replayer/workload` | `input` `output` `timeline` |
 | `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` | `stopwatch` `parallel` `normalisation` `warnings` `observe` `ranks` `profile` `replay` `result` `traffic` `triggered` `dry_run` `deadlock_causes` `simulation` |
-| `replayer/analyses` | `common` `replayer/network` `replayer/network-traces` `replayer/platform` `replayer/hypotheses` `replayer/timeline` `replayer/simulation` | (`causes` `critical_path` `matrix` `wait_states` `findings` `analysis`) `link_history` `timeline` `network_trace` `machine_changes` `sensitivities` `analysed_simulation` `steady` `diff` `advise` |
+| `replayer/analyses` | `common` `replayer/document` `replayer/network` `replayer/network-traces` `replayer/platform` `replayer/hypotheses` `replayer/timeline` `replayer/simulation` | (`causes` `critical_path` `matrix` `wait_states` `findings` `analysis`) `link_history` `timeline` `network_trace` `machine_changes` `sensitivities` `analysed_simulation` `steady` `diff` `advise` |
 | `replayer/calibration` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `robust` `measurements` `programs` `segments` `eager` `compute` `topology` `fit` `cluster` `residuals` `picture` `report` `calibration` `output` |
 | `replayer/library` | `common` `replayer/network` `replayer/platform` `replayer/formats` `replayer/simulation` `replayer/analyses` |  |
 | `replayer/network-c` | `common` `replayer/network` `replayer/platform` | `driver` `interface` |

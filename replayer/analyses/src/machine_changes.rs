@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use titr_hypotheses::{MachineChange, Mistake, Network};
+use titr_document::Mistake;
+use titr_hypotheses::{MachineChange, Network};
 use titr_network::topology::ChangedLinks;
 use titr_platform::{Model, Platform};
 

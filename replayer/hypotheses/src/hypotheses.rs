@@ -1,19 +1,18 @@
 //! A file of hypotheses.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use thiserror::Error;
 use titr_common::input::{self, WRITTEN_BY_HAND};
 use titr_common::trace::{Trace, TraceError, Transformation};
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use titr_document::{Located, Mistake, Source, Spanned, Table, Value};
 
 use crate::computation::Scalings;
 use crate::keys::Keys;
 use crate::kind::{Effect, Kind, MessageScaling, Scaling};
 use crate::machine_change::MachineChange;
 use crate::messages::MessageScalings;
-use crate::source::{Mistake, Source};
 use crate::{computation, machine, messages};
 
 /// All kinds of changes.
@@ -66,24 +65,21 @@ impl Hypotheses {
     pub fn load(path: &Path) -> Result<Self, HypothesesError> {
         let text = input::read_text(path, WRITTEN_BY_HAND)
             .map_err(|error| HypothesesError::Unreadable { path: path.to_owned(), error })?;
-        Self::parse(path, text)
+        Ok(Self::parse(path, text)?)
     }
 
     /// Reads the text of a file of hypotheses; `path` names the file in messages.
     ///
     /// # Errors
     /// If the text says no such changes.
-    pub fn parse(path: &Path, text: String) -> Result<Self, HypothesesError> {
-        let source = Source::new(path, text);
-        let file = DeTable::parse(&source.text).map_err(|error| {
-            source.mistake(&error.span().unwrap_or_default(), error.message().lines().next().unwrap_or_default())
-        })?;
+    pub fn parse(path: &Path, text: String) -> Result<Self, Mistake> {
+        let source = Arc::new(Source::new(&path.display().to_string(), text, []));
         let mut this = Self { program: Vec::new(), machine: Vec::new() };
-        for table in changes(file, &source)? {
+        for table in changes(&source)? {
             let (kind, mut keys) = Keys::of(table, &source)?;
             let Some(known) = KINDS.iter().find(|known| known.name == kind.get_ref()) else {
                 let names = KINDS.map(|kind| kind.name).join(", ");
-                Err(keys.wrong(&kind, format!("there is no such kind of change: there are {names}")))?
+                Err(keys.wrong(&kind, "there is no such kind of change").with_help(format!("there are {names}")))?
             };
             match (known.read)(&mut keys)? {
                 Effect::Program(change) => this.program.push(ProgramChange::Other(change)),
@@ -129,25 +125,21 @@ impl Hypotheses {
 }
 
 /// The tables of a file.
-fn changes<'t>(file: Spanned<DeTable<'t>>, source: &Source) -> Result<Vec<Spanned<DeTable<'t>>>, Mistake> {
-    let mut tables = Vec::new();
-    for (key, value) in file.into_inner() {
-        if key.get_ref() != "change" {
-            return Err(source.mistake(&key.span(), "a file of hypotheses has tables [[change]] only"));
-        }
-        let place = value.span();
-        let DeValue::Array(items) = value.into_inner() else {
-            return Err(source.mistake(&place, "write [[change]], as there may be several"));
-        };
-        for item in items {
-            let place = item.span();
-            let DeValue::Table(table) = item.into_inner() else {
-                return Err(source.mistake(&place, "a change is a table"));
-            };
-            tables.push(Spanned::new(place, table));
-        }
+fn changes(source: &Source) -> Result<Vec<Spanned<Table>>, Mistake> {
+    let Value::Table(mut file) = source.parse(source.file())?.value else { return Ok(Vec::new()) };
+    let changes = file.remove("change");
+    if let Some((key, _)) = file.into_entries().next() {
+        return Err(source.wrong(&key, "a file of hypotheses has tables [[change]] only"));
     }
-    Ok(tables)
+    let Some(Located { value, place }) = changes else { return Ok(Vec::new()) };
+    let Value::List(items) = value else {
+        return Err(source.mistake(place, "write [[change]], as there may be several"));
+    };
+    let table = |Located { value, place }| match value {
+        Value::Table(table) => Ok(Spanned::new(place, table)),
+        _ => Err(source.mistake(place, "a change is a table")),
+    };
+    items.into_iter().map(table).collect()
 }
 
 impl Transformation for Hypotheses {

@@ -1,32 +1,29 @@
 //! Access to the keys of a change, for the kinds of changes.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use titr_common::event::RankSet;
 use titr_common::units::{Bytes, Written};
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use titr_document::{Located, Mistake, Place, Source, Spanned, Table, Value};
 
 use crate::selection::{CommunicatorName, Selection};
-use crate::source::{Mistake, Place, Source};
 
 /// The keys of one `[[change]]` that no one has taken yet. Each kind takes those that it knows; any other is a mistake.
-pub struct Keys<'t> {
+pub struct Keys {
     source: Arc<Source>,
-    table: DeTable<'t>,
+    table: Table,
     /// The place of the kind's name.
     place: Place,
     /// The names of the keys that were requested.
     known: Vec<&'static str>,
 }
 
-impl<'t> Keys<'t> {
+impl Keys {
     /// The keys of a change and the name of its kind.
     ///
     /// # Errors
     /// If the change has no kind.
-    pub fn of(table: Spanned<DeTable<'t>>, source: &Arc<Source>) -> Result<(Spanned<String>, Self), Mistake> {
+    pub fn of(table: Spanned<Table>, source: &Arc<Source>) -> Result<(Spanned<String>, Self), Mistake> {
         let whole = table.span();
         let mut keys = Self { source: Arc::clone(source), table: table.into_inner(), place: whole, known: vec![] };
         let kind = keys.text("kind")?.ok_or_else(|| keys.mistake("a change needs a kind"))?;
@@ -36,18 +33,19 @@ impl<'t> Keys<'t> {
 
     /// A mistake of the change as a whole.
     pub fn mistake(&self, message: impl Into<String>) -> Mistake {
-        self.source.mistake(&self.place, message)
+        self.source.mistake(self.place.clone(), message)
     }
 
     /// A mistake in a value.
     pub fn wrong<T>(&self, value: &Spanned<T>, message: impl Into<String>) -> Mistake {
-        self.source.mistake(&value.span(), message)
+        self.source.wrong(value, message)
     }
 
     /// The value of a key, if it is written.
-    fn take(&mut self, key: &'static str) -> Option<Spanned<DeValue<'t>>> {
+    fn take(&mut self, key: &'static str) -> Option<Spanned<Value>> {
         self.known.push(key);
-        self.table.remove(key)
+        let Located { value, place } = self.table.remove(key)?;
+        Some(Spanned::new(place, value))
     }
 
     /// A mandatory key.
@@ -65,7 +63,7 @@ impl<'t> Keys<'t> {
     pub fn text(&mut self, key: &'static str) -> Result<Option<Spanned<String>>, Mistake> {
         let Some(value) = self.take(key) else { return Ok(None) };
         match value.get_ref() {
-            DeValue::String(text) => Ok(Some(Spanned::new(value.span(), Cow::to_string(text)))),
+            Value::Text(text) => Ok(Some(Spanned::new(value.span(), text.clone()))),
             _ => Err(self.wrong(&value, format!("'{key}' is a text in quotes"))),
         }
     }
@@ -87,9 +85,9 @@ impl<'t> Keys<'t> {
     /// If the value is anything else.
     pub fn factor(&mut self, key: &'static str) -> Result<Option<f64>, Mistake> {
         let Some(value) = self.take(key) else { return Ok(None) };
-        let number: Option<f64> = match value.get_ref() {
-            DeValue::Integer(number) => number.as_str().parse().ok(),
-            DeValue::Float(number) => number.as_str().parse().ok(),
+        let number = match *value.get_ref() {
+            Value::Whole(number) => Some(number as f64),
+            Value::Number(number) => Some(number),
             _ => None,
         };
         let factor = number.filter(|number| (0.0..f64::INFINITY).contains(number));
@@ -102,11 +100,10 @@ impl<'t> Keys<'t> {
     /// If the value is anything else.
     pub fn whole(&mut self, key: &'static str, from: i64) -> Result<Option<Spanned<i32>>, Mistake> {
         let Some(value) = self.take(key) else { return Ok(None) };
-        let number = match value.get_ref() {
-            DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok(),
+        let number = match *value.get_ref() {
+            Value::Whole(number) => i32::try_from(number).ok().filter(|number| i64::from(*number) >= from),
             _ => None,
         };
-        let number = number.filter(|number| *number >= from).and_then(|number| i32::try_from(number).ok());
         let number = number.ok_or_else(|| self.wrong(&value, format!("'{key}' is a whole number from {from} on")))?;
         Ok(Some(Spanned::new(value.span(), number)))
     }
@@ -119,13 +116,11 @@ impl<'t> Keys<'t> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let expected = format!("'{key}' is a number of bytes, such as 1000 or \"64 KiB\"");
         match value.get_ref() {
-            DeValue::Integer(number) => {
-                let bytes = u64::from_str_radix(number.as_str(), number.radix());
+            Value::Whole(number) => {
+                let bytes = u64::try_from(*number);
                 bytes.map(|bytes| Some(Bytes(bytes))).map_err(|_| self.wrong(&value, expected))
             }
-            DeValue::String(text) => {
-                Bytes::written(text).map(Some).map_err(|error| self.wrong(&value, error.to_string()))
-            }
+            Value::Text(text) => Bytes::written(text).map(Some).map_err(|error| self.wrong(&value, error.to_string())),
             _ => Err(self.wrong(&value, expected)),
         }
     }
@@ -137,8 +132,8 @@ impl<'t> Keys<'t> {
     pub fn rank_set(&mut self, key: &'static str) -> Result<Option<Spanned<RankSet>>, Mistake> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let text = match value.get_ref() {
-            DeValue::String(text) => text.to_string(),
-            DeValue::Integer(number) => number.as_str().to_owned(),
+            Value::Text(text) => text.clone(),
+            Value::Whole(number) => number.to_string(),
             _ => String::new(),
         };
         let ranks = RankSet::written(&text);
@@ -189,9 +184,9 @@ impl<'t> Keys<'t> {
     /// # Errors
     /// If there are any.
     pub fn finish(self) -> Result<(), Mistake> {
-        let Some((key, _)) = self.table.iter().next() else { return Ok(()) };
+        let Some((key, _)) = self.table.into_entries().next() else { return Ok(()) };
         let known = self.known.iter().filter(|name| **name != "kind").copied().collect::<Vec<_>>().join(", ");
         let help = if known.is_empty() { "it has none".to_owned() } else { format!("it has {known}") };
-        Err(self.source.mistake(&key.span(), format!("this kind of change has no key '{}': {help}", key.get_ref())))
+        Err(self.source.wrong(&key, format!("this kind of change has no key '{}'", key.get_ref())).with_help(help))
     }
 }

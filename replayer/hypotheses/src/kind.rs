@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use titr_common::trace::Transformation;
+use titr_document::Mistake;
 
 use crate::keys::Keys;
 use crate::machine_change::MachineChange;
 use crate::message_filter::MessageFilter;
 use crate::selection::Selection;
-use crate::source::Mistake;
 
 /// A kind of change.
 pub struct Kind {
     /// The kind's name in files.
     pub name: &'static str,
     /// Reads the keys that a change of this kind has.
-    pub read: fn(&mut Keys<'_>) -> Result<Effect, Mistake>,
+    pub read: fn(&mut Keys) -> Result<Effect, Mistake>,
 }
 
 /// The effect of a change.

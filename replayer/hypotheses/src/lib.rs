@@ -34,10 +34,8 @@ mod messages;
 mod position;
 mod rewriting;
 mod selection;
-mod source;
 
 pub use change::Change;
 pub use computation::Scope;
 pub use hypotheses::{Hypotheses, HypothesesError};
 pub use machine_change::{MachineChange, Network, Written};
-pub use source::Mistake;

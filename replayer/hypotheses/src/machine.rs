@@ -1,9 +1,10 @@
 //! Kinds of changes of the machine.
 
+use titr_document::Mistake;
+
 use crate::keys::Keys;
 use crate::kind::{Effect, Kind};
 use crate::machine_change::{MachineChange, Network, Written};
-use crate::source::Mistake;
 
 /// Another algorithm for a collective.
 pub const COLLECTIVE: Kind = Kind { name: "collective", read: collective };
@@ -11,7 +12,7 @@ pub const COLLECTIVE: Kind = Kind { name: "collective", read: collective };
 /// A network on which messages take no time, or none because of others.
 pub const IDEAL_NETWORK: Kind = Kind { name: "ideal-network", read: ideal_network };
 
-fn collective(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
+fn collective(keys: &mut Keys) -> Result<Effect, Mistake> {
     let collective = keys.text("collective")?;
     let collective = keys.required("collective", collective)?.into_inner();
     let algorithm = keys.text("algorithm")?;
@@ -20,7 +21,7 @@ fn collective(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
     Ok(Effect::Machine(MachineChange::Collective { collective, algorithm: algorithm.into_inner(), written }))
 }
 
-fn ideal_network(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
+fn ideal_network(keys: &mut Keys) -> Result<Effect, Mistake> {
     let words = [("instant", Network::Instant), ("uncontended", Network::Uncontended)];
     let network = keys.choice("messages", &words)?.unwrap_or(Network::Instant);
     Ok(Effect::Machine(MachineChange::Network(network)))

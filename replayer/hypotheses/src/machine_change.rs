@@ -4,8 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
-
-use crate::source::{Mistake, Place, Source};
+use titr_document::{Mistake, Place, Source};
 
 /// A change of the machine.
 #[derive(Clone, Debug)]
@@ -46,7 +45,7 @@ impl Written {
     /// A mistake at this place.
     #[must_use]
     pub fn mistake(&self, message: impl Into<String>) -> Mistake {
-        self.source.mistake(&self.place, message)
+        self.source.mistake(self.place.clone(), message)
     }
 }
 

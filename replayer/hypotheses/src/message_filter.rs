@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use titr_common::event::{Outgoing, Rank, RankSet, Tag, ThreadId};
 use titr_common::units::Bytes;
-use toml::Spanned;
+use titr_document::{Mistake, Spanned};
 
 use crate::keys::Keys;
 use crate::position::Position;
 use crate::selection::Selection;
-use crate::source::Mistake;
 
 /// The messages that a change is about, as their senders see them.
 pub struct MessageFilter {
@@ -28,7 +27,7 @@ impl MessageFilter {
     ///
     /// # Errors
     /// If any is not written as it has to be.
-    pub fn read(keys: &mut Keys<'_>) -> Result<Self, Mistake> {
+    pub fn read(keys: &mut Keys) -> Result<Self, Mistake> {
         let selection = keys.selection_of_messages()?.into();
         let to = keys.rank_set("to")?;
         let tag = keys.whole("tag", i64::from(i32::MIN))?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use titr_common::event::{Event, Mark, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, Located, LocatedEvents, Trace, TraceError};
-use toml::Spanned;
+use titr_document::Spanned;
 
 use crate::position::Position;
 use crate::selection::Selection;
@@ -132,7 +132,7 @@ impl<'s> Names<'s> {
         match self.selected {
             Some(selected) if !self.is_found => {
                 let list = self.list.into_iter().collect::<Vec<_>>().join(", ");
-                Err(selection.source.mistake(&selected.span(), message(selected.get_ref(), &list)).into())
+                Err(selection.source.mistake(selected.span(), message(selected.get_ref(), &list)).into())
             }
             Some(_) | None => Ok(()),
         }

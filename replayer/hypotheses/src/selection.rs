@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use titr_common::event::{CallStack, CodePlace, Rank, RankSet};
-use toml::Spanned;
-
-use crate::source::{Mistake, Place, Source};
+use titr_document::{Mistake, Place, Source, Spanned};
 
 /// Ranks, a region, a call site and a communicator; each of them all, where the file names none.
 #[derive(Clone, Debug)]
@@ -70,7 +68,7 @@ impl Selection {
 
     /// A mistake of the change as a whole.
     pub fn mistake(&self, message: impl Into<String>) -> Mistake {
-        self.source.mistake(&self.place, message)
+        self.source.mistake(self.place.clone(), message)
     }
 
     /// Finds fault with ranks that the world of `ranks` ranks does not have.
@@ -92,7 +90,7 @@ impl Selection {
         }
         let message =
             format!("there is no rank {} in this trace, whose ranks are 0 to {}", last.0, ranks.saturating_sub(1));
-        Err(self.source.mistake(&set.span(), message))
+        Err(self.source.mistake(set.span(), message))
     }
 }
 

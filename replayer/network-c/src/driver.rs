@@ -15,7 +15,7 @@ use titr_platform::{Platform, PlatformError};
 #[derive(Debug, Error)]
 pub enum DriverError {
     /// There is no such platform.
-    #[error("{}", .0.drawn())]
+    #[error(transparent)]
     Platform(#[from] PlatformError),
     /// A message has a node that the platform does not have.
     #[error("message {label}: there is no node {node}: the platform has {nodes}, from 0")]

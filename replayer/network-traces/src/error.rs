@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+use titr_document::Mistake;
 
 /// A network trace that cannot be read, or that is invalid.
 #[derive(Debug, Error)]
@@ -15,6 +16,9 @@ pub enum NetworkTraceError {
     Line { path: PathBuf, line: u64, what: String },
     #[error("{path}: torn after line {line}: {reason}. Record the trace again")]
     Torn { path: PathBuf, line: u64, reason: String },
+    /// Rules that are wrong.
+    #[error(transparent)]
+    Rules(#[from] Mistake),
     /// Messages that do not fit together.
     #[error("{path}: {what}")]
     Messages { path: PathBuf, what: String },

@@ -17,6 +17,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use titr_common::input::{self, WRITTEN_BY_HAND};
+use titr_document::{Checked, Source, Spanned};
 
 use crate::error::NetworkTraceError;
 
@@ -28,10 +29,10 @@ pub struct Rules {
     data: Option<BTreeSet<String>>,
     /// The kinds of the requests that a kind answers.
     #[serde(default)]
-    replies: BTreeMap<String, BTreeSet<String>>,
+    replies: BTreeMap<Spanned<String>, BTreeSet<String>>,
     /// The kinds whose reception triggers a kind.
     #[serde(default)]
-    protocol: BTreeMap<String, BTreeSet<String>>,
+    protocol: BTreeMap<Spanned<String>, BTreeSet<String>>,
 }
 
 impl Rules {
@@ -41,39 +42,34 @@ impl Rules {
     /// If the file cannot be read, is not TOML, or contradicts itself.
     pub fn load(path: &Path) -> Result<Self, NetworkTraceError> {
         let text = input::read_text(path, WRITTEN_BY_HAND).map_err(NetworkTraceError::io(path))?;
-        Self::parse(path, &text)
+        Ok(Self::parse(path, text)?)
     }
 
     /// Reads the rules in a text, which messages call `path`.
     ///
     /// # Errors
     /// If the text is not TOML, or contradicts itself.
-    pub fn parse(path: &Path, text: &str) -> Result<Self, NetworkTraceError> {
-        let rules: Self = toml::from_str(text).map_err(|error| {
-            let before = error.span().map_or("", |span| text.get(..span.start).unwrap_or_default());
-            let (path, line) = (path.to_owned(), 1 + before.matches('\n').count() as u64);
-            NetworkTraceError::Line { path, line, what: error.message().to_owned() }
-        })?;
-        match rules.contradiction() {
-            Some(what) => Err(NetworkTraceError::Messages { path: path.into(), what }),
-            None => Ok(rules),
-        }
+    pub fn parse(path: &Path, text: String) -> Checked<Self> {
+        let source = Source::new(&path.display().to_string(), text, []);
+        let rules: Self = source.read()?;
+        rules.check(&source)?;
+        Ok(rules)
     }
 
-    /// A sentence on how the rules contradict each other.
-    fn contradiction(&self) -> Option<String> {
-        let both = self.replies.keys().find(|kind| self.protocol.contains_key(*kind));
-        if let Some(kind) = both {
-            return Some(format!(
-                "'{kind}' stands under [replies] and under [protocol]: only one of them can trigger it"
-            ));
+    /// Finds fault with rules that contradict each other.
+    fn check(&self, source: &Source) -> Checked<()> {
+        if let Some((kind, _)) = self.protocol.iter().find(|(kind, _)| self.replies.contains_key(*kind)) {
+            let message = format!("'{}' stands under [replies] and under [protocol]", kind.get_ref());
+            return Err(source.wrong(kind, message).with_help("only one of them can trigger it"));
         }
-        let (mut itself, all) = (self.replies.iter(), self.replies.iter().chain(&self.protocol));
-        if let Some((kind, _)) = itself.find(|(kind, requests)| requests.contains(*kind)) {
-            return Some(format!("'{kind}' answers itself"));
+        if let Some((kind, _)) = self.replies.iter().find(|(kind, requests)| requests.contains(kind.get_ref())) {
+            return Err(source.wrong(kind, format!("'{}' answers itself", kind.get_ref())));
         }
-        let (kind, _) = all.into_iter().find(|(_, triggers)| triggers.is_empty())?;
-        Some(format!("nothing triggers '{kind}': name a kind, or delete the line, and data triggers it"))
+        if let Some((kind, _)) = self.replies.iter().chain(&self.protocol).find(|(_, triggers)| triggers.is_empty()) {
+            let mistake = source.wrong(kind, format!("nothing triggers '{}'", kind.get_ref()));
+            return Err(mistake.with_help("name a kind, or delete the line, and data triggers it"));
+        }
+        Ok(())
     }
 
     /// Whether the reception of this kind allows a node to continue.
@@ -108,19 +104,20 @@ mod tests {
 
     #[test]
     fn rules_that_contradict_themselves_are_refused() {
-        for (text, message) in [
+        for (text, message, place) in [
             (
                 "[replies]\na = [\"b\"]\n[protocol]\na = [\"c\"]\n",
-                "r.toml: 'a' stands under [replies] and under [protocol]",
+                "'a' stands under [replies] and under [protocol]",
+                "[r.toml:4:1]",
             ),
-            ("[replies]\na = [\"b\", \"a\"]\n", "r.toml: 'a' answers itself"),
-            ("[protocol]\na = []\n", "r.toml: nothing triggers 'a'"),
-            ("data = [\"a\"]\n[answers]\n", "r.toml:2: unknown field `answers`"),
-            ("data = [\"a\"]\n[replies]\na = 3\n", "r.toml:3: "),
-            ("data = \n", "r.toml:1: "),
+            ("[replies]\na = [\"b\", \"a\"]\n", "'a' answers itself", "[r.toml:2:1]"),
+            ("[protocol]\na = []\n", "nothing triggers 'a'", "[r.toml:2:1]"),
+            ("data = [\"a\"]\n[answers]\n", "unknown key `answers`", "[r.toml:2:2]"),
+            ("data = [\"a\"]\n[replies]\na = 3\n", "invalid type", "[r.toml:3:5]"),
+            ("data = \n", "string values must be quoted", "[r.toml:1:8]"),
         ] {
-            let found = Rules::parse("r.toml".as_ref(), text).unwrap_err().to_string();
-            assert!(found.starts_with(message), "{text}: {found}");
+            let found = Rules::parse("r.toml".as_ref(), text.to_owned()).unwrap_err().to_string();
+            assert!(found.starts_with(&format!("× {message}")) && found.contains(place), "{text}: {found}");
         }
     }
 }

@@ -2,16 +2,14 @@
 //!
 //! [`Platform::load`] reads a file in these steps:
 //!
-//! 1. [`source`]: the texts of the file and of each `--set`, with mistakes shown in them.
-//! 2. [`document`]: the tables of these texts, with the place of each value. [`simgrid`] makes such tables from
-//!    SimGrid's XML.
-//! 3. [`schema`]: every permitted key, and its type; [`topology`]: the keys of each topology, and their meaning.
-//! 4. [`build`]: combines the keys and defaults into a [`Platform`].
+//! 1. `titr_document`: the tables of the file and of each `--set`, with the place of each value. [`simgrid`] makes such
+//!    tables from SimGrid's XML.
+//! 2. [`schema`]: every permitted key, and its type; [`topology`]: the keys of each topology, and their meaning.
+//! 3. [`build`]: combines the keys and defaults into a [`Platform`].
 //!
 //! A platform is data: it describes what to simulate, and simulates nothing.
 
 mod build;
-mod document;
 mod models;
 mod mpi;
 mod one_sided;
@@ -20,7 +18,6 @@ mod partitioned;
 mod placement;
 mod schema;
 mod simgrid;
-mod source;
 mod spawn;
 mod storage;
 mod topology;
@@ -29,11 +26,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use thiserror::Error;
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::step_function::StepFunction;
 use titr_common::units::Speed;
+use titr_document::Mistake;
 use titr_network::flow;
 use titr_network::packet::PacketSpec;
 use titr_network::topology::{HostId, Topology};
@@ -45,7 +42,6 @@ pub use one_sided::{
 pub use overhead::{Overhead, OverheadStep};
 pub use partitioned::Partitioned;
 pub use placement::{Placement, PlacementError, Policy};
-pub use source::Mistake;
 pub use spawn::Spawn;
 pub use storage::{Buffering, CollectiveAccess, Servers, Storage};
 
@@ -88,33 +84,19 @@ pub enum Model {
 }
 
 /// A reason why there is no platform.
-#[derive(Debug, Error, Diagnostic)]
+#[derive(Debug, Error)]
 pub enum PlatformError {
     /// The file cannot be read.
-    #[error("cannot read the platform {}", path.display())]
+    #[error("cannot read the platform {}: {error}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
         /// The error of the operating system.
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// The file, or a `--set`, is wrong.
     #[error(transparent)]
-    #[diagnostic(transparent)]
-    Mistaken(#[from] Box<Mistake>),
-}
-
-impl PlatformError {
-    /// The error with the place in the text that it is about, drawn without colours.
-    #[must_use]
-    pub fn drawn(&self) -> String {
-        let mut text = String::new();
-        let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(120);
-        match handler.render_report(&mut text, self) {
-            Ok(()) => text.trim().to_owned(),
-            Err(_) => self.to_string(),
-        }
-    }
+    Mistaken(#[from] Mistake),
 }
 
 impl Platform {
@@ -125,7 +107,7 @@ impl Platform {
     /// If the file cannot be read, or the file or an override is not valid.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Self, PlatformError> {
         let text = input::read_text(path, WRITTEN_BY_PROGRAM)
-            .map_err(|source| PlatformError::Unreadable { path: path.to_owned(), source })?;
+            .map_err(|error| PlatformError::Unreadable { path: path.to_owned(), error })?;
         Self::parse(path, text, overrides)
     }
 

@@ -130,5 +130,5 @@ fn a_size_of_zero_needs_no_unit() {
 #[test]
 fn an_unreadable_file_is_named() {
     let error = Platform::load(Path::new("no/such.toml"), &[]).unwrap_err();
-    assert_eq!(error.to_string(), "cannot read the platform no/such.toml");
+    assert!(error.to_string().starts_with("cannot read the platform no/such.toml: "), "{error}");
 }

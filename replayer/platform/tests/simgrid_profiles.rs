@@ -47,7 +47,7 @@ fn loaded(text: &str, files: &[(&str, &str)]) -> Result<Platform, String> {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
     let platform = Platform::load(&folder.path().join(NAME), &[]);
-    platform.map_err(|error| error.drawn().replace(&format!("{}/", folder.path().display()), ""))
+    platform.map_err(|error| error.to_string().replace(&format!("{}/", folder.path().display()), ""))
 }
 
 /// The values of a quantity at these seconds.

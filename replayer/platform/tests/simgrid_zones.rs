@@ -33,9 +33,7 @@ fn a_declaration_may_follow_blanks_and_comments() {
     }
     // The place of a mistake is its place in the file.
     let error = written(&format!("\n<!-- ü -->{declaration}\n<platform version=\"3\"/>")).unwrap_err();
-    let source = miette::Diagnostic::source_code(&error).unwrap();
-    let label = miette::Diagnostic::labels(&error).unwrap().next().unwrap();
-    assert_eq!(source.read_span(label.inner(), 0, 0).unwrap().line(), 2);
+    assert!(error.to_string().contains(":3:"), "{error}");
 }
 
 #[test]

@@ -66,7 +66,7 @@ const WRONG_USAGE: u8 = 2;
 enum Failure {
     #[error(transparent)]
     TraceArgs(#[from] TraceError),
-    #[error("{}", .0.drawn())]
+    #[error(transparent)]
     Platform(#[from] PlatformError),
     #[error("{}{}", option_at_fault(.0), .0)]
     Simulation(#[from] SimulationError),

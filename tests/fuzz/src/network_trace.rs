@@ -92,7 +92,7 @@ pub fn netrace(data: &[u8]) {
 /// Reads rules for triggers.
 pub fn trigger_rules(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    if let Err(error) = Rules::parse(Path::new("rules.toml"), text) {
+    if let Err(error) = Rules::parse(Path::new("rules.toml"), text.to_owned()) {
         assert!(!error.to_string().is_empty());
     }
 }

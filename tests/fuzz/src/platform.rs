@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use miette::{GraphicalReportHandler, GraphicalTheme};
 use titr_network::topology::{HostId, Topology};
 use titr_platform::Platform;
 
@@ -35,9 +34,7 @@ fn any_platform(name: &str, data: &[u8]) {
         }
         // Drawing takes far longer than reading, so not every mistake is.
         Err(error) if data.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte)).is_multiple_of(8) => {
-            let mut drawn = String::new();
-            let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(120);
-            handler.render_report(&mut drawn, &error).unwrap();
+            let _ = error.to_string();
         }
         Err(_) => {}
     }

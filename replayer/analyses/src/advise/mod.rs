@@ -9,6 +9,7 @@ use serde::Serialize;
 use titr_common::event::CollectiveKind;
 use titr_common::trace::{Trace, TraceError};
 use titr_common::units::Seconds;
+use titr_document::Mistake;
 use titr_hypotheses::{Change, Hypotheses};
 use titr_simulation::parallel::Jobs;
 use titr_simulation::{Computation, Platform, Simulation, SimulationError};
@@ -101,14 +102,17 @@ fn replayed(
     change: &Change,
     read_ahead: bool,
 ) -> Result<(Seconds, String), String> {
-    let last = |error: &dyn ToString| error.to_string().lines().next().unwrap_or_default().to_owned();
-    let changes = Change::file(std::slice::from_ref(change)).map_err(|error| last(&error))?;
-    let hypotheses = Hypotheses::parse(Path::new("advice"), changes.clone()).map_err(|error| last(&error))?;
-    let platform = apply_machine_changes(hypotheses.machine(), platform.clone()).map_err(|error| last(&error))?;
+    let first_line = |error: &dyn ToString| error.to_string().lines().next().unwrap_or_default().to_owned();
+    let message = |mistake: Mistake| mistake.message().to_owned();
+    let changes = Change::file(std::slice::from_ref(change)).map_err(|error| first_line(&error))?;
+    let hypotheses = Hypotheses::parse(Path::new("advice"), changes.clone()).map_err(message)?;
+    let platform = apply_machine_changes(hypotheses.machine(), platform.clone()).map_err(message)?;
     let simulation = Simulation::new(&platform, trace).computation(computation).transform(&hypotheses);
     match simulation.read_ahead(read_ahead).run() {
         Ok(result) => Ok((result.simulated_time, changes)),
-        Err(SimulationError::Trace(TraceError::Change(error))) => Err(last(&error)),
-        Err(error) => Err(last(&error)),
+        Err(SimulationError::Trace(TraceError::Change(error))) => {
+            Err(error.downcast().map_or_else(|error| first_line(&error), |mistake| message(*mistake)))
+        }
+        Err(error) => Err(first_line(&error)),
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use titr_common::event::{Rank, ThreadId};
 use titr_common::trace::{Located, LocatedEvents, Trace, TraceError, Transformation};
+use titr_document::Mistake;
 
 use super::volume::{Factor, Volume};
 use crate::keys::Keys;
@@ -16,7 +17,6 @@ use crate::kind::{Effect, Kind};
 use crate::position::Position;
 use crate::rewriting::{Rewrite, rewritten, survey};
 use crate::selection::Selection;
-use crate::source::Mistake;
 
 /// All ranks compute the same.
 pub const BALANCE_COMPUTE: Kind = Kind { name: "balance-compute", read: balance };
@@ -31,7 +31,7 @@ pub enum Scope {
     Instances,
 }
 
-fn balance(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
+fn balance(keys: &mut Keys) -> Result<Effect, Mistake> {
     let selection = keys.selection()?;
     let scope = keys.choice("over", &[("totals", Scope::Totals), ("instances", Scope::Instances)])?;
     let scope = scope.unwrap_or(Scope::Totals);

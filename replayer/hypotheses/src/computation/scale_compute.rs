@@ -9,6 +9,7 @@ use titr_common::event::{Collective, Event};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{Located, LocatedEvents, Trace, TraceError, Transformation};
 use titr_common::units::Instructions;
+use titr_document::Mistake;
 
 use super::volume::{Factor, Volume};
 use crate::keys::Keys;
@@ -16,7 +17,6 @@ use crate::kind::{Effect, Kind, Scaling};
 use crate::position::Position;
 use crate::rewriting::{Rewrite, rewritten, survey_all};
 use crate::selection::Selection;
-use crate::source::Mistake;
 
 /// All computation takes longer, or shorter.
 pub const SCALE_COMPUTE: Kind = Kind { name: "scale-compute", read: scale };
@@ -24,14 +24,14 @@ pub const SCALE_COMPUTE: Kind = Kind { name: "scale-compute", read: scale };
 /// No computation takes any time, and neither do the reductions of collectives.
 pub const INFINITE_CPU: Kind = Kind { name: "infinite-cpu", read: infinite };
 
-fn scale(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
+fn scale(keys: &mut Keys) -> Result<Effect, Mistake> {
     let selection = keys.selection()?.into();
     let factor = keys.factor("factor")?;
     let factor = keys.required("factor", factor)?;
     Ok(Effect::Scaling(Scaling { selection, factor, reductions: false }))
 }
 
-fn infinite(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
+fn infinite(keys: &mut Keys) -> Result<Effect, Mistake> {
     Ok(Effect::Scaling(Scaling { selection: keys.selection()?.into(), factor: 0.0, reductions: true }))
 }
 

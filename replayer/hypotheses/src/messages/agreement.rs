@@ -230,7 +230,7 @@ impl Survey {
         {
             let tags = self.tags.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
             let message = format!("no message has the tag {}: the tags are {tags}", tag.get_ref());
-            return Err(filter.selection.source.mistake(&tag.span(), message).into());
+            return Err(filter.selection.source.mistake(tag.span(), message).into());
         }
         let message = "no message is selected here, or the changes before this one leave none of them";
         Err(filter.selection.mistake(message).into())

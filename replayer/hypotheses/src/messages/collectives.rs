@@ -10,14 +10,13 @@ use titr_common::event::{Collective, CollectiveKind, Completion, Event, Rank, Th
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Communicators, Context, Fault};
 use titr_common::trace::{Located, LocatedEvents, Location, Trace, TraceError, Transformation};
-use toml::Spanned;
+use titr_document::{Mistake, Spanned};
 
 use super::requests::RemovedRequests;
 use crate::keys::Keys;
 use crate::position::Position;
 use crate::rewriting::{Rewrite, rewritten, survey};
 use crate::selection::Selection;
-use crate::source::Mistake;
 
 /// A change of single collectives.
 pub trait CollectiveTreatment: Copy + Send + Sync + 'static {
@@ -36,7 +35,7 @@ impl CollectiveFilter {
     ///
     /// # Errors
     /// If any is not written as it has to be.
-    pub fn read(keys: &mut Keys<'_>) -> Result<Option<Self>, Mistake> {
+    pub fn read(keys: &mut Keys) -> Result<Option<Self>, Mistake> {
         let Some(name) = keys.text("collective")? else { return Ok(None) };
         let kind = CollectiveKind::ALL.into_iter().find(|kind| kind.name() == name.get_ref());
         let Some(kind) = kind else {
@@ -84,17 +83,18 @@ impl CollectiveFilter {
         match reason {
             Refusal::Fault(fault) => self.selection.mistake(fault.to_string()),
             Refusal::Nothing => source.mistake(
-                &self.kind.span(),
+                self.kind.span(),
                 format!("no {name} is selected here, or the changes before this one leave none"),
             ),
             Refusal::SomeMembers { rank, first } => {
                 let places = region.as_ref().or(call_site.as_ref()).map(Spanned::span);
                 let key = ranks.as_ref().map(Spanned::span).or(places);
                 let message = format!(
-                    "ranks {} and {} are members of a communicator, and this selects a {name} of only one of them: select all members or none",
+                    "ranks {} and {} are members of a communicator, and this selects a {name} of only one of them",
                     first.0, rank.0
                 );
-                source.mistake(&key.unwrap_or(self.selection.place.clone()), message)
+                let mistake = source.mistake(key.unwrap_or(self.selection.place.clone()), message);
+                mistake.with_help("select all members or none")
             }
         }
     }

@@ -5,18 +5,18 @@
 //! receiver's answer to one message influences the next, they cannot be merged, and the replay ends in a deadlock.
 
 use titr_common::event::{Incoming, Outgoing};
+use titr_document::Mistake;
 
 use super::channel::Turn;
 use super::rewrite::{Messages, Treatment};
 use crate::keys::Keys;
 use crate::kind::{Effect, Kind};
 use crate::message_filter::MessageFilter;
-use crate::source::Mistake;
 
 /// Messages become fewer and larger.
 pub const MERGE_MESSAGES: Kind = Kind { name: "merge-messages", read: merge };
 
-fn merge(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
+fn merge(keys: &mut Keys) -> Result<Effect, Mistake> {
     let filter = MessageFilter::read(keys)?.into();
     let count = keys.whole("count", 1)?;
     let count = keys.required("count", count)?.into_inner().unsigned_abs();

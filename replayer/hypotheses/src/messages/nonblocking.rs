@@ -13,6 +13,7 @@ use titr_common::event::{
     Tag,
 };
 use titr_common::trace::{Located, LocatedEvents, Location, Trace, TraceError, Transformation};
+use titr_document::Mistake;
 
 use super::agreement::Agreement;
 use super::follower::Follower;
@@ -21,7 +22,6 @@ use crate::kind::{Effect, Kind};
 use crate::message_filter::MessageFilter;
 use crate::position::Position;
 use crate::rewriting::{Rewrite, rewritten};
-use crate::source::Mistake;
 
 /// Sends and receives no longer block.
 pub const NONBLOCKING: Kind = Kind { name: "nonblocking", read: nonblocking };
@@ -37,7 +37,7 @@ enum Calls {
     Both,
 }
 
-fn nonblocking(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
+fn nonblocking(keys: &mut Keys) -> Result<Effect, Mistake> {
     let filter = MessageFilter::read(keys)?.into();
     let words = [("sends", Calls::Sends), ("receives", Calls::Receives), ("both", Calls::Both)];
     let calls = keys.choice("calls", &words)?.unwrap_or(Calls::Both);

@@ -1,6 +1,7 @@
 //! Removes messages at both ends, and collectives.
 
 use titr_common::event::{Collective, Incoming, Outgoing};
+use titr_document::Mistake;
 
 use super::channel::Turn;
 use super::collectives::{CollectiveFilter, CollectiveTreatment, Collectives};
@@ -8,12 +9,11 @@ use super::rewrite::{Messages, Treatment};
 use crate::keys::Keys;
 use crate::kind::{Effect, Kind};
 use crate::message_filter::MessageFilter;
-use crate::source::Mistake;
 
 /// Removes messages, and the waits for them.
 pub const REMOVE_MESSAGES: Kind = Kind { name: "remove-messages", read: remove };
 
-fn remove(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
+fn remove(keys: &mut Keys) -> Result<Effect, Mistake> {
     if let Some(filter) = CollectiveFilter::read(keys)? {
         return Ok(Effect::program(Collectives::new(filter, Removal)));
     }

@@ -2,6 +2,7 @@
 
 use titr_common::event::{Collective, Incoming, Outgoing, Volumes};
 use titr_common::units::{Bytes, Instructions};
+use titr_document::Mistake;
 
 use super::channel::Turn;
 use super::collectives::{CollectiveFilter, CollectiveTreatment, Collectives};
@@ -9,12 +10,11 @@ use super::rewrite::Treatment;
 use crate::keys::Keys;
 use crate::kind::{Effect, Kind, MessageScaling};
 use crate::message_filter::MessageFilter;
-use crate::source::Mistake;
 
 /// The bytes of messages are multiplied by a factor, and rounded to whole ones.
 pub const SCALE_MESSAGES: Kind = Kind { name: "scale-messages", read: scale };
 
-fn scale(keys: &mut Keys<'_>) -> Result<Effect, Mistake> {
+fn scale(keys: &mut Keys) -> Result<Effect, Mistake> {
     let factor = keys.factor("factor")?;
     let factor = keys.required("factor", factor)?;
     if let Some(filter) = CollectiveFilter::read(keys)? {

@@ -216,7 +216,7 @@ fn messages_that_an_earlier_change_removed_cannot_be_changed() {
     let remove = "[[change]]\nkind = 'remove-messages'\n";
     let scale = "[[change]]\nkind = 'scale-messages'\nfactor = 2\n";
     let error = changed(&[remove, scale].concat(), 2, "0 send 1 0 8\n1 recv 0 0 8").unwrap_err();
-    assert!(error.starts_with("changes.toml:4:8: no message is selected here"), "{error}");
+    assert!(error.starts_with("× no message is selected here") && error.contains("[changes.toml:4:8]"), "{error}");
 }
 
 #[test]
@@ -335,10 +335,8 @@ fn a_collective_goes_or_changes_for_all_members_of_a_communicator() {
     assert_changed(remove, 3, before, &without(&[&of_two[..], &of_all].concat()));
     let scale = "[[change]]\nkind = 'scale-messages'\nfactor = 4\ncollective = 'allreduce'";
     assert_changed(scale, 3, before, &before.replace("allreduce 8 4", "allreduce 32 16"));
-    let error = changed(&format!("{remove}ranks = '0,2'"), 3, before).unwrap_err();
-    let expected = "changes.toml:4:9: ranks 0 and 1 are members of a communicator, and this selects a barrier of only one of them: \
-                    select all members or none\n 4 | ranks = '0,2'\n   |         ^^^^^";
-    assert_eq!(error, expected);
+    insta::assert_snapshot!(changed(&format!("{remove}ranks = '0,2'"), 3, before).unwrap_err());
     let error = changed(&format!("{remove}collective = 'bcast'").replace("collective = 'barrier'\n", ""), 3, before);
-    assert!(error.unwrap_err().starts_with("changes.toml:3:14: no bcast is selected here"));
+    let error = error.unwrap_err();
+    assert!(error.starts_with("× no bcast is selected here") && error.contains("[changes.toml:3:14]"), "{error}");
 }

@@ -43,7 +43,7 @@ fn found(text: &str, source: &TriggerSource) -> Result<Found, String> {
 /// triggers the acknowledgement; the read after the data waits for the last of them.
 #[test]
 fn each_rule_finds_its_triggers() {
-    let rules = Rules::parse("r".as_ref(), RULES).unwrap();
+    let rules = Rules::parse("r".as_ref(), RULES.to_owned()).unwrap();
     let (found, counts) = found(MESSAGES, &TriggerSource::Rules(rules)).unwrap();
     let expected = vec![(99, 0, 1), (99, 0, 1), (99, 0, 1), (1, 9, 0), (0, 11, 1), (2, 10, 1), (4, 4, 0), (5, 3, 0)];
     assert_eq!(found, expected);
@@ -91,7 +91,7 @@ data = [\"read\"]
 [protocol]
 late = [\"ack\"]
 ";
-    let rules = Rules::parse("r".as_ref(), rules).unwrap();
+    let rules = Rules::parse("r".as_ref(), rules.to_owned()).unwrap();
     let (found, counts) = found(text, &TriggerSource::Rules(rules)).unwrap();
     assert_eq!((found[3], found[4], found[7]), ((1, 40, 2), (2, 40, 0), (6, 10, 0)));
     assert_eq!((counts.replies, counts.protocol), (1, 2));

@@ -11,17 +11,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use titr_common::units::Speed;
+use titr_document::{Checked, Located, Mistake, Shorthand, Source, override_as_toml};
 use titr_network::topology::Zones;
 use toml::Spanned;
 
 use crate::Platform;
-use crate::document::{self, Located, override_as_toml};
 use crate::schema::{File, OneOrMany};
 use crate::simgrid::{self, BesideTables, SimGridPlatform};
-use crate::source::{Checked, Source};
 
 /// The only edition of the schema.
 const SCHEMA: u32 = 1;
+
+/// `collectives = "mpich"` is `collectives.library = "mpich"`.
+const SHORTHANDS: [Shorthand; 1] = [("collectives", "library")];
 
 /// The platform that `text`, read from `path`, and the overrides describe.
 pub fn platform(path: &Path, text: String, overrides: &[String]) -> Checked<Platform> {
@@ -44,24 +46,21 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn wrong<T>(&self, written: &Spanned<T>, message: impl Into<String>) -> Box<crate::Mistake> {
+    fn wrong<T>(&self, written: &Spanned<T>, message: impl Into<String>) -> Mistake {
         self.source.wrong(written, message)
     }
 
     /// The file with the overrides on top, what of it is in no table, and remarks on how it was read.
     fn file(&self) -> Checked<(File, BesideTables)> {
         let source = self.source;
-        let parsed = |part| document::parse(part).map_err(|error| error.shown_in(source));
         let read = |document: Located| document.read::<File>().map_err(|error| error.shown_in(source));
-        let mut parts = source.parts().iter();
-        let SimGridPlatform { mut tables, beside } = match parts.next() {
-            Some(file) if !simgrid::is_xml(source.text()) => {
-                SimGridPlatform { tables: parsed(file)?, beside: BesideTables::default() }
-            }
-            _ => simgrid::read(source, self.path, &|tables| self.topology(&read(tables)?, None))?,
+        let SimGridPlatform { mut tables, beside } = if simgrid::is_xml(source.text()) {
+            simgrid::read(source, self.path, &|tables| self.topology(&read(tables)?, None))?
+        } else {
+            SimGridPlatform { tables: source.parse(source.file())?, beside: BesideTables::default() }
         };
-        for setting in parts {
-            tables.overlay(parsed(setting)?);
+        for setting in source.overrides() {
+            tables.overlay(source.parse(setting)?, &SHORTHANDS);
         }
         Ok((read(tables)?, beside))
     }

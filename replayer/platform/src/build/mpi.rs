@@ -2,12 +2,12 @@
 
 use titr_common::collectives::{Library, Selection};
 use titr_common::units::Bytes;
+use titr_document::Checked;
 
 use super::Builder;
 use crate::mpi::Mpi;
 use crate::one_sided::{Implementation, OneSided};
 use crate::schema::{CollectivesTable, MpiTable, OneSidedTable};
-use crate::source::Checked;
 
 /// SimGrid's smpi/send-is-detached-thresh.
 const EAGER_THRESHOLD: Bytes = Bytes(65536);

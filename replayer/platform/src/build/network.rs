@@ -1,6 +1,7 @@
 //! Builds the network of a platform file: topology, cables, messages within a host, and the model's parameters.
 
 use titr_common::units::Seconds;
+use titr_document::Checked;
 use titr_network::flow::{FlowParameters, Penalties};
 use titr_network::topology::{Cable, HostId, Link, Topology, WithLoopback, Zones};
 use toml::Spanned;
@@ -8,7 +9,6 @@ use toml::Spanned;
 use super::Builder;
 use crate::Model;
 use crate::schema::{File, FlowTable, LoopbackTable, ModelName, NetworkTable, NonNegative, Through};
-use crate::source::Checked;
 use crate::topology::Site;
 
 impl Builder<'_> {

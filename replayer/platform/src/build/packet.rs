@@ -1,13 +1,13 @@
 //! Builds the routers of `[network.packet]`.
 
 use titr_common::units::{Bytes, Quantity};
+use titr_document::Checked;
 use titr_network::packet::{PacketParameters, PacketSpec};
 use titr_network::topology::{RoutingOptions, Topology, Unroutable};
 use toml::Spanned;
 
 use super::Builder;
 use crate::schema::{FlowControl, NetworkTable, PacketTable};
-use crate::source::Checked;
 
 /// Maximum number of channels, ports and queues: a mistyped number gives an error instead of filling the memory.
 const MOST: u32 = 1024;

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use titr_common::input::{self, WRITTEN_BY_HAND};
+use titr_document::Checked;
 use titr_network::topology::HostId;
 use toml::Spanned;
 
 use super::Builder;
 use crate::placement::Policy;
 use crate::schema::{PlacementTable, PolicyName};
-use crate::source::Checked;
 
 impl Builder<'_> {
     /// The placement policy for `hosts` hosts.

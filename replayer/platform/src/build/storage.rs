@@ -1,13 +1,13 @@
 //! The meaning of `[storage]`.
 
 use titr_common::units::Bytes;
+use titr_document::Checked;
 use titr_network::topology::HostId;
 use titr_storage::{DiskParameters, Striping};
 use toml::Spanned;
 
 use super::Builder;
 use crate::schema::{ServersValue, StorageTable};
-use crate::source::Checked;
 use crate::storage::{Buffering, Servers, Storage};
 
 impl Builder<'_> {

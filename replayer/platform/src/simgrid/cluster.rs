@@ -5,8 +5,7 @@ use std::ops::RangeInclusive;
 use super::Reading;
 use super::element::{Attribute, Element, Known};
 use super::units::{BANDWIDTH, SPEED, TIME};
-use crate::document::{Located, Table, Value};
-use crate::source::Checked;
+use titr_document::{Checked, Located, Table, Value};
 
 const ATTRIBUTES: Known = &[
     "id",

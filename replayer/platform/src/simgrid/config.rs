@@ -3,8 +3,7 @@
 use super::Reading;
 use super::element::{Attribute, Element, Known};
 use super::units::{BANDWIDTH, TIME};
-use crate::document::{Located, Value};
-use crate::source::Checked;
+use titr_document::{Checked, Located, Value};
 
 const CONFIG: Known = &["id"];
 const PROP: Known = &["id", "value"];

@@ -2,9 +2,7 @@
 
 use roxmltree::Node;
 use titr_common::units::Dimension;
-
-use crate::document::{Located, Value};
-use crate::source::{Checked, Mistake, Place, Source};
+use titr_document::{Checked, Located, Mistake, Place, Source, Value};
 
 /// An element of the XML.
 #[derive(Clone, Copy)]
@@ -45,12 +43,12 @@ impl<'a> Element<'a> {
         Located::new(value, self.place())
     }
 
-    pub fn wrong(&self, message: impl Into<String>) -> Box<Mistake> {
+    pub fn wrong(&self, message: impl Into<String>) -> Mistake {
         self.wrong_at(&self.place(), message)
     }
 
-    /// An error at a place within the element.
-    pub fn wrong_at(&self, place: &Place, message: impl Into<String>) -> Box<Mistake> {
+    /// A mistake at a place within the element.
+    pub fn wrong_at(&self, place: &Place, message: impl Into<String>) -> Mistake {
         self.source.mistake(Some(place.clone()), message)
     }
 
@@ -108,8 +106,8 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// The error of an element that must not be within `parent`.
-    pub fn unexpected(&self, parent: &Self) -> Box<Mistake> {
+    /// The mistake of an element that should not be within `parent`.
+    pub fn unexpected(&self, parent: &Self) -> Mistake {
         let mistake = self.wrong(format!("titr does not read <{}> in <{}>", self.name(), parent.name()));
         mistake.with_help(match self.name() {
             "backbone" | "cabinet" | "host_link" => "it belongs in a zone with routing=\"Cluster\"",
@@ -121,7 +119,7 @@ impl<'a> Element<'a> {
 }
 
 impl<'a> Attribute<'a> {
-    pub fn wrong(&self, message: impl Into<String>) -> Box<Mistake> {
+    pub fn wrong(&self, message: impl Into<String>) -> Mistake {
         self.source.mistake(Some(self.place.clone()), message)
     }
 

@@ -4,7 +4,7 @@
 //! SimGrid uses any. Elements with more attributes than SimGrid knows are rejected, since a parser compares each
 //! attribute with each other one. So is unlimited nesting of elements.
 
-use crate::source::{Checked, Source};
+use titr_document::{Checked, Source};
 
 /// Attributes of an element at most; SimGrid's have no more than forty.
 const MOST_ATTRIBUTES: usize = 1000;
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     fn refusal(text: &str) -> Option<String> {
-        check(&Source::new("p.xml", text.to_owned(), [])).err().map(|mistake| mistake.to_string())
+        check(&Source::new("p.xml", text.to_owned(), [])).err().map(|mistake| mistake.message().to_owned())
     }
 
     #[test]

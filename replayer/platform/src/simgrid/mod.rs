@@ -23,11 +23,10 @@ use std::path::{Path, PathBuf};
 
 use roxmltree::{Document, ParsingOptions};
 use titr_common::step_function::StepFunction;
+use titr_document::{Checked, Located, Place, Source, Table};
 use titr_network::topology::{HostId, Zones};
 
 use self::element::{Element, Known};
-use crate::document::{Located, Table};
-use crate::source::{Checked, Place, Source};
 
 pub use zones::BuildTopology;
 

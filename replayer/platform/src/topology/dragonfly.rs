@@ -1,11 +1,11 @@
 //! `[topology.dragonfly]`
 
 use serde::Deserialize;
+use titr_document::Checked;
 use titr_network::topology::{Dragonfly, RouteVariant, Shape, Topology};
 use toml::Spanned;
 
 use super::Site;
-use crate::source::Checked;
 
 /// `[topology.dragonfly]`
 #[derive(Deserialize)]

@@ -3,11 +3,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use titr_common::units::{Bandwidth, Quantity, Seconds};
+use titr_document::{Checked, Source};
 use titr_network::topology::{Explicit, HostId, Link, LinkId, Piece, Routes, Sharing, Topology};
 use toml::Spanned;
 
 use super::Site;
-use crate::source::{Checked, Source};
 
 /// Hosts and routers at most, as each pair of them is looked at.
 const MAX_NODES: usize = 1 << 12;

@@ -1,11 +1,11 @@
 //! `[topology.fat-tree]`
 
 use serde::Deserialize;
+use titr_document::Checked;
 use titr_network::topology::{FatTree, RouteVariant, Stage, Topology};
 use toml::Spanned;
 
 use super::Site;
-use crate::source::Checked;
 
 /// `[topology.fat-tree]`. The lists go from the hosts upwards and are of one length.
 #[derive(Deserialize)]

@@ -1,11 +1,11 @@
 //! `[topology.torus]`, `[topology.mesh]`, `[topology.twisted-torus]`
 
 use serde::Deserialize;
+use titr_document::Checked;
 use titr_network::topology::{Cable, Grid, Topology};
 use toml::Spanned;
 
 use super::Site;
-use crate::source::Checked;
 
 /// `[topology.torus]`, `[topology.mesh]`, `[topology.twisted-torus]`
 #[derive(Deserialize)]

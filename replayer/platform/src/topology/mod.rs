@@ -12,9 +12,9 @@ mod star;
 mod xgft;
 
 use serde::Deserialize;
+use titr_document::Checked;
 use titr_network::topology::Topology;
 
-use crate::source::Checked;
 pub use site::Site;
 
 /// Declares the topologies: the name in a file, the type of the table, and the function that builds it.

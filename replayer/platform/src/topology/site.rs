@@ -1,9 +1,8 @@
 //! The surroundings of a topology: cables, the number of hosts, and limits that hold for all topologies.
 
+use titr_document::{Checked, Place, Source};
 use titr_network::topology::{Cable, Topology};
 use toml::Spanned;
-
-use crate::source::{Checked, Place, Source};
 
 /// Hosts at most: a mistyped count is refused rather than filling memory with cables.
 const MAX_HOSTS: u64 = 1 << 22;

@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 use titr_common::units::{Bandwidth, Quantity, Seconds};
+use titr_document::Checked;
 use titr_network::topology::{Link, Sharing, Star, Topology};
 
 use super::Site;
-use crate::source::Checked;
 
 /// `[topology.star]`
 #[derive(Deserialize)]

@@ -1,11 +1,11 @@
 //! `[topology.xgft]`
 
 use serde::Deserialize;
+use titr_document::Checked;
 use titr_network::topology::{FatTree, Stage, Topology};
 use toml::Spanned;
 
 use super::Site;
-use crate::source::Checked;
 
 /// `[topology.xgft]`: XGFT(h; m₁…m_h; w₁…w_h) of Öhring et al. A k-ary n-tree has k everywhere, but w₁ = 1; with smaller w it
 /// is a thin tree.

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use miette::{GraphicalReportHandler, GraphicalTheme};
 use titr_platform::Platform;
 
 /// The output for a platform in a file of this name: the mistake, or the warnings if there is none.
@@ -17,12 +16,7 @@ fn said(path: &Path, overrides: &[&str]) -> String {
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
     match Platform::load(path, &overrides) {
         Ok(platform) => platform.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect(),
-        Err(error) => {
-            let mut shown = String::new();
-            let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(120);
-            handler.render_report(&mut shown, &error).unwrap();
-            shown
-        }
+        Err(error) => format!("  {error}\n"),
     }
 }
 

@@ -3,14 +3,13 @@
 
 use rustc_hash::FxHashMap;
 use titr_common::units::Seconds;
+use titr_document::{Checked, Located};
 use titr_network::topology::{Attachment, Link, PointId, Sharing, ZoneId, ZoneRouting};
 
 use super::super::cluster::{self, ClusterTopology};
 use super::super::element::Element;
 use super::super::units::{BANDWIDTH, SPEED, TIME};
 use super::{MAX_HOSTS, Name, Reader, RoutingKind, ZoneDraft};
-use crate::document::Located;
-use crate::source::Checked;
 
 impl<'a> Reader<'a, '_, '_> {
     /// Reads a cluster that is a zone.

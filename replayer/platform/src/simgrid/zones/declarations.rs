@@ -1,6 +1,7 @@
 //! The first pass: zones and what is in them.
 
 use titr_common::units::Seconds;
+use titr_document::Checked;
 use titr_network::topology::{Attachment, Link, PointId, Sharing, ZoneId};
 
 use super::super::cluster;
@@ -8,7 +9,6 @@ use super::super::element::{Element, Known};
 use super::super::units::{BANDWIDTH, SPEED, TIME};
 use super::profiles::{OF_HOSTS, OF_LINKS};
 use super::{MAX_DEPTH, Name, ROUTINGS, Reader, RoutingKind, ZoneDraft, name, quantity};
-use crate::source::Checked;
 
 const ZONE: Known = &["id", "routing"];
 const HOST: Known = &["id", "speed", "core", "pstate", "coordinates", "speed_file", "availability_file", "state_file"];

@@ -14,12 +14,11 @@ use std::collections::{BTreeMap, HashMap};
 use rustc_hash::FxHashMap;
 use titr_common::step_function::StepFunction;
 use titr_common::units::Seconds;
+use titr_document::{Checked, Located, Place, Value};
 use titr_network::topology::{Attachment, HostId, Link, LinkId, PointId, Sharing, Topology, ZoneId, Zones};
 
 use super::element::{Attribute, Element};
 use super::{LOOPBACK_BANDWIDTH, Reading};
-use crate::document::{Located, Value};
-use crate::source::{Checked, Place};
 
 /// Zones within zones at most.
 const MAX_DEPTH: usize = 64;

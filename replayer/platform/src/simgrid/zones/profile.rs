@@ -11,10 +11,10 @@ use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::step_function::{NoStepFunction, StepFunction};
 use titr_common::time::Time;
 use titr_common::units::Seconds;
+use titr_document::{Checked, Mistake, Place, Source};
 
 use super::super::Reading;
 use super::super::element::{Attribute, Element};
-use crate::source::{Checked, Mistake, Place, Source};
 
 /// A profile, which can be connected to several elements.
 pub(super) struct Profile<'a> {
@@ -133,13 +133,13 @@ impl<'a> Profile<'a> {
     }
 
     /// A mistake in the last line that is for an instant.
-    pub fn wrong_at(&self, at: Time, message: impl Into<String>) -> Box<Mistake> {
+    pub fn wrong_at(&self, at: Time, message: impl Into<String>) -> Mistake {
         let line = self.steps.iter().rfind(|(time, ..)| *time == at);
         self.origin.wrong(&line.map_or_else(|| self.origin.whole(), |(.., place)| place.clone()), message)
     }
 
     /// A mistake in the first line with a value.
-    pub fn wrong_value(&self, value: f64, message: impl Into<String>) -> Box<Mistake> {
+    pub fn wrong_value(&self, value: f64, message: impl Into<String>) -> Mistake {
         let line = self.steps.iter().find(|&&(_, other, _)| other == value);
         self.origin.wrong(&line.map_or_else(|| self.origin.whole(), |(.., place)| place.clone()), message)
     }
@@ -164,7 +164,7 @@ impl Origin<'_> {
     }
 
     /// A mistake at a place in the text.
-    fn wrong(&self, place: &Place, message: impl Into<String>) -> Box<Mistake> {
+    fn wrong(&self, place: &Place, message: impl Into<String>) -> Mistake {
         match self {
             Self::File(source) => source.mistake(Some(place.clone()), message),
             Self::Element(element) if place.is_empty() => element.wrong(message),

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use titr_common::step_function::StepFunction;
+use titr_document::{Checked, Mistake};
 use titr_network::topology::{HostId, LinkChange, LinkId, Topology};
 
 use super::super::Reading;
 use super::super::element::{Attribute, Element, Known};
 use super::profile::Profile;
 use super::{NamedLink, Reader};
-use crate::source::{Checked, Mistake};
 
 const TRACE: Known = &["id", "periodicity", "file"];
 const TRACE_CONNECT: Known = &["kind", "trace", "element"];
@@ -179,7 +179,7 @@ impl Connected<'_> {
             .with_help("leave the profile of states out to simulate a program without failures"))
     }
 
-    fn second(&self) -> Box<Mistake> {
+    fn second(&self) -> Mistake {
         self.by.wrong(format!("a second profile of the same quantity of `{}`", self.name))
     }
 }

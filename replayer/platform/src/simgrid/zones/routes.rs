@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 
+use titr_document::{Checked, Mistake};
 use titr_network::topology::{Attachment, LinkId, PointId, WrittenRoute, ZoneRouting};
 
 use super::super::element::{Attribute, Element, Known};
 use super::{MAX_FLOYD, NamedLink, Reader, RoutingKind, ZoneDraft};
-use crate::source::{Checked, Mistake};
 
 const ROUTE: Known = &["src", "dst", "symmetrical"];
 const ZONE_ROUTE: Known = &["src", "dst", "gw_src", "gw_dst", "symmetrical"];
@@ -156,7 +156,7 @@ impl Reader<'_, '_, '_> {
     fn member(&self, name: &Attribute, zone: &ZoneDraft, is_zone: bool) -> Checked<PointId> {
         let kind = if is_zone { "zone" } else { "host or router" };
         let point = self.point(name, kind)?;
-        let wrong = |message| -> Box<Mistake> { name.wrong(message) };
+        let wrong = |message| -> Mistake { name.wrong(message) };
         if self.network.is_zone(point) != is_zone {
             let help = if is_zone { "write <route> for hosts and routers" } else { "write <zoneRoute> for zones" };
             return Err(wrong(format!("`{}` is no {kind}", name.value)).with_help(help));

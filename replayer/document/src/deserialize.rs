@@ -7,8 +7,19 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, IntoDese
 use serde::forward_to_deserialize_any;
 use serde_spanned::de::{SpannedDeserializer, is_spanned};
 
-use super::{DocumentError, Located, Table, Value};
-use crate::source::Place;
+use crate::error::DocumentError;
+use crate::source::{Checked, Place, Source};
+use crate::value::{Located, Table, Value};
+
+impl Source {
+    /// The file, without overrides, as the schema `T` describes it.
+    ///
+    /// # Errors
+    /// If the file is not TOML, or not as the schema asks.
+    pub fn read<T: DeserializeOwned>(&self) -> Checked<T> {
+        self.parse(self.file())?.read().map_err(|error| error.shown_in(self))
+    }
+}
 
 impl Located {
     /// Reads the value as the schema `T` describes it.

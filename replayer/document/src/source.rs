@@ -1,27 +1,32 @@
-//! The texts of a platform, the place of each value in them, and mistakes shown there.
+//! The text of a file and of its overrides, the place of each value in them, and mistakes shown there.
 //!
-//! A platform is a file with overrides from the command line ([`Part`]). Places count through the file first and then
-//! through each `--set` in turn, so a place alone identifies the part.
+//! Overrides are from the command line ([`Part`]). Places count through the file first and then through each override in
+//! turn, so a place alone identifies the part.
 
 use std::ops::Range;
 
-use miette::{Diagnostic, LabeledSpan, NamedSource};
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
 use thiserror::Error;
+use titr_common::trace::TraceError;
 use toml::Spanned;
 
 /// Bytes of the longest line that a mistake is shown in.
 const WIDEST: usize = 1000;
 
+/// The columns at which messages are wrapped.
+const COLUMNS: usize = 120;
+
 /// A range of bytes in the text.
 pub type Place = Range<usize>;
 
-/// Something that was understood of a platform, or the first mistake in it.
-pub type Checked<T> = Result<T, Box<Mistake>>;
+/// Something that was understood of a file, or the first mistake in it.
+pub type Checked<T> = Result<T, Mistake>;
 
-/// The texts of a platform: the file, then the overrides.
+/// The text of a file, and of the overrides on top of it.
 #[derive(Debug)]
 pub struct Source {
-    parts: Vec<Part>,
+    file: Part,
+    overrides: Vec<Part>,
 }
 
 /// The file, or one override.
@@ -35,10 +40,15 @@ pub struct Part {
     pub start: usize,
 }
 
-/// Something wrong in a platform, and where.
+/// Something wrong in a file, drawn without colours with the place that it is about.
+#[derive(Debug, Error)]
+#[error("{}", .0.drawn())]
+pub struct Mistake(Box<Report>);
+
+/// The parts of a mistake.
 #[derive(Debug, Error, Diagnostic)]
 #[error("{message}")]
-pub struct Mistake {
+struct Report {
     message: String,
     #[source_code]
     text: NamedSource<String>,
@@ -51,26 +61,36 @@ pub struct Mistake {
 impl Source {
     /// A file's text, and on top of it the overrides in their order.
     pub fn new(name: &str, text: String, overrides: impl IntoIterator<Item = String>) -> Self {
-        let mut source = Self { parts: vec![Part { name: name.to_owned(), text, start: 0 }] };
+        let mut source = Self { file: Part { name: name.to_owned(), text, start: 0 }, overrides: Vec::new() };
         for text in overrides {
+            let last = source.overrides.last().unwrap_or(&source.file);
             // A byte between parts, so that the end of one is not the start of the next.
-            let start = source.parts.last().map_or(0, |last| last.start + last.text.len() + 1);
-            source.parts.push(Part { name: "--set".to_owned(), text, start });
+            let start = last.start + last.text.len() + 1;
+            source.overrides.push(Part { name: "--set".to_owned(), text, start });
         }
         source
     }
 
-    /// The texts; the first one is the file.
-    pub fn parts(&self) -> &[Part] {
-        &self.parts
+    /// The file.
+    #[must_use]
+    pub fn file(&self) -> &Part {
+        &self.file
+    }
+
+    /// The overrides.
+    #[must_use]
+    pub fn overrides(&self) -> &[Part] {
+        &self.overrides
     }
 
     /// The file's text.
+    #[must_use]
     pub fn text(&self) -> &str {
-        self.parts.first().map_or("", |file| &file.text)
+        &self.file.text
     }
 
     /// The place of a character of the file, by line and column from 1.
+    #[must_use]
     pub fn at(&self, line: usize, column: usize) -> Place {
         let text = self.text();
         let start = text.split_inclusive('\n').take(line - 1).map(str::len).sum::<usize>();
@@ -79,35 +99,36 @@ impl Source {
     }
 
     /// A place of the file for people: `file:line:column`.
+    #[must_use]
     pub fn name_of(&self, place: &Place) -> String {
-        place_in(self.parts.first().map_or("", |file| &file.name), self.text(), place.start)
+        place_in(&self.file.name, self.text(), place.start)
     }
 
-    /// A mistake at a place.
-    pub fn mistake(&self, place: Option<Place>, message: impl Into<String>) -> Box<Mistake> {
-        let message = message.into();
-        let start = place.as_ref().map_or(0, |place| place.start);
-        let part = self.parts.iter().rev().find(|part| part.start <= start);
-        let (name, text, offset) = part.map_or(("", "", 0), |part| (&part.name, &part.text, part.start));
+    /// A mistake at a place, or of the file as a whole.
+    pub fn mistake(&self, place: impl Into<Option<Place>>, message: impl Into<String>) -> Mistake {
+        let (place, message) = (place.into(), message.into());
+        let at = place.as_ref().map_or(0, |place| place.start);
+        let part = self.overrides.iter().rev().find(|part| part.start <= at).unwrap_or(&self.file);
+        let Part { name, text, start: offset } = part;
         if let Some(place) = &place
             && is_too_wide(text, &(place.start - offset..place.end - offset))
         {
             let place = place_in(name, text, place.start - offset);
             let message = cut(&message);
             let text = NamedSource::new(name, String::new());
-            return Box::new(Mistake { message: format!("{place}: {message}"), text, at: None, help: None });
+            return Mistake(Box::new(Report { message: format!("{place}: {message}"), text, at: None, help: None }));
         }
-        Box::new(Mistake {
+        Mistake(Box::new(Report {
             message,
-            text: NamedSource::new(name, text.to_owned()),
+            text: NamedSource::new(name, text.clone()),
             at: place.map(|place| LabeledSpan::new_with_span(None, place.start - offset..place.end - offset)),
             help: None,
-        })
+        }))
     }
 
     /// A mistake in a value.
-    pub fn wrong<T>(&self, written: &Spanned<T>, message: impl Into<String>) -> Box<Mistake> {
-        self.mistake(Some(written.span()), message)
+    pub fn wrong<T>(&self, written: &Spanned<T>, message: impl Into<String>) -> Mistake {
+        self.mistake(written.span(), message)
     }
 }
 
@@ -135,8 +156,32 @@ fn cut(message: &str) -> String {
 
 impl Mistake {
     /// The mistake, with advice.
-    pub fn with_help(mut self: Box<Self>, help: impl Into<String>) -> Box<Self> {
-        self.help = Some(help.into());
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.0.help = Some(help.into());
         self
+    }
+
+    /// The message alone, without place and advice.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+}
+
+impl Report {
+    fn drawn(&self) -> String {
+        let mut text = String::new();
+        let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(COLUMNS);
+        match handler.render_report(&mut text, self) {
+            Ok(()) => text.trim().to_owned(),
+            Err(_) => self.message.clone(),
+        }
+    }
+}
+
+impl From<Mistake> for TraceError {
+    fn from(mistake: Mistake) -> Self {
+        Self::Change(Box::new(mistake))
     }
 }

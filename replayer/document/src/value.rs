@@ -1,24 +1,21 @@
-//! The tables of a platform: values with their places, independent of the language of the text.
-//!
-//! A TOML text ([`parse`]) and SimGrid's XML become such tables, and each `--set` is a table that overrides them
-//! ([`Table::overlay`]). [`Located::read`] then converts them to the types of [`schema`](crate::schema).
-
-mod deserialize;
-mod error;
+//! Values with their places, independent of the language of the text. A text that overrides others becomes a table that is
+//! put over theirs.
 
 use std::collections::BTreeMap;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::source::{Part, Place};
-pub use error::DocumentError;
+use crate::error::DocumentError;
+use crate::source::{Checked, Part, Place, Source};
 
-/// A value, and where it was written.
+/// A value with its place.
 #[derive(Clone, Debug)]
 pub struct Located {
-    value: Value,
-    place: Place,
+    /// The value.
+    pub value: Value,
+    /// The place where it was written.
+    pub place: Place,
 }
 
 /// A value as written.
@@ -44,23 +41,27 @@ pub enum Value {
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     /// Each key's place and value.
-    entries: BTreeMap<String, (Place, Located)>,
+    pub(crate) entries: BTreeMap<String, (Place, Located)>,
 }
 
-/// Keys whose value may be a table or, for short, one entry of it: `collectives = "mpich"` is `collectives.library`.
-const SHORTHANDS: [(&str, &str); 1] = [("collectives", "library")];
+/// A key whose value may be a table or, for short, one entry of it, and the key of that entry.
+pub type Shorthand = (&'static str, &'static str);
 
-/// Reads a TOML text.
-///
-/// # Errors
-/// If it is not TOML.
-pub fn parse(part: &Part) -> Result<Located, DocumentError> {
-    let table = DeTable::parse(&part.text).map_err(|error| DocumentError::of_toml(&error, part.start))?;
-    let place = moved(table.span(), part.start);
-    Ok(Located { value: Value::Table(Table::of_toml(table.into_inner(), part.start)), place })
+impl Source {
+    /// Reads the TOML text of a part.
+    ///
+    /// # Errors
+    /// If it is not TOML.
+    pub fn parse(&self, part: &Part) -> Checked<Located> {
+        let table =
+            DeTable::parse(&part.text).map_err(|error| DocumentError::of_toml(&error, part.start).shown_in(self))?;
+        let place = moved(table.span(), part.start);
+        Ok(Located { value: Value::Table(Table::of_toml(table.into_inner(), part.start)), place })
+    }
 }
 
 /// `KEY=VALUE` as TOML: a value that is not valid TOML is a string, so that quotes need not survive a shell.
+#[must_use]
 pub fn override_as_toml(setting: &str) -> String {
     match setting.split_once('=') {
         Some((key, value)) if DeValue::parse(value.trim()).is_err() => {
@@ -77,10 +78,10 @@ impl Located {
         Self { value: value.into(), place }
     }
 
-    /// Puts `top`, if both are tables, over this one.
-    pub fn overlay(&mut self, top: Self) {
+    /// Puts `top`, if both are tables, over this one: tables are merged key by key, all else is replaced.
+    pub fn overlay(&mut self, top: Self, shorthands: &[Shorthand]) {
         if let (Value::Table(below), Value::Table(above)) = (&mut self.value, top.value) {
-            below.overlay(above);
+            below.overlay(above, shorthands);
         }
     }
 
@@ -126,13 +127,22 @@ impl Table {
         }
     }
 
-    /// Puts `top` over this table: tables are merged key by key, all else is replaced.
-    fn overlay(&mut self, top: Self) {
+    /// Takes the value of a key out.
+    pub fn remove(&mut self, key: &str) -> Option<Located> {
+        self.entries.remove(key).map(|(_, value)| value)
+    }
+
+    /// The keys, each with its place and value.
+    pub fn into_entries(self) -> impl Iterator<Item = (Spanned<String>, Located)> {
+        self.entries.into_iter().map(|(key, (place, value))| (Spanned::new(place, key), value))
+    }
+
+    fn overlay(&mut self, top: Self, shorthands: &[Shorthand]) {
         for (key, (place, above)) in top.entries {
             if let (Some((_, below)), Value::Table(_)) = (self.entries.get_mut(&key), &above.value) {
-                below.expand(&key);
+                below.expand(&key, shorthands);
                 if matches!(below.value, Value::Table(_)) {
-                    below.overlay(above);
+                    below.overlay(above, shorthands);
                     continue;
                 }
             }
@@ -143,8 +153,8 @@ impl Table {
 
 impl Located {
     /// Replaces a shorthand, the value of `key`, by the equivalent table.
-    fn expand(&mut self, key: &str) {
-        let shorthand = SHORTHANDS.iter().find(|(short, _)| *short == key);
+    fn expand(&mut self, key: &str, shorthands: &[Shorthand]) {
+        let shorthand = shorthands.iter().find(|(short, _)| *short == key);
         if let (Some((_, entry)), Value::Text(_)) = (shorthand, &self.value) {
             let mut table = Table::default();
             table.set(entry, self.clone());
@@ -209,7 +219,6 @@ mod tests {
     use titr_common::units::{Bytes, Quantity};
 
     use super::*;
-    use crate::source::Source;
 
     #[derive(Debug, Deserialize, PartialEq)]
     #[serde(deny_unknown_fields)]
@@ -227,9 +236,10 @@ mod tests {
     fn document(text: &str, overrides: &[&str]) -> Located {
         let overrides = overrides.iter().map(|setting| override_as_toml(setting));
         let source = Source::new("file", text.to_owned(), overrides);
-        let mut parts = source.parts().iter().map(|part| parse(part).unwrap());
-        let mut document = parts.next().unwrap();
-        parts.for_each(|part| document.overlay(part));
+        let mut document = source.parse(source.file()).unwrap();
+        for part in source.overrides() {
+            document.overlay(source.parse(part).unwrap(), &[("collectives", "library")]);
+        }
         document
     }
 

@@ -1,4 +1,4 @@
-//! Mistakes in the syntax and types of values, in the words of the platform documentation.
+//! Mistakes in the syntax and types of values, in the words of the documentation.
 
 use std::fmt::Display;
 
@@ -15,7 +15,7 @@ pub struct DocumentError {
     place: Option<Place>,
 }
 
-/// Words of serde and toml, each with the word of the documentation of platforms.
+/// Words of serde and toml, each with the word of the documentation.
 const IN_OUR_WORDS: [(&str, &str); 3] =
     [("unknown field", "unknown key"), ("missing field", "missing key"), ("unknown variant", "unknown choice")];
 
@@ -33,7 +33,8 @@ impl DocumentError {
     }
 
     /// The mistake in the text.
-    pub fn shown_in(self, source: &Source) -> Box<Mistake> {
+    #[must_use]
+    pub fn shown_in(self, source: &Source) -> Mistake {
         let (message, help) = match self.message.split_once(", expected ") {
             Some((message, expected)) => (message, Some(format!("expected {expected}"))),
             None => (self.message.as_str(), None),

@@ -69,10 +69,8 @@ impl Engine {
             Makers::Some { comm, group, tag } => {
                 let members = pmpi::translate_group(self.abi, *group, self.abi.comm_world);
                 let members = members.and_then(|members| Ranks::new(&members, self.size));
-                if let Some(members) = members.filter(|members| members.len() > 1)
-                    && let Some(plan) = Plan::agreement(self.abi, self.rank, &members, 0)
-                {
-                    self.carry_out(plan, Route::Own(*tag), true);
+                if let Some(members) = members.filter(|members| members.len() > 1) {
+                    self.await_members(Route::Own(*tag), &members);
                 }
                 // Open MPI makes communicators in the order of their parents and tags.
                 if *tag > 0 {
@@ -91,10 +89,15 @@ impl Engine {
         let context = state.communicators.get(&id).and_then(|communicator| communicator.context);
         let exchange = context.and_then(|context| state.contexts.begin(context));
         drop(state);
-        if let Some(exchange) = exchange
-            && let Some(plan) = Plan::agreement(self.abi, self.rank, members, 0)
-        {
-            self.carry_out(plan, Route::In(exchange), true);
+        if let Some(exchange) = exchange {
+            self.await_members(Route::In(exchange), members);
+        }
+    }
+
+    /// Waits until all `members`, including this rank, have called this with their messages on the same route.
+    pub(super) fn await_members(&self, route: Route, members: &Ranks) {
+        if let Some(plan) = Plan::agreement(self.abi, self.rank, members, 0) {
+            self.carry_out(plan, route, true);
         }
     }
 
@@ -108,10 +111,8 @@ impl Engine {
         let other = usize::try_from(other_leader).ok().and_then(|rank| ranks.get(rank).copied().flatten());
         let Some(other) = other.filter(|&other| other != self.rank) else { return };
         let both = [Some(self.rank.min(other)), Some(self.rank.max(other))];
-        if let Some(both) = Ranks::new(&both, self.size)
-            && let Some(plan) = Plan::agreement(self.abi, self.rank, &both, 0)
-        {
-            self.carry_out(plan, Route::Own(tag), true);
+        if let Some(both) = Ranks::new(&both, self.size) {
+            self.await_members(Route::Own(tag), &both);
         }
     }
 }

@@ -12,7 +12,6 @@ use titr_wrappers::functions::one_sided::OneSided::{self, *};
 use titr_wrappers::pmpi;
 
 use super::context::ContextKey;
-use super::plan::Plan;
 use super::{Engine, Route};
 use crate::ranks::Ranks;
 
@@ -41,10 +40,8 @@ impl Engine {
             }
             (exchange, members)
         };
-        if let Some(exchange) = exchange
-            && let Some(plan) = Plan::agreement(self.abi, self.rank, &members, 0)
-        {
-            self.carry_out(plan, Route::In(exchange), true);
+        if let Some(exchange) = exchange {
+            self.await_members(Route::In(exchange), &members);
         }
     }
 

@@ -117,6 +117,16 @@ impl Event {
     pub fn is_executed(&self) -> bool {
         !matches!(self, Self::Matched(..) | Self::Annotation(_))
     }
+
+    /// Whether a program that waits by polling makes any number of such events: a test or a probe in vain, and what lies
+    /// between two of them.
+    #[must_use]
+    pub fn is_polling(&self) -> bool {
+        matches!(
+            self,
+            Self::Test(_, None) | Self::Iprobe(_, false) | Self::Compute(_) | Self::Annotation(Annotation::Call(_))
+        )
+    }
 }
 
 /// A call that communicates in a way that no other event describes: with processes outside the world, by a

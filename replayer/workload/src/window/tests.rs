@@ -8,10 +8,14 @@ use titr_common::units::{Bytes, Instructions};
 
 use super::*;
 
-fn irecv(request: u32) -> Event {
+/// A message from anybody.
+fn any() -> Incoming {
     let wildcard = Wildcard { source: true, tag: true };
-    let incoming = Incoming { comm: CommId::WORLD, from: None, tag: None, bytes: Bytes(1), wildcard };
-    Event::Recv(incoming, Completion::Request(Some(RequestId(request))))
+    Incoming { comm: CommId::WORLD, from: None, tag: None, bytes: Bytes(1), wildcard }
+}
+
+fn irecv(request: u32) -> Event {
+    Event::Recv(any(), Completion::Request(Some(RequestId(request))))
 }
 
 fn matched(request: u32, source: u32) -> Event {
@@ -94,11 +98,33 @@ fn a_cancel_counts_unless_the_message_was_faster() {
 #[test]
 fn a_match_out_of_reach_is_nobodys() {
     let mut events = vec![irecv(0)];
-    events.extend(std::iter::repeat_n(compute(), REACH));
+    events.extend(std::iter::repeat_n(Event::Init, REACH));
     events.extend([matched(0, 5), wait(0), irecv(0), matched(0, 6), wait(0)]);
     let (told, given) = sources(events);
     assert_eq!(told, [None, Some(Ok(6))]);
     assert_eq!(given.len(), REACH + 4);
+}
+
+/// Four events each time, as in an extended trace.
+#[test]
+fn a_match_is_within_reach_however_long_the_program_polls() {
+    let call = Event::Annotation(Annotation::Call(Span::default()));
+    let poll = [compute(), call, Event::Test(Quantifier::Single, None), Event::Iprobe(any(), false)];
+    let mut events = vec![irecv(0)];
+    events.extend(std::iter::repeat_n(poll, REACH / 3).flatten());
+    events.extend([matched(0, 5), wait(0), irecv(0), matched(0, 6), wait(0)]);
+    let (told, _) = sources(events);
+    assert_eq!(told, [5, 6].map(|source| Some(Ok(source))));
+}
+
+#[test]
+fn polling_is_out_of_reach_once_it_needs_much_memory() {
+    let mut events = vec![irecv(0)];
+    events.extend(std::iter::repeat_n(compute(), REACH_POLLING));
+    events.extend([matched(0, 5), wait(0)]);
+    let mut window = window(&events, 1000);
+    window.settle().unwrap();
+    assert_eq!(window.matched(RequestId(0)).unwrap(), None);
 }
 
 fn ibarrier(request: u32) -> Event {

@@ -30,6 +30,16 @@ static void rest(int which) {
     sweep();
 }
 
+/* Whether the library can buffer a persistent send of `bytes`: Open MPI 4.1 uses the space of a message beyond the eager limit
+ * again before it has sent all of it. */
+static int can_buffer(long bytes) {
+#ifdef OPEN_MPI
+    return bytes <= 1024;
+#else
+    return 1;
+#endif
+}
+
 static void make_set(struct comm *comm) {
     int which = draw(SETS), many = 1 + draw(8);
     struct set *set = &sets[which];
@@ -44,6 +54,7 @@ static void make_set(struct comm *comm) {
             void *data = filled((long)count * m.send->extent, m.key);
             MPI_Request *request = &set->request[at];
             set->sends[at] = (long)count * m.send->size;
+            if (mode == 2 && !can_buffer(set->sends[at])) mode = 0;
             if (mode == 0) MPI(Send_init, data, count, m.send->type, destination(&m), m.tag, comm->comm, request);
             if (mode == 1) MPI(Ssend_init, data, count, m.send->type, destination(&m), m.tag, comm->comm, request);
             if (mode == 2) MPI(Bsend_init, data, count, m.send->type, destination(&m), m.tag, comm->comm, request);

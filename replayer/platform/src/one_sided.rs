@@ -46,8 +46,7 @@ pub struct OneSided {
 }
 
 /// When an access starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Issue {
     /// In the call, or as soon as the target has granted or posted what the access needs.
     Call,
@@ -56,8 +55,7 @@ pub enum Issue {
 }
 
 /// When `MPI_Win_lock` requests the lock, and which call waits for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockRequest {
     /// `MPI_Win_lock` asks, and returns with the lock.
     Blocking,
@@ -68,8 +66,7 @@ pub enum LockRequest {
 }
 
 /// The members to which `MPI_Win_lock_all` sends lock requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockAll {
     /// Every member, and it returns with all locks.
     Each,
@@ -80,8 +77,7 @@ pub enum LockAll {
 }
 
 /// When an origin waits for the posts of its targets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Posts {
     /// In `MPI_Win_start`.
     Start,
@@ -90,8 +86,7 @@ pub enum Posts {
 }
 
 /// The way in which fence and complete ensure that accesses are complete at their targets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActiveTarget {
     /// The origin waits until each access is acknowledged.
     Acknowledged,
@@ -100,8 +95,7 @@ pub enum ActiveTarget {
 }
 
 /// The way in which a flush or an unlock ensures that accesses are complete at the target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flush {
     /// The target acknowledges each access.
     Acknowledged,
@@ -110,13 +104,10 @@ pub enum Flush {
 }
 
 /// Whether a fence is a barrier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fence {
     /// Always.
     Barrier,
-    /// Unless the program promises that no accesses precede it; accesses that follow then wait at the target for its fence.
-    UnlessAsserted,
     /// Always, as a reduce-scatter of how many accesses there are for each member; as a barrier if none precede.
     ReduceScatter,
 }

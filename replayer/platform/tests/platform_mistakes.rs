@@ -57,6 +57,7 @@ fn point_into_the_text() {
         ("no switch", "[network]", "[network]\nloopback.through = \"switch\""),
         ("a placement of no file", "[network]", "[placement]\npolicy = \"file\"\n\n[network]"),
         ("a lost placement", "[network]", "[placement]\npolicy = \"file\"\nfile = \"lost\"\n\n[network]"),
+        ("a detail of a preset", "[network]", "[mpi.one_sided]\nlock_all = \"each\"\n\n[network]"),
         ("an unknown library", "[network]", "[mpi]\ncollectives = \"lam\"\n\n[network]"),
         (
             "an unknown algorithm",

@@ -68,18 +68,6 @@ fn a_fence_is_a_barrier_after_which_all_accesses_are_done() {
 }
 
 #[test]
-fn a_fence_that_promises_needs_no_barrier_if_the_library_takes_its_word() {
-    let trace = "0 win_fence 0 noprecede\n0 put 0 1 1000 0\n0 win_fence 0 nosucceed\n\
-                 1 compute 10000\n1 win_fence 0 noprecede\n1 win_fence 0 nosucceed";
-    assert_eq!(two(trace, plain()), [12.0, 15.0]);
-    // The put waits at its target for the fence there.
-    let asserted = OneSided { fence: Fence::UnlessAsserted, ..plain() };
-    assert_eq!(two(trace, asserted.clone()), [12.0, 10.0]);
-    let acknowledged = OneSided { active_target: ActiveTarget::Acknowledged, ..asserted };
-    assert_eq!(two(trace, acknowledged), [12.0, 14.0]);
-}
-
-#[test]
 fn an_access_sets_out_in_its_call_or_in_the_synchronisation() {
     let trace = "0 put 0 1 1000 0\n0 compute 10000\n0 win_fence 0\n1 compute 10000\n1 win_fence 0";
     assert_eq!(two(trace, plain()), [12.0, 12.0]);

@@ -45,18 +45,11 @@ impl Builder<'_> {
 fn one_sided(table: OneSidedTable, library: Library) -> OneSided {
     let preset = OneSided::from(table.preset.unwrap_or_else(|| Implementation::from(library)));
     OneSided {
-        issue: table.issue.unwrap_or(preset.issue),
-        lock: table.lock.unwrap_or(preset.lock),
-        lock_all: table.lock_all.unwrap_or(preset.lock_all),
-        posts: table.posts.unwrap_or(preset.posts),
-        active_target: table.active_target.unwrap_or(preset.active_target),
-        flush: table.flush.unwrap_or(preset.flush),
-        await_unlock: table.await_unlock.unwrap_or(preset.await_unlock),
-        fence: table.fence.unwrap_or(preset.fence),
         passive_progress: table.passive_progress.unwrap_or(preset.passive_progress),
         control: table.control.map_or(preset.control, |bytes| bytes.0),
         header: table.header.map_or(preset.header, |bytes| bytes.0),
         origin_overhead: table.origin_overhead.unwrap_or(preset.origin_overhead),
         target_overhead: table.target_overhead.unwrap_or(preset.target_overhead),
+        ..preset
     }
 }

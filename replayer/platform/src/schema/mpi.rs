@@ -11,9 +11,7 @@ use titr_common::units::{Bytes, Quantity};
 use toml::Spanned;
 
 use crate::mpi::{EagerTransfer, Progress, Rendezvous};
-use crate::one_sided::{
-    ActiveTarget, Fence, Flush, Implementation, Issue, LockAll, LockRequest, PassiveProgress, Posts,
-};
+use crate::one_sided::{Implementation, PassiveProgress};
 use crate::overhead::Overhead;
 use crate::partitioned::Partitioned;
 use crate::spawn::Spawn;
@@ -51,27 +49,46 @@ pub struct MpiTable {
     pub spawn: Spawn,
 }
 
-/// `[mpi.one_sided]`: an implementation, and deviations from it.
+/// `[mpi.one_sided]`: an implementation, and what can be measured of it.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OneSidedTable {
     /// Default: the implementation of the library in `[mpi] collectives`.
     pub preset: Option<Implementation>,
-    pub issue: Option<Issue>,
-    pub lock: Option<LockRequest>,
-    pub lock_all: Option<LockAll>,
-    pub posts: Option<Posts>,
-    pub active_target: Option<ActiveTarget>,
-    pub flush: Option<Flush>,
-    pub await_unlock: Option<bool>,
-    pub fence: Option<Fence>,
+    /// A detail that had a key of its own.
+    #[serde(
+        rename = "issue",
+        alias = "lock",
+        alias = "lock_all",
+        alias = "posts",
+        alias = "active_target",
+        alias = "flush",
+        alias = "await_unlock",
+        alias = "fence"
+    )]
+    pub detail: Option<DetailOfPreset>,
+    /// The agent that acts at the target. Default: as in the implementation.
     pub passive_progress: Option<PassiveProgress>,
+    /// Bytes of a message that only synchronises. Default: as in the implementation.
     pub control: Option<Quantity<Bytes>>,
+    /// Bytes before the data of an access. Default: as in the implementation.
     pub header: Option<Quantity<Bytes>>,
     /// Time of an access at its origin, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: none.
     pub origin_overhead: Option<Overhead>,
     /// Time of an access at its target, in such steps. Default: none.
     pub target_overhead: Option<Overhead>,
+}
+
+/// A detail of an implementation of one-sided communication, which only a preset can say.
+pub enum DetailOfPreset {}
+
+impl<'de> Deserialize<'de> for DetailOfPreset {
+    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        Err(D::Error::custom(
+            "this is part of an implementation, and has no key of its own any more: choose one with `preset = \"mpich\"`, \
+             `\"openmpi-rdma\"` or `\"openmpi-pt2pt\"`",
+        ))
+    }
 }
 
 /// `[mpi] collectives`: a library, or a table that names one and algorithms that override its choices (`bcast =

@@ -108,9 +108,6 @@ fn awaits(ranks: &[Rank], condition: fn(Rank) -> Condition) -> impl Iterator<Ite
 fn fence(no_precede: bool, side: &mut Side, comm: CommIndex, parameters: &OneSided) -> Vec<SynchronisationStep> {
     let epoch = side.fences;
     side.fences += 1;
-    if no_precede && parameters.fence == Fence::UnlessAsserted {
-        return Vec::new();
-    }
     let targets = accessed(side);
     side.targets.values_mut().for_each(|target| target.accessed = false);
     let mut steps: Vec<SynchronisationStep> = each(&targets, SynchronisationStep::Issue).collect();

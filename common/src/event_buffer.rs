@@ -157,14 +157,14 @@ impl EventBuffer {
 
     /// The approximate size of the events in memory.
     #[must_use]
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.packed.as_slice()) + self.heap
     }
 
     /// The event at `index`.
     #[inline]
     #[must_use]
-    pub fn get(&self, index: usize) -> Option<EventRef<'_>> {
+    pub(crate) fn get(&self, index: usize) -> Option<EventRef<'_>> {
         match *self.packed.get(index)? {
             Packed::Compute(work) => Some(EventRef::Compute(work)),
             Packed::Send(message) => Some(EventRef::Send(message)),
@@ -182,7 +182,7 @@ impl EventBuffer {
     }
 
     /// Appends an event.
-    pub fn push(&mut self, event: Event) {
+    pub(crate) fn push(&mut self, event: Event) {
         match Packed::of(&event) {
             Some(packed) => {
                 self.packed.push(packed);
@@ -194,7 +194,7 @@ impl EventBuffer {
     }
 
     /// Removes all events.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.packed.clear();
         self.events.clear();
         self.ids.clear();

@@ -46,7 +46,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// As [`open`], and if the file is larger.
-pub fn read(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
+pub(crate) fn read(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     up_to(open_up_to(path, most.0)?, most).read_to_end(&mut bytes)?;
     Ok(bytes)
@@ -83,13 +83,13 @@ pub fn other_encoding(head: &[u8]) -> Option<&'static str> {
 }
 
 /// A reader of `input`, which fails where there is more than `most`.
-pub fn up_to(input: impl Read, most: Bytes) -> impl Read {
+pub(crate) fn up_to(input: impl Read, most: Bytes) -> impl Read {
     Limited { input, most, left: most.0 }
 }
 
 /// The kind of a file that cannot be read like a regular one, in words; `None` for a regular file and a pipe.
 #[must_use]
-pub fn unreadable_kind(kind: FileType) -> Option<&'static str> {
+pub(crate) fn unreadable_kind(kind: FileType) -> Option<&'static str> {
     if kind.is_dir() {
         Some("a directory where a file is expected")
     } else if kind.is_char_device() || kind.is_block_device() {

@@ -9,7 +9,7 @@ use titr_wrappers::argument::{Array, Buffer, Comm, Count, Datatype, Displacement
 use titr_wrappers::functions::collective::Collective::{self, *};
 
 /// A call of a collective function.
-pub struct CollectiveCall<'c> {
+pub(crate) struct CollectiveCall<'c> {
     /// The operation.
     pub kind: CollectiveKind,
     /// When the operation takes place.
@@ -30,7 +30,7 @@ pub struct CollectiveCall<'c> {
 
 /// When a collective takes place.
 #[derive(Clone, Copy)]
-pub enum Start<'c> {
+pub(crate) enum Start<'c> {
     /// In the call.
     Blocking,
     /// From the call on, until its request is completed.
@@ -41,7 +41,7 @@ pub enum Start<'c> {
 
 /// One buffer of a collective.
 #[derive(Clone, Copy, Default)]
-pub struct BufferArgs<'c> {
+pub(crate) struct BufferArgs<'c> {
     /// The buffer.
     pub buffer: Buffer,
     /// The data in the buffer.
@@ -50,7 +50,7 @@ pub struct BufferArgs<'c> {
 
 /// The data in a buffer of a collective.
 #[derive(Clone, Copy, Default)]
-pub enum Blocks<'c> {
+pub(crate) enum Blocks<'c> {
     /// There is no such buffer.
     #[default]
     None,
@@ -69,7 +69,7 @@ pub enum Blocks<'c> {
 impl Blocks<'_> {
     /// The datatype, if there is one for all blocks.
     #[must_use]
-    pub fn datatype(&self) -> Option<Datatype> {
+    pub(crate) fn datatype(&self) -> Option<Datatype> {
         match *self {
             Self::One(_, datatype) | Self::Equal(_, datatype) => Some(datatype),
             Self::Packed(_, datatype) | Self::Displaced(_, _, datatype) => Some(datatype),
@@ -79,7 +79,7 @@ impl Blocks<'_> {
 
     /// Whether the blocks, or some of them, are of this datatype.
     #[must_use]
-    pub fn have(&self, datatype: Datatype) -> bool {
+    pub(crate) fn have(&self, datatype: Datatype) -> bool {
         match self {
             Self::Typed(counts, _, datatypes) => datatypes.along(counts).iter().any(|of| of == datatype),
             Self::None | Self::One(..) | Self::Equal(..) | Self::Packed(..) | Self::Displaced(..) => {
@@ -90,7 +90,7 @@ impl Blocks<'_> {
 
     /// The number of elements in all blocks together, on a communicator of the given size.
     #[must_use]
-    pub fn elements(&self, members: usize) -> u64 {
+    pub(crate) fn elements(&self, members: usize) -> u64 {
         match self {
             Self::None => 0,
             Self::One(count, _) => count.get(),
@@ -105,7 +105,7 @@ impl Blocks<'_> {
 impl<'c> Start<'c> {
     /// The request that the call makes.
     #[must_use]
-    pub fn request(&self) -> Option<&Place<'c, Request>> {
+    pub(crate) fn request(&self) -> Option<&Place<'c, Request>> {
         match self {
             Self::Blocking => None,
             Self::Nonblocking(request) | Self::Persistent(request) => Some(request),
@@ -117,7 +117,7 @@ impl CollectiveCall<'_> {
     /// Whether the send arguments are significant on ranks other than the root; those of a scatter are not.
     #[must_use]
     #[inline]
-    pub fn gives_everywhere(&self) -> bool {
+    pub(crate) fn gives_everywhere(&self) -> bool {
         !matches!(self.kind, CollectiveKind::Scatter | CollectiveKind::Scatterv)
     }
 
@@ -125,7 +125,7 @@ impl CollectiveCall<'_> {
     /// to one member are not.
     #[must_use]
     #[inline]
-    pub fn gets_everywhere(&self) -> bool {
+    pub(crate) fn gets_everywhere(&self) -> bool {
         !matches!(self.kind, CollectiveKind::Gather | CollectiveKind::Gatherv | CollectiveKind::Reduce)
     }
 }

@@ -26,7 +26,7 @@ const FIRST: libc::c_uint = 3;
 
 /// Gives the calling thread its own table of descriptors, with only standard error in it, and also its own working
 /// directory, root and file mask. Returns whether that was possible.
-pub fn separate() -> bool {
+pub(crate) fn separate() -> bool {
     // SAFETY: concerns this thread alone; where it is refused, the program's changes of its root apply here, too.
     unsafe { libc::unshare(libc::CLONE_FS) };
     let separate = close_range() || close_copies();
@@ -66,7 +66,7 @@ fn occupy() {
 
 /// Frees the low numbers of the thread's own table if no others are available any more, because the program has lowered
 /// their limit. To be called before the thread opens a file.
-pub fn make_room() {
+pub(crate) fn make_room() {
     let occupied = OCCUPIED.get();
     if occupied > 0 && limit() <= occupied as libc::rlim_t + LAST / 2 {
         OCCUPIED.set(0);
@@ -119,7 +119,7 @@ fn close_copies() -> bool {
 ///
 /// # Errors
 /// If there is no number left.
-pub fn place_high(file: File) -> io::Result<File> {
+pub(crate) fn place_high(file: File) -> io::Result<File> {
     // SAFETY: takes numbers and returns one.
     let number = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, least_high() as libc::c_int) };
     if number < 0 {

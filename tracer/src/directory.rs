@@ -29,7 +29,7 @@ const CANDIDATES: i64 = 10_000;
 
 /// An error in the choice or creation of the directory.
 #[derive(Debug, Error)]
-pub enum DirectoryError {
+pub(crate) enum DirectoryError {
     /// This rank cannot create it, or cannot create files in it.
     #[error("cannot write the trace to {path}: {error}")]
     Io {
@@ -60,7 +60,7 @@ enum Step {
 
 /// The place of one rank's part of the trace.
 #[derive(Clone, Debug)]
-pub struct Claim {
+pub(crate) struct Claim {
     /// The directory's absolute path.
     pub path: PathBuf,
     /// The values of the placeholders in its path.
@@ -71,7 +71,7 @@ pub struct Claim {
 ///
 /// # Errors
 /// If some rank cannot write; then all return an error, and the rank at fault returns its reason.
-pub fn claim(pattern: &Pattern, rank: Rank, mut agree: impl FnMut(i64) -> i64) -> Result<Claim, DirectoryError> {
+pub(crate) fn claim(pattern: &Pattern, rank: Rank, mut agree: impl FnMut(i64) -> i64) -> Result<Claim, DirectoryError> {
     let run = format!("{:x}", agree(if rank == Rank(0) { fresh() } else { 0 }));
     let placeholders = Placeholders::here(host::name(), rank, run);
     let wanted = absolute(pattern.expand(&placeholders));
@@ -103,7 +103,7 @@ pub fn claim(pattern: &Pattern, rank: Rank, mut agree: impl FnMut(i64) -> i64) -
 ///
 /// # Errors
 /// If this rank cannot write there.
-pub fn claim_without_agreement(pattern: &Pattern, rank: Rank, job: &str) -> Result<Claim, DirectoryError> {
+pub(crate) fn claim_without_agreement(pattern: &Pattern, rank: Rank, job: &str) -> Result<Claim, DirectoryError> {
     let placeholders = Placeholders::here(host::name(), rank, job.to_owned());
     let wanted = absolute(pattern.expand(&placeholders));
     for index in 1..=CANDIDATES {

@@ -33,7 +33,7 @@ use crate::threads::{SharedRecorder, Thread};
 
 /// Makes a call of the program and records it. The parameters are in the order of `Tool::call`, where they are in
 /// registers already.
-pub fn call(
+pub(crate) fn call(
     shared: &SharedRecorder,
     function: &'static Function,
     call: &Call<'_>,

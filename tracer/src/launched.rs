@@ -19,14 +19,14 @@ struct Address {
 }
 
 /// Remembers the receiver, and reports that the tracer is loaded. To be called when the library is loaded.
-pub fn loaded() {
+pub(crate) fn loaded() {
     ADDRESS.get_or_init(|| Address::of(env::var_os(VARIABLE)?.as_bytes()));
     stayed();
 }
 
 /// Revokes the report that this program is about to become another. The error number remains that of the failed
 /// function.
-pub fn stayed() {
+pub(crate) fn stayed() {
     if is_own() {
         // SAFETY: the thread's own error number.
         let error = unsafe { *libc::__errno_location() };
@@ -39,18 +39,18 @@ pub fn stayed() {
 }
 
 /// Whether this is the process that `titrace` became.
-pub fn is_own() -> bool {
+pub(crate) fn is_own() -> bool {
     ADDRESS.get().and_then(Option::as_ref).is_some_and(Address::is_own)
 }
 
 /// Tells that there is nothing for `titrace` to say.
-pub fn seen() {
+pub(crate) fn seen() {
     tell(&[SEEN]);
 }
 
 /// Tells that this program is about to become another, if that does not [fail](stayed). Safe in a signal handler and in
 /// a child of `vfork`.
-pub fn left() {
+pub(crate) fn left() {
     if is_own() {
         tell(&[LEFT]);
     }

@@ -17,13 +17,13 @@ use std::path::Path;
 use titr_common::event::Rank;
 
 /// Variables in which launchers tell a process its rank: Open MPI's, PMIx's and PMI's.
-pub const RANK: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"];
+pub(crate) const RANK: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"];
 /// The variable in which PMIx names a job; a spawned job has its own name and may have the same daemon.
 const JOB: &str = "PMIX_NAMESPACE";
 
 /// The ranks of a job on this host, where some of them run without the tracer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PartlyTraced {
+pub(crate) struct PartlyTraced {
     /// The ranks with the tracer.
     pub traced: BTreeSet<Rank>,
     /// The ranks without the tracer.
@@ -46,7 +46,7 @@ impl PartlyTraced {
     /// Looks whether ranks of this job run without the tracer; `None` if none is known to. `rank` is this rank, and the
     /// names are of the files that the tracer and the MPI library were loaded from.
     #[must_use]
-    pub fn find(rank: Rank, tracer: &str, mpi: &str) -> Option<Self> {
+    pub(crate) fn find(rank: Rank, tracer: &str, mpi: &str) -> Option<Self> {
         Self::among(Path::new("/proc"), std::process::id(), rank, tracer, mpi)
     }
 

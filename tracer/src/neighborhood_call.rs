@@ -11,7 +11,7 @@ use titr_wrappers::signature::{Allgather, NeighborAllgatherv, NeighborAlltoallv,
 use crate::collective_call::Start;
 
 /// A call of a neighbourhood collective.
-pub struct NeighborhoodCall<'c> {
+pub(crate) struct NeighborhoodCall<'c> {
     /// The operation.
     pub op: NeighborOp,
     /// When the operation takes place.
@@ -26,7 +26,7 @@ pub struct NeighborhoodCall<'c> {
 
 /// The blocks of a buffer, by the places of the neighbours.
 #[derive(Clone, Copy)]
-pub struct NeighborBlocks<'c> {
+pub(crate) struct NeighborBlocks<'c> {
     buffer: Buffer,
     layout: Layout<'c>,
 }
@@ -47,7 +47,7 @@ enum Layout<'c> {
 impl<'c> NeighborBlocks<'c> {
     /// Whether blocks are of this datatype.
     #[must_use]
-    pub fn have(&self, datatype: Datatype) -> bool {
+    pub(crate) fn have(&self, datatype: Datatype) -> bool {
         match self.layout {
             Layout::Same(_, of) | Layout::Equal(_, of) | Layout::Displaced(.., of) => of == datatype,
             Layout::Typed(_, _, datatypes) => datatypes.iter().any(|of| of == datatype),
@@ -56,7 +56,7 @@ impl<'c> NeighborBlocks<'c> {
 
     /// The number and the type of the elements in the block of a neighbour.
     #[must_use]
-    pub fn elements(&self, place: usize) -> Option<(Count, Datatype)> {
+    pub(crate) fn elements(&self, place: usize) -> Option<(Count, Datatype)> {
         match self.layout {
             Layout::Same(count, datatype) | Layout::Equal(count, datatype) => Some((count, datatype)),
             Layout::Displaced(counts, _, datatype) => Some((counts.get(place)?, datatype)),
@@ -66,7 +66,7 @@ impl<'c> NeighborBlocks<'c> {
 
     /// The block of a neighbour; `None` if MPI itself has to report an error in the arguments.
     #[must_use]
-    pub fn region(&self, place: usize) -> Option<Region> {
+    pub(crate) fn region(&self, place: usize) -> Option<Region> {
         let (count, datatype) = self.elements(place)?;
         let count = count.checked()?;
         let region = Region::new(self.buffer, count, datatype)?;
@@ -86,7 +86,7 @@ impl<'c> NeighborBlocks<'c> {
 impl<'c> NeighborhoodCall<'c> {
     /// The form of `call`; `None` for one that makes a communicator.
     #[must_use]
-    pub fn of(call: &Topology<'c>) -> Option<Self> {
+    pub(crate) fn of(call: &Topology<'c>) -> Option<Self> {
         use NeighborOp::{Allgather, Alltoall};
         use Start::{Blocking, Nonblocking, Persistent};
         Some(match call {

@@ -25,7 +25,7 @@ const NONE_YET: u32 = 0;
 const NO_MORE: u32 = u32::MAX;
 
 /// Looks at the process again when it ends. To be called when the tracer is loaded.
-pub fn watch() {
+pub(crate) fn watch() {
     extern "C" fn at_exit() {
         if PROCESS.swap(NO_MORE, Ordering::Relaxed) == std::process::id()
             && !called().is_some_and(|called| called.load(Ordering::Relaxed))
@@ -47,7 +47,7 @@ pub fn watch() {
 }
 
 /// The program has called MPI, so that there is nothing to be said.
-pub fn forget() {
+pub(crate) fn forget() {
     PROCESS.store(NO_MORE, Ordering::Relaxed);
     launched::seen();
     if let Some(called) = called() {

@@ -21,7 +21,7 @@ use crate::sink::{self, Sink, SinkOptions};
 use crate::stderr::log;
 
 /// A trace that this rank can write.
-pub struct Opened {
+pub(crate) struct Opened {
     pub abi: &'static Abi,
     pub sink: Sink,
     pub world_size: u32,
@@ -31,7 +31,7 @@ pub struct Opened {
 
 /// Opens the trace of this rank; `None` if it is not to be written, which was said.
 #[must_use]
-pub fn open(
+pub(crate) fn open(
     config: &Config,
     counters: &Source,
     abi: &'static Abi,

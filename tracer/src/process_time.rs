@@ -19,13 +19,13 @@ static WAITED: AtomicU64 = AtomicU64::new(0);
 type ThreadNumber = libc::pid_t;
 
 /// The process before it calls `MPI_Init`.
-pub struct BeforeInit {
+pub(crate) struct BeforeInit {
     cpu: u64,
     threads: Vec<ThreadNumber>,
 }
 
 /// The process when `MPI_Init` has returned.
-pub struct AfterInit {
+pub(crate) struct AfterInit {
     cpu_before: u64,
     /// The threads that `MPI_Init` has started.
     library: Vec<ThreadNumber>,
@@ -33,7 +33,7 @@ pub struct AfterInit {
 }
 
 /// The clocks of the process, from when its trace began.
-pub struct ProcessClock {
+pub(crate) struct ProcessClock {
     begun: Instant,
     cpu_before: u64,
     /// The CPU time of the process and of its children when the trace began.
@@ -51,7 +51,7 @@ pub struct ProcessClock {
 
 /// The known properties of the counter of computation.
 #[derive(Clone, Copy, Debug)]
-pub struct CounterFacts {
+pub(crate) struct CounterFacts {
     /// The volume of a second of CPU time, if that is known.
     pub per_second: Option<f64>,
     /// Whether the counter notices that a thread waits.
@@ -85,13 +85,13 @@ struct Usage {
 impl BeforeInit {
     /// The current state of the process.
     #[must_use]
-    pub fn now() -> Self {
+    pub(crate) fn now() -> Self {
         Self { cpu: process_cpu(), threads: threads() }
     }
 
     /// The state of the process after `MPI_Init`, which has just returned.
     #[must_use]
-    pub fn after(self) -> AfterInit {
+    pub(crate) fn after(self) -> AfterInit {
         let threads = threads();
         let library = threads.iter().copied().filter(|thread| !self.threads.contains(thread)).collect();
         AfterInit { cpu_before: self.cpu, library, threads }
@@ -102,7 +102,7 @@ impl AfterInit {
     /// Begins to measure. Threads that were started since `MPI_Init` returned are the tracer's; the calling thread has called
     /// MPI. `None` if the system does not list threads.
     #[must_use]
-    pub fn begin(self, counter: CounterFacts) -> Option<ProcessClock> {
+    pub(crate) fn begin(self, counter: CounterFacts) -> Option<ProcessClock> {
         let with_clock = |thread: &ThreadNumber| Some((*thread, thread_cpu(*thread)?));
         let now = threads();
         let clock = ProcessClock {
@@ -124,7 +124,7 @@ impl AfterInit {
 
 impl ProcessClock {
     /// The calling thread calls MPI for the first time.
-    pub fn enter(&self) {
+    pub(crate) fn enter(&self) {
         let thread = this_thread();
         let cpu = thread_cpu(thread).unwrap_or_default();
         let (begun, queued_at_first_call) = (Instant::now(), queued(thread));
@@ -133,7 +133,7 @@ impl ProcessClock {
     }
 
     /// The calling thread ends.
-    pub fn leave(&self) {
+    pub(crate) fn leave(&self) {
         let thread = this_thread();
         // A signal handler may have interrupted the holder of the lock.
         let Some(mut callers) = self.callers.try_lock() else { return };
@@ -145,7 +145,7 @@ impl ProcessClock {
 
     /// The volume that other threads have computed since the last call of this, by any thread.
     #[cold]
-    pub fn take_others(&self) -> f64 {
+    pub(crate) fn take_others(&self) -> f64 {
         let Some(mut callers) = self.callers.try_lock() else { return 0.0 };
         let others = self.others(&mut callers);
         let new = others.saturating_sub(self.added.fetch_max(others, Ordering::Relaxed));
@@ -161,7 +161,7 @@ impl ProcessClock {
 
     /// The times of the process until now, in which a volume of `computed` was counted.
     #[must_use]
-    pub fn measure(&self, computed: f64) -> Option<ProcessTime> {
+    pub(crate) fn measure(&self, computed: f64) -> Option<ProcessTime> {
         let mut callers = self.callers.try_lock()?;
         let (used, others) = (callers.used(), self.others(&mut callers));
         let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
@@ -212,7 +212,7 @@ impl Usage {
 }
 
 /// A thread outside of MPI calls has had no CPU time for this many nanoseconds.
-pub fn waited(nanoseconds: f64) {
+pub(crate) fn waited(nanoseconds: f64) {
     WAITED.fetch_add(nanoseconds.max(0.0) as u64, Ordering::Relaxed);
 }
 

@@ -15,7 +15,7 @@ pub enum Ranks {
 
 impl Ranks {
     /// For a group whose members have these ranks in a world of `world`; `None` if one is not in it.
-    pub fn new(members: &[Option<u32>], world: u32) -> Option<Self> {
+    pub(crate) fn new(members: &[Option<u32>], world: u32) -> Option<Self> {
         let identity = members.len() == world as usize && (0..world).map(Some).eq(members.iter().copied());
         if identity {
             return Some(Self::World(world));
@@ -25,7 +25,7 @@ impl Ranks {
 
     /// The world rank of a rank of the group.
     #[must_use]
-    pub fn get(&self, rank: i32) -> Option<Rank> {
+    pub(crate) fn get(&self, rank: i32) -> Option<Rank> {
         let rank = u32::try_from(rank).ok()?;
         match self {
             Self::World(size) => (rank < *size).then_some(Rank(rank)),
@@ -35,7 +35,7 @@ impl Ranks {
 
     /// The rank of the group that a rank of the world has.
     #[must_use]
-    pub fn place(&self, rank: Rank) -> Option<u32> {
+    pub(crate) fn place(&self, rank: Rank) -> Option<u32> {
         match self {
             Self::World(size) => (rank.0 < *size).then_some(rank.0),
             Self::These(ranks) => ranks.iter().position(|&member| member == rank).map(|place| place as u32),
@@ -45,14 +45,14 @@ impl Ranks {
     /// The number of members.
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "no group of a communicator is empty")]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::World(size) => *size as usize,
             Self::These(ranks) => ranks.len(),
         }
     }
 
-    pub fn to_vec(&self) -> Vec<Rank> {
+    pub(crate) fn to_vec(&self) -> Vec<Rank> {
         match self {
             Self::World(size) => (0..*size).map(Rank).collect(),
             Self::These(ranks) => ranks.to_vec(),

@@ -18,12 +18,12 @@ static IDENTITY: OnceLock<Option<(libc::dev_t, libc::ino_t)>> = OnceLock::new();
 static COPY: AtomicI32 = AtomicI32::new(-1);
 
 /// Notes which file standard error is. To be called when the process begins.
-pub fn remember() {
+pub(crate) fn remember() {
     IDENTITY.get_or_init(|| identity(libc::STDERR_FILENO));
 }
 
 /// Makes the copy, for as long as the process lives.
-pub fn keep_copy() {
+pub(crate) fn keep_copy() {
     use std::os::fd::{BorrowedFd, IntoRawFd};
     if is_standard_error(libc::STDERR_FILENO) && COPY.load(Ordering::Relaxed) < 0 {
         // SAFETY: it is open, and only borrowed to be copied.
@@ -35,7 +35,7 @@ pub fn keep_copy() {
 
 /// Closes the copy in a forked child, which may outlive a reader that waits for the end of standard error. Safe in a
 /// signal handler.
-pub fn close_copy() {
+pub(crate) fn close_copy() {
     let copy = COPY.swap(-1, Ordering::Relaxed);
     if copy >= 0 && is_standard_error(copy) {
         // SAFETY: the number is the copy's, which is this module's own.
@@ -45,7 +45,7 @@ pub fn close_copy() {
 
 /// Writes one line in a single `write`, so that lines of ranks that write at once do not mix. A closed or broken
 /// standard error is ignored. Unlike `libc::write`, this is not a cancellation point.
-pub fn log(message: fmt::Arguments<'_>) {
+pub(crate) fn log(message: fmt::Arguments<'_>) {
     remember();
     let numbers = [libc::STDERR_FILENO, COPY.load(Ordering::Relaxed)];
     if let Some(number) = numbers.into_iter().find(|&number| is_standard_error(number)) {

@@ -23,7 +23,7 @@ pub enum Buffer {
 impl Buffer {
     /// The slice of `len` bytes of the buffer from `offset` on.
     #[must_use]
-    pub const fn at(self, offset: u64, len: u64) -> Slice {
+    pub(crate) const fn at(self, offset: u64, len: u64) -> Slice {
         Slice { buffer: self, offset: Bytes(offset), len: Bytes(len) }
     }
 

@@ -74,7 +74,7 @@ impl Volumes {
 
     /// The number of members that the volumes are listed for, if they are.
     #[must_use]
-    pub fn members(&self) -> Option<usize> {
+    pub(crate) fn members(&self) -> Option<usize> {
         match self {
             Self::PerMember(list) => Some(list.len()),
             Self::None | Self::Each(_) => None,

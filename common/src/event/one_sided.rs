@@ -70,7 +70,7 @@ impl Asserts {
     }
 
     /// The promises, in the order of the standard.
-    pub fn iter(self) -> impl Iterator<Item = Assert> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = Assert> {
         Assert::ALL.into_iter().filter(move |&assert| self.has(assert))
     }
 }
@@ -134,7 +134,7 @@ pub enum AccessOp {
 impl OneSided {
     /// The request of an access that has one.
     #[must_use]
-    pub fn request(&self) -> Option<&RequestId> {
+    pub(crate) fn request(&self) -> Option<&RequestId> {
         match self {
             Self::Access(access) => access.request.as_ref(),
             Self::Create(..) | Self::Free(_) | Self::Sync(..) => None,

@@ -14,7 +14,7 @@ pub struct ListSize {
 impl Event {
     /// The size of all lists, and of the text, that the event holds on the heap.
     #[must_use]
-    pub fn list_size(&self) -> ListSize {
+    pub(crate) fn list_size(&self) -> ListSize {
         let none = ListSize::default();
         match self {
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) => none,

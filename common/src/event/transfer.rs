@@ -40,7 +40,7 @@ impl Event {
 impl<R> Completion<R> {
     /// The request of a call that only sets up.
     #[must_use]
-    pub fn persistent(&self) -> Option<RequestId> {
+    pub(crate) fn persistent(&self) -> Option<RequestId> {
         match self {
             Self::Persistent(request) => Some(*request),
             Self::Blocking | Self::Request(_) => None,

@@ -53,7 +53,7 @@ words! {
 impl FileAccess {
     /// The word of the grammar; empty where MPI has no such function.
     #[must_use]
-    pub fn word(&self) -> &'static str {
+    pub(crate) fn word(&self) -> &'static str {
         let phase = match self.phase {
             Phase::Blocking => 0,
             Phase::Nonblocking(_) => 1,

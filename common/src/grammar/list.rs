@@ -13,7 +13,7 @@ use nom::sequence::preceded;
 const LONGEST: usize = 1 << 22;
 
 /// Appends `list` to `out`; an empty one is `-`.
-pub fn write_list(out: &mut Vec<u8>, list: impl IntoIterator<Item = u32>) {
+pub(crate) fn write_list(out: &mut Vec<u8>, list: impl IntoIterator<Item = u32>) {
     let mut list = list.into_iter().peekable();
     if list.peek().is_none() {
         out.push(b'-');
@@ -42,7 +42,7 @@ pub fn write_list(out: &mut Vec<u8>, list: impl IntoIterator<Item = u32>) {
 }
 
 /// Parses what [`write_list`] writes.
-pub fn list(input: &[u8]) -> IResult<&[u8], Vec<u32>> {
+pub(crate) fn list(input: &[u8]) -> IResult<&[u8], Vec<u32>> {
     if let Some(rest) = input.strip_prefix(b"-") {
         return Ok((rest, Vec::new()));
     }

@@ -76,6 +76,6 @@ pub use repeat::{EventReader, EventWriter};
 pub use write::write_event;
 
 /// First line of a stream that titr writes: the grammar's version.
-pub const HEADER: &str = "# titr 1";
+pub(crate) const HEADER: &str = "# titr 1";
 /// The beginning of the last line of such a stream; the number of events follows.
-pub const END: &str = "# end ";
+pub(crate) const END: &str = "# end ";

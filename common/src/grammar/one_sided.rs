@@ -73,7 +73,7 @@ words! {
 impl OneSided {
     /// The word of the grammar.
     #[must_use]
-    pub fn word(&self) -> &'static str {
+    pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::Create(call, ..) => call.word(),
             Self::Free(_) => "win_free",

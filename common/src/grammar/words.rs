@@ -165,7 +165,7 @@ impl Quantifier {
 
     /// The word of a wait.
     #[must_use]
-    pub const fn wait_word(self) -> &'static str {
+    pub(crate) const fn wait_word(self) -> &'static str {
         match self {
             Self::Single => "wait",
             Self::All => "waitall",
@@ -176,7 +176,7 @@ impl Quantifier {
 
     /// The word of a test.
     #[must_use]
-    pub const fn test_word(self) -> &'static str {
+    pub(crate) const fn test_word(self) -> &'static str {
         match self {
             Self::Single => "test",
             Self::All => "testall",

@@ -24,7 +24,7 @@ pub use temporary::remove_unfinished;
 /// A place that cannot be written.
 #[derive(Debug, Error)]
 #[error("cannot write {}: {error}", path.display())]
-pub struct Unwritable {
+pub(crate) struct Unwritable {
     /// The file or directory.
     pub path: PathBuf,
     /// The error of the operating system.

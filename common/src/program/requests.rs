@@ -54,7 +54,7 @@ pub enum Template {
 impl Template {
     /// The communicator of the operation, if it is known.
     #[must_use]
-    pub fn comm(&self) -> Option<CommId> {
+    pub(crate) fn comm(&self) -> Option<CommId> {
         match self {
             Self::Send(_, message) => Some(message.comm),
             Self::Receive(message) => Some(message.comm),

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::event::Rank;
 
 /// The end of the name of every rank's stream.
-pub const STREAM_SUFFIX: &str = ".tit.gz";
+pub(crate) const STREAM_SUFFIX: &str = ".tit.gz";
 const ENTRY_SUFFIX: &str = ".json";
 const MANIFEST: &str = "manifest.json";
 
@@ -85,7 +85,7 @@ impl Kind {
 
 /// Whether a file with this path in a trace directory would belong to the trace.
 #[must_use]
-pub fn is_part(path: &Path) -> bool {
+pub(crate) fn is_part(path: &Path) -> bool {
     let is_here = path.parent().is_none_or(|folder| folder == Path::new("") || is_folder(folder));
     let is_own = [ended(Path::new("")), job(Path::new(""))].iter().any(|own| path == own);
     is_own || is_here && Kind::of(path).is_some()

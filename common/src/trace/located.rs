@@ -89,12 +89,12 @@ impl LocatedEvents {
     }
 
     /// The events without places, for readers that append to them and then [`locate`](Self::locate) the new ones.
-    pub fn events_mut(&mut self) -> &mut EventBuffer {
+    pub(crate) fn events_mut(&mut self) -> &mut EventBuffer {
         &mut self.events
     }
 
     /// Sets the place of the events from index `first` on.
-    pub fn locate(&mut self, first: usize, location: Location) {
+    pub(crate) fn locate(&mut self, first: usize, location: Location) {
         let Location { thread, line } = location;
         if self.lines.last().map_or(line.is_some(), |&(_, last)| last != line) {
             self.lines.push((first, line));

@@ -45,7 +45,7 @@ impl OwnFile {
     ///
     /// # Errors
     /// If the descriptor was closed, or is another file now.
-    pub fn get(&self) -> io::Result<&File> {
+    pub(crate) fn get(&self) -> io::Result<&File> {
         let is_ours = |file: &&File| file.metadata().is_ok_and(|file| Inode::from(file) == self.identity);
         let lost = || io::Error::other("the program has closed the tracer's descriptor");
         self.file.as_ref().filter(is_ours).ok_or_else(lost)
@@ -56,7 +56,7 @@ impl OwnFile {
     ///
     /// # Errors
     /// If the descriptor was lost and the file no longer has this name.
-    pub fn recover(&mut self, path: &Path, position: u64, place: Placement) -> io::Result<()> {
+    pub(crate) fn recover(&mut self, path: &Path, position: u64, place: Placement) -> io::Result<()> {
         let Err(lost) = self.get() else { return Ok(()) };
         let Ok(file) = OpenOptions::new().write(true).open(path) else { return Err(lost) };
         let again = Self::new(place(file)?)?;

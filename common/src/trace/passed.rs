@@ -58,13 +58,13 @@ impl Passed {
 
     /// The number of events that have a letter.
     #[must_use]
-    pub fn counted(&self) -> u64 {
+    pub(crate) fn counted(&self) -> u64 {
         self.counted
     }
 
     /// The number of events.
     #[must_use]
-    pub fn events(&self) -> u64 {
+    pub(crate) fn events(&self) -> u64 {
         self.events
     }
 
@@ -87,7 +87,7 @@ impl Passed {
     }
 
     /// Counts an event.
-    pub fn add(&mut self, event: EventRef<'_>) {
+    pub(crate) fn add(&mut self, event: EventRef<'_>) {
         match event {
             EventRef::Compute(work) => self.compute(work),
             EventRef::Send(_) | EventRef::Recv(_) => self.count(&event.to_event()),

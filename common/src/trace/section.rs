@@ -73,7 +73,7 @@ impl Section {
     ///
     /// # Errors
     /// If the system does not tell.
-    pub fn remaining(&self) -> io::Result<u64> {
+    pub(crate) fn remaining(&self) -> io::Result<u64> {
         let file = match &self.file {
             Handle::Open(file) => file.metadata()?.len(),
             Handle::Closed => std::fs::metadata(&self.name)?.len(),
@@ -87,7 +87,10 @@ impl Section {
     ///
     /// # Errors
     /// If it cannot be read, or `take` fails.
-    pub fn read_pieces(&mut self, mut take: impl FnMut(&[u8]) -> Result<(), TraceError>) -> Result<(), TraceError> {
+    pub(crate) fn read_pieces(
+        &mut self,
+        mut take: impl FnMut(&[u8]) -> Result<(), TraceError>,
+    ) -> Result<(), TraceError> {
         let mut piece = vec![0; PIECE];
         loop {
             match self.read(&mut piece) {

@@ -12,7 +12,7 @@ use crate::topology::NamedTopology;
 
 /// The hosts of a platform.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hosts {
+pub(crate) struct Hosts {
     /// The number of hosts.
     pub count: u32,
     /// Ranks that a host has room for.
@@ -27,7 +27,7 @@ pub struct Hosts {
 
 /// The platform file. `cables` is how many cables the messages took that were fitted; `collectives` names the MPI library.
 #[must_use]
-pub fn cluster(fit: &Fit, hosts: &Hosts, topology: &NamedTopology, cables: u32, collectives: &str) -> String {
+pub(crate) fn cluster(fit: &Fit, hosts: &Hosts, topology: &NamedTopology, cables: u32, collectives: &str) -> String {
     let mut text = String::from("schema = 1\n\n[hosts]\n");
     if *topology == NamedTopology::Star {
         let _ = writeln!(text, "count = {}", hosts.count);

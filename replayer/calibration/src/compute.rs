@@ -39,7 +39,7 @@ impl ComputeRate {
     ///
     /// # Errors
     /// If the trace cannot be read, or is not an extended one.
-    pub fn of(trace: &Trace) -> Result<Self, NoRate> {
+    pub(crate) fn of(trace: &Trace) -> Result<Self, NoRate> {
         let (mut whole, mut regions) = (Vec::new(), BTreeMap::<String, Vec<Speed>>::new());
         for rank in (0..trace.ranks()).map(Rank) {
             let counted = of_rank(trace, rank)?;
@@ -56,7 +56,7 @@ impl ComputeRate {
 
     /// The rate in each region as a part of [`speed`](Self::speed): the median of the ranks.
     #[must_use]
-    pub fn region_parts(&self) -> BTreeMap<String, f64> {
+    pub(crate) fn region_parts(&self) -> BTreeMap<String, f64> {
         let whole = self.speed().per_second;
         let part = |rates: &Vec<Speed>| median(&rates.iter().map(|speed| speed.per_second).collect::<Vec<_>>());
         self.regions.iter().filter_map(|(region, rates)| Some((region.clone(), part(rates)? / whole))).collect()
@@ -64,13 +64,13 @@ impl ComputeRate {
 
     /// The median of the ranks.
     #[must_use]
-    pub fn speed(&self) -> Speed {
+    pub(crate) fn speed(&self) -> Speed {
         Speed { per_second: median(&self.rates()).unwrap_or(1.0) }
     }
 
     /// The least and the greatest rate of a rank, each as a part of the median.
     #[must_use]
-    pub fn range(&self) -> [f64; 2] {
+    pub(crate) fn range(&self) -> [f64; 2] {
         let middle = self.speed().per_second;
         let rates = self.rates();
         [

@@ -181,14 +181,14 @@ impl Measurements {
 
     /// The most ranks that a host has.
     #[must_use]
-    pub fn ranks_of_a_host(&self) -> u32 {
+    pub(crate) fn ranks_of_a_host(&self) -> u32 {
         let of = |host: u32| self.places.iter().filter(|&&place| place == host).count() as u32;
         (0..self.hosts.len() as u32).map(of).max().unwrap_or(1)
     }
 
     /// Whether all ranks of a series are on one host.
     #[must_use]
-    pub fn is_local(&self, series: &Series) -> bool {
+    pub(crate) fn is_local(&self, series: &Series) -> bool {
         let mut places = series.ranks.iter().filter_map(|&rank| self.places.get(rank as usize));
         let first = places.next();
         places.all(|place| Some(place) == first)
@@ -196,7 +196,7 @@ impl Measurements {
 
     /// The first series of a pattern within one host, or between hosts.
     #[must_use]
-    pub fn first(&self, pattern: Pattern, local: bool) -> Option<&Series> {
+    pub(crate) fn first(&self, pattern: Pattern, local: bool) -> Option<&Series> {
         self.series.iter().find(|series| series.pattern == pattern && self.is_local(series) == local)
     }
 }
@@ -212,7 +212,7 @@ impl Series {
 impl Point {
     /// The typical deviation of samples from their median, as a fraction of it.
     #[must_use]
-    pub fn spread(&self) -> f64 {
+    pub(crate) fn spread(&self) -> f64 {
         let Some(middle) = median(&self.seconds).filter(|&middle| middle > 0.0) else { return 0.0 };
         let deviations: Vec<f64> = self.seconds.iter().map(|time| (time - middle).abs() / middle).collect();
         median(&deviations).unwrap_or(0.0)
@@ -221,7 +221,7 @@ impl Point {
     /// The standard error of the median, as a part of it: 1.48 times the typical deviation estimates a standard deviation, and
     /// the median of *n* samples deviates by 1.25 / √n of that (P. J. Huber, "Robust Statistics", 1981, §1.1 and §5.1).
     #[must_use]
-    pub fn uncertainty(&self) -> f64 {
+    pub(crate) fn uncertainty(&self) -> f64 {
         1.48 * 1.25 * self.spread() / (self.seconds.len().max(1) as f64).sqrt()
     }
 }
@@ -229,7 +229,7 @@ impl Point {
 impl Pattern {
     /// The pattern in words.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::PingPong => "ping-pong",
             Self::Exchange => "exchange",

@@ -17,7 +17,7 @@ const MOST_ERROR: f64 = 0.25;
 
 /// The picture.
 #[must_use]
-pub fn picture(all: &[Residuals]) -> String {
+pub(crate) fn picture(all: &[Residuals]) -> String {
     let rows = all.len().div_ceil(COLUMNS);
     let (cell_width, cell_height) = (WIDTH + 1.5 * MARGIN, CURVE + ERRORS + GAP + 1.5 * MARGIN);
     let (width, height) = (cell_width * COLUMNS.min(all.len().max(1)) as f64, cell_height * rows as f64);

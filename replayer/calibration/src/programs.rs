@@ -21,7 +21,7 @@ impl titr_common::trace::RankSources for Programs {
 
 /// A trace of a pattern once round, between `ranks` of a world of `world`, and how many of the pattern's times it
 /// takes. `None` of a pattern that is a part of a call.
-pub fn trace(pattern: Pattern, ranks: &[u32], world: u32, bytes: Bytes) -> Option<(Trace, f64)> {
+pub(crate) fn trace(pattern: Pattern, ranks: &[u32], world: u32, bytes: Bytes) -> Option<(Trace, f64)> {
     let mut programs = vec![vec![Event::Init]; world as usize];
     let mut of = |rank: u32, events: Vec<Event>| {
         if let Some(program) = programs.get_mut(rank as usize) {

@@ -36,7 +36,7 @@ pub struct Residual {
 impl Residual {
     /// The part of the measured time by which the prediction is too long.
     #[must_use]
-    pub fn error(&self) -> f64 {
+    pub(crate) fn error(&self) -> f64 {
         self.predicted / self.measured - 1.0
     }
 }
@@ -44,19 +44,19 @@ impl Residual {
 impl Residuals {
     /// The median of the absolute errors.
     #[must_use]
-    pub fn typical(&self) -> f64 {
+    pub(crate) fn typical(&self) -> f64 {
         median(&self.points.iter().map(|point| point.error().abs()).collect::<Vec<_>>()).unwrap_or(0.0)
     }
 
     /// The size that is predicted worst.
     #[must_use]
-    pub fn worst(&self) -> Option<&Residual> {
+    pub(crate) fn worst(&self) -> Option<&Residual> {
         self.points.iter().max_by(|one, other| one.error().abs().total_cmp(&other.error().abs()))
     }
 
     /// The pattern and its ranks in words.
     #[must_use]
-    pub fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         let place = if self.local { "within a host" } else { "between hosts" };
         match self.ranks[..] {
             [one, two] => format!("{} of ranks {one} and {two}, {place}", self.pattern.name()),
@@ -69,7 +69,10 @@ impl Residuals {
 ///
 /// # Errors
 /// If the platform has no place for the ranks.
-pub fn residuals(measurements: &Measurements, platform: &mut Platform) -> Result<Vec<Residuals>, SimulationError> {
+pub(crate) fn residuals(
+    measurements: &Measurements,
+    platform: &mut Platform,
+) -> Result<Vec<Residuals>, SimulationError> {
     let hosts = measurements.places.iter().map(|&place| HostId(place)).collect();
     platform.policy = Policy::Explicit { hosts, file: "the measurements".into() };
     let world = measurements.places.len() as u32;
@@ -97,7 +100,7 @@ const CONTRADICTION: f64 = 1.25;
 /// The contradictions between measurements and platform: a sentence for each pattern that was not fitted and whose
 /// large messages are mispredicted. `bandwidth` is the bandwidth of a cable, in bytes per second.
 #[must_use]
-pub fn contradictions(all: &[Residuals], bandwidth: f64) -> Vec<String> {
+pub(crate) fn contradictions(all: &[Residuals], bandwidth: f64) -> Vec<String> {
     let sentence = |residuals: &Residuals| {
         let large = residuals.points.iter().filter(|point| point.bytes.0 as f64 / bandwidth >= point.measured / 4.0);
         let ratios: Vec<f64> = large.map(|point| point.measured / point.predicted).collect();

@@ -21,14 +21,14 @@ pub struct Line {
 impl Line {
     /// The time of this many bytes.
     #[must_use]
-    pub fn at(&self, bytes: f64) -> f64 {
+    pub(crate) fn at(&self, bytes: f64) -> f64 {
         self.seconds + self.per_byte * bytes
     }
 }
 
 /// A measured time to be explained as `seconds × fixed + per_byte × growing`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sample {
+pub(crate) struct Sample {
     /// The coefficient of the time of an empty message in this sample.
     pub fixed: f64,
     /// The coefficient of the time per byte in this sample.
@@ -43,7 +43,7 @@ pub struct Sample {
 /// a negative time of nothing nor a negative slope; and that sum. Such a line explains two of the samples exactly, or one with
 /// one of its two numbers zero; all of these are tried.
 #[must_use]
-pub fn least_misses(samples: &[Sample]) -> (Line, f64) {
+pub(crate) fn least_misses(samples: &[Sample]) -> (Line, f64) {
     let explained = |line: Line, of: &Sample| line.seconds * of.fixed + line.per_byte * of.growing;
     let mut best = (f64::INFINITY, Line { seconds: 0.0, per_byte: 0.0 });
     let mut consider = |line: Line| {
@@ -71,7 +71,7 @@ pub fn least_misses(samples: &[Sample]) -> (Line, f64) {
 /// The Theil–Sen line: the median slope between two points, and the median of the residuals. Neither is negative. (H.
 /// Theil, "A rank-invariant method of linear and polynomial regression analysis", 1950; P. K. Sen, JASA 63, 1968.)
 #[must_use]
-pub fn theil_sen(points: &[(f64, f64)]) -> Line {
+pub(crate) fn theil_sen(points: &[(f64, f64)]) -> Line {
     let pairs =
         points.iter().enumerate().flat_map(|(at, &one)| points[at + 1..].iter().map(move |&other| (one, other)));
     let slopes: Vec<f64> = pairs.map(|(one, other)| (other.1 - one.1) / (other.0 - one.0)).collect();

@@ -24,7 +24,7 @@ pub struct Segment {
 
 /// A point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CurvePoint {
+pub(crate) struct CurvePoint {
     /// The size.
     pub bytes: Bytes,
     /// The time in seconds.
@@ -42,7 +42,7 @@ const FEWEST: usize = 2;
 /// The pieces of the curve through `points`, rising in size. No piece reaches across a size of `breaks`: smaller
 /// messages than that belong to another piece than the others.
 #[must_use]
-pub fn pieces(points: &[CurvePoint], breaks: &[Bytes]) -> Vec<Segment> {
+pub(crate) fn pieces(points: &[CurvePoint], breaks: &[Bytes]) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut from = 0;
     let ends = breaks.iter().map(|&size| points.partition_point(|point| point.bytes < size)).chain([points.len()]);

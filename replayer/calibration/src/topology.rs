@@ -67,7 +67,7 @@ impl Display for NamedTopology {
 impl NamedTopology {
     /// The table of the topology in a platform file.
     #[must_use]
-    pub fn table(&self) -> String {
+    pub(crate) fn table(&self) -> String {
         match self {
             Self::Star => "[topology.star]\n".to_owned(),
             Self::Torus(dims) => format!("[topology.torus]\ndims = {dims:?}\n"),
@@ -81,7 +81,7 @@ impl NamedTopology {
 
     /// The number of hosts; `None` if there can be any.
     #[must_use]
-    pub fn hosts(&self) -> Option<u64> {
+    pub(crate) fn hosts(&self) -> Option<u64> {
         let product = |list: &[u32]| list.iter().fold(1_u64, |product, &number| product.saturating_mul(number.into()));
         match self {
             Self::Star => None,

@@ -29,7 +29,7 @@ impl Code {
     ///
     /// # Errors
     /// If it is not there, or is another file than that which was traced.
-    pub fn open(module: &CodeModule) -> Result<Self, NoCode> {
+    pub(crate) fn open(module: &CodeModule) -> Result<Self, NoCode> {
         let path = Path::new(&module.path);
         if !module.build_id.is_empty() && build_id(path)? != module.build_id {
             return Err(NoCode::OtherBuild);
@@ -39,7 +39,7 @@ impl Code {
 
     /// The functions that the call is in which returns to `address`, from within to without: the function itself, and those
     /// that it is a part of by inlining.
-    pub fn functions(&self, address: u64) -> Vec<Function> {
+    pub(crate) fn functions(&self, address: u64) -> Vec<Function> {
         // The call is before the address that it returns to.
         let address = address.saturating_sub(1);
         let mut functions = Vec::new();

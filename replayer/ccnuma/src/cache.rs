@@ -34,7 +34,7 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let sets = (BYTES / LINE_BYTES) as usize / WAYS;
         Self { sets: vec![Vec::with_capacity(WAYS); sets], uses: 0 }
     }
@@ -45,7 +45,7 @@ impl Cache {
     }
 
     /// The state of a line, which is used now; `None`: it is not there.
-    pub fn used(&mut self, line: Line) -> Option<State> {
+    pub(crate) fn used(&mut self, line: Line) -> Option<State> {
         self.uses += 1;
         let used = self.uses;
         let way = self.set(line).iter_mut().find(|way| way.line == line)?;
@@ -54,12 +54,12 @@ impl Cache {
     }
 
     /// The state of a line.
-    pub fn state(&mut self, line: Line) -> Option<State> {
+    pub(crate) fn state(&mut self, line: Line) -> Option<State> {
         self.set(line).iter().find(|way| way.line == line).map(|way| way.state)
     }
 
     /// Changes the state of a line, if it is there; `None` removes it.
-    pub fn change(&mut self, line: Line, state: Option<State>) {
+    pub(crate) fn change(&mut self, line: Line, state: Option<State>) {
         let set = self.set(line);
         match state {
             Some(state) => set.iter_mut().filter(|way| way.line == line).for_each(|way| way.state = state),
@@ -68,7 +68,7 @@ impl Cache {
     }
 
     /// Takes a line in, and returns the one that makes room, unless all others are `kept`.
-    pub fn take_in(&mut self, line: Line, state: State, kept: impl Fn(Line) -> bool) -> Option<(Line, State)> {
+    pub(crate) fn take_in(&mut self, line: Line, state: State, kept: impl Fn(Line) -> bool) -> Option<(Line, State)> {
         self.uses += 1;
         let used = self.uses;
         let set = self.set(line);

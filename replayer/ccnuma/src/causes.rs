@@ -27,29 +27,29 @@ struct Reception {
 
 impl Causes {
     /// The start of the program.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self { receptions: Vec::new(), start: Some(0) }
     }
 
     /// The reception of a message.
-    pub fn reception(label: Label, at: Time) -> Self {
+    pub(crate) fn reception(label: Label, at: Time) -> Self {
         Self { receptions: vec![Reception { label, at: at.0, work: 0 }], start: None }
     }
 
     /// Adds this many picoseconds of work.
-    pub fn work(&mut self, work: u64) {
+    pub(crate) fn work(&mut self, work: u64) {
         self.receptions.iter_mut().for_each(|reception| reception.work += work);
         self.start = self.start.map(|start| start + work);
     }
 
     /// The causes of an action that follows this one after this many picoseconds of work.
-    pub fn after(mut self, work: u64) -> Self {
+    pub(crate) fn after(mut self, work: u64) -> Self {
         self.work(work);
         self
     }
 
     /// Adds the causes of another action, for an action that depends on both.
-    pub fn join(&mut self, other: &Self) {
+    pub(crate) fn join(&mut self, other: &Self) {
         self.join_all(other);
         if self.receptions.len() > KEPT {
             self.receptions.sort_unstable_by_key(|reception| (u64::MAX - reception.due(), reception.label));
@@ -58,7 +58,7 @@ impl Causes {
     }
 
     /// Adds the causes of another action, for an action that depends on both, without a limit to their number.
-    pub fn join_all(&mut self, other: &Self) {
+    pub(crate) fn join_all(&mut self, other: &Self) {
         self.start = self.start.max(other.start);
         for new in &other.receptions {
             match self.receptions.iter_mut().find(|old| old.label == new.label) {
@@ -69,7 +69,7 @@ impl Causes {
     }
 
     /// The triggers of a message with these causes: none if it was the start of the program that it waited for.
-    pub fn triggers(&self) -> Vec<Trigger> {
+    pub(crate) fn triggers(&self) -> Vec<Trigger> {
         let due = self.receptions.iter().map(|reception| reception.due()).max().unwrap_or_default();
         if self.start.is_some_and(|start| start > due) {
             return Vec::new();

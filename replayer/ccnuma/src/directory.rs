@@ -75,7 +75,7 @@ struct Transaction {
 impl Directory {
     /// Accepts a message: returns the time of its handling, and the causes of that time. The messages before it are no
     /// cause, because they would be others on another network.
-    pub fn admit(&mut self, now: Time, mut causes: Causes) -> (Time, Causes) {
+    pub(crate) fn admit(&mut self, now: Time, mut causes: Causes) -> (Time, Causes) {
         causes.work(self.free.0.saturating_sub(now.0));
         causes.work(OCCUPANCY);
         self.free = Time(self.free.max(now).0 + OCCUPANCY);
@@ -83,7 +83,7 @@ impl Directory {
     }
 
     /// Handles a message, after it was admitted.
-    pub fn handle(&mut self, message: Message, causes: Causes, out: &mut Vec<Outgoing>) {
+    pub(crate) fn handle(&mut self, message: Message, causes: Causes, out: &mut Vec<Outgoing>) {
         let entry = self.lines.entry(message.line).or_default();
         match message.kind {
             MessageKind::Acknowledge { .. } | MessageKind::OwnerData { .. } => entry.answered(message, &causes, out),

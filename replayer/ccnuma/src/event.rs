@@ -29,19 +29,19 @@ pub(crate) struct Events {
 
 impl Events {
     /// Plans an event.
-    pub fn plan(&mut self, at: Time, event: Event) {
+    pub(crate) fn plan(&mut self, at: Time, event: Event) {
         let key = self.events.insert(event);
         self.heap.push(Reverse((at, self.planned, key)));
         self.planned += 1;
     }
 
     /// The time of the next event.
-    pub fn next(&self) -> Option<Time> {
+    pub(crate) fn next(&self) -> Option<Time> {
         self.heap.peek().map(|Reverse((at, ..))| *at)
     }
 
     /// Takes the next event, if it happens by `now`.
-    pub fn take(&mut self, now: Time) -> Option<Event> {
+    pub(crate) fn take(&mut self, now: Time) -> Option<Event> {
         let &Reverse((at, _, key)) = self.heap.peek()?;
         if at > now {
             return None;

@@ -80,24 +80,24 @@ pub(crate) enum Late {
 
 impl Line {
     /// The line of an address in the memory of a home.
-    pub fn of(address: u64) -> Self {
+    pub(crate) fn of(address: u64) -> Self {
         Self(address / LINE_BYTES)
     }
 
     /// The first address in it.
-    pub fn address(self) -> u64 {
+    pub(crate) fn address(self) -> u64 {
         self.0 * LINE_BYTES
     }
 
     /// The node whose memory it is in.
-    pub fn home(self) -> u32 {
+    pub(crate) fn home(self) -> u32 {
         (self.address() >> 32) as u32
     }
 }
 
 impl Message {
     /// The payload, in bytes.
-    pub fn bytes(self) -> u64 {
+    pub(crate) fn bytes(self) -> u64 {
         match self.kind {
             MessageKind::OwnerData { .. } | MessageKind::Data { .. } | MessageKind::WriteBack { dirty: true } => {
                 DATA_BYTES
@@ -117,7 +117,7 @@ impl Message {
     }
 
     /// The name of the kind in a network trace.
-    pub fn kind_name(self) -> &'static str {
+    pub(crate) fn kind_name(self) -> &'static str {
         match self.kind {
             MessageKind::Read => "read",
             MessageKind::Write => "write",

@@ -76,7 +76,7 @@ pub(crate) enum Progress {
 }
 
 impl Node {
-    pub fn new(number: u32) -> Self {
+    pub(crate) fn new(number: u32) -> Self {
         Self {
             number,
             cache: Cache::new(),
@@ -91,19 +91,19 @@ impl Node {
     }
 
     /// Whether it waits for the other processors.
-    pub fn is_at_barrier(&self) -> bool {
+    pub(crate) fn is_at_barrier(&self) -> bool {
         self.stalled == Some(Stall::Barrier)
     }
 
     /// Releases the processor from the barrier that the others have reached.
-    pub fn release(&mut self, script: Script, now: Time, causes: &Causes) {
+    pub(crate) fn release(&mut self, script: Script, now: Time, causes: &Causes) {
         self.processor.load(script);
         self.processor.wait_until(now, causes);
         self.stalled = None;
     }
 
     /// Goes on until the processor has to wait, or is too far ahead of `now`.
-    pub fn run(&mut self, now: Time, out: &mut Vec<Outgoing>) -> Progress {
+    pub(crate) fn run(&mut self, now: Time, out: &mut Vec<Outgoing>) -> Progress {
         self.stalled = None;
         loop {
             if self.processor.time().0 > now.0 + AHEAD {
@@ -196,7 +196,7 @@ impl Node {
     }
 
     /// A message to the cache; returns whether the waiting processor may continue.
-    pub fn receive(&mut self, message: Message, now: Time, causes: Causes, out: &mut Vec<Outgoing>) -> bool {
+    pub(crate) fn receive(&mut self, message: Message, now: Time, causes: Causes, out: &mut Vec<Outgoing>) -> bool {
         let line = message.line;
         match message.kind {
             MessageKind::Data { exclusive, .. } => self.filled(line, exclusive, now, causes, out),

@@ -51,7 +51,7 @@ pub(crate) enum Step {
 
 impl Processor {
     /// A processor at the start of the program, which has nothing to do yet.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             script: Script::default(),
             next: 0,
@@ -65,35 +65,35 @@ impl Processor {
     }
 
     /// The instructions that it has executed.
-    pub fn instructions(&self) -> u64 {
+    pub(crate) fn instructions(&self) -> u64 {
         self.instructions
     }
 
     /// The time that it has reached.
-    pub fn time(&self) -> Time {
+    pub(crate) fn time(&self) -> Time {
         Time(self.time)
     }
 
     /// Gives it instructions to execute after those that it has executed.
-    pub fn load(&mut self, script: Script) {
+    pub(crate) fn load(&mut self, script: Script) {
         (self.script, self.next, self.executed) = (script, 0, 0);
     }
 
     /// Continues at `at` at the earliest, because of `causes`.
-    pub fn wait_until(&mut self, at: Time, causes: &Causes) {
+    pub(crate) fn wait_until(&mut self, at: Time, causes: &Causes) {
         self.time = self.time.max(at.0);
         self.causes.work(std::mem::take(&mut self.work));
         self.causes.join(causes);
     }
 
     /// The causes of the instruction that comes next.
-    pub fn causes(&mut self) -> Causes {
+    pub(crate) fn causes(&mut self) -> Causes {
         self.causes.work(std::mem::take(&mut self.work));
         self.causes.clone()
     }
 
     /// Computes up to the next access, which is not made yet, or up to an instruction that has to wait.
-    pub fn step(&mut self) -> Step {
+    pub(crate) fn step(&mut self) -> Step {
         loop {
             let mut room = u64::MAX;
             while let Some(read) = self.reads.front() {
@@ -140,19 +140,19 @@ impl Processor {
     }
 
     /// The access that came next was made.
-    pub fn accessed(&mut self) {
+    pub(crate) fn accessed(&mut self) {
         self.next += 1;
         self.execute(1);
     }
 
     /// The access that came next is a read that has missed.
-    pub fn missed(&mut self, line: Line) {
+    pub(crate) fn missed(&mut self, line: Line) {
         self.reads.push_back(MissedRead { instruction: self.instructions, line, complete: None });
         self.accessed();
     }
 
     /// A line has come, for which reads have waited.
-    pub fn complete(&mut self, line: Line, at: Time, causes: &Causes) {
+    pub(crate) fn complete(&mut self, line: Line, at: Time, causes: &Causes) {
         for read in self.reads.iter_mut().filter(|read| read.line == line && read.complete.is_none()) {
             read.complete = Some((at, causes.clone()));
         }

@@ -63,7 +63,7 @@ impl Recorder {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         while let Some(message) = self.kept.pop_front() {
             self.writer.write(&message)?;
         }

@@ -21,13 +21,13 @@ const IN_OUR_WORDS: [(&str, &str); 3] =
 
 impl DocumentError {
     /// A mistake that the TOML reader found in a text whose first byte is at `start`.
-    pub fn of_toml(error: &toml::de::Error, start: usize) -> Self {
+    pub(crate) fn of_toml(error: &toml::de::Error, start: usize) -> Self {
         let place = error.span().map(|span| span.start + start..span.end + start);
         Self { message: error.message().to_owned(), place }
     }
 
     /// The mistake, which is at `place` if it is not known to be at a place within.
-    pub fn or_at(mut self, place: Place) -> Self {
+    pub(crate) fn or_at(mut self, place: Place) -> Self {
         self.place.get_or_insert(place);
         self
     }

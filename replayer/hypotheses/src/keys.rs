@@ -9,7 +9,7 @@ use titr_document::{Located, Mistake, Place, Source, Spanned, Table, Value};
 use crate::selection::{CommunicatorName, Selection};
 
 /// The keys of one `[[change]]` that no one has taken yet. Each kind takes those that it knows; any other is a mistake.
-pub struct Keys {
+pub(crate) struct Keys {
     source: Arc<Source>,
     table: Table,
     /// The place of the kind's name.
@@ -23,7 +23,7 @@ impl Keys {
     ///
     /// # Errors
     /// If the change has no kind.
-    pub fn of(table: Spanned<Table>, source: &Arc<Source>) -> Result<(Spanned<String>, Self), Mistake> {
+    pub(crate) fn of(table: Spanned<Table>, source: &Arc<Source>) -> Result<(Spanned<String>, Self), Mistake> {
         let whole = table.span();
         let mut keys = Self { source: Arc::clone(source), table: table.into_inner(), place: whole, known: vec![] };
         let kind = keys.text("kind")?.ok_or_else(|| keys.mistake("a change needs a kind"))?;
@@ -32,12 +32,12 @@ impl Keys {
     }
 
     /// A mistake of the change as a whole.
-    pub fn mistake(&self, message: impl Into<String>) -> Mistake {
+    pub(crate) fn mistake(&self, message: impl Into<String>) -> Mistake {
         self.source.mistake(self.place.clone(), message)
     }
 
     /// A mistake in a value.
-    pub fn wrong<T>(&self, value: &Spanned<T>, message: impl Into<String>) -> Mistake {
+    pub(crate) fn wrong<T>(&self, value: &Spanned<T>, message: impl Into<String>) -> Mistake {
         self.source.wrong(value, message)
     }
 
@@ -52,7 +52,7 @@ impl Keys {
     ///
     /// # Errors
     /// If `value`, the value of the key, is missing.
-    pub fn required<T>(&self, key: &str, value: Option<T>) -> Result<T, Mistake> {
+    pub(crate) fn required<T>(&self, key: &str, value: Option<T>) -> Result<T, Mistake> {
         value.ok_or_else(|| self.mistake(format!("this kind of change needs the key '{key}'")))
     }
 
@@ -60,7 +60,7 @@ impl Keys {
     ///
     /// # Errors
     /// If the value is anything else.
-    pub fn text(&mut self, key: &'static str) -> Result<Option<Spanned<String>>, Mistake> {
+    pub(crate) fn text(&mut self, key: &'static str) -> Result<Option<Spanned<String>>, Mistake> {
         let Some(value) = self.take(key) else { return Ok(None) };
         match value.get_ref() {
             Value::Text(text) => Ok(Some(Spanned::new(value.span(), text.clone()))),
@@ -72,7 +72,7 @@ impl Keys {
     ///
     /// # Errors
     /// If the value is none of them.
-    pub fn choice<T: Copy>(&mut self, key: &'static str, words: &[(&str, T)]) -> Result<Option<T>, Mistake> {
+    pub(crate) fn choice<T: Copy>(&mut self, key: &'static str, words: &[(&str, T)]) -> Result<Option<T>, Mistake> {
         let Some(word) = self.text(key)? else { return Ok(None) };
         let found = words.iter().find(|(name, _)| name == word.get_ref());
         let names = || words.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(" or ");
@@ -83,7 +83,7 @@ impl Keys {
     ///
     /// # Errors
     /// If the value is anything else.
-    pub fn factor(&mut self, key: &'static str) -> Result<Option<f64>, Mistake> {
+    pub(crate) fn factor(&mut self, key: &'static str) -> Result<Option<f64>, Mistake> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let number = match *value.get_ref() {
             Value::Whole(number) => Some(number as f64),
@@ -98,7 +98,7 @@ impl Keys {
     ///
     /// # Errors
     /// If the value is anything else.
-    pub fn whole(&mut self, key: &'static str, from: i64) -> Result<Option<Spanned<i32>>, Mistake> {
+    pub(crate) fn whole(&mut self, key: &'static str, from: i64) -> Result<Option<Spanned<i32>>, Mistake> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let number = match *value.get_ref() {
             Value::Whole(number) => i32::try_from(number).ok().filter(|number| i64::from(*number) >= from),
@@ -112,7 +112,7 @@ impl Keys {
     ///
     /// # Errors
     /// If the value is anything else.
-    pub fn bytes(&mut self, key: &'static str) -> Result<Option<Bytes>, Mistake> {
+    pub(crate) fn bytes(&mut self, key: &'static str) -> Result<Option<Bytes>, Mistake> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let expected = format!("'{key}' is a number of bytes, such as 1000 or \"64 KiB\"");
         match value.get_ref() {
@@ -129,7 +129,7 @@ impl Keys {
     ///
     /// # Errors
     /// If the value is anything else.
-    pub fn rank_set(&mut self, key: &'static str) -> Result<Option<Spanned<RankSet>>, Mistake> {
+    pub(crate) fn rank_set(&mut self, key: &'static str) -> Result<Option<Spanned<RankSet>>, Mistake> {
         let Some(value) = self.take(key) else { return Ok(None) };
         let text = match value.get_ref() {
             Value::Text(text) => text.clone(),
@@ -146,7 +146,7 @@ impl Keys {
     ///
     /// # Errors
     /// If either is not written as it has to be.
-    pub fn selection(&mut self) -> Result<Selection, Mistake> {
+    pub(crate) fn selection(&mut self) -> Result<Selection, Mistake> {
         Ok(Selection {
             ranks: self.rank_set("ranks")?,
             region: self.text("region")?,
@@ -161,7 +161,7 @@ impl Keys {
     ///
     /// # Errors
     /// If any is not written as it has to be.
-    pub fn selection_of_messages(&mut self) -> Result<Selection, Mistake> {
+    pub(crate) fn selection_of_messages(&mut self) -> Result<Selection, Mistake> {
         let selection = self.selection()?;
         let Some(written) = self.text("communicator")? else { return Ok(selection) };
         let name = CommunicatorName::written(written.get_ref()).ok_or_else(|| {
@@ -175,7 +175,7 @@ impl Keys {
 
     /// The file, for mistakes that show only later.
     #[must_use]
-    pub fn source(&self) -> Arc<Source> {
+    pub(crate) fn source(&self) -> Arc<Source> {
         Arc::clone(&self.source)
     }
 
@@ -183,7 +183,7 @@ impl Keys {
     ///
     /// # Errors
     /// If there are any.
-    pub fn finish(self) -> Result<(), Mistake> {
+    pub(crate) fn finish(self) -> Result<(), Mistake> {
         let Some((key, _)) = self.table.into_entries().next() else { return Ok(()) };
         let known = self.known.iter().filter(|name| **name != "kind").copied().collect::<Vec<_>>().join(", ");
         let help = if known.is_empty() { "it has none".to_owned() } else { format!("it has {known}") };

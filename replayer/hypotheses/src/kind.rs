@@ -11,7 +11,7 @@ use crate::message_filter::MessageFilter;
 use crate::selection::Selection;
 
 /// A kind of change.
-pub struct Kind {
+pub(crate) struct Kind {
     /// The kind's name in files.
     pub name: &'static str,
     /// Reads the keys that a change of this kind has.
@@ -19,7 +19,7 @@ pub struct Kind {
 }
 
 /// The effect of a change.
-pub enum Effect {
+pub(crate) enum Effect {
     /// The program is another one.
     Program(Box<dyn Transformation + Send + Sync>),
     /// The computation of the program takes another time.
@@ -31,7 +31,7 @@ pub enum Effect {
 }
 
 /// Computation multiplied by a factor.
-pub struct Scaling {
+pub(crate) struct Scaling {
     /// The computation.
     pub selection: Arc<Selection>,
     /// The factor.
@@ -42,7 +42,7 @@ pub struct Scaling {
 
 /// The bytes of messages multiplied with a factor.
 #[derive(Clone)]
-pub struct MessageScaling {
+pub(crate) struct MessageScaling {
     /// The messages.
     pub filter: Arc<MessageFilter>,
     /// The factor.
@@ -51,7 +51,7 @@ pub struct MessageScaling {
 
 impl Effect {
     /// The effect of a change of the program.
-    pub fn program(transformation: impl Transformation + Send + Sync + 'static) -> Self {
+    pub(crate) fn program(transformation: impl Transformation + Send + Sync + 'static) -> Self {
         Self::Program(Box::new(transformation))
     }
 }

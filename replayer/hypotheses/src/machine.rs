@@ -7,10 +7,10 @@ use crate::kind::{Effect, Kind};
 use crate::machine_change::{MachineChange, Network, Written};
 
 /// Another algorithm for a collective.
-pub const COLLECTIVE: Kind = Kind { name: "collective", read: collective };
+pub(crate) const COLLECTIVE: Kind = Kind { name: "collective", read: collective };
 
 /// A network on which messages take no time, or none because of others.
-pub const IDEAL_NETWORK: Kind = Kind { name: "ideal-network", read: ideal_network };
+pub(crate) const IDEAL_NETWORK: Kind = Kind { name: "ideal-network", read: ideal_network };
 
 fn collective(keys: &mut Keys) -> Result<Effect, Mistake> {
     let collective = keys.text("collective")?;

@@ -51,7 +51,7 @@ impl Written {
 
 impl MachineChange {
     /// Whether two changes contradict each other.
-    pub fn contradicts(&self, other: &Self) -> bool {
+    pub(crate) fn contradicts(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Collective { collective: one, .. }, Self::Collective { collective: other, .. }) => one == other,
             (Self::Network(one), Self::Network(other)) => one != other,

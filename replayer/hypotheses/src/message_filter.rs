@@ -11,7 +11,7 @@ use crate::position::Position;
 use crate::selection::Selection;
 
 /// The messages that a change is about, as their senders see them.
-pub struct MessageFilter {
+pub(crate) struct MessageFilter {
     /// The senders, their region and call site, and the communicator.
     pub selection: Arc<Selection>,
     /// The receivers; all, where there are none.
@@ -27,7 +27,7 @@ impl MessageFilter {
     ///
     /// # Errors
     /// If any is not written as it has to be.
-    pub fn read(keys: &mut Keys) -> Result<Self, Mistake> {
+    pub(crate) fn read(keys: &mut Keys) -> Result<Self, Mistake> {
         let selection = keys.selection_of_messages()?.into();
         let to = keys.rank_set("to")?;
         let tag = keys.whole("tag", i64::from(i32::MIN))?;
@@ -41,19 +41,19 @@ impl MessageFilter {
     }
 
     /// Whether a receiver can evaluate the selection on its own.
-    pub fn is_known_to_receivers(&self) -> bool {
+    pub(crate) fn is_known_to_receivers(&self) -> bool {
         !self.selection.is_of_places() && self.bytes == (None, None)
     }
 
     /// Whether messages between two ranks with this tag can be selected.
-    pub fn has_ends(&self, from: Rank, to: Rank, Tag(tag): Tag) -> bool {
+    pub(crate) fn has_ends(&self, from: Rank, to: Rank, Tag(tag): Tag) -> bool {
         self.selection.has_rank(from)
             && self.to.as_ref().is_none_or(|ranks| ranks.get_ref().contains(to))
             && self.tag.as_ref().is_none_or(|selected| *selected.get_ref() == tag)
     }
 
     /// Whether a message that its sender sends at `position` is selected.
-    pub fn selects(&self, position: &Position, thread: ThreadId, message: &Outgoing) -> bool {
+    pub(crate) fn selects(&self, position: &Position, thread: ThreadId, message: &Outgoing) -> bool {
         let (least, most) = self.bytes;
         position.is_inside(thread)
             && position.is_on(message.comm)

@@ -10,7 +10,7 @@ use titr_common::program::OpenRegions;
 use crate::selection::{CommunicatorName, Selection};
 
 /// The position of one rank in its program, with the properties that a [`Selection`] needs.
-pub struct Position {
+pub(crate) struct Position {
     /// The rank.
     pub rank: Rank,
     selection: Arc<Selection>,
@@ -40,7 +40,7 @@ struct Inside {
 
 impl Position {
     /// The place of `rank` before its first event.
-    pub fn new(rank: Rank, selection: &Arc<Selection>) -> Self {
+    pub(crate) fn new(rank: Rank, selection: &Arc<Selection>) -> Self {
         Self {
             rank,
             is_selected: selection.has_rank(rank),
@@ -53,7 +53,7 @@ impl Position {
 
     /// The rank has passed an event.
     #[inline]
-    pub fn pass(&mut self, event: EventRef<'_>, thread: ThreadId) {
+    pub(crate) fn pass(&mut self, event: EventRef<'_>, thread: ThreadId) {
         if self.selection.call_site.is_some()
             && is_call(event)
             && let Some(inside) = self.threads.get_mut(&thread)
@@ -107,20 +107,20 @@ impl Position {
     /// Whether `thread` belongs to a selected rank and is at the selected place.
     #[inline]
     #[must_use]
-    pub fn is_inside(&self, thread: ThreadId) -> bool {
+    pub(crate) fn is_inside(&self, thread: ThreadId) -> bool {
         self.is_selected && (!self.selection.is_of_places() || self.instance(thread).is_some())
     }
 
     /// The instance of the selected place that `thread` is in.
     #[must_use]
-    pub fn instance(&self, thread: ThreadId) -> Option<usize> {
+    pub(crate) fn instance(&self, thread: ThreadId) -> Option<usize> {
         self.threads.get(&thread)?.instance
     }
 
     /// Whether no computation follows in the current instance of `thread`: `event`, which is next, is the mark at the
     /// end of the region, or the call at the call site.
     #[must_use]
-    pub fn ends_instance(&self, event: EventRef<'_>, thread: ThreadId) -> bool {
+    pub(crate) fn ends_instance(&self, event: EventRef<'_>, thread: ThreadId) -> bool {
         let Some(inside) = self.threads.get(&thread).filter(|inside| inside.instance.is_some()) else { return false };
         match (event, &self.selection) {
             (event, selection) if selection.call_site.is_some() => is_call(event) && !inside.has_called,
@@ -135,7 +135,7 @@ impl Position {
 
     /// Whether the selection has the communicator that the rank calls `comm`.
     #[must_use]
-    pub fn is_on(&self, comm: CommId) -> bool {
+    pub(crate) fn is_on(&self, comm: CommId) -> bool {
         match self.selection.communicator.as_ref().map(|name| name.get_ref()) {
             None => true,
             Some(CommunicatorName::World) => comm == CommId::WORLD,

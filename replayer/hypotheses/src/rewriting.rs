@@ -19,7 +19,7 @@ const LISTED: usize = 20;
 ///
 /// # Errors
 /// If the trace cannot be read, or has no such ranks, no such region or no such call site.
-pub fn survey(
+pub(crate) fn survey(
     trace: &Trace,
     selection: &Arc<Selection>,
     mut visit: impl FnMut(&Position, Located<'_>) -> Result<(), TraceError>,
@@ -33,7 +33,7 @@ pub fn survey(
 ///
 /// # Errors
 /// As [`survey`], for any selection.
-pub fn survey_all(
+pub(crate) fn survey_all(
     trace: &Trace,
     selections: &[Arc<Selection>],
     mut visit: impl FnMut(&[Position], Located<'_>) -> Result<(), TraceError>,
@@ -140,7 +140,7 @@ impl<'s> Names<'s> {
 }
 
 /// Changes the events of one rank, one after the other.
-pub trait Rewrite: Send {
+pub(crate) trait Rewrite: Send {
     /// Appends to `out` the events that replace `event`, given its rank's position before the event.
     fn rewrite(&mut self, position: &Position, event: Located<'_>, out: &mut LocatedEvents);
 
@@ -151,7 +151,7 @@ pub trait Rewrite: Send {
 }
 
 /// The trace with the events of each rank rewritten by the rank's result of `rewrite`.
-pub fn rewritten<R: Rewrite + 'static>(
+pub(crate) fn rewritten<R: Rewrite + 'static>(
     trace: Trace,
     selection: &Arc<Selection>,
     rewrite: impl Fn(Rank) -> R + Send + Sync + 'static,

@@ -7,7 +7,7 @@ use titr_document::{Mistake, Place, Source, Spanned};
 
 /// Ranks, a region, a call site and a communicator; each of them all, where the file names none.
 #[derive(Clone, Debug)]
-pub struct Selection {
+pub(crate) struct Selection {
     /// The ranks; for messages, the ranks of the senders.
     pub ranks: Option<Spanned<RankSet>>,
     /// The name of the region; of messages, the region that their senders are in.
@@ -26,7 +26,7 @@ pub struct Selection {
 /// A communicator as a file of hypotheses names it. Numbers of communicators are each rank's own and mean nothing across
 /// ranks, so members name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CommunicatorName {
+pub(crate) enum CommunicatorName {
     /// `MPI_COMM_WORLD`.
     World,
     /// All communicators but the world whose members are these.
@@ -35,7 +35,7 @@ pub enum CommunicatorName {
 
 impl CommunicatorName {
     /// The communicator that `text` names; `None` if it names none.
-    pub fn written(text: &str) -> Option<Self> {
+    pub(crate) fn written(text: &str) -> Option<Self> {
         if text == "world" { Some(Self::World) } else { RankSet::written(text).map(Self::Members) }
     }
 }
@@ -50,24 +50,24 @@ fn is_called(place: &CodePlace, name: &str) -> bool {
 impl Selection {
     /// Whether `rank` is selected.
     #[must_use]
-    pub fn has_rank(&self, rank: Rank) -> bool {
+    pub(crate) fn has_rank(&self, rank: Rank) -> bool {
         self.ranks.as_ref().is_none_or(|ranks| ranks.get_ref().contains(rank))
     }
 
     /// Whether only some places of the program are selected.
     #[must_use]
-    pub fn is_of_places(&self) -> bool {
+    pub(crate) fn is_of_places(&self) -> bool {
         self.region.is_some() || self.call_site.is_some()
     }
 
     /// Whether calls that are made from here are selected.
     #[must_use]
-    pub fn has_call_site(&self, stack: &CallStack) -> bool {
+    pub(crate) fn has_call_site(&self, stack: &CallStack) -> bool {
         self.call_site.as_ref().is_none_or(|name| stack.iter().any(|place| is_called(place, name.get_ref())))
     }
 
     /// A mistake of the change as a whole.
-    pub fn mistake(&self, message: impl Into<String>) -> Mistake {
+    pub(crate) fn mistake(&self, message: impl Into<String>) -> Mistake {
         self.source.mistake(self.place.clone(), message)
     }
 
@@ -75,7 +75,7 @@ impl Selection {
     ///
     /// # Errors
     /// If there are any.
-    pub fn fits(&self, ranks: u32) -> Result<(), Mistake> {
+    pub(crate) fn fits(&self, ranks: u32) -> Result<(), Mistake> {
         self.ranks.as_ref().map_or(Ok(()), |set| self.has_ranks(set, ranks))
     }
 
@@ -83,7 +83,7 @@ impl Selection {
     ///
     /// # Errors
     /// If there are any.
-    pub fn has_ranks(&self, set: &Spanned<RankSet>, ranks: u32) -> Result<(), Mistake> {
+    pub(crate) fn has_ranks(&self, set: &Spanned<RankSet>, ranks: u32) -> Result<(), Mistake> {
         let last = set.get_ref().last();
         if last.0 < ranks {
             return Ok(());

@@ -35,11 +35,11 @@ use titr_common::units::Bytes;
 use crate::message::{Kind, Label, Node, TracedMessage, Trigger};
 
 /// The first line: the version of the grammar.
-pub const HEADER: &str = "# titr network trace 1";
+pub(crate) const HEADER: &str = "# titr network trace 1";
 
 /// A line of a trace, except for the first and for comments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub(crate) enum Line {
     /// The number of nodes.
     Nodes(u32),
     /// Labels rise and times of generation never fall.
@@ -52,7 +52,7 @@ pub enum Line {
 
 /// Kinds seen before, so that their names are kept once.
 #[derive(Debug, Default)]
-pub struct Kinds(HashMap<String, Kind>);
+pub(crate) struct Kinds(HashMap<String, Kind>);
 
 impl Kinds {
     fn of(&mut self, name: &str) -> Result<Kind, String> {
@@ -72,7 +72,7 @@ impl Kinds {
 ///
 /// # Errors
 /// If the line does not follow the grammar.
-pub fn parse(text: &str, kinds: &mut Kinds, message: &mut TracedMessage) -> Result<Line, String> {
+pub(crate) fn parse(text: &str, kinds: &mut Kinds, message: &mut TracedMessage) -> Result<Line, String> {
     let mut words = Words { rest: text };
     let line = match words.peek().ok_or("an empty line")? {
         "nodes" => Line::Nodes(words.after_keyword("the number of nodes")?),
@@ -246,7 +246,7 @@ fn digits(text: &str) -> (Option<u64>, usize) {
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn write_message(out: &mut impl Write, message: &TracedMessage) -> io::Result<()> {
+pub(crate) fn write_message(out: &mut impl Write, message: &TracedMessage) -> io::Result<()> {
     let TracedMessage { label, from, to, bytes, kind, generated, arrived, address, causes, after, triggers } = message;
     write!(out, "{label} {} {} {} {kind} {}", from.0, to.0, bytes.0, generated.0)?;
     match arrived {

@@ -93,7 +93,7 @@ impl Netrace {
     ///
     /// # Errors
     /// If the file cannot be read, or is no netrace file.
-    pub fn open(path: &Path, cycles: Cycles) -> Result<Self, NetworkTraceError> {
+    pub(crate) fn open(path: &Path, cycles: Cycles) -> Result<Self, NetworkTraceError> {
         let file = input::open(path).map_err(NetworkTraceError::io(path))?;
         Self::of(path, BufReader::with_capacity(1 << 16, file), cycles)
     }
@@ -139,7 +139,7 @@ impl Netrace {
 
     /// The number of nodes.
     #[must_use]
-    pub fn nodes(&self) -> u32 {
+    pub(crate) fn nodes(&self) -> u32 {
         self.nodes
     }
 

@@ -83,13 +83,13 @@ impl NetworkTrace {
     ///
     /// The trace declares this before its first message, so it is known once one was read.
     #[must_use]
-    pub fn is_ordered(&self) -> bool {
+    pub(crate) fn is_ordered(&self) -> bool {
         self.ordered
     }
 
     /// The name of the file.
     #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.lines.path()
     }
 

@@ -32,7 +32,7 @@ impl<W: Write> NetworkTraceWriter<W> {
     ///
     /// # Errors
     /// If `out` cannot be written.
-    pub fn new(out: W, nodes: u32, ordered: bool) -> io::Result<Self> {
+    pub(crate) fn new(out: W, nodes: u32, ordered: bool) -> io::Result<Self> {
         let mut out = BufWriter::with_capacity(1 << 16, GzEncoder::new(out, Compression::new(3)));
         writeln!(out, "{HEADER}\nnodes {nodes}")?;
         if ordered {

@@ -38,16 +38,16 @@ pub(crate) use ids;
 pub(crate) struct Optional<I>(I);
 
 impl<I: Copy + PartialEq + From<u32>> Optional<I> {
-    pub fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self(I::from(u32::MAX))
     }
 
-    pub fn some(id: I) -> Self {
+    pub(crate) fn some(id: I) -> Self {
         Self(id)
     }
 
     #[inline]
-    pub fn get(self) -> Option<I> {
+    pub(crate) fn get(self) -> Option<I> {
         (self != Self::none()).then_some(self.0)
     }
 }

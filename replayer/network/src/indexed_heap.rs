@@ -42,12 +42,12 @@ const ARITY: usize = 4;
 
 impl<T: Copy + Ord + Into<u64>> IndexedHeap<T> {
     /// The entry that is due first.
-    pub fn first(&self) -> Option<(Deadline<T>, u32)> {
+    pub(crate) fn first(&self) -> Option<(Deadline<T>, u32)> {
         self.heap.first().copied()
     }
 
     /// Enters `key`, or moves it if it is there.
-    pub fn set(&mut self, key: u32, due: Deadline<T>) {
+    pub(crate) fn set(&mut self, key: u32, due: Deadline<T>) {
         if self.places.len() <= key as usize {
             self.places.resize(key as usize + 1, ABSENT);
         }
@@ -69,7 +69,7 @@ impl<T: Copy + Ord + Into<u64>> IndexedHeap<T> {
     }
 
     /// Enters `key`, or moves it to an earlier deadline if it is there and due later.
-    pub fn decrease_key(&mut self, key: u32, due: Deadline<T>) {
+    pub(crate) fn decrease_key(&mut self, key: u32, due: Deadline<T>) {
         let place = self.places.get(key as usize).copied().unwrap_or(ABSENT);
         if self.heap.get(place as usize).is_none_or(|entry| due < entry.0) {
             self.set(key, due);
@@ -77,7 +77,7 @@ impl<T: Copy + Ord + Into<u64>> IndexedHeap<T> {
     }
 
     /// Takes out the entry that is due first.
-    pub fn pop(&mut self) -> Option<(Deadline<T>, u32)> {
+    pub(crate) fn pop(&mut self) -> Option<(Deadline<T>, u32)> {
         let last = self.heap.pop()?;
         let first = match self.heap.first_mut() {
             Some(root) => {
@@ -92,7 +92,7 @@ impl<T: Copy + Ord + Into<u64>> IndexedHeap<T> {
     }
 
     /// Takes out `key` if it is there.
-    pub fn remove(&mut self, key: u32) {
+    pub(crate) fn remove(&mut self, key: u32) {
         let place = self.places.get(key as usize).copied().unwrap_or(ABSENT) as usize;
         if place >= self.heap.len() {
             return;
@@ -106,7 +106,7 @@ impl<T: Copy + Ord + Into<u64>> IndexedHeap<T> {
     }
 
     /// Takes out the entry that is due first if it is due by `now`.
-    pub fn pop_by(&mut self, now: T) -> Option<(Deadline<T>, u32)> {
+    pub(crate) fn pop_by(&mut self, now: T) -> Option<(Deadline<T>, u32)> {
         self.first().filter(|(due, _)| due.at <= now)?;
         self.pop()
     }

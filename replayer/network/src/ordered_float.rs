@@ -5,12 +5,12 @@
 pub(crate) struct NonNegative(u64);
 
 impl NonNegative {
-    pub fn of(number: f64) -> Self {
+    pub(crate) fn of(number: f64) -> Self {
         // The bits of non-negative floats have the same order as their values; adding 0.0 turns -0.0 into 0.0.
         Self((number + 0.0).to_bits())
     }
 
-    pub fn value(self) -> f64 {
+    pub(crate) fn value(self) -> f64 {
         f64::from_bits(self.0)
     }
 }

@@ -42,7 +42,7 @@ const EACH: u64 = 16;
 const WAYS: u64 = 4;
 
 impl<T> RouteCache<T> {
-    pub fn new(topology: Arc<dyn Topology>) -> Self {
+    pub(crate) fn new(topology: Arc<dyn Topology>) -> Self {
         let hosts = u64::from(topology.hosts());
         let holds_all = hosts * hosts <= CAPACITY;
         let pairs = if holds_all { hosts * hosts } else { CAPACITY.next_multiple_of(hosts * WAYS).max(hosts * EACH) };
@@ -58,7 +58,7 @@ impl<T> RouteCache<T> {
 
     /// Adds to the load of the route between two hosts, and returns the data derived from it. `derive` derives it for a
     /// route that is not in the cache; it receives the data of the evicted route.
-    pub fn carry(
+    pub(crate) fn carry(
         &mut self,
         ends: (HostId, HostId),
         load: LinkLoad,
@@ -81,7 +81,7 @@ impl<T> RouteCache<T> {
     }
 
     /// Forgets the route between two hosts, and returns what was derived from it.
-    pub fn forget(&mut self, ends: (HostId, HostId)) -> Option<T> {
+    pub(crate) fn forget(&mut self, ends: (HostId, HostId)) -> Option<T> {
         let place = self.place(ends);
         let path = self.entries[place].take_if(|path| path.ends == ends)?;
         path.add_to(&mut self.evicted, &*self.topology, &mut self.route);
@@ -121,7 +121,7 @@ impl<T> RouteCache<T> {
     }
 
     /// The load that each link has carried.
-    pub fn loads(&self) -> Vec<LinkLoad> {
+    pub(crate) fn loads(&self) -> Vec<LinkLoad> {
         let (mut loads, mut route) = (self.evicted.clone(), Vec::new());
         for path in self.entries.iter().flatten() {
             path.add_to(&mut loads, &*self.topology, &mut route);

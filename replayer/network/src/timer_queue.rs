@@ -20,7 +20,7 @@ pub(super) struct TimerQueue {
 
 impl TimerQueue {
     /// Sets a timer.
-    pub fn set(&mut self, key: u32, due: Deadline) {
+    pub(crate) fn set(&mut self, key: u32, due: Deadline) {
         if self.queue.back().is_none_or(|&(last, _)| last <= due) {
             self.queue.push_back((due, key));
         } else {
@@ -29,7 +29,7 @@ impl TimerQueue {
     }
 
     /// The deadline of the first timer.
-    pub fn first(&self) -> Option<Deadline> {
+    pub(crate) fn first(&self) -> Option<Deadline> {
         match (self.queue.front(), self.heap.peek()) {
             (Some(&(queued, _)), Some(&Reverse((heaped, _)))) => Some(queued.min(heaped)),
             (Some(&(due, _)), None) | (None, Some(&Reverse((due, _)))) => Some(due),
@@ -38,7 +38,7 @@ impl TimerQueue {
     }
 
     /// Takes out the timer that is due first if it is due by `now`, and returns its key.
-    pub fn pop_by(&mut self, now: Time) -> Option<u32> {
+    pub(crate) fn pop_by(&mut self, now: Time) -> Option<u32> {
         let first = self.first().filter(|due| due.at <= now)?;
         if self.queue.front().is_some_and(|&(due, _)| due == first) {
             self.queue.pop_front().map(|(_, key)| key)

@@ -31,7 +31,7 @@ impl Overhead {
 
     /// These costs, each multiplied by `factor`.
     #[must_use]
-    pub fn scaled(&self, factor: f64) -> Self {
+    pub(crate) fn scaled(&self, factor: f64) -> Self {
         let scaled = |step: &OverheadStep| OverheadStep {
             seconds: Seconds(step.seconds.0 * factor),
             seconds_per_byte: Seconds(step.seconds_per_byte.0 * factor),

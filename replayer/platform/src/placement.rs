@@ -86,7 +86,7 @@ impl Policy {
     ///
     /// # Errors
     /// If the hosts, or those that the placement file lists, have too few cores.
-    pub fn place(&self, ranks: u32, hosts: u32, cores: u32) -> Result<Placement, PlacementError> {
+    pub(crate) fn place(&self, ranks: u32, hosts: u32, cores: u32) -> Result<Placement, PlacementError> {
         if u64::from(ranks) > u64::from(hosts) * u64::from(cores) {
             return Err(PlacementError::TooManyRanks { ranks, hosts, cores });
         }

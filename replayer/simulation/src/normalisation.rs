@@ -75,7 +75,7 @@ impl Comparison {
 
     /// Whether all ranks count alike.
     #[must_use]
-    pub fn alike(&self) -> bool {
+    pub(crate) fn alike(&self) -> bool {
         let Some((reference, others)) = self.classes.split_first() else { return true };
         others.iter().all(|class| {
             class.counts == Counts::Instructions
@@ -87,7 +87,7 @@ impl Comparison {
     ///
     /// # Errors
     /// If ranks have recorded no count of the reference kernel; the text names them.
-    pub fn factors(&self) -> Result<Vec<f64>, String> {
+    pub(crate) fn factors(&self) -> Result<Vec<f64>, String> {
         let mut factors = BTreeMap::new();
         let Some(reference) = self.classes.first() else { return Ok(Vec::new()) };
         for class in &self.classes {

@@ -29,7 +29,7 @@ impl Jobs {
 
     /// The number of threads for each of this many concurrent tasks: all threads for a single task.
     #[must_use]
-    pub fn of_each(self, pieces: usize) -> usize {
+    pub(crate) fn of_each(self, pieces: usize) -> usize {
         if pieces == 1 { self.0.get() } else { 1 }
     }
 
@@ -46,7 +46,7 @@ impl Jobs {
     ///
     /// # Errors
     /// The error of `first`, or else the error of the lowest number that failed.
-    pub fn beside<A, T: Send, E: Send>(
+    pub(crate) fn beside<A, T: Send, E: Send>(
         self,
         first: impl FnOnce() -> Result<A, E>,
         count: usize,
@@ -86,7 +86,7 @@ impl Jobs {
     ///
     /// # Errors
     /// The error that a sequential run would report first. No task starts after one has failed.
-    pub fn in_order<A, T: Send, E: Send>(
+    pub(crate) fn in_order<A, T: Send, E: Send>(
         self,
         first: impl FnOnce() -> Result<A, E>,
         count: usize,

@@ -94,7 +94,7 @@ pub fn replay<S: EventSource, O: Observer>(
         &free
     };
     let mut ranks = Ranks::new(workload, cores, mpi, options.causality, (Traffic::default(), observer))?
-        .as_recorded(options.recorded)
+        .with_recorded(options.recorded)
         .comparing_amounts(options.compares_amounts)
         .with_storage(options.storage);
     let mut delivered = Vec::new();

@@ -120,7 +120,7 @@ pub struct WorldRanks {
 impl WorldRanks {
     /// The ranks of each world of `trace`; empty if it has only one world.
     #[must_use]
-    pub fn of(trace: &Trace) -> Vec<Self> {
+    pub(crate) fn of(trace: &Trace) -> Vec<Self> {
         let worlds = trace.worlds();
         let ranks = |world: &World| {
             let trace = world.place.display().to_string();

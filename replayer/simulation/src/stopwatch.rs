@@ -7,7 +7,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// A stopwatch of processor time.
 #[derive(Clone, Copy, Debug)]
-pub struct Stopwatch {
+pub(crate) struct Stopwatch {
     /// The clock of those whose time is measured.
     whose: ClockId,
     start: Duration,
@@ -17,14 +17,14 @@ impl Stopwatch {
     /// Starts measuring work of this many threads: the time of this thread, or of all threads of the process if there
     /// are several.
     #[must_use]
-    pub fn start(threads: usize) -> Self {
+    pub(crate) fn start(threads: usize) -> Self {
         let whose = if threads > 1 { ClockId::ProcessCPUTime } else { ClockId::ThreadCPUTime };
         Self { whose, start: cpu_time(whose) }
     }
 
     /// The time that processors have worked since the start.
     #[must_use]
-    pub fn cpu(&self) -> Duration {
+    pub(crate) fn cpu(&self) -> Duration {
         cpu_time(self.whose).saturating_sub(self.start)
     }
 }

@@ -11,7 +11,7 @@ use crate::report::difference;
 
 /// Compares two results of `titr-replay --json`: where the time changes, by kind, rank and link.
 #[derive(Debug, Args)]
-pub struct DiffArgs {
+pub(crate) struct DiffArgs {
     /// The result to compare with.
     before: PathBuf,
     /// The result of the changed program, or of another machine.
@@ -22,7 +22,7 @@ pub struct DiffArgs {
 }
 
 /// The command.
-pub fn diff(args: &DiffArgs, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn diff(args: &DiffArgs, out: &mut impl Write) -> Result<(), Failure> {
     let difference = ReplayedResult::read(&args.before)?.to(&ReplayedResult::read(&args.after)?)?;
     if !args.json {
         return Ok(difference::summary(&difference, out)?);

@@ -12,14 +12,14 @@ use super::Failure;
 
 /// Prints completions of titr and titr-replay for a shell: `source <(titr completions bash)`.
 #[derive(Debug, Args)]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// The shell.
     shell: Shell,
 }
 
 /// Writes manual pages of titr and titr-replay into a directory, such as ~/.local/share/man/man1.
 #[derive(Debug, Args)]
-pub struct ManArgs {
+pub(crate) struct ManArgs {
     /// The directory; it is made if it is missing.
     directory: PathBuf,
 }

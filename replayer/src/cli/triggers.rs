@@ -14,7 +14,7 @@ use super::Failure;
 
 /// Finds the message that triggers each message of a network trace, and writes the trace with these triggers.
 #[derive(Debug, Args)]
-pub struct TriggersArgs {
+pub(crate) struct TriggersArgs {
     /// A trace that `titr replay --network-trace` wrote, or a file of netrace, which has triggers already.
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
@@ -45,7 +45,7 @@ fn cycle(text: &str) -> Result<Time, String> {
 }
 
 /// The command.
-pub fn triggers(args: &TriggersArgs, out: &mut impl Write) -> Result<(), Failure> {
+pub(crate) fn triggers(args: &TriggersArgs, out: &mut impl Write) -> Result<(), Failure> {
     let mut claims = Claims::new();
     [Some(&args.trace), args.rules.as_ref()].into_iter().flatten().try_for_each(|path| claims.read(path))?;
     claims.write(&args.output)?;

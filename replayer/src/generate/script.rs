@@ -48,7 +48,7 @@ impl Script {
     }
 
     /// Adds the requested action between exchanges, such as computation; nothing by default.
-    pub fn pause(&mut self) {
+    pub(crate) fn pause(&mut self) {
         self.events.extend(self.pause.map(|pause| match pause {
             Pause::Compute(work) => Event::Compute(work),
             Pause::Sleep(span) => Event::Sleep(span),
@@ -56,39 +56,39 @@ impl Script {
     }
 
     /// Waits for all ranks.
-    pub fn barrier(&mut self) {
+    pub(crate) fn barrier(&mut self) {
         self.push(Event::Collective(Collective::barrier(CommId::WORLD), Completion::Blocking));
     }
 
     /// Sends, and waits until that is done.
-    pub fn send(&mut self, to: u32, tag: i32, bytes: Bytes) {
+    pub(crate) fn send(&mut self, to: u32, tag: i32, bytes: Bytes) {
         self.push(Event::Send(SendMode::Standard, outgoing(to, tag, bytes), Completion::Blocking));
     }
 
     /// Receives a message, and waits for it.
-    pub fn recv(&mut self, from: u32, tag: i32, bytes: Bytes) {
+    pub(crate) fn recv(&mut self, from: u32, tag: i32, bytes: Bytes) {
         self.push(Event::Recv(incoming(from, tag, bytes), Completion::Blocking));
     }
 
     /// Starts to send a message.
-    pub fn isend(&mut self, to: u32, tag: i32, bytes: Bytes) {
+    pub(crate) fn isend(&mut self, to: u32, tag: i32, bytes: Bytes) {
         let request = self.start(self.me, Rank(to), tag);
         self.push(Event::Send(SendMode::Standard, outgoing(to, tag, bytes), Completion::Request(Some(request))));
     }
 
     /// Starts to receive a message.
-    pub fn irecv(&mut self, from: u32, tag: i32, bytes: Bytes) {
+    pub(crate) fn irecv(&mut self, from: u32, tag: i32, bytes: Bytes) {
         let request = self.start(Rank(from), self.me, tag);
         self.push(Event::Recv(incoming(from, tag, bytes), Completion::Request(Some(request))));
     }
 
     /// Sends a message and receives another at once, and waits for both.
-    pub fn sendrecv(&mut self, to: u32, sent: Bytes, from: u32, received: Bytes) {
+    pub(crate) fn sendrecv(&mut self, to: u32, sent: Bytes, from: u32, received: Bytes) {
         self.push(Event::Sendrecv(Some(outgoing(to, 0, sent)), Some(incoming(from, 0, received))));
     }
 
     /// Completes one of those that are started: the `nth` of them, 0 the oldest.
-    pub fn wait(&mut self, nth: usize) {
+    pub(crate) fn wait(&mut self, nth: usize) {
         if nth < self.started.len() {
             let (request, key) = self.started.remove(nth);
             self.free.insert(request);
@@ -97,7 +97,7 @@ impl Script {
     }
 
     /// Completes all that is started, if anything is.
-    pub fn waitall(&mut self) {
+    pub(crate) fn waitall(&mut self) {
         if !self.started.is_empty() {
             self.free.extend(self.started.drain(..).map(|(request, _)| request));
             self.push(Event::Wait(Quantifier::All, Completed::Outstanding(None)));
@@ -105,7 +105,7 @@ impl Script {
     }
 
     /// Executes a step of a schedule. Local operations on data are ignored.
-    pub fn step(&mut self, step: &Step) {
+    pub(crate) fn step(&mut self, step: &Step) {
         match *step {
             Step::Send { to, data } => self.send(to, 0, data.len),
             Step::Recv { from, data } => self.recv(from, 0, data.len),

@@ -55,7 +55,7 @@ impl Inventory {
     ///
     /// # Errors
     /// If the trace has any other fault.
-    pub fn of(trace: &Trace) -> Result<Self, TraceError> {
+    pub(crate) fn of(trace: &Trace) -> Result<Self, TraceError> {
         let source = trace.clone().partial(true);
         let mut this = Self { ranks: source.ranks(), ..Self::default() };
         (0..source.ranks()).map(Rank).try_for_each(|rank| this.add(source.stream(rank)?))?;
@@ -66,7 +66,7 @@ impl Inventory {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn add(&mut self, mut stream: RankStream) -> Result<(), TraceError> {
+    pub(crate) fn add(&mut self, mut stream: RankStream) -> Result<(), TraceError> {
         let mut kinds: FxHashMap<&'static str, u64> = FxHashMap::default();
         let mut sends = FxHashMap::default();
         let mut finalized = false;

@@ -15,7 +15,7 @@ const WORTH: f64 = 0.001;
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn summary(advice: &Advice, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn summary(advice: &Advice, out: &mut impl Write) -> io::Result<()> {
     let Advice { simulated_time: Seconds(simulated_time), hypotheses, bounds, not_tried } = advice;
     writeln!(out, "Predicted time  {simulated_time:.9} s")?;
     let worth: Vec<&Tried> = hypotheses.iter().filter(|tried| tried.saves.0 >= WORTH * simulated_time).collect();

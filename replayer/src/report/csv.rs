@@ -17,7 +17,7 @@ use titr_simulation::triggered::TriggeredResult;
 use super::Results;
 
 /// The files that may be written into `directory`.
-pub fn files(directory: &Path) -> impl Iterator<Item = PathBuf> {
+pub(crate) fn files(directory: &Path) -> impl Iterator<Item = PathBuf> {
     TABLES.iter().map(|name| directory.join(name))
 }
 

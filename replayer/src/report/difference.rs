@@ -22,7 +22,7 @@ const NAME: usize = 24;
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
     let time = difference.simulated_time;
     writeln!(out, "Predicted time  {:.9} s, before {:.9} s: {}", time.after, time.before, percent(time))?;
     let unit = TimeUnit::of(Seconds(time.before.max(time.after)));

@@ -10,7 +10,7 @@ use titr_simulation::profile::{OwnMemory, OwnProfile, OwnWork};
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn summary(profile: &OwnProfile, events: Option<u64>, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn summary(profile: &OwnProfile, events: Option<u64>, out: &mut impl Write) -> io::Result<()> {
     let total = profile.total();
     let events = events.filter(|&events| events > 0);
     let per_event = if events.is_some() { "  ns/event" } else { "" };

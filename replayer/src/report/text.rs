@@ -17,7 +17,7 @@ use super::places;
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<impl Write>) -> io::Result<()> {
+pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<impl Write>) -> io::Result<()> {
     let AnalysedResult { simulated_time, ranks, hosts_used: used, events, messages, bytes, network, .. } = report;
     let hosts = u64::from(network.hosts);
     let part = if *used as u64 == hosts { String::new() } else { format!("{} of ", count(*used as u64)) };
@@ -230,7 +230,7 @@ const HEADING: &str = "
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn curve_heading(what: &str, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn curve_heading(what: &str, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{what}")?;
     writeln!(out, "{HEADING}")
 }
@@ -239,7 +239,7 @@ pub fn curve_heading(what: &str, out: &mut impl Write) -> io::Result<()> {
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn curve_point(measured: &MeasuredPoint, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn curve_point(measured: &MeasuredPoint, out: &mut impl Write) -> io::Result<()> {
     curve_row(measured, out)?;
     if let Some(channels) = &measured.channels {
         channel_table(channels, out)?;
@@ -251,7 +251,7 @@ pub fn curve_point(measured: &MeasuredPoint, out: &mut impl Write) -> io::Result
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn curve_end(result: &TrafficResult, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn curve_end(result: &TrafficResult, out: &mut impl Write) -> io::Result<()> {
     for warning in &result.warnings {
         writeln!(out, "warning: {warning}")?;
     }

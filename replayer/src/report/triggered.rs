@@ -12,7 +12,7 @@ use super::text::{channel_table, links, packets};
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn summary(result: &TriggeredResult, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn summary(result: &TriggeredResult, out: &mut impl Write) -> io::Result<()> {
     let TriggeredResult { simulated_time, recorded_time, messages, triggered, bytes, network, .. } = result;
     writeln!(out, "Last arrival    {:.9} s", simulated_time.0)?;
     if let Some(Runs { simulated_times, simulated_time, simulated_time_ci99 }) = &result.runs {

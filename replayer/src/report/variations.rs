@@ -33,7 +33,7 @@ pub struct Variations {
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn summary(results: &Variations, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn summary(results: &Variations, out: &mut impl Write) -> io::Result<()> {
     let Some(first) = results.variations.first() else { return Ok(()) };
     if let Some(waiting) =
         results.variations.iter().map(|varied| varied.result.waiting_ranks).max().filter(|&most| most > 0)

@@ -103,25 +103,25 @@ impl Example {
 
     /// All members.
     #[must_use]
-    pub fn members(&self) -> std::ops::Range<Member> {
+    pub(crate) fn members(&self) -> std::ops::Range<Member> {
         0..self.ranks
     }
 
     /// The steps of one member.
     #[must_use]
-    pub fn steps(&self, me: Member) -> Vec<Step> {
+    pub(crate) fn steps(&self, me: Member) -> Vec<Step> {
         self.selection.steps(&self.call(me))
     }
 
     /// The algorithm that is used.
     #[must_use]
-    pub fn choice(&self) -> Choice {
+    pub(crate) fn choice(&self) -> Choice {
         self.selection.choose(&self.call(self.root))
     }
 
     /// Whether another algorithm was requested, which is impossible here.
     #[must_use]
-    pub fn replaced(&self) -> Option<Choice> {
+    pub(crate) fn replaced(&self) -> Option<Choice> {
         let taken = self.choice();
         let mut forced = self.selection.forced();
         forced.find(|asked| {
@@ -131,13 +131,13 @@ impl Example {
 
     /// The selection of algorithms that are used.
     #[must_use]
-    pub fn selection(&self) -> &Selection {
+    pub(crate) fn selection(&self) -> &Selection {
         &self.selection
     }
 
     /// Whether the call returns when it is done.
     #[must_use]
-    pub fn mode(&self) -> CallMode {
+    pub(crate) fn mode(&self) -> CallMode {
         self.mode
     }
 

@@ -40,7 +40,7 @@ impl Excerpt {
 
     /// Whether `rank` is shown.
     #[must_use]
-    pub fn has(&self, rank: Rank) -> bool {
+    pub(crate) fn has(&self, rank: Rank) -> bool {
         self.ranks.as_ref().is_none_or(|ranks| ranks.contains(rank))
     }
 }

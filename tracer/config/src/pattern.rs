@@ -71,7 +71,7 @@ impl Pattern {
     /// The directory above the innermost one that has no placeholder in its path, or above the path itself if it has
     /// none; `None` if that is the working directory, or the root.
     #[must_use]
-    pub fn fixed_parent(&self) -> Option<PathBuf> {
+    pub(crate) fn fixed_parent(&self) -> Option<PathBuf> {
         let has_placeholder = |path: &Path| path.as_os_str().as_bytes().contains(&b'%');
         let fixed = Path::new(&self.0).ancestors().find(|path| !has_placeholder(path))?.parent()?;
         (!fixed.as_os_str().is_empty()).then(|| fixed.to_owned())

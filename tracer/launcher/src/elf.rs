@@ -11,7 +11,7 @@ use object::{Endianness, FileKind, ReadCache, ReadRef};
 
 /// An ELF file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Elf {
+pub(crate) struct Elf {
     pub machine: Machine,
     /// The dynamic loader that starts the program; `None` for a program without, and for a library.
     pub loader: Option<PathBuf>,
@@ -21,7 +21,7 @@ pub struct Elf {
 
 /// The machine that an ELF file is for: class, byte order and architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Machine {
+pub(crate) struct Machine {
     is_64: bool,
     is_little_endian: bool,
     pub(super) architecture: object::elf::Machine,
@@ -29,12 +29,12 @@ pub struct Machine {
 
 impl Elf {
     /// Reads the beginning of a file; `None` if it is no ELF file, or cannot be read.
-    pub fn open(path: &Path) -> Option<Self> {
+    pub(crate) fn open(path: &Path) -> Option<Self> {
         Self::read(&ReadCache::new(File::open(path).ok()?))
     }
 
     /// The ELF file with this content; `None` if the content is none.
-    pub fn read<'data>(content: impl ReadRef<'data>) -> Option<Self> {
+    pub(crate) fn read<'data>(content: impl ReadRef<'data>) -> Option<Self> {
         match FileKind::parse(content).ok()? {
             FileKind::Elf32 => Self::of::<FileHeader32<Endianness>, _>(content),
             FileKind::Elf64 => Self::of::<FileHeader64<Endianness>, _>(content),
@@ -43,7 +43,7 @@ impl Elf {
     }
 
     /// Whether the file names a library of MPI: libmpi.so, libmpich.so, libmpifort.so, libmpi_cray.so.
-    pub fn is_linked_with_mpi(&self) -> bool {
+    pub(crate) fn is_linked_with_mpi(&self) -> bool {
         self.needed.iter().any(|name| name.starts_with("libmpi"))
     }
 

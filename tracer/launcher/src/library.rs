@@ -11,7 +11,7 @@ const NAME: &str = "libtitrace.so";
 
 /// The tracer's library.
 #[derive(Debug)]
-pub struct Library {
+pub(crate) struct Library {
     path: PathBuf,
     /// The machine that the tracer was built for.
     pub machine: Machine,
@@ -19,7 +19,7 @@ pub struct Library {
 
 /// An error: there is no library to preload.
 #[derive(Debug, Error)]
-pub enum LibraryError {
+pub(crate) enum LibraryError {
     #[error("{NAME} is in none of {}: say where with --library FILE", .0.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "))]
     Missing(Vec<PathBuf>),
     #[error(
@@ -34,7 +34,7 @@ pub enum LibraryError {
 
 impl Library {
     /// The requested library, or the one installed with this program.
-    pub fn find(wanted: Option<&Path>) -> Result<Self, LibraryError> {
+    pub(crate) fn find(wanted: Option<&Path>) -> Result<Self, LibraryError> {
         let candidates = match wanted {
             Some(path) if path.is_dir() => vec![path.join(NAME)],
             Some(path) => vec![path.to_owned()],
@@ -52,7 +52,7 @@ impl Library {
         Ok(Self { path, machine })
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 }

@@ -10,7 +10,7 @@ use clap::Parser;
 /// Each option stands for a TITRACE_ variable, and overrides the variable in the environment.
 #[derive(Debug, Parser)]
 #[command(name = "titrace", version)]
-pub struct Options {
+pub(crate) struct Options {
     /// The directory that the trace is written to; %h is the host, %r the rank, %j the job. If it exists, the trace goes to
     /// the next free name, such as traces-2 [TITRACE_DIR, default: traces].
     #[arg(long, value_name = "DIRECTORY")]
@@ -59,7 +59,7 @@ pub struct Options {
 
 impl Options {
     /// The variables that the options set.
-    pub fn settings(&self) -> Vec<(OsString, OsString)> {
+    pub(crate) fn settings(&self) -> Vec<(OsString, OsString)> {
         let given = [
             ("TITRACE_DIR", &self.dir),
             ("TITRACE_GATHER", &self.gather),

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 /// The names in `others`, unchanged except that a tracer among them is removed, followed by the tracer.
-pub fn preload(library: &Path, others: Option<&OsStr>) -> OsString {
+pub(crate) fn preload(library: &Path, others: Option<&OsStr>) -> OsString {
     // The dynamic loader separates names by colons and blanks.
     let others = others.unwrap_or_default().as_bytes().split(|byte| b": ".contains(byte));
     let mut preload = OsString::new();

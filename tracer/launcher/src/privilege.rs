@@ -14,7 +14,7 @@ use rustix::process::getuid;
 
 /// The source of a program's rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Privilege {
+pub(crate) enum Privilege {
     /// It runs as another user or group.
     SetUid,
     /// Its file has capabilities.
@@ -32,7 +32,7 @@ impl fmt::Display for Privilege {
 
 impl Privilege {
     /// The privilege that the program at `path` has over this process, if it has any.
-    pub fn of(path: &Path, about: &Metadata) -> Option<Self> {
+    pub(crate) fn of(path: &Path, about: &Metadata) -> Option<Self> {
         // A file system that is mounted so gives no rights (mount(8)).
         if statvfs(path).is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::NOSUID)) {
             return None;

@@ -15,13 +15,13 @@ use crate::privilege::Privilege;
 
 /// An executable file.
 #[derive(Debug)]
-pub struct Program {
+pub(crate) struct Program {
     path: PathBuf,
 }
 
 /// The reason why the program cannot be traced.
 #[derive(Debug, Error)]
-pub enum ProgramError {
+pub(crate) enum ProgramError {
     #[error("{0}: no such program: give its path, or a name that is in PATH")]
     Missing(String),
     #[error("{0} cannot be read: {1}")]
@@ -53,7 +53,7 @@ const SCRIPT_LINE: u64 = 256;
 
 impl Program {
     /// Looks for a program as `execvp` does.
-    pub fn find(name: &OsStr) -> Result<Self, ProgramError> {
+    pub(crate) fn find(name: &OsStr) -> Result<Self, ProgramError> {
         let shown = || name.display().to_string();
         if name.as_bytes().contains(&b'/') {
             let path = PathBuf::from(name);
@@ -62,17 +62,17 @@ impl Program {
         which::which(name).map(|path| Self { path }).map_err(|_| ProgramError::Missing(shown()))
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The name of the program without its directory.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().display().to_string()
     }
 
     /// Whether this program starts the ranks, and is not one itself.
-    pub fn is_launcher(&self) -> bool {
+    pub(crate) fn is_launcher(&self) -> bool {
         let name = self.name();
         let family = name.split('.').next().unwrap_or_default();
         ["mpirun", "mpiexec", "orterun", "prun", "prterun", "srun", "aprun", "jsrun"].contains(&family)
@@ -80,7 +80,7 @@ impl Program {
 
     /// Checks that `library` can be preloaded into this program, or into its interpreter, and returns the file that is
     /// then loaded; `None` if it is unknown.
-    pub fn check(&self, library: &Library) -> Result<Option<Elf>, ProgramError> {
+    pub(crate) fn check(&self, library: &Library) -> Result<Option<Elf>, ProgramError> {
         let mut path = self.path.clone();
         for _ in 0..INTERPRETERS {
             if !is_executable(&path) {

@@ -9,13 +9,13 @@ use std::ffi::OsString;
 use crate::elf::Elf;
 
 /// The variable that has the sanitizer's options.
-pub const OPTIONS: &str = "ASAN_OPTIONS";
+pub(crate) const OPTIONS: &str = "ASAN_OPTIONS";
 
 /// The option that is about the order of libraries.
 const ORDER: &str = "verify_asan_link_order";
 
 /// The variable to set for a program whose options in the environment are `options`.
-pub fn setting(program: Option<&Elf>, options: Option<OsString>) -> Option<(OsString, OsString)> {
+pub(crate) fn setting(program: Option<&Elf>, options: Option<OsString>) -> Option<(OsString, OsString)> {
     let is_runtime = |name: &String| name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan");
     if !program?.needed.iter().any(is_runtime) {
         return None;

@@ -24,13 +24,13 @@ const RANK: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM
 
 /// The witness of this process.
 #[derive(Debug)]
-pub struct Witness {
+pub(crate) struct Witness {
     name: OsString,
 }
 
 impl Witness {
     /// A witness that is not started yet, under a new name. Of two `titrace`, the inner one speaks.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         if let Some(outer) = std::env::var_os(VARIABLE) {
             Self { name: outer }.dismiss();
         }
@@ -40,7 +40,7 @@ impl Witness {
 
     /// Starts the witness of a program; `None` if the system does not support it, and in all ranks of a job but the
     /// first.
-    pub fn start(&self, program: &str, starts_ranks: bool) -> Option<()> {
+    pub(crate) fn start(&self, program: &str, starts_ranks: bool) -> Option<()> {
         let rank = RANK.iter().find_map(std::env::var_os);
         if rank.is_some_and(|rank| rank != "0") {
             return None;
@@ -66,12 +66,12 @@ impl Witness {
     }
 
     /// The variable that the tracer finds the witness by.
-    pub fn setting(&self) -> (OsString, OsString) {
+    pub(crate) fn setting(&self) -> (OsString, OsString) {
         (VARIABLE.into(), self.name.clone())
     }
 
     /// Has the witness end without a word.
-    pub fn dismiss(&self) {
+    pub(crate) fn dismiss(&self) {
         let address = SocketAddr::from_abstract_name(self.name.as_bytes());
         if let (Ok(address), Ok(socket)) = (address, UnixDatagram::unbound()) {
             let _ = socket.send_to_addr(&[SEEN], &address);

@@ -16,7 +16,7 @@ const ACTIVITIES: [(Activity, &str); 6] = [
 
 /// The time of an activity, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Times {
+pub(crate) struct Times {
     pub recorded: f64,
     pub reenacted: f64,
 }
@@ -29,11 +29,11 @@ impl Times {
 
 /// The time of each activity of a rank.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct CallTimes([Times; ACTIVITIES.len()]);
+pub(crate) struct CallTimes([Times; ACTIVITIES.len()]);
 
 impl CallTimes {
     /// Adds a call, or a computation, whose time is in the trace.
-    pub fn add(&mut self, activity: Activity, times: Times) {
+    pub(crate) fn add(&mut self, activity: Activity, times: Times) {
         let place = ACTIVITIES.iter().position(|(known, _)| *known == activity);
         if let Some(sum) = place.and_then(|place| self.0.get_mut(place)) {
             sum.recorded += times.recorded;
@@ -54,18 +54,18 @@ impl CallTimes {
 }
 
 /// The seconds of a recorded call.
-pub fn seconds(call: Span) -> f64 {
+pub(crate) fn seconds(call: Span) -> f64 {
     call.end.0.saturating_sub(call.begin.0) as f64 * 1e-9
 }
 
 /// The times of all ranks, at rank 0; at others none. Collective.
-pub fn of_all(world: Comm<'_>, own: &CallTimes) -> Result<Vec<CallTimes>, MpiError> {
+pub(crate) fn of_all(world: Comm<'_>, own: &CallTimes) -> Result<Vec<CallTimes>, MpiError> {
     Ok(world.gather(0, &own.to_bytes())?.iter().map(|bytes| CallTimes::from_bytes(bytes)).collect())
 }
 
 /// An activity of all ranks.
 #[derive(Debug, PartialEq, Serialize)]
-pub struct ActivityOfAll {
+pub(crate) struct ActivityOfAll {
     /// The name of the activity.
     #[serde(rename = "activity")]
     pub name: &'static str,
@@ -77,7 +77,7 @@ pub struct ActivityOfAll {
 }
 
 /// The activities on which ranks spend time.
-pub fn activities(ranks: &[CallTimes]) -> Vec<ActivityOfAll> {
+pub(crate) fn activities(ranks: &[CallTimes]) -> Vec<ActivityOfAll> {
     let whole: f64 = ranks.iter().flat_map(|rank| rank.0).map(|times| times.recorded).sum();
     let of_all = |(place, &(_, name)): (usize, &(Activity, &'static str))| {
         let mut all = ActivityOfAll { name, times: Times::default(), error: 0.0 };

@@ -11,14 +11,14 @@ struct Known<'m> {
 }
 
 /// The communicators of one rank, by the numbers that its trace gives them.
-pub struct CommunicatorTable<'m> {
+pub(crate) struct CommunicatorTable<'m> {
     me: Rank,
     by_id: FxHashMap<CommId, Known<'m>>,
 }
 
 impl<'m> CommunicatorTable<'m> {
     /// The communicators that no event introduces: the world, and the communicator of this rank alone.
-    pub fn new(world: Comm<'m>, alone: Comm<'m>) -> Self {
+    pub(crate) fn new(world: Comm<'m>, alone: Comm<'m>) -> Self {
         let me = Rank(world.rank());
         let numbers = (0..world.size()).map(|rank| (Rank(rank), rank)).collect();
         let world = Known { comm: world, numbers };
@@ -27,18 +27,18 @@ impl<'m> CommunicatorTable<'m> {
     }
 
     /// The communicator of a number; `None` if no event has introduced it.
-    pub fn get(&self, id: CommId) -> Option<Comm<'m>> {
+    pub(crate) fn get(&self, id: CommId) -> Option<Comm<'m>> {
         self.by_id.get(&id).map(|known| known.comm)
     }
 
     /// The number of a rank of the world in a communicator; `None` if it is not a member.
-    pub fn number(&self, id: CommId, rank: Rank) -> Option<u32> {
+    pub(crate) fn number(&self, id: CommId, rank: Rank) -> Option<u32> {
         self.by_id.get(&id)?.numbers.get(&rank).copied()
     }
 
     /// Creates a communicator with the same members in the same order as in `call`; false if no event has introduced
     /// its parent. Processes that become no member take part as well.
-    pub fn create(&mut self, call: CommCall, parent: CommId, group: Option<&Group>) -> Result<bool, MpiError> {
+    pub(crate) fn create(&mut self, call: CommCall, parent: CommId, group: Option<&Group>) -> Result<bool, MpiError> {
         let Some(parent) = self.get(parent) else { return Ok(false) };
         let comm = match (call, group) {
             (CommCall::Dup | CommCall::Idup, Some(_)) => Some(parent.duplicate()?),
@@ -57,7 +57,7 @@ impl<'m> CommunicatorTable<'m> {
     }
 
     /// Frees a communicator; false if no event has introduced it.
-    pub fn free(&mut self, id: CommId) -> Result<bool, MpiError> {
+    pub(crate) fn free(&mut self, id: CommId) -> Result<bool, MpiError> {
         let Some(known) = self.by_id.remove(&id) else { return Ok(false) };
         known.comm.free().map(|()| true)
     }

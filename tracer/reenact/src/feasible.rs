@@ -12,7 +12,7 @@ use crate::tags::UsedTags;
 
 /// The memory that a rank's reenactment needs, and when the rank ended.
 #[derive(Default)]
-pub struct Needs {
+pub(crate) struct Needs {
     /// Bytes of the messages that the library buffers, including its overhead for each; at most 1 GiB.
     pub buffered: u32,
     /// The end of the last call by the rank's clock, in an extended trace.
@@ -25,7 +25,7 @@ pub struct Needs {
 const OVERHEAD: u64 = 512;
 
 /// Reads the events of a rank; an error says why it cannot be reenacted.
-pub fn feasible(trace: &Trace, rank: Rank) -> Result<Needs, String> {
+pub(crate) fn feasible(trace: &Trace, rank: Rank) -> Result<Needs, String> {
     let mut tags = UsedTags::default();
     let mut stream = trace.stream(rank).map_err(|error| error.to_string())?;
     let (mut buffered, mut ended) = (0_u64, None);

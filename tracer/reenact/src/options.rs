@@ -24,7 +24,7 @@ Examples:
 
 Exit status: 0 reenacted; 1 the trace cannot be reenacted; 2 wrong usage."
 )]
-pub struct Options {
+pub(crate) struct Options {
     /// The trace: a directory, several parts of one, or an archive.
     #[arg(required = true, value_name = "TRACE")]
     pub places: Vec<PathBuf>,
@@ -58,7 +58,7 @@ enum Compute {
 
 /// A reason why hypotheses are not reenacted.
 #[derive(Debug, Error)]
-pub enum Infeasible {
+pub(crate) enum Infeasible {
     #[error(transparent)]
     Hypotheses(#[from] HypothesesError),
     #[error("{}: a reenactment runs on a real machine, and cannot assume {change}: replay with `titr-replay --what-if`", path.display())]
@@ -67,7 +67,7 @@ pub enum Infeasible {
 
 impl Options {
     /// Where the computation of the trace comes from.
-    pub fn computation(&self, trace: &Trace) -> Computation {
+    pub(crate) fn computation(&self, trace: &Trace) -> Computation {
         match self.compute {
             Some(Compute::Counted) => Computation::Counted,
             Some(Compute::Timed) => Computation::Timed,
@@ -88,7 +88,7 @@ impl Options {
     }
 
     /// The volume that `rank` computes in a second: as the user says, or as its reference kernel ran when it was traced.
-    pub fn rate_of(&self, trace: &Trace, rank: Rank) -> Result<f64, String> {
+    pub(crate) fn rate_of(&self, trace: &Trace, rank: Rank) -> Result<f64, String> {
         if self.computation(trace) == Computation::Timed && !is_extended(trace) {
             return Err("--compute timed: the trace has no times, as it was not recorded in extended mode".to_owned());
         }
@@ -108,7 +108,7 @@ impl Options {
 }
 
 /// Whether the trace has times.
-pub fn is_extended(trace: &Trace) -> bool {
+pub(crate) fn is_extended(trace: &Trace) -> bool {
     trace.manifest().is_some_and(|manifest| manifest.mode == Mode::Extended)
 }
 

@@ -9,7 +9,7 @@ use std::hint::spin_loop;
 use std::time::{Duration, Instant};
 
 /// The times at which calls are due.
-pub struct Pace {
+pub(crate) struct Pace {
     began: Instant,
     /// The return of the last call.
     returned: Instant,
@@ -25,24 +25,24 @@ pub struct Pace {
 
 impl Pace {
     /// A pace that begins now, at which computation of a volume of `rate` takes a second.
-    pub fn new(rate: f64) -> Self {
+    pub(crate) fn new(rate: f64) -> Self {
         let now = Instant::now();
         Self { began: now, returned: now, called: now, computed: 0.0, late: 0.0, seconds_per_unit: 1.0 / rate }
     }
 
     /// Adds computation before the next call, by its volume.
-    pub fn compute(&mut self, volume: f64) {
+    pub(crate) fn compute(&mut self, volume: f64) {
         self.computed += volume * self.seconds_per_unit;
     }
 
     /// Adds time before the next call.
-    pub fn pass(&mut self, seconds: f64) {
+    pub(crate) fn pass(&mut self, seconds: f64) {
         self.computed += seconds;
     }
 
     /// Waits until the next call is due. Returns the computation before it, as it was due and as it took, in seconds.
     #[inline]
-    pub fn await_call(&mut self) -> [f64; 2] {
+    pub(crate) fn await_call(&mut self) -> [f64; 2] {
         let due = self.computed - self.late;
         let mut passed = self.returned.elapsed();
         if due > 0.0 {
@@ -60,13 +60,13 @@ impl Pace {
 
     /// The call has returned. Returns the seconds that it took.
     #[inline]
-    pub fn call_returned(&mut self) -> f64 {
+    pub(crate) fn call_returned(&mut self) -> f64 {
         self.returned = Instant::now();
         (self.returned - self.called).as_secs_f64()
     }
 
     /// Seconds since the pace began, until the last call returned.
-    pub fn seconds(&self) -> f64 {
+    pub(crate) fn seconds(&self) -> f64 {
         (self.returned - self.began).as_secs_f64()
     }
 }

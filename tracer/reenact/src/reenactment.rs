@@ -16,7 +16,7 @@ use crate::tags::TagMap;
 
 /// An error that ends a reenactment early.
 #[derive(Debug, Error)]
-pub enum ReenactmentError {
+pub(crate) enum ReenactmentError {
     #[error(transparent)]
     Trace(#[from] TraceError),
     #[error("line {line} of its trace: {reason}")]
@@ -25,7 +25,7 @@ pub enum ReenactmentError {
 
 /// The reason why an event is not reenacted.
 #[derive(Debug, Error)]
-pub enum Fault {
+pub(crate) enum Fault {
     #[error(transparent)]
     Mpi(#[from] MpiError),
     #[error("communicator {} has not been made", .0.0)]
@@ -39,7 +39,7 @@ pub enum Fault {
 }
 
 /// The part of one rank.
-pub struct Reenactment<'m> {
+pub(crate) struct Reenactment<'m> {
     communicators: CommunicatorTable<'m>,
     requests: RequestTable<'m>,
     pace: Pace,
@@ -48,7 +48,7 @@ pub struct Reenactment<'m> {
 }
 
 /// The elapsed time of a rank.
-pub struct Reenacted {
+pub(crate) struct Reenacted {
     /// The seconds until its last call returned.
     pub seconds: f64,
     /// The time of each activity.
@@ -57,7 +57,7 @@ pub struct Reenacted {
 
 impl<'m> Reenactment<'m> {
     /// A part that begins `delay` seconds from now, in which computation of a volume of `rate` takes a second.
-    pub fn new(mpi: &'m Mpi, rate: f64, delay: f64, tags: TagMap) -> Self {
+    pub(crate) fn new(mpi: &'m Mpi, rate: f64, delay: f64, tags: TagMap) -> Self {
         let communicators = CommunicatorTable::new(mpi.world(), mpi.alone());
         let mut pace = Pace::new(rate);
         pace.pass(delay);
@@ -65,7 +65,7 @@ impl<'m> Reenactment<'m> {
     }
 
     /// Makes all events happen.
-    pub fn run(mut self, events: &mut Window<impl EventSource>) -> Result<Reenacted, ReenactmentError> {
+    pub(crate) fn run(mut self, events: &mut Window<impl EventSource>) -> Result<Reenacted, ReenactmentError> {
         while let Some(event) = events.front()? {
             let event = event.to_event();
             let recorded = events.take_call().map(calls::seconds);

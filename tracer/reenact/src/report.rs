@@ -29,7 +29,7 @@ struct Report {
 
 /// When a rank of an extended trace began and ended, in nanoseconds by the clock of rank 0.
 #[derive(Clone, Copy)]
-pub struct Recorded {
+pub(crate) struct Recorded {
     /// The beginning of the rank's own clock.
     began: i64,
     /// The end of its last call.
@@ -37,7 +37,7 @@ pub struct Recorded {
 }
 
 /// The beginning and end of a rank; `None` if the trace has no times.
-pub fn recorded(trace: &Trace, rank: Rank, ended: Option<Nanoseconds>) -> Option<Recorded> {
+pub(crate) fn recorded(trace: &Trace, rank: Rank, ended: Option<Nanoseconds>) -> Option<Recorded> {
     let clock = trace.manifest()?.per_rank.get(rank.0 as usize)?.clock.as_ref()?;
     let ended = ended?.0 as f64;
     let at = |time: f64| (time + clock.offset + clock.drift * time) as i64;
@@ -45,7 +45,7 @@ pub fn recorded(trace: &Trace, rank: Rank, ended: Option<Nanoseconds>) -> Option
 }
 
 /// The beginning of the first rank and the end of the last; `None` if a rank does not know its own. Collective.
-pub fn of_all(world: Comm<'_>, own: Option<Recorded>) -> Result<Option<Recorded>, MpiError> {
+pub(crate) fn of_all(world: Comm<'_>, own: Option<Recorded>) -> Result<Option<Recorded>, MpiError> {
     if world.max(own.is_none().into())? != 0 {
         return Ok(None);
     }
@@ -54,12 +54,17 @@ pub fn of_all(world: Comm<'_>, own: Option<Recorded>) -> Result<Option<Recorded>
 }
 
 /// Seconds from the beginning of the first rank to the beginning of a rank.
-pub fn delay(own: Option<Recorded>, all: Option<Recorded>) -> f64 {
+pub(crate) fn delay(own: Option<Recorded>, all: Option<Recorded>) -> f64 {
     own.zip(all).map_or(0.0, |(own, all)| (own.began - all.began).max(0) as f64 * 1e-9)
 }
 
 /// Rank 0 prints the longest time of all ranks, beside the program's, and each activity. Collective.
-pub fn print(world: Comm<'_>, is_json: bool, recorded: Option<Recorded>, own: &Reenacted) -> Result<(), MpiError> {
+pub(crate) fn print(
+    world: Comm<'_>,
+    is_json: bool,
+    recorded: Option<Recorded>,
+    own: &Reenacted,
+) -> Result<(), MpiError> {
     let reenacted = world.max((own.seconds * 1e9) as i64)? as f64 * 1e-9;
     let activities = calls::activities(&calls::of_all(world, &own.calls)?);
     if world.rank() != 0 {

@@ -14,19 +14,19 @@ struct Slot<'m> {
 /// The requests of one rank that are not complete, and the persistent ones. Methods give false where the trace has not made
 /// a request that it names.
 #[derive(Default)]
-pub struct RequestTable<'m> {
+pub(crate) struct RequestTable<'m> {
     slots: BTreeMap<RequestId, Slot<'m>>,
 }
 
 impl<'m> RequestTable<'m> {
     /// A request that was made: active, unless it is persistent and has to be started.
-    pub fn add(&mut self, id: RequestId, request: Request<'m>) {
+    pub(crate) fn add(&mut self, id: RequestId, request: Request<'m>) {
         let is_active = !request.is_persistent();
         self.slots.insert(id, Slot { request, is_active });
     }
 
     /// Starts persistent requests.
-    pub fn start(&mut self, ids: &[RequestId]) -> Result<bool, MpiError> {
+    pub(crate) fn start(&mut self, ids: &[RequestId]) -> Result<bool, MpiError> {
         let Some(mut taken) = self.take(ids) else { return Ok(false) };
         let mut requests: Vec<_> = taken.iter_mut().map(|slot| &mut slot.request).collect();
         Request::start_all(&mut requests)?;
@@ -37,7 +37,7 @@ impl<'m> RequestTable<'m> {
     }
 
     /// Waits for the requests that a wait or a test has completed.
-    pub fn complete(&mut self, completed: &Completed) -> Result<bool, MpiError> {
+    pub(crate) fn complete(&mut self, completed: &Completed) -> Result<bool, MpiError> {
         let ids = match completed {
             Completed::Outstanding(_) => {
                 self.slots.iter().filter(|(_, slot)| slot.is_active).map(|(id, _)| *id).collect()
@@ -60,7 +60,7 @@ impl<'m> RequestTable<'m> {
     }
 
     /// Tests a request in progress, like a test that finds nothing complete.
-    pub fn poll(&self) -> Result<(), MpiError> {
+    pub(crate) fn poll(&self) -> Result<(), MpiError> {
         match self.slots.values().find(|slot| slot.is_active) {
             Some(slot) => slot.request.poll().map(drop),
             None => Ok(()),
@@ -68,13 +68,13 @@ impl<'m> RequestTable<'m> {
     }
 
     /// Cancels a request, which is completed later.
-    pub fn cancel(&mut self, id: RequestId) -> Result<bool, MpiError> {
+    pub(crate) fn cancel(&mut self, id: RequestId) -> Result<bool, MpiError> {
         let Some(slot) = self.slots.get_mut(&id) else { return Ok(false) };
         slot.request.cancel().map(|()| true)
     }
 
     /// Frees a request.
-    pub fn free(&mut self, id: RequestId) -> Result<bool, MpiError> {
+    pub(crate) fn free(&mut self, id: RequestId) -> Result<bool, MpiError> {
         let Some(slot) = self.slots.remove(&id) else { return Ok(false) };
         slot.request.free().map(|()| true)
     }

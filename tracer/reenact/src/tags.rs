@@ -15,11 +15,11 @@ const MOST: usize = 1 << 20;
 
 /// The tags of the messages that a rank sends, receives and looks for.
 #[derive(Default)]
-pub struct UsedTags(BTreeSet<u32>);
+pub(crate) struct UsedTags(BTreeSet<u32>);
 
 impl UsedTags {
     /// Adds the tags of an event.
-    pub fn add(&mut self, event: &Event) {
+    pub(crate) fn add(&mut self, event: &Event) {
         let (one, other) = match event {
             Event::Send(_, message, _) => (Some(message.tag), None),
             Event::Recv(message, _) | Event::Probe(message) | Event::Iprobe(message, _) => (message.tag, None),
@@ -46,17 +46,17 @@ impl UsedTags {
 
 /// The tag that each tag of the trace becomes.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct TagMap(FxHashMap<u32, u32>);
+pub(crate) struct TagMap(FxHashMap<u32, u32>);
 
 impl TagMap {
     /// The tag of a message.
-    pub fn of(&self, Tag(tag): Tag) -> u32 {
+    pub(crate) fn of(&self, Tag(tag): Tag) -> u32 {
         let tag = tag.unsigned_abs();
         self.0.get(&tag).copied().unwrap_or(tag)
     }
 
     /// Agrees with all ranks on the tags; `None` if the library has not enough, which rank 0 says. Collective.
-    pub fn agree(world: Comm<'_>, used: &UsedTags) -> Result<Option<Self>, MpiError> {
+    pub(crate) fn agree(world: Comm<'_>, used: &UsedTags) -> Result<Option<Self>, MpiError> {
         let largest = used.0.last().copied().unwrap_or_default();
         let bound = u32::try_from(-world.max(-i64::from(world.tag_bound()))?).unwrap_or_default();
         if world.max(largest.into())? <= i64::from(bound) {

@@ -39,7 +39,7 @@ enum KnownCaller {
 impl SiteCache {
     /// For a thread that has not called MPI.
     #[must_use]
-    pub fn new(sites: &'static CallSites) -> Self {
+    pub(crate) fn new(sites: &'static CallSites) -> Self {
         Self {
             sites,
             callers: FxHashMap::default(),
@@ -52,7 +52,7 @@ impl SiteCache {
 
     /// The call site of a call, with `more` additional places.
     #[inline(never)]
-    pub fn find(&mut self, caller: Caller, more: usize) -> CallSiteId {
+    pub(crate) fn find(&mut self, caller: Caller, more: usize) -> CallSiteId {
         if self.sites.depth + more == 1
             && let Some(known) = self.callers.get(&caller.address)
         {

@@ -17,7 +17,7 @@ use titr_wrappers::Module;
 pub use cache::SiteCache;
 
 /// The call sites of a process.
-pub struct CallSites {
+pub(crate) struct CallSites {
     /// The number of recorded places of each call.
     depth: usize,
     table: Mutex<Table>,
@@ -32,7 +32,7 @@ struct Table {
 }
 
 /// The program itself.
-pub fn program() -> Option<CodeModule> {
+pub(crate) fn program() -> Option<CodeModule> {
     Module::program().as_ref().map(described)
 }
 
@@ -43,19 +43,19 @@ fn described(module: &Module) -> CodeModule {
 impl CallSites {
     /// No call sites yet, with this number of places each.
     #[must_use]
-    pub fn new(depth: usize) -> Self {
+    pub(crate) fn new(depth: usize) -> Self {
         let table = Table { modules: Module::program().into_iter().collect(), ..Table::default() };
         Self { depth, table: Mutex::new(table) }
     }
 
     /// The stack of a call site.
-    pub fn stack(&self, site: CallSiteId) -> Option<CallStack> {
+    pub(crate) fn stack(&self, site: CallSiteId) -> Option<CallStack> {
         self.table().stacks.get(site.0 as usize).cloned()
     }
 
     /// The modules that stacks name.
     #[must_use]
-    pub fn modules(&self) -> Vec<CodeModule> {
+    pub(crate) fn modules(&self) -> Vec<CodeModule> {
         self.table().modules.iter().map(described).collect()
     }
 

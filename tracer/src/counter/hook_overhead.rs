@@ -16,7 +16,7 @@ const BURSTS: u32 = 100;
 const STEPS: u32 = 250;
 
 /// In instructions. `call` makes a call, which adds the computation before it to the result of `counted`.
-pub fn measure(call: impl Fn(), counted: impl Fn() -> f64) -> f64 {
+pub(crate) fn measure(call: impl Fn(), counted: impl Fn() -> f64) -> f64 {
     let mut state = 1;
     let mut batches = [0.0; BATCHES];
     for batch in &mut batches {
@@ -40,7 +40,7 @@ pub fn measure(call: impl Fn(), counted: impl Fn() -> f64) -> f64 {
 }
 
 /// A call to be measured, which moves no data.
-pub fn send_to_nobody(abi: &Abi) {
+pub(crate) fn send_to_nobody(abi: &Abi) {
     unsafe extern "C" {
         fn PMPI_Send(buf: usize, count: usize, datatype: usize, dest: usize, tag: usize, comm: usize) -> usize;
     }

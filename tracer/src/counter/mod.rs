@@ -54,14 +54,14 @@ const REPEATABLE: f64 = 0.01;
 /// A requested counter that does not work here.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("TITRACE_COUNTER={choice}: {reason}")]
-pub struct CounterError {
+pub(crate) struct CounterError {
     choice: CounterChoice,
     reason: String,
 }
 
 /// The source of counters for all threads of this process.
 #[derive(Clone, Copy)]
-pub struct Source {
+pub(crate) struct Source {
     kind: Kind,
     /// In instructions.
     resolution: f64,
@@ -87,7 +87,7 @@ enum Kind {
 }
 
 /// A counter of one thread. It cannot be sent to another.
-pub struct Counter {
+pub(crate) struct Counter {
     meter: Meter,
     hook: f64,
     of_this_thread: std::marker::PhantomData<*const ()>,
@@ -114,7 +114,7 @@ impl Source {
     ///
     /// # Errors
     /// If the requested counter does not work here; `auto` always finds one.
-    pub fn choose(choice: CounterChoice, rate: f64, begun: Calibration) -> Result<Self, CounterError> {
+    pub(crate) fn choose(choice: CounterChoice, rate: f64, begun: Calibration) -> Result<Self, CounterError> {
         let refused = |reason| CounterError { choice, reason };
         match choice {
             CounterChoice::Auto => {
@@ -159,7 +159,7 @@ impl Source {
 
     /// A counter of the calling thread, started. A thread has one at a time: two would watch over each other's preemption flag.
     #[must_use]
-    pub fn open(&self) -> Counter {
+    pub(crate) fn open(&self) -> Counter {
         let meter = match self.kind {
             #[cfg(feature = "papi")]
             Kind::Papi => papi::EventSet::of_this_thread(papi::INSTRUCTIONS).map(Meter::Papi),
@@ -181,25 +181,25 @@ impl Source {
 
     /// This source with the volume that a hook adds to each volume.
     #[must_use]
-    pub fn with_hook(self, added: Instructions) -> Self {
+    pub(crate) fn with_hook(self, added: Instructions) -> Self {
         Self { hook: added.0, ..self }
     }
 
     /// This source with its count of the reference kernel. Not to be called while the thread has a counter.
     #[must_use]
-    pub fn with_reference(self) -> Self {
+    pub(crate) fn with_reference(self) -> Self {
         Self { reference: reference_kernel::measure(&self), ..self }
     }
 
     /// This source, with counters that also count the computation of other threads of the process.
     #[must_use]
-    pub fn with_others(self, process: &'static ProcessClock) -> Self {
+    pub(crate) fn with_others(self, process: &'static ProcessClock) -> Self {
         Self { others: Some(process), ..self }
     }
 
     /// The relation of its volumes to CPU time. An instruction takes as long as one of the reference kernel.
     #[must_use]
-    pub fn facts(&self) -> CounterFacts {
+    pub(crate) fn facts(&self) -> CounterFacts {
         let of_reference = self.reference.map(|reference| reference.volume / reference.seconds);
         match self.kind {
             Kind::Cpu { rate, calibration } => {
@@ -213,7 +213,7 @@ impl Source {
 
     /// The precision of a volume: if CPU time is converted to instructions, no better than the overhead of measuring.
     #[must_use]
-    pub fn precision(&self) -> Precision {
+    pub(crate) fn precision(&self) -> Precision {
         match self.kind {
             Kind::Cpu { calibration, .. } => {
                 let disturbance = if calibration.is_some() { DISTURBANCE } else { DISTURBANCE_BY_CLOCK };
@@ -225,7 +225,7 @@ impl Source {
 
     /// The manifest's description of the counter.
     #[must_use]
-    pub fn describe(&self) -> manifest::Counter {
+    pub(crate) fn describe(&self) -> manifest::Counter {
         let (kind, unit, rate) = match self.kind {
             #[cfg(feature = "papi")]
             Kind::Papi => ("papi", "instructions (PAPI_TOT_INS)", None),
@@ -254,19 +254,19 @@ impl Source {
 impl Counter {
     /// A counter that counts nothing.
     #[must_use]
-    pub fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self { meter: Meter::None, hook: 0.0, of_this_thread: std::marker::PhantomData }
     }
 
     /// Starts measuring: the program continues.
     #[inline]
-    pub fn start(&mut self) {
+    pub(crate) fn start(&mut self) {
         self.meter.start();
     }
 
     /// The volume since [`start`](Self::start), which may be a little less than nothing if nothing was computed.
     #[inline]
-    pub fn stop(&mut self) -> Instructions {
+    pub(crate) fn stop(&mut self) -> Instructions {
         match self.meter.stop() {
             Some(counted) => Instructions(counted - self.hook),
             None => Instructions(0.0),

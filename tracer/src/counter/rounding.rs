@@ -34,7 +34,7 @@ pub struct Rounding {
 
 impl Precision {
     /// For counters that count each instruction, the same ones each time.
-    pub const EXACT: Self = Self { absolute: 1.0, relative: 0.0 };
+    pub(crate) const EXACT: Self = Self { absolute: 1.0, relative: 0.0 };
 
     /// The step that a volume is rounded to a multiple of.
     fn step(self, volume: f64) -> f64 {
@@ -50,14 +50,14 @@ impl Precision {
 impl Rounding {
     /// Rounding to this precision.
     #[must_use]
-    pub fn to(precision: Precision) -> Self {
+    pub(crate) fn to(precision: Precision) -> Self {
         let long = precision.absolute / precision.relative;
         Self { precision, step: precision.step(0.0), long, owed: 0.0, owed_by_long: Vec::new() }
     }
 
     /// The volume to be written for a volume; `None` if that is nothing.
     #[inline]
-    pub fn round(&mut self, Instructions(volume): Instructions) -> Option<Instructions> {
+    pub(crate) fn round(&mut self, Instructions(volume): Instructions) -> Option<Instructions> {
         if volume >= self.long {
             return Some(Instructions(self.round_long(volume)));
         }

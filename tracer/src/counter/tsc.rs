@@ -21,7 +21,7 @@ const TRIES: usize = 10;
 impl Calibration {
     /// The moment from which the rate is measured.
     #[must_use]
-    pub fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         Self::at(now, clock::monotonic_ns)
     }
 

@@ -20,7 +20,7 @@ const ATTEMPTS: u64 = 64;
 impl Engine {
     /// Agrees on a context with the other members of a communicator that a call has just created: collective. `None` if
     /// the library has to execute its collectives, or if it has no messages: on all members alike.
-    pub fn agree(&self, comm: Comm) -> Option<ContextKey> {
+    pub(crate) fn agree(&self, comm: Comm) -> Option<ContextKey> {
         if self.settings.observes
             || comm == self.abi.comm_null
             || (pmpi::comm_size(comm) < 2 && !pmpi::comm_is_inter(comm))
@@ -58,7 +58,7 @@ impl Engine {
     }
 
     /// `MPI_Comm_idup` has begun to make the communicator `new` of `parent`.
-    pub fn duplicating(&self, parent: CommId, new: CommId, members: &Ranks) {
+    pub(crate) fn duplicating(&self, parent: CommId, new: CommId, members: &Ranks) {
         let mut state = self.state();
         let context = state.agree_in_background(self, parent, members);
         state.add(new, context);

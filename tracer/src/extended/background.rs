@@ -236,13 +236,13 @@ impl State {
 
 impl Engine {
     /// Advances all background work; returns whether anything is still in progress.
-    pub fn progress(&self) -> bool {
+    pub(crate) fn progress(&self) -> bool {
         let is_busy = self.state().progress(self);
         self.progress_duplications() || is_busy
     }
 
     /// Makes a call that is no collective, without blocking for long as long as there are collectives in the background.
-    pub fn run(&self, function: &Function, call: &Call<'_>, real: Real<'_>) -> bool {
+    pub(crate) fn run(&self, function: &Function, call: &Call<'_>, real: Real<'_>) -> bool {
         let is_busy = self.progress();
         let has_persistent = self.has_persistent();
         if let Call::PointToPoint(call) = call
@@ -307,7 +307,7 @@ impl Engine {
 
     /// Waits until a wait for requests will not block, as long as there are collectives in the background. `requests` gives
     /// the requests that are waited for, and `all` is whether the wait is for all of them.
-    pub fn wait_for(&self, requests: &[Request], all: bool) {
+    pub(crate) fn wait_for(&self, requests: &[Request], all: bool) {
         let is_complete = |&request: &Request| nonblocking_call::is_complete(self.abi, request);
         loop {
             let enough = match all {

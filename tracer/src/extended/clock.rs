@@ -36,13 +36,13 @@ const ATTEMPTS: usize = 10;
 impl Clock {
     /// A clock that starts now, behind a barrier.
     #[must_use]
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self { origin: Instant::now() }
     }
 
     /// The time since the start: 64 bits of nanoseconds are five hundred years.
     #[must_use]
-    pub fn now(&self) -> Nanoseconds {
+    pub(crate) fn now(&self) -> Nanoseconds {
         Nanoseconds(self.origin.elapsed().as_nanos() as u64)
     }
 

@@ -52,7 +52,7 @@ pub struct Others {
 
 impl Engine {
     /// Waits until all who make a communicator are about to.
-    pub fn meet(&self, makers: &Makers) {
+    pub(crate) fn meet(&self, makers: &Makers) {
         if self.settings.observes {
             return;
         }

@@ -111,7 +111,7 @@ enum Execution {
 }
 
 /// The extended mode of one rank.
-pub struct Engine {
+pub(crate) struct Engine {
     abi: &'static Abi,
     settings: Settings,
     clock: Clock,
@@ -165,7 +165,7 @@ impl Engine {
     /// Starts the clock behind a barrier of the world, and compares it with the others' clocks. Collective. `None` if there is
     /// no communicator for the tracer.
     #[must_use]
-    pub fn start(abi: &'static Abi, mut settings: Settings) -> Option<Self> {
+    pub(crate) fn start(abi: &'static Abi, mut settings: Settings) -> Option<Self> {
         let rank = u32::try_from(pmpi::comm_rank(abi.comm_world)).ok()?;
         if settings.observes
             && let Err(error) = observation::install(abi)
@@ -191,7 +191,7 @@ impl Engine {
 
     /// Ends the background work, and compares the clocks again, for the manifest. Collective.
     #[must_use]
-    pub fn end(&self) -> Option<manifest::Clock> {
+    pub(crate) fn end(&self) -> Option<manifest::Clock> {
         while self.progress() {
             thread::yield_now();
         }
@@ -200,19 +200,29 @@ impl Engine {
 
     /// The clock that calls and messages are timed by.
     #[must_use]
-    pub fn clock(&self) -> Clock {
+    pub(crate) fn clock(&self) -> Clock {
         self.clock
     }
 
     /// Makes a collective call. A call without a description is passed through.
     #[must_use]
-    pub fn collective(&self, call: &CollectiveCall<'_>, description: Option<Description>, real: Real<'_>) -> Made {
+    pub(crate) fn collective(
+        &self,
+        call: &CollectiveCall<'_>,
+        description: Option<Description>,
+        real: Real<'_>,
+    ) -> Made {
         self.make(description, real, |description| Plan::new(self, call, description))
     }
 
     /// Makes a call of a neighbourhood collective. A call without a description is passed through.
     #[must_use]
-    pub fn neighborhood(&self, call: &NeighborhoodCall<'_>, description: Option<Description>, real: Real<'_>) -> Made {
+    pub(crate) fn neighborhood(
+        &self,
+        call: &NeighborhoodCall<'_>,
+        description: Option<Description>,
+        real: Real<'_>,
+    ) -> Made {
         self.make(description, real, |description| Plan::among_neighbors(self, call, description))
     }
 
@@ -283,31 +293,31 @@ impl Engine {
     }
 
     /// A collective in the background is the program's request of this number.
-    pub fn name(&self, task: TaskId, request: RequestId) {
+    pub(crate) fn name(&self, task: TaskId, request: RequestId) {
         self.state().background.name(task, request);
     }
 
     /// The messages of a collective in the background whose request the program has seen completed.
     #[must_use]
-    pub fn completed(&self, request: RequestId) -> Vec<Annotation> {
+    pub(crate) fn completed(&self, request: RequestId) -> Vec<Annotation> {
         self.state().background.take(request).unwrap_or_default()
     }
 
     /// Calls the error handlers of the program's communicators for failed collectives whose completion the program has
     /// seen since the last call, and returns the first error.
-    pub fn raise(&self) -> Option<ErrorCode> {
+    pub(crate) fn raise(&self) -> Option<ErrorCode> {
         let errors = self.state().background.take_errors();
         errors.iter().for_each(|&(comm, error)| pmpi::raise(comm, error));
         errors.first().map(|&(_, error)| error)
     }
 
     /// The recorder has given a communicator that has this context a number.
-    pub fn adopt(&self, id: CommId, context: Option<ContextKey>) {
+    pub(crate) fn adopt(&self, id: CommId, context: Option<ContextKey>) {
         self.state().add(id, context);
     }
 
     /// The program has freed a communicator.
-    pub fn freed(&self, id: CommId) {
+    pub(crate) fn freed(&self, id: CommId) {
         let mut state = self.state();
         if let Some(context) = state.communicators.remove(&id).and_then(|communicator| communicator.context) {
             state.contexts.free(context);

@@ -85,7 +85,7 @@ impl Engine {
     }
 
     /// The program's request of a persistent collective has this number.
-    pub fn name_persistent(&self, handle: Request, request: RequestId) {
+    pub(crate) fn name_persistent(&self, handle: Request, request: RequestId) {
         if let Some(collective) = self.state().persistent.0.get_mut(&handle) {
             collective.name = Some(request);
         }
@@ -162,21 +162,21 @@ impl Engine {
 
     /// Whether there are persistent collectives.
     #[must_use]
-    pub fn has_persistent(&self) -> bool {
+    pub(crate) fn has_persistent(&self) -> bool {
         !self.state().persistent.is_empty()
     }
 
     /// The request that replaces that of a persistent collective: `MPI_REQUEST_NULL` for an inactive one, because the
     /// library believes that it was never started (MPICH 4.0 waits for such a request).
     #[must_use]
-    pub fn stand_in(&self, handle: Request) -> Option<Request> {
+    pub(crate) fn stand_in(&self, handle: Request) -> Option<Request> {
         let state = self.state();
         let collective = state.persistent.0.get(&handle)?;
         Some(collective.stand_in.unwrap_or(self.abi.request_null))
     }
 
     /// The program has seen the persistent collective completed that has this handle.
-    pub fn completed_start(&self, handle: Request) {
+    pub(crate) fn completed_start(&self, handle: Request) {
         if let Some(collective) = self.state().persistent.0.get_mut(&handle) {
             collective.stand_in = None;
         }

@@ -27,7 +27,7 @@ pub(super) type Users = FxHashMap<Object, (ContextKey, Ranks)>;
 
 impl Engine {
     /// Waits until all who use a window or a file are about to make this call, if it is collective.
-    pub fn meet_users(&self, call: &Call<'_>) {
+    pub(crate) fn meet_users(&self, call: &Call<'_>) {
         let Some((object, is_last)) = collective_on(call) else { return };
         let (exchange, members) = {
             let mut state = self.state();
@@ -46,7 +46,7 @@ impl Engine {
     }
 
     /// Agrees with the other users of a window or a file that a call has just made on a context: collective.
-    pub fn share(&self, call: &Call<'_>) {
+    pub(crate) fn share(&self, call: &Call<'_>) {
         if let Some((object, comm)) = made_by(call)
             && let Some(context) = self.agree(comm)
             && let Some(members) = pmpi::translate(self.abi, comm, self.abi.comm_world)

@@ -30,7 +30,7 @@ use relay::{Broken, Link, Parent, Receiver, relay};
 use tree::Tree;
 
 /// The gathering that all ranks have agreed on at `MPI_Init`, to be done at `MPI_Finalize`.
-pub struct Gather {
+pub(crate) struct Gather {
     tree: Tree,
     /// The place of this rank's part.
     directory: PathBuf,
@@ -41,7 +41,7 @@ pub struct Gather {
 impl Gather {
     /// Plans to gather, if all ranks were asked to and can. `part` is present if this rank records, with rank 0's
     /// description of the run. Collective: `agree` gives the maximum over all ranks.
-    pub fn plan(
+    pub(crate) fn plan(
         asked: Option<&Gathering>,
         placeholders: &Placeholders,
         directory: &Path,
@@ -69,7 +69,7 @@ impl Gather {
     }
 
     /// Gathers, and removes this rank's part if that succeeded. Collective; `entry` is the rank's final entry.
-    pub fn run(self, abi: &'static Abi, entry: Option<RankEntry>) {
+    pub(crate) fn run(self, abi: &'static Abi, entry: Option<RankEntry>) {
         let Some(comm) = ToolComm::like(abi, abi.comm_world) else { return };
         let done = with_file_size_errors(|| self.bring(&Mpi { comm, abi }, entry.as_ref()));
         if done == Ok(true) {

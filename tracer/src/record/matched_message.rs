@@ -4,7 +4,7 @@ use titr_common::event::{CommId, Rank, Tag};
 
 /// A message that a matched probe has found.
 #[derive(Clone, Copy, Debug)]
-pub struct MatchedMessage {
+pub(crate) struct MatchedMessage {
     pub(super) comm: CommId,
     pub(super) from: Rank,
     pub(super) tag: Tag,

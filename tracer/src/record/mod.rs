@@ -85,7 +85,7 @@ pub(crate) use held_requests::{HeldRequests, KeptStatus};
 pub(crate) use message_args::{Match, RecvArgs, RequestRef, SendArgs};
 
 /// Turns the calls of one rank into events.
-pub struct Recorder {
+pub(crate) struct Recorder {
     abi: &'static Abi,
     /// The extended mode, if the trace is extended.
     engine: Option<&'static Engine>,
@@ -104,7 +104,7 @@ type Outcome = Result<(), Omission>;
 impl Recorder {
     /// A recorder for the rank whose events `sink` takes.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         abi: &'static Abi,
         sink: Sink,
         world_size: u32,
@@ -126,14 +126,14 @@ impl Recorder {
     }
 
     /// Records that MPI is initialised, by `function`.
-    pub fn begin(&mut self, function: &Function) {
+    pub(crate) fn begin(&mut self, function: &Function) {
         self.stream.write(&Event::Init);
         self.communicators.begin_spawned(&mut self.stream);
         self.stream.explain(function);
     }
 
     /// Completes the trace, which `function` ends if it is a call that does. Returns the rank's entry as it was written.
-    pub fn end(mut self, ended: Ended, function: Option<&Function>) -> Option<RankEntry> {
+    pub(crate) fn end(mut self, ended: Ended, function: Option<&Function>) -> Option<RankEntry> {
         let clock = match ended {
             Ended::Finalize => {
                 self.requests.abandon_cancelled(&mut self.stream);
@@ -155,13 +155,13 @@ impl Recorder {
     }
 
     /// Hands over the recorded events for writing; false if that is not possible at the moment.
-    pub fn hand_over(&mut self) -> bool {
+    pub(crate) fn hand_over(&mut self) -> bool {
         self.stream.hand_over()
     }
 
     /// Hands over the recorded events and the rank's entry, as the process is about to end; false if that is not
     /// possible at the moment. More may be recorded if the process continues.
-    pub fn close(&mut self, Order { ended, computed }: Order) -> bool {
+    pub(crate) fn close(&mut self, Order { ended, computed }: Order) -> bool {
         if let Some((thread, volume)) = computed {
             self.switch_to(thread, volume);
             self.stream.write_computation();
@@ -171,34 +171,34 @@ impl Recorder {
     }
 
     /// Gives a new thread its number.
-    pub fn admit_thread(&mut self) -> ThreadId {
+    pub(crate) fn admit_thread(&mut self) -> ThreadId {
         self.stream.admit_thread()
     }
 
     /// Declares that the following events belong to a thread, which has computed this additional volume.
     #[inline]
-    pub fn switch_to(&mut self, thread: ThreadId, computed: Instructions) {
+    pub(crate) fn switch_to(&mut self, thread: ThreadId, computed: Instructions) {
         self.stream.switch_to(thread, computed);
     }
 
     /// The thread that was switched to last has ended; its number is free.
-    pub fn thread_ended(&mut self) {
+    pub(crate) fn thread_ended(&mut self) {
         self.stream.thread_ended();
     }
 
     /// The events that follow are of a call at this site.
     #[cold]
-    pub fn begin_call(&mut self, site: CallSiteId) {
+    pub(crate) fn begin_call(&mut self, site: CallSiteId) {
         self.stream.begin_call(site);
     }
 
     /// Begins the annotations of the call that is recorded next.
-    pub fn begin_annotations(&mut self, first: Annotation) {
+    pub(crate) fn begin_annotations(&mut self, first: Annotation) {
         self.stream.begin_annotations(first);
     }
 
     /// Adds annotations to the call that is recorded next.
-    pub fn annotate(&mut self, annotations: impl IntoIterator<Item = Annotation>) {
+    pub(crate) fn annotate(&mut self, annotations: impl IntoIterator<Item = Annotation>) {
         self.stream.annotate(annotations);
     }
 
@@ -208,7 +208,13 @@ impl Recorder {
     /// The reason why the call becomes no event.
     // Inlined always, though there are two callers: the other one is of extended traces.
     #[inline(always)]
-    pub fn record(&mut self, function: &Function, call: &Call<'_>, success: bool, overwritten: Overwritten) -> Outcome {
+    pub(crate) fn record(
+        &mut self,
+        function: &Function,
+        call: &Call<'_>,
+        success: bool,
+        overwritten: Overwritten,
+    ) -> Outcome {
         match self.event(function, call, success, overwritten) {
             // A call that failed did not take place as the arguments say.
             Err(Omission::Untraced) if success => {
@@ -252,17 +258,17 @@ impl Recorder {
 
     /// Ends a call of `function`: counts it if it has become no event.
     #[inline]
-    pub fn settle(&mut self, function: &'static Function, outcome: Outcome) {
+    pub(crate) fn settle(&mut self, function: &'static Function, outcome: Outcome) {
         self.stream.end_call(function, outcome);
     }
 
     /// The program has left a call of `function` before it returned; it is counted.
-    pub fn abandon(&mut self, function: &'static Function) {
+    pub(crate) fn abandon(&mut self, function: &'static Function) {
         self.settle(function, Err(Omission::unless_read(function)));
     }
 
     /// Objects of the program call these functions and are not seen to.
-    pub fn unseen(&mut self, functions: BTreeMap<String, Vec<String>>) {
+    pub(crate) fn unseen(&mut self, functions: BTreeMap<String, Vec<String>>) {
         self.stream.unseen(functions);
     }
 
@@ -370,7 +376,7 @@ impl Recorder {
     }
 
     /// The processes that make a communicator, a window or a file together by this call; `None` for any other call.
-    pub fn makers(&mut self, call: &Call<'_>) -> Option<Makers> {
+    pub(crate) fn makers(&mut self, call: &Call<'_>) -> Option<Makers> {
         self.communicators.makers(call)
     }
 
@@ -380,18 +386,18 @@ impl Recorder {
     }
 
     /// A datatype is about to be freed, and its handle may be reused for another datatype.
-    pub fn datatype_freed(&mut self) {
+    pub(crate) fn datatype_freed(&mut self) {
         self.messages.datatype_freed();
         self.collectives.datatype_freed();
     }
 
     /// The number of a communicator, if it is known.
-    pub fn id_of(&mut self, comm: Comm) -> Option<CommId> {
+    pub(crate) fn id_of(&mut self, comm: Comm) -> Option<CommId> {
         Some(self.communicators.table.get(comm)?.id)
     }
 
     /// The number of the request that a collective has started.
-    pub fn request_of(&mut self, start: &Start<'_>) -> Option<RequestId> {
+    pub(crate) fn request_of(&mut self, start: &Start<'_>) -> Option<RequestId> {
         let request = start.request()?;
         self.requests.table.find(request.get(), request.address())
     }

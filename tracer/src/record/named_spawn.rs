@@ -6,7 +6,7 @@ use titr_wrappers::pmpi::ChangedInfos;
 
 /// A spawn that passes its name to its processes, by hints that replace the program's. Has to live as long as the call.
 #[derive(Clone, Debug)]
-pub struct NamedSpawn {
+pub(crate) struct NamedSpawn {
     name: String,
     _infos: Arc<ChangedInfos>,
 }

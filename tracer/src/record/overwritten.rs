@@ -40,7 +40,7 @@ impl Overwritten {
     /// The handle that a call overwrites. Of messages, requests and communicators that are freed, the recorder knows
     /// which they are.
     #[inline]
-    pub fn by(call: &Call<'_>) -> Self {
+    pub(crate) fn by(call: &Call<'_>) -> Self {
         match call {
             Call::PointToPoint(MPI_Start(request)) => Self::Started(vec![request.get()]),
             Call::PointToPoint(MPI_Startall(requests)) => Self::Started(requests.array_of_requests().iter().collect()),

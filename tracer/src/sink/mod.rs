@@ -48,7 +48,7 @@ const NAP: Duration = Duration::from_micros(200);
 
 /// The settings of a sink.
 #[derive(Clone, Copy, Debug)]
-pub struct SinkOptions {
+pub(crate) struct SinkOptions {
     /// The size of a buffer, in bytes of text.
     pub buffer: usize,
     /// The gzip level.
@@ -59,13 +59,13 @@ pub struct SinkOptions {
 
 /// The start of the manifest's entry for `rank` in the run of this name, whose computation `counter` measures.
 #[must_use]
-pub fn begin(run: String, rank: Rank, counter: Counter) -> RankEntry {
+pub(crate) fn begin(run: String, rank: Rank, counter: Counter) -> RankEntry {
     let (host, cpu, pid) = (host::name(), host::cpu(), std::process::id());
     RankEntry { run, host, cpu, pid, ..RankEntry::new(rank, counter) }
 }
 
 /// The application's side of one rank's stream.
-pub struct Sink {
+pub(crate) struct Sink {
     rank: Rank,
     entry: RankEntry,
     /// The process that the flush thread lives in.
@@ -88,7 +88,7 @@ impl Sink {
     ///
     /// # Errors
     /// If a file or the thread cannot be created.
-    pub fn open(
+    pub(crate) fn open(
         SinkOptions { buffer, level, flush }: SinkOptions,
         directory: &Path,
         manifest: Option<Manifest>,
@@ -120,7 +120,7 @@ impl Sink {
 
     /// Records one event of a thread.
     #[cold]
-    pub fn record(&mut self, thread: ThreadId, event: &Event) {
+    pub(crate) fn record(&mut self, thread: ThreadId, event: &Event) {
         self.writer.switch(&mut self.text, thread);
         self.writer.write(&mut self.text, event);
         self.recorded(1);
@@ -129,7 +129,7 @@ impl Sink {
     /// Records one event of a thread, which is not a computation, and the computation before it. This is the hot path:
     /// text is appended to a buffer, and nothing else happens until it is full.
     #[inline]
-    pub fn record_after(&mut self, thread: ThreadId, work: Option<Instructions>, event: &Event) {
+    pub(crate) fn record_after(&mut self, thread: ThreadId, work: Option<Instructions>, event: &Event) {
         self.writer.switch(&mut self.text, thread);
         self.writer.write_after(&mut self.text, work, event);
         self.recorded(1 + u64::from(work.is_some()));
@@ -144,7 +144,7 @@ impl Sink {
     }
 
     /// Hands over the recorded events, so that they survive any end of the process.
-    pub fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         if self.events == 0 {
             return;
         }
@@ -160,7 +160,7 @@ impl Sink {
 
     /// Hands over the recorded events without waiting; false if there is no empty buffer at the moment. For the flush
     /// thread.
-    pub fn hand_over(&mut self) -> bool {
+    pub(crate) fn hand_over(&mut self) -> bool {
         if self.events == 0 {
             return true;
         }
@@ -171,7 +171,7 @@ impl Sink {
 
     /// Hands over the recorded events, as the process is about to end, and the rank's entry, which `complete` may add
     /// to. More may follow. Returns false if there is no empty buffer at the moment. For the flush thread.
-    pub fn close(&mut self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> bool {
+    pub(crate) fn close(&mut self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> bool {
         if !self.hand_over() {
             return false;
         }
@@ -183,7 +183,7 @@ impl Sink {
 
     /// The thread that writes.
     #[must_use]
-    pub fn flush_thread(&self) -> Thread {
+    pub(crate) fn flush_thread(&self) -> Thread {
         self.thread.thread().clone()
     }
 
@@ -199,7 +199,7 @@ impl Sink {
 
     /// Ends the stream: writes the rest, the end record and the rank's entry, which `complete` may add to. Returns the
     /// entry, unless there is no thread to write it.
-    pub fn finish(mut self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> Option<RankEntry> {
+    pub(crate) fn finish(mut self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> Option<RankEntry> {
         if self.orphaned() {
             // The channels' locks may have been held, and the thread's handle is another process's.
             std::mem::forget(self);
@@ -217,13 +217,13 @@ impl Sink {
 
     /// The name of the run.
     #[must_use]
-    pub fn run(&self) -> &str {
+    pub(crate) fn run(&self) -> &str {
         &self.entry.run
     }
 
     /// The rank whose events these are.
     #[must_use]
-    pub fn rank(&self) -> Rank {
+    pub(crate) fn rank(&self) -> Rank {
         self.rank
     }
 

@@ -67,7 +67,7 @@ pub unsafe extern "C" fn _exit(status: c_int) -> ! {
 /// As the C library's function of this name.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "the C library's name")]
-pub unsafe extern "C" fn _Exit(status: c_int) -> ! {
+pub(crate) unsafe extern "C" fn _Exit(status: c_int) -> ! {
     // SAFETY: another name of the same function.
     unsafe { _exit(status) }
 }

@@ -41,7 +41,7 @@ const TO_WRITE: Duration = Duration::from_secs(10);
 const NAP: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 100_000 };
 
 /// The recorder of the process, as the flush thread and a thread that ends the process see it.
-pub trait Recording: Sync {
+pub(crate) trait Recording: Sync {
     /// Hands over the recorded events to the flush thread; false if the recorder is in use. Never waits.
     fn hand_over(&self) -> bool;
 
@@ -55,7 +55,7 @@ pub trait Recording: Sync {
 
 /// An order to end the trace, as the process is about to end.
 #[derive(Clone, Copy, Debug)]
-pub struct Order {
+pub(crate) struct Order {
     /// The end of the process.
     pub ended: Ended,
     /// The volume that the thread which ends the process has computed since its last call.
@@ -110,13 +110,13 @@ thread_local! {
 
 /// To be called when the library is loaded: symbols needed in a signal handler or in a child of `vfork` must not be
 /// looked up there.
-pub fn prepare() {
+pub(crate) fn prepare() {
     exits::find_all();
     signals::find_all();
 }
 
 /// Ends the trace at the end of the process from now on.
-pub fn arm(recording: &'static dyn Recording, flush_thread: Thread) {
+pub(crate) fn arm(recording: &'static dyn Recording, flush_thread: Thread) {
     let watched = Watched { recording, flush_thread, pid: std::process::id() };
     if WATCHED.set(watched).is_ok() {
         ARMED.store(true, Ordering::Release);
@@ -125,7 +125,7 @@ pub fn arm(recording: &'static dyn Recording, flush_thread: Thread) {
 }
 
 /// The trace is complete, and has no more to do with the end of the process.
-pub fn disarm() {
+pub(crate) fn disarm() {
     if ARMED.swap(false, Ordering::AcqRel) {
         signals::uncover();
         let left = LEFT.swap(0, Ordering::AcqRel);
@@ -136,17 +136,17 @@ pub fn disarm() {
 }
 
 /// The calling thread is the flush thread, which gives no orders.
-pub fn enter_flush_thread() {
+pub(crate) fn enter_flush_thread() {
     IS_FLUSH_THREAD.set(true);
 }
 
 /// The recorder of the process, while there is one.
-pub fn recording() -> Option<&'static dyn Recording> {
+pub(crate) fn recording() -> Option<&'static dyn Recording> {
     WATCHED.get().filter(|_| ARMED.load(Ordering::Acquire)).map(|watched| watched.recording)
 }
 
 /// The order to execute.
-pub fn pending() -> Option<Order> {
+pub(crate) fn pending() -> Option<Order> {
     let ended = decoded(ENDED.load(Ordering::Acquire))?;
     STAGE.store(BEGUN, Ordering::Release);
     let thread = THREAD.load(Ordering::Relaxed).checked_sub(1).map(ThreadId);
@@ -155,12 +155,12 @@ pub fn pending() -> Option<Order> {
 }
 
 /// Records that the recorded events are taken, and only the disk remains to be waited for.
-pub fn taken() {
+pub(crate) fn taken() {
     STAGE.store(TAKEN, Ordering::Release);
 }
 
 /// The order is executed.
-pub fn done() {
+pub(crate) fn done() {
     STAGE.store(ORDERED, Ordering::Relaxed);
     ENDED.store(NONE, Ordering::Release);
     DONE.fetch_add(1, Ordering::AcqRel);

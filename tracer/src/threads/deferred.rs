@@ -130,7 +130,13 @@ impl SharedRecorder {
     /// Makes a call and publishes it, if threads contend and it is a message or a wait for all of some requests.
     /// `false` if the caller has to record it at once; a message that failed has been made then.
     #[inline]
-    pub fn defer(&self, thread: &mut Thread, function: &'static Function, call: &Call<'_>, real: Real<'_>) -> bool {
+    pub(crate) fn defer(
+        &self,
+        thread: &mut Thread,
+        function: &'static Function,
+        call: &Call<'_>,
+        real: Real<'_>,
+    ) -> bool {
         self.defers() && self.publish_call(thread, function, call, real)
     }
 

@@ -34,7 +34,7 @@ pub use thread::Thread;
 const SOLITARY: u32 = 16;
 
 /// The recorder of a process, while it records.
-pub struct SharedRecorder {
+pub(crate) struct SharedRecorder {
     lock: RecorderLock<Guarded>,
     contention: ContentionFlags,
 }
@@ -66,7 +66,7 @@ struct ContentionFlags {
 impl SharedRecorder {
     /// A place without a recorder.
     #[must_use]
-    pub const fn empty() -> Self {
+    pub(crate) const fn empty() -> Self {
         let contention = ContentionFlags {
             contended: AtomicBool::new(false),
             disabled: AtomicBool::new(false),
@@ -77,7 +77,7 @@ impl SharedRecorder {
     }
 
     /// Begins to record.
-    pub fn fill(&self, recorder: Recorder) {
+    pub(crate) fn fill(&self, recorder: Recorder) {
         let state = Guarded { recorder, queues: PublicationQueues::default(), solitary: 0 };
         *self.lock() = Some(state);
     }
@@ -85,7 +85,7 @@ impl SharedRecorder {
     /// Calls `body` with the recorder on behalf of a thread, after recording everything that threads did before and
     /// adding the thread's computation. `None` if nothing is recorded any more.
     #[inline]
-    pub fn with<R>(&self, thread: &mut Thread, body: impl FnOnce(&mut Recorder, &mut Thread) -> R) -> Option<R> {
+    pub(crate) fn with<R>(&self, thread: &mut Thread, body: impl FnOnce(&mut Recorder, &mut Thread) -> R) -> Option<R> {
         let mut state = self.lock_and_drain();
         let recorder = &mut state.as_mut()?.recorder;
         thread.switch_to(recorder);
@@ -94,7 +94,7 @@ impl SharedRecorder {
 
     /// Calls `body` with the recorder, after recording everything that threads have published; `None` if a thread uses
     /// the recorder. For a thread that does not belong to the program, and does not count as contention.
-    pub fn try_with<R>(&self, until_end: bool, body: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
+    pub(crate) fn try_with<R>(&self, until_end: bool, body: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
         self.contention.observed.store(true, Ordering::Relaxed);
         let result = self.lock.try_lock().and_then(|mut state| {
             let state = state.as_mut()?;
@@ -112,7 +112,7 @@ impl SharedRecorder {
 
     /// Gives a thread its number at its first call: before the call is made, which another thread's first call may outlast.
     #[inline]
-    pub fn admit(&self, thread: &mut Thread) {
+    pub(crate) fn admit(&self, thread: &mut Thread) {
         if thread.number().is_none() {
             self.with(thread, |_, _| ());
             thread.is_admitted();
@@ -121,7 +121,7 @@ impl SharedRecorder {
 
     /// A call of a thread will not return, as the program has left it.
     #[cold]
-    pub fn abandon(&self, thread: &mut Thread, function: &'static Function) {
+    pub(crate) fn abandon(&self, thread: &mut Thread, function: &'static Function) {
         let mut state = self.lock_and_drain();
         let Some(Guarded { recorder, queues, .. }) = &mut *state else { return };
         thread.switch_to(recorder);
@@ -135,7 +135,7 @@ impl SharedRecorder {
 
     /// Stops recording, and returns the recorder to be ended by `thread`. `None` if nothing was recorded, or if another
     /// thread holds it and may never release it, as in a signal handler.
-    pub fn take(&self, thread: Option<&mut Thread>) -> Option<Recorder> {
+    pub(crate) fn take(&self, thread: Option<&mut Thread>) -> Option<Recorder> {
         let Guarded { mut recorder, mut queues, .. } = self.lock.lock_soon()?.take()?;
         queues.drain(Until::End, |publisher, call| call.record(&mut recorder, publisher));
         if let Some(thread) = thread {
@@ -145,7 +145,7 @@ impl SharedRecorder {
     }
 
     /// A thread ends, and its number is free for another one. The main thread does so in `exit`, before the trace is ended.
-    pub fn leave(&self, thread: &mut Thread) {
+    pub(crate) fn leave(&self, thread: &mut Thread) {
         // If a thread holds the recorder and may never release it, as in a signal handler, the number is lost.
         if let (Some(number), Some(mut state)) = (thread.number(), self.lock.lock_soon())
             && let Some(state) = &mut *state
@@ -159,7 +159,7 @@ impl SharedRecorder {
 
     /// Records every call at once from now on.
     #[cold]
-    pub fn disable_deferral(&self) {
+    pub(crate) fn disable_deferral(&self) {
         self.contention.disabled.store(true, Ordering::Relaxed);
     }
 

@@ -46,14 +46,18 @@ pub struct Thread {
 impl Thread {
     /// The calling thread.
     #[must_use]
-    pub fn new(counters: &Source, engine: Option<&'static Engine>, call_sites: Option<&'static CallSites>) -> Self {
+    pub(crate) fn new(
+        counters: &Source,
+        engine: Option<&'static Engine>,
+        call_sites: Option<&'static CallSites>,
+    ) -> Self {
         NUMBER.set(None);
         Self::with_counter(counters.open(), engine, call_sites)
     }
 
     /// The calling thread inside one of its calls, for a call of a callback. Computation in callbacks is a part of the call.
     #[must_use]
-    pub fn inside_call(engine: Option<&'static Engine>, call_sites: Option<&'static CallSites>) -> Self {
+    pub(crate) fn inside_call(engine: Option<&'static Engine>, call_sites: Option<&'static CallSites>) -> Self {
         let thread = Self::with_counter(Counter::none(), engine, call_sites);
         Self { number: NUMBER.get(), is_nested: true, ..thread }
     }
@@ -69,7 +73,7 @@ impl Thread {
     /// Finds the call site of a call that the thread has just made. The site of a region's mark has one more place,
     /// since `titr.h` and `titr.f90` may be between the program and the call.
     #[inline]
-    pub fn locate(&mut self, call: &Call<'_>, real: Real<'_>) {
+    pub(crate) fn locate(&mut self, call: &Call<'_>, real: Real<'_>) {
         if let Some(sites) = &mut self.sites {
             let more = usize::from(matches!(call, Call::Mark(Mark::Begin(_) | Mark::End(_))));
             sites.1 = sites.0.find(real.caller(), more);
@@ -79,7 +83,7 @@ impl Thread {
     /// The call site of the call that the thread is in, if that is recorded.
     #[inline]
     #[must_use]
-    pub fn site(&self) -> Option<CallSiteId> {
+    pub(crate) fn site(&self) -> Option<CallSiteId> {
         self.sites.as_ref().map(|sites| sites.1)
     }
 
@@ -96,23 +100,23 @@ impl Thread {
 
     /// The thread has called MPI: ends a stretch of computation.
     #[inline]
-    pub fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         self.computed.set(Instructions(self.computed.get().0 + self.counter.stop().0));
     }
 
     /// The thread's call returns: begins a stretch of computation.
     #[inline]
-    pub fn start(&mut self) {
+    pub(crate) fn start(&mut self) {
         self.counter.start();
     }
 
     /// Takes the volume that the thread has computed and the recorder does not know of.
-    pub fn take_computed(&self) -> Instructions {
+    pub(crate) fn take_computed(&self) -> Instructions {
         self.computed.take()
     }
 
     /// Takes the volume that the thread, whose number is known, has computed until now. Safe in a signal handler.
-    pub fn interrupt(&mut self) -> Option<(ThreadId, Instructions)> {
+    pub(crate) fn interrupt(&mut self) -> Option<(ThreadId, Instructions)> {
         self.stop();
         let computed = self.number.map(|number| (number, self.take_computed()));
         self.start();

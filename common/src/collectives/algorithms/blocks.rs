@@ -33,12 +33,12 @@ pub(in crate::collectives) struct Data {
 }
 
 impl Data {
-    pub fn new(bytes: Bytes, element: Bytes) -> Self {
+    pub(crate) fn new(bytes: Bytes, element: Bytes) -> Self {
         Self { bytes: bytes.0, element: element.0.max(1) }
     }
 
     /// The number of elements in the vector.
-    pub fn count(self) -> u64 {
+    pub(crate) fn count(self) -> u64 {
         self.bytes.div_ceil(self.element)
     }
 
@@ -48,31 +48,31 @@ impl Data {
     }
 
     /// The slice of the whole vector in a buffer.
-    pub fn whole(self, buffer: Buffer) -> Slice {
+    pub(crate) fn whole(self, buffer: Buffer) -> Slice {
         buffer.first(self.bytes)
     }
 
     /// The elements in a range, in a buffer.
-    pub fn elements(self, buffer: Buffer, range: Range<u64>) -> Slice {
+    pub(crate) fn elements(self, buffer: Buffer, range: Range<u64>) -> Slice {
         let start = self.start(range.start);
         buffer.at(start, self.start(range.end).saturating_sub(start))
     }
 
     /// The segment with this index, in a buffer, where each has `stride` elements.
-    pub fn segment(self, buffer: Buffer, index: u64, stride: u64) -> Slice {
+    pub(crate) fn segment(self, buffer: Buffer, index: u64, stride: u64) -> Slice {
         let start = index.saturating_mul(stride);
         self.elements(buffer, start..start.saturating_add(stride))
     }
 
     /// The segments of at most `segment` bytes, in whole elements.
-    pub fn segments(self, segment: u64) -> Segments {
+    pub(crate) fn segments(self, segment: u64) -> Segments {
         let most = self.count().clamp(u64::from(self.bytes > 0), MOST_SEGMENTS);
         Segments { data: self, count: self.bytes.div_ceil(segment.max(1)).min(most) }
     }
 
     /// Elements for each segment of about `segment` bytes; all of them if that is 0, less than an element or no less than
     /// the vector (Open MPI 4.1 `coll_base_functions.h`: a remainder above half an element makes one more).
-    pub fn segment_elements(self, segment: u64) -> u64 {
+    pub(crate) fn segment_elements(self, segment: u64) -> u64 {
         if segment < self.element || segment >= self.bytes {
             return self.count().max(1);
         }
@@ -92,12 +92,12 @@ pub(in crate::collectives) struct Segments {
 
 impl Segments {
     /// The number of segments; 0 for an empty vector.
-    pub fn count(self) -> u64 {
+    pub(crate) fn count(self) -> u64 {
         self.count
     }
 
     /// The segment with this index, in a buffer.
-    pub fn slice(self, buffer: Buffer, index: u64) -> Slice {
+    pub(crate) fn slice(self, buffer: Buffer, index: u64) -> Slice {
         let each = self.data.count() / self.count.max(1);
         let end = if index + 1 >= self.count { self.data.count() } else { (index + 1).saturating_mul(each) };
         self.data.elements(buffer, index.saturating_mul(each)..end)
@@ -106,7 +106,7 @@ impl Segments {
 
 impl Blocks {
     /// Blocks for `count` members, with the lengths that a call lists; a block that is not listed is empty.
-    pub fn listed(count: u32, lens: &[Bytes]) -> Self {
+    pub(crate) fn listed(count: u32, lens: &[Bytes]) -> Self {
         let mut starts = Vec::with_capacity(count as usize + 1);
         let mut end = 0_u64;
         starts.push(end);
@@ -118,7 +118,7 @@ impl Blocks {
     }
 
     /// The number of blocks.
-    pub fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         match self {
             Self::Equal { count, .. } | Self::Balanced { count, .. } | Self::Ceiling { count, .. } => *count,
             Self::Listed(starts) => starts.len().saturating_sub(1) as u32,
@@ -126,7 +126,7 @@ impl Blocks {
     }
 
     /// The start of a block; for a block past the last one, the end of the vector.
-    pub fn start(&self, block: u32) -> u64 {
+    pub(crate) fn start(&self, block: u32) -> u64 {
         match *self {
             Self::Equal { len, .. } => len.saturating_mul(u64::from(block)),
             Self::Balanced { count, data } => {
@@ -143,17 +143,17 @@ impl Blocks {
     }
 
     /// The length of a block in bytes.
-    pub fn len(&self, block: u32) -> u64 {
+    pub(crate) fn len(&self, block: u32) -> u64 {
         self.start(block + 1).saturating_sub(self.start(block))
     }
 
     /// The length of all blocks together in bytes.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.start(self.count())
     }
 
     /// The slice of one block, in a buffer that holds all.
-    pub fn block(&self, buffer: Buffer, block: u32) -> Slice {
+    pub(crate) fn block(&self, buffer: Buffer, block: u32) -> Slice {
         match self {
             Self::Equal { len, .. } => buffer.at(self.start(block), *len),
             _ => self.blocks(buffer, block..block + 1),
@@ -161,13 +161,13 @@ impl Blocks {
     }
 
     /// Consecutive blocks, in a buffer that holds all.
-    pub fn blocks(&self, buffer: Buffer, range: Range<u32>) -> Slice {
+    pub(crate) fn blocks(&self, buffer: Buffer, range: Range<u32>) -> Slice {
         let start = self.start(range.start);
         buffer.at(start, self.start(range.end).saturating_sub(start))
     }
 
     /// The total length of `count` blocks from `first` on, wrapping around from the last block to block 0.
-    pub fn len_around(&self, first: u32, count: u32) -> u64 {
+    pub(crate) fn len_around(&self, first: u32, count: u32) -> u64 {
         let room = self.count() - first;
         if count <= room {
             self.start(first + count) - self.start(first)

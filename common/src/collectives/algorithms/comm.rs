@@ -14,42 +14,42 @@ pub(in crate::collectives) struct Comm {
 
 impl Comm {
     /// The member `distance` places after me, around the ring.
-    pub fn after(self, distance: u32) -> Member {
+    pub(crate) fn after(self, distance: u32) -> Member {
         shift(self.me, distance, self.size)
     }
 
     /// The member `distance` places before me, around the ring.
-    pub fn before(self, distance: u32) -> Member {
+    pub(crate) fn before(self, distance: u32) -> Member {
         shift(self.me, self.size - distance % self.size, self.size)
     }
 
     /// All other members from the next one on, around the ring.
-    pub fn others_after(self) -> impl Iterator<Item = Member> {
+    pub(crate) fn others_after(self) -> impl Iterator<Item = Member> {
         (1..self.size).map(move |distance| self.after(distance))
     }
 
     /// All other members from the previous one on, around the ring.
-    pub fn others_before(self) -> impl Iterator<Item = Member> {
+    pub(crate) fn others_before(self) -> impl Iterator<Item = Member> {
         (1..self.size).map(move |distance| self.before(distance))
     }
 
     /// All other members in the order of the communicator.
-    pub fn others(self) -> impl DoubleEndedIterator<Item = Member> {
+    pub(crate) fn others(self) -> impl DoubleEndedIterator<Item = Member> {
         (0..self.size).filter(move |&member| member != self.me)
     }
 
     /// My place counted from the root, which has place 0.
-    pub fn place(self, root: Member) -> u32 {
+    pub(crate) fn place(self, root: Member) -> u32 {
         self.before(root)
     }
 
     /// The member at a place counted from the root.
-    pub fn at_place(self, place: u32, root: Member) -> Member {
+    pub(crate) fn at_place(self, place: u32, root: Member) -> Member {
         shift(place, root, self.size)
     }
 
     /// Whether the size is a power of two.
-    pub fn is_power_of_two(self) -> bool {
+    pub(crate) fn is_power_of_two(self) -> bool {
         self.size.is_power_of_two()
     }
 }
@@ -88,17 +88,17 @@ pub(in crate::collectives) enum Role {
 }
 
 impl Fold {
-    pub fn new(size: u32, survivor: Survivor) -> Self {
+    pub(crate) fn new(size: u32, survivor: Survivor) -> Self {
         let folded = 1 << size.max(1).ilog2();
         Self { extra: size.saturating_sub(folded), size: folded, survivor }
     }
 
     /// Whether the member is one of those that pair up.
-    pub fn is_paired(self, member: Member) -> bool {
+    pub(crate) fn is_paired(self, member: Member) -> bool {
         member / 2 < self.extra
     }
 
-    pub fn role(self, member: Member) -> Role {
+    pub(crate) fn role(self, member: Member) -> Role {
         if !self.is_paired(member) {
             return Role::Alone(member - self.extra);
         }
@@ -111,7 +111,7 @@ impl Fold {
     }
 
     /// The member that has this rank among the remaining members.
-    pub fn member(self, rank: u32) -> Member {
+    pub(crate) fn member(self, rank: u32) -> Member {
         match self.survivor {
             _ if rank >= self.extra => rank + self.extra,
             Survivor::Even => 2 * rank,
@@ -121,7 +121,7 @@ impl Fold {
 
     /// The first member that this rank represents: itself, or the even member of its pair. One past the last rank gives
     /// one past the last member.
-    pub fn first_member(self, rank: u32) -> Member {
+    pub(crate) fn first_member(self, rank: u32) -> Member {
         rank + rank.min(self.extra)
     }
 }

@@ -132,7 +132,7 @@ collectives! {
 impl Algorithm {
     /// The name that no other algorithm of the collective has.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         self.names().first().copied().unwrap_or_default()
     }
 }
@@ -157,13 +157,13 @@ pub struct Choice {
 impl Choice {
     /// An algorithm as Open MPI's decision rules use it: nothing is divided into segments, and a chain is one chain.
     #[must_use]
-    pub const fn new(algorithm: Algorithm) -> Self {
+    pub(crate) const fn new(algorithm: Algorithm) -> Self {
         Self { algorithm, segment: Bytes(0), fanout: 1 }
     }
 
     /// An algorithm as Open MPI uses it when it is selected by name (`coll_tuned_init_chain_fanout` is 4).
     #[must_use]
-    pub const fn forced(algorithm: Algorithm) -> Self {
+    pub(crate) const fn forced(algorithm: Algorithm) -> Self {
         Self { fanout: 4, ..Self::new(algorithm) }
     }
 }

@@ -20,21 +20,21 @@ pub(in crate::collectives) struct Schedule {
 }
 
 impl Schedule {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// A schedule without steps that treats empty messages as `empty` says.
-    pub fn with(empty: Empty) -> Self {
+    pub(crate) fn with(empty: Empty) -> Self {
         Self { steps: Vec::new(), empty }
     }
 
     /// A schedule without steps that has room for `steps`.
-    pub fn of_about(steps: u32) -> Self {
+    pub(crate) fn of_about(steps: u32) -> Self {
         Self { steps: Vec::with_capacity(steps as usize), ..Self::default() }
     }
 
-    pub fn into_steps(self) -> Vec<Step> {
+    pub(crate) fn into_steps(self) -> Vec<Step> {
         self.steps
     }
 
@@ -42,31 +42,31 @@ impl Schedule {
         self.empty == Empty::Sent || data.len.0 > 0
     }
 
-    pub fn send(&mut self, to: Member, data: Slice) {
+    pub(crate) fn send(&mut self, to: Member, data: Slice) {
         if self.carries(data) {
             self.steps.push(Step::Send { to, data });
         }
     }
 
-    pub fn recv(&mut self, from: Member, data: Slice) {
+    pub(crate) fn recv(&mut self, from: Member, data: Slice) {
         if self.carries(data) {
             self.steps.push(Step::Recv { from, data });
         }
     }
 
-    pub fn isend(&mut self, to: Member, data: Slice) {
+    pub(crate) fn isend(&mut self, to: Member, data: Slice) {
         if self.carries(data) {
             self.steps.push(Step::Isend { to, data });
         }
     }
 
-    pub fn irecv(&mut self, from: Member, data: Slice) {
+    pub(crate) fn irecv(&mut self, from: Member, data: Slice) {
         if self.carries(data) {
             self.steps.push(Step::Irecv { from, data });
         }
     }
 
-    pub fn sendrecv(&mut self, to: Member, send: Slice, from: Member, recv: Slice) {
+    pub(crate) fn sendrecv(&mut self, to: Member, send: Slice, from: Member, recv: Slice) {
         match (self.carries(send), self.carries(recv)) {
             (true, true) => self.steps.push(Step::Sendrecv { to, send, from, recv }),
             (true, false) => self.send(to, send),
@@ -76,40 +76,40 @@ impl Schedule {
     }
 
     /// Exchanges data with one partner.
-    pub fn exchange(&mut self, with: Member, send: Slice, recv: Slice) {
+    pub(crate) fn exchange(&mut self, with: Member, send: Slice, recv: Slice) {
         self.sendrecv(with, send, with, recv);
     }
 
-    pub fn wait(&mut self, nth: u32) {
+    pub(crate) fn wait(&mut self, nth: u32) {
         self.steps.push(Step::Wait { nth });
     }
 
-    pub fn wait_all(&mut self) {
+    pub(crate) fn wait_all(&mut self) {
         self.steps.push(Step::WaitAll);
     }
 
-    pub fn copy(&mut self, from: Slice, to: Slice) {
+    pub(crate) fn copy(&mut self, from: Slice, to: Slice) {
         if from.len.0 > 0 {
             self.steps.push(Step::Copy { from, to });
         }
     }
 
     /// `into = from ⊕ into`.
-    pub fn reduce_left(&mut self, from: Slice, into: Slice) {
+    pub(crate) fn reduce_left(&mut self, from: Slice, into: Slice) {
         if into.len.0 > 0 {
             self.steps.push(Step::ReduceLeft { from, into });
         }
     }
 
     /// `into = into ⊕ from`.
-    pub fn reduce_right(&mut self, from: Slice, into: Slice) {
+    pub(crate) fn reduce_right(&mut self, from: Slice, into: Slice) {
         if into.len.0 > 0 {
             self.steps.push(Step::ReduceRight { from, into });
         }
     }
 
     /// Reduces data from `peer` so that the operands keep the order of their ranks.
-    pub fn reduce_in_order(&mut self, peer: u32, me: u32, from: Slice, into: Slice) {
+    pub(crate) fn reduce_in_order(&mut self, peer: u32, me: u32, from: Slice, into: Slice) {
         if peer < me {
             self.reduce_left(from, into);
         } else {
@@ -118,12 +118,12 @@ impl Schedule {
     }
 
     /// Goes on with the steps of another schedule.
-    pub fn append(&mut self, next: Schedule) {
+    pub(crate) fn append(&mut self, next: Schedule) {
         self.extend(next.steps);
     }
 
     /// Goes on with steps written elsewhere.
-    pub fn extend(&mut self, steps: impl IntoIterator<Item = Step>) {
+    pub(crate) fn extend(&mut self, steps: impl IntoIterator<Item = Step>) {
         self.steps.extend(steps);
     }
 }

@@ -26,7 +26,7 @@ impl Tree {
     }
 
     /// `fanout` chains of nearly one length hang from the root; the first ones are the longer.
-    pub fn chain(comm: Comm, root: Member, fanout: u32) -> Self {
+    pub(crate) fn chain(comm: Comm, root: Member, fanout: u32) -> Self {
         let others = comm.size - 1;
         let chains = fanout.clamp(1, others.max(1));
         let (base, longer) = (others / chains, others % chains);
@@ -47,7 +47,7 @@ impl Tree {
     }
 
     /// The complete binary tree, filled level by level; odd places are left of the root, even ones right.
-    pub fn binary(comm: Comm, root: Member) -> Self {
+    pub(crate) fn binary(comm: Comm, root: Member) -> Self {
         let place = comm.place(root);
         let level = 1 << (place + 1).ilog2(); // As many as the members of my level.
         let parent = (place > 0).then(|| {
@@ -59,7 +59,7 @@ impl Tree {
 
     /// A tree in which the root and member 0 have exchanged their numbers, and all others keep theirs (`RANK2VRANK` in
     /// Open MPI's `libnbc`), derived from `tree`, which has member 0 as its root.
-    pub fn exchanged(comm: Comm, root: Member, tree: impl FnOnce(Comm) -> Self) -> Self {
+    pub(crate) fn exchanged(comm: Comm, root: Member, tree: impl FnOnce(Comm) -> Self) -> Self {
         let other = |member: Member| match member {
             0 => root,
             _ if member == root => 0,
@@ -70,14 +70,14 @@ impl Tree {
     }
 
     /// The binary heap with member 0 at the top: member *i* is above 2*i*+1 and 2*i*+2.
-    pub fn heap(comm: Comm) -> Self {
+    pub(crate) fn heap(comm: Comm) -> Self {
         let place = comm.me;
         let left = place.saturating_mul(2).saturating_add(1);
         Self::new(comm, 0, place.checked_sub(1).map(|before| before / 2), [left, left.saturating_add(1)])
     }
 
     /// The binomial tree in which a parent is a child's place without its highest bit; the nearest child is served first.
-    pub fn binomial_doubling(comm: Comm, root: Member) -> Self {
+    pub(crate) fn binomial_doubling(comm: Comm, root: Member) -> Self {
         let place = comm.place(root);
         let parent = place.checked_ilog2().map(|bit| place ^ (1 << bit));
         let children = doubling(comm.size).filter(move |&mask| mask > place).map(move |mask| place | mask);
@@ -86,7 +86,7 @@ impl Tree {
 
     /// The binomial tree in which a parent is a child's place without its lowest bit, so that each subtree is a run of
     /// consecutive places; the nearest child is served first.
-    pub fn binomial(comm: Comm, root: Member) -> Self {
+    pub(crate) fn binomial(comm: Comm, root: Member) -> Self {
         let place = comm.place(root);
         let parent = (place > 0).then(|| place & (place - 1));
         let children = doubling(comm.size).take_while(move |&mask| place & mask == 0).map(move |mask| place | mask);
@@ -94,7 +94,7 @@ impl Tree {
     }
 
     /// The *k*-nomial tree: as [`Tree::binomial`] with digits instead of bits; the farthest digit is served first.
-    pub fn knomial(comm: Comm, root: Member, radix: u32) -> Self {
+    pub(crate) fn knomial(comm: Comm, root: Member, radix: u32) -> Self {
         let (place, radix) = (u64::from(comm.place(root)), u64::from(radix.max(2)));
         let mut mask = 1;
         while mask < u64::from(comm.size) && place % (radix * mask) == 0 {
@@ -112,7 +112,7 @@ impl Tree {
 
     /// The binary tree rooted at the last member in which a node follows its two subtrees, the right child's before the
     /// left child's, so that reducing along it preserves the order of ranks.
-    pub fn in_order_binary(comm: Comm) -> Self {
+    pub(crate) fn in_order_binary(comm: Comm) -> Self {
         let (mut first, mut size) = (0, comm.size);
         let mut tree = Self::default();
         loop {

@@ -56,7 +56,7 @@ impl Library {
 
     /// The algorithm that the library calls so, or else the one that has that name. Case does not matter, nor `-` for `_`.
     #[must_use]
-    pub fn algorithm_named(self, mode: CallMode, collective: CollectiveKind, name: &str) -> Option<Algorithm> {
+    pub(crate) fn algorithm_named(self, mode: CallMode, collective: CollectiveKind, name: &str) -> Option<Algorithm> {
         let name = spelled(name);
         let is_its_own = |(algorithm, own): &&(Algorithm, &str)| algorithm.collective() == collective && *own == name;
         self.own_names(mode).iter().find(is_its_own).map(|&(algorithm, _)| algorithm).or_else(|| {

@@ -101,7 +101,7 @@ impl EventReader {
     ///
     /// # Errors
     /// As [`line`](Self::line); events appended before remain.
-    pub fn some_of_line(
+    pub(crate) fn some_of_line(
         &mut self,
         line: &[u8],
         events: &mut EventBuffer,
@@ -202,7 +202,7 @@ impl EventReader {
 
     /// Whether the last line has more events.
     #[must_use]
-    pub fn is_unfinished(&self) -> bool {
+    pub(crate) fn is_unfinished(&self) -> bool {
         self.unfinished.is_some()
     }
 

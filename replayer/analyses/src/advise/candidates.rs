@@ -27,7 +27,7 @@ const LEAST: f64 = 0.005;
 const PLACES: usize = 5;
 
 /// The hypotheses that a result with these wait states suggests; `kinds` are the collectives that the program calls.
-pub fn candidates(result: &AnalysedResult, waits: &WaitFindings, kinds: &[CollectiveKind]) -> Vec<Candidate> {
+pub(crate) fn candidates(result: &AnalysedResult, waits: &WaitFindings, kinds: &[CollectiveKind]) -> Vec<Candidate> {
     let whole = result.simulated_time.0 * result.ranks as f64;
     let is_large = |seconds: &f64| *seconds > 0.0 && *seconds >= LEAST * whole;
     let in_collectives = result.per_rank.iter().map(|shares| shares.collective.0).sum();

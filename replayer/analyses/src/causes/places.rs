@@ -44,14 +44,14 @@ struct NameId(u32);
 
 impl Places {
     /// No place but the one outside of all regions and call sites.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut places = Self::default();
         places.number((NameId::default(), NameId::default()));
         places
     }
 
     /// A thread passes a mark; the place that it is at then.
-    pub fn pass(&mut self, thread: ThreadIndex, mark: &Mark) -> PlaceId {
+    pub(crate) fn pass(&mut self, thread: ThreadIndex, mark: &Mark) -> PlaceId {
         let at = thread.0 as usize;
         if self.threads.len() <= at {
             self.threads.resize_with(at + 1, ThreadPlace::default);
@@ -76,18 +76,18 @@ impl Places {
     }
 
     /// The place that the main thread of a rank is at.
-    pub fn of(&self, rank: Rank) -> PlaceId {
+    pub(crate) fn of(&self, rank: Rank) -> PlaceId {
         self.threads.get(ThreadIndex::from(rank).0 as usize).map_or(PlaceId::default(), |thread| thread.current)
     }
 
     /// A place by the names of its region and its call site.
-    pub fn named(&self, place: PlaceId) -> ProgramPlace {
+    pub(crate) fn named(&self, place: PlaceId) -> ProgramPlace {
         let (region, call_site) = self.places[place.0 as usize];
         ProgramPlace { region: self.regions.name(region), call_site: self.call_sites.name(call_site) }
     }
 
     /// Whether call sites are known.
-    pub fn has_call_sites(&self) -> bool {
+    pub(crate) fn has_call_sites(&self) -> bool {
         !self.call_sites.names.is_empty()
     }
 

@@ -44,7 +44,7 @@ impl Default for Table {
 }
 
 impl SegmentSums {
-    pub fn add(&mut self, segment: Segment, picoseconds: u64) {
+    pub(crate) fn add(&mut self, segment: Segment, picoseconds: u64) {
         match &mut self.by_segment {
             Table::Few(list) => match list.iter().position(|(known, _)| *known == segment) {
                 Some(at) => list[at].1 += picoseconds,
@@ -60,14 +60,14 @@ impl SegmentSums {
     }
 
     /// Adds all of `other`, in a time that grows with the smaller of the two.
-    pub fn merge(&mut self, mut other: Self) {
+    pub(crate) fn merge(&mut self, mut other: Self) {
         if self.len() < other.len() {
             std::mem::swap(self, &mut other);
         }
         self.add_all(&other);
     }
 
-    pub fn add_all(&mut self, other: &Self) {
+    pub(crate) fn add_all(&mut self, other: &Self) {
         match &other.by_segment {
             Table::Few(list) => list.iter().for_each(|&(segment, sum)| self.add(segment, sum)),
             Table::Many(map) => map.iter().for_each(|(&segment, &sum)| self.add(segment, sum)),
@@ -76,7 +76,7 @@ impl SegmentSums {
     }
 
     /// Appends all sums to a list, in no order.
-    pub fn append_to(&self, all: &mut Vec<(Segment, u64)>) {
+    pub(crate) fn append_to(&self, all: &mut Vec<(Segment, u64)>) {
         match &self.by_segment {
             Table::Few(list) => all.extend_from_slice(list),
             Table::Many(map) => all.extend(map.iter().map(|(&segment, &sum)| (segment, sum))),
@@ -84,7 +84,7 @@ impl SegmentSums {
     }
 
     /// The sums in the order of their segments.
-    pub fn sorted(&self) -> Vec<(Segment, u64)> {
+    pub(crate) fn sorted(&self) -> Vec<(Segment, u64)> {
         let mut all = Vec::with_capacity(self.len());
         self.append_to(&mut all);
         all.sort_unstable();

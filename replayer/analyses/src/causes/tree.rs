@@ -42,18 +42,18 @@ struct CauseNode {
 
 impl Causes {
     /// A chain without any segment.
-    pub fn root(&mut self) -> Tip {
+    pub(crate) fn root(&mut self) -> Tip {
         Tip(self.insert(CauseNode { tips: 1, ..CauseNode::default() }))
     }
 
     /// Another tip at the same place.
-    pub fn share(&mut self, tip: &Tip) -> Tip {
+    pub(crate) fn share(&mut self, tip: &Tip) -> Tip {
         self.node_mut(tip.0).tips += 1;
         Tip(tip.0)
     }
 
     /// Makes the chain of a tip longer.
-    pub fn extend(&mut self, tip: &mut Tip, segment: Segment, picoseconds: u64) {
+    pub(crate) fn extend(&mut self, tip: &mut Tip, segment: Segment, picoseconds: u64) {
         if picoseconds > 0 {
             let node = self.own(tip);
             node.at += picoseconds;
@@ -62,28 +62,28 @@ impl Causes {
     }
 
     /// Counts a message on the chain of a tip.
-    pub fn count_message(&mut self, tip: &mut Tip) {
+    pub(crate) fn count_message(&mut self, tip: &mut Tip) {
         self.own(tip).spent.messages += 1;
     }
 
     /// Forgets a tip, and all segments that are on no other chain.
-    pub fn release(&mut self, tip: Tip) {
+    pub(crate) fn release(&mut self, tip: Tip) {
         self.node_mut(tip.0).tips -= 1;
         self.tidy(tip.0);
     }
 
     /// The sum of all segments of a chain, in picoseconds.
-    pub fn at(&self, tip: &Tip) -> u64 {
+    pub(crate) fn at(&self, tip: &Tip) -> u64 {
         self.node(tip.0).at
     }
 
     /// The segments of a whole chain.
-    pub fn path(&self, tip: &Tip) -> SegmentSums {
+    pub(crate) fn path(&self, tip: &Tip) -> SegmentSums {
         self.sum(Some(tip.0), None)
     }
 
     /// The segments of two chains beyond the last that they have in common.
-    pub fn branches(&mut self, one: &Tip, other: &Tip) -> (SegmentSums, SegmentSums) {
+    pub(crate) fn branches(&mut self, one: &Tip, other: &Tip) -> (SegmentSums, SegmentSums) {
         self.search += 1;
         // Alternates between both ends: the first node that is found twice is the last common node.
         let (mut next, mut after) = (Some(one.0), Some(other.0));

@@ -66,7 +66,7 @@ pub enum Parameter {
 
 impl Parameter {
     /// All parameters.
-    pub const ALL: [Self; 4] = [Self::HostSpeed, Self::Latency, Self::Bandwidth, Self::Overheads];
+    pub(crate) const ALL: [Self; 4] = [Self::HostSpeed, Self::Latency, Self::Bandwidth, Self::Overheads];
 }
 
 /// The elasticity of the predicted time: its relative change divided by the relative change of a parameter.

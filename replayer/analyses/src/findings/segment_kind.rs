@@ -33,6 +33,6 @@ impl fmt::Display for SegmentKind {
 
 impl SegmentKind {
     /// All kinds, in the order of the type.
-    pub const ALL: [Self; 7] =
+    pub(crate) const ALL: [Self; 7] =
         [Self::Compute, Self::Overhead, Self::Latency, Self::Transfer, Self::Contention, Self::Storage, Self::Other];
 }

@@ -49,7 +49,7 @@ struct KindAtPlace {
 impl Delays {
     /// Adds a wait: the chains of the waiter and of the cause after their common beginning, and the ranks that cause it
     /// directly.
-    pub fn add(&mut self, waited: u64, own: &SegmentSums, cause: &SegmentSums, direct: [Option<Rank>; 2]) {
+    pub(crate) fn add(&mut self, waited: u64, own: &SegmentSums, cause: &SegmentSums, direct: [Option<Rank>; 2]) {
         self.order(cause);
         self.own.clear();
         own.append_to(&mut self.own);
@@ -92,12 +92,12 @@ impl Delays {
     }
 
     /// Adds a wait, or a part of one, of one cause.
-    pub fn add_part(&mut self, segment: Segment, waited: u64, is_direct: bool) {
+    pub(crate) fn add_part(&mut self, segment: Segment, waited: u64, is_direct: bool) {
         self.by_segment.entry(segment).or_default().add(waited, is_direct);
     }
 
     /// All causes, in decreasing order of waiting.
-    pub fn sorted(&self) -> Vec<(Segment, Delay)> {
+    pub(crate) fn sorted(&self) -> Vec<(Segment, Delay)> {
         let mut all: Vec<_> = self.by_segment.iter().map(|(&segment, &delay)| (segment, delay)).collect();
         all.retain(|(_, delay)| delay.direct + delay.indirect > 0);
         all.sort_unstable_by_key(|&(segment, delay)| (u64::MAX - (delay.direct + delay.indirect), segment));

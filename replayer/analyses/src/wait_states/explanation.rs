@@ -30,13 +30,13 @@ pub(super) struct Explanation {
 
 impl Explanation {
     /// The explanation of a wait that has one reason.
-    pub fn of(pattern: Pattern) -> Self {
+    pub(crate) fn of(pattern: Pattern) -> Self {
         let never = (pattern, Time::ZERO);
         Self { first: never, second: never, rest: pattern, communicator: None, delayer: None }
     }
 
     /// The picoseconds of each reason in a wait from one time to another.
-    pub fn split(&self, from: Time, to: Time) -> [(Pattern, u64); 3] {
+    pub(crate) fn split(&self, from: Time, to: Time) -> [(Pattern, u64); 3] {
         let first = self.first.1.clamp(from, to);
         let second = self.second.1.clamp(first, to);
         [(self.first.0, first.0 - from.0), (self.second.0, second.0 - first.0), (self.rest, to.0 - second.0)]

@@ -50,7 +50,7 @@ struct MessageFacts {
 
 impl OpenOperations {
     /// A message is sent at `now` by a call that began at `entered`.
-    pub fn sent(&mut self, now: Time, entered: Time, message: SentMessage) {
+    pub(crate) fn sent(&mut self, now: Time, entered: Time, message: SentMessage) {
         let facts = MessageFacts { message, entered, sent: now, posted: None, let_go: now, by_thread: false };
         let place = message.id.0 as usize;
         if self.messages.len() <= place {
@@ -65,11 +65,11 @@ impl OpenOperations {
         }
     }
 
-    pub fn posted(&mut self, now: Time, receive: Receive) {
+    pub(crate) fn posted(&mut self, now: Time, receive: Receive) {
         self.insert(receive.id, OpenOperation::Receive { posted: now, message: None, receive });
     }
 
-    pub fn matched(&mut self, receive: OperationId, message: TransferId) {
+    pub(crate) fn matched(&mut self, receive: OperationId, message: TransferId) {
         let open = self.open.get_mut(receive.0 as usize).and_then(Option::as_mut);
         let Some(OpenOperation::Receive { posted, message: matched, .. }) = open else { return };
         *matched = Some(message);
@@ -82,23 +82,23 @@ impl OpenOperations {
     }
 
     /// A message may leave; `by_thread`: because a thread is in a call of MPI.
-    pub fn let_go(&mut self, now: Time, message: TransferId, by_thread: bool) {
+    pub(crate) fn let_go(&mut self, now: Time, message: TransferId, by_thread: bool) {
         if let Some(Some(facts)) = self.messages.get_mut(message.0 as usize) {
             (facts.let_go, facts.by_thread) = (now, by_thread);
         }
     }
 
-    pub fn collective_entered(&mut self, now: Time, call: &CollectiveCall) {
+    pub(crate) fn collective_entered(&mut self, now: Time, call: &CollectiveCall) {
         let place = self.rounds.enter(now, call);
         self.insert(call.operation, OpenOperation::Collective(place));
     }
 
-    pub fn window_awaited(&mut self, wait: WindowWait) {
+    pub(crate) fn window_awaited(&mut self, wait: WindowWait) {
         self.insert(wait.id, OpenOperation::Window(wait));
     }
 
     /// An operation is complete; `unknown` explains waits for it if nothing else does.
-    pub fn completed(&mut self, operation: OperationId, unknown: impl FnOnce() -> Explanation) {
+    pub(crate) fn completed(&mut self, operation: OperationId, unknown: impl FnOnce() -> Explanation) {
         let explanation = match self.open.get_mut(operation.0 as usize).and_then(Option::take) {
             Some(OpenOperation::Receive { posted, message, receive }) => self.of_receive(posted, message, receive),
             Some(OpenOperation::Send(message)) => self.of_send(message),
@@ -113,11 +113,11 @@ impl OpenOperations {
     }
 
     /// The explanation of a wait for an operation that was completed at this instant.
-    pub fn explanation(&self, operation: OperationId) -> Option<Explanation> {
+    pub(crate) fn explanation(&self, operation: OperationId) -> Option<Explanation> {
         self.completed.get(&operation).copied()
     }
 
-    pub fn reached(&mut self) {
+    pub(crate) fn reached(&mut self) {
         self.completed.clear();
     }
 

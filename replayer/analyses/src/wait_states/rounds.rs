@@ -44,7 +44,7 @@ pub(super) struct Place {
 }
 
 impl Rounds {
-    pub fn enter(&mut self, now: Time, call: &CollectiveCall) -> Place {
+    pub(crate) fn enter(&mut self, now: Time, call: &CollectiveCall) -> Place {
         let &CollectiveCall { rank, member, communicator, number, flow, root, members, .. } = call;
         let key = (communicator, number);
         let round = *self.open.entry(key).or_insert_with(|| {
@@ -80,7 +80,7 @@ impl Rounds {
     }
 
     /// A member leaves a collective; the explanation of a wait for its end.
-    pub fn leave(&mut self, place: Place) -> Explanation {
+    pub(crate) fn leave(&mut self, place: Place) -> Explanation {
         let Place { round, rank, member, communicator } = place;
         let entry = &mut self.all[round];
         entry.left += 1;

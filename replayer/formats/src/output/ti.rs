@@ -28,7 +28,7 @@ pub(super) const TI: OutputFormat = OutputFormat {
 
 /// Counts of a conversion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Folded {
+pub(crate) struct Folded {
     /// Events of the new trace.
     pub events: u64,
     /// Times and messages that were left out.
@@ -39,7 +39,7 @@ pub struct Folded {
 ///
 /// # Errors
 /// If the trace cannot be read or the directory cannot be written.
-pub fn convert(source: &Trace, directory: &Path) -> Result<Folded, ConvertError> {
+pub(crate) fn convert(source: &Trace, directory: &Path) -> Result<Folded, ConvertError> {
     let output = OutputDirectory::create(directory)?;
     let mut manifest = source.manifest().cloned().unwrap_or_else(|| Manifest::of_unknown_origin(source.ranks()));
     manifest.mode = Mode::Ti;

@@ -28,58 +28,58 @@ pub(super) const PERFETTO: TimelineFormat = TimelineFormat {
 /// Numbers of the fields that are used.
 mod field {
     pub mod trace {
-        pub const PACKET: u32 = 1;
+        pub(crate) const PACKET: u32 = 1;
     }
     pub mod packet {
-        pub const TIMESTAMP: u32 = 8;
-        pub const SEQUENCE: u32 = 10;
-        pub const EVENT: u32 = 11;
-        pub const INTERNED: u32 = 12;
-        pub const SEQUENCE_FLAGS: u32 = 13;
-        pub const TRACK: u32 = 60;
+        pub(crate) const TIMESTAMP: u32 = 8;
+        pub(crate) const SEQUENCE: u32 = 10;
+        pub(crate) const EVENT: u32 = 11;
+        pub(crate) const INTERNED: u32 = 12;
+        pub(crate) const SEQUENCE_FLAGS: u32 = 13;
+        pub(crate) const TRACK: u32 = 60;
     }
     pub mod track {
-        pub const UUID: u32 = 1;
-        pub const NAME: u32 = 2;
-        pub const PROCESS: u32 = 3;
-        pub const THREAD: u32 = 4;
-        pub const PARENT: u32 = 5;
-        pub const COUNTER: u32 = 8;
+        pub(crate) const UUID: u32 = 1;
+        pub(crate) const NAME: u32 = 2;
+        pub(crate) const PROCESS: u32 = 3;
+        pub(crate) const THREAD: u32 = 4;
+        pub(crate) const PARENT: u32 = 5;
+        pub(crate) const COUNTER: u32 = 8;
     }
     pub mod process {
-        pub const PID: u32 = 1;
-        pub const NAME: u32 = 6;
+        pub(crate) const PID: u32 = 1;
+        pub(crate) const NAME: u32 = 6;
     }
     pub mod thread {
-        pub const PID: u32 = 1;
-        pub const TID: u32 = 2;
-        pub const NAME: u32 = 5;
+        pub(crate) const PID: u32 = 1;
+        pub(crate) const TID: u32 = 2;
+        pub(crate) const NAME: u32 = 5;
     }
     pub mod counter {
-        pub const UNIT: u32 = 3;
+        pub(crate) const UNIT: u32 = 3;
     }
     pub mod event {
-        pub const CATEGORY: u32 = 3;
-        pub const ANNOTATION: u32 = 4;
-        pub const TYPE: u32 = 9;
-        pub const NAME: u32 = 10;
-        pub const TRACK: u32 = 11;
-        pub const COUNT: u32 = 30;
-        pub const DOUBLE_COUNT: u32 = 44;
-        pub const FLOW: u32 = 47;
-        pub const LAST_OF_FLOW: u32 = 48;
+        pub(crate) const CATEGORY: u32 = 3;
+        pub(crate) const ANNOTATION: u32 = 4;
+        pub(crate) const TYPE: u32 = 9;
+        pub(crate) const NAME: u32 = 10;
+        pub(crate) const TRACK: u32 = 11;
+        pub(crate) const COUNT: u32 = 30;
+        pub(crate) const DOUBLE_COUNT: u32 = 44;
+        pub(crate) const FLOW: u32 = 47;
+        pub(crate) const LAST_OF_FLOW: u32 = 48;
     }
     pub mod interned {
-        pub const CATEGORY: u32 = 1;
-        pub const NAME: u32 = 2;
-        pub const ANNOTATION: u32 = 3;
+        pub(crate) const CATEGORY: u32 = 1;
+        pub(crate) const NAME: u32 = 2;
+        pub(crate) const ANNOTATION: u32 = 3;
         /// In each of them: the number of the text, and the text.
-        pub const NUMBER: u32 = 1;
-        pub const TEXT: u32 = 2;
+        pub(crate) const NUMBER: u32 = 1;
+        pub(crate) const TEXT: u32 = 2;
     }
     pub mod annotation {
-        pub const NAME: u32 = 1;
-        pub const NUMBER: u32 = 3;
+        pub(crate) const NAME: u32 = 1;
+        pub(crate) const NUMBER: u32 = 3;
     }
 }
 use field::{annotation, counter, event, interned, packet, process, thread, trace, track};

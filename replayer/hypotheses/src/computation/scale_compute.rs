@@ -52,7 +52,7 @@ struct ScalingFactor {
 
 impl Scalings {
     /// Adds a change after the others.
-    pub fn push(&mut self, Scaling { selection, factor, reductions }: Scaling) {
+    pub(crate) fn push(&mut self, Scaling { selection, factor, reductions }: Scaling) {
         self.selections.push(selection);
         self.factors.push(ScalingFactor { factor, reductions });
     }

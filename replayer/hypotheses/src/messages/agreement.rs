@@ -15,7 +15,7 @@ use crate::position::Position;
 use crate::rewriting::survey;
 
 /// The messages that are selected.
-pub struct Agreement {
+pub(crate) struct Agreement {
     /// The rule that selects the messages.
     pub filter: Arc<MessageFilter>,
     /// The number of selected messages of a channel in a group, if messages are grouped. Persistent requests are then
@@ -35,20 +35,20 @@ impl Agreement {
     ///
     /// # Errors
     /// If the trace cannot be read, or no message is selected.
-    pub fn of(trace: &Trace, filter: &Arc<MessageFilter>, group: Option<u32>) -> Result<Self, TraceError> {
+    pub(crate) fn of(trace: &Trace, filter: &Arc<MessageFilter>, group: Option<u32>) -> Result<Self, TraceError> {
         let mut messages = Survey::of(trace, filter, group)?;
         survey(trace, &filter.selection, |position, located| messages.see(position, located))?;
         messages.finish()
     }
 
     /// Whether the messages of a persistent request that a rank sets up at `position` are selected.
-    pub fn selects_persistent(&self, position: &Position, thread: ThreadId, message: &Outgoing) -> bool {
+    pub(crate) fn selects_persistent(&self, position: &Position, thread: ThreadId, message: &Outgoing) -> bool {
         self.group.is_none() && self.filter.selects(position, thread, message)
     }
 }
 
 /// The survey of messages.
-pub struct Survey {
+pub(crate) struct Survey {
     agreement: Agreement,
     communicators: Communicators,
     /// The persistent requests of the rank.
@@ -64,7 +64,7 @@ pub struct Survey {
 
 /// The message of a persistent request.
 #[derive(Clone, Copy)]
-pub enum Template {
+pub(crate) enum Template {
     /// A send, and whether the sender has selected it.
     Send(Outgoing, bool),
     /// A receive.
@@ -79,7 +79,7 @@ impl Survey {
     ///
     /// # Errors
     /// Where the trace has not the ranks of the filter.
-    pub fn of(trace: &Trace, filter: &Arc<MessageFilter>, group: Option<u32>) -> Result<Self, TraceError> {
+    pub(crate) fn of(trace: &Trace, filter: &Arc<MessageFilter>, group: Option<u32>) -> Result<Self, TraceError> {
         if let Some(to) = &filter.to {
             filter.selection.has_ranks(to, trace.ranks())?;
         }
@@ -105,7 +105,7 @@ impl Survey {
     ///
     /// # Errors
     /// Where the event makes no sense.
-    pub fn see(&mut self, position: &Position, located: Located<'_>) -> Result<(), TraceError> {
+    pub(crate) fn see(&mut self, position: &Position, located: Located<'_>) -> Result<(), TraceError> {
         if self.rank != position.rank {
             self.rank = position.rank;
             self.persistent.clear();
@@ -217,7 +217,7 @@ impl Survey {
     ///
     /// # Errors
     /// If none is.
-    pub fn finish(mut self) -> Result<Agreement, TraceError> {
+    pub(crate) fn finish(mut self) -> Result<Agreement, TraceError> {
         let filter = &self.agreement.filter;
         if self.is_any {
             if let Some(channels) = &mut self.agreement.channels {

@@ -6,7 +6,7 @@ use titr_common::units::Bytes;
 
 /// Names a channel: messages of one communicator from one rank to another with one tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Channel {
+pub(crate) struct Channel {
     /// The context of the communicator; none for `MPI_COMM_SELF`.
     pub context: Option<Context>,
     /// The sender.
@@ -19,7 +19,7 @@ pub struct Channel {
 
 /// The selected messages of a channel, and the total sizes of their groups.
 #[derive(Clone, Debug, Default)]
-pub struct ChannelMessages {
+pub(crate) struct ChannelMessages {
     /// The lengths of alternating runs of selected and other messages.
     runs: Vec<(bool, u32)>,
     /// The number of selected messages.
@@ -32,7 +32,7 @@ pub struct ChannelMessages {
 
 /// The position of a selected message in its group. If messages are not grouped, each is a group of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub(crate) struct Turn {
     /// Whether the message is the first of its group.
     pub is_first: bool,
     /// Whether the message is the last of its group.
@@ -43,12 +43,12 @@ pub struct Turn {
 
 impl Turn {
     /// The place of a message that is a group of its own.
-    pub const ALONE: Self = Self { is_first: true, is_last: true, bytes: Bytes(0) };
+    pub(crate) const ALONE: Self = Self { is_first: true, is_last: true, bytes: Bytes(0) };
 }
 
 impl ChannelMessages {
     /// Adds the next message; `group` selected ones in a row are a group.
-    pub fn push(&mut self, is_selected: bool, bytes: Bytes, group: Option<u32>) {
+    pub(crate) fn push(&mut self, is_selected: bool, bytes: Bytes, group: Option<u32>) {
         match self.runs.last_mut() {
             Some((last, count)) if *last == is_selected && *count < u32::MAX => *count += 1,
             Some(_) | None => self.runs.push((is_selected, 1)),
@@ -63,7 +63,7 @@ impl ChannelMessages {
     }
 
     /// There are no more messages; whether any is selected.
-    pub fn finish(&mut self, group: Option<u32>) -> bool {
+    pub(crate) fn finish(&mut self, group: Option<u32>) -> bool {
         if group.is_some_and(|group| !self.selected.is_multiple_of(group)) {
             self.close_group();
         }
@@ -81,7 +81,7 @@ impl ChannelMessages {
 
 /// A place in the messages of a channel.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Cursor {
+pub(crate) struct Cursor {
     /// The run, and how many messages of it are passed.
     run: (usize, u32),
     /// The number of selected messages that were passed.
@@ -92,7 +92,7 @@ pub struct Cursor {
 
 impl Cursor {
     /// The place of the next message, if it is selected; a message that the channel does not have is not.
-    pub fn peek(&self, messages: &ChannelMessages, group: Option<u32>) -> Option<Turn> {
+    pub(crate) fn peek(&self, messages: &ChannelMessages, group: Option<u32>) -> Option<Turn> {
         let is_selected = messages.runs.get(self.run.0).is_some_and(|&(is_selected, _)| is_selected);
         let turn = |group: u32| Turn {
             is_first: self.selected.is_multiple_of(group),
@@ -103,7 +103,7 @@ impl Cursor {
     }
 
     /// Passes the next message; its place, if it is selected.
-    pub fn pass(&mut self, messages: &ChannelMessages, group: Option<u32>) -> Option<Turn> {
+    pub(crate) fn pass(&mut self, messages: &ChannelMessages, group: Option<u32>) -> Option<Turn> {
         let turn = self.peek(messages, group);
         step(&mut self.run, |entry| messages.runs.get(entry).map(|&(_, count)| count));
         if let (Some(turn), Some(_)) = (turn, group) {

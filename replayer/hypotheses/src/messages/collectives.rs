@@ -19,13 +19,13 @@ use crate::rewriting::{Rewrite, rewritten, survey};
 use crate::selection::Selection;
 
 /// A change of single collectives.
-pub trait CollectiveTreatment: Copy + Send + Sync + 'static {
+pub(crate) trait CollectiveTreatment: Copy + Send + Sync + 'static {
     /// A member's call in the changed program; `None` if there is none.
     fn collective(self, call: Collective) -> Option<Collective>;
 }
 
 /// The change of a trace whose selected collectives are treated so.
-pub struct Collectives<T> {
+pub(crate) struct Collectives<T> {
     filter: CollectiveFilter,
     treatment: T,
 }
@@ -35,7 +35,7 @@ impl CollectiveFilter {
     ///
     /// # Errors
     /// If any is not written as it has to be.
-    pub fn read(keys: &mut Keys) -> Result<Option<Self>, Mistake> {
+    pub(crate) fn read(keys: &mut Keys) -> Result<Option<Self>, Mistake> {
         let Some(name) = keys.text("collective")? else { return Ok(None) };
         let kind = CollectiveKind::ALL.into_iter().find(|kind| kind.name() == name.get_ref());
         let Some(kind) = kind else {
@@ -49,14 +49,14 @@ impl CollectiveFilter {
 
 impl<T> Collectives<T> {
     /// The change of these collectives.
-    pub fn new(filter: CollectiveFilter, treatment: T) -> Self {
+    pub(crate) fn new(filter: CollectiveFilter, treatment: T) -> Self {
         Self { filter, treatment }
     }
 }
 
 /// The collectives that a change is about.
 #[derive(Clone)]
-pub struct CollectiveFilter {
+pub(crate) struct CollectiveFilter {
     selection: Arc<Selection>,
     kind: Spanned<CollectiveKind>,
 }

@@ -11,7 +11,7 @@ use super::channel::{Channel, ChannelMessages, Cursor, Turn};
 use crate::position::Position;
 
 /// Follows the events of one rank, and knows which of their messages are selected.
-pub struct Follower {
+pub(crate) struct Follower {
     agreement: Arc<Agreement>,
     rank: Rank,
     communicators: FxHashMap<CommId, Context>,
@@ -26,7 +26,7 @@ pub struct Follower {
 
 /// Which messages of an event are selected.
 #[derive(Clone, Debug, Default)]
-pub struct Selected {
+pub(crate) struct Selected {
     /// The message that is sent, or that the persistent request will send each time.
     pub sent: Option<Turn>,
     /// The message that is received or probed for.
@@ -37,7 +37,7 @@ pub struct Selected {
 
 impl Follower {
     /// The way of `rank`, from its first event.
-    pub fn new(agreement: &Arc<Agreement>, rank: Rank) -> Self {
+    pub(crate) fn new(agreement: &Arc<Agreement>, rank: Rank) -> Self {
         Self {
             agreement: Arc::clone(agreement),
             rank,
@@ -51,7 +51,7 @@ impl Follower {
     }
 
     /// Passes an event; which of its messages are selected.
-    pub fn pass(&mut self, position: &Position, thread: ThreadId, event: &Event) -> Selected {
+    pub(crate) fn pass(&mut self, position: &Position, thread: ThreadId, event: &Event) -> Selected {
         let mut selected = Selected::default();
         match event {
             Event::Send(_, message, MessageCompletion::Persistent(id)) => {
@@ -94,7 +94,7 @@ impl Follower {
     }
 
     /// Whether a request is persistent and belongs to a message.
-    pub fn is_persistent(&self, id: RequestId) -> bool {
+    pub(crate) fn is_persistent(&self, id: RequestId) -> bool {
         self.persistent.contains_key(&id)
     }
 

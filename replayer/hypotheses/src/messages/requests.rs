@@ -7,7 +7,7 @@ use titr_common::event::{Completed, Event, Quantifier, RequestId, RequestKey};
 
 /// The requests that a changed program does not have, and those that only their order tells apart from them.
 #[derive(Default)]
-pub struct RemovedRequests {
+pub(crate) struct RemovedRequests {
     numbered: FxHashSet<RequestId>,
     /// Requests without a number, oldest first: whether each is removed.
     keyed: FxHashMap<RequestKey, VecDeque<bool>>,
@@ -15,7 +15,7 @@ pub struct RemovedRequests {
 
 impl RemovedRequests {
     /// A message was started, with the request `id` or else `key`.
-    pub fn start(&mut self, id: Option<RequestId>, key: RequestKey, is_removed: bool) {
+    pub(crate) fn start(&mut self, id: Option<RequestId>, key: RequestKey, is_removed: bool) {
         match id {
             Some(id) => self.start_numbered(id, is_removed),
             None => self.keyed.entry(key).or_default().push_back(is_removed),
@@ -23,24 +23,24 @@ impl RemovedRequests {
     }
 
     /// A persistent request was started.
-    pub fn start_numbered(&mut self, id: RequestId, is_removed: bool) {
+    pub(crate) fn start_numbered(&mut self, id: RequestId, is_removed: bool) {
         if is_removed {
             self.numbered.insert(id);
         }
     }
 
     /// Whether the request is removed.
-    pub fn has(&self, id: RequestId) -> bool {
+    pub(crate) fn has(&self, id: RequestId) -> bool {
         self.numbered.contains(&id)
     }
 
     /// The request is complete or freed; whether it was removed.
-    pub fn end(&mut self, id: RequestId) -> bool {
+    pub(crate) fn end(&mut self, id: RequestId) -> bool {
         self.numbered.remove(&id)
     }
 
     /// An event of the program in the changed one, without the requests that are removed; `None` if it is about these alone.
-    pub fn without(&mut self, event: Event) -> Option<Event> {
+    pub(crate) fn without(&mut self, event: Event) -> Option<Event> {
         match event {
             Event::Wait(quantifier, completed) => {
                 self.complete(quantifier, completed).map(|completed| Event::Wait(quantifier, completed))

@@ -15,7 +15,7 @@ use crate::position::Position;
 use crate::rewriting::{Rewrite, rewritten};
 
 /// A change of single messages, or of groups of them.
-pub trait Treatment: Copy + Send + Sync + 'static {
+pub(crate) trait Treatment: Copy + Send + Sync + 'static {
     /// The number of selected messages of a channel in a group, if messages are grouped.
     fn group(self) -> Option<u32> {
         None
@@ -34,7 +34,7 @@ pub trait Treatment: Copy + Send + Sync + 'static {
 }
 
 /// The change of a trace whose selected messages are treated so.
-pub struct Messages<T> {
+pub(crate) struct Messages<T> {
     /// The messages.
     pub filter: Arc<MessageFilter>,
     /// The treatment of each.
@@ -49,7 +49,7 @@ impl<T: Treatment> Transformation for Messages<T> {
 }
 
 /// A trace whose messages that an agreement selects are treated so.
-pub fn treated(trace: Trace, agreement: Agreement, treatment: impl Treatment) -> Trace {
+pub(crate) fn treated(trace: Trace, agreement: Agreement, treatment: impl Treatment) -> Trace {
     let selection = Arc::clone(&agreement.filter.selection);
     let agreement = Arc::new(agreement);
     rewritten(trace, &selection, move |rank| MessageRewrite {

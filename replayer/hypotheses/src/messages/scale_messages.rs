@@ -25,11 +25,11 @@ fn scale(keys: &mut Keys) -> Result<Effect, Mistake> {
 
 /// The factor that bytes are multiplied with.
 #[derive(Clone, Copy)]
-pub struct ByteFactor(pub f64);
+pub(crate) struct ByteFactor(pub f64);
 
 impl ByteFactor {
     /// So many times the bytes.
-    pub fn of(self, Bytes(bytes): Bytes) -> Bytes {
+    pub(crate) fn of(self, Bytes(bytes): Bytes) -> Bytes {
         // A factor of 1 leaves sizes that no float can hold as they are.
         if self.0.to_bits() == 1.0_f64.to_bits() { Bytes(bytes) } else { Bytes((bytes as f64 * self.0).round() as u64) }
     }

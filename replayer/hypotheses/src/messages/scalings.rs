@@ -22,7 +22,7 @@ pub struct MessageScalings(Vec<MessageScaling>);
 
 impl MessageScalings {
     /// Adds a change after the others.
-    pub fn push(&mut self, scaling: MessageScaling) {
+    pub(crate) fn push(&mut self, scaling: MessageScaling) {
         self.0.push(scaling);
     }
 }

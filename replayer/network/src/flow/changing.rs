@@ -71,12 +71,12 @@ impl ChangingLinks {
     }
 
     /// All links as they are now.
-    pub fn links(&self) -> &[Link] {
+    pub(crate) fn links(&self) -> &[Link] {
         &self.links
     }
 
     /// Takes note that `flow` has a new meaning: messages that take `route` between these ends at this cost.
-    pub fn follow(&mut self, flow: FlowId, ends: (HostId, HostId), route: &[LinkId], cost: &RouteCost) {
+    pub(crate) fn follow(&mut self, flow: FlowId, ends: (HostId, HostId), route: &[LinkId], cost: &RouteCost) {
         let number = flow.0 as usize;
         if self.followed.len() <= number {
             self.followed.resize_with(number + 1, || None);
@@ -181,7 +181,7 @@ impl Flow {
 impl ChangingFlow {
     /// An idle network on `topology`.
     #[must_use]
-    pub fn new(topology: Arc<dyn Topology>, parameters: FlowParameters) -> Self {
+    pub(crate) fn new(topology: Arc<dyn Topology>, parameters: FlowParameters) -> Self {
         let mut flow = Flow::new(Arc::clone(&topology), parameters);
         flow.changing = Some(Box::new(ChangingLinks::new(topology)));
         Self(flow)

@@ -23,17 +23,17 @@ pub(super) struct Turn {
 
 impl Turn {
     /// The place of a message that no other precedes.
-    pub const FIRST: Self = Self { is_first: true, next: None };
+    pub(crate) const FIRST: Self = Self { is_first: true, next: None };
 }
 
 impl Connections {
     /// `message` is sent. Returns the one before it, which it follows.
-    pub fn send(&mut self, connection: Connection, message: u32) -> Option<u32> {
+    pub(crate) fn send(&mut self, connection: Connection, message: u32) -> Option<u32> {
         self.0.insert(connection, message)
     }
 
     /// The first message of a connection, which none follows, is complete.
-    pub fn end(&mut self, connection: Connection) {
+    pub(crate) fn end(&mut self, connection: Connection) {
         self.0.remove(&connection);
     }
 }

@@ -46,7 +46,7 @@ const CROWD: usize = 2;
 
 /// The messages in transit between hosts, and their penalties. Messages between the same two hosts are one flow.
 #[derive(Debug)]
-pub struct Contention {
+pub(crate) struct Contention {
     penalties: Penalties,
     hosts: FxHashMap<HostId, Adapter>,
     flows: BTreeMap<FlowId, ContendingFlow>,
@@ -87,13 +87,13 @@ impl Adapter {
 
 impl Contention {
     /// No messages in transit.
-    pub fn new(penalties: Penalties) -> Self {
+    pub(crate) fn new(penalties: Penalties) -> Self {
         Self { penalties, hosts: FxHashMap::default(), flows: BTreeMap::new(), affected: BTreeSet::new() }
     }
 
     /// A message starts, of a flow whose rate would be bounded by `alone` if it were alone. Messages within a host never
     /// meet the adapter.
-    pub fn start(&mut self, id: FlowId, ends: (HostId, HostId), alone: f64) {
+    pub(crate) fn start(&mut self, id: FlowId, ends: (HostId, HostId), alone: f64) {
         let (from, to) = ends;
         if from == to {
             return;
@@ -115,7 +115,7 @@ impl Contention {
     }
 
     /// A message of a flow has arrived.
-    pub fn finish(&mut self, id: FlowId) {
+    pub(crate) fn finish(&mut self, id: FlowId) {
         let Some(flow) = self.flows.get_mut(&id) else { return };
         let (from, to) = flow.ends;
         flow.messages -= 1;
@@ -142,7 +142,7 @@ impl Contention {
     }
 
     /// Reports the new bound of each flow whose penalty has changed.
-    pub fn update_bounds(&mut self, mut set_bound: impl FnMut(FlowId, f64)) {
+    pub(crate) fn update_bounds(&mut self, mut set_bound: impl FnMut(FlowId, f64)) {
         while let Some(id) = self.affected.pop_first() {
             let Some(ends) = self.flows.get(&id).map(|flow| flow.ends) else { continue };
             let penalty = self.penalty(ends);

@@ -4,7 +4,7 @@
 use super::max_min::Demand;
 
 /// Max-min fair rates: all levels rise together, and who meets its bound or a full link stops.
-pub fn progressive_filling(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
+pub(crate) fn progressive_filling(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
     let mut stopped: Vec<Option<f64>> = vec![None; demands.len()];
     while stopped.contains(&None) {
         let rising = |flow: &usize| stopped[*flow].is_none();
@@ -32,7 +32,7 @@ pub fn progressive_filling(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
 }
 
 /// A message of the reference.
-pub struct ReferenceMessage {
+pub(crate) struct ReferenceMessage {
     /// The time of its injection, in seconds.
     pub start: f64,
     /// The length of its latency phase.
@@ -45,7 +45,7 @@ pub struct ReferenceMessage {
 }
 
 /// The times at which messages are delivered, in seconds.
-pub fn deliveries(capacities: &[f64], messages: &[ReferenceMessage]) -> Vec<f64> {
+pub(crate) fn deliveries(capacities: &[f64], messages: &[ReferenceMessage]) -> Vec<f64> {
     let mut left: Vec<f64> = messages.iter().map(|message| message.bytes).collect();
     let mut delivered = vec![f64::INFINITY; messages.len()];
     let mut now = 0.0;

@@ -32,7 +32,7 @@ const INSTANT: f64 = 1e24;
 impl RouteCost {
     /// Becomes the cost of `route` from one end to the other, with `links` as they are now, of a message that is sent now or was
     /// `sent` before.
-    pub fn compute(
+    pub(crate) fn compute(
         &mut self,
         topology: &dyn Topology,
         links: &[Link],
@@ -95,7 +95,7 @@ impl RouteCost {
     }
 
     /// The part that a message sent now at this cost keeps. `changes` says which links may change.
-    pub fn sent(&self, links: &[Link], route: &[LinkId], changes: impl Fn(LinkId) -> bool) -> Sent {
+    pub(crate) fn sent(&self, links: &[Link], route: &[LinkId], changes: impl Fn(LinkId) -> bool) -> Sent {
         let is_only_back = |link: &LinkId| changes(*link) && !route.contains(link);
         let only_back = self.back.iter().filter(|link| is_only_back(link));
         let only_back = only_back.map(|&link| (link, links[link.index()])).collect();
@@ -103,7 +103,7 @@ impl RouteCost {
     }
 
     /// The links of the way back of a message at this cost.
-    pub fn back(&self) -> &[LinkId] {
+    pub(crate) fn back(&self) -> &[LinkId] {
         &self.back
     }
 }

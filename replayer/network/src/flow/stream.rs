@@ -73,7 +73,7 @@ impl Default for Stream {
 impl Stream {
     /// Brings S up to date; on at `pace` from now on.
     #[inline]
-    pub fn set_pace(&mut self, now: Instant, pace: Pace) {
+    pub(crate) fn set_pace(&mut self, now: Instant, pace: Pace) {
         if (now, pace) == (self.since, self.pace) {
             return;
         }
@@ -90,7 +90,7 @@ impl Stream {
 
     /// A message enters that needs so much service.
     #[inline]
-    pub fn enter(&mut self, now: Instant, need: f64, sequence: u64, message: u32) {
+    pub(crate) fn enter(&mut self, now: Instant, need: f64, sequence: u64, message: u32) {
         if self.first.is_none() {
             // Earlier sums are no longer needed. Small sums are exact.
             (self.service, self.since, self.pace) = (0.0, now, Pace::Rate(0.0));
@@ -107,7 +107,7 @@ impl Stream {
 
     /// The message that is complete next, and when, if the pace stays.
     #[inline]
-    pub fn next(&mut self) -> Option<(Completion, u64)> {
+    pub(crate) fn next(&mut self) -> Option<(Completion, u64)> {
         if self.next.is_none() {
             self.next = self.find_next();
         }
@@ -131,7 +131,7 @@ impl Stream {
 
     /// Takes out the message that is complete next if it is complete by then.
     #[inline]
-    pub fn leave(&mut self, by: Completion) -> Option<Member> {
+    pub(crate) fn leave(&mut self, by: Completion) -> Option<Member> {
         self.next().filter(|&(next, _)| match (next, by) {
             (Completion::At(next), Completion::At(by)) => next <= by,
             (Completion::AtVirtual(next), Completion::AtVirtual(by)) => next <= by,

@@ -28,7 +28,7 @@ pub(super) struct Transfers {
 
 impl Transfers {
     /// A message that needs this much service enters the stream of `flow`, and does not progress until its pace is set.
-    pub fn enter(&mut self, flow: FlowId, need: f64, sequence: u64, message: u32) {
+    pub(crate) fn enter(&mut self, flow: FlowId, need: f64, sequence: u64, message: u32) {
         let number = flow.0 as usize;
         if self.streams.len() <= number {
             self.streams.resize_with(number + 1, Stream::default);
@@ -37,7 +37,7 @@ impl Transfers {
     }
 
     /// Sets the pace of `flow` from now on.
-    pub fn set_pace(&mut self, flow: FlowId, pace: Pace) {
+    pub(crate) fn set_pace(&mut self, flow: FlowId, pace: Pace) {
         let stream = &mut self.streams[flow.0 as usize];
         stream.set_pace(self.now, pace);
         if std::mem::replace(&mut stream.is_known, true) {
@@ -57,12 +57,12 @@ impl Transfers {
     }
 
     /// Sets the shared level from now on.
-    pub fn set_shared_level(&mut self, level: f64) {
+    pub(crate) fn set_shared_level(&mut self, level: f64) {
         self.shared_level = level;
     }
 
     /// The time of the next completion at the present rates.
-    pub fn next(&mut self) -> Option<Time> {
+    pub(crate) fn next(&mut self) -> Option<Time> {
         // A stream that got slower is found out here, where it matters.
         while let Some((due, key)) = self.timed.first()
             && let Some((Completion::At(at), sequence)) = self.streams[key as usize].next()
@@ -76,7 +76,7 @@ impl Transfers {
     }
 
     /// Moves on to `now`.
-    pub fn advance(&mut self, now: Time) {
+    pub(crate) fn advance(&mut self, now: Time) {
         if self.shared.first().is_none() {
             // Earlier sums are no longer needed.
             self.now.virtual_time = 0.0;
@@ -87,7 +87,7 @@ impl Transfers {
     }
 
     /// A stream with a message that is complete by now.
-    pub fn next_complete(&mut self) -> Option<(FlowId, Completion)> {
+    pub(crate) fn next_complete(&mut self) -> Option<(FlowId, Completion)> {
         if let Some((_, key)) = self.timed.pop_by(self.now.time) {
             self.streams[key as usize].is_known = false;
             return Some((FlowId(key), Completion::At(self.now.time)));
@@ -99,7 +99,7 @@ impl Transfers {
     }
 
     /// Takes a message out of a stream that is complete by then.
-    pub fn leave(&mut self, flow: FlowId, by: Completion) -> Option<Member> {
+    pub(crate) fn leave(&mut self, flow: FlowId, by: Completion) -> Option<Member> {
         self.streams[flow.0 as usize].leave(by)
     }
 

@@ -20,7 +20,7 @@ pub(super) struct ChangingIdeal {
 }
 
 impl ChangingIdeal {
-    pub fn new(topology: Arc<dyn Topology>) -> Self {
+    pub(crate) fn new(topology: Arc<dyn Topology>) -> Self {
         Self { ideal: Ideal::new(Arc::clone(&topology)), topology, now: Time::ZERO }
     }
 

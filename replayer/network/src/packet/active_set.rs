@@ -12,13 +12,13 @@ pub(super) struct ActiveSet<I> {
 
 impl<I: Into<usize> + From<u32>> ActiveSet<I> {
     /// An empty set of numbers below `end`.
-    pub fn new(end: usize) -> Self {
+    pub(crate) fn new(end: usize) -> Self {
         let words = end.div_ceil(64);
         Self { words: vec![0; words], summary: vec![0; words.div_ceil(64)], spare: Vec::new() }
     }
 
     #[inline]
-    pub fn add(&mut self, number: I) {
+    pub(crate) fn add(&mut self, number: I) {
         let number = number.into();
         let word = number / 64;
         self.words[word] |= 1 << (number % 64);
@@ -27,7 +27,7 @@ impl<I: Into<usize> + From<u32>> ActiveSet<I> {
 
     /// Removes all numbers and returns them in order. Return the list with [`recycle`](Self::recycle).
     #[inline]
-    pub fn take(&mut self) -> Vec<I> {
+    pub(crate) fn take(&mut self) -> Vec<I> {
         let mut taken = std::mem::take(&mut self.spare);
         for (place, summary) in self.summary.iter_mut().enumerate() {
             for word in ones(std::mem::take(summary)).map(|bit| 64 * place + bit as usize) {
@@ -40,7 +40,7 @@ impl<I: Into<usize> + From<u32>> ActiveSet<I> {
 
     /// Gives back the memory of numbers that were taken out.
     #[inline]
-    pub fn recycle(&mut self, mut numbers: Vec<I>) {
+    pub(crate) fn recycle(&mut self, mut numbers: Vec<I>) {
         numbers.clear();
         self.spare = numbers;
     }

@@ -10,18 +10,18 @@ pub(super) struct Clock {
 
 impl Clock {
     /// A clock with cycles of this many seconds, which must be positive.
-    pub fn new(cycle: f64) -> Self {
+    pub(crate) fn new(cycle: f64) -> Self {
         Self { picoseconds: cycle * 1e12 }
     }
 
     /// The time at which a cycle begins.
-    pub fn time(self, cycle: u64) -> Time {
+    pub(crate) fn time(self, cycle: u64) -> Time {
         // `as` saturates.
         Time((cycle as f64 * self.picoseconds).round() as u64)
     }
 
     /// The first cycle that does not begin before `time`.
-    pub fn cycle(self, time: Time) -> u64 {
+    pub(crate) fn cycle(self, time: Time) -> u64 {
         let begins = |cycle: u64| self.time(cycle) >= time;
         let is_first = |&cycle: &u64| begins(cycle) && cycle.checked_sub(1).is_none_or(|before| !begins(before));
         // Rounding is off by less than a cycle, unless there are more cycles than a float has digits for.

@@ -15,18 +15,18 @@ pub(super) struct DelayLine<T> {
 }
 
 impl<T> DelayLine<T> {
-    pub fn new(delay: u64) -> Self {
+    pub(crate) fn new(delay: u64) -> Self {
         Self { delay, due: VecDeque::new(), last: (u64::MAX, Vec::new()), spare: Vec::new() }
     }
 
     /// The cycle in which items that go in at `now` come out.
     #[inline]
-    pub fn end(&self, now: u64) -> u64 {
+    pub(crate) fn end(&self, now: u64) -> u64 {
         now + self.delay
     }
 
     #[inline]
-    pub fn push(&mut self, now: u64, thing: T) {
+    pub(crate) fn push(&mut self, now: u64, thing: T) {
         if self.last.0 != self.end(now) {
             self.begin(self.end(now));
         }
@@ -43,12 +43,12 @@ impl<T> DelayLine<T> {
 
     /// The cycle in which the next thing comes out; `u64::MAX` if there is none.
     #[inline]
-    pub fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.due.front().map_or(self.last.0, |&(at, _)| at)
     }
 
     /// The number of items that come out at `now`, which is no later than [`next`](Self::next).
-    pub fn due(&self, now: u64) -> usize {
+    pub(crate) fn due(&self, now: u64) -> usize {
         let (at, things) = self.due.front().unwrap_or(&self.last);
         if *at <= now { things.len() } else { 0 }
     }
@@ -56,7 +56,7 @@ impl<T> DelayLine<T> {
     /// Removes the items that come out at `now`, which is no later than [`next`](Self::next), and returns them in
     /// order; none if nothing comes out. Return the list with [`recycle`](Self::recycle).
     #[inline]
-    pub fn take(&mut self, now: u64) -> Vec<T> {
+    pub(crate) fn take(&mut self, now: u64) -> Vec<T> {
         if self.next() > now {
             return Vec::new();
         }
@@ -66,7 +66,7 @@ impl<T> DelayLine<T> {
 
     /// Gives back the memory of things that have come out.
     #[inline]
-    pub fn recycle(&mut self, mut things: Vec<T>) {
+    pub(crate) fn recycle(&mut self, mut things: Vec<T>) {
         if things.capacity() > 0 {
             things.clear();
             self.spare.push(things);

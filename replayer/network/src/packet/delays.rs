@@ -20,7 +20,7 @@ pub struct Delays {
 impl Delays {
     /// The delays of a network.
     #[must_use]
-    pub fn of(spec: &PacketSpec) -> Self {
+    pub(crate) fn of(spec: &PacketSpec) -> Self {
         let parameters = spec.parameters();
         let (router, wire) = (u64::from(parameters.router_delay), u64::from(parameters.wire_delay));
         let cable = if spec.graph().has_host_cables() { wire } else { 0 };
@@ -30,7 +30,7 @@ impl Delays {
 
     /// Cycles from the offer of a packet until it is consumed, over `channels` channels with nothing in its way.
     #[must_use]
-    pub fn alone(&self, channels: u64) -> u64 {
+    pub(crate) fn alone(&self, channels: u64) -> u64 {
         self.offer + channels * self.hop + self.consumption
     }
 

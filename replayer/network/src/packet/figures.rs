@@ -34,7 +34,7 @@ pub struct Batch {
 
 impl Batch {
     /// Counts an arrived message.
-    pub fn count(&mut self, delivery: &Delivery) {
+    pub(crate) fn count(&mut self, delivery: &Delivery) {
         self.messages += 1;
         self.message_latency += delivery.at - delivery.created;
         self.network_latency += delivery.at - delivery.injected;

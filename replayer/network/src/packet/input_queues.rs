@@ -36,7 +36,7 @@ pub(super) struct QueuedPacket {
 
 impl InputQueues {
     /// These queues, which are empty.
-    pub fn new(queues: Vec<InputQueue>, capacity: u32) -> Self {
+    pub(crate) fn new(queues: Vec<InputQueue>, capacity: u32) -> Self {
         let empty = QueuedPacket { packet: PacketId(0), output: Optional::none() };
         let long = if capacity as usize > SLOTS_BESIDE { queues.len() * capacity as usize } else { 0 };
         let rings = queues.into_iter().map(|queue| Ring { queue, slots: [empty; SLOTS_BESIDE] });
@@ -44,18 +44,18 @@ impl InputQueues {
     }
 
     #[inline]
-    pub fn get(&self, queue: QueueId) -> &InputQueue {
+    pub(crate) fn get(&self, queue: QueueId) -> &InputQueue {
         &self.rings[queue.index()].queue
     }
 
     #[inline]
-    pub fn get_mut(&mut self, queue: QueueId) -> &mut InputQueue {
+    pub(crate) fn get_mut(&mut self, queue: QueueId) -> &mut InputQueue {
         &mut self.rings[queue.index()].queue
     }
 
     /// The packet at the head of a queue that is not empty.
     #[inline]
-    pub fn head(&self, queue: QueueId) -> QueuedPacket {
+    pub(crate) fn head(&self, queue: QueueId) -> QueuedPacket {
         let Ring { queue: InputQueue { head, .. }, slots } = &self.rings[queue.index()];
         if self.long.is_empty() { slots[*head as usize] } else { self.long[self.long_slot(queue, *head)] }
     }
@@ -66,7 +66,7 @@ impl InputQueues {
 
     /// Appends a packet; returns whether it is the only one.
     #[inline]
-    pub fn push(&mut self, queue: QueueId, packet: QueuedPacket) -> bool {
+    pub(crate) fn push(&mut self, queue: QueueId, packet: QueuedPacket) -> bool {
         let Ring { queue: state, slots } = &mut self.rings[queue.index()];
         let place = state.head + state.queued;
         let place = if place < self.capacity { place } else { place - self.capacity };
@@ -83,7 +83,7 @@ impl InputQueues {
 
     /// Takes the head out; returns whether there is another behind.
     #[inline]
-    pub fn pop(&mut self, queue: QueueId) -> bool {
+    pub(crate) fn pop(&mut self, queue: QueueId) -> bool {
         let capacity = self.capacity;
         let state = self.get_mut(queue);
         state.head = if state.head + 1 < capacity { state.head + 1 } else { 0 };

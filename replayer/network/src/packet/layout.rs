@@ -24,23 +24,23 @@ pub(super) struct RouterState {
 
 impl RouterState {
     #[inline]
-    pub fn queue(&self, index: QueueIndex) -> QueueId {
+    pub(crate) fn queue(&self, index: QueueIndex) -> QueueId {
         QueueId(self.first_queue.0 + index.0)
     }
 
     /// The number of a queue at the router.
     #[inline]
-    pub fn index(&self, queue: QueueId) -> QueueIndex {
+    pub(crate) fn index(&self, queue: QueueId) -> QueueIndex {
         QueueIndex(queue.0 - self.first_queue.0)
     }
 
     #[inline]
-    pub fn output(&self, port: PortIndex) -> OutputId {
+    pub(crate) fn output(&self, port: PortIndex) -> OutputId {
         OutputId(self.first_output.0 + port.0)
     }
 
     /// All its ports.
-    pub fn all_outputs(&self) -> impl Iterator<Item = OutputId> + use<> {
+    pub(crate) fn all_outputs(&self) -> impl Iterator<Item = OutputId> + use<> {
         (self.first_output.0..self.first_output.0 + self.outputs).map(OutputId)
     }
 }
@@ -63,7 +63,7 @@ pub(super) struct InputQueue {
 impl InputQueue {
     /// The origin of its packets.
     #[inline]
-    pub fn source(&self) -> Source {
+    pub(crate) fn source(&self) -> Source {
         let PackedSource { origin, port, channel } = self.source;
         match port.get() {
             Some(port) => Source::Channel { output: OutputId(origin), vc: OutputVc { port, channel } },
@@ -73,13 +73,13 @@ impl InputQueue {
 
     /// A port of its router.
     #[inline]
-    pub fn output(&self, port: PortIndex) -> OutputId {
+    pub(crate) fn output(&self, port: PortIndex) -> OutputId {
         OutputId(self.first_output.0 + port.0)
     }
 
     /// The number of a port at its router.
     #[inline]
-    pub fn port(&self, output: OutputId) -> PortIndex {
+    pub(crate) fn port(&self, output: OutputId) -> PortIndex {
         PortIndex(output.0 - self.first_output.0)
     }
 }
@@ -96,7 +96,7 @@ pub(super) enum Source {
 impl Source {
     /// The virtual channel by which packets arrive, unless they come from a host.
     #[inline]
-    pub fn arrival(self) -> Option<OutputVc> {
+    pub(crate) fn arrival(self) -> Option<OutputVc> {
         match self {
             Self::Channel { vc, .. } => Some(vc),
             Self::Host(_) => None,
@@ -144,7 +144,7 @@ pub(super) struct Output {
 impl Output {
     /// The queue at the end of a virtual channel, unless packets are consumed there.
     #[inline]
-    pub fn queue(&self, channel: ChannelIndex) -> Option<QueueId> {
+    pub(crate) fn queue(&self, channel: ChannelIndex) -> Option<QueueId> {
         self.first_queue.get().map(|first| QueueId(first.0 + channel.0))
     }
 }
@@ -171,7 +171,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub fn new(spec: &PacketSpec) -> Self {
+    pub(crate) fn new(spec: &PacketSpec) -> Self {
         let (graph, virtual_channels) = (&spec.graph, spec.virtual_channels());
         let mut routers = vec![RouterState::default(); graph.routers().count()];
         for from in graph.routers() {
@@ -210,7 +210,7 @@ impl Layout {
     }
 
     /// The link and its virtual channel by which packets come from a source, unless they come from a host.
-    pub fn link(&self, source: Source, graph: &RouterGraph) -> Option<(LinkId, ChannelIndex)> {
+    pub(crate) fn link(&self, source: Source, graph: &RouterGraph) -> Option<(LinkId, ChannelIndex)> {
         match source {
             Source::Channel { output, vc } => {
                 let port = graph.port(self.outputs[output.index()].router, vc.port);

@@ -47,7 +47,7 @@ impl LinkTiming {
 
     /// Cycles of the next packet. `remainder` is the remainder of the previous packets, in fractions of a cycle that
     /// depend on the link.
-    pub fn packet_cycles(&self, remainder: &mut u64) -> u64 {
+    pub(crate) fn packet_cycles(&self, remainder: &mut u64) -> u64 {
         let total = self.packet + *remainder;
         *remainder = total % self.denominator;
         total / self.denominator
@@ -89,7 +89,7 @@ impl LinkTimings {
     ///
     /// # Errors
     /// If a link that packets take is faster than the clock, or has no bandwidth.
-    pub fn of(graph: &RouterGraph, parameters: &PacketParameters) -> Result<Option<Self>, Unroutable> {
+    pub(crate) fn of(graph: &RouterGraph, parameters: &PacketParameters) -> Result<Option<Self>, Unroutable> {
         let links = graph.own_links();
         if links.is_empty() {
             return Ok(None);
@@ -109,18 +109,18 @@ impl LinkTimings {
     }
 
     /// The timing of a link.
-    pub fn get(&self, link: LinkId) -> &LinkTiming {
+    pub(crate) fn get(&self, link: LinkId) -> &LinkTiming {
         &self.0[link.index()]
     }
 
     /// The number of links.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
     /// The timing of all links that packets take, if it is the same, as fast as the clock, and channels have one
     /// direction only.
-    pub fn common(&self, graph: &RouterGraph) -> Option<LinkTiming> {
+    pub(crate) fn common(&self, graph: &RouterGraph) -> Option<LinkTiming> {
         let mut links: Vec<LinkId> = graph.links().collect();
         links.sort_unstable();
         let first = *self.get(*links.first()?);
@@ -129,7 +129,7 @@ impl LinkTimings {
     }
 
     /// Cycles that a packet takes a link, in the mean.
-    pub fn mean_packet(&self, link: LinkId) -> f64 {
+    pub(crate) fn mean_packet(&self, link: LinkId) -> f64 {
         self.get(link).mean_packet()
     }
 }

@@ -44,7 +44,7 @@ struct CableState {
 
 impl OutputQueues {
     /// Empty queues with room for `capacity` packets, which take `tail` cycles to leave; none if there is no room.
-    pub fn new(layout: &Layout, channels: u32, capacity: u32, tail: u64) -> Option<Self> {
+    pub(crate) fn new(layout: &Layout, channels: u32, capacity: u32, tail: u64) -> Option<Self> {
         if capacity == 0 {
             return None;
         }
@@ -65,12 +65,12 @@ impl OutputQueues {
     }
 
     /// Packets that a queue has room for.
-    pub fn room(&self, output: OutputId, channel: ChannelIndex) -> u32 {
+    pub(crate) fn room(&self, output: OutputId, channel: ChannelIndex) -> u32 {
         self.capacity - self.queues[(output.0 * self.channels + channel.0) as usize].taken
     }
 
     /// A packet comes through the crossbar.
-    pub fn push(&mut self, output: OutputId, channel: ChannelIndex, packet: PacketId) {
+    pub(crate) fn push(&mut self, output: OutputId, channel: ChannelIndex, packet: PacketId) {
         let queue = self.queue(output, channel);
         queue.waiting.push_back(packet);
         queue.taken += 1;
@@ -78,48 +78,48 @@ impl OutputQueues {
     }
 
     /// Looks at a port in this cycle: something came to its queues, its cable became free, or room appeared behind it.
-    pub fn activate(&mut self, output: OutputId) {
+    pub(crate) fn activate(&mut self, output: OutputId) {
         if !std::mem::replace(&mut self.cables[output.index()].is_active, true) {
             self.active.push(output);
         }
     }
 
     /// The cycle in which the next tail leaves; `u64::MAX` if there is none.
-    pub fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.tails.next()
     }
 
     /// The tails that have left at `now`, each to be [released](Self::release_tail) before they are
     /// [given back](Self::recycle).
-    pub fn take_tails(&mut self, now: u64) -> Vec<(OutputId, ChannelIndex)> {
+    pub(crate) fn take_tails(&mut self, now: u64) -> Vec<(OutputId, ChannelIndex)> {
         self.tails.take(now)
     }
 
     /// Gives back the memory of tails.
-    pub fn recycle(&mut self, tails: Vec<(OutputId, ChannelIndex)>) {
+    pub(crate) fn recycle(&mut self, tails: Vec<(OutputId, ChannelIndex)>) {
         self.tails.recycle(tails);
     }
 
     /// A tail has left the queue of a channel of a port.
-    pub fn release_tail(&mut self, output: OutputId, channel: ChannelIndex) {
+    pub(crate) fn release_tail(&mut self, output: OutputId, channel: ChannelIndex) {
         self.queue(output, channel).taken -= 1;
         self.set_idle(output);
     }
 
     /// The cable of a port becomes busy: with a packet of the port, or of another port that shares it.
-    pub fn set_busy(&mut self, output: OutputId) {
+    pub(crate) fn set_busy(&mut self, output: OutputId) {
         self.cables[output.index()].busy = true;
     }
 
     /// The cable of a port becomes idle.
-    pub fn set_idle(&mut self, output: OutputId) {
+    pub(crate) fn set_idle(&mut self, output: OutputId) {
         self.cables[output.index()].busy = false;
         self.activate(output);
     }
 
     /// A port that can forward a packet, with that packet and its channel: the first channel with room behind it, after
     /// the channel served last. `room` tells whether there is room behind a channel of a port.
-    pub fn forward(
+    pub(crate) fn forward(
         &mut self,
         now: u64,
         room: impl Fn(OutputId, ChannelIndex) -> bool,
@@ -132,7 +132,7 @@ impl OutputQueues {
     }
 
     /// The next port that can pass a packet on, with the channel.
-    pub fn ready(&mut self, room: impl Fn(OutputId, ChannelIndex) -> bool) -> Option<(OutputId, ChannelIndex)> {
+    pub(crate) fn ready(&mut self, room: impl Fn(OutputId, ChannelIndex) -> bool) -> Option<(OutputId, ChannelIndex)> {
         while let Some(output) = self.active.pop() {
             let (CableState { busy, served, .. }, channels) = (self.cables[output.index()], self.channels);
             self.cables[output.index()].is_active = false;
@@ -149,7 +149,7 @@ impl OutputQueues {
     }
 
     /// Takes out the packet that a channel of a port passes on.
-    pub fn pop(&mut self, output: OutputId, channel: ChannelIndex) -> Option<PacketId> {
+    pub(crate) fn pop(&mut self, output: OutputId, channel: ChannelIndex) -> Option<PacketId> {
         self.cables[output.index()].served = channel;
         self.queue(output, channel).waiting.pop_front()
     }

@@ -19,24 +19,24 @@ pub(super) struct Outputs {
 
 impl Outputs {
     /// These ports, idle, with `channels` virtual channels each.
-    pub fn new(ports: Vec<Output>, channels: u32) -> Self {
+    pub(crate) fn new(ports: Vec<Output>, channels: u32) -> Self {
         let rooms = ports.iter().flat_map(|port| std::iter::repeat_n(port.first_room, channels as usize - 1));
         Self { more_room: rooms.collect(), ports, channels }
     }
 
     #[inline]
-    pub fn get(&self, output: OutputId) -> &Output {
+    pub(crate) fn get(&self, output: OutputId) -> &Output {
         &self.ports[output.index()]
     }
 
     #[inline]
-    pub fn get_mut(&mut self, output: OutputId) -> &mut Output {
+    pub(crate) fn get_mut(&mut self, output: OutputId) -> &mut Output {
         &mut self.ports[output.index()]
     }
 
     /// Packets that the queue at the end of a virtual channel has room for.
     #[inline]
-    pub fn room(&self, output: OutputId, channel: ChannelIndex) -> u32 {
+    pub(crate) fn room(&self, output: OutputId, channel: ChannelIndex) -> u32 {
         match channel.0 {
             0 => self.get(output).first_room,
             _ => self.more_room[self.more(output, channel)],
@@ -45,7 +45,7 @@ impl Outputs {
 
     /// The room behind a virtual channel, to be changed.
     #[inline]
-    pub fn room_mut(&mut self, output: OutputId, channel: ChannelIndex) -> &mut u32 {
+    pub(crate) fn room_mut(&mut self, output: OutputId, channel: ChannelIndex) -> &mut u32 {
         match channel.0 {
             0 => &mut self.get_mut(output).first_room,
             _ => {
@@ -62,7 +62,7 @@ impl Outputs {
 
     /// Takes a place behind a virtual channel. Returns the queue, unless packets are consumed there.
     #[inline]
-    pub fn take_room(&mut self, output: OutputId, channel: ChannelIndex) -> Option<QueueId> {
+    pub(crate) fn take_room(&mut self, output: OutputId, channel: ChannelIndex) -> Option<QueueId> {
         let next = self.get(output).queue(channel)?;
         *self.room_mut(output, channel) -= 1;
         Some(next)

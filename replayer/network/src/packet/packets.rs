@@ -39,11 +39,11 @@ pub(super) struct Packets {
 }
 
 impl Packets {
-    pub fn new(state_words: usize) -> Self {
+    pub(crate) fn new(state_words: usize) -> Self {
         Self { records: Vec::new(), state_words, long_states: Vec::new(), free: Vec::new() }
     }
 
-    pub fn insert(&mut self, packet: Packet) -> PacketId {
+    pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
         if let Some(id) = self.free.pop() {
             self.records[id.index()].packet = packet;
             return id;
@@ -55,24 +55,24 @@ impl Packets {
         PacketId(self.records.len() as u32 - 1)
     }
 
-    pub fn remove(&mut self, id: PacketId) -> Packet {
+    pub(crate) fn remove(&mut self, id: PacketId) -> Packet {
         self.free.push(id);
         self.records[id.index()].packet
     }
 
     #[inline]
-    pub fn get(&self, id: PacketId) -> &Packet {
+    pub(crate) fn get(&self, id: PacketId) -> &Packet {
         &self.records[id.index()].packet
     }
 
     #[inline]
-    pub fn get_mut(&mut self, id: PacketId) -> &mut Packet {
+    pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.records[id.index()].packet
     }
 
     /// The state that the packet carries for the routing.
     #[inline]
-    pub fn state(&self, id: PacketId) -> &[i32] {
+    pub(crate) fn state(&self, id: PacketId) -> &[i32] {
         match self.records[id.index()].state.get(..self.state_words) {
             Some(state) => state,
             None => &self.long_states[id.index() * self.state_words..][..self.state_words],
@@ -80,7 +80,7 @@ impl Packets {
     }
 
     #[inline]
-    pub fn state_mut(&mut self, id: PacketId) -> &mut [i32] {
+    pub(crate) fn state_mut(&mut self, id: PacketId) -> &mut [i32] {
         match self.records[id.index()].state.get_mut(..self.state_words) {
             Some(state) => state,
             None => &mut self.long_states[id.index() * self.state_words..][..self.state_words],
@@ -88,7 +88,7 @@ impl Packets {
     }
 
     /// Lets a packet start at the router `from`.
-    pub fn depart(&mut self, id: PacketId, from: RouterId, routing: &impl Routing) {
+    pub(crate) fn depart(&mut self, id: PacketId, from: RouterId, routing: &impl Routing) {
         let header = self.get(id).header;
         routing.depart(from, &header, self.state_mut(id));
     }

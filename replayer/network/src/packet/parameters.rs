@@ -65,19 +65,19 @@ impl Default for PacketParameters {
 impl PacketParameters {
     /// The number of packets of a message of `bytes`: at least one, as there is a header to carry.
     #[must_use]
-    pub fn packets(&self, bytes: Bytes) -> u64 {
+    pub(crate) fn packets(&self, bytes: Bytes) -> u64 {
         bytes.0.div_ceil(self.payload()).max(1)
     }
 
     /// The size of a packet.
     #[must_use]
-    pub fn packet_bytes(&self) -> Bytes {
+    pub(crate) fn packet_bytes(&self) -> Bytes {
         self.phit.times(self.packet_phits.into())
     }
 
     /// Bytes of a message that a packet carries.
     #[must_use]
-    pub fn payload(&self) -> u64 {
+    pub(crate) fn payload(&self) -> u64 {
         self.phit.0 * u64::from(self.packet_phits - self.header_phits)
     }
 }

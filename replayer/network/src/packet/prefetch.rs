@@ -17,14 +17,14 @@ pub(super) struct Prefetch {
 
 impl Prefetch {
     /// For a network of this many ports.
-    pub fn new(ports: usize) -> Self {
+    pub(crate) fn new(ports: usize) -> Self {
         Self { is_large: ports >= LARGE }
     }
 
     /// Loads something of each place that a batch is about to use. No load waits for another one, unless the iterator makes
     /// it.
     #[inline]
-    pub fn load(self, loads: impl Iterator<Item = u32>) {
+    pub(crate) fn load(self, loads: impl Iterator<Item = u32>) {
         if self.is_large {
             std::hint::black_box(loads.fold(0, |all, load| all ^ load));
         }

@@ -52,14 +52,14 @@ pub(super) struct Progress {
 
 impl Progress {
     /// The delivery of the message, whose last packet is consumed now.
-    pub fn delivery(self, now: u64) -> Delivery {
+    pub(crate) fn delivery(self, now: u64) -> Delivery {
         let Self { message, created, injected, hops, .. } = self;
         Delivery { message, created, injected: injected.unwrap_or(now), at: now, hops }
     }
 }
 
 impl Sources {
-    pub fn new(hosts: usize, order: InjectionOrder) -> Self {
+    pub(crate) fn new(hosts: usize, order: InjectionOrder) -> Self {
         let following = match order {
             InjectionOrder::Fifo => None,
             InjectionOrder::RoundRobin => Some(FxHashMap::default()),
@@ -67,18 +67,18 @@ impl Sources {
         Self { messages: slab::Slab::new(), waiting: vec![VecDeque::new(); hosts], following }
     }
 
-    pub fn insert(&mut self, message: Message, created: u64) -> MessageId {
+    pub(crate) fn insert(&mut self, message: Message, created: u64) -> MessageId {
         let Message { packets, .. } = message;
         let progress = Progress { message, created, injected: None, unsent: packets, missing: packets, hops: 0 };
         MessageId(self.messages.insert(progress) as u32)
     }
 
-    pub fn get(&self, id: MessageId) -> &Progress {
+    pub(crate) fn get(&self, id: MessageId) -> &Progress {
         &self.messages[id.index()]
     }
 
     /// Lets the packets of a message be sent. Returns its host.
-    pub fn ready(&mut self, id: MessageId) -> HostId {
+    pub(crate) fn ready(&mut self, id: MessageId) -> HostId {
         let Message { from, connection, .. } = self.get(id).message;
         if let Some((following, connection)) = self.following.as_mut().zip(connection) {
             match following.entry(connection) {
@@ -96,7 +96,7 @@ impl Sources {
     }
 
     /// The message that the next packet of a host is from.
-    pub fn send(&mut self, host: HostId) -> Option<MessageId> {
+    pub(crate) fn send(&mut self, host: HostId) -> Option<MessageId> {
         let waiting = &mut self.waiting[host.index()];
         let id = *waiting.front()?;
         let progress = &mut self.messages[id.index()];
@@ -118,14 +118,14 @@ impl Sources {
     }
 
     /// A packet of a message left its host in cycle `at`.
-    pub fn leaves(&mut self, id: MessageId, at: u64) {
+    pub(crate) fn leaves(&mut self, id: MessageId, at: u64) {
         let first = self.messages[id.index()].injected.get_or_insert(at);
         *first = at.min(*first);
     }
 
     /// A packet of a message leaves its host, and another slab handles its arrival. Returns the message's number there,
     /// which is its tag. Removes the message with its last packet.
-    pub fn hand_over(&mut self, id: MessageId) -> MessageId {
+    pub(crate) fn hand_over(&mut self, id: MessageId) -> MessageId {
         let progress = &mut self.messages[id.index()];
         let outside = MessageId(progress.message.tag as u32);
         progress.missing -= 1;
@@ -136,7 +136,7 @@ impl Sources {
     }
 
     /// A packet of a message is consumed after `hops` channels. Returns the message if the packet was its last.
-    pub fn arrives(&mut self, id: MessageId, hops: u32) -> Option<Progress> {
+    pub(crate) fn arrives(&mut self, id: MessageId, hops: u32) -> Option<Progress> {
         let progress = &mut self.messages[id.index()];
         progress.hops = progress.hops.max(hops);
         progress.missing -= 1;

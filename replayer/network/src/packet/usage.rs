@@ -111,49 +111,49 @@ impl Usage {
 
     /// Packets that left their host.
     #[must_use]
-    pub fn injected(&self) -> u64 {
+    pub(crate) fn injected(&self) -> u64 {
         self.injected
     }
 
     /// Packets that reached the host that they were sent to.
     #[must_use]
-    pub fn consumed(&self) -> u64 {
+    pub(crate) fn consumed(&self) -> u64 {
         self.consumed
     }
 
     /// Channels that packets took, in all.
     #[must_use]
-    pub fn packet_hops(&self) -> u64 {
+    pub(crate) fn packet_hops(&self) -> u64 {
         self.packet_hops
     }
 
     /// Packets that took 0, 1, … channels.
     #[must_use]
-    pub fn hops(&self) -> &[u64] {
+    pub(crate) fn hops(&self) -> &[u64] {
         &self.hops
     }
 
     /// Channels that a packet took in the mean.
     #[must_use]
-    pub fn mean_hops(&self) -> f64 {
+    pub(crate) fn mean_hops(&self) -> f64 {
         let sum: f64 = (0_u32..).zip(&self.hops).map(|(hops, &packets)| f64::from(hops) * packets as f64).sum();
         sum / self.consumed.max(1) as f64
     }
 
     /// Cycles from when each packet left its host until it was consumed.
     #[must_use]
-    pub fn latencies(&self) -> &Histogram {
+    pub(crate) fn latencies(&self) -> &Histogram {
         &self.latencies
     }
 
     /// The sum of the [latencies](Self::latencies) of packets.
     #[must_use]
-    pub fn latency(&self) -> u64 {
+    pub(crate) fn latency(&self) -> u64 {
         self.latency
     }
 
     /// Counts for each virtual channel of each link.
-    pub fn channels(&self) -> impl Iterator<Item = ChannelUsage> + Clone {
+    pub(crate) fn channels(&self) -> impl Iterator<Item = ChannelUsage> + Clone {
         self.channels.iter().zip(&self.stays).filter_map(|(channel, &stays)| {
             let &Channel { link, channel, place } = channel.as_ref()?;
             Some(ChannelUsage { link, channel, packets: self.carried[place as usize], stays })
@@ -162,12 +162,12 @@ impl Usage {
 
     /// The counts of the same network before anything passes.
     #[must_use]
-    pub fn empty(&self) -> Self {
+    pub(crate) fn empty(&self) -> Self {
         Self::of(Arc::clone(&self.channels), self.virtual_channels, self.carried.len())
     }
 
     /// Adds the counts of another run of the same network.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.carried.iter_mut().zip(&other.carried).for_each(|(mine, theirs)| *mine += theirs);
         self.stays.iter_mut().zip(&other.stays).for_each(|(mine, theirs)| *mine += theirs);
         self.hops.resize(self.hops.len().max(other.hops.len()), 0);

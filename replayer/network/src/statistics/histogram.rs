@@ -48,7 +48,7 @@ impl Histogram {
     }
 
     /// Adds the counts of another histogram.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.bins.resize(self.bins.len().max(other.bins.len()), 0);
         for (bin, more) in self.bins.iter_mut().zip(&other.bins) {
             *bin += more;
@@ -65,7 +65,7 @@ impl Histogram {
 
     /// The least number, or the greatest of its bin, that at least this part of all are no greater than.
     #[must_use]
-    pub fn quantile(&self, part: f64) -> u64 {
+    pub(crate) fn quantile(&self, part: f64) -> u64 {
         let rank = (part * self.count as f64).ceil().max(1.0) as u64;
         let mut below = 0;
         let bin = self.bins.iter().position(|&bin| {

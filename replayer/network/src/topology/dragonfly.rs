@@ -189,7 +189,7 @@ impl Shape {
 
     /// The number of hosts.
     #[must_use]
-    pub fn hosts(&self) -> u32 {
+    pub(crate) fn hosts(&self) -> u32 {
         self.groups * self.chassis * self.blades * self.nodes
     }
 

@@ -54,7 +54,7 @@ impl Lattice {
 
     /// The kind of its edges.
     #[must_use]
-    pub fn edge(&self) -> Edge {
+    pub(crate) fn edge(&self) -> Edge {
         self.edge
     }
 
@@ -95,7 +95,7 @@ impl Lattice {
 
     /// Stores in `steps` the steps along each dimension, negative if downwards, of a shortest path from one place to
     /// another. If several are shortest, `ties` — any number — chooses: random numbers spread the load evenly.
-    pub fn displacement(&self, from: u32, to: u32, ties: u64, steps: &mut [i32]) {
+    pub(crate) fn displacement(&self, from: u32, to: u32, ties: u64, steps: &mut [i32]) {
         let (mut from, mut to) = (from, to);
         for (step, &size) in steps.iter_mut().zip(&self.sizes) {
             *step = (to % size) as i32 - (from % size) as i32;
@@ -105,7 +105,7 @@ impl Lattice {
     }
 
     /// Turns differences of coordinates into such steps.
-    pub fn shorten(&self, ties: u64, steps: &mut [i32]) {
+    pub(crate) fn shorten(&self, ties: u64, steps: &mut [i32]) {
         match self.edge {
             Edge::Open => {}
             Edge::Closed => {

@@ -60,7 +60,7 @@ pub struct NoRouters(pub String);
 impl RouterGraph {
     /// A graph of routers with these ports, and of these hosts.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         routers: impl IntoIterator<Item = Vec<Port>>,
         hosts: impl IntoIterator<Item = HostPort>,
         geometry: impl Geometry,
@@ -76,31 +76,31 @@ impl RouterGraph {
     }
 
     /// All routers.
-    pub fn routers(&self) -> impl Iterator<Item = RouterId> + Clone + use<> {
+    pub(crate) fn routers(&self) -> impl Iterator<Item = RouterId> + Clone + use<> {
         (0..self.first_port.len() as u32 - 1).map(RouterId)
     }
 
     /// The ports of a router.
     #[must_use]
-    pub fn ports(&self, router: RouterId) -> &[Port] {
+    pub(crate) fn ports(&self, router: RouterId) -> &[Port] {
         &self.ports[self.first_port[router.index()] as usize..self.first_port[router.index() + 1] as usize]
     }
 
     /// The ports of all routers, one router after another.
     #[must_use]
-    pub fn all_ports(&self) -> &[Port] {
+    pub(crate) fn all_ports(&self) -> &[Port] {
         &self.ports
     }
 
     /// A port of a router, if it is one that leads to a router.
     #[must_use]
-    pub fn port(&self, router: RouterId, port: PortIndex) -> Option<&Port> {
+    pub(crate) fn port(&self, router: RouterId, port: PortIndex) -> Option<&Port> {
         self.ports(router).get(port.index())
     }
 
     /// The attachment of each host.
     #[must_use]
-    pub fn hosts(&self) -> &[HostPort] {
+    pub(crate) fn hosts(&self) -> &[HostPort] {
         &self.hosts
     }
 
@@ -132,7 +132,7 @@ impl RouterGraph {
 
     /// The link by which a host reaches itself, if it has one.
     #[must_use]
-    pub fn loopback(&self, host: super::HostId) -> Option<LinkId> {
+    pub(crate) fn loopback(&self, host: super::HostId) -> Option<LinkId> {
         self.loopback.get(host.index()).copied().flatten()
     }
 
@@ -144,7 +144,7 @@ impl RouterGraph {
 
     /// The name of the family of networks in messages, such as `grid`.
     #[must_use]
-    pub fn family(&self) -> &'static str {
+    pub(crate) fn family(&self) -> &'static str {
         self.geometry.family()
     }
 }

@@ -118,7 +118,7 @@ impl Destinations {
     }
 
     /// Draws the destination of a message of `from`; none if the pattern has the message stay.
-    pub fn draw(&self, from: u32, random: &mut impl RngCore) -> Option<u32> {
+    pub(crate) fn draw(&self, from: u32, random: &mut impl RngCore) -> Option<u32> {
         let to = match self.pattern {
             Pattern::Uniform => self.other(from, random),
             Pattern::HotSpot if unit(random) < HOT_SPOT => 0,

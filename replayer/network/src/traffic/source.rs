@@ -19,7 +19,7 @@ pub(super) struct OpenLoop {
 
 impl OpenLoop {
     /// Every one of `hosts` offers a message in a cycle with this probability, above 0 and up to 1.
-    pub fn new(hosts: u32, probability: f64, random: &mut impl RngCore) -> Self {
+    pub(crate) fn new(hosts: u32, probability: f64, random: &mut impl RngCore) -> Self {
         let mut this = Self { hosts: hosts.into(), log_failure: (-probability).ln_1p(), trial: 0, next: (0, 0) };
         this.trial = this.failures(random);
         this.next = this.place();
@@ -27,7 +27,7 @@ impl OpenLoop {
     }
 
     /// The next offer: its cycle and host.
-    pub fn next(&self) -> (u64, u32) {
+    pub(crate) fn next(&self) -> (u64, u32) {
         self.next
     }
 
@@ -36,7 +36,7 @@ impl OpenLoop {
     }
 
     /// Goes on to the one after.
-    pub fn go_on(&mut self, random: &mut impl RngCore) {
+    pub(crate) fn go_on(&mut self, random: &mut impl RngCore) {
         self.trial = self.trial.saturating_add(1).saturating_add(self.failures(random));
         self.next = self.place();
     }
@@ -63,7 +63,7 @@ pub(super) struct Bursts {
 
 impl Bursts {
     /// The first one is in cycle 0.
-    pub fn new(hosts: u32, messages: u32) -> Self {
+    pub(crate) fn new(hosts: u32, messages: u32) -> Self {
         Self { hosts, messages, began: 0, next: Some(0), over: Vec::new() }
     }
 
@@ -85,7 +85,7 @@ pub(super) enum Offers {
 
 impl Offers {
     /// The cycle of the next offer, unless it depends on messages in transit.
-    pub fn next(&self) -> Option<u64> {
+    pub(crate) fn next(&self) -> Option<u64> {
         match self {
             Self::Steady(offers) => Some(offers.next().0),
             Self::Bursts(bursts) => bursts.next,
@@ -93,14 +93,14 @@ impl Offers {
     }
 
     /// Nothing is in transit at `now`.
-    pub fn drained(&mut self, now: u64) {
+    pub(crate) fn drained(&mut self, now: u64) {
         if let Self::Bursts(bursts) = self {
             bursts.drained(now);
         }
     }
 
     /// Consumes the offers of cycle `now`, and passes the host of each to `offer`.
-    pub fn take<R: RngCore>(&mut self, now: u64, random: &mut R, mut offer: impl FnMut(u32, &mut R)) {
+    pub(crate) fn take<R: RngCore>(&mut self, now: u64, random: &mut R, mut offer: impl FnMut(u32, &mut R)) {
         match self {
             Self::Steady(offers) => {
                 while offers.next().0 == now {

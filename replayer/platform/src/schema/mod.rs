@@ -26,7 +26,7 @@ pub use value::{NonNegative, OneOrMany};
 /// A whole file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct File {
+pub(crate) struct File {
     /// The edition of this schema that the file is written in: 1.
     pub schema: Spanned<u32>,
     pub hosts: HostsTable,
@@ -44,7 +44,7 @@ pub struct File {
 /// `[hosts]`
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct HostsTable {
+pub(crate) struct HostsTable {
     /// Number of hosts. Default: as many as the topology has, where that says it.
     pub count: Option<Spanned<u32>>,
     /// Ranks that a host has room for. Default: 1.
@@ -59,7 +59,7 @@ pub struct HostsTable {
 /// `[placement]`
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct PlacementTable {
+pub(crate) struct PlacementTable {
     /// Default: `"block"`.
     pub policy: Option<Spanned<PolicyName>>,
     /// For `"random"`. Default: 0.
@@ -71,7 +71,7 @@ pub struct PlacementTable {
 /// `[placement] policy`
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum PolicyName {
+pub(crate) enum PolicyName {
     /// Ranks fill a host before the next host is used.
     Block,
     /// Each host gets one rank, then each a second one, and so on.

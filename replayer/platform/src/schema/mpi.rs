@@ -80,7 +80,7 @@ pub struct OneSidedTable {
 }
 
 /// A detail of an implementation of one-sided communication, which only a preset can say.
-pub enum DetailOfPreset {}
+pub(crate) enum DetailOfPreset {}
 
 impl<'de> Deserialize<'de> for DetailOfPreset {
     fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {

@@ -23,7 +23,7 @@ pub enum OneOrMany<T> {
 pub struct NonNegative(pub f64);
 
 /// A factor in steps of message size.
-pub struct FactorSteps(pub Factor);
+pub(crate) struct FactorSteps(pub Factor);
 
 impl<'de> Deserialize<'de> for NonNegative {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -30,7 +30,7 @@ const ATTRIBUTES: Known = &[
 
 /// The topology of a cluster.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum ClusterTopology {
+pub(crate) enum ClusterTopology {
     Flat,
     Torus,
     FatTree,
@@ -45,14 +45,14 @@ const TOPOLOGIES: [(&str, ClusterTopology); 4] = [
 ];
 
 /// The topology of a cluster, if its names are valid.
-pub fn topology(cluster: &Element) -> Checked<ClusterTopology> {
+pub(crate) fn topology(cluster: &Element) -> Checked<ClusterTopology> {
     cluster.check_attributes(ATTRIBUTES)?;
     cluster.check_children(&["prop"])?;
     cluster.attribute("topology").map_or(Ok(ClusterTopology::Flat), |written| written.one_of(&TOPOLOGIES))
 }
 
 /// Reads a cluster that is the whole platform, or a topology as if it were.
-pub fn read(cluster: &Element, reading: &mut Reading) -> Checked<()> {
+pub(crate) fn read(cluster: &Element, reading: &mut Reading) -> Checked<()> {
     let topology = topology(cluster)?;
     hosts(cluster, reading)?;
     match topology {
@@ -86,7 +86,7 @@ fn hosts(cluster: &Element, reading: &mut Reading) -> Checked<()> {
 }
 
 /// The numbers of hosts, in ranges: `0-9,12` are eleven.
-pub fn ranges(radical: &Attribute) -> Checked<Vec<RangeInclusive<u32>>> {
+pub(crate) fn ranges(radical: &Attribute) -> Checked<Vec<RangeInclusive<u32>>> {
     let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
     for range in radical.split(',') {
         let number = |text: &str| {
@@ -109,7 +109,7 @@ pub fn ranges(radical: &Attribute) -> Checked<Vec<RangeInclusive<u32>>> {
 }
 
 /// The number of hosts in ranges of their numbers.
-pub fn count(ranges: &[RangeInclusive<u32>]) -> u64 {
+pub(crate) fn count(ranges: &[RangeInclusive<u32>]) -> u64 {
     ranges.iter().map(|range| u64::from(range.end() - range.start()) + 1).sum()
 }
 
@@ -132,7 +132,7 @@ fn star(cluster: &Element, reading: &mut Reading) -> Checked<()> {
 }
 
 /// Whether an optional link exists, because its bandwidth or latency is above 0.
-pub fn is_given(bandwidth: &Option<Attribute>, latency: &Option<Attribute>) -> Checked<bool> {
+pub(crate) fn is_given(bandwidth: &Option<Attribute>, latency: &Option<Attribute>) -> Checked<bool> {
     let quantity =
         |written: &Option<Attribute>, units| written.as_ref().map_or(Ok(0.0), |written| written.quantity(units));
     let (bandwidth, latency) = (quantity(bandwidth, &BANDWIDTH)?, quantity(latency, &TIME)?);
@@ -196,7 +196,7 @@ fn dragonfly(written: &Attribute, reading: &mut Reading) -> Checked<()> {
 }
 
 /// Whether both directions of the cluster's cables share their bandwidth, in the vocabulary of titr's own platforms.
-pub fn duplex(sharing: &Attribute) -> Checked<&'static str> {
+pub(crate) fn duplex(sharing: &Attribute) -> Checked<&'static str> {
     sharing.one_of(&[("SPLITDUPLEX", "full"), ("FULLDUPLEX", "full"), ("SHARED", "half"), ("FATPIPE", "half")])
 }
 

@@ -66,7 +66,7 @@ const OLD_NAMES: [(&str, &str); 9] = [
 ];
 
 /// Reads one `<config>`. An option that is given again keeps its first value, as in SimGrid.
-pub fn read(config: &Element, reading: &mut Reading) -> Checked<()> {
+pub(crate) fn read(config: &Element, reading: &mut Reading) -> Checked<()> {
     config.check_attributes(CONFIG)?;
     for prop in config.children() {
         if prop.name() != "prop" {

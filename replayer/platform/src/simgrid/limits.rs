@@ -12,7 +12,7 @@ const MOST_ATTRIBUTES: usize = 1000;
 const DEEPEST: usize = 500;
 
 /// Rejects a text that is beyond the limits. Malformed XML is left to the parser.
-pub fn check(source: &Source) -> Checked<()> {
+pub(crate) fn check(source: &Source) -> Checked<()> {
     let text = source.text();
     let (mut at, mut depth) = (0, 0_usize);
     while let Some(start) = text[at..].find('<').map(|found| at + found) {

@@ -59,7 +59,7 @@ struct Reading<'a> {
 }
 
 /// The contents of a SimGrid platform.
-pub struct SimGridPlatform {
+pub(crate) struct SimGridPlatform {
     /// Its tables.
     pub tables: Located,
     /// The rest.
@@ -68,7 +68,7 @@ pub struct SimGridPlatform {
 
 /// The contents of a SimGrid platform that tables do not say.
 #[derive(Default)]
-pub struct BesideTables {
+pub(crate) struct BesideTables {
     /// Its network, if that is no topology that tables describe.
     pub network: Option<Zones>,
     /// The parts of their speeds that hosts have by time, where these change.
@@ -80,12 +80,12 @@ pub struct BesideTables {
 }
 
 /// Whether the text of a platform is XML.
-pub fn is_xml(text: &str) -> bool {
+pub(crate) fn is_xml(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('<')
 }
 
 /// Reads the source's file. `build` makes a topology of the tables of a cluster.
-pub fn read(source: &Source, path: &Path, build: BuildTopology) -> Checked<SimGridPlatform> {
+pub(crate) fn read(source: &Source, path: &Path, build: BuildTopology) -> Checked<SimGridPlatform> {
     limits::check(source)?;
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let text = with_declaration_first(source.text());

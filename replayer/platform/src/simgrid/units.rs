@@ -17,7 +17,7 @@ const IN_WORDS: Prefixes = &[
 ];
 
 /// Bytes per second.
-pub const BANDWIDTH: Dimension = Dimension {
+pub(crate) const BANDWIDTH: Dimension = Dimension {
     name: "bandwidth",
     example: "125MBps or 1Gbps",
     units: &[("Bps", 1.0), ("bps", 0.125)],
@@ -27,7 +27,7 @@ pub const BANDWIDTH: Dimension = Dimension {
 };
 
 /// Seconds.
-pub const TIME: Dimension = Dimension {
+pub(crate) const TIME: Dimension = Dimension {
     name: "time",
     example: "50us",
     units: &[
@@ -47,7 +47,7 @@ pub const TIME: Dimension = Dimension {
 };
 
 /// Floating-point operations per second, or the unit of the trace's counts per second.
-pub const SPEED: Dimension = Dimension {
+pub(crate) const SPEED: Dimension = Dimension {
     name: "speed",
     example: "1Gf",
     units: &[("flops", 1.0), ("f", 1.0)],

@@ -10,7 +10,7 @@ use super::Site;
 /// `[topology.dragonfly]`
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DragonflyTable {
+pub(crate) struct DragonflyTable {
     groups: Spanned<u32>,
     /// Chassis in a group.
     chassis: Spanned<u32>,
@@ -30,7 +30,7 @@ pub struct DragonflyTable {
 }
 
 /// A dragonfly.
-pub fn dragonfly(table: &DragonflyTable, site: &Site) -> Checked<Box<dyn Topology>> {
+pub(crate) fn dragonfly(table: &DragonflyTable, site: &Site) -> Checked<Box<dyn Topology>> {
     let dragonfly = Dragonfly::new(shape(table, site)?, table.routing, site.cable()?);
     Ok(site.limited(dragonfly, Dragonfly::limited))
 }

@@ -18,7 +18,7 @@ const MAX_NODES_OF_SHORTEST: usize = 1 << 10;
 /// `[topology.explicit]`
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ExplicitTable {
+pub(crate) struct ExplicitTable {
     /// Names of the hosts.
     hosts: Spanned<Vec<Spanned<String>>>,
     /// Names of the routers. Default: there are none.
@@ -59,7 +59,7 @@ struct RouteTable {
 type Numbers<'w> = FxHashMap<&'w str, u32>;
 
 /// A network with individually specified links and routes.
-pub fn explicit(table: &ExplicitTable, site: &Site) -> Checked<Box<dyn Topology>> {
+pub(crate) fn explicit(table: &ExplicitTable, site: &Site) -> Checked<Box<dyn Topology>> {
     let source = site.source;
     if let Some(place) = &site.cable_key {
         let mistake = source.mistake(Some(place.clone()), "no link would be affected by this");

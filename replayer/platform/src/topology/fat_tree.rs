@@ -10,7 +10,7 @@ use super::Site;
 /// `[topology.fat-tree]`. The lists go from the hosts upwards and are of one length.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FatTreeTable {
+pub(crate) struct FatTreeTable {
     /// Levels of switches. Default: the length of the lists.
     levels: Option<Spanned<u32>>,
     /// Children of each switch.
@@ -25,7 +25,7 @@ pub struct FatTreeTable {
 }
 
 /// A fat-tree.
-pub fn fat_tree(table: &FatTreeTable, site: &Site) -> Checked<Box<dyn Topology>> {
+pub(crate) fn fat_tree(table: &FatTreeTable, site: &Site) -> Checked<Box<dyn Topology>> {
     let tree = FatTree::new(&stages(table, site)?, site.cable()?).routed(table.routing);
     Ok(site.limited(tree, FatTree::limited))
 }

@@ -10,23 +10,23 @@ use super::Site;
 /// `[topology.torus]`, `[topology.mesh]`, `[topology.twisted-torus]`
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct GridTable {
+pub(crate) struct GridTable {
     /// Hosts along each dimension. The first varies fastest in the numbering of hosts, and is routed first.
     dims: Spanned<Vec<u32>>,
 }
 
 /// A torus.
-pub fn torus(table: &GridTable, site: &Site) -> Checked<Box<dyn Topology>> {
+pub(crate) fn torus(table: &GridTable, site: &Site) -> Checked<Box<dyn Topology>> {
     grid(table, site, Grid::torus)
 }
 
 /// A mesh.
-pub fn mesh(table: &GridTable, site: &Site) -> Checked<Box<dyn Topology>> {
+pub(crate) fn mesh(table: &GridTable, site: &Site) -> Checked<Box<dyn Topology>> {
     grid(table, site, Grid::mesh)
 }
 
 /// A rectangular twisted torus.
-pub fn twisted_torus(table: &GridTable, site: &Site) -> Checked<Box<dyn Topology>> {
+pub(crate) fn twisted_torus(table: &GridTable, site: &Site) -> Checked<Box<dyn Topology>> {
     table.check(site)?;
     let dims = table.dims.get_ref().as_slice();
     let is_twistable = matches!(dims, [long, rest @ ..]

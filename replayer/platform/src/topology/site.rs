@@ -35,7 +35,7 @@ impl Site<'_> {
     ///
     /// # Errors
     /// If the platform does not say it.
-    pub fn cable(&self) -> Checked<Cable> {
+    pub(crate) fn cable(&self) -> Checked<Cable> {
         let missing = |key| self.source.mistake(Some(self.network.clone()), format!("missing key `{key}`"));
         self.cable.map_err(missing)
     }
@@ -44,7 +44,7 @@ impl Site<'_> {
     ///
     /// # Errors
     /// If it is 0 or too large.
-    pub fn within_max_hosts(&self, place: Place, sizes: &[u32]) -> Checked<u64> {
+    pub(crate) fn within_max_hosts(&self, place: Place, sizes: &[u32]) -> Checked<u64> {
         match sizes.iter().fold(1_u64, |hosts, &size| hosts.saturating_mul(u64::from(size))) {
             hosts @ 1..=MAX_HOSTS => Ok(hosts),
             hosts => {
@@ -57,7 +57,7 @@ impl Site<'_> {
     ///
     /// # Errors
     /// If there are too many.
-    pub fn within_max_cables(&self, place: Place, cables: u64) -> Checked<()> {
+    pub(crate) fn within_max_cables(&self, place: Place, cables: u64) -> Checked<()> {
         match cables {
             0..=MAX_CABLES => Ok(()),
             _ => {
@@ -68,7 +68,7 @@ impl Site<'_> {
     }
 
     /// The topology with the limiters that the platform has, if it has any.
-    pub fn limited<T: Topology + 'static>(&self, topology: T, limit: fn(T, f64) -> T) -> Box<dyn Topology> {
+    pub(crate) fn limited<T: Topology + 'static>(&self, topology: T, limit: fn(T, f64) -> T) -> Box<dyn Topology> {
         match self.limiter {
             Some(bandwidth) => Box::new(limit(topology, bandwidth)),
             None => Box::new(topology),

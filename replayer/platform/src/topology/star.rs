@@ -10,7 +10,7 @@ use super::Site;
 /// `[topology.star]`
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct StarTable {
+pub(crate) struct StarTable {
     /// A link that all messages between hosts cross. Default: none, a switch that forwards everything at once.
     backbone: Option<BackboneTable>,
 }
@@ -27,7 +27,7 @@ struct BackboneTable {
 }
 
 /// A star of as many hosts as the platform has.
-pub fn star(table: &StarTable, site: &Site) -> Checked<Box<dyn Topology>> {
+pub(crate) fn star(table: &StarTable, site: &Site) -> Checked<Box<dyn Topology>> {
     let Some(hosts) = site.hosts else {
         let mistake = site.source.mistake(Some(site.place.clone()), "a star does not say how many hosts are on it");
         return Err(mistake.with_help("write count = … under [hosts]"));

@@ -11,7 +11,7 @@ use super::Site;
 /// is a thin tree.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct XgftTable {
+pub(crate) struct XgftTable {
     /// Children of each switch, from the lowest level up.
     m: Spanned<Vec<u32>>,
     /// Parents of each host, and of each switch of the levels but the highest.
@@ -19,7 +19,7 @@ pub struct XgftTable {
 }
 
 /// An extended generalized fat-tree.
-pub fn xgft(table: &XgftTable, site: &Site) -> Checked<Box<dyn Topology>> {
+pub(crate) fn xgft(table: &XgftTable, site: &Site) -> Checked<Box<dyn Topology>> {
     let (m, w) = (table.m.get_ref(), table.w.get_ref());
     if w.len() != m.len() {
         return Err(site.source.wrong(&table.w, format!("{} numbers for {} levels", w.len(), m.len())));

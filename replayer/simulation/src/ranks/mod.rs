@@ -87,7 +87,7 @@ use titr_workload::Workload;
 type RequestTable = titr_common::program::RequestTable<OperationId>;
 
 /// All ranks of a simulated program.
-pub struct Ranks<'a, S, O> {
+pub(crate) struct Ranks<'a, S, O> {
     programs: Programs<S>,
     /// The main thread of each rank, and the others.
     threads: Vec<Thread>,
@@ -101,7 +101,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     ///
     /// # Errors
     /// If there are fewer cores than ranks.
-    pub fn new(
+    pub(crate) fn new(
         workload: Workload<S>,
         cores: Vec<Core>,
         mpi: &'a Mpi,
@@ -138,7 +138,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
 
     /// Chooses which collectives are the messages that an extended trace has of them.
     #[must_use]
-    pub fn as_recorded(mut self, recorded: Recorded) -> Self {
+    pub(crate) fn with_recorded(mut self, recorded: Recorded) -> Self {
         if recorded == Recorded::All {
             self.programs.want_messages_of_nonblocking();
         }
@@ -149,7 +149,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     /// Also finds fault with amounts of data that do not fit each other: of the members of a collective, and of an access
     /// and the window that it is to.
     #[must_use]
-    pub fn comparing_amounts(mut self, compared: bool) -> Self {
+    pub(crate) fn comparing_amounts(mut self, compared: bool) -> Self {
         if compared {
             self.library.communicators.compare_amounts();
         }
@@ -158,7 +158,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
 
     /// Chooses the storage that holds files.
     #[must_use]
-    pub fn with_storage(mut self, storage: Storage) -> Self {
+    pub(crate) fn with_storage(mut self, storage: Storage) -> Self {
         self.library.files.lie_on(storage);
         self
     }
@@ -167,7 +167,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     ///
     /// # Errors
     /// If the trace cannot be read or is invalid.
-    pub fn run(&mut self, network: &mut (impl Network + ?Sized)) -> Result<(), ReplayError> {
+    pub(crate) fn run(&mut self, network: &mut (impl Network + ?Sized)) -> Result<(), ReplayError> {
         while let Some(waiter) = self.library.scheduler.next() {
             if let Some(rank) = self.awaits_progress(waiter) {
                 self.library.deferred.defer(rank, Task::Step(waiter));
@@ -217,14 +217,14 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
 
     /// When somebody, or the storage, next goes on without the network's doing; `None`: never.
     #[must_use]
-    pub fn next_event(&self) -> Option<Time> {
+    pub(crate) fn next_event(&self) -> Option<Time> {
         let Library { scheduler, files, .. } = &self.library;
         let timer = scheduler.next_timer();
         if files.is_idle() { timer } else { timer.into_iter().chain(files.next_event()).min() }
     }
 
     /// Moves on to `now`, when the network delivered `transfers`.
-    pub fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
+    pub(crate) fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
         let Library { exchange, files, observer, .. } = &mut self.library;
         observer.reached(now);
         for transfer in delivered.drain(..) {
@@ -247,24 +247,24 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
 
     /// Whether all ranks have come to the end of their programs.
     #[must_use]
-    pub fn all_finished(&self) -> bool {
+    pub(crate) fn all_finished(&self) -> bool {
         self.finished == self.threads.len()
     }
 
     /// When the last rank came to where it is.
     #[must_use]
-    pub fn finish(&self) -> Time {
+    pub(crate) fn finish(&self) -> Time {
         self.threads.iter().map(|thread| thread.clock.time).max().unwrap_or_default()
     }
 
     /// How many events were replayed.
     #[must_use]
-    pub fn events(&self) -> u64 {
+    pub(crate) fn events(&self) -> u64 {
         self.threads.iter().map(|thread| thread.events).sum()
     }
 
     /// The observer, with all that it has heard.
-    pub fn into_observer(self) -> O {
+    pub(crate) fn into_observer(self) -> O {
         self.library.observer
     }
 }

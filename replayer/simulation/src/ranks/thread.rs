@@ -243,7 +243,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     ///
     /// # Errors
     /// If the trace cannot be read.
-    pub fn begin_threads(&mut self) -> Result<bool, ReplayError> {
+    pub(crate) fn begin_threads(&mut self) -> Result<bool, ReplayError> {
         let begun = self.programs.bring_threads_forward(&self.library.requests)?;
         self.library.warnings.brought_forward += begun;
         self.resume();

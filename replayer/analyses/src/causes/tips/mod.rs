@@ -107,7 +107,7 @@ enum Turn {
 
 impl<L: WaitListener> Tips<L> {
     /// The chains of a world of `ranks` ranks, which have no segment yet.
-    pub fn new(ranks: u32, listener: L) -> Self {
+    pub(crate) fn new(ranks: u32, listener: L) -> Self {
         let mut tree = Causes::default();
         let main = |rank| {
             let (rank, place) = (Rank(rank), PlaceId::default());
@@ -120,7 +120,7 @@ impl<L: WaitListener> Tips<L> {
     }
 
     /// The chain of the thread that is the last to end, and when that is.
-    pub fn longest(&self) -> (Time, SegmentSums) {
+    pub(crate) fn longest(&self) -> (Time, SegmentSums) {
         // The first of several causes counts.
         let Some(last) = self.waiters[0].iter().rev().flatten().max_by_key(|thread| thread.at) else {
             return Default::default();

@@ -53,7 +53,7 @@ pub(super) const SIMGRID: OutputFormat = OutputFormat {
 };
 
 /// The name of the index.
-pub const INDEX: &str = "index.txt";
+pub(crate) const INDEX: &str = "index.txt";
 
 /// Number of events of a rank that are translated before the next rank's turn.
 const TURN: usize = 1 << 10;
@@ -76,7 +76,7 @@ pub struct Written {
 impl Written {
     /// A sentence for each kind of difference in SimGrid.
     #[must_use]
-    pub fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<String> {
         let mut all = self.torn.clone();
         all.extend(self.differences.sentences(translation::LONGEST));
         all

@@ -7,7 +7,7 @@ use crate::topology::LinkId;
 impl MaxMinSolver {
     /// Takes all messages of a flow out, so that it or the links that it takes can be defined anew. Returns how many these are. The
     /// rates must have been solved, and no level may be shared.
-    pub fn take_out(&mut self, flow: FlowId) -> u32 {
+    pub(crate) fn take_out(&mut self, flow: FlowId) -> u32 {
         let under_way = self.flows[flow.index()].count;
         if under_way > 0 {
             self.withdraw(flow, under_way);
@@ -16,14 +16,14 @@ impl MaxMinSolver {
     }
 
     /// Puts messages of a flow back that were taken out.
-    pub fn put_back(&mut self, flow: FlowId, messages: u32) {
+    pub(crate) fn put_back(&mut self, flow: FlowId, messages: u32) {
         if messages > 0 {
             self.insert(flow, messages);
         }
     }
 
     /// Gives a link another capacity. All flows that take it must have been taken out, and be defined anew before they are put back.
-    pub fn set_capacity(&mut self, link: LinkId, capacity: f64) {
+    pub(crate) fn set_capacity(&mut self, link: LinkId, capacity: f64) {
         let state = &mut self.links[link.index()];
         debug_assert!(state.flows.is_empty(), "flows take the link");
         *state = Constraint { touched: state.touched, ..Constraint::new(capacity) };

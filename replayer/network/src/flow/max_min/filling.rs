@@ -80,7 +80,7 @@ const FEW: usize = 24;
 
 impl Filling {
     /// Forgets the last filling.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.touched.clear();
         self.rising.clear();
         self.elements.clear();
@@ -88,7 +88,7 @@ impl Filling {
     }
 
     /// Raises all flows. `flows_on` calls its argument with the index of each flow of this filling that takes a link.
-    pub fn fill(&mut self, flows_on: impl Fn(LinkId, &mut dyn FnMut(u32))) {
+    pub(crate) fn fill(&mut self, flows_on: impl Fn(LinkId, &mut dyn FnMut(u32))) {
         let first = first_of_few(&mut self.touched);
         if let Some((level, number)) = first
             && level < self.lowest_bound
@@ -221,14 +221,14 @@ fn first_of_few(touched: &mut [LinkState]) -> Option<(f64, u32)> {
 
 impl LinkState {
     /// A link that flows of the filling take, none so far.
-    pub fn new(link: LinkId, capacity: f64, shared: f64) -> Self {
+    pub(crate) fn new(link: LinkId, capacity: f64, shared: f64) -> Self {
         let (free, full, full_at, highest) = (0.0, 0.0, 0.0, 0.0);
         let (rising, invalid, limited, slope, total_slope) = (0, 0, 0, 0.0, 0.0);
         Self { link, rising, invalid, limited, capacity, shared, total_slope, free, slope, full, full_at, highest }
     }
 
     /// The flows of the filling that take it begin to rise, and `all` says whether no others take it.
-    pub fn begin(&mut self, all: bool) {
+    pub(crate) fn begin(&mut self, all: bool) {
         // Exactly zero when all of it is used: rounding errors must not add up.
         self.free = if all { self.capacity } else { self.shared };
         (self.rising, self.slope) = (self.invalid, self.total_slope);
@@ -244,7 +244,7 @@ impl LinkState {
 
 impl RisingFlow {
     /// A flow with this bound and these elements, about to rise.
-    pub fn new(flow: FlowId, bound: f64, elements: Range<u32>) -> Self {
+    pub(crate) fn new(flow: FlowId, bound: f64, elements: Range<u32>) -> Self {
         Self { flow, has_stopped: false, elements, bound, level: 0.0, bottleneck: None }
     }
 }

@@ -41,11 +41,11 @@ use crate::topology::LinkId;
 
 /// A flow, numbered by the caller. Numbers are small and used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FlowId(pub u32);
+pub(crate) struct FlowId(pub u32);
 
 /// The demand of a flow.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Demand {
+pub(crate) struct Demand {
     /// The greatest rate that it can have; positive.
     pub bound: f64,
     /// The sharing penalty: the higher, the less the flow gets where it shares; positive.
@@ -56,7 +56,7 @@ pub struct Demand {
 
 /// Links, the flows on them, and their rates.
 #[derive(Debug)]
-pub struct MaxMinSolver {
+pub(crate) struct MaxMinSolver {
     links: Vec<Constraint>,
     flows: Vec<Variable>,
     /// Flows that came since the rates were last solved.
@@ -73,7 +73,7 @@ pub struct MaxMinSolver {
 
 /// The pace at which a flow gets on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pace {
+pub(crate) enum Pace {
     /// This rate, until the flow is reported again.
     Rate(f64),
     /// This multiple of the [shared level](MaxMinSolver::shared_level), at any time, until the flow is reported again.
@@ -134,7 +134,7 @@ const TOLERANCE: f64 = 1e-9;
 impl MaxMinSolver {
     /// Links of these capacities, no flows.
     #[must_use]
-    pub fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
         Self {
             links: capacities.into_iter().map(Constraint::new).collect(),
             flows: Vec::new(),
@@ -148,7 +148,7 @@ impl MaxMinSolver {
     }
 
     /// Defines the demand of `flow`, which must not have messages in transit.
-    pub fn define(&mut self, flow: FlowId, demand: &Demand) {
+    pub(crate) fn define(&mut self, flow: FlowId, demand: &Demand) {
         if self.flows.len() <= flow.index() {
             self.flows.resize_with(flow.index() + 1, Variable::default);
         }
@@ -164,7 +164,7 @@ impl MaxMinSolver {
 
     /// Changes the bound of a flow's rate, whether the flow is in transit or not. The rates must have been solved.
     /// Costs O(route), independent of the number of messages that the flow stands for.
-    pub fn set_bound(&mut self, flow: FlowId, bound: f64) {
+    pub(crate) fn set_bound(&mut self, flow: FlowId, bound: f64) {
         let under_way = self.flows[flow.index()].count;
         if under_way > 0 {
             self.withdraw(flow, under_way);
@@ -180,12 +180,12 @@ impl MaxMinSolver {
     }
 
     /// Lets one more message of `flow` start. Its rate means nothing until the rates are solved.
-    pub fn enter(&mut self, flow: FlowId) {
+    pub(crate) fn enter(&mut self, flow: FlowId) {
         self.insert(flow, 1);
     }
 
     /// Lets a message of `flow` end. With the last, the number of the flow is free again.
-    pub fn leave(&mut self, flow: FlowId) {
+    pub(crate) fn leave(&mut self, flow: FlowId) {
         self.withdraw(flow, 1);
     }
 
@@ -271,19 +271,19 @@ impl MaxMinSolver {
 
     /// The pace of a flow that has entered, as last solved.
     #[must_use]
-    pub fn pace(&self, flow: FlowId) -> Pace {
+    pub(crate) fn pace(&self, flow: FlowId) -> Pace {
         let known = &self.flows[flow.index()];
         if self.is_member(flow) { Pace::Shared(known.inverse_penalty) } else { Pace::Rate(known.rate()) }
     }
 
     /// The level of the flows whose pace is [`Pace::Shared`].
     #[must_use]
-    pub fn shared_level(&self) -> f64 {
+    pub(crate) fn shared_level(&self) -> f64 {
         self.shared.map_or(0.0, |shared| shared.level)
     }
 
     /// Makes the rates max-min fair again, and appends to `changed` the flows whose pace is another now.
-    pub fn solve(&mut self, changed: &mut Vec<FlowId>) {
+    pub(crate) fn solve(&mut self, changed: &mut Vec<FlowId>) {
         if self.arrived.is_empty() && self.freed.is_empty() {
             return;
         }

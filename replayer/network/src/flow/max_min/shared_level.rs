@@ -130,7 +130,7 @@ impl MaxMinSolver {
     }
 
     /// Gives each member the rate that it has, which is right if the rates have been solved, and returns their link.
-    pub fn write_down_shared_level(&mut self, changed: &mut Vec<FlowId>) -> Option<LinkId> {
+    pub(crate) fn write_down_shared_level(&mut self, changed: &mut Vec<FlowId>) -> Option<LinkId> {
         let shared = self.shared.take()?;
         for place in 0..self.links[shared.link.index()].flows.len() {
             let (member, _) = self.links[shared.link.index()].flows[place];

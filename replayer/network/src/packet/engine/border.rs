@@ -47,20 +47,20 @@ pub(super) struct Crossing {
 
 impl Border {
     /// Around these routers, in a network whose tails take `tail` cycles to leave.
-    pub fn around(routers: Range<u32>, tail: u64) -> Self {
+    pub(crate) fn around(routers: Range<u32>, tail: u64) -> Self {
         Self { routers, credits: DelayLine::new(tail), mail: Mail::default() }
     }
 
     /// Whether a router is inside.
     #[inline]
-    pub fn has(&self, router: RouterId) -> bool {
+    pub(crate) fn has(&self, router: RouterId) -> bool {
         self.routers.contains(&router.0)
     }
 }
 
 impl Mail {
     /// Clears the events that were carried over.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.headers.clear();
         self.states.clear();
         self.credits.clear();

@@ -62,7 +62,7 @@ struct Job<R> {
 
 impl<R: Routing> SlabEngine<R> {
     /// An idle network with equal links, divided into a slab of at least one router for each thread.
-    pub fn new(spec: &PacketSpec, routing: &R, threads: usize) -> Self {
+    pub(crate) fn new(spec: &PacketSpec, routing: &R, threads: usize) -> Self {
         let routers = spec.graph.routers().count();
         let count = threads.clamp(1, routers.max(1));
         let Delays { tail, .. } = Delays::of(spec);

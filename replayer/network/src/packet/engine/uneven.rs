@@ -85,7 +85,7 @@ pub(super) struct Candidate {
 
 impl Uneven {
     /// The links of an idle network.
-    pub fn new(spec: &PacketSpec, timings: &LinkTimings, layout: &Layout) -> Self {
+    pub(crate) fn new(spec: &PacketSpec, timings: &LinkTimings, layout: &Layout) -> Self {
         let mut number = vec![None; timings.len()];
         let mut media: Vec<Medium> = Vec::new();
         let mut medium = vec![Optional::none(); layout.outputs.len()];
@@ -120,12 +120,12 @@ impl Uneven {
     }
 
     /// The cycle of the next event; `u64::MAX` if there is none.
-    pub fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.calendar.peek().map_or(u64::MAX, |Reverse((at, _))| *at)
     }
 
     /// Takes out an event that is due at `now`.
-    pub fn take(&mut self, now: u64) -> Option<Event> {
+    pub(crate) fn take(&mut self, now: u64) -> Option<Event> {
         if self.next() > now {
             return None;
         }
@@ -133,7 +133,7 @@ impl Uneven {
     }
 
     /// Puts an event into the calendar.
-    pub fn at(&mut self, cycle: u64, event: Event) {
+    pub(crate) fn at(&mut self, cycle: u64, event: Event) {
         self.calendar.push(Reverse((cycle, event)));
     }
 
@@ -143,7 +143,14 @@ impl Uneven {
 
     /// Whether a packet that arrived at a queue at `since` has to wait before it takes a port; if so, its router is
     /// visited again later.
-    pub fn holds_back(&mut self, router: RouterId, queue: QueueId, output: OutputId, since: u64, now: u64) -> bool {
+    pub(crate) fn holds_back(
+        &mut self,
+        router: RouterId,
+        queue: QueueId,
+        output: OutputId,
+        since: u64,
+        now: u64,
+    ) -> bool {
         let at_hosts = self.packet_phits - 1;
         let leaves = self.of(output).map_or(at_hosts, |medium| medium.timing.span);
         let ready = since + self.arrival_span[queue.index()].saturating_sub(leaves);
@@ -155,7 +162,7 @@ impl Uneven {
 
     /// Gives a channel its link at `now`. Returns the cycle until which no channel of the link is idle, and the cycle
     /// in which the header is in the next queue.
-    pub fn occupy(&mut self, output: OutputId, now: u64, mut set_busy: impl FnMut(OutputId)) -> (u64, u64) {
+    pub(crate) fn occupy(&mut self, output: OutputId, now: u64, mut set_busy: impl FnMut(OutputId)) -> (u64, u64) {
         let router_delay = self.router_delay;
         let Some(Medium { timing, remainder, channels, .. }) = self.of(output) else { return (now, now) };
         channels.iter().for_each(|&output| set_busy(output));
@@ -164,22 +171,22 @@ impl Uneven {
 
     /// The cycle in which the tail of a packet has gone through a crossbar, which it enters at `now`: its last phit has come
     /// by then.
-    pub fn crossed(&self, queue: QueueId, since: u64, now: u64) -> u64 {
+    pub(crate) fn crossed(&self, queue: QueueId, since: u64, now: u64) -> u64 {
         (now + self.packet_phits).max(since + self.arrival_span[queue.index()] + 1)
     }
 
     /// The channels of the link of a port.
-    pub fn channels(&self, output: OutputId) -> &[OutputId] {
+    pub(crate) fn channels(&self, output: OutputId) -> &[OutputId] {
         self.medium[output.index()].get().map_or(&[], |id| &self.media[id.index()].channels)
     }
 
     /// Whether a port shares its link with others.
-    pub fn is_shared(&self, output: OutputId) -> bool {
+    pub(crate) fn is_shared(&self, output: OutputId) -> bool {
         self.medium[output.index()].get().is_some_and(|id| self.media[id.index()].channels.len() > 1)
     }
 
     /// Enters a packet for a link in this cycle.
-    pub fn enter(&mut self, candidate: Candidate) {
+    pub(crate) fn enter(&mut self, candidate: Candidate) {
         let Some(id) = self.medium[candidate.output.index()].get() else { return };
         let medium = &mut self.media[id.index()];
         let Some(place) = medium.channels.iter().position(|&output| output == candidate.output) else { return };
@@ -193,7 +200,7 @@ impl Uneven {
     }
 
     /// Takes out a packet that passes its link in this cycle.
-    pub fn pop(&mut self) -> Option<Candidate> {
+    pub(crate) fn pop(&mut self) -> Option<Candidate> {
         let medium = &mut self.media[self.asked.pop()?.index()];
         let (after, winner) = medium.best.take()?;
         medium.served = (medium.served + 1 + after) % medium.channels.len();

@@ -15,7 +15,7 @@ use crate::packet::{Arbitration, Delivery, InjectionOrder, Message, PacketParame
 use crate::topology::{ChannelIndex, Header, LinkId, OutputVc, PortIndex, RouterId, Routing};
 
 /// A network, the cycle that it is in, and all that is in it.
-pub struct Reference<'a, R> {
+pub(crate) struct Reference<'a, R> {
     spec: &'a PacketSpec,
     routing: &'a R,
     layout: Layout,
@@ -91,7 +91,7 @@ fn elapse<T: Copy>(pending: &mut Vec<(u64, T)>) -> Vec<T> {
 }
 
 impl<'a, R: Routing> Reference<'a, R> {
-    pub fn new(spec: &'a PacketSpec, routing: &'a R) -> Self {
+    pub(crate) fn new(spec: &'a PacketSpec, routing: &'a R) -> Self {
         let layout = Layout::new(spec);
         let hosts = spec.graph.hosts().len();
         let served = |output: &Output| layout.routers[output.router.index()].index(output.served);
@@ -127,7 +127,7 @@ impl<'a, R: Routing> Reference<'a, R> {
     }
 
     /// Offers a message in the current cycle.
-    pub fn offer(&mut self, message: Message) {
+    pub(crate) fn offer(&mut self, message: Message) {
         let Message { packets, .. } = message;
         let progress =
             Progress { message, created: self.now, injected: None, unsent: packets, missing: packets, hops: 0 };
@@ -137,12 +137,12 @@ impl<'a, R: Routing> Reference<'a, R> {
     }
 
     /// Whether anything is left to do.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.messages.iter().all(|progress| progress.missing == 0)
     }
 
     /// Goes to the next cycle and lives through it.
-    pub fn tick(&mut self, delivered: &mut Vec<Delivery>) {
+    pub(crate) fn tick(&mut self, delivered: &mut Vec<Delivery>) {
         self.now += 1;
         self.cross();
         for packet in elapse(&mut self.landing) {

@@ -189,7 +189,7 @@ impl RoutingOptions {
 impl RoutingName {
     /// The names of all registered routings.
     #[must_use]
-    pub fn all() -> &'static [&'static str] {
+    pub(crate) fn all() -> &'static [&'static str] {
         RoutingFunction::names()
     }
 }

@@ -30,7 +30,7 @@ struct Dependencies {
 
 impl Layers {
     /// Adds a route, and returns the number of its layer.
-    pub fn add(&mut self, route: &[ChannelId]) -> u32 {
+    pub(crate) fn add(&mut self, route: &[ChannelId]) -> u32 {
         let mut layer = 0;
         loop {
             if layer == self.layers.len() {
@@ -46,12 +46,12 @@ impl Layers {
     }
 
     /// The number of layers, at least one.
-    pub fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         self.layers.len().max(1) as u32
     }
 
     /// The channels of a cycle that the routes have if they are not distributed over layers; none if they have no cycle.
-    pub fn cycle(&self) -> &[ChannelId] {
+    pub(crate) fn cycle(&self) -> &[ChannelId] {
         &self.cycle
     }
 }

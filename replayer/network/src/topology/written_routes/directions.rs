@@ -42,7 +42,7 @@ pub(super) struct Channels {
 }
 
 impl Channels {
-    pub fn of(routes: &AllRoutes) -> Self {
+    pub(crate) fn of(routes: &AllRoutes) -> Self {
         Self::one_each(routes).unwrap_or_else(|| Self::by_places(routes))
     }
 
@@ -123,13 +123,16 @@ impl Channels {
     }
 
     /// The channels that the route between each two hosts takes. Those from a host to itself are empty.
-    pub fn routes<'a>(&'a self, routes: &'a AllRoutes) -> impl Iterator<Item = (HostId, HostId, &'a [ChannelId])> {
+    pub(crate) fn routes<'a>(
+        &'a self,
+        routes: &'a AllRoutes,
+    ) -> impl Iterator<Item = (HostId, HostId, &'a [ChannelId])> {
         let route = |ends: &[usize]| &self.hops[ends[0]..ends[1]];
         super::pairs(self.hosts).zip(routes.first.windows(2).map(route)).map(|((from, to), route)| (from, to, route))
     }
 
     /// Finds fault with channels that begin where they end, and with routes that pass a place twice.
-    pub fn check<T: Topology + ?Sized>(&self, topology: &T, routes: &AllRoutes) -> Result<(), NoRouters> {
+    pub(crate) fn check<T: Topology + ?Sized>(&self, topology: &T, routes: &AllRoutes) -> Result<(), NoRouters> {
         if let Some(channel) = self.all.iter().find(|channel| channel.begin == channel.end) {
             return Err(NoRouters(format!(
                 "by its routes, `{}` begins where it ends: packets pass no link both at a host and on their way through the \

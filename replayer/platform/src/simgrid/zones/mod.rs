@@ -99,7 +99,7 @@ struct Reader<'a, 'r, 's> {
 
 /// Reads the zones of a platform, and the parts of their speeds that hosts have by time. If there are several zones that are in no
 /// other, nothing leads from one to another.
-pub fn read<'a>(
+pub(crate) fn read<'a>(
     platform: &Element<'a>,
     outermost: &[Element<'a>],
     build: BuildTopology,

@@ -54,7 +54,7 @@ const DISTRIBUTIONS: [&str; 10] =
 impl<'a> Profile<'a> {
     /// The profile of a file that an attribute names. As in SimGrid, a file is looked for in the working directory first, and
     /// then beside the platform.
-    pub fn of_file(name: &Attribute, reading: &mut Reading) -> Checked<Self> {
+    pub(crate) fn of_file(name: &Attribute, reading: &mut Reading) -> Checked<Self> {
         let beside = reading.path.parent().unwrap_or(Path::new("")).join(name.value);
         let here = Path::new(name.value);
         let path = if here.exists() { here } else { &beside };
@@ -67,7 +67,7 @@ impl<'a> Profile<'a> {
     }
 
     /// The profile that a `<trace>` is or names.
-    pub fn of_trace(trace: &Element<'a>, reading: &mut Reading) -> Checked<Self> {
+    pub(crate) fn of_trace(trace: &Element<'a>, reading: &mut Reading) -> Checked<Self> {
         if let Some(file) = trace.attribute("file") {
             return Self::of_file(&file, reading);
         }
@@ -127,25 +127,25 @@ impl<'a> Profile<'a> {
     }
 
     /// The quantity by time, where it is `initial` before the first date.
-    pub fn function(&self, initial: f64) -> Result<StepFunction, NoStepFunction> {
+    pub(crate) fn function(&self, initial: f64) -> Result<StepFunction, NoStepFunction> {
         let steps: Vec<_> = self.steps.iter().map(|&(at, value, _)| (at, value)).collect();
         StepFunction::new(initial, &steps, self.period)
     }
 
     /// A mistake in the last line that is for an instant.
-    pub fn wrong_at(&self, at: Time, message: impl Into<String>) -> Mistake {
+    pub(crate) fn wrong_at(&self, at: Time, message: impl Into<String>) -> Mistake {
         let line = self.steps.iter().rfind(|(time, ..)| *time == at);
         self.origin.wrong(&line.map_or_else(|| self.origin.whole(), |(.., place)| place.clone()), message)
     }
 
     /// A mistake in the first line with a value.
-    pub fn wrong_value(&self, value: f64, message: impl Into<String>) -> Mistake {
+    pub(crate) fn wrong_value(&self, value: f64, message: impl Into<String>) -> Mistake {
         let line = self.steps.iter().find(|&&(_, other, _)| other == value);
         self.origin.wrong(&line.map_or_else(|| self.origin.whole(), |(.., place)| place.clone()), message)
     }
 
     /// Whether some line has this value.
-    pub fn has(&self, value: f64) -> bool {
+    pub(crate) fn has(&self, value: f64) -> bool {
         self.steps.iter().any(|&(_, other, _)| other == value)
     }
 }

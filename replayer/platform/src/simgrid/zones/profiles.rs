@@ -59,7 +59,7 @@ struct Connected<'a> {
 
 impl<'a> Profiles<'a> {
     /// Connects the profiles that attributes of an element name.
-    pub fn connect_files(
+    pub(crate) fn connect_files(
         &mut self,
         element: &Element<'a>,
         name: &str,

@@ -41,6 +41,7 @@ fn trace() -> TempDir {
         mpi,
         config,
         untraced_ranks: Vec::new(),
+        combined: None,
         per_rank,
     };
     manifest.write(directory.path()).unwrap();

@@ -6,6 +6,7 @@ mod advise;
 mod bad_input;
 mod changing_platforms;
 mod check;
+mod combine;
 mod convert;
 mod extended;
 mod gather;

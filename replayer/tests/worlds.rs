@@ -25,7 +25,9 @@ fn world(folder: &Folder, name: &str, ranks: &[&str], encounters: &[Encounter]) 
     let size = ranks.len() as u32;
     let (titr, mode, config) = (VERSION, Mode::Ti, Default::default());
     let (command, mpi, untraced_ranks, per_rank) = (vec![name.to_owned()], "MPI".to_owned(), Vec::new(), Vec::new());
-    Manifest { titr, mode, ranks: size, untraced_ranks, command, mpi, config, per_rank }.write(&path).unwrap();
+    Manifest { titr, mode, ranks: size, untraced_ranks, combined: None, command, mpi, config, per_rank }
+        .write(&path)
+        .unwrap();
     for (rank, lines) in (0..).zip(ranks) {
         let text: String = lines.lines().map(|line| format!("{rank} {}\n", line.trim())).collect();
         let mut stream = StreamWriter::create(&path, Rank(rank), 3).unwrap();

@@ -34,7 +34,7 @@ const LAYERS: &str = "\
 | `replayer/workload` | `common` | `prefetch` `window` `computation` `regions` |
 | `replayer/hypotheses` | `common` `replayer/document` | `selection` `position` `rewriting` `keys` `machine_change` `message_filter` `kind` `machine` `computation` `messages` `hypotheses` `change` |
 | `replayer/call-sites` | `common` | `function` `code` `names` |
-| `replayer/formats` | `common` `replayer/timeline` `replayer/workload` | `input` `output` `timeline` |
+| `replayer/formats` | `common` `replayer/timeline` `replayer/workload` | `input` `output` `timeline` `combine` |
 | `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` | `stopwatch` `parallel` `normalisation` `warnings` `observe` `ranks` `profile` `replay` `result` `traffic` `triggered` `dry_run` `deadlock_causes` `simulation` |
 | `replayer/analyses` | `common` `replayer/document` `replayer/network` `replayer/network-traces` `replayer/platform` `replayer/hypotheses` `replayer/timeline` `replayer/simulation` | (`causes` `critical_path` `matrix` `wait_states` `findings` `analysis`) `link_history` `timeline` `network_trace` `machine_changes` `sensitivities` `analysed_simulation` `steady` `diff` `advise` |
 | `replayer/calibration` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `robust` `measurements` `programs` `segments` `eager` `compute` `topology` `fit` `cluster` `residuals` `picture` `report` `calibration` `output` |
@@ -47,7 +47,7 @@ const LAYERS: &str = "\
 | `tracer/papi-sys` |  |  |
 | `tracer/config` | `common` | `launched` `part` `pattern` `value` |
 | `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `nap` `descriptors` `stderr` `launched` `termination` `host` `process_time` `local_ranks` `never_called` `sanitizers` `ranks` `directory` `sink` `counter` `call_sites` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
-| `tracer/launcher` | `common` `tracer/config` | `elf` `library` `preload` `sanitizer` `privilege` `program` `options` `witness` |
+| `tracer/launcher` | `common` `tracer/config` | `elf` `library` `preload` `sanitizer` `privilege` `program` `options` `witness` `repeat` |
 | `tracer/reenact` | `common` `replayer/workload` `replayer/hypotheses` `wrappers/mpi` | `pace` `calls` `tags` `feasible` `communicators` `requests` `options` `reenactment` `report` |
 | `tracer/calibrate` | `common` `wrappers/mpi` `replayer/calibration` | `options` `pattern` `order` `plan` |
 ";

@@ -190,6 +190,7 @@ fn run(config: &Config, ranks: u32, mpi: &str) -> Manifest {
         },
         ranks,
         untraced_ranks: Vec::new(),
+        combined: None,
         command: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
         mpi: mpi.to_owned(),
         config: config.effective().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),

@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::combined::Combined;
 use super::directory;
 use super::encounter::Encounter;
 pub use super::ended::{Ended, Signal};
@@ -48,6 +49,9 @@ pub struct Manifest {
     /// The settings of the tracer in effect, by the name of their variable.
     #[serde(default)]
     pub config: BTreeMap<String, String>,
+    /// The runs that the trace is combined from; `None` if one run recorded it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub combined: Option<Combined>,
     /// The entry of each rank, in the order of ranks.
     #[serde(default)]
     pub per_rank: Vec<RankEntry>,
@@ -210,6 +214,7 @@ impl Manifest {
             mpi: String::new(),
             config: BTreeMap::new(),
             untraced_ranks: Vec::new(),
+            combined: None,
             per_rank: (0..ranks).map(entry).collect(),
         }
     }

@@ -28,9 +28,19 @@ impl Folder {
         let (command, mpi) = (vec!["./ring".to_owned()], "some MPI".to_owned());
         let (config, per_rank) = Default::default();
         std::fs::create_dir_all(self.path(directory)).unwrap();
-        Manifest { titr: VERSION, mode: Mode::Ti, ranks, command, mpi, config, untraced_ranks: Vec::new(), per_rank }
-            .write(&self.path(directory))
-            .unwrap();
+        Manifest {
+            titr: VERSION,
+            mode: Mode::Ti,
+            ranks,
+            command,
+            mpi,
+            config,
+            untraced_ranks: Vec::new(),
+            combined: None,
+            per_rank,
+        }
+        .write(&self.path(directory))
+        .unwrap();
     }
 
     /// What these ranks write.

@@ -4,6 +4,7 @@
 
 mod advise;
 mod calibrate;
+mod combine;
 mod convert;
 mod diff;
 mod gather;
@@ -48,6 +49,7 @@ use titr_common::event::Rank;
 use titr_common::output::{Claims, Clash};
 use titr_common::terminal::{self, Escaped, say};
 use titr_common::trace::{Trace, TraceError};
+use titr_formats::combine::CombineError;
 use titr_formats::output::ConvertError;
 use titr_hypotheses::HypothesesError;
 use titr_network_traces::{NetworkTraceError, NoTriggers};
@@ -76,6 +78,8 @@ enum Failure {
     Hypotheses(#[from] HypothesesError),
     #[error(transparent)]
     Convert(#[from] ConvertError),
+    #[error(transparent)]
+    Combine(#[from] CombineError),
     #[error(transparent)]
     Traffic(#[from] TrafficError),
     #[error(transparent)]

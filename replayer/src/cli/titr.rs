@@ -17,8 +17,8 @@ use titr_simulation::Follower;
 
 use super::meter::Meter;
 use super::{
-    Failure, Out, TraceArgs, advise, arguments, calibrate, claims, convert, diff, gather, generate, manual, replay,
-    run, schedule, schema, traffic, trigger, triggers, vary,
+    Failure, Out, TraceArgs, advise, arguments, calibrate, claims, combine, convert, diff, gather, generate, manual,
+    replay, run, schedule, schema, traffic, trigger, triggers, vary,
 };
 use crate::inspect::{Inventory, TraceInfo, Verdict, check, recorded_part, uncounted};
 
@@ -29,6 +29,7 @@ Examples:
   titr check traces/
   titr cat traces/ --rank 5 | head
   titr gather node1/ node2/ --output traces.tar
+  titr combine run-1/ run-2/ run-3/ --output traces
   titr convert --to simgrid traces/ -o for-simgrid
   titr diff before.json after.json
   titr advise --platform cluster.toml traces/
@@ -83,6 +84,7 @@ enum Command {
     },
     Advise(advise::AdviseArgs),
     Calibrate(calibrate::CalibrateArgs),
+    Combine(combine::CombineArgs),
     Completions(manual::CompletionsArgs),
     Convert(convert::ConvertArgs),
     Diff(diff::DiffArgs),
@@ -113,6 +115,7 @@ pub(super) fn run_command(name: &str, words: Vec<OsString>) -> ExitCode {
         Command::Cat { rank, partial, names, trace } => cat(trace, *rank, *partial, *names, out),
         Command::Advise(args) => advise::advise(args, out),
         Command::Calibrate(args) => calibrate::calibrate(args, out),
+        Command::Combine(args) => combine::combine(args),
         Command::Completions(args) => manual::completions(args, TitrArgs::command(), out),
         Command::Convert(args) => convert::convert(args),
         Command::Diff(args) => diff::diff(args, out),
@@ -202,6 +205,9 @@ fn origin(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
     });
     for (counter, ranks) in tally(counters) {
         row(out, "counter", &format!("{counter}: {ranks} {}", plural(ranks, "rank", "ranks")))?;
+    }
+    if let Some(combined) = &manifest.combined {
+        row(out, "combined", &combined.to_string())?;
     }
     Ok(())
 }

@@ -1,0 +1,107 @@
+//! Combines recordings of several runs of one program into one trace.
+//!
+//! A machine disturbs computation differently in every run, but a deterministic program communicates in the same way.
+//! The ranks' streams are therefore read in [lock step](lock_step), call by call. Each volume of computation between two
+//! calls is chosen among the volumes of all runs. Everything else, such as failed tests and probes and call sites, is
+//! that of the first run, whose stream is read a second time for that purpose: memory does not grow with the trace.
+
+mod error;
+mod lock_step;
+mod rewrite;
+
+use std::fs;
+use std::path::Path;
+
+use titr_common::event::Rank;
+use titr_common::output::{OutputDirectory, named};
+use titr_common::trace::combined::{Combined, CombinedBy, RepeatedComputation};
+use titr_common::trace::manifest::{Mode, RankEntry};
+use titr_common::trace::{Manifest, RankWriter, Trace, unfinished};
+
+pub use error::{CombineError, RecordedCall};
+use lock_step::LockStep;
+use rewrite::Rewriter;
+
+/// A recording of a run, and the name that it was given.
+pub type NamedTrace<'n> = (&'n Path, Trace);
+
+/// Sums over the volumes between two calls, for the deviation of a volume.
+#[derive(Clone, Copy, Debug, Default)]
+struct VolumeSums {
+    means: f64,
+    deviations: f64,
+}
+
+/// Writes the combination of `runs` into `output`, a directory that is missing or empty, and returns its description.
+///
+/// # Errors
+/// If the runs differ in communication, cannot be read, or the directory cannot be written.
+pub fn combine(runs: &[NamedTrace<'_>], by: CombinedBy, output: &Path) -> Result<Combined, CombineError> {
+    let Some(((_, first), others)) = runs.split_first().filter(|(_, others)| !others.is_empty()) else {
+        return Err(CombineError::TooFew);
+    };
+    comparable(runs)?;
+    // Rejects an output that is occupied before the runs are read; removed again if it did not exist.
+    drop(OutputDirectory::create(output)?);
+    let place = unfinished(output);
+    let directory = OutputDirectory::create(&place)?;
+    let mut manifest = first.manifest().cloned().unwrap_or_else(|| Manifest::of_unknown_origin(first.ranks()));
+    let (mut sums, mut per_rank) = (VolumeSums::default(), Vec::new());
+    for entry in &mut manifest.per_rank {
+        per_rank.push(combine_rank(runs, by, &place, entry, &mut sums)?);
+    }
+    let deviation = if sums.means > 0.0 { sums.deviations / sums.means } else { 0.0 };
+    let combined = Combined::new(by, others.len() as u32 + 1, deviation, per_rank);
+    manifest.combined = Some(combined.clone());
+    manifest.write(&place).map_err(|error| named(&place, error))?;
+    fs::rename(&place, output).map_err(|error| named(output, error))?;
+    directory.finish();
+    Ok(combined)
+}
+
+/// Checks what the manifests of the runs must have in common.
+fn comparable(runs: &[NamedTrace<'_>]) -> Result<(), CombineError> {
+    let Some(((first_path, first), others)) = runs.split_first() else { return Ok(()) };
+    for (path, run) in runs {
+        if run.manifest().is_some_and(|manifest| manifest.mode == Mode::Extended) {
+            return Err(CombineError::Extended { path: path.into() });
+        }
+    }
+    for (path, run) in others {
+        let paths = || (first_path.into(), path.into());
+        if run.ranks() != first.ranks() {
+            return Err(CombineError::Ranks { paths: paths(), ranks: (first.ranks(), run.ranks()) });
+        }
+        let entries = |run: &Trace| run.manifest().map_or(Vec::new(), |manifest| manifest.per_rank.clone());
+        for (one, other) in entries(first).iter().zip(&entries(run)) {
+            let counters = [one, other].map(|entry| format!("{} ({})", entry.counter.kind, entry.counter.unit));
+            let [one_counter, other_counter] = counters;
+            if one_counter != other_counter {
+                let counters = (one_counter, other_counter);
+                return Err(CombineError::Counters { rank: Rank(one.rank), paths: paths(), counters });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes one rank's stream, and the facts about the stream into `entry`.
+fn combine_rank(
+    runs: &[NamedTrace<'_>],
+    by: CombinedBy,
+    directory: &Path,
+    entry: &mut RankEntry,
+    sums: &mut VolumeSums,
+) -> Result<RepeatedComputation, CombineError> {
+    let failed = |error| named(directory, error);
+    let rank = Rank(entry.rank);
+    let mut lock_step = LockStep::new(runs, rank)?;
+    let Some((_, first)) = runs.first() else { return Err(CombineError::TooFew) };
+    let writer = RankWriter::create(directory, rank).map_err(failed)?;
+    let mut rewriter = Rewriter::new(first.stream(rank)?, writer, directory);
+    while lock_step.advance()? {
+        rewriter.copy(&lock_step.choose(by, sums))?;
+    }
+    *entry = rewriter.finish().finish(entry.clone()).map_err(failed)?;
+    Ok(lock_step.computation())
+}

@@ -1,0 +1,85 @@
+//! `titr combine`: recordings of several runs, on the command line.
+
+use std::fs;
+
+use crate::support::command::{Folder, TITR};
+use titr_common::trace::Manifest;
+use titr_common::trace::combined::CombinedBy;
+
+/// Traces of the runs in `run-1`, `run-2` …, from the text of each rank.
+fn runs(runs: &[&[&str]]) -> Folder {
+    let folder = Folder::new();
+    for (number, ranks) in (1..).zip(runs) {
+        folder.trace(ranks);
+        fs::rename(folder.path().join("traces"), folder.path().join(format!("run-{number}"))).unwrap();
+    }
+    folder
+}
+
+fn combined(folder: &Folder, by: CombinedBy) -> String {
+    let arguments = ["combine", "run-1", "run-2", "run-3", "-o", by.name(), "--by", by.name()];
+    let printed = folder.run(TITR, &arguments);
+    assert!(printed.ends_with("[0]"), "{printed}");
+    folder.run(TITR, &["cat", by.name()])
+}
+
+#[test]
+fn each_volume_is_the_least_or_the_median() {
+    let run = |volumes: [u32; 2]| {
+        let [first, second] = volumes;
+        format!("0 init\n0 compute {first}\n0 barrier\n0 compute {second}\n0 finalize\n")
+    };
+    let texts = [[30, 200], [10, 900], [20, 100]].map(run);
+    let [one, two, three] = texts.each_ref().map(|text| [text.as_str()]);
+    let folder = runs(&[&one, &two, &three]);
+    assert_eq!(combined(&folder, CombinedBy::Least), run([10, 100]) + "[0]");
+    assert_eq!(combined(&folder, CombinedBy::Median), run([20, 200]) + "[0]");
+    let manifest = Manifest::read(&folder.path().join("least")).unwrap();
+    let combined = manifest.combined.unwrap();
+    assert_eq!(combined.runs, 3);
+    assert_eq!(combined.per_rank[0].totals.iter().map(|total| total.0).collect::<Vec<_>>(), [230.0, 910.0, 120.0]);
+    insta::assert_snapshot!(folder.run(TITR, &["info", "least"]));
+}
+
+/// The runs poll differently often, and the first run computes nothing where another does.
+#[test]
+fn polling_is_that_of_the_first_run() {
+    let first = "0 init\n0 irecv 0 7 8 6 1\n0 compute 10\n0 test -\n0 compute 30\n0 test -\n0 send 0 7 8\n\
+                 0 waitall\n0 finalize\n";
+    let second = "0 init\n0 irecv 0 7 8 6 1\n0 compute 20\n0 send 0 7 8\n0 compute 5\n0 waitall\n0 finalize\n";
+    let folder = runs(&[&[first], &[second], &[second]]);
+    insta::assert_snapshot!(combined(&folder, CombinedBy::Least) + &combined(&folder, CombinedBy::Median));
+}
+
+#[test]
+fn identical_runs_give_an_identical_trace() {
+    let text = "0 init\n0 compute 10\n0 barrier\n0 compute 2.5\n0 finalize\n";
+    let folder = runs(&[&[text], &[text], &[text]]);
+    assert_eq!(combined(&folder, CombinedBy::Median), folder.run(TITR, &["cat", "run-1"]));
+    let stream = |trace: &str| Manifest::read(&folder.path().join(trace)).unwrap().per_rank[0].events;
+    assert_eq!(stream("median"), stream("run-1"));
+}
+
+#[test]
+fn runs_that_do_not_go_together_are_refused() {
+    let text = "0 init\n0 compute 10\n0 send 0 7 8\n0 finalize\n";
+    let others: [&[&str]; 4] = [
+        &["0 init\n0 send 0 7 16\n0 finalize\n"],
+        &["0 init\n0 compute 10\n0 send 0 7 8\n"],
+        &[text, "1 init\n1 finalize\n"],
+        &[text],
+    ];
+    let mut said = String::new();
+    for other in others {
+        let folder = runs(&[&[text], other]);
+        said += &format!("{}\n", folder.run(TITR, &["combine", "run-1", "run-2", "-o", "both"]));
+        assert_eq!(folder.path().join("both").exists(), other == [text]);
+        assert!(!folder.path().join("both.unfinished").exists());
+    }
+    let folder = runs(&[&[text], &[text]]);
+    for arguments in [["run-1", "run-1", "both"], ["run-1", "run-2", "run-1"], ["run-1", "run-9", "both"]] {
+        let [one, other, output] = arguments;
+        said += &format!("{}\n", folder.run(TITR, &["combine", one, other, "-o", output]));
+    }
+    insta::assert_snapshot!(said);
+}

@@ -11,6 +11,7 @@ mod options;
 mod preload;
 mod privilege;
 mod program;
+mod repeat;
 mod sanitizer;
 mod witness;
 
@@ -38,12 +39,13 @@ enum Error {
     Program(#[from] program::ProgramError),
     #[error(transparent)]
     Config(#[from] ConfigError),
+    #[error(transparent)]
+    Repeat(#[from] repeat::RepeatError),
     #[error("cannot start {0}: {1}")]
     Start(String, std::io::Error),
 }
 
 fn main() -> ExitCode {
-    // Comes back only when it could not become the program.
     let options = Options::try_parse().unwrap_or_else(|error| {
         if error.use_stderr() {
             say(format_args!("{}", error.render().to_string().trim_end()));
@@ -51,7 +53,17 @@ fn main() -> ExitCode {
         }
         error.exit()
     });
-    let Err(error) = start(&options);
+    let error = match options.repeat {
+        Some(runs) => match repeat::repeat(&options, runs) {
+            Ok(status) => return status,
+            Err(error) => error.into(),
+        },
+        // Comes back only when it could not become the program.
+        None => {
+            let Err(error) = start(&options);
+            error
+        }
+    };
     say(format_args!("titrace: {error}"));
     ExitCode::FAILURE
 }
@@ -63,7 +75,7 @@ fn start(options: &Options) -> Result<std::convert::Infallible, Error> {
     let program = Program::find(name)?;
     let library = Library::find(options.library.as_deref())?;
     let loaded = program.check(&library)?;
-    if program.is_launcher() {
+    if program.is_launcher() && !options.repeated {
         say(format_args!(
             "titrace: {0} starts the ranks, and may not hand the tracer on to those on other hosts: put titrace after it, \
              as in `{0} -np 64 titrace PROGRAM`",

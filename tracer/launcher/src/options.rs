@@ -52,6 +52,16 @@ pub(crate) struct Options {
     /// The tracer library [default: libtitrace.so beside titrace, or in ../lib from there].
     #[arg(long, value_name = "FILE")]
     pub library: Option<PathBuf>,
+    /// Runs the program this number of times, and combines the recordings into one trace; before mpirun, as in
+    /// `titrace --repeat 3 mpirun -np 64 ./lu.B.64`. The single runs stay in DIRECTORY-runs.
+    #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(2..))]
+    pub repeat: Option<u32>,
+    /// The choice of each volume of computation among the runs: least or median [default: least].
+    #[arg(long, value_name = "CHOICE", requires = "repeat", value_parser = ["least", "median"])]
+    pub by: Option<String>,
+    /// Marks a run that `--repeat` starts.
+    #[arg(long, hide = true)]
+    pub repeated: bool,
     /// The MPI program, found as a shell finds it, and its arguments.
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,

@@ -121,7 +121,7 @@ impl Event {
     /// Whether a program that waits by polling makes any number of such events: a test or a probe in vain, and what lies
     /// between two of them.
     #[must_use]
-    pub(crate) fn is_polling(&self) -> bool {
+    pub fn is_polling(&self) -> bool {
         matches!(
             self,
             Self::Test(_, None) | Self::Iprobe(_, false) | Self::Compute(_) | Self::Annotation(Annotation::Call(_))

@@ -45,9 +45,10 @@ const LAYERS: &str = "\
 | `wrappers` |  | `loaded` `library` `relocations` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` `caller` `stack` `unwinding` `in_progress` `callbacks` `bypasses` `containment` (`functions` `call`) |
 | `wrappers/mpi` | `common` `wrappers` | `function` `error` `call` `library` `room` `status` `communicator` `request` `message` `persistent` `collective` `data` |
 | `tracer/papi-sys` |  |  |
-| `tracer/config` | `common` | `launched` `part` `pattern` `value` |
+| `tracer/config` | `common` | `emulation` `launched` `part` `pattern` `value` |
+| `tracer/emulation` | `tracer/config` | `qemu` |
 | `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `nap` `descriptors` `stderr` `launched` `termination` `host` `process_time` `local_ranks` `never_called` `sanitizers` `ranks` `directory` `sink` `counter` `call_sites` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
-| `tracer/launcher` | `common` `tracer/config` | `elf` `library` `preload` `sanitizer` `privilege` `program` `options` `witness` `repeat` |
+| `tracer/launcher` | `common` `tracer/config` | `elf` `library` `preload` `sanitizer` `privilege` `program` `emulator` `options` `witness` `repeat` |
 | `tracer/reenact` | `common` `replayer/workload` `replayer/hypotheses` `wrappers/mpi` | `pace` `calls` `tags` `feasible` `communicators` `requests` `options` `reenactment` `report` |
 | `tracer/calibrate` | `common` `wrappers/mpi` `replayer/calibration` | `options` `pattern` `order` `plan` |
 ";
@@ -301,10 +302,11 @@ fn text_is_printed_escaped() {
 }
 
 /// Where C is called or calls; nothing else may be `unsafe`.
-const UNSAFE: [&str; 6] = [
+const UNSAFE: [&str; 7] = [
     "wrappers/",
     "tracer/src/",
     "tracer/papi-sys/",
+    "tracer/emulation/",
     "tracer/launcher/src/witness.rs",
     "replayer/memory/",
     "replayer/network-c/src/interface.rs",

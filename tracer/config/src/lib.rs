@@ -3,6 +3,7 @@
 //! A mistake in a setting would be noticed only after the run whose trace it spoilt, so nothing is guessed: an invalid
 //! value or an unknown variable is an error.
 
+pub mod emulation;
 pub mod launched;
 mod part;
 mod pattern;
@@ -89,6 +90,8 @@ pub enum CounterChoice {
     Perf,
     /// The thread's CPU time, times a stated rate.
     Cpu,
+    /// Instructions, counted by an emulator that executes the program.
+    Emulated,
 }
 
 /// The threads whose computation is counted.
@@ -324,7 +327,7 @@ mod tests {
     #[test]
     fn a_wrong_value_is_named_with_its_variable_and_what_is_accepted() {
         let message = read(&[("TITRACE_COUNTER", "tsc")]).unwrap_err().to_string();
-        assert_eq!(message, "TITRACE_COUNTER=tsc: expected auto, papi, perf or cpu");
+        assert_eq!(message, "TITRACE_COUNTER=tsc: expected auto, papi, perf, cpu or emulated");
         for (variable, value) in [
             ("TITRACE_DIR", ""),
             ("TITRACE_GATHER", "1"),

@@ -9,7 +9,7 @@ use titr_common::units::{Bytes, Quantity, Seconds, Speed};
 use super::{ConfigError, CountedThreads, CounterChoice, Gathering, Mode, Pattern, Verbosity};
 
 /// Descriptions of the accepted values, for error messages.
-pub(super) const COUNTERS: &str = "auto, papi, perf or cpu";
+pub(super) const COUNTERS: &str = "auto, papi, perf, cpu or emulated";
 pub(super) const MODES: &str = "ti or extended";
 pub(super) const RATES: &str = "instructions per second of CPU time, such as 1e9, 800 Minstr/s or 2.5 Ginstr/s";
 pub(super) const THREADS: &str = "calling or sum";
@@ -53,6 +53,7 @@ impl fmt::Display for CounterChoice {
             Self::Papi => "papi",
             Self::Perf => "perf",
             Self::Cpu => "cpu",
+            Self::Emulated => "emulated",
         })
     }
 }
@@ -97,8 +98,8 @@ pub(super) fn mode(text: &str) -> Option<Mode> {
 }
 
 pub(super) fn counter(text: &str) -> Option<CounterChoice> {
-    use CounterChoice::{Auto, Cpu, Papi, Perf};
-    [Auto, Papi, Perf, Cpu].into_iter().find(|choice| choice.to_string() == text)
+    use CounterChoice::{Auto, Cpu, Emulated, Papi, Perf};
+    [Auto, Papi, Perf, Cpu, Emulated].into_iter().find(|choice| choice.to_string() == text)
 }
 
 pub(super) fn rate(text: &str) -> Option<f64> {

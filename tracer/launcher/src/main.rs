@@ -6,6 +6,7 @@
 //! ```
 
 mod elf;
+mod emulator;
 mod library;
 mod options;
 mod preload;
@@ -22,8 +23,9 @@ use std::process::{Command, ExitCode};
 use clap::Parser;
 use thiserror::Error;
 use titr_common::terminal::say;
-use titr_config::{Config, ConfigError};
+use titr_config::{Config, ConfigError, CounterChoice};
 
+use emulator::{Emulator, EmulatorError};
 use library::Library;
 use options::Options;
 use preload::preload;
@@ -37,6 +39,8 @@ enum Error {
     Library(#[from] library::LibraryError),
     #[error(transparent)]
     Program(#[from] program::ProgramError),
+    #[error(transparent)]
+    Emulator(#[from] EmulatorError),
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
@@ -83,7 +87,9 @@ fn start(options: &Options) -> Result<std::convert::Infallible, Error> {
         ));
     }
     let mut settings = options.settings();
-    Config::from_variables(std::env::vars_os().chain(settings.iter().cloned()))?;
+    let config = Config::from_variables(std::env::vars_os().chain(settings.iter().cloned()))?;
+    let emulator =
+        (config.counter == CounterChoice::Emulated).then(|| Emulator::find(&program, &library)).transpose()?;
     settings.extend(sanitizer::setting(loaded.as_ref(), std::env::var_os(sanitizer::OPTIONS)));
     let preload = preload(library.path(), std::env::var_os("LD_PRELOAD").as_deref());
     if options.verbose {
@@ -91,8 +97,15 @@ fn start(options: &Options) -> Result<std::convert::Infallible, Error> {
             settings.iter().map(|(name, value)| format!("{}={} ", name.display(), value.display())).collect();
         say(format_args!("titrace: {}LD_PRELOAD={} {}", set.concat(), preload.display(), program.path().display()));
     }
-    let mut command = Command::new(program.path());
-    command.arg0(name).args(arguments).envs(settings).env("LD_PRELOAD", preload);
+    let (mut command, started) = match &emulator {
+        Some(emulator) => (emulator.command(program.path(), name, &preload)?, emulator.path().display().to_string()),
+        None => {
+            let mut command = Command::new(program.path());
+            command.arg0(name).env("LD_PRELOAD", preload);
+            (command, program.name())
+        }
+    };
+    command.args(arguments).envs(settings);
     let witness = Witness::new();
     if !loaded.is_some_and(|loaded| loaded.is_linked_with_mpi()) {
         witness.start(&program.name(), program.is_launcher());
@@ -100,5 +113,5 @@ fn start(options: &Options) -> Result<std::convert::Infallible, Error> {
     let (variable, value) = witness.setting();
     let error = command.env(variable, value).exec();
     witness.dismiss();
-    Err(Error::Start(program.name(), error))
+    Err(Error::Start(started, error))
 }

@@ -25,7 +25,7 @@ pub(crate) struct Options {
     /// calls=FIRST-LAST [TITRACE_PART].
     #[arg(long)]
     pub part: Option<OsString>,
-    /// The counter that measures computation: auto, papi, perf or cpu [TITRACE_COUNTER].
+    /// The counter that measures computation: auto, papi, perf, cpu or emulated [TITRACE_COUNTER].
     #[arg(long)]
     pub counter: Option<OsString>,
     /// Instructions per second of CPU time, where CPU time is measured, such as 2.5Ginstr/s [TITRACE_RATE].

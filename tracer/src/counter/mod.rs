@@ -3,7 +3,7 @@
 //! The volume in a trace should be a number of *instructions*: it depends on the program and its data, not on the
 //! machine's clock or load, or on the number of ranks that share a core. Processors count them, and two libraries give
 //! access: [PAPI](papi) and the kernel's [perf events](perf). Many virtual machines and containers have no such
-//! counter. The substitute there is the thread's [CPU time](cpu), times a given rate: it also excludes other programs
+//! counter. An [emulator](emulated) counts them anywhere, but slows the program down. The usual substitute is the thread's [CPU time](cpu), times a given rate: it also excludes other programs
 //! on the same core, but it depends on this machine. Elapsed time is never used: several ranks on a core would change
 //! it.
 //!
@@ -18,6 +18,7 @@
 mod bounds;
 mod clock;
 mod cpu;
+mod emulated;
 mod extrapolation;
 pub mod hook_overhead;
 #[cfg(feature = "papi")]
@@ -36,6 +37,7 @@ use titr_config::CounterChoice;
 use crate::process_time::{CounterFacts, ProcessClock};
 use crate::stderr::log;
 use cpu::CpuTime;
+use emulated::Emulated;
 use perf::{Event, Perf};
 
 pub use rounding::{Precision, Rounding};
@@ -78,6 +80,7 @@ enum Kind {
     #[cfg(feature = "papi")]
     Papi,
     Perf,
+    Emulated,
     Cpu {
         /// Instructions per second.
         rate: f64,
@@ -97,6 +100,7 @@ enum Meter {
     #[cfg(feature = "papi")]
     Papi(papi::EventSet),
     Perf(Perf),
+    Emulated(Emulated),
     Cpu {
         time: CpuTime,
         instructions_per_ns: f64,
@@ -125,6 +129,7 @@ impl Source {
             CounterChoice::Papi => Self::papi().map_err(refused),
             CounterChoice::Perf => Self::perf().map_err(refused),
             CounterChoice::Cpu => Ok(Self::cpu(rate, begun)),
+            CounterChoice::Emulated => Self::emulated().map_err(refused),
         }
     }
 
@@ -151,6 +156,11 @@ impl Source {
             .map_err(|error| format!("perf_event_open: {error}"))
     }
 
+    fn emulated() -> Result<Self, String> {
+        let works = Emulated::of_this_thread();
+        works.map(|_| Self { kind: Kind::Emulated, resolution: 1.0, hook: 0.0, reference: None, others: None })
+    }
+
     fn cpu(rate: f64, begun: Calibration) -> Self {
         let calibration = CpuTime::can_extrapolate().then_some(begun);
         let resolution = CpuTime::of_this_thread(calibration).resolution() * rate / 1e9;
@@ -164,6 +174,7 @@ impl Source {
             #[cfg(feature = "papi")]
             Kind::Papi => papi::EventSet::of_this_thread(papi::INSTRUCTIONS).map(Meter::Papi),
             Kind::Perf => Perf::of_this_thread(Event::INSTRUCTIONS).map(Meter::Perf).map_err(|error| error.to_string()),
+            Kind::Emulated => Emulated::of_this_thread().map(Meter::Emulated),
             Kind::Cpu { rate, calibration } => {
                 Ok(Meter::Cpu { time: CpuTime::of_this_thread(calibration), instructions_per_ns: rate / 1e9 })
             }
@@ -207,7 +218,7 @@ impl Source {
             }
             #[cfg(feature = "papi")]
             Kind::Papi => CounterFacts { per_second: of_reference, notices_waiting: false },
-            Kind::Perf => CounterFacts { per_second: of_reference, notices_waiting: false },
+            Kind::Perf | Kind::Emulated => CounterFacts { per_second: of_reference, notices_waiting: false },
         }
     }
 
@@ -230,6 +241,7 @@ impl Source {
             #[cfg(feature = "papi")]
             Kind::Papi => ("papi", "instructions (PAPI_TOT_INS)", None),
             Kind::Perf => ("perf", "instructions (perf instructions:u)", None),
+            Kind::Emulated => ("emulated", "instructions (QEMU plug-in)", None),
             Kind::Cpu { rate, calibration: None } => ("cpu", "CPU time × rate (thread clock)", Some(rate)),
             Kind::Cpu { rate, calibration: Some(_) } => {
                 ("cpu", "CPU time × rate (thread clock, extrapolated by time-stamp counter)", Some(rate))
@@ -281,6 +293,7 @@ impl Meter {
             #[cfg(feature = "papi")]
             Self::Papi(set) => set.start(),
             Self::Perf(perf) => perf.start(),
+            Self::Emulated(emulated) => emulated.start(),
             Self::Cpu { time, .. } => time.start(),
             Self::WithOthers(own, _) => own.start_with_others(),
             Self::None => {}
@@ -294,6 +307,7 @@ impl Meter {
             #[cfg(feature = "papi")]
             Self::Papi(set) => set.stop() as f64,
             Self::Perf(perf) => perf.stop() as f64,
+            Self::Emulated(emulated) => emulated.stop() as f64,
             Self::Cpu { time, instructions_per_ns } => time.stop() * *instructions_per_ns,
             Self::WithOthers(own, process) => own.stop_with_others(process),
             Self::None => return None,
@@ -339,6 +353,7 @@ mod tests {
             CounterChoice::Papi => papi::EventSet::of_this_thread(papi::INSTRUCTIONS).map(drop),
             #[cfg(not(feature = "papi"))]
             CounterChoice::Papi => Err("this libtitrace.so was built without PAPI".into()),
+            CounterChoice::Emulated => Emulated::of_this_thread().map(drop),
             CounterChoice::Cpu | CounterChoice::Auto => Ok(()),
         }
     }

@@ -1,0 +1,34 @@
+//! QEMU's interface for plug-ins (`qemu-plugin.h` of QEMU 7.2): the functions that this plug-in calls.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+/// The version of the interface (`QEMU_PLUGIN_VERSION`).
+pub const VERSION: c_int = 1;
+
+/// The plug-in, as QEMU names it (`qemu_plugin_id_t`).
+pub type Id = u64;
+
+/// A translated block, valid while it is translated (`struct qemu_plugin_tb`).
+#[repr(C)]
+pub struct Block {
+    _opaque: [u8; 0],
+}
+
+/// The callback reads no registers (`QEMU_PLUGIN_CB_NO_REGS`).
+pub const NO_REGISTERS: c_int = 0;
+
+/// The operation in line adds to a number of 64 bits (`QEMU_PLUGIN_INLINE_ADD_U64`).
+pub const ADD: c_int = 0;
+
+unsafe extern "C" {
+    pub fn qemu_plugin_register_vcpu_init_cb(id: Id, callback: unsafe extern "C" fn(Id, c_uint));
+    pub fn qemu_plugin_register_vcpu_tb_trans_cb(id: Id, callback: unsafe extern "C" fn(Id, *mut Block));
+    pub fn qemu_plugin_tb_n_insns(block: *const Block) -> usize;
+    pub fn qemu_plugin_register_vcpu_tb_exec_cb(
+        block: *mut Block,
+        callback: unsafe extern "C" fn(c_uint, *mut c_void),
+        flags: c_int,
+        data: *mut c_void,
+    );
+    pub fn qemu_plugin_register_vcpu_tb_exec_inline(block: *mut Block, operation: c_int, to: *mut c_void, number: u64);
+}

@@ -68,7 +68,7 @@ fn a_program_that_fails_under_the_emulator_says_so() {
         let directory = TempDir::new().unwrap();
         let outcome = emulated(family, "abort", &directory.path().join("traces"));
         assert_ne!(outcome.status, Some(0), "{family:?}");
-        assert!(outcome.stderr.contains("uncaught target signal 6"), "{family:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("uncaught target signal"), "{family:?}: {}", outcome.stderr);
     }
 }
 

@@ -103,7 +103,6 @@ type Outcome = Result<(), Omission>;
 
 impl Recorder {
     /// A recorder for the rank whose events `sink` takes.
-    #[must_use]
     pub(crate) fn new(
         abi: &'static Abi,
         sink: Sink,
@@ -228,31 +227,27 @@ impl Recorder {
     /// Each chapter has a function of its own that is not inlined, nor are rare cases: in a single function, the frame
     /// of a message would be as large as the largest, and its instructions far apart.
     #[inline(always)]
-    fn event(&mut self, function: &Function, call: &Call<'_>, success: bool, overwritten: Overwritten) -> Outcome {
+    fn event(&mut self, function: &Function, call: &Call<'_>, success: bool, before: Overwritten) -> Outcome {
         let Self { stream, communicators, requests, messages, collectives, windows, files, .. } = self;
         match (call, success) {
-            (Call::PointToPoint(call), true) => {
-                messages.call(call, overwritten, &mut communicators.table, requests, stream)
-            }
-            (Call::PointToPoint(MPI_Request_free(_)), false) => requests.not_freed(overwritten),
+            (Call::PointToPoint(call), true) => messages.call(call, before, &mut communicators.table, requests, stream),
+            (Call::PointToPoint(MPI_Request_free(_)), false) => requests.not_freed(before),
             (Call::Mark(mark), _) => mark::record(mark, stream),
             (Call::Other, _) => Err(Omission::unless_read(function)),
             (_, false) => Err(Omission::Untraced),
             (Call::Collective(call), true) => {
                 collectives.call(call, &mut communicators.table, &mut requests.table, stream)
             }
-            (Call::Communicator(call), true) => communicators.call(call, overwritten, &mut requests.table, stream),
+            (Call::Communicator(call), true) => communicators.call(call, before, &mut requests.table, stream),
             (Call::Topology(call), true) => match communicators.topology(call, stream) {
                 Some(outcome) => outcome,
                 None => collectives.neighborhood(call, &mut communicators.table, &mut requests.table, stream),
             },
-            (Call::OneSided(call), true) => {
-                windows.call(call, overwritten, &mut communicators.table, &mut requests.table, stream)
+            (Call::OneSided(of), true) => {
+                windows.call(of, before, &mut communicators.table, &mut requests.table, stream)
             }
-            (Call::Io(call), true) => {
-                files.call(call, overwritten, &mut communicators.table, &mut requests.table, stream)
-            }
-            (Call::Process(call), true) => communicators.process(call, overwritten, stream),
+            (Call::Io(of), true) => files.call(of, before, &mut communicators.table, &mut requests.table, stream),
+            (Call::Process(call), true) => communicators.process(call, before, stream),
         }
     }
 

@@ -385,7 +385,7 @@ impl Recording for Tracer {
 
 /// Prints the error and ends the program: the requested tracing is impossible.
 fn refuse<T>(error: &dyn std::error::Error) -> T {
-    log(format_args!("{error}"));
+    stderr::log_last(format_args!("{error}"));
     std::process::exit(FAILURE)
 }
 

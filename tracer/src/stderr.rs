@@ -7,10 +7,12 @@
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
 
 use titr_common::terminal::line_of;
 
 use crate::descriptors::place_high;
+use crate::nap::nap;
 
 /// The device and the inode of standard error as it was first seen; `None` if it was closed.
 static IDENTITY: OnceLock<Option<(libc::dev_t, libc::ino_t)>> = OnceLock::new();
@@ -53,6 +55,13 @@ pub(crate) fn log(message: fmt::Arguments<'_>) {
         // SAFETY: the pointer and the length are of one live string.
         unsafe { libc::syscall(libc::SYS_write, number, line.as_ptr(), line.len()) };
     }
+}
+
+/// Writes one line before the process ends, and waits until a launcher has passed it on: Hydra ends once the first process has
+/// ended, whatever the others have said.
+pub(crate) fn log_last(message: fmt::Arguments<'_>) {
+    log(message);
+    nap(Duration::from_millis(100));
 }
 
 fn is_standard_error(number: i32) -> bool {

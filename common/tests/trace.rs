@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use titr_common::event::{Event, Rank};
-use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
+use titr_common::trace::manifest::{Counter, Ended, RankEntry};
 use titr_common::trace::{Ending, Manifest, RankStream, StreamWriter, Trace, TraceError};
 use titr_common::units::{Bytes, Instructions};
 
@@ -31,19 +31,8 @@ fn entry(rank: u32, ended: Ended) -> RankEntry {
 /// A trace of two ranks, three events each in two members.
 fn trace() -> TempDir {
     let directory = TempDir::new().unwrap();
-    let config = BTreeMap::new();
-    let (command, mpi, per_rank) = (vec!["./ring".to_owned()], "some MPI".to_owned(), Vec::new());
-    let manifest = Manifest {
-        titr: VERSION,
-        mode: Mode::Ti,
-        ranks: 2,
-        command,
-        mpi,
-        config,
-        untraced_ranks: Vec::new(),
-        combined: None,
-        per_rank,
-    };
+    let (command, mpi) = (vec!["./ring".to_owned()], "some MPI".to_owned());
+    let manifest = Manifest { command, mpi, per_rank: Vec::new(), ..Manifest::of_unknown_origin(2) };
     manifest.write(directory.path()).unwrap();
     for rank in 0..2 {
         entry(rank, Ended::Running).write(directory.path()).unwrap();

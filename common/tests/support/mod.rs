@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 use titr_common::event::{Event, Rank};
-use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
+use titr_common::trace::manifest::{Counter, Ended, RankEntry};
 use titr_common::trace::{FinishedStream, Manifest, StreamWriter, Trace, TraceError};
 use titr_common::units::{Bytes, Instructions};
 
@@ -26,21 +26,9 @@ impl Folder {
     /// Rank 0's part of the manifest.
     pub fn manifest(&self, directory: &str, ranks: u32) {
         let (command, mpi) = (vec!["./ring".to_owned()], "some MPI".to_owned());
-        let (config, per_rank) = Default::default();
         std::fs::create_dir_all(self.path(directory)).unwrap();
-        Manifest {
-            titr: VERSION,
-            mode: Mode::Ti,
-            ranks,
-            command,
-            mpi,
-            config,
-            untraced_ranks: Vec::new(),
-            combined: None,
-            per_rank,
-        }
-        .write(&self.path(directory))
-        .unwrap();
+        let manifest = Manifest { command, mpi, per_rank: Vec::new(), ..Manifest::of_unknown_origin(ranks) };
+        manifest.write(&self.path(directory)).unwrap();
     }
 
     /// What these ranks write.

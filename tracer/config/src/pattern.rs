@@ -51,6 +51,10 @@ impl Placeholders {
     }
 }
 
+fn has_placeholder(path: &Path) -> bool {
+    path.as_os_str().as_bytes().contains(&b'%')
+}
+
 impl Pattern {
     /// A pattern, if all its placeholders are known.
     ///
@@ -68,11 +72,16 @@ impl Pattern {
         Ok(Self(path.to_owned()))
     }
 
+    /// The path, if it is the same for all processes.
+    #[must_use]
+    pub fn fixed(&self) -> Option<&Path> {
+        Some(Path::new(&self.0)).filter(|path| !has_placeholder(path))
+    }
+
     /// The directory above the innermost one that has no placeholder in its path, or above the path itself if it has
     /// none; `None` if that is the working directory, or the root.
     #[must_use]
     pub(crate) fn fixed_parent(&self) -> Option<PathBuf> {
-        let has_placeholder = |path: &Path| path.as_os_str().as_bytes().contains(&b'%');
         let fixed = Path::new(&self.0).ancestors().find(|path| !has_placeholder(path))?.parent()?;
         (!fixed.as_os_str().is_empty()).then(|| fixed.to_owned())
     }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Parser;
+use titr_common::trace::combined::CombinedBy;
 
 /// Traces one rank of an MPI program: mpirun -np 64 titrace [OPTIONS] ./lu.B.64
 ///
@@ -57,7 +58,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(2..))]
     pub repeat: Option<u32>,
     /// The choice of each volume of computation among the runs: least or median [default: least].
-    #[arg(long, value_name = "CHOICE", requires = "repeat", value_parser = ["least", "median"])]
+    #[arg(long, value_name = "CHOICE", requires = "repeat", value_parser = CombinedBy::ALL.map(CombinedBy::name))]
     pub by: Option<String>,
     /// Marks a run that `--repeat` starts.
     #[arg(long, hide = true)]

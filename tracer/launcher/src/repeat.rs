@@ -16,9 +16,6 @@ use crate::options::Options;
 use crate::program::{Program, ProgramError};
 use crate::witness;
 
-/// The variable, and its default, of the directory of the trace.
-const DIRECTORY: (&str, &str) = ("TITRACE_DIR", "traces");
-
 /// The reason why a program is not repeated.
 #[derive(Debug, Error)]
 pub enum RepeatError {
@@ -56,13 +53,10 @@ pub fn repeat(options: &Options, runs: u32) -> Result<ExitCode, RepeatError> {
     if config.mode == Mode::Extended {
         return Err(RepeatError::Extended);
     }
-    let output = directory(options);
-    if config.gather.is_some() || output.as_os_str().as_encoded_bytes().contains(&b'%') {
-        return Err(RepeatError::Scattered);
-    }
-    let recordings = beside(&output);
-    if let Some(path) = [&output, &recordings].into_iter().find(|path| path.exists()) {
-        return Err(RepeatError::Exists(path.clone()));
+    let output = config.directory.fixed().filter(|_| config.gather.is_none()).ok_or(RepeatError::Scattered)?;
+    let recordings = beside(output);
+    if let Some(path) = [output, &recordings].into_iter().find(|path| path.exists()) {
+        return Err(RepeatError::Exists(path.to_owned()));
     }
     if program.is_launcher() {
         say(format_args!(
@@ -75,7 +69,7 @@ pub fn repeat(options: &Options, runs: u32) -> Result<ExitCode, RepeatError> {
     let directories: Vec<PathBuf> = (1..=runs).map(|run| recordings.join(format!("run-{run}"))).collect();
     for (run, directory) in (1..).zip(&directories) {
         let mut command = Command::new(own("titrace"));
-        command.envs(settings.iter().cloned()).env(DIRECTORY.0, directory).arg("--repeated");
+        command.envs(settings.iter().cloned()).env("TITRACE_DIR", directory).arg("--repeated");
         if let Some(library) = &options.library {
             command.arg("--library").arg(library);
         }
@@ -89,17 +83,11 @@ pub fn repeat(options: &Options, runs: u32) -> Result<ExitCode, RepeatError> {
         }
     }
     let mut combine = Command::new(own("titr"));
-    combine.arg("combine").args(&directories).arg("--output").arg(&output);
+    combine.arg("combine").args(&directories).arg("--output").arg(output);
     if let Some(by) = &options.by {
         combine.arg("--by").arg(by);
     }
     Ok(exit_code(wait(&mut combine)?))
-}
-
-/// The directory of the trace, as the options or the environment name it.
-fn directory(options: &Options) -> PathBuf {
-    let named = options.dir.clone().or_else(|| std::env::var_os(DIRECTORY.0));
-    named.unwrap_or_else(|| DIRECTORY.1.into()).into()
 }
 
 /// The directory of the recordings of single runs, beside that of the combined trace.

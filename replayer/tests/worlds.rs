@@ -25,7 +25,7 @@ fn world(folder: &Folder, name: &str, ranks: &[&str], encounters: &[Encounter]) 
     let size = ranks.len() as u32;
     let (titr, mode, config) = (VERSION, Mode::Ti, Default::default());
     let (command, mpi, untraced_ranks, per_rank) = (vec![name.to_owned()], "MPI".to_owned(), Vec::new(), Vec::new());
-    Manifest { titr, mode, ranks: size, untraced_ranks, combined: None, command, mpi, config, per_rank }
+    Manifest { titr, mode, ranks: size, untraced_ranks, foreign: None, combined: None, command, mpi, config, per_rank }
         .write(&path)
         .unwrap();
     for (rank, lines) in (0..).zip(ranks) {

@@ -190,6 +190,7 @@ fn run(config: &Config, ranks: u32, mpi: &str) -> Manifest {
         },
         ranks,
         untraced_ranks: Vec::new(),
+        foreign: None,
         combined: None,
         command: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
         mpi: mpi.to_owned(),

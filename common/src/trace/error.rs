@@ -48,6 +48,9 @@ pub enum TraceError {
     Manifest { path: PathBuf, line: usize, column: usize, what: String },
     #[error("{path}: {what}")]
     Directory { path: PathBuf, what: String },
+    /// A file of another tool that cannot be read; the place is a record, an event or a byte, in words.
+    #[error("{path}: {place}: {what}")]
+    Foreign { path: PathBuf, place: String, what: String },
     #[error("{path}: the archive is torn: {what}; gather it again from its parts")]
     Archive { path: PathBuf, what: String },
     #[error(
@@ -62,7 +65,8 @@ pub enum TraceError {
 }
 
 impl TraceError {
-    pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+    /// The error of reading the file at `path`.
+    pub fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |error| Self::Io { path, error }
     }

@@ -49,12 +49,26 @@ pub struct Manifest {
     /// The settings of the tracer in effect, by the name of their variable.
     #[serde(default)]
     pub config: BTreeMap<String, String>,
+    /// The tool that recorded the trace, if it was not titr's tracer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<Foreign>,
     /// The runs that the trace is combined from; `None` if one run recorded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub combined: Option<Combined>,
     /// The entry of each rank, in the order of ranks.
     #[serde(default)]
     pub per_rank: Vec<RankEntry>,
+}
+
+/// The origin of a trace that another tool recorded. A replay takes its times for computation unless the user says
+/// otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Foreign {
+    /// The name of the format, such as `OTF2`.
+    pub format: String,
+    /// The tool and its version, as the trace names it; empty if it does not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub creator: String,
 }
 
 /// The contents of a trace.
@@ -214,9 +228,29 @@ impl Manifest {
             mpi: String::new(),
             config: BTreeMap::new(),
             untraced_ranks: Vec::new(),
+            foreign: None,
             combined: None,
             per_rank: (0..ranks).map(entry).collect(),
         }
+    }
+
+    /// The manifest of a complete trace in a format of another tool, with a time for each call. Computation between two
+    /// calls is the time that passed, unless the reader of the format sets another counter.
+    #[must_use]
+    pub fn of_foreign(ranks: u32, format: &str, creator: &str) -> Self {
+        let foreign = Foreign { format: format.to_owned(), creator: creator.to_owned() };
+        let mut manifest =
+            Self { mode: Mode::Extended, foreign: Some(foreign), ..Self::of_unknown_origin(ranks) };
+        for entry in &mut manifest.per_rank {
+            entry.counter = Counter {
+                kind: "clock".to_owned(),
+                unit: "nanoseconds between calls".to_owned(),
+                rate: Some(1e9),
+                resolution: 1.0,
+                ..Counter::exact("clock")
+            };
+        }
+        manifest
     }
 
     /// Writes the manifest without entries of ranks: the part that rank 0 knows.

@@ -75,7 +75,7 @@ pub enum SimulationError {
 }
 
 impl<'a> Simulation<'a> {
-    /// A replay of `trace` on `platform`: one run, with the computation that was counted.
+    /// A replay of `trace` on `platform`: one run, with the computation that was counted or, in a trace of another tool, timed.
     pub fn new(platform: &'a Platform, trace: &'a Trace) -> Self {
         Self {
             platform,
@@ -83,7 +83,7 @@ impl<'a> Simulation<'a> {
             runs: 1,
             jobs: Jobs::ONE,
             read_ahead: true,
-            computation: Computation::default(),
+            computation: Computation::of(trace),
             compute_scale: 1.0,
             normalise: false,
             recorded_collectives: false,

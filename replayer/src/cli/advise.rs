@@ -10,6 +10,7 @@ use titr_common::trace::Transformation;
 use titr_simulation::Computation;
 
 use super::machine::MachineArgs;
+use super::program::{Compute, compute};
 use super::runs::JobsArgs;
 use super::{Failure, TraceArgs};
 use crate::inspect::Inventory;
@@ -20,8 +21,11 @@ use crate::report::advice;
 pub(super) struct AdviseArgs {
     #[command(flatten)]
     machine: MachineArgs,
-    /// Takes the length of computation from the times of an extended trace, not from the speed of the simulated host.
-    #[arg(long)]
+    /// Says how long computation takes, as in `titr replay`: `counted`, `timed`, or `none`.
+    #[arg(long, value_name = "SOURCE", value_parser = compute)]
+    compute: Option<Compute>,
+    /// The same as `--compute timed`.
+    #[arg(long, hide = true, conflicts_with = "compute")]
     timed: bool,
     /// Prints one JSON object, with a file of hypotheses for each suggestion.
     #[arg(long)]
@@ -39,7 +43,12 @@ pub(super) fn advise(args: &AdviseArgs, out: &mut impl Write) -> Result<(), Fail
     let kinds = Inventory::of(&trace)?.kinds;
     let collectives: Vec<CollectiveKind> =
         CollectiveKind::ALL.into_iter().filter(|kind| kinds.contains_key(kind.name())).collect();
-    let computation = if args.timed { Computation::Timed } else { Computation::Counted };
+    let computation = match args.compute {
+        Some(Compute::Scaled(_)) => return Err(Failure::Usage("titr advise takes no --compute scaled=FACTOR".into())),
+        Some(compute) => compute.source(),
+        None if args.timed => Computation::Timed,
+        None => Computation::of(&trace),
+    };
     let advice = advice_for(&platform, &trace, &collectives, computation, args.jobs.jobs())?;
     if !args.json {
         return Ok(advice::summary(&advice, out)?);

@@ -17,7 +17,8 @@ use titr_simulation::parallel::Jobs;
 
 use super::machine::MachineArgs;
 use super::{Failure, TraceArgs, claim_files, claims};
-use values::{Collectives, Compute, WaitsFor, analyses, collectives, factor};
+pub(super) use values::{Compute, compute};
+use values::{Collectives, WaitsFor, analyses, collectives, factor};
 
 /// The group of the options that need each iteration of the program, and so do not go with leaving some out.
 pub(super) const EVERY_ITERATION: &str = "every-iteration";
@@ -31,9 +32,10 @@ pub(super) struct ProgramArgs {
     #[arg(long, value_name = "WHOSE", value_parser = collectives)]
     collectives: Option<Collectives>,
     /// Says how long computation takes: `counted`, its volume divided by the speed of the host; `timed`, the time between the
-    /// calls of an extended trace; or `none`, no time.
-    #[arg(long, value_enum, default_value_t, value_name = "SOURCE", hide_possible_values = true)]
-    compute: Compute,
+    /// calls of a trace with times; `scaled=FACTOR`, this time multiplied by a factor; or `none`, no time [default: `timed` for
+    /// a trace that another tool recorded, `counted` otherwise].
+    #[arg(long, value_name = "SOURCE", value_parser = compute)]
+    compute: Option<Compute>,
     /// Multiplies all computation by this factor.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     compute_scale: f64,
@@ -93,9 +95,13 @@ impl ProgramArgs {
 
     /// The simulation of a trace, without observers.
     pub(super) fn simulation<'a>(&self, platform: &'a Platform, trace: &'a Trace) -> Simulation<'a> {
-        Simulation::new(platform, trace)
-            .computation(self.compute.into())
-            .compute_scale(self.compute_scale)
+        let simulation = Simulation::new(platform, trace);
+        let simulation = match self.compute {
+            Some(compute) => simulation.computation(compute.source()),
+            None => simulation,
+        };
+        simulation
+            .compute_scale(self.compute_scale * self.compute.map_or(1.0, Compute::scale))
             .normalise(self.normalise)
             .recorded_collectives(self.collectives == Some(Collectives::Recorded))
             .causality(self.causality.into())

@@ -46,6 +46,7 @@ pub fn write(
         mpi: format!("none: titr {}", env!("CARGO_PKG_VERSION")),
         config: BTreeMap::new(),
         untraced_ranks: Vec::new(),
+        foreign: None,
         combined: None,
         per_rank,
     };

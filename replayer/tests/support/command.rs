@@ -46,6 +46,7 @@ impl Folder {
             mpi: "Some MPI 1.0".into(),
             config: BTreeMap::new(),
             untraced_ranks: Vec::new(),
+            foreign: None,
             combined: None,
             per_rank: Vec::new(),
         };

@@ -19,6 +19,16 @@ pub enum Computation {
     Ignored,
 }
 
+impl Computation {
+    /// The source that a user expects of `trace`: the recorded times of a trace in a format of another tool, and otherwise
+    /// the volumes.
+    #[must_use]
+    pub fn of(trace: &Trace) -> Self {
+        let is_foreign = trace.manifest().is_some_and(|manifest| manifest.foreign.is_some());
+        if is_foreign { Self::Timed } else { Self::Counted }
+    }
+}
+
 /// The transformation of a trace that changes the computation of each rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recompute {

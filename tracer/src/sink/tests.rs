@@ -36,6 +36,7 @@ fn manifest(ranks: u32) -> Manifest {
         mpi: "none".into(),
         config: BTreeMap::new(),
         untraced_ranks: Vec::new(),
+        foreign: None,
         combined: None,
         per_rank: Vec::new(),
     }

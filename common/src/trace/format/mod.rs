@@ -93,19 +93,19 @@ impl<'a> Candidate<'a> {
 
     /// All paths.
     #[must_use]
-    pub(crate) fn paths(&self) -> &'a [&'a Path] {
+    pub fn paths(&self) -> &'a [&'a Path] {
         self.paths
     }
 
     /// The path of the directory, where one directory is all there is.
     #[must_use]
-    pub(crate) fn directory(&self) -> Option<&'a Path> {
+    pub fn directory(&self) -> Option<&'a Path> {
         self.paths.first().copied().filter(|_| self.is_directory)
     }
 
     /// The path of the file, where one file is all there is.
     #[must_use]
-    pub(crate) fn file(&self) -> Option<&'a Path> {
+    pub fn file(&self) -> Option<&'a Path> {
         match self.paths {
             [path] if !self.is_directory => Some(path),
             _ => None,
@@ -114,7 +114,7 @@ impl<'a> Candidate<'a> {
 
     /// The first bytes of the file on disk, at most 512; none if there is no single file.
     #[must_use]
-    pub(crate) fn head(&self) -> &[u8] {
+    pub fn head(&self) -> &[u8] {
         &self.head
     }
 
@@ -122,7 +122,7 @@ impl<'a> Candidate<'a> {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub(crate) fn first_line(&self) -> Result<Option<Vec<u8>>, TraceError> {
+    pub fn first_line(&self) -> Result<Option<Vec<u8>>, TraceError> {
         let Some(path) = self.file() else { return Ok(None) };
         let mut lines = Lines::open(path)?;
         while let Some(text) = lines.next()? {

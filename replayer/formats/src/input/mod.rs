@@ -2,6 +2,8 @@
 //!
 //! To add a format, implement [`TraceFormat`] in a file of this folder and name it in [`FOREIGN`].
 
+mod rank_events;
+
 use std::path::Path;
 
 use titr_common::trace::{self, NATIVE, Trace, TraceError, TraceFormat};

@@ -15,25 +15,47 @@ pub(super) enum Collectives {
     Of(Library),
 }
 
-/// Where computation comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum Compute {
+/// Where the length of computation comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::cli) enum Compute {
     /// The recorded volume divided by the speed of the simulated host.
-    #[default]
     Counted,
-    /// The time between the calls of an extended trace, whatever the simulated host.
+    /// The time between the calls of a trace with times, whatever the simulated host.
     Timed,
+    /// That time, multiplied by a factor.
+    Scaled(f64),
     /// No time.
     None,
 }
 
-impl From<Compute> for Computation {
-    fn from(compute: Compute) -> Self {
-        match compute {
-            Compute::Counted => Self::Counted,
-            Compute::Timed => Self::Timed,
-            Compute::None => Self::Ignored,
+impl Compute {
+    /// The source of computation.
+    pub(in crate::cli) fn source(self) -> Computation {
+        match self {
+            Self::Counted => Computation::Counted,
+            Self::Timed | Self::Scaled(_) => Computation::Timed,
+            Self::None => Computation::Ignored,
         }
+    }
+
+    /// The factor that computation is multiplied by.
+    pub(in crate::cli) fn scale(self) -> f64 {
+        match self {
+            Self::Scaled(factor) => factor,
+            Self::Counted | Self::Timed | Self::None => 1.0,
+        }
+    }
+}
+
+pub(in crate::cli) fn compute(text: &str) -> Result<Compute, String> {
+    match text {
+        "counted" => Ok(Compute::Counted),
+        "timed" => Ok(Compute::Timed),
+        "none" => Ok(Compute::None),
+        text => match text.strip_prefix("scaled=") {
+            Some(number) => factor(number).map(Compute::Scaled),
+            None => Err("expected counted, timed, scaled=FACTOR or none".into()),
+        },
     }
 }
 

@@ -92,7 +92,14 @@ static void directed(struct comm *comm, const struct comm *parent) {
             &comm->comm);
         return;
     }
-    MPI(Dist_graph_create, parent->comm, 1, &me, &comm->outs[me], out, ones, MPI_INFO_NULL, 0, &comm->comm);
+    MPI_Comm fresh = parent->comm;
+#ifdef OPEN_MPI
+    /* Open MPI 4.1 mixes up the messages of this function with those of the 24th and 25th non-blocking collective of the
+     * communicator: they have the tags -50 and -51, too. */
+    MPI(Comm_dup, parent->comm, &fresh);
+#endif
+    MPI(Dist_graph_create, fresh, 1, &me, &comm->outs[me], out, ones, MPI_INFO_NULL, 0, &comm->comm);
+    if (fresh != parent->comm) MPI(Comm_free, &fresh);
     MPI(Dist_graph_neighbors, comm->comm, comm->ins[me], in, ones, comm->outs[me], out, ones);
 }
 

@@ -66,6 +66,57 @@ fn scaled(mut value: f64, units: &[&str]) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
+/// `value` with this number of significant digits, in decimal notation.
+#[must_use]
+pub fn significant(value: f64, digits: usize) -> String {
+    // The exponent after rounding: 9.996 has four digits as 9.996, and three as 10.0.
+    let rounded = format!("{:.*e}", digits.saturating_sub(1), value);
+    let exponent = rounded.split_once('e').and_then(|(_, exponent)| exponent.parse::<i64>().ok()).unwrap_or_default();
+    let decimals = (digits as i64 - 1 - exponent).max(0) as usize;
+    match rounded.parse::<f64>() {
+        Ok(number) => format!("{number:.decimals$}"),
+        Err(_) => rounded,
+    }
+}
+
+/// Significant digits of a number that is exact, as far as anybody knows.
+const DIGITS: usize = 4;
+
+/// A time in the unit that fits, with the digits that are known: `41.6 ms ± 9 %`. The uncertainty is a fraction of the time;
+/// if it is not known, there are four digits.
+#[must_use]
+pub fn uncertain(span: Seconds, uncertainty: Option<f64>) -> String {
+    if span.0 == 0.0 {
+        return "0 s".to_owned();
+    }
+    let unit = TimeUnit::of(span);
+    let number = span.0 * unit.per_second;
+    match uncertainty.filter(|uncertainty| *uncertainty >= 1e-4) {
+        None => format!("{} {}", significant(number, DIGITS), unit.name),
+        Some(uncertainty) => {
+            // Two digits of the uncertainty: 9 % leaves three digits of the number.
+            let digits = (1.0 - uncertainty.log10().floor()).clamp(2.0, 6.0) as usize;
+            let percent = 100.0 * uncertainty;
+            let of_percent = if percent >= 9.5 { 2 } else { 1 };
+            format!("{} {} ± {} %", significant(number, digits), unit.name, significant(percent, of_percent))
+        }
+    }
+}
+
+/// The date of a moment in seconds since 1970, as ISO 8601 writes it: `2026-11-26`.
+#[must_use]
+pub fn date(seconds: u64) -> String {
+    // Days are counted in years that begin in March, from the year 0 on, so that the odd day of leap years is the last.
+    let days = seconds / 86_400 + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    format!("{:04}-{month:02}-{day:02}", 400 * era + year + next)
+}
+
 /// The unit in which a span of time is printed, and the number of units in a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeUnit {
@@ -119,6 +170,25 @@ mod tests {
     fn volumes_have_three_digits() {
         let volumes = [0, 999, 1000, 12_345, 999_499, 999_999, 4_000_000, u64::MAX].map(|bytes| volume(Bytes(bytes)));
         assert_eq!(volumes, ["0 B", "999 B", "1.00 kB", "12.3 kB", "999 kB", "1.00 MB", "4.00 MB", "18.4 EB"]);
+    }
+
+    #[test]
+    fn numbers_have_as_many_digits_as_are_known() {
+        let shown = [(9.996, 4), (9.996, 3), (0.001_234_5, 2), (123_456.0, 3), (0.0, 4)];
+        assert_eq!(
+            shown.map(|(value, digits)| significant(value, digits)),
+            ["9.996", "10.0", "0.0012", "123000", "0.000"]
+        );
+        let times = [None, Some(0.0), Some(0.09), Some(0.22), Some(0.003)];
+        let shown = times.map(|uncertainty| uncertain(Seconds(0.041_629_109), uncertainty));
+        assert_eq!(shown, ["41.63 ms", "41.63 ms", "41.6 ms ± 9 %", "42 ms ± 22 %", "41.63 ms ± 0.3 %"]);
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        let dates = [0, 951_782_399, 951_782_400, 1_709_164_800, 1_795_651_200, 4_107_542_400];
+        let expected = ["1970-01-01", "2000-02-28", "2000-02-29", "2024-02-29", "2026-11-26", "2100-03-01"];
+        assert_eq!(dates.map(date), expected);
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod grammar;
 pub mod input;
 pub mod output;
 pub mod program;
+pub mod statistics;
 pub mod step_function;
 pub mod terminal;
 pub mod time;

@@ -105,7 +105,8 @@ fn a_variation_is_the_replay_with_its_keys_set() {
     let folder = Folder::new();
     let platform = here("../examples/torus.toml");
     let trace = here("tests/data/simgrid/traces/cg.W.8.idx");
-    let common = ["--platform", platform.to_str().unwrap(), trace.to_str().unwrap()];
+    let speed = ["--set", "hosts.speed=2.5 Ginstr/s"];
+    let common = [&["--platform", platform.to_str().unwrap(), trace.to_str().unwrap()], &speed[..]].concat();
     let result = |options: &[&str]| -> Value {
         let shown = folder.run(TITR_REPLAY, &[&common[..], options].concat());
         let mut result = serde_json::from_str(shown.strip_suffix("[0]").unwrap_or_else(|| panic!("{shown}"))).unwrap();

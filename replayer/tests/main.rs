@@ -25,6 +25,7 @@ mod schedule;
 mod schema;
 mod steady;
 mod studies;
+mod suggestions;
 mod support;
 mod terminal;
 mod timeline;

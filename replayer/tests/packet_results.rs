@@ -59,11 +59,14 @@ fn several_runs_tell_how_sure_they_are() {
         .collect();
     folder.trace(&ranks.iter().map(String::as_str).collect::<Vec<_>>());
     let found = json(&folder, &["--runs", "4", "traces"]);
-    let times = found["runs"]["simulated_times"].as_array().unwrap();
+    let times = found["runs"]["times"].as_array().unwrap();
     assert_eq!(times.len(), 4);
     assert_eq!(times[0], found["simulated_time"]);
     assert!(times.iter().any(|time| *time != times[0]), "{times:?}");
-    assert!(found["runs"]["simulated_time_ci99"].as_f64().unwrap() > 0.0);
+    let mean = found["runs"]["mean"].as_f64().unwrap();
+    let [from, to] = [0, 1].map(|end| found["runs"]["interval"][end].as_f64().unwrap());
+    assert!(from < mean && mean < to, "{}", found["runs"]);
+    assert!(found["uncertainty"].as_f64().unwrap() > 0.0);
     assert!(found["packets"]["message_latency_ci99"].as_f64().unwrap() > 0.0);
     assert_eq!(found["packets"]["messages"], 4 * 64);
     assert_eq!(json(&folder, &["traces"]).get("runs"), None);

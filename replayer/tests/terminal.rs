@@ -12,10 +12,10 @@ fn ring(more: &[&str]) -> String {
 }
 
 #[test]
-fn the_summary_begins_with_the_answer_and_fits_a_screen() {
+fn the_summary_begins_with_question_and_answer_and_fits_a_screen() {
     let shown = ring(&[]);
-    let beginnings: Vec<&str> = shown.lines().take(3).map(|line| line.split("  ").next().unwrap()).collect();
-    assert_eq!(beginnings, ["Predicted time", "Mostly", "To try"]);
+    let beginnings: Vec<&str> = shown.lines().take(5).map(|line| line.split("  ").next().unwrap()).collect();
+    assert_eq!(beginnings, ["Program", "Machine", "Predicted time", "Mostly", "To try"]);
     assert!(shown.lines().count() <= 24, "{shown}");
     assert!(!shown.contains('\u{1b}'), "no colours where there is no terminal: {shown}");
 }
@@ -24,7 +24,7 @@ fn the_summary_begins_with_the_answer_and_fits_a_screen() {
 fn formats_and_silence() {
     let without_speed = |text: String| text.split_once(",\"replay\":").unwrap().0.to_owned();
     assert_eq!(without_speed(ring(&["--format", "json"])), without_speed(ring(&["--json"])));
-    assert!(ring(&["--format", "text"]).starts_with("Predicted time"));
+    assert!(ring(&["--format", "text"]).starts_with("Program"));
     assert_eq!(ring(&["--quiet"]), "[0]");
     assert!(ring(&["-q", "--json"]).starts_with('{'));
     let both = ring(&["--json", "--format", "text"]);
@@ -45,7 +45,7 @@ fn on_a_terminal(no_color: Option<&str>) -> String {
 
 #[test]
 fn the_answer_is_bold_where_that_is_wanted() {
-    let bold = |text: String| text.contains("\u{1b}[1m0.");
+    let bold = |text: String| text.contains("Predicted time  \u{1b}[1m");
     assert!(bold(on_a_terminal(None)));
     assert!(bold(on_a_terminal(Some(""))), "an empty NO_COLOR means nothing");
     assert!(!bold(on_a_terminal(Some("1"))));

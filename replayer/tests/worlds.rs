@@ -25,9 +25,21 @@ fn world(folder: &Folder, name: &str, ranks: &[&str], encounters: &[Encounter]) 
     let size = ranks.len() as u32;
     let (titr, mode, config) = (VERSION, Mode::Ti, Default::default());
     let (command, mpi, untraced_ranks, per_rank) = (vec![name.to_owned()], "MPI".to_owned(), Vec::new(), Vec::new());
-    Manifest { titr, mode, ranks: size, untraced_ranks, foreign: None, combined: None, command, mpi, config, per_rank }
-        .write(&path)
-        .unwrap();
+    Manifest {
+        titr,
+        mode,
+        ranks: size,
+        untraced_ranks,
+        foreign: None,
+        started: None,
+        combined: None,
+        command,
+        mpi,
+        config,
+        per_rank,
+    }
+    .write(&path)
+    .unwrap();
     for (rank, lines) in (0..).zip(ranks) {
         let text: String = lines.lines().map(|line| format!("{rank} {}\n", line.trim())).collect();
         let mut stream = StreamWriter::create(&path, Rank(rank), 3).unwrap();
@@ -213,7 +225,7 @@ fn the_commands_take_all_worlds_together() {
     assert_eq!(folder.run(TITR, &["check", "traces"]), "traces: sound\n[0]");
     let platform = here("../examples/torus.toml").display().to_string();
     let text = folder.run(TITR_REPLAY, &["--platform", &platform, "traces"]);
-    assert!(text.contains("5 ranks on a torus") && text.contains("ranks 0–1: the world of traces\n"), "{text}");
+    assert!(text.contains("5 ranks,") && text.contains("ranks 0–1: the world of traces\n"), "{text}");
     assert!(text.contains("ranks 2–4: the world of traces-2\n"), "{text}");
     let together = folder.run(TITR_REPLAY, &["--platform", &platform, "traces", "traces-2"]);
     assert!(together.contains("ranks 2–4: the world of traces-2\n"), "{together}");
@@ -226,9 +238,12 @@ fn the_commands_take_all_worlds_together() {
     assert_eq!(folder.run(TITR, &["check", "one"]), "one: sound\n[0]");
     let alone = Folder::new();
     std::fs::rename(folder.path().join("one"), alone.path().join("one")).unwrap();
-    let time = |text: &str| text.lines().next().unwrap().to_owned();
+    let time = |text: &str| text.lines().nth(2).unwrap().to_owned();
     assert_eq!(time(&alone.run(TITR_REPLAY, &["--platform", &platform, "one"])), time(&text));
 }
+
+/// A speed for traces that say nothing of the speed of their machine.
+const SPEED: &str = "hosts.speed=2.5 Ginstr/s";
 
 #[test]
 fn a_world_whose_trace_is_missing_is_named() {
@@ -236,12 +251,13 @@ fn a_world_whose_trace_is_missing_is_named() {
     std::fs::create_dir(folder.path().join("moved")).unwrap();
     two_worlds(&folder, "moved/traces-2");
     let platform = here("../examples/torus.toml").display().to_string();
-    let report = folder.run(TITR_REPLAY, &["--platform", &platform, "--json", "traces"]);
+    let report = folder.run(TITR_REPLAY, &["--platform", &platform, "--set", SPEED, "--json", "traces"]);
     let report: serde_json::Value = serde_json::from_str(report.trim_end_matches("[0]")).unwrap();
     assert_eq!(report["ranks"], 2);
     insta::assert_snapshot!(report["warnings"]);
     insta::assert_snapshot!(folder.run(TITR, &["check", "traces"]));
-    let report = folder.run(TITR_REPLAY, &["--platform", &platform, "--json", "traces", "moved/traces-2"]);
+    let report =
+        folder.run(TITR_REPLAY, &["--platform", &platform, "--set", SPEED, "--json", "traces", "moved/traces-2"]);
     let report: serde_json::Value = serde_json::from_str(report.trim_end_matches("[0]")).unwrap();
     assert_eq!((&report["ranks"], report["warnings"].as_array().unwrap().len()), (&5.into(), 0));
 }

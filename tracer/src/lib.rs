@@ -34,6 +34,7 @@ mod neighborhood_call;
 mod never_called;
 mod open;
 mod process_time;
+mod processors;
 mod ranks;
 mod record;
 mod sanitizers;

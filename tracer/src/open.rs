@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use titr_common::event::Rank;
 use titr_common::trace::Manifest;
@@ -194,6 +195,7 @@ fn run(config: &Config, ranks: u32, mpi: &str) -> Manifest {
         combined: None,
         command: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
         mpi: mpi.to_owned(),
+        started: SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs()),
         config: config.effective().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         per_rank: Vec::new(),
     }

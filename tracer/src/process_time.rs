@@ -12,6 +12,8 @@ use rustc_hash::FxHashMap;
 use spin::mutex::SpinMutex;
 use titr_common::trace::process_time::ProcessTime;
 
+use crate::processors::{Ticks, involuntary_switches};
+
 /// Nanoseconds that threads have neither computed nor been in an MPI call, as far as their counters have noticed.
 static WAITED: AtomicU64 = AtomicU64::new(0);
 
@@ -40,6 +42,8 @@ pub(crate) struct ProcessClock {
     cpu: u64,
     children: u64,
     waited: u64,
+    ticks: Option<Ticks>,
+    involuntary_switches: u64,
     /// Threads that do not belong to the program, with their CPU time when the trace began.
     library: FxHashMap<ThreadNumber, u64>,
     tracer: FxHashMap<ThreadNumber, u64>,
@@ -111,6 +115,8 @@ impl AfterInit {
             cpu: process_cpu(),
             children: children_cpu(),
             waited: WAITED.load(Ordering::Relaxed),
+            ticks: Ticks::now(),
+            involuntary_switches: involuntary_switches(),
             library: self.library.iter().filter_map(with_clock).collect(),
             tracer: now.iter().filter(|thread| !self.threads.contains(thread)).filter_map(with_clock).collect(),
             callers: SpinMutex::default(),
@@ -181,6 +187,8 @@ impl ProcessClock {
             children: seconds(children_cpu().saturating_sub(self.children)),
             calling_elapsed: seconds(used.elapsed),
             waiting: self.counter.notices_waiting.then_some(seconds(waited)),
+            stolen: self.ticks.and_then(|earlier| Some(Ticks::now()?.stolen_since(earlier))),
+            involuntary_switches: Some(involuntary_switches().saturating_sub(self.involuntary_switches)),
             run_queue: queued(this_thread()).map(|_| seconds(used.queued)),
         })
     }

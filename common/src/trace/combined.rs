@@ -5,6 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::statistics::relative_deviation;
 use crate::units::Instructions;
 
 /// The choice of one volume of computation among the volumes that several runs recorded at the same place.
@@ -73,7 +74,7 @@ impl RepeatedComputation {
     /// The computation of a rank with these sums.
     #[must_use]
     pub fn new(totals: Vec<Instructions>) -> Self {
-        let deviation = relative_deviation(totals.iter().map(|total| total.0));
+        let deviation = relative_deviation(&totals.iter().map(|total| total.0).collect::<Vec<_>>());
         Self { totals, deviation }
     }
 }
@@ -83,8 +84,8 @@ impl Combined {
     #[must_use]
     pub fn new(by: CombinedBy, runs: u32, volume_deviation: f64, per_rank: Vec<RepeatedComputation>) -> Self {
         let of_run = |run: usize| per_rank.iter().filter_map(move |rank| Some(rank.totals.get(run)?.0));
-        let slowest = (0..runs as usize).map(|run| of_run(run).fold(0.0, f64::max));
-        Self { by, runs, volume_deviation, slowest_rank_deviation: relative_deviation(slowest), per_rank }
+        let slowest: Vec<f64> = (0..runs as usize).map(|run| of_run(run).fold(0.0, f64::max)).collect();
+        Self { by, runs, volume_deviation, slowest_rank_deviation: relative_deviation(&slowest), per_rank }
     }
 }
 
@@ -93,23 +94,6 @@ impl Display for Combined {
         let (runs, by, percent) = (self.runs, self.by.name(), 100.0 * self.slowest_rank_deviation);
         write!(f, "from {runs} runs by {by}; computation differs by {percent:.1} % between runs")
     }
-}
-
-/// The standard deviation of a sample; 0 for fewer than two values.
-#[must_use]
-pub fn deviation(values: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
-    let number = values.len() as f64;
-    if number < 2.0 {
-        return 0.0;
-    }
-    let mean = values.clone().sum::<f64>() / number;
-    (values.map(|value| (value - mean).powi(2)).sum::<f64>() / (number - 1.0)).sqrt()
-}
-
-/// The deviation divided by the mean; 0 if the mean is 0.
-fn relative_deviation(values: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
-    let mean = values.clone().sum::<f64>() / values.len() as f64;
-    if mean > 0.0 { deviation(values) / mean } else { 0.0 }
 }
 
 #[cfg(test)]

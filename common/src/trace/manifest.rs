@@ -46,6 +46,9 @@ pub struct Manifest {
     /// The MPI library, as it names itself.
     #[serde(default)]
     pub mpi: String,
+    /// The time at which `MPI_Init` returned on rank 0, in seconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<u64>,
     /// The settings of the tracer in effect, by the name of their variable.
     #[serde(default)]
     pub config: BTreeMap<String, String>,
@@ -226,6 +229,7 @@ impl Manifest {
             ranks,
             command: Vec::new(),
             mpi: String::new(),
+            started: None,
             config: BTreeMap::new(),
             untraced_ranks: Vec::new(),
             foreign: None,
@@ -239,8 +243,7 @@ impl Manifest {
     #[must_use]
     pub fn of_foreign(ranks: u32, format: &str, creator: &str) -> Self {
         let foreign = Foreign { format: format.to_owned(), creator: creator.to_owned() };
-        let mut manifest =
-            Self { mode: Mode::Extended, foreign: Some(foreign), ..Self::of_unknown_origin(ranks) };
+        let mut manifest = Self { mode: Mode::Extended, foreign: Some(foreign), ..Self::of_unknown_origin(ranks) };
         for entry in &mut manifest.per_rank {
             entry.counter = Counter {
                 kind: "clock".to_owned(),

@@ -36,6 +36,13 @@ pub struct ProcessTime {
     /// for a device, a file, another thread or a core. Absent if the counter cannot measure it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<f64>,
+    /// The part of the processors' time that the host of a virtual machine gave to others (`steal`), as a fraction of the
+    /// elapsed time of all processors. Absent if the system does not report it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stolen: Option<f64>,
+    /// The number of times that the process lost its core to another one (`getrusage`, involuntary context switches).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub involuntary_switches: Option<u64>,
     /// Time for which the threads that call MPI waited for a core, inside and outside of MPI calls. Absent if the
     /// system does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

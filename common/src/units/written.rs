@@ -80,6 +80,14 @@ const FRACTIONS: Prefixes = &[("m", 1e-3), ("u", 1e-6), ("µ", 1e-6), ("μ", 1e-
 #[error("{0}")]
 pub struct UnitError(String);
 
+impl UnitError {
+    /// An error with this sentence.
+    #[must_use]
+    pub fn new(sentence: &str) -> Self {
+        Self(sentence.to_owned())
+    }
+}
+
 impl Dimension {
     /// The worth of `text` in the base unit.
     ///

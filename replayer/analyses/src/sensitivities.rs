@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use titr_common::units::{Seconds, Speed};
+use titr_common::units::Seconds;
 use titr_network::topology::{ChangedLinks, LinkId};
 use titr_platform::{Model, Platform};
 use titr_simulation::parallel::Jobs;
@@ -84,8 +84,7 @@ fn scaled(platform: &Platform, parameter: Parameter, class: Option<&str>, factor
     };
     match parameter {
         Parameter::HostSpeed => {
-            let faster = |speed: &Speed| Speed { per_second: speed.per_second * factor };
-            scaled.speeds = platform.speeds.iter().map(faster).collect();
+            scaled.speeds = platform.speeds.iter().map(|speed| speed.times(factor)).collect();
         }
         Parameter::Latency => scaled.topology = links(factor, 1.0)?,
         Parameter::Bandwidth => scaled.topology = links(1.0, factor)?,

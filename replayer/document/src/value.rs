@@ -132,6 +132,11 @@ impl Table {
         self.entries.remove(key).map(|(_, value)| value)
     }
 
+    /// The keys, each with its value.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &Located)> {
+        self.entries.iter().map(|(key, (_, value))| (key.as_str(), value))
+    }
+
     /// The keys, each with its place and value.
     pub fn into_entries(self) -> impl Iterator<Item = (Spanned<String>, Located)> {
         self.entries.into_iter().map(|(key, (place, value))| (Spanned::new(place, key), value))

@@ -10,6 +10,8 @@
 //! A platform is data: it describes what to simulate, and simulates nothing.
 
 mod build;
+mod host_speed;
+mod levers;
 mod models;
 mod mpi;
 mod one_sided;
@@ -29,12 +31,13 @@ use std::sync::Arc;
 use thiserror::Error;
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::step_function::StepFunction;
-use titr_common::units::Speed;
 use titr_document::Mistake;
 use titr_network::flow;
 use titr_network::packet::PacketSpec;
 use titr_network::topology::{HostId, Topology};
 
+pub use host_speed::HostSpeed;
+pub use levers::{Lever, Property};
 pub use mpi::{EagerTransfer, Mpi, Progress, Rendezvous};
 pub use one_sided::{
     ActiveTarget, Fence, Flush, Implementation, Issue, LockAll, LockRequest, OneSided, PassiveProgress, Posts,
@@ -51,7 +54,7 @@ pub struct Platform {
     /// Hosts, links, and the route between any two hosts.
     pub topology: Arc<dyn Topology>,
     /// The speed of one core of each host.
-    pub speeds: Vec<Speed>,
+    pub speeds: Vec<HostSpeed>,
     /// The part of its speed that a core of a host has by time, where that changes.
     pub parts_of_speed: BTreeMap<HostId, Arc<StepFunction>>,
     /// The part of its speed at which a core computes in a region of the program, by the name of the region; 1 in all others.
@@ -127,6 +130,14 @@ impl Platform {
         self.policy.place(ranks, self.topology.hosts(), self.cores)
     }
 
+    /// The host of each of `ranks` ranks, in one of several runs with different random choices.
+    ///
+    /// # Errors
+    /// As [`place`](Self::place).
+    pub fn place_in(&self, run: u32, ranks: u32) -> Result<Placement, PlacementError> {
+        self.policy.of_run(run).place(ranks, self.topology.hosts(), self.cores)
+    }
+
     /// Whether a host or a link is another at some time than at the start.
     #[must_use]
     pub fn changes_over_time(&self) -> bool {
@@ -135,7 +146,7 @@ impl Platform {
 
     /// The speed of one core of a host.
     #[must_use]
-    pub fn speed(&self, host: HostId) -> Speed {
+    pub fn speed(&self, host: HostId) -> HostSpeed {
         self.speeds[host.0 as usize]
     }
 }

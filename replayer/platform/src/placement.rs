@@ -82,6 +82,14 @@ pub enum PlacementError {
 }
 
 impl Policy {
+    /// The rule in one of several runs with different random choices.
+    pub(crate) fn of_run(&self, run: u32) -> Self {
+        match self {
+            Self::Random { seed } => Self::Random { seed: seed.wrapping_add(run.into()) },
+            Self::Block | Self::RoundRobin | Self::Explicit { .. } => self.clone(),
+        }
+    }
+
     /// Places `ranks` ranks on `hosts` hosts of `cores` cores each.
     ///
     /// # Errors

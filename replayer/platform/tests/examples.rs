@@ -45,7 +45,7 @@ fn torus() {
 #[test]
 fn fat_tree() {
     let platform = example("fat-tree.toml", &[]);
-    assert_eq!(platform.topology.name(), "fat-tree 2;8,8;1,4;1,2");
+    assert_eq!(platform.topology.name(), "fat-tree, 2 levels, 8×8, 1:1");
     assert_eq!((platform.topology.hosts(), platform.cores), (64, 4));
 }
 

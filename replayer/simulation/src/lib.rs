@@ -29,12 +29,15 @@ pub mod observe;
 pub mod parallel;
 pub mod profile;
 pub mod ranks;
+mod recorded_speed;
+pub mod recording;
 pub mod replay;
 pub mod result;
 mod simulation;
 mod stopwatch;
 pub mod traffic;
 pub mod triggered;
+mod uncertainty;
 mod warnings;
 
 pub use dry_run::{DryRun, dry_run, relies_on_buffers};

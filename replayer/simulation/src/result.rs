@@ -14,6 +14,7 @@ use titr_network::topology::{Link, LinkId, Topology, capacity};
 use titr_platform::Platform;
 
 pub use crate::observe::Shares;
+use crate::recording::Recording;
 pub use titr_network::statistics::Percentiles;
 
 /// The number of links in `links`, the busiest ones.
@@ -25,6 +26,13 @@ const BUSIEST: usize = 5;
 pub struct SimulationResult<F = ()> {
     /// The time at which the last rank finished.
     pub simulated_time: Seconds,
+    /// The standard deviation of the simulated time as a fraction of it, from the spread of repeated recordings, of the counter
+    /// and of runs with different random choices; absent if nothing is known of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncertainty: Option<f64>,
+    /// The recorded run, if the trace describes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recording: Option<Recording>,
     /// The number of ranks.
     pub ranks: usize,
     /// The worlds of the ranks; empty if there is only one.
@@ -51,7 +59,7 @@ pub struct SimulationResult<F = ()> {
     pub network: NetworkName,
     /// The busiest links.
     pub links: Vec<LinkUse>,
-    /// All links that carried anything, busiest first.
+    /// All links that carried anything, busiest first; links within hosts after those of the network.
     #[serde(skip)]
     pub all_links: Vec<LinkUse>,
     /// Statistics of a packet network over all runs; `None` in other models.
@@ -66,6 +74,9 @@ pub struct SimulationResult<F = ()> {
     /// The findings of analyses; `None` if none was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub analyses: Option<F>,
+    /// The changes of the machine and the program that were tried; `None` if none was to be tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tried: Option<Tried>,
     /// Warnings, one sentence each: what could not be simulated faithfully, and what was left over, such as unreceived
     /// messages.
     pub warnings: Vec<String>,
@@ -79,6 +90,8 @@ impl SimulationResult {
     pub fn analysed<F>(self, analyses: Option<F>) -> SimulationResult<F> {
         SimulationResult {
             simulated_time: self.simulated_time,
+            uncertainty: self.uncertainty,
+            recording: self.recording,
             ranks: self.ranks,
             worlds: self.worlds,
             spawned_in_no_time: self.spawned_in_no_time,
@@ -95,6 +108,7 @@ impl SimulationResult {
             runs: self.runs,
             left_out: self.left_out,
             analyses,
+            tried: self.tried,
             warnings: self.warnings,
             replay: self.replay,
         }
@@ -166,11 +180,43 @@ impl From<&Platform> for NetworkName {
     }
 }
 
+/// Changes that were tried in further replays.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Tried {
+    /// The number of changes that were tried.
+    pub changes: usize,
+    /// The number of changes that come into question: `changes`, unless replays take long.
+    pub of: usize,
+    /// The change that saves most, if one saves a hundredth of the time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best: Option<Suggestion>,
+}
+
+/// A change that saves time.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Suggestion {
+    /// The change in words.
+    pub change: String,
+    /// The key and the value of the platform that make it, as `--set` takes them; absent if it changes the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set: Option<String>,
+    /// The file of hypotheses that makes it, as `--what-if` takes it; absent if it changes the machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub what_if: Option<String>,
+    /// The simulated time with this change.
+    pub simulated_time: Seconds,
+    /// The saved time as a fraction of the time without the change.
+    pub saves: f64,
+}
+
 /// The traffic over one link.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LinkUse {
     /// The name of the link.
     pub name: String,
+    /// Whether the link is the memory of a host, and not a link of the network.
+    #[serde(skip)]
+    pub is_loopback: bool,
     /// Payload that the link carried.
     pub bytes: Bytes,
     /// The number of messages that the link carried.
@@ -193,6 +239,7 @@ impl LinkUse {
             .filter(|(_, load)| load.messages > 0)
             .map(|((id, link), load)| Self {
                 name: platform.topology.link_name(id),
+                is_loopback: topology.is_loopback(id),
                 bytes: load.bytes,
                 messages: load.messages,
                 utilization: if time.0 > 0.0 { load.bytes.0 as f64 / could_carry(id, link) } else { 0.0 },
@@ -200,7 +247,9 @@ impl LinkUse {
             .collect();
         // Stable: links that are as busy stay in the topology's order.
         links.sort_by(|a, b| b.utilization.total_cmp(&a.utilization));
-        links
+        // The memory of hosts is no part of the network that a user looks at.
+        let (network, memory): (Vec<_>, Vec<_>) = links.into_iter().partition(|link| !link.is_loopback);
+        [network, memory].concat()
     }
 
     /// The busiest of `all`, which is sorted by use.
@@ -252,26 +301,31 @@ impl Packets {
     }
 }
 
-/// The predicted times of several runs with different seeds.
+/// The predicted times of several runs with different random choices: seeds of a packet network, and of a random placement.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Runs {
     /// The predicted time of each run.
-    pub simulated_times: Vec<Seconds>,
+    pub times: Vec<Seconds>,
     /// The mean of these times.
-    pub simulated_time: Seconds,
-    /// Half the width of the 99 % confidence interval of the mean; `null` if there is only one run.
-    pub simulated_time_ci99: Option<Seconds>,
+    pub mean: Seconds,
+    /// The 99 % confidence interval of the mean: its lower and its upper end.
+    pub interval: [Seconds; 2],
 }
 
 impl Runs {
+    /// The statistics of at least two runs.
     pub(crate) fn of(times: &[Time]) -> Self {
-        let simulated_times: Vec<Seconds> = times.iter().map(|time| time.seconds()).collect();
-        let estimate = Estimate::of(&simulated_times.iter().map(|time| time.0).collect::<Vec<_>>());
-        Self {
-            simulated_times,
-            simulated_time: Seconds(estimate.mean),
-            simulated_time_ci99: estimate.half_width.map(Seconds),
-        }
+        let times: Vec<Seconds> = times.iter().map(|time| time.seconds()).collect();
+        let estimate = Estimate::of(&times.iter().map(|time| time.0).collect::<Vec<_>>());
+        let half_width = estimate.half_width.unwrap_or_default();
+        let interval = [-half_width, half_width].map(|distance| Seconds(estimate.mean + distance));
+        Self { times, mean: Seconds(estimate.mean), interval }
+    }
+
+    /// Whether chance had a part in the runs.
+    #[must_use]
+    pub fn differ(&self) -> bool {
+        self.times.iter().any(|time| Some(time) != self.times.first())
     }
 }
 

@@ -18,8 +18,11 @@ use crate::observe::Observer;
 use crate::parallel::Jobs;
 use crate::profile::{self, OwnWork};
 use crate::ranks::{Causality, Deadlock, Recorded, ReplayError};
+use crate::recorded_speed::RecordedSpeeds;
+use crate::recording::Recording;
 use crate::replay::{Follower, Outcome};
 use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
+use crate::uncertainty::uncertainty;
 use crate::warnings;
 pub use run::PreparedReplay;
 use run::Run;
@@ -188,9 +191,10 @@ impl<'a> Simulation<'a> {
         if self.runs == 0 {
             return Err(SimulationError::NoRuns);
         }
-        let cores = run::cores(self.platform, self.trace.ranks())?;
         let (normalisation, unlike) = self.normalisation()?;
         let read_ahead = self.read_ahead && !(self.runs > 1 && self.jobs.are_several());
+        // Before anything is read: a platform that is too small is the likelier mistake.
+        let hosts = self.platform.place(self.trace.ranks())?.0;
         let replay = self.prepare(&normalisation, read_ahead, self.jobs.of_each(self.runs as usize))?;
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(std::mem::take(&mut self.observers).into_iter().map(|observer| observer as &mut dyn Observer));
@@ -199,9 +203,9 @@ impl<'a> Simulation<'a> {
         let start = Instant::now();
         let follower = self.follower.take();
         let (first, further) = self.jobs.beside(
-            || replay.run(0, self.platform, &cores, observers, follower),
+            || replay.run(0, self.platform, observers, follower),
             self.runs as usize - 1,
-            |run| replay.run(1 + run as u32, self.platform, &cores, Vec::new(), None),
+            |run| replay.run(1 + run as u32, self.platform, Vec::new(), None),
         )?;
         let Run { outcome, links, packets, cpu } = first;
         let (mut times, mut packets, mut cpu) = (vec![outcome.simulated_time], Vec::from_iter(packets), cpu);
@@ -228,18 +232,28 @@ impl<'a> Simulation<'a> {
         let waiting_ranks = outcome.waiting;
         let Outcome { ranks, events, messages, bytes, spawned, warnings, approximations, observer: breakdown, .. } =
             outcome;
+        let per_rank: Vec<_> = breakdown.per_rank().collect();
+        let uncertainty = uncertainty(self.trace.manifest(), self.computation, simulated_time, &per_rank, &times);
         let of_platform = platform.warnings.clone();
+        let of_speeds = match self.computation {
+            Computation::Counted if per_rank.iter().any(|shares| shares.compute.0 > 0.0) => {
+                RecordedSpeeds::of(self.trace, &normalisation.worth).warnings(platform, ranks as u32)
+            }
+            Computation::Counted | Computation::Timed | Computation::Ignored => Vec::new(),
+        };
         let result = SimulationResult {
             simulated_time,
+            uncertainty,
+            recording: self.trace.manifest().map(Recording::of),
             ranks,
             worlds: WorldRanks::of(self.trace),
             spawned_in_no_time: if platform.mpi.spawn == Spawn::default() { spawned } else { 0 },
             waiting_ranks,
-            hosts_used: cores.iter().map(|core| core.host).collect::<HashSet<_>>().len(),
+            hosts_used: hosts.iter().collect::<HashSet<_>>().len(),
             events,
             messages,
             bytes,
-            per_rank: breakdown.per_rank().collect(),
+            per_rank,
             network,
             links: LinkUse::busiest(&all_links),
             all_links,
@@ -247,8 +261,10 @@ impl<'a> Simulation<'a> {
             runs: (times.len() > 1).then(|| Runs::of(&times)),
             left_out: None,
             analyses: None,
+            tried: None,
             warnings: [
                 no_prediction,
+                of_speeds,
                 of_platform,
                 warnings,
                 approximations,
@@ -271,6 +287,7 @@ impl<'a> Simulation<'a> {
         Ok(PreparedReplay {
             original: self.trace,
             trace: self.transformed(normalisation)?,
+            worth: normalisation.worth.clone(),
             causality: self.causality,
             recorded: self.recorded(),
             read_ahead,

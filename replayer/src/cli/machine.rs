@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use titr_common::output::{Claims, Clash};
-use titr_platform::{Platform, PlatformError, Policy};
+use titr_platform::{Lever, Platform, PlatformError, Policy};
 
 /// A platform file, and keys that are set.
 #[derive(Debug, Args)]
@@ -31,6 +31,11 @@ impl MachineArgs {
     /// The platform with further keys set.
     pub(super) fn load_with(&self, further: &[String]) -> Result<Platform, PlatformError> {
         Platform::load(&self.platform, &[&self.set, further].concat())
+    }
+
+    /// The keys by which the machine could be faster.
+    pub(super) fn levers(&self) -> Result<Vec<Lever>, PlatformError> {
+        Platform::levers(&self.platform, &self.set)
     }
 
     /// Claims the files that `platform` was read from.

@@ -21,6 +21,7 @@ mod schedule;
 mod schema;
 mod signals;
 mod ssh;
+mod suggestion;
 mod time;
 mod timeline;
 pub mod titr;

@@ -17,8 +17,8 @@ use titr_simulation::parallel::Jobs;
 
 use super::machine::MachineArgs;
 use super::{Failure, TraceArgs, claim_files, claims};
-pub(super) use values::{Compute, compute};
 use values::{Collectives, WaitsFor, analyses, collectives, factor};
+pub(super) use values::{Compute, compute};
 
 /// The group of the options that need each iteration of the program, and so do not go with leaving some out.
 pub(super) const EVERY_ITERATION: &str = "every-iteration";

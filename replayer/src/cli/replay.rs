@@ -22,7 +22,7 @@ use super::report::ReportArgs;
 use super::runs::RunsArgs;
 use super::time::TimeArgs;
 use super::timeline::{ExcerptArgs, TimelineArgs};
-use super::{Failure, Out};
+use super::{Failure, Out, suggestion};
 use crate::page::Recorder;
 use crate::report::{Results, text};
 
@@ -157,6 +157,10 @@ impl ReplayArgs {
         let _results = profile::enter(OwnWork::Results);
         result.warnings.extend(names.unnamed());
         drop(meter);
+        if self.report.suggests() || self.page.is_asked_for() {
+            result.tried =
+                suggestion::tried(&result, &self.machine, &program, self.runs.jobs(), self.report.suggests_all());
+        }
         let mut loads = Vec::new();
         if let Some((timeline, links)) = timeline {
             loads = links.busiest(DRAWN_LINKS);

@@ -21,6 +21,10 @@ pub(super) struct ReportArgs {
     /// Says what is printed [default: text].
     #[arg(long, value_name = "FORM")]
     format: Option<Printed>,
+    /// Tries changes of the machine in further replays, and adds the one that saves most to the JSON object. A summary has it
+    /// anyway.
+    #[arg(long)]
+    suggest: bool,
     /// Prints neither a summary nor how far the replay is.
     #[arg(long, short)]
     quiet: bool,
@@ -37,6 +41,16 @@ impl ReportArgs {
     /// Whether the summary for people is to be printed.
     pub(super) fn has_summary(&self) -> bool {
         !self.prints_json() && !self.quiet
+    }
+
+    /// Whether changes are to be tried.
+    pub(super) fn suggests(&self) -> bool {
+        self.suggest || self.has_summary()
+    }
+
+    /// Whether all of them are to be tried, however long that takes.
+    pub(super) fn suggests_all(&self) -> bool {
+        self.suggest
     }
 
     fn prints_json(&self) -> bool {

@@ -8,12 +8,14 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use titr_call_sites::CallSiteNames;
 use titr_common::event::{Actor, Rank};
-use titr_common::format::{count, plural, volume};
+use titr_common::format::{count, plural, uncertain, volume};
 use titr_common::grammar::write_event;
 use titr_common::terminal::{on_one_line, say};
 use titr_common::trace::manifest::{Ended, Manifest};
 use titr_common::trace::{TraceError, Transformation};
+use titr_common::units::Seconds;
 use titr_simulation::Follower;
+use titr_simulation::recording::counted;
 
 use super::meter::Meter;
 use super::{
@@ -148,10 +150,7 @@ fn info(trace: &TraceArgs, json: bool, out: &mut impl Write) -> Result<(), Failu
     if let Some(manifest) = &manifest {
         encounters(manifest, out)?;
     }
-    let words = [
-        ("compute", format!("{} instructions", count(inventory.compute.0 as u64))),
-        ("messages", messages(&inventory)),
-    ];
+    let words = [("compute", computation(&inventory, manifest.as_ref())), ("messages", messages(&inventory))];
     if let Some(part) = recorded_part(&source) {
         row(out, "part", &part)?;
     }
@@ -174,6 +173,19 @@ fn info(trace: &TraceArgs, json: bool, out: &mut impl Write) -> Result<(), Failu
 
 fn row(out: &mut impl Write, name: &str, what: &str) -> std::io::Result<()> {
     writeln!(out, "  {name:<14}{}", on_one_line(what))
+}
+
+/// The computation of all ranks, in the unit in which it was counted.
+fn computation(inventory: &Inventory, manifest: Option<&Manifest>) -> String {
+    let entries = manifest.map_or(&[][..], |manifest| manifest.per_rank.as_slice());
+    let rate = entries.first().and_then(|entry| entry.counter.rate);
+    match rate.filter(|_| entries.iter().all(|entry| entry.counter.rate == rate)) {
+        Some(rate) => {
+            let seconds = Seconds(inventory.compute.0 / rate);
+            format!("{} of {} in all ranks", uncertain(seconds, None), entries.first().map_or("", counted))
+        }
+        None => format!("{} instructions", count(inventory.compute.0 as u64)),
+    }
 }
 
 fn messages(inventory: &Inventory) -> String {

@@ -47,6 +47,7 @@ pub fn write(
         config: BTreeMap::new(),
         untraced_ranks: Vec::new(),
         foreign: None,
+        started: None,
         combined: None,
         per_rank,
     };

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use titr_analyses::advise::{Advice, Tried};
+use titr_common::format::uncertain;
 use titr_common::units::Seconds;
 
 /// The hypotheses that are shown.
@@ -17,7 +18,7 @@ const WORTH: f64 = 0.001;
 /// If `out` cannot be written.
 pub(crate) fn summary(advice: &Advice, out: &mut impl Write) -> io::Result<()> {
     let Advice { simulated_time: Seconds(simulated_time), hypotheses, bounds, not_tried } = advice;
-    writeln!(out, "Predicted time  {simulated_time:.9} s")?;
+    writeln!(out, "Predicted time  {}", uncertain(Seconds(*simulated_time), None))?;
     let worth: Vec<&Tried> = hypotheses.iter().filter(|tried| tried.saves.0 >= WORTH * simulated_time).collect();
     if worth.is_empty() {
         writeln!(out, "\nNone of {} hypotheses saves as much as a thousandth of it.", hypotheses.len())?;

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use titr_analyses::ProgramPlace;
-use titr_common::format::{TimeUnit, volume};
+use titr_common::format::{TimeUnit, uncertain, volume};
 use titr_common::units::Seconds;
 
 use titr_analyses::diff::{CauseChange, Change, Difference, LinkShare, PlaceChange};
@@ -24,7 +24,8 @@ const NAME: usize = 24;
 /// If `out` cannot be written.
 pub(crate) fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
     let time = difference.simulated_time;
-    writeln!(out, "Predicted time  {:.9} s, before {:.9} s: {}", time.after, time.before, percent(time))?;
+    let [after, before] = [time.after, time.before].map(|time| uncertain(Seconds(time), None));
+    writeln!(out, "Predicted time  {after}, before {before}: {}", percent(time))?;
     let unit = TimeUnit::of(Seconds(time.before.max(time.after)));
     let row = |out: &mut dyn Write, name: &str, change: Change| {
         let show = |seconds: f64| unit.show(Seconds(seconds));

@@ -3,30 +3,36 @@
 use std::io::{self, Write};
 
 use titr_analyses::AnalysedResult;
-use titr_common::format::{TimeUnit, count, plural, volume};
+use titr_common::format::{TimeUnit, count, counted, plural, significant, uncertain, volume};
 use titr_common::terminal::Escaped;
 use titr_common::units::Seconds;
-use titr_simulation::result::{ChannelUse, LeftOut, LinkUse, Packets, Percentiles, Runs, Shares, WorldRanks};
+use titr_simulation::recording::Recording;
+use titr_simulation::result::{
+    ChannelUse, LeftOut, LinkUse, Packets, Percentiles, Runs, Shares, Suggestion, Tried, WorldRanks,
+};
 use titr_simulation::traffic::{Burst, MeasuredPoint, TrafficResult};
 
-use super::cause::Cause;
-use super::places;
+use super::{cause, places};
 
-/// Prints the summary of a simulation: the answer, its main cause with a suggestion, and then the details. With `bold`,
-/// the answer is bold on a terminal.
+/// Prints the summary of a simulation: what was traced, the answer, its main cause with a suggestion, and then the details.
+/// With `bold`, the answer is bold on a terminal.
 ///
 /// # Errors
 /// If `out` cannot be written.
 pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<impl Write>) -> io::Result<()> {
-    let AnalysedResult { simulated_time, ranks, hosts_used: used, events, messages, bytes, network, .. } = report;
+    let AnalysedResult {
+        simulated_time, uncertainty, ranks, hosts_used: used, events, messages, bytes, network, ..
+    } = report;
     let hosts = u64::from(network.hosts);
+    writeln!(out, "Program         {}", program(report))?;
     let part = if *used as u64 == hosts { String::new() } else { format!("{} of ", count(*used as u64)) };
+    let noun = plural(hosts, "host", "hosts");
+    writeln!(out, "Machine         {}; {part}{} {noun}; {} model", network.topology, count(hosts), network.model)?;
     let (on, off) = if bold { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
-    let is_prediction = report.waiting_ranks == 0;
-    if is_prediction {
+    if report.waiting_ranks == 0 {
         write!(out, "Predicted time  ")?;
         out.style(on)?;
-        write!(out, "{:.9} s", simulated_time.0)?;
+        write!(out, "{}", uncertain(*simulated_time, *uncertainty))?;
         out.style(off)?;
         writeln!(out)?;
     } else {
@@ -35,27 +41,20 @@ pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<imp
         write!(out, "No prediction")?;
         out.style(off)?;
         writeln!(out, "   {waiting} of {ranks} ranks {verb} for ever, for events that are not in the trace")?;
-        writeln!(out, "Simulated until {:.9} s", simulated_time.0)?;
+        writeln!(out, "Simulated until {}", uncertain(*simulated_time, None))?;
     }
-    if let Some(Runs { simulated_times, simulated_time, simulated_time_ci99 }) = &report.runs {
-        let (runs, sure) = (simulated_times.len(), simulated_time_ci99.map_or(0.0, |half_width| half_width.0));
-        writeln!(out, "                {:.9} s ± {sure:.9} s over {runs} runs (99 %)", simulated_time.0)?;
+    if let Some(runs) = &report.runs {
+        writeln!(out, "                {}", of_runs(runs))?;
     }
     if let Some(left_out) = &report.left_out {
         settled(left_out, out)?;
     }
-    if let Some(Cause { cause, advice }) = Cause::of(report) {
-        writeln!(out, "Mostly          {cause}\nTo try          {advice}")?;
+    if let Some(cause) = cause::main(report) {
+        writeln!(out, "Mostly          {cause}")?;
     }
-    writeln!(
-        out,
-        "                {ranks} {} on a {}, {part}{} {}, {} model",
-        plural(*ranks as u64, "rank", "ranks"),
-        network.topology,
-        count(hosts),
-        plural(hosts, "host", "hosts"),
-        network.model
-    )?;
+    if let Some(tried) = &report.tried {
+        writeln!(out, "To try          {}", suggested(tried))?;
+    }
     for WorldRanks { trace, first, ranks } in &report.worlds {
         let (noun, last) = (plural(u64::from(*ranks), "rank", "ranks"), first + ranks - 1);
         let which = if *ranks > 1 { format!("{first}–{last}") } else { first.to_string() };
@@ -103,18 +102,54 @@ pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<imp
     writeln!(out, "\nReplayed in {:.3} s, {events_per_second} events a second", speed.wall_seconds)
 }
 
+/// The recorded program.
+fn program(report: &AnalysedResult) -> String {
+    let ranks = counted(report.ranks, "rank", "ranks");
+    let Some(Recording { program, mpi, tool, date, counted }) = &report.recording else { return ranks };
+    let known = [Some(program), Some(&ranks), Some(mpi), tool.as_ref(), date.as_ref()];
+    let known = known.into_iter().flatten().filter(|text| !text.is_empty());
+    format!("{}, counted in {counted}", known.map(String::as_str).collect::<Vec<_>>().join(", "))
+}
+
+/// The times of several runs.
+pub(super) fn of_runs(runs: &Runs) -> String {
+    let number = runs.times.len();
+    if !runs.differ() {
+        return format!("the same in {number} runs");
+    }
+    let [from, to] = runs.interval;
+    let half_width = (to.0 - from.0) / 2.0;
+    let part = if runs.mean.0 > 0.0 { half_width / runs.mean.0 } else { 0.0 };
+    format!("{} in the mean of {number} runs, with 99 % confidence", uncertain(runs.mean, Some(part)))
+}
+
+/// The change that saves most of those that were tried.
+fn suggested(Tried { changes, of, best }: &Tried) -> String {
+    match best {
+        Some(Suggestion { change, set, saves, .. }) => {
+            let how = match set {
+                Some(set) => format!("--set '{set}'"),
+                None => "--what-if, balance-compute".to_owned(),
+            };
+            format!("{change}, which saves {} % ({how})", significant(100.0 * saves, 2))
+        }
+        None if changes == of => "nothing: no change of the machine that was tried saves 1 %".to_owned(),
+        None => format!("titr advise: the {changes} of {of} changes that were tried here save less than 1 %"),
+    }
+}
+
 /// The iterations that were not simulated.
 fn settled(left_out: &LeftOut, out: &mut impl Write) -> io::Result<()> {
     let LeftOut { iterations, simulated_iterations, simulated_events, simulated_time, period, error_bound } = left_out;
     let unit = TimeUnit::of(*period);
     writeln!(
         out,
-        "                ± {:.2} %: {} of {} iterations ({} events, {:.9} s) were simulated; each other one takes {} {}",
+        "                ± {:.2} %: {} of {} iterations ({} events, {}) were simulated; each other one takes {} {}",
         100.0 * error_bound,
         count(*simulated_iterations),
         count(*iterations),
         count(*simulated_events),
-        simulated_time.0,
+        uncertain(*simulated_time, None),
         unit.show(*period),
         unit.name
     )
@@ -204,7 +239,7 @@ pub(super) fn links(links: &[LinkUse], out: &mut impl Write) -> io::Result<()> {
     let width = links.iter().map(|link| link.name.chars().count()).max().unwrap_or_default().max(13);
     let column = width + 2;
     writeln!(out, "\n{:<column$}  {:>7}  {:>9}  messages", "Busiest links", "use", "payload")?;
-    for LinkUse { name, bytes, messages, utilization } in links {
+    for LinkUse { name, bytes, messages, utilization, is_loopback: _ } in links {
         let (use_, payload, messages) = (100.0 * utilization, volume(*bytes), count(*messages));
         writeln!(out, "  {name:<width$}  {use_:>5.1} %  {payload:>9}  {messages:>8}")?;
     }

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use titr_common::format::{TimeUnit, count, plural, volume};
-use titr_simulation::result::{Percentiles, Runs};
+use titr_common::format::{TimeUnit, count, plural, uncertain, volume};
+use titr_simulation::result::Percentiles;
 use titr_simulation::triggered::TriggeredResult;
 
-use super::text::{channel_table, links, packets};
+use super::text::{channel_table, links, of_runs, packets};
 
 /// Prints the summary of a replayed network trace.
 ///
@@ -14,13 +14,12 @@ use super::text::{channel_table, links, packets};
 /// If `out` cannot be written.
 pub(crate) fn summary(result: &TriggeredResult, out: &mut impl Write) -> io::Result<()> {
     let TriggeredResult { simulated_time, recorded_time, messages, triggered, bytes, network, .. } = result;
-    writeln!(out, "Last arrival    {:.9} s", simulated_time.0)?;
-    if let Some(Runs { simulated_times, simulated_time, simulated_time_ci99 }) = &result.runs {
-        let (runs, sure) = (simulated_times.len(), simulated_time_ci99.map_or(0.0, |half_width| half_width.0));
-        writeln!(out, "                {:.9} s ± {sure:.9} s over {runs} runs (99 %)", simulated_time.0)?;
+    writeln!(out, "Last arrival    {}", uncertain(*simulated_time, None))?;
+    if let Some(runs) = &result.runs {
+        writeln!(out, "                {}", of_runs(runs))?;
     }
     if let Some(recorded) = recorded_time {
-        writeln!(out, "                {:.9} s when it was recorded", recorded.0)?;
+        writeln!(out, "                {} when it was recorded", uncertain(*recorded, None))?;
     }
     let hosts = u64::from(network.hosts);
     let noun = plural(hosts, "host", "hosts");

@@ -47,6 +47,7 @@ impl Folder {
             config: BTreeMap::new(),
             untraced_ranks: Vec::new(),
             foreign: None,
+            started: None,
             combined: None,
             per_rank: Vec::new(),
         };

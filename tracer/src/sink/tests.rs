@@ -37,6 +37,7 @@ fn manifest(ranks: u32) -> Manifest {
         config: BTreeMap::new(),
         untraced_ranks: Vec::new(),
         foreign: None,
+        started: None,
         combined: None,
         per_rank: Vec::new(),
     }

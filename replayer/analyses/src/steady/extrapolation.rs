@@ -59,7 +59,7 @@ impl Replays {
                 let messages = self.count(link.messages, before.map_or(0, |link| link.messages));
                 let rate = bytes.0 as f64 / link.bytes.0.max(1) as f64;
                 let utilization = link.utilization * rate * self.longer.simulated_time.0 / time.0;
-                LinkUse { name: link.name.clone(), bytes, messages, utilization }
+                LinkUse { bytes, messages, utilization, ..link.clone() }
             })
             .collect();
         links.sort_by(|a, b| b.utilization.total_cmp(&a.utilization));

@@ -6,7 +6,8 @@
 use std::path::PathBuf;
 
 use titr_common::event::{Actor, Event, Mark, Rank, ThreadId};
-use titr_common::trace::combined::{CombinedBy, RepeatedComputation, deviation};
+use titr_common::statistics::deviation;
+use titr_common::trace::combined::{CombinedBy, RepeatedComputation};
 use titr_common::trace::{EventSource as _, RankStream, TraceError};
 use titr_common::units::Instructions;
 
@@ -119,7 +120,7 @@ impl LockStep {
             }
             let mut volumes: Vec<f64> = self.recordings.iter().map(|recording| recording.volume(thread)).collect();
             sums.means += volumes.iter().sum::<f64>() / volumes.len() as f64;
-            sums.deviations += deviation(volumes.iter().copied());
+            sums.deviations += deviation(&volumes);
             let first = volumes.first().copied().unwrap_or_default();
             chosen.push(ChosenVolume { thread, first, chosen: by.choose(&mut volumes) });
         }

@@ -87,7 +87,10 @@ mod tests {
         let mut requests = RequestNumbers::default();
         assert_eq!([7, 9, 7].map(|name| requests.make(name)), [Some(RequestId(0)), Some(RequestId(1)), None]);
         assert_eq!((requests.release(7), requests.release(7)), (Some(RequestId(0)), None));
-        assert_eq!((requests.make(4), requests.get(9), requests.names()), (Some(RequestId(0)), Some(RequestId(1)), vec![4, 9]));
+        assert_eq!(
+            (requests.make(4), requests.get(9), requests.names()),
+            (Some(RequestId(0)), Some(RequestId(1)), vec![4, 9])
+        );
     }
 
     #[test]
@@ -97,9 +100,8 @@ mod tests {
             let span = Span { begin: Nanoseconds(begin), end: Nanoseconds(end) };
             times.call(&mut events, Location::default(), span, None);
         }
-        let spans = |begin, end| {
-            Event::Annotation(Annotation::Call(Span { begin: Nanoseconds(begin), end: Nanoseconds(end) }))
-        };
+        let spans =
+            |begin, end| Event::Annotation(Annotation::Call(Span { begin: Nanoseconds(begin), end: Nanoseconds(end) }));
         let expected = [
             Event::Compute(Instructions(5.0)),
             spans(5, 8),

@@ -1,6 +1,7 @@
 //! Means and their confidence intervals.
 
 use serde::Serialize;
+use titr_common::statistics::{deviation, mean};
 
 /// A mean and its 99 % confidence interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -22,15 +23,12 @@ impl Estimate {
     /// From samples that are independent and approximately normal.
     #[must_use]
     pub fn of(samples: &[f64]) -> Self {
-        let count = samples.len();
-        let mean = samples.iter().sum::<f64>() / count.max(1) as f64;
+        let (count, mean) = (samples.len(), mean(samples));
         let Some(freedom) = count.checked_sub(1).filter(|&freedom| freedom > 0) else {
             return Self { mean, half_width: None };
         };
-        let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
-        let deviation = (squares / freedom as f64).sqrt();
         let quantile = T[freedom.min(T.len()) - 1];
-        Self { mean, half_width: Some(quantile * deviation / (count as f64).sqrt()) }
+        Self { mean, half_width: Some(quantile * deviation(samples) / (count as f64).sqrt()) }
     }
 }
 

@@ -40,6 +40,10 @@ impl ChangedLinks {
 }
 
 impl Topology for ChangedLinks {
+    fn is_loopback(&self, link: LinkId) -> bool {
+        self.inner.is_loopback(link)
+    }
+
     fn name(&self) -> String {
         self.inner.name()
     }

@@ -16,6 +16,8 @@
 //! port where the search at the switch above ended, and only if there is none after that from the port of the source's
 //! number.)
 
+use titr_common::format::counted;
+
 use super::cable::Direction;
 use super::limiter::Limiters;
 use super::{
@@ -191,17 +193,18 @@ impl FatTree {
 
 impl Topology for FatTree {
     fn name(&self) -> String {
-        let list = |of: fn(&Stage) -> u32| -> String {
-            let numbers: Vec<_> = self.stages.iter().map(|laid| of(&laid.stage).to_string()).collect();
-            numbers.join(",")
-        };
-        format!(
-            "fat-tree {};{};{};{}",
-            self.stages.len(),
-            list(|stage| stage.down),
-            list(|stage| stage.up),
-            list(|stage| stage.count)
-        )
+        let down: Vec<_> = self.stages.iter().map(|laid| laid.stage.down.to_string()).collect();
+        let levels = counted(self.stages.len(), "level", "levels");
+        // Of one cable of a host, the part that there is at the narrowest level.
+        let mut width = 1.0;
+        let mut narrowest = 1.0_f64;
+        for (below, above) in self.stages.iter().zip(self.stages.iter().skip(1)) {
+            width *= f64::from(above.ports()) / f64::from(below.stage.down * below.stage.count);
+            narrowest = narrowest.min(width);
+        }
+        let slimmed =
+            if self.stages.len() > 1 { format!(", 1:{}", (100.0 / narrowest).round() / 100.0) } else { String::new() };
+        format!("fat-tree, {levels}, {}{slimmed}", down.join("×"))
     }
 
     fn hosts(&self) -> u32 {

@@ -55,6 +55,10 @@ impl Topology for WithLoopback {
         }
     }
 
+    fn is_loopback(&self, link: LinkId) -> bool {
+        link.0 >= self.first()
+    }
+
     fn link_class(&self, link: LinkId) -> String {
         if link.0 < self.first() { self.inner.link_class(link) } else { "loopbacks".to_owned() }
     }

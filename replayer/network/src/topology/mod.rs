@@ -134,6 +134,11 @@ pub trait Topology: Debug + Send + Sync {
         })
     }
 
+    /// Whether a link is within a host, for messages between its ranks.
+    fn is_loopback(&self, _link: LinkId) -> bool {
+        false
+    }
+
     /// Appends to `route` the links of a message from one host to another, in order. A host has a route to itself if
     /// messages can return at the first switch; if there is no such switch, nothing is appended.
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>);

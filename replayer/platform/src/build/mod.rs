@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use titr_common::units::Speed;
 use titr_document::{Checked, Located, Mistake, Shorthand, Source, override_as_toml};
 use titr_network::topology::Zones;
 use toml::Spanned;
 
+use crate::HostSpeed;
 use crate::Platform;
 use crate::schema::{File, OneOrMany};
 use crate::simgrid::{self, BesideTables, SimGridPlatform};
@@ -38,6 +38,13 @@ pub fn platform(path: &Path, text: String, overrides: &[String]) -> Checked<Plat
     Ok(platform)
 }
 
+/// The tables of `text`, read from `path`, with the overrides on top. They are known to be those of a platform.
+pub(crate) fn tables(path: &Path, text: String, overrides: &[String]) -> Checked<Located> {
+    let overrides = overrides.iter().map(|setting| override_as_toml(setting));
+    let source = Source::new(&path.display().to_string(), text, overrides);
+    Ok(Builder { source: &source, path }.tables()?.tables)
+}
+
 /// Gives the tables of a file their meaning.
 struct Builder<'a> {
     source: &'a Source,
@@ -52,17 +59,26 @@ impl Builder<'_> {
 
     /// The file with the overrides on top, what of it is in no table, and remarks on how it was read.
     fn file(&self) -> Checked<(File, BesideTables)> {
+        let SimGridPlatform { tables, beside } = self.tables()?;
+        Ok((self.read(tables)?, beside))
+    }
+
+    fn read(&self, tables: Located) -> Checked<File> {
+        tables.read::<File>().map_err(|error| error.shown_in(self.source))
+    }
+
+    /// The tables of the file with the overrides on top, and what of it is in no table.
+    fn tables(&self) -> Checked<SimGridPlatform> {
         let source = self.source;
-        let read = |document: Located| document.read::<File>().map_err(|error| error.shown_in(source));
         let SimGridPlatform { mut tables, beside } = if simgrid::is_xml(source.text()) {
-            simgrid::read(source, self.path, &|tables| self.topology(&read(tables)?, None))?
+            simgrid::read(source, self.path, &|tables| self.topology(&self.read(tables)?, None))?
         } else {
             SimGridPlatform { tables: source.parse(source.file())?, beside: BesideTables::default() }
         };
         for setting in source.overrides() {
             tables.overlay(source.parse(setting)?, &SHORTHANDS);
         }
-        Ok((read(tables)?, beside))
+        Ok(SimGridPlatform { tables, beside })
     }
 
     fn platform(&self, file: File, network: Option<Zones>) -> Checked<Platform> {
@@ -87,7 +103,7 @@ impl Builder<'_> {
         })
     }
 
-    fn speeds(&self, written: &Spanned<OneOrMany<Speed>>, hosts: u32) -> Checked<Vec<Speed>> {
+    fn speeds(&self, written: &Spanned<OneOrMany<HostSpeed>>, hosts: u32) -> Checked<Vec<HostSpeed>> {
         match written.get_ref() {
             OneOrMany::One(speed) => Ok(vec![*speed; hosts as usize]),
             OneOrMany::Many(speeds) if speeds.len() == hosts as usize => Ok(speeds.clone()),

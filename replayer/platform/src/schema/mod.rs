@@ -12,9 +12,9 @@ mod value;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use titr_common::units::Speed;
 use toml::Spanned;
 
+use crate::HostSpeed;
 use crate::topology::TopologyTable;
 
 pub use mpi::{CollectivesTable, MpiTable, OneSidedTable};
@@ -49,8 +49,8 @@ pub(crate) struct HostsTable {
     pub count: Option<Spanned<u32>>,
     /// Ranks that a host has room for. Default: 1.
     pub cores: Option<Spanned<u32>>,
-    /// Speed of one core: one value, or one for each host.
-    pub speed: Spanned<OneOrMany<Speed>>,
+    /// Speed of one core: one value, or one for each host. `"1 x recorded"` is the speed of the traced program.
+    pub speed: Spanned<OneOrMany<HostSpeed>>,
     /// The part of that speed at which cores compute in regions of the program, by their names. Default: 1.
     #[serde(default)]
     pub regions: BTreeMap<String, Spanned<f64>>,

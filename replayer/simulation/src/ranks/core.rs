@@ -26,10 +26,17 @@ impl Core {
         Self { host, speed, part: None }
     }
 
-    /// A core of a host of a platform.
+    /// A core of a host of a platform, for a rank that was recorded at 1 Ginstr/s.
     #[must_use]
     pub fn on(platform: &Platform, host: HostId) -> Self {
-        Self { host, speed: platform.speed(host), part: platform.parts_of_speed.get(&host).cloned() }
+        Self::for_recorded(platform, host, Speed { per_second: 1e9 })
+    }
+
+    /// A core of a host of a platform, for a rank that was recorded on a core of the speed `recorded`.
+    #[must_use]
+    pub(crate) fn for_recorded(platform: &Platform, host: HostId, recorded: Speed) -> Self {
+        let speed = platform.speed(host).for_recorded(recorded);
+        Self { host, speed, part: platform.parts_of_speed.get(&host).cloned() }
     }
 
     /// How long `work` takes that begins at `from`.

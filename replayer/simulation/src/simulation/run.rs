@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::trace::Trace;
 use titr_network::LinkLoad;
@@ -14,6 +15,7 @@ use crate::deadlock_causes::causes;
 use crate::observe::{Breakdown, Observer};
 use crate::profile::{self, OwnWork, profiled_network, profiled_trace};
 use crate::ranks::{Causality, Core, Recorded, ReplayError};
+use crate::recorded_speed::RecordedSpeeds;
 use crate::replay::{Follower, Options, Outcome, replay};
 use crate::stopwatch::Stopwatch;
 
@@ -23,6 +25,8 @@ pub struct PreparedReplay<'a> {
     pub(super) original: &'a Trace,
     /// The trace that is replayed, seen through all transformations.
     pub(super) trace: Trace,
+    /// Weights of the ranks' volumes.
+    pub(super) worth: Vec<f64>,
     /// The events that sends wait for.
     pub(super) causality: Causality,
     /// Which collectives use recorded messages.
@@ -42,10 +46,15 @@ pub(super) struct Run {
     pub cpu: Duration,
 }
 
-/// The core of each of `ranks` ranks on a platform.
-pub(super) fn cores(platform: &Platform, ranks: u32) -> Result<Vec<Core>, SimulationError> {
-    let hosts = platform.place(ranks)?.0;
-    Ok(hosts.into_iter().map(|host| Core::on(platform, host)).collect())
+/// The core of each of `ranks` ranks on a platform, in one of several runs with different random choices.
+pub(super) fn cores(
+    platform: &Platform,
+    ranks: u32,
+    run: u32,
+    recorded: &RecordedSpeeds,
+) -> Result<Vec<Core>, SimulationError> {
+    let hosts = (0..).map(Rank).zip(platform.place_in(run, ranks)?.0);
+    Ok(hosts.map(|(rank, host)| Core::for_recorded(platform, host, recorded.speed(rank))).collect())
 }
 
 impl PreparedReplay<'_> {
@@ -54,7 +63,7 @@ impl PreparedReplay<'_> {
     /// # Errors
     /// If the trace does not fit the platform, cannot be read, is invalid, or ends in a deadlock.
     pub fn time_on(&self, platform: &Platform) -> Result<Time, SimulationError> {
-        Ok(self.run(0, platform, &cores(platform, self.trace.ranks())?, Vec::new(), None)?.outcome.simulated_time)
+        Ok(self.run(0, platform, Vec::new(), None)?.outcome.simulated_time)
     }
 
     /// Replays once; the number of the run determines the random choices.
@@ -62,13 +71,14 @@ impl PreparedReplay<'_> {
         &self,
         number: u32,
         platform: &Platform,
-        cores: &[Core],
         observers: Vec<&mut dyn Observer>,
         follower: Option<&mut dyn Follower>,
     ) -> Result<Run, SimulationError> {
         let _ranks = profile::enter(OwnWork::Ranks);
         let stopwatch = Stopwatch::start(self.threads);
         profile::before_ranks(self.trace.ranks());
+        let recorded = RecordedSpeeds::of(self.original, &self.worth);
+        let cores = cores(platform, self.trace.ranks(), number, &recorded)?;
         let streams = profiled_trace(&self.trace).streams()?;
         let workload = if self.read_ahead { Workload::read_ahead(streams) } else { Workload::new(streams) };
         let (causality, partial, recorded) = (self.causality, self.original.is_partial(), self.recorded);
@@ -78,10 +88,10 @@ impl PreparedReplay<'_> {
         let mpi = &platform.mpi;
         let (outcome, network) = profiled_network(platform.network(number, self.threads), |network| {
             if observers.is_empty() {
-                replay(workload, cores.to_vec(), mpi, network, breakdown, options)
+                replay(workload, cores, mpi, network, breakdown, options)
             } else {
                 let observer = (breakdown, observers);
-                let outcome = replay(workload, cores.to_vec(), mpi, network, observer, options);
+                let outcome = replay(workload, cores, mpi, network, observer, options);
                 outcome.map(|outcome| outcome.map(|(breakdown, _)| breakdown))
             }
         });

@@ -29,8 +29,8 @@ const addSummary = (data) => {
   const runs = result.runs;
   section("answer", "Result",
     element("p", { class: "answer" }, `${digitsOf(whole)}`),
-    runs ? element("p", {}, `${runs.simulated_times.length} runs: ${time(runs.simulated_time)} in the mean` +
-      (runs.simulated_time_ci99 ? ` ± ${time(runs.simulated_time_ci99)} (99 %)` : "")) : null,
+    runs ? element("p", {}, `${runs.times.length} runs: ${time(runs.mean)} in the mean, ` +
+      `${time(runs.interval[0])} to ${time(runs.interval[1])} (99 %)`) : null,
     element("p", {}, `${count(result.ranks)} ranks on a ${network.topology}, ` +
       `${count(result.hosts_used)} of ${count(network.hosts)} hosts, ${network.model} model. ` +
       `${count(result.events)} events, ${count(result.messages)} messages, ${volume(result.bytes)}.`),

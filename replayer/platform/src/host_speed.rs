@@ -1,0 +1,69 @@
+//! The speed of a core: a number of instructions per second, or a multiple of the speed that the traced program had.
+
+use titr_common::units::{Dimension, Speed, UnitError, Written};
+
+/// The speed of a core of a host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum HostSpeed {
+    /// Instructions per second, whatever the trace.
+    Absolute(Speed),
+    /// This multiple of the speed of the core that the rank was recorded on.
+    OfRecorded(f64),
+}
+
+impl HostSpeed {
+    /// The instructions per second, for a rank that was recorded on a core of the speed `recorded`.
+    #[must_use]
+    pub fn for_recorded(self, recorded: Speed) -> Speed {
+        match self {
+            Self::Absolute(speed) => speed,
+            Self::OfRecorded(factor) => Speed { per_second: factor * recorded.per_second },
+        }
+    }
+
+    /// This speed multiplied by `factor`.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        match self {
+            Self::Absolute(speed) => Self::Absolute(Speed { per_second: factor * speed.per_second }),
+            Self::OfRecorded(multiple) => Self::OfRecorded(factor * multiple),
+        }
+    }
+}
+
+impl Written for HostSpeed {
+    const DIMENSION: Dimension = Speed::DIMENSION;
+
+    fn in_base_unit(number: f64) -> Result<Self, UnitError> {
+        Speed::in_base_unit(number).map(Self::Absolute)
+    }
+
+    fn written(text: &str) -> Result<Self, UnitError> {
+        let Some(factor) = text.trim_end().strip_suffix("recorded") else {
+            return Speed::written(text).map(Self::Absolute);
+        };
+        let factor = factor.trim_end().strip_suffix(['x', '×']).and_then(|factor| factor.trim().parse().ok());
+        match factor {
+            Some(factor) if f64::is_finite(factor) && factor > 0.0 => Ok(Self::OfRecorded(factor)),
+            Some(_) | None => Err(UnitError::new(
+                "not a multiple of the recorded speed: write a positive number, as in 1.5 x recorded",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_speed_is_absolute_or_a_multiple_of_the_recorded_one() {
+        let recorded = Speed { per_second: 3e9 };
+        let speed = |text| HostSpeed::written(text).map(|speed| speed.for_recorded(recorded).per_second);
+        assert_eq!(["2 Ginstr/s", "1 x recorded", "0.5× recorded"].map(speed), [Ok(2e9), Ok(3e9), Ok(1.5e9)]);
+        for text in ["recorded", "x recorded", "0 x recorded", "-1 x recorded", "inf x recorded", "1 recorded"] {
+            assert!(speed(text).is_err(), "{text}");
+        }
+        assert_eq!(HostSpeed::OfRecorded(2.0).times(1.5), HostSpeed::OfRecorded(3.0));
+    }
+}

@@ -1,0 +1,99 @@
+//! How uncertain a predicted time is, as far as the trace and the replay know it.
+//!
+//! Three sources are known: the spread of repeated recordings of the program (`titr combine`), the spread of the time that
+//! the reference kernel took on ranks that counted CPU time, and the spread of runs with different random choices. The first
+//! two concern computation, and so count by its part of the time. The sources are independent: their squares add up.
+
+use std::collections::BTreeMap;
+
+use titr_common::statistics::relative_deviation;
+use titr_common::time::Time;
+use titr_common::trace::Manifest;
+use titr_common::units::Seconds;
+use titr_workload::Computation;
+
+use crate::result::Shares;
+
+/// The standard deviation of a predicted time as a fraction of that time; `None` if no source of uncertainty is known.
+pub(crate) fn uncertainty(
+    manifest: Option<&Manifest>,
+    computation: Computation,
+    time: Seconds,
+    per_rank: &[Shares],
+    runs: &[Time],
+) -> Option<f64> {
+    let of_volumes = match computation {
+        Computation::Counted => manifest.and_then(of_volumes),
+        Computation::Timed | Computation::Ignored => None,
+    };
+    let most = per_rank.iter().map(|shares| shares.compute.0).fold(0.0, f64::max);
+    let part = if time.0 > 0.0 { (most / time.0).min(1.0) } else { 0.0 };
+    let of_runs = relative_deviation(&runs.iter().map(|time| time.seconds().0).collect::<Vec<_>>());
+    let all = (of_volumes.unwrap_or_default() * part).hypot(of_runs);
+    (all > 0.0).then_some(all)
+}
+
+/// The relative standard deviation of the slowest rank's computation.
+fn of_volumes(manifest: &Manifest) -> Option<f64> {
+    match &manifest.combined {
+        // A choice among several runs varies less than one run.
+        Some(combined) => Some(combined.slowest_rank_deviation / f64::from(combined.runs).sqrt()),
+        None => of_reference_kernel(manifest),
+    }
+}
+
+/// The relative standard deviation of the CPU time of the reference kernel, among ranks on processors of one model: the
+/// largest of all models.
+pub(crate) fn of_reference_kernel(manifest: &Manifest) -> Option<f64> {
+    let mut by_model: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for entry in &manifest.per_rank {
+        if let (Some(_), Some(kernel)) = (entry.counter.rate, entry.counter.reference) {
+            by_model.entry(&entry.cpu).or_default().push(kernel.seconds);
+        }
+    }
+    by_model.values().map(|seconds| relative_deviation(seconds)).max_by(f64::total_cmp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use titr_common::trace::manifest::{Counter, ReferenceCount};
+
+    fn counted(seconds: &[f64]) -> Manifest {
+        let mut manifest = Manifest::of_unknown_origin(seconds.len() as u32);
+        for (entry, &seconds) in manifest.per_rank.iter_mut().zip(seconds) {
+            let reference = Some(ReferenceCount { volume: 1e9 * seconds, seconds });
+            entry.counter = Counter { rate: Some(1e9), reference, ..Counter::exact("cpu") };
+        }
+        manifest
+    }
+
+    fn shares(compute: f64) -> Shares {
+        Shares { compute: Seconds(compute), ..Shares::default() }
+    }
+
+    #[test]
+    fn the_spread_of_the_kernel_counts_by_the_part_of_computation() {
+        let manifest = counted(&[0.9, 1.1]);
+        let of = |computation| {
+            uncertainty(Some(&manifest), computation, Seconds(4.0), &[shares(1.0), shares(2.0)], &[Time::ZERO])
+        };
+        let kernel = 0.02_f64.sqrt();
+        assert!((of(Computation::Counted).unwrap() - kernel / 2.0).abs() < 1e-12);
+        assert_eq!([Computation::Timed, Computation::Ignored].map(of), [None, None]);
+    }
+
+    #[test]
+    fn runs_that_agree_leave_nothing_uncertain() {
+        let runs =
+            |picoseconds: [u64; 2]| uncertainty(None, Computation::Counted, Seconds(1.0), &[], &picoseconds.map(Time));
+        assert_eq!(runs([7, 7]), None);
+        assert!((runs([9, 11]).unwrap() - 0.02_f64.sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn exact_counts_of_one_run_have_no_known_spread() {
+        let manifest = Manifest::of_unknown_origin(2);
+        assert_eq!(uncertainty(Some(&manifest), Computation::Counted, Seconds(1.0), &[shares(1.0)], &[]), None);
+    }
+}

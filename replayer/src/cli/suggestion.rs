@@ -1,0 +1,133 @@
+//! The change that a replay suggests: found by trying changes in further replays, not by guessing.
+//!
+//! Each key of the platform by which the machine could be faster is tried with twice the speed or bandwidth, or half the
+//! latency; computation that is uneven, balanced. Where replays take long, only the likeliest changes are tried.
+
+use std::path::Path;
+use std::time::Duration;
+
+use titr_analyses::{AnalysedResult, apply_machine_changes};
+use titr_call_sites::CallSiteNames;
+use titr_common::units::Seconds;
+use titr_hypotheses::{Change, Hypotheses, Scope};
+use titr_platform::{Platform, Property};
+use titr_simulation::parallel::Jobs;
+use titr_simulation::result::{Shares, Suggestion, Tried};
+
+use super::machine::MachineArgs;
+use super::program::Program;
+
+/// Replays of changes together take at most this long, or as long as the first replay if that takes longer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The part of the time that a change has to save to be worth mentioning.
+const WORTH: f64 = 0.01;
+
+/// A change that comes into question, and an upper bound of what it may save, as a fraction of the time.
+struct Candidate {
+    change: String,
+    kind: Kind,
+    at_most: f64,
+}
+
+enum Kind {
+    /// A key of the platform and its value.
+    Set(String),
+    /// A change of the program.
+    Program(Change),
+}
+
+/// Tries changes of the machine and the program, to suggest the one that saves most; `None` if nothing can be saved. Tries all
+/// changes, or, if the user is waiting, as many as take little time.
+pub(super) fn tried(
+    result: &AnalysedResult,
+    machine: &MachineArgs,
+    program: &Program,
+    jobs: Jobs,
+    is_all: bool,
+) -> Option<Tried> {
+    if result.simulated_time.0 <= 0.0 || result.waiting_ranks > 0 {
+        return None;
+    }
+    let candidates = candidates(result, machine);
+    let replay = Duration::from_secs_f64(result.replay.wall_seconds.max(1e-6));
+    let rounds = PATIENCE.max(replay).as_secs_f64() / replay.as_secs_f64();
+    let most = (rounds * jobs.0.get() as f64).floor().max(1.0) as usize;
+    let chosen = candidates.get(..most).filter(|_| !is_all).unwrap_or(&candidates);
+    let times = jobs.map(chosen.len(), |number| {
+        // A change that does not fit the program or the machine saves nothing.
+        let time = chosen.get(number).and_then(|candidate| time_with(candidate, machine, program, !jobs.are_several()));
+        Ok::<_, std::convert::Infallible>(time)
+    });
+    let Ok(times) = times;
+    let saves = |time: Seconds| 1.0 - time.0 / result.simulated_time.0;
+    let saved = chosen.iter().zip(times).filter_map(|(candidate, time)| Some((candidate, time?)));
+    // Of equal savings, the first: the likelier one.
+    let best = saved.reduce(|best, next| if next.1.0 < best.1.0 { next } else { best });
+    let best = best.filter(|(_, time)| saves(*time) >= WORTH).map(|(candidate, time)| {
+        let (set, what_if) = match &candidate.kind {
+            Kind::Set(setting) => (Some(setting.clone()), None),
+            Kind::Program(change) => (None, Change::file(std::slice::from_ref(change)).ok()),
+        };
+        Suggestion { change: candidate.change.clone(), set, what_if, simulated_time: time, saves: saves(time) }
+    });
+    Some(Tried { changes: chosen.len(), of: candidates.len(), best })
+}
+
+/// All changes that come into question, the likeliest first.
+fn candidates(result: &AnalysedResult, machine: &MachineArgs) -> Vec<Candidate> {
+    let ranks = result.per_rank.len().max(1) as f64;
+    let whole = result.simulated_time.0 * ranks;
+    let part = |of: &dyn Fn(&Shares) -> f64| (result.per_rank.iter().map(of).sum::<f64>() / whole).clamp(0.0, 1.0);
+    let computing = part(&|shares| shares.compute.0);
+    let most = result.per_rank.iter().map(|shares| shares.compute.0).fold(0.0, f64::max) / result.simulated_time.0;
+    let filled = result.links.iter().map(|link| link.utilization).fold(0.0, f64::max).min(1.0);
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for lever in machine.levers().unwrap_or_default() {
+        let (faster, at_most) = match lever.property {
+            Property::Speed => ("hosts twice as fast", most.min(1.0) / 2.0),
+            Property::Bandwidth => ("twice the bandwidth", (1.0 - computing) * (1.0 + filled) / 2.0),
+            Property::Latency => ("half the latency", (1.0 - computing) * (1.0 - filled / 2.0)),
+        };
+        let of = match lever.key.strip_prefix("topology.").and_then(|key| key.rsplit('.').nth(1)) {
+            Some(part) => format!("{faster} of the {part}"),
+            None if lever.key.starts_with("network.loopback") => format!("{faster} within hosts"),
+            None => faster.to_owned(),
+        };
+        candidates.push(Candidate { change: of, kind: Kind::Set(format!("{}={}", lever.key, lever.value)), at_most });
+    }
+    let uneven = most - computing;
+    if uneven >= WORTH {
+        let change = Change::BalanceCompute { region: None, call_site: None, over: Scope::Totals };
+        candidates.push(Candidate {
+            change: "even computation".to_owned(),
+            kind: Kind::Program(change),
+            at_most: uneven,
+        });
+    }
+    candidates.sort_by(|one, other| other.at_most.total_cmp(&one.at_most));
+    candidates
+}
+
+/// The predicted time with a change; `None` if it does not fit.
+fn time_with(candidate: &Candidate, machine: &MachineArgs, program: &Program, read_ahead: bool) -> Option<Seconds> {
+    let (platform, hypotheses) = match &candidate.kind {
+        Kind::Set(setting) => (machine.load_with(std::slice::from_ref(setting)).ok()?, None),
+        Kind::Program(change) => {
+            let text = Change::file(std::slice::from_ref(change)).ok()?;
+            let hypotheses = Hypotheses::parse(Path::new("suggestion"), text).ok()?;
+            (machine.load().ok()?, Some(hypotheses))
+        }
+    };
+    let mut platform: Platform = program.on(platform).ok()?;
+    if let Some(hypotheses) = &hypotheses {
+        platform = apply_machine_changes(hypotheses.machine(), platform).ok()?;
+    }
+    let names = CallSiteNames::default();
+    let simulation = program.simulation(&platform, &names, false).read_ahead(read_ahead);
+    let simulation = match &hypotheses {
+        Some(hypotheses) => simulation.transform(hypotheses),
+        None => simulation,
+    };
+    Some(simulation.run().ok()?.simulated_time)
+}

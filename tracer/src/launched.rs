@@ -43,6 +43,11 @@ pub(crate) fn is_own() -> bool {
     ADDRESS.get().and_then(Option::as_ref).is_some_and(Address::is_own)
 }
 
+/// Whether `titrace` has started this process, or one that started it.
+pub(crate) fn by_titrace() -> bool {
+    ADDRESS.get().is_some_and(Option::is_some)
+}
+
 /// Tells that there is nothing for `titrace` to say.
 pub(crate) fn seen() {
     tell(&[SEEN]);

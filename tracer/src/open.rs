@@ -16,6 +16,7 @@ use crate::call_sites::{self, CallSites};
 use crate::counter::Source;
 use crate::directory::{self, Claim, DirectoryError};
 use crate::gather::Gather;
+use crate::launched;
 use crate::local_ranks::PartlyTraced;
 use crate::record::RecorderOptions;
 use crate::sink::{self, Sink, SinkOptions};
@@ -152,7 +153,8 @@ fn begin_sink(
     if config.verbosity >= Verbosity::Steps && run.is_some() {
         log(format_args!("tracing to {}, computation is {}", path.display(), counter.unit));
     }
-    let options = SinkOptions { buffer: config.buffer, level: config.level, flush: config.flush };
+    let announces = launched::by_titrace() && config.gather.is_none();
+    let options = SinkOptions { buffer: config.buffer, level: config.level, flush: config.flush, announces };
     let mut entry = sink::begin(placeholders.run.clone(), rank, counter);
     if config.call_sites > 0 {
         entry.modules = call_sites::program().into_iter().collect();

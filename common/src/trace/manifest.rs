@@ -333,11 +333,11 @@ impl RankEntry {
         replace(&path, self)
     }
 
-    /// Writes the final entry. The last of the world's `ranks` to do so moves all entries into the manifest.
+    /// Writes the final entry. The last of the world's `ranks` to do so moves all entries into the manifest, and gets it.
     ///
     /// # Errors
     /// If it cannot be written. What was written before remains readable.
-    pub fn end(&self, directory: &Path, ranks: u32) -> io::Result<()> {
+    pub fn end(&self, directory: &Path, ranks: u32) -> io::Result<Option<Manifest>> {
         self.write(directory)?;
         let mut ended = OpenOptions::new().create(true).append(true).open(directory::ended(directory))?;
         // One byte for each rank: the length of the file is the number of ranks, without a scan of a directory of
@@ -346,18 +346,18 @@ impl RankEntry {
         let all = ended.metadata()?.len() == u64::from(ranks);
         // If two ranks end at the same time, both see the full count; the one that removes the file is the last.
         let last = all && fs::remove_file(directory::ended(directory)).is_ok();
-        if last { fold(directory, ranks) } else { Ok(()) }
+        last.then(|| fold(directory, ranks)).transpose()
     }
 }
 
 /// Moves all entries into the manifest.
-fn fold(directory: &Path, ranks: u32) -> io::Result<()> {
+fn fold(directory: &Path, ranks: u32) -> io::Result<Manifest> {
     let manifest = Manifest::read(directory).map_err(io::Error::other)?;
     manifest.write(directory)?;
     for rank in 0..ranks {
         fs::remove_file(directory::entry(directory, Rank(rank)))?;
     }
-    Ok(())
+    Ok(manifest)
 }
 
 /// Writes `value` under a temporary name and renames it, so that no reader sees a part of it.

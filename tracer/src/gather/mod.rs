@@ -24,6 +24,8 @@ use titr_wrappers::pmpi::ToolComm;
 
 use crate::descriptors::place_high;
 use crate::directory::{absolute, candidate};
+use crate::launched;
+use crate::sink::announce;
 use crate::stderr::log;
 use archive::{Archive, Entries, with_file_size_errors};
 use relay::{Broken, Link, Parent, Receiver, relay};
@@ -108,6 +110,9 @@ impl Gather {
         let named = fs::rename(unfinished(&path), &path).map_err(|error| give_up(&path, &error.to_string())).is_ok();
         if named && path != *wanted {
             log(format_args!("{} exists: gathered into {}", wanted.display(), path.display()));
+        }
+        if let (true, Ok(manifest)) = (named && launched::by_titrace(), entries.manifest(run)) {
+            announce(&path, &manifest);
         }
         link.vote(named)
     }

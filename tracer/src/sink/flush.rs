@@ -6,13 +6,14 @@
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use titr_common::event::Rank;
+use titr_common::format::{counted, volume};
 use titr_common::trace::manifest::{Ended, Manifest, RankEntry};
 use titr_common::trace::{FinishedStream, StreamWriter, directory};
 use titr_common::units::Bytes;
@@ -49,6 +50,7 @@ pub(super) struct Destination {
     pub(super) manifest: Option<Manifest>,
     pub(super) entry: RankEntry,
     pub(super) ranks: u32,
+    pub(super) announces: bool,
 }
 
 /// The two channels that buffers go round in, and how.
@@ -65,6 +67,7 @@ pub(super) struct Buffers {
 struct Flush {
     directory: PathBuf,
     ranks: u32,
+    announces: bool,
     /// The stream, until writing fails: data after a gap would not be a trace.
     stream: Option<StreamWriter>,
     path: PathBuf,
@@ -100,9 +103,22 @@ pub(super) fn start(files: Destination, buffers: Buffers) -> io::Result<JoinHand
     Err(thread.join().ok().and_then(Result::err).unwrap_or_else(failed))
 }
 
+/// Says where a complete trace is, and what can be done with it.
+pub(crate) fn announce(place: &Path, manifest: &Manifest) {
+    let size = Bytes(manifest.per_rank.iter().map(|entry| entry.disk.0).sum());
+    // As the user wrote it, where that is shorter.
+    let here = std::env::current_dir().ok();
+    let short = here.and_then(|here| place.strip_prefix(here).ok()).unwrap_or(place).display();
+    log(format_args!(
+        "traced {} in {short} ({}); titr-replay --platform FILE {short} predicts the time on another machine",
+        counted(manifest.ranks, "rank", "ranks"),
+        volume(size)
+    ));
+}
+
 impl Flush {
     fn create(files: Destination) -> io::Result<Self> {
-        let Destination { directory, level, manifest, entry, ranks } = files;
+        let Destination { directory, level, manifest, entry, ranks, announces } = files;
         let place = if separate() { Ok } else { place_high };
         let rank = Rank(entry.rank);
         let stream = StreamWriter::create_at(&directory, rank, level, place)?;
@@ -112,7 +128,8 @@ impl Flush {
         entry.write(&directory)?;
         let path = directory::stream(&directory, rank);
         let (stream, begun, closed) = (Some(stream), entry, None);
-        Ok(Self { directory, ranks, stream, path, begun, closed, events: 0, text: 0, lost_events: 0, error: None })
+        let (events, text, lost_events, error) = (0, 0, 0, None);
+        Ok(Self { directory, ranks, announces, stream, path, begun, closed, events, text, lost_events, error })
     }
 
     /// Works until the end. The thread waits for itself to be unparked, as a signal handler can do that and cannot send.
@@ -236,6 +253,7 @@ impl Flush {
             Err(error) if !failed_before => {
                 log(format_args!("rank {}: cannot complete the manifest: {error}", entry.rank));
             }
+            Ok(Some(manifest)) if self.announces => announce(&self.directory, &manifest),
             _ => {}
         }
         entry

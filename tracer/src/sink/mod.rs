@@ -34,6 +34,7 @@ use titr_common::units::Instructions;
 
 use crate::host;
 use crate::nap::nap;
+pub(crate) use flush::announce;
 use flush::{Buffers, Destination, Work};
 
 /// Buffers of a rank: one that is filled, one that waits, one that is compressed.
@@ -55,6 +56,8 @@ pub(crate) struct SinkOptions {
     pub level: u32,
     /// Time that recorded events may wait for the disk; forever if `None`.
     pub flush: Option<Duration>,
+    /// Whether the rank that completes the trace says where it is.
+    pub announces: bool,
 }
 
 /// The start of the manifest's entry for `rank` in the run of this name, whose computation `counter` measures.
@@ -89,7 +92,7 @@ impl Sink {
     /// # Errors
     /// If a file or the thread cannot be created.
     pub(crate) fn open(
-        SinkOptions { buffer, level, flush }: SinkOptions,
+        SinkOptions { buffer, level, flush, announces }: SinkOptions,
         directory: &Path,
         manifest: Option<Manifest>,
         entry: RankEntry,
@@ -101,7 +104,8 @@ impl Sink {
         for _ in 1..BUFFERS {
             let _ = written.try_send(Vec::with_capacity(buffer));
         }
-        let files = Destination { directory: directory.to_owned(), level, manifest, entry: entry.clone(), ranks };
+        let files =
+            Destination { directory: directory.to_owned(), level, manifest, entry: entry.clone(), ranks, announces };
         let thread = flush::start(files, Buffers { full: to_write, empty: written, size: buffer, flush })?;
         Ok(Self {
             rank: Rank(entry.rank),

@@ -24,7 +24,7 @@ fn counter() -> Counter {
 }
 
 fn options(buffer: usize) -> SinkOptions {
-    SinkOptions { buffer, level: 3, flush: None }
+    SinkOptions { buffer, level: 3, flush: None, announces: false }
 }
 
 fn manifest(ranks: u32) -> Manifest {

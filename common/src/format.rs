@@ -131,7 +131,7 @@ impl TimeUnit {
         [("s", 1.0), ("ms", 1e3), ("us", 1e6)]
             .into_iter()
             .map(|(name, per_second)| Self { name, per_second })
-            .find(|unit| span.0 * unit.per_second >= 1.0)
+            .find(|unit| span.0.abs() * unit.per_second >= 1.0)
             .unwrap_or(Self { name: "ns", per_second: 1e9 })
     }
 

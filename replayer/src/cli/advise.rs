@@ -1,11 +1,14 @@
 //! `titr advise`.
 
 use std::io::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
-use titr_analyses::advise::advise as advice_for;
+use titr_analyses::advise::{Step, advise as advice_for};
 use titr_call_sites::CallSiteNames;
 use titr_common::event::CollectiveKind;
+use titr_common::format::uncertain;
+use titr_common::terminal::say;
 use titr_common::trace::Transformation;
 use titr_simulation::Computation;
 
@@ -49,7 +52,25 @@ pub(super) fn advise(args: &AdviseArgs, out: &mut impl Write) -> Result<(), Fail
         None if args.timed => Computation::Timed,
         None => Computation::of(&trace),
     };
-    let advice = advice_for(&platform, &trace, &collectives, computation, args.jobs.jobs())?;
+    let steps = AtomicUsize::new(0);
+    let all = AtomicUsize::new(0);
+    let follow = |step: Step| match step {
+        Step::Replayed(time, hypotheses) => {
+            all.store(hypotheses, Ordering::Relaxed);
+            say(format_args!("{} as it is; now {hypotheses} hypotheses", uncertain(time, None)));
+        }
+        Step::Tried(hypothesis, saves) => {
+            let number = steps.fetch_add(1, Ordering::Relaxed) + 1;
+            let outcome = match saves {
+                Some(saves) if saves.0 > 0.0 => format!("saves {}", uncertain(saves, None)),
+                Some(_) => "saves nothing".to_owned(),
+                None => "does not fit the program".to_owned(),
+            };
+            say(format_args!("{number} of {}: {hypothesis}: {outcome}", all.load(Ordering::Relaxed)));
+        }
+    };
+    let follow: &(dyn Fn(Step) + Sync) = if args.json { &|_| () } else { &follow };
+    let advice = advice_for(&platform, &trace, &collectives, computation, args.jobs.jobs(), follow)?;
     if !args.json {
         return Ok(advice::summary(&advice, out)?);
     }

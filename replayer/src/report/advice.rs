@@ -24,23 +24,34 @@ pub(crate) fn summary(advice: &Advice, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "\nNone of {} hypotheses saves as much as a thousandth of it.", hypotheses.len())?;
     } else {
         writeln!(out, "\nWould save")?;
-        worth.iter().take(SHOWN).try_for_each(|tried| line(tried, *simulated_time, out))?;
+        let mut before = None;
+        for tried in worth.iter().take(SHOWN) {
+            line(tried, *simulated_time, before, out)?;
+            before = tried.because.as_deref();
+        }
         if worth.len() > SHOWN {
             writeln!(out, "  and {} more (--json)", worth.len() - SHOWN)?;
         }
     }
     writeln!(out, "\nAt most")?;
-    bounds.iter().try_for_each(|tried| line(tried, *simulated_time, out))?;
+    bounds.iter().try_for_each(|tried| line(tried, *simulated_time, None, out))?;
     if let Some(best) = worth.first() {
         writeln!(out, "\nThe first, for titr-replay --what-if:\n\n{}", best.changes.trim_end())?;
     }
     if !not_tried.is_empty() {
-        writeln!(out, "\nHypotheses that do not fit the program: {} (--json says why).", not_tried.len())?;
+        writeln!(
+            out,
+            "\nHypotheses that were not tried, or do not fit the program: {} (--json says why).",
+            not_tried.len()
+        )?;
     }
     Ok(())
 }
 
-fn line(tried: &Tried, whole: f64, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "  {:>5.1} %  {}", 100.0 * tried.saves.0 / whole, tried.hypothesis)?;
-    tried.because.iter().try_for_each(|because| writeln!(out, "           {because}"))
+/// Prints a hypothesis and what it saves, and its cause unless the line before has it.
+fn line(tried: &Tried, whole: f64, before: Option<&str>, out: &mut impl Write) -> io::Result<()> {
+    let saves = uncertain(tried.saves, None);
+    writeln!(out, "  {:>5.1} %  {saves:>9}  {}", 100.0 * tried.saves.0 / whole, tried.hypothesis)?;
+    let because = tried.because.iter().filter(|because| Some(because.as_str()) != before);
+    because.into_iter().try_for_each(|because| writeln!(out, "                      {because}"))
 }

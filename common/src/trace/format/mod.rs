@@ -84,7 +84,11 @@ pub struct Candidate<'a> {
 }
 
 impl<'a> Candidate<'a> {
-    fn new(paths: &'a [&'a Path]) -> Result<Self, TraceError> {
+    /// The candidate at some paths.
+    ///
+    /// # Errors
+    /// If there is nothing at the path, or it cannot be read.
+    pub fn new(paths: &'a [&'a Path]) -> Result<Self, TraceError> {
         let [path] = paths else { return Ok(Self { paths, is_directory: false, head: Vec::new() }) };
         let is_directory = fs::metadata(path).map_err(TraceError::io(path))?.is_dir();
         let head = if is_directory { Vec::new() } else { head(path).map_err(TraceError::io(path))? };

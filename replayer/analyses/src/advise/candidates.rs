@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use titr_common::collectives::Algorithm;
 use titr_common::event::CollectiveKind;
-use titr_common::units::Bytes;
+use titr_common::format::uncertain;
+use titr_common::units::{Bytes, Seconds};
 use titr_hypotheses::{Change, Network, Scope};
 
 use crate::{AnalysedResult, Pattern, ProgramPlace, SegmentKind, WaitFindings};
@@ -18,15 +19,21 @@ pub struct Candidate {
     pub because: Option<String>,
     /// The change of the program or the machine.
     pub change: Change,
+    /// The waiting of all ranks that the cause explains, in seconds: the change that may save most comes first.
+    pub concerns: f64,
 }
 
 /// Causes of less than this part of all ranks' time suggest nothing.
 const LEAST: f64 = 0.005;
 
 /// The most places of the program whose computation is balanced.
-const PLACES: usize = 5;
+const PLACES: usize = 3;
 
-/// The hypotheses that a result with these wait states suggests; `kinds` are the collectives that the program calls.
+/// The most algorithms of a collective that are tried.
+const ALGORITHMS: usize = 3;
+
+/// The hypotheses that a result with these wait states suggests, the most promising first; `kinds` are the collectives that
+/// the program calls.
 pub(crate) fn candidates(result: &AnalysedResult, waits: &WaitFindings, kinds: &[CollectiveKind]) -> Vec<Candidate> {
     let whole = result.simulated_time.0 * result.ranks as f64;
     let is_large = |seconds: &f64| *seconds > 0.0 && *seconds >= LEAST * whole;
@@ -37,7 +44,8 @@ pub(crate) fn candidates(result: &AnalysedResult, waits: &WaitFindings, kinds: &
     if is_large(&in_collectives) {
         all.extend(kinds.iter().flat_map(|kind| algorithms(*kind, in_collectives)));
     }
-    all.extend(bounds());
+    // Stable: of hypotheses with one cause, the simpler one comes first.
+    all.sort_by(|one, other| other.concerns.total_cmp(&one.concerns));
     all
 }
 
@@ -53,7 +61,7 @@ fn imbalances(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Cand
     for ((region, call_site), seconds) in computing.into_iter().take(PLACES) {
         let place = match (region, call_site) {
             (Some(region), _) => format!(" in region {region}"),
-            (None, Some(site)) => format!(" at {site}"),
+            (None, Some(site)) => format!(" before {site}"),
             (None, None) => String::new(),
         };
         let mut balanced = |over, how| {
@@ -62,6 +70,7 @@ fn imbalances(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Cand
                 title: format!("all ranks compute the same{place}{how}"),
                 because: Some(format!("computation{place} makes ranks wait {}", of_ranks(seconds))),
                 change: Change::BalanceCompute { region, call_site, over },
+                concerns: seconds,
             });
         };
         balanced(Scope::Totals, "");
@@ -118,26 +127,29 @@ fn messages(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Candid
             Change::IdealNetwork { messages: Network::Uncontended },
         ),
     ];
-    let candidate = |(_, title, because, change): (f64, &str, String, Change)| Candidate {
+    let candidate = |(concerns, title, because, change): (f64, &str, String, Change)| Candidate {
         title: title.to_owned(),
         because: Some(because),
         change,
+        concerns,
     };
     suggested.into_iter().filter(|(seconds, ..)| is_large(seconds)).map(candidate).collect()
 }
 
 /// A collective by each of its algorithms.
 fn algorithms(kind: CollectiveKind, in_collectives: f64) -> impl Iterator<Item = Candidate> {
-    Algorithm::all(kind).into_iter().map(move |algorithm| Candidate {
+    Algorithm::all(kind).into_iter().take(ALGORITHMS).map(move |algorithm| Candidate {
         title: format!("{kind} by {algorithm}"),
         because: Some(format!("ranks spend {} in collectives", of_ranks(in_collectives))),
         change: Change::Collective { collective: kind.to_string(), algorithm: algorithm.to_string() },
+        concerns: in_collectives,
     })
 }
 
 /// Hypotheses that cannot come true.
-fn bounds() -> [Candidate; 2] {
-    let bound = |title: &str, change| Candidate { title: title.to_owned(), because: None, change };
+pub(crate) fn bounds() -> [Candidate; 2] {
+    let bound =
+        |title: &str, change| Candidate { title: title.to_owned(), because: None, change, concerns: f64::INFINITY };
     [
         bound("the network takes no time", Change::IdealNetwork { messages: Network::Instant }),
         bound("computation takes no time", Change::InfiniteCpu),
@@ -154,5 +166,5 @@ fn innermost(ProgramPlace { region, call_site }: &ProgramPlace) -> (Option<&str>
 
 /// Seconds of all ranks together.
 fn of_ranks(seconds: f64) -> String {
-    format!("{seconds:.6} s (all ranks)")
+    format!("{} (all ranks)", uncertain(Seconds(seconds), None))
 }

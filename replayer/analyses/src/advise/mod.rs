@@ -55,8 +55,20 @@ pub struct NotTried {
     pub why: String,
 }
 
-/// Replays the trace unchanged, and with each hypothesis that its waits suggest. `jobs` is the number of replays at the
-/// same time.
+/// The most hypotheses that are replayed, besides the bounds.
+const MOST: usize = 6;
+
+/// A step of the work, for users who wait for it.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// The program was replayed as it is; so many hypotheses follow.
+    Replayed(Seconds, usize),
+    /// A hypothesis was tried, and saves so much; `None` if it does not fit the program.
+    Tried(&'a str, Option<Seconds>),
+}
+
+/// Replays the trace unchanged, and with the most promising hypotheses that its waits suggest. `jobs` is the number of replays
+/// at the same time; `follow` is called after each step, by any thread.
 ///
 /// # Errors
 /// If the unchanged trace cannot be replayed.
@@ -66,19 +78,30 @@ pub fn advise(
     collectives: &[CollectiveKind],
     computation: Computation,
     jobs: Jobs,
+    follow: &(dyn Fn(Step<'_>) + Sync),
 ) -> Result<Advice, AnalysisError> {
     let base = Simulation::new(platform, trace).computation(computation);
     let base = AnalysedSimulation::new(base).analyse("wait-states").run()?;
     let simulated_time = base.simulated_time;
     let mut advice = Advice { simulated_time, hypotheses: Vec::new(), bounds: Vec::new(), not_tried: Vec::new() };
     let waits = base.analyses.as_ref().and_then(|findings| findings.wait_states.as_ref());
-    let candidates = waits.map(|waits| candidates::candidates(&base, waits, collectives)).unwrap_or_default();
+    let mut candidates = waits.map(|waits| candidates::candidates(&base, waits, collectives)).unwrap_or_default();
+    let of_no_use = |candidate: Candidate| NotTried {
+        hypothesis: candidate.title,
+        why: format!("its cause makes ranks wait for less than those of the {MOST} that were tried"),
+    };
+    advice.not_tried.extend(candidates.split_off(candidates.len().min(MOST)).into_iter().map(of_no_use));
+    candidates.extend(candidates::bounds());
+    follow(Step::Replayed(simulated_time, candidates.len()));
     let replays = jobs.map(candidates.len(), |number| {
-        let change = &candidates[number].change;
-        Ok::<_, SimulationError>(replayed(platform, trace, computation, change, !jobs.are_several()))
+        let Candidate { title, change, .. } = &candidates[number];
+        let replayed = replayed(platform, trace, computation, change, !jobs.are_several());
+        let saves = replayed.as_ref().ok().map(|(time, _)| Seconds(simulated_time.0 - time.0));
+        follow(Step::Tried(title, saves));
+        Ok::<_, SimulationError>(replayed)
     })?;
     for (candidate, replayed) in candidates.into_iter().zip(replays) {
-        let Candidate { title: hypothesis, because, change: _ } = candidate;
+        let Candidate { title: hypothesis, because, .. } = candidate;
         match replayed {
             Ok((time, changes)) => {
                 let is_bound = because.is_none();

@@ -2,6 +2,7 @@
 //!
 //! To add a format, implement [`TraceFormat`] in a file of this folder and name it in [`FOREIGN`].
 
+mod no_trace;
 mod rank_events;
 
 use std::path::Path;
@@ -9,7 +10,8 @@ use std::path::Path;
 use titr_common::trace::{self, NATIVE, Trace, TraceError, TraceFormat};
 
 /// Formats of other tools. They are asked before titr's own, which takes every directory and every text.
-static FOREIGN: &[&dyn TraceFormat] = &[];
+/// The last one recognises files that are no traces at all.
+static FOREIGN: &[&dyn TraceFormat] = &[&no_trace::NoTrace];
 
 /// Opens a trace in any format: one file or directory, or the parts of one trace; and the traces of the worlds that its
 /// ranks have spawned or connected to.

@@ -51,8 +51,7 @@ impl Transformation for Balance {
     fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
         let Self { selection, scope } = self;
         let own = self.volumes(&trace)?;
-        let ranks = (0..trace.ranks()).map(Rank).filter(|rank| selection.has_rank(*rank)).count();
-        let wanted = self.means(&own, ranks)?;
+        let wanted = self.means(&own)?;
         let (scope, shares) = (*scope, Arc::new(Shares { own, wanted }));
         Ok(rewritten(trace, selection, move |_| Balancing { scope, shares: Arc::clone(&shares) }))
     }
@@ -79,9 +78,12 @@ impl Balance {
         Ok(own)
     }
 
-    /// The mean over the ranks, in total or of each instance.
-    fn means(&self, own: &[Vec<Volume>], ranks: usize) -> Result<Vec<Volume>, TraceError> {
-        let selected = || (0..).map(Rank).zip(own).filter(|(rank, _)| self.selection.has_rank(*rank));
+    /// The mean over the ranks, in total or of each instance. Totals are balanced among the ranks that come here.
+    fn means(&self, own: &[Vec<Volume>]) -> Result<Vec<Volume>, TraceError> {
+        let is_there = |own: &[Volume]| self.scope == Scope::Instances || !own.is_empty();
+        let selected =
+            || (0..).map(Rank).zip(own).filter(|(rank, own)| self.selection.has_rank(*rank) && is_there(own));
+        let ranks = selected().count();
         let mut wanted = vec![Volume::default(); selected().map(|(_, own)| own.len()).max().unwrap_or(0)];
         for own in selected().map(|(_, own)| own) {
             wanted.iter_mut().zip(own).for_each(|(sum, volume)| *sum += *volume);

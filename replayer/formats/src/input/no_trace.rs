@@ -1,0 +1,164 @@
+//! Files that users give in place of a trace, each named for what it is.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use titr_common::input;
+use titr_common::trace::{Candidate, Trace, TraceError, TraceFormat};
+
+/// A file that is no trace. Asked after the formats of other tools, and before titr's own, which take every text.
+pub(super) struct NoTrace;
+
+impl TraceFormat for NoTrace {
+    fn name(&self) -> &'static str {
+        "no trace"
+    }
+
+    fn recognises(&self, candidate: &Candidate) -> bool {
+        described(candidate).is_some()
+    }
+
+    fn open(&self, paths: &[&Path]) -> Result<Trace, TraceError> {
+        let path = paths.first().copied().unwrap_or(Path::new(""));
+        let what = described(&Candidate::new(paths)?).unwrap_or_else(|| "no trace".to_owned());
+        Err(TraceError::Directory { path: path.to_owned(), what })
+    }
+}
+
+/// A beginning of a file, and what has it.
+const BEGINNINGS: [(&[u8], &str); 10] = [
+    (b"\x7fELF", "a program or a library, not a trace: `mpirun -np N titrace PROGRAM` records one"),
+    (b"#!", "a script, not a trace: `mpirun -np N titrace SCRIPT` records what it runs"),
+    (b"PK\x03\x04", "a ZIP archive: unpack it, and give the trace in it"),
+    (b"\xfd7zXZ\0", "compressed by xz: unpack it (unxz), and give the trace in it"),
+    (b"BZh", "compressed by bzip2: unpack it (bunzip2), and give the trace in it"),
+    (b"\x28\xb5\x2f\xfd", "compressed by zstd: unpack it (unzstd), and give the trace in it"),
+    (b"<?xml", "an XML file, such as a platform of SimGrid's, which --platform takes"),
+    (b"<!DOCTYPE html", "a page for a browser, not a trace"),
+    (b"<!doctype html", "a page for a browser, not a trace"),
+    (b"{", "a JSON object, such as a result or a manifest: give the directory of the trace"),
+];
+
+/// A sentence about a file that is no trace; `None` if it may be one.
+fn described(candidate: &Candidate) -> Option<String> {
+    if let Some(directory) = candidate.directory() {
+        return of_directory(directory);
+    }
+    let path = candidate.file()?;
+    let head = candidate.head();
+    if let Some((_, what)) = BEGINNINGS.iter().find(|(beginning, _)| head.trim_ascii_start().starts_with(beginning)) {
+        return Some((*what).to_owned());
+    }
+    if head.starts_with(b"\x1f\x8b") && is_archive(path) {
+        return Some("a compressed archive: unpack it (tar xzf), and give the trace in it".to_owned());
+    }
+    let line = candidate.first_line().ok()??;
+    let line = line.trim_ascii();
+    let is_table = line.starts_with(b"[") && line.ends_with(b"]");
+    let is_key = before(line, b'=').is_some_and(|key| !key.is_empty() && key.iter().all(is_of_key));
+    (is_table || is_key).then(|| "a TOML file, such as a platform, which --platform takes".to_owned())
+}
+
+/// The part of a text before a byte, without blanks around it.
+fn before(text: &[u8], byte: u8) -> Option<&[u8]> {
+    let at = text.iter().position(|&one| one == byte)?;
+    text.get(..at).map(<[u8]>::trim_ascii)
+}
+
+fn is_of_key(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"._-\"".contains(byte)
+}
+
+/// Whether a gzipped file is an archive of files (POSIX ustar, whose magic is at byte 257).
+fn is_archive(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let unpacked = input::open(path).map(GzDecoder::new);
+    unpacked.is_ok_and(|file| file.take(262).read_to_end(&mut head).is_ok()) && head.get(257..) == Some(b"ustar")
+}
+
+/// A sentence about a directory with streams of SimGrid's but no manifest of titr's.
+fn of_directory(directory: &Path) -> Option<String> {
+    let entries = fs::read_dir(directory).ok()?;
+    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).take(1000).collect();
+    files.sort();
+    if files.is_empty() {
+        return Some("an empty directory, not a trace".to_owned());
+    }
+    if files.iter().any(|file| file.extension().is_some_and(|extension| extension == "json")) {
+        return None;
+    }
+    let file = files.iter().find(|file| file.is_file())?;
+    let line = Candidate::new(&[file]).ok()?.first_line().ok()??;
+    let mut words = line.split(u8::is_ascii_whitespace);
+    let is_ours = file.to_string_lossy().contains(".tit");
+    let is_event = !is_ours && words.next().is_some_and(|rank| !rank.is_empty() && rank.iter().all(u8::is_ascii_digit))
+        && words.next() == Some(b"init");
+    is_event.then(|| {
+        "streams of single ranks, as SimGrid writes them: give the file that lists them, a line for each rank, which is \
+         mostly beside this directory"
+            .to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    /// The sentence about a file with this content.
+    fn about(content: &[u8]) -> Option<String> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        fs::write(&path, content).unwrap();
+        described(&Candidate::new(&[&path]).unwrap())
+    }
+
+    fn gzipped(content: &[u8]) -> Vec<u8> {
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(content).unwrap();
+        packed.finish().unwrap()
+    }
+
+    #[test]
+    fn files_that_are_no_traces_are_named() {
+        let mut archive = vec![0_u8; 512];
+        archive[257..262].copy_from_slice(b"ustar");
+        let cases: [(&[u8], &str); 7] = [
+            (b"\x7fELF\x02\x01", "a program"),
+            (b"# a platform\nschema = 1\n", "a TOML file"),
+            (b"[hosts]\n", "a TOML file"),
+            (b"<?xml version='1.0'?>", "an XML file"),
+            (b"\n{\"simulated_time\":1}", "a JSON object"),
+            (b"#!/bin/sh\n", "a script"),
+            (&gzipped(&archive), "a compressed archive"),
+        ];
+        for (content, what) in cases {
+            assert!(about(content).is_some_and(|said| said.starts_with(what)), "{what}: {:?}", about(content));
+        }
+    }
+
+    #[test]
+    fn traces_and_lists_of_traces_may_be_traces() {
+        for content in [&b"0 init\n0 finalize\n"[..], b"traces/rank-0.txt\n", b"", b"# nothing\n"] {
+            assert_eq!(about(content), None, "{content:?}");
+        }
+        assert_eq!(about(&gzipped(b"0 init\n")), None);
+    }
+
+    #[test]
+    fn a_directory_of_streams_wants_its_index() {
+        let directory = tempfile::tempdir().unwrap();
+        let about = || described(&Candidate::new(&[directory.path()]).unwrap());
+        assert_eq!(about().as_deref(), Some("an empty directory, not a trace"));
+        fs::write(directory.path().join("rank-0.txt"), "0 init\n").unwrap();
+        assert!(about().is_some_and(|said| said.starts_with("streams of single ranks")));
+        fs::write(directory.path().join("manifest.json"), "{}").unwrap();
+        assert_eq!(about(), None);
+    }
+}

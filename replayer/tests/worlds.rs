@@ -33,6 +33,7 @@ fn world(folder: &Folder, name: &str, ranks: &[&str], encounters: &[Encounter]) 
         foreign: None,
         started: None,
         combined: None,
+        names: Vec::new(),
         command,
         mpi,
         config,

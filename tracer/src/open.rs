@@ -195,6 +195,7 @@ fn run(config: &Config, ranks: u32, mpi: &str) -> Manifest {
         untraced_ranks: Vec::new(),
         foreign: None,
         combined: None,
+        names: Vec::new(),
         command: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
         mpi: mpi.to_owned(),
         started: SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs()),

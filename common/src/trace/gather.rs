@@ -12,6 +12,7 @@ use flate2::Crc;
 use super::archive::{ArchiveWriter, unfinished};
 use super::directory;
 use super::error::TraceError;
+use super::manifest::NamedCode;
 use super::part::{Parts, Whole};
 use crate::event::Rank;
 use crate::units::Bytes;
@@ -34,13 +35,17 @@ enum Output {
 }
 
 /// Gathers the parts of a trace from directories and archives into `output`: an archive if its name ends in `.tar`, or
-/// else a directory.
+/// else a directory. `names` of call sites, if there are any, take the place of
+/// those in the manifest.
 ///
 /// # Errors
 /// If the parts are incomplete, a checksum is wrong, or `output` exists or cannot be written. The parts are not
 /// changed, and nothing is left at `output`.
-pub fn gather(places: &[impl AsRef<Path>], output: &Path) -> Result<Gathered, TraceError> {
-    let whole = Parts::open(places)?.whole()?;
+pub fn gather(places: &[impl AsRef<Path>], output: &Path, names: Vec<NamedCode>) -> Result<Gathered, TraceError> {
+    let mut whole = Parts::open(places)?.whole()?;
+    if !names.is_empty() {
+        whole.manifest.names = names;
+    }
     if output.exists() {
         let what = "it exists already, and nothing is overwritten".into();
         return Err(TraceError::Directory { path: output.into(), what });

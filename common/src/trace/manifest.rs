@@ -58,6 +58,9 @@ pub struct Manifest {
     /// The runs that the trace is combined from; `None` if one run recorded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub combined: Option<Combined>,
+    /// The names of call sites, once they have been looked up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<NamedCode>,
     /// The entry of each rank, in the order of ranks.
     #[serde(default)]
     pub per_rank: Vec<RankEntry>,
@@ -172,6 +175,26 @@ pub struct CodeModule {
     pub build_id: String,
 }
 
+/// The names of call sites in one file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedCode {
+    /// The file.
+    pub module: CodeModule,
+    /// The functions that a call is in, by the address in the file that it returns to: the function itself, and those that it
+    /// is a part of by inlining.
+    pub places: BTreeMap<u64, Vec<NamedFunction>>,
+}
+
+/// A function that makes a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedFunction {
+    /// The name, as its language writes it.
+    pub name: String,
+    /// The file, without its folders, and the line of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<(String, u32)>,
+}
+
 /// The difference between the clock of a rank and the clock of rank 0, measured at the beginning and the end of the
 /// rank: when the rank's clock shows *t* nanoseconds, rank 0's clock shows *t* + `offset` + `drift` × *t*.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -234,6 +257,7 @@ impl Manifest {
             untraced_ranks: Vec::new(),
             foreign: None,
             combined: None,
+            names: Vec::new(),
             per_rank: (0..ranks).map(entry).collect(),
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use addr2line::{FunctionName, Loader};
 use object::{Object, ReadCache};
 use thiserror::Error;
-use titr_common::trace::manifest::CodeModule;
+use titr_common::trace::manifest::{CodeModule, NamedFunction};
 
 use crate::function::written;
 
@@ -39,7 +39,7 @@ impl Code {
 
     /// The functions that the call is in which returns to `address`, from within to without: the function itself, and those
     /// that it is a part of by inlining.
-    pub(crate) fn functions(&self, address: u64) -> Vec<Function> {
+    pub(crate) fn functions(&self, address: u64) -> Vec<NamedFunction> {
         // The call is before the address that it returns to.
         let address = address.saturating_sub(1);
         let mut functions = Vec::new();
@@ -51,24 +51,17 @@ impl Code {
                     Some((file, location.line?))
                 });
                 if let Some(symbol) = symbol {
-                    functions.push(Function { name: written(&symbol), line });
+                    functions.push(NamedFunction { name: written(&symbol), line });
                 }
             }
         }
         if functions.is_empty()
             && let Some(symbol) = self.0.find_symbol(address)
         {
-            functions.push(Function { name: written(symbol), line: None });
+            functions.push(NamedFunction { name: written(symbol), line: None });
         }
         functions
     }
-}
-
-/// A function that makes a call.
-pub(crate) struct Function {
-    pub name: String,
-    /// The file, without its folders, and the line of the call.
-    pub line: Option<(String, u32)>,
 }
 
 /// The build id of a file, in hexadecimal; empty if it has none.

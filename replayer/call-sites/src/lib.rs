@@ -9,4 +9,4 @@ mod code;
 mod function;
 mod names;
 
-pub use names::CallSiteNames;
+pub use names::{CallSiteNames, look_up};

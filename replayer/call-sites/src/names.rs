@@ -1,16 +1,16 @@
 //! The transformation of a trace that names the places of its call sites.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{CallStack, CodePlace, Event, Mark};
+use titr_common::event::{CallStack, CodePlace, Event, Mark, Rank};
 use titr_common::event_buffer::EventRef;
-use titr_common::trace::manifest::CodeModule;
+use titr_common::trace::manifest::{CodeModule, NamedCode, NamedFunction};
 use titr_common::trace::{EventSource, LocatedEvents, Trace, TraceError, Transformation};
 
-use crate::code::{Code, Function, NoCode};
+use crate::code::{Code, NoCode};
 use crate::function::is_mark;
 
 /// A transformation of traces that names the places of call sites, as far as names can be found.
@@ -20,6 +20,8 @@ pub struct CallSiteNames(Arc<Mutex<Known>>);
 /// All that was found of the modules of a trace.
 #[derive(Default)]
 struct Known {
+    /// The names that the trace itself has.
+    kept: FxHashMap<CodeModule, BTreeMap<u64, Vec<NamedFunction>>>,
     codes: FxHashMap<CodeModule, Result<Code, NoCode>>,
     stacks: FxHashMap<(Arc<[CodeModule]>, CallStack), CallStack>,
     /// Modules with places that have no name although the file is the right one.
@@ -44,6 +46,42 @@ impl CallSiteNames {
     }
 }
 
+/// The names of all call sites of a trace that can be found here, and a sentence for each module with places that have none.
+///
+/// # Errors
+/// If the trace cannot be read.
+pub fn look_up(trace: &Trace) -> Result<(Vec<NamedCode>, Vec<String>), TraceError> {
+    let names = CallSiteNames::default();
+    let mut found = BTreeMap::<(String, String), NamedCode>::new();
+    let entries = trace.manifest().map(|manifest| manifest.per_rank.as_slice()).unwrap_or_default();
+    let mut known = names.0.lock().unwrap_or_else(PoisonError::into_inner);
+    for (rank, entry) in (0..).map(Rank).zip(entries).filter(|(_, entry)| !entry.modules.is_empty()) {
+        let mut stream = trace.stream(rank)?;
+        while let Some(event) = stream.next_event()? {
+            let Event::Mark(Mark::CallStack(_, stack)) = event else { continue };
+            for (nearest, place) in stack.iter().enumerate() {
+                let CodePlace::Address { module, offset } = *place else { continue };
+                let Some(module) = entry.modules.get(module as usize) else { continue };
+                let key = (module.path.clone(), module.build_id.clone());
+                let code =
+                    found.entry(key).or_insert_with(|| NamedCode { module: module.clone(), places: BTreeMap::new() });
+                if code.places.contains_key(&offset) {
+                    continue;
+                }
+                let functions = known.functions(module, offset);
+                if !functions.is_empty() {
+                    code.places.insert(offset, functions);
+                } else if nearest == 0 && known.codes.get(module).is_some_and(Result::is_ok) {
+                    known.silent.insert(module.path.clone());
+                }
+            }
+        }
+    }
+    drop(known);
+    let named = found.into_values().filter(|code| !code.places.is_empty()).collect();
+    Ok((named, names.unnamed()))
+}
+
 impl Transformation for CallSiteNames {
     fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
         if !Self::has(&trace) {
@@ -56,6 +94,11 @@ impl Transformation for CallSiteNames {
             .iter()
             .map(|entry| Arc::clone(lists.entry(&entry.modules).or_insert_with(|| entry.modules.as_slice().into())))
             .collect();
+        if let (Some(manifest), Ok(mut known)) = (trace.manifest(), self.0.lock()) {
+            for NamedCode { module, places } in &manifest.names {
+                known.kept.entry(module.clone()).or_default().extend(places.clone());
+            }
+        }
         let known = Arc::clone(&self.0);
         Ok(trace.map_sources(move |rank, source| NamedSource {
             source,
@@ -133,6 +176,15 @@ impl Known {
         named
     }
 
+    /// The functions at an address of a module, from within to without: as the trace names them, or else as the file does.
+    fn functions(&mut self, module: &CodeModule, offset: u64) -> Vec<NamedFunction> {
+        if let Some(functions) = self.kept.get(module).and_then(|places| places.get(&offset)) {
+            return functions.clone();
+        }
+        let code = self.codes.entry(module.clone()).or_insert_with(|| Code::open(module));
+        code.as_ref().map_or(Vec::new(), |code| code.functions(offset))
+    }
+
     /// A place, or several if the compiler has made functions a part of others.
     fn places(&mut self, modules: &[CodeModule], place: &CodePlace) -> Vec<FoundPlace> {
         let found = |name: String| FoundPlace { is_mark: false, name, silent: None };
@@ -143,13 +195,12 @@ impl Known {
         let Some(module) = module else { return vec![found(place.to_string())] };
         let file = Path::new(&module.path).file_name().unwrap_or_default().to_string_lossy();
         let address = format!("{file}+{offset:#x}");
-        let code = self.codes.entry(module.clone()).or_insert_with(|| Code::open(module));
-        let functions = code.as_ref().map_or(Vec::new(), |code| code.functions(offset));
+        let functions = self.functions(module, offset);
         if functions.is_empty() {
-            let silent = code.is_ok().then(|| module.path.clone());
+            let silent = self.codes.get(module).is_some_and(Result::is_ok).then(|| module.path.clone());
             return vec![FoundPlace { silent, ..found(address) }];
         }
-        let named = |Function { name, line }: Function| {
+        let named = |NamedFunction { name, line }: NamedFunction| {
             let at = line.map_or_else(|| address.clone(), |(file, line)| format!("{file}:{line}"));
             FoundPlace { is_mark: is_mark(&name), ..found(format!("{name} ({at})")) }
         };

@@ -23,7 +23,7 @@ pub(crate) struct DiffArgs {
 
 /// The command.
 pub(crate) fn diff(args: &DiffArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let difference = ReplayedResult::read(&args.before)?.to(&ReplayedResult::read(&args.after)?)?;
+    let difference = ReplayedResult::read(&args.before)?.to(&ReplayedResult::read(&args.after)?);
     if !args.json {
         return Ok(difference::summary(&difference, out)?);
     }

@@ -22,6 +22,7 @@ mod schema;
 mod signals;
 mod ssh;
 mod suggestion;
+mod symbolize;
 mod time;
 mod timeline;
 pub mod titr;

@@ -64,7 +64,7 @@ impl PageArgs {
     ) -> Result<(), Failure> {
         let Some(path) = &self.file else { return Ok(()) };
         let comparison = match &self.compare {
-            Some(before) => Some(ReplayedResult::read(before)?.to(&ReplayedResult::of(result))?),
+            Some(before) => Some(ReplayedResult::read(before)?.to(&ReplayedResult::of(result))),
             None => None,
         };
         let origin = Origin {

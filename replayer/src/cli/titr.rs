@@ -20,7 +20,7 @@ use titr_simulation::recording::counted;
 use super::meter::Meter;
 use super::{
     Failure, Out, TraceArgs, advise, arguments, calibrate, claims, combine, convert, diff, gather, generate, manual,
-    replay, run, schedule, schema, traffic, trigger, triggers, vary,
+    replay, run, schedule, schema, symbolize, traffic, trigger, triggers, vary,
 };
 use crate::inspect::{Inventory, TraceInfo, Verdict, check, recorded_part, uncounted};
 
@@ -95,6 +95,7 @@ enum Command {
     Man(manual::ManArgs),
     Schedule(schedule::ScheduleArgs),
     Schema(schema::SchemaArgs),
+    Symbolize(symbolize::SymbolizeArgs),
     Triggers(triggers::TriggersArgs),
 }
 
@@ -126,6 +127,7 @@ pub(super) fn run_command(name: &str, words: Vec<OsString>) -> ExitCode {
         Command::Man(args) => manual::man(args, TitrArgs::command()),
         Command::Schedule(args) => schedule::schedule(args, out),
         Command::Schema(args) => schema::print_schema(args, out),
+        Command::Symbolize(args) => symbolize::symbolize(args),
         Command::Triggers(args) => triggers::triggers(args, out),
     })
 }

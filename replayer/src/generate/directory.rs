@@ -49,6 +49,7 @@ pub fn write(
         foreign: None,
         started: None,
         combined: None,
+        names: Vec::new(),
         per_rank,
     };
     manifest.write(directory).map_err(failed)?;

@@ -15,6 +15,9 @@ const RANKS: usize = 8;
 /// Number of places and causes of waiting that are shown.
 const PARTS: usize = 8;
 
+/// The relative difference up to which changes of ranks are the same.
+const SAME: f64 = 1e-3;
+
 /// The width of names.
 const NAME: usize = 24;
 
@@ -24,8 +27,15 @@ const NAME: usize = 24;
 /// If `out` cannot be written.
 pub(crate) fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
     let time = difference.simulated_time;
-    let [after, before] = [time.after, time.before].map(|time| uncertain(Seconds(time), None));
+    let [before, after] = [time.before, time.after].map(|time| uncertain(Seconds(time), None));
     writeln!(out, "Predicted time  {after}, before {before}: {}", percent(time))?;
+    for remark in &difference.remarks {
+        writeln!(out, "                {remark}")?;
+    }
+    let [before, after] = difference.ranks;
+    if before != after {
+        writeln!(out, "                {after} ranks, before {before}: by the mean rank")?;
+    }
     let unit = TimeUnit::of(Seconds(time.before.max(time.after)));
     let row = |out: &mut dyn Write, name: &str, change: Change| {
         let show = |seconds: f64| unit.show(Seconds(seconds));
@@ -53,9 +63,20 @@ pub(crate) fn summary(difference: &Difference, out: &mut impl Write) -> io::Resu
         row(out, name, *change)?;
     }
 
+    if difference.efficiencies.values().any(|change| change.gain() != 0.0) {
+        writeln!(out, "\nEfficiency, in %")?;
+        for (name, change) in &difference.efficiencies {
+            let [before, after] = [change.before, change.after].map(|part| 100.0 * part);
+            writeln!(out, "  {name:<NAME$}{before:>12.1}{after:>12.1}{:>+12.1}", after - before)?;
+        }
+    }
+
     let finishes = difference.finishes();
     let changed = finishes.iter().filter(|(_, change)| change.gain() != 0.0).count();
-    if changed > 0 {
+    if let Some(change) = same_for_all(&finishes) {
+        writeln!(out, "\nRanks finish, in {}", unit.name)?;
+        row(out, "each rank", change)?;
+    } else if changed > 0 {
         writeln!(out, "\nRanks finish, in {}", unit.name)?;
         for (rank, change) in finishes.iter().take(changed.min(RANKS)) {
             row(out, &format!("rank {rank}"), *change)?;
@@ -66,7 +87,8 @@ pub(crate) fn summary(difference: &Difference, out: &mut impl Write) -> io::Resu
     }
 
     if let Some(waits) = &difference.waits {
-        writeln!(out, "\nWaiting, all ranks together in {}", unit.name)?;
+        let whose = if before == after { "all ranks together" } else { "mean of all ranks" };
+        writeln!(out, "\nWaiting, {whose} in {}", unit.name)?;
         row(out, "all", waits.waiting)?;
         let of_place = |place: &PlaceChange| (at(place.pattern, &place.place), place.change);
         parts(out, waits.places.iter().map(of_place), &row)?;
@@ -82,6 +104,13 @@ pub(crate) fn summary(difference: &Difference, out: &mut impl Write) -> io::Resu
         }
     }
     Ok(())
+}
+
+/// The change of each rank, if all ranks have the same one: the finish of the first rank stands for all.
+fn same_for_all(finishes: &[(usize, Change)]) -> Option<Change> {
+    let (_, first) = finishes.first().filter(|(_, change)| finishes.len() > 1 && change.gain() != 0.0)?;
+    let is_same = |(_, change): &(usize, Change)| (change.gain() / first.gain() - 1.0).abs() <= SAME;
+    finishes.iter().all(is_same).then_some(*first)
 }
 
 /// A kind of time at a place.

@@ -49,6 +49,7 @@ impl Folder {
             foreign: None,
             started: None,
             combined: None,
+            names: Vec::new(),
             per_rank: Vec::new(),
         };
         manifest.write(&path).unwrap();

@@ -39,6 +39,7 @@ fn manifest(ranks: u32) -> Manifest {
         foreign: None,
         started: None,
         combined: None,
+        names: Vec::new(),
         per_rank: Vec::new(),
     }
 }

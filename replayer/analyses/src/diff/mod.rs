@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use titr_common::format::counted;
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::units::{Bytes, Seconds};
 use titr_simulation::observe::Shares;
@@ -24,10 +23,20 @@ pub use waits::{CauseChange, PlaceChange, WaitChanges};
 #[derive(Clone, Debug, Deserialize)]
 pub struct ReplayedResult {
     simulated_time: Seconds,
+    #[serde(default)]
+    uncertainty: Option<f64>,
+    #[serde(default)]
+    recording: Option<Recorded>,
     per_rank: Vec<Shares>,
     links: Vec<LinkUse>,
     #[serde(default)]
     analyses: Findings,
+}
+
+/// The program of a result.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct Recorded {
+    program: String,
 }
 
 /// A time before and after.
@@ -44,9 +53,16 @@ pub struct Change {
 pub struct Difference {
     /// The predicted time.
     pub simulated_time: Change,
+    /// The number of ranks of each result.
+    pub ranks: [usize; 2],
+    /// What to know before the comparison, a sentence each: other programs, a difference within the spread.
+    pub remarks: Vec<String>,
     /// The time of each activity: the mean over the ranks.
     pub activities: BTreeMap<&'static str, Change>,
-    /// The time of each rank by activity, and when it finished.
+    /// The efficiencies of POP that a result alone gives, as fractions: `parallel`, the computation of all ranks in the time of
+    /// all; `load balance`, the mean computation over the most of a rank; `communication`, that most over the time.
+    pub efficiencies: BTreeMap<&'static str, Change>,
+    /// The time of each rank by activity, and when it finished; none if the results are of different numbers of ranks.
     pub per_rank: Vec<Shares<Change>>,
     /// The links that are among the busiest of either result: first those of the first result, in its order, then the
     /// others.
@@ -96,17 +112,6 @@ pub enum DiffError {
         /// The first thing that is wrong.
         error: serde_json::Error,
     },
-    /// The results are of different programs.
-    #[error(
-        "one result is of {} and the other of {after}: their ranks do not correspond",
-        counted(*before, "rank", "ranks")
-    )]
-    Ranks {
-        /// The ranks of the first result.
-        before: usize,
-        /// The ranks of the second result.
-        after: usize,
-    },
 }
 
 impl ReplayedResult {
@@ -123,41 +128,75 @@ impl ReplayedResult {
     /// The compared parts of a result.
     #[must_use]
     pub fn of(result: &AnalysedResult) -> Self {
-        let AnalysedResult { simulated_time, per_rank, links, analyses, .. } = result;
+        let AnalysedResult { simulated_time, uncertainty, recording, per_rank, links, analyses, .. } = result;
         Self {
             simulated_time: *simulated_time,
+            uncertainty: *uncertainty,
+            recording: recording.as_ref().map(|recording| Recorded { program: recording.program.clone() }),
             per_rank: per_rank.clone(),
             links: links.clone(),
             analyses: analyses.clone().unwrap_or_default(),
         }
     }
 
-    /// The difference to a result that came `after`.
-    ///
-    /// # Errors
-    /// If the results are of different numbers of ranks.
-    pub fn to(&self, after: &Self) -> Result<Difference, DiffError> {
-        let (ranks, others) = (self.per_rank.len(), after.per_rank.len());
-        if ranks != others {
-            return Err(DiffError::Ranks { before: ranks, after: others });
-        }
+    /// The difference to a result that came `after`. Results of different numbers of ranks are compared by the mean rank.
+    #[must_use]
+    pub fn to(&self, after: &Self) -> Difference {
+        let ranks = [self, after].map(|result| result.per_rank.len());
         let change = |before: Seconds, after: Seconds| Change { before: before.0, after: after.0 };
-        let both = self.per_rank.iter().zip(&after.per_rank);
+        let both = self.per_rank.iter().zip(&after.per_rank).filter(|_| ranks[0] == ranks[1]);
         let per_rank: Vec<Shares<Change>> = both.map(|(one, other)| one.zip(other, change)).collect();
         let mut activities: BTreeMap<&'static str, Change> = BTreeMap::new();
-        for (activity, change) in per_rank.iter().flat_map(Shares::activities) {
-            let sum = activities.entry(activity).or_default();
-            sum.before += change.before / ranks as f64;
-            sum.after += change.after / ranks as f64;
+        for (activity, seconds) in self.per_rank.iter().flat_map(Shares::activities) {
+            activities.entry(activity).or_default().before += seconds.0 / ranks[0] as f64;
         }
+        for (activity, seconds) in after.per_rank.iter().flat_map(Shares::activities) {
+            activities.entry(activity).or_default().after += seconds.0 / ranks[1] as f64;
+        }
+        let efficiencies = self.efficiencies().into_iter().zip(after.efficiencies());
+        let efficiencies = efficiencies.map(|((name, before), (_, after))| (name, Change { before, after })).collect();
         let both = self.analyses.wait_states.as_ref().zip(after.analyses.wait_states.as_ref());
-        Ok(Difference {
+        Difference {
             simulated_time: change(self.simulated_time, after.simulated_time),
+            ranks,
+            remarks: self.remarks(after),
             activities,
+            efficiencies,
             per_rank,
             links: links(&self.links, &after.links),
             waits: both.map(|(before, after)| WaitChanges::between(before, after, ranks)),
-        })
+        }
+    }
+
+    /// The efficiencies, as [`Difference::efficiencies`] defines them.
+    fn efficiencies(&self) -> [(&'static str, f64); 3] {
+        let computing = |shares: &Shares| shares.compute.0;
+        let most = self.per_rank.iter().map(computing).fold(0.0, f64::max);
+        let mean = self.per_rank.iter().map(computing).sum::<f64>() / self.per_rank.len().max(1) as f64;
+        let ratio = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        let time = self.simulated_time.0;
+        [("parallel", ratio(mean, time)), ("load balance", ratio(mean, most)), ("communication", ratio(most, time))]
+    }
+
+    /// What to know before the comparison with a result that came `after`.
+    fn remarks(&self, after: &Self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if let (Some(one), Some(other)) = (&self.recording, &after.recording)
+            && one != other
+            && !one.program.is_empty()
+            && !other.program.is_empty()
+        {
+            remarks
+                .push(format!("the results are of different programs: {}, and before {}", other.program, one.program));
+        }
+        let spread = |result: &Self| result.uncertainty.unwrap_or_default() * result.simulated_time.0;
+        // Two standard deviations of a difference: 95 % of differences by chance are smaller.
+        let by_chance = 2.0 * spread(self).hypot(spread(after));
+        let gain = after.simulated_time.0 - self.simulated_time.0;
+        if by_chance > 0.0 && gain.abs() <= by_chance {
+            remarks.push("the difference is within the spread of the predictions: it may be chance".to_owned());
+        }
+        remarks
     }
 }
 
@@ -209,17 +248,19 @@ mod tests {
             bytes: Bytes(bytes),
             messages: 1,
             utilization: 0.5,
+            is_loopback: false,
         };
         let simulated_time = Seconds(times.iter().map(|&(_, finish)| finish).fold(0.0, f64::max));
         let (per_rank, links) = (times.iter().map(rank).collect(), links.iter().map(link).collect());
-        ReplayedResult { simulated_time, per_rank, links, analyses: Findings::default() }
+        let (uncertainty, recording) = (None, None);
+        ReplayedResult { simulated_time, uncertainty, recording, per_rank, links, analyses: Findings::default() }
     }
 
     #[test]
     fn each_part_is_compared_with_its_counterpart() {
         let before = result(&[(1.0, 4.0), (3.0, 4.0)], &[("a", 10), ("b", 5)]);
         let after = result(&[(2.0, 3.0), (2.0, 3.5)], &[("c", 7), ("a", 4)]);
-        let difference = before.to(&after).unwrap();
+        let difference = before.to(&after);
         assert_eq!(difference.simulated_time, Change { before: 4.0, after: 3.5 });
         assert_eq!(difference.activities["compute"], Change { before: 2.0, after: 2.0 });
         assert_eq!(difference.activities["send"], Change::default());
@@ -232,8 +273,24 @@ mod tests {
     }
 
     #[test]
-    fn results_of_other_programs_are_refused() {
-        let error = result(&[(1.0, 1.0)], &[]).to(&result(&[], &[])).unwrap_err();
-        assert!(error.to_string().starts_with("one result is of 1 rank and the other of 0"));
+    fn results_of_other_numbers_of_ranks_are_compared_by_the_mean_rank() {
+        let difference = result(&[(1.0, 4.0), (3.0, 4.0)], &[]).to(&result(&[(1.0, 2.0)], &[]));
+        assert_eq!((difference.ranks, difference.per_rank.len()), ([2, 1], 0));
+        assert_eq!(difference.activities["compute"], Change { before: 2.0, after: 1.0 });
+        assert_eq!(difference.efficiencies["parallel"], Change { before: 0.5, after: 0.5 });
+        assert_eq!(difference.efficiencies["load balance"], Change { before: 2.0 / 3.0, after: 1.0 });
+        assert_eq!(difference.efficiencies["communication"], Change { before: 0.75, after: 0.5 });
+    }
+
+    #[test]
+    fn other_programs_and_differences_within_the_spread_are_remarked() {
+        let of = |program: &str, time: f64, uncertainty: Option<f64>| {
+            let recording = Some(Recorded { program: program.to_owned() });
+            ReplayedResult { uncertainty, recording, ..result(&[(time, time)], &[]) }
+        };
+        let remarks = |one: &ReplayedResult, other: &ReplayedResult| one.to(other).remarks.len();
+        assert_eq!(remarks(&of("a", 1.0, None), &of("a", 1.1, None)), 0);
+        assert_eq!(remarks(&of("a", 1.0, Some(0.1)), &of("a", 1.1, None)), 1);
+        assert_eq!(remarks(&of("a", 1.0, Some(0.01)), &of("b", 1.1, None)), 1);
     }
 }

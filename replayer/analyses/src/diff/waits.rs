@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::Change;
 use crate::{Pattern, ProgramPlace, SegmentKind, WaitFindings};
 
-/// The waiting of all ranks before and after, in total and in parts, the largest changes first.
+/// The waiting of all ranks before and after, in total and in parts, the largest changes first. If the results are of
+/// different numbers of ranks, it is the waiting of the mean rank.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WaitChanges {
     /// All waiting.
@@ -17,7 +18,7 @@ pub struct WaitChanges {
     pub places: Vec<PlaceChange>,
     /// Waiting by cause.
     pub causes: Vec<CauseChange>,
-    /// The waiting of each rank.
+    /// The waiting of each rank; none if the results are of different numbers of ranks.
     pub ranks: Vec<Change>,
 }
 
@@ -48,24 +49,31 @@ pub struct CauseChange {
 }
 
 impl WaitChanges {
-    /// The changes between the wait states of two results of a program with `ranks` ranks.
-    pub(super) fn between(before: &WaitFindings, after: &WaitFindings, ranks: usize) -> Self {
+    /// The changes between the wait states of two results of programs with these numbers of ranks.
+    pub(super) fn between(before: &WaitFindings, after: &WaitFindings, ranks: [usize; 2]) -> Self {
+        let is_alike = ranks[0] == ranks[1];
+        let divisors = if is_alike { [1.0; 2] } else { ranks.map(|ranks| ranks.max(1) as f64) };
+        let scaled =
+            |Change { before, after }: Change| Change { before: before / divisors[0], after: after / divisors[1] };
         let places = both(&before.waits, &after.waits, |wait| ((wait.place.clone(), wait.pattern), wait.seconds.0));
         let causes = both(&before.causes, &after.causes, |cause| ((cause.place.clone(), cause.kind), cause.seconds.0));
         let of_ranks = both(&before.waits, &after.waits, |wait| (wait.rank, wait.seconds.0));
-        let mut by_rank = vec![Change::default(); ranks];
+        let mut by_rank = vec![Change::default(); if is_alike { ranks[0] } else { 0 }];
         for (rank, change) in of_ranks {
             if let Some(place) = by_rank.get_mut(rank as usize) {
                 *place = change;
             }
         }
         Self {
-            waiting: Change { before: before.waiting.0, after: after.waiting.0 },
+            waiting: scaled(Change { before: before.waiting.0, after: after.waiting.0 }),
             places: places
                 .into_iter()
-                .map(|((place, pattern), change)| PlaceChange { place, pattern, change })
+                .map(|((place, pattern), change)| PlaceChange { place, pattern, change: scaled(change) })
                 .collect(),
-            causes: causes.into_iter().map(|((place, kind), change)| CauseChange { place, kind, change }).collect(),
+            causes: causes
+                .into_iter()
+                .map(|((place, kind), change)| CauseChange { place, kind, change: scaled(change) })
+                .collect(),
             ranks: by_rank,
         }
     }
@@ -127,7 +135,7 @@ mod tests {
             (1, "foo", Pattern::Transfer, 0.5),
         ]);
         let after = findings(&[(1, "end", Pattern::WaitAtNxn, 1.0), (0, "foo", Pattern::Transfer, 0.5)]);
-        let changes = WaitChanges::between(&before, &after, 2);
+        let changes = WaitChanges::between(&before, &after, [2, 2]);
         assert_eq!(changes.waiting, Change { before: 4.5, after: 1.5 });
         let places: Vec<_> =
             changes.places.iter().map(|place| (place.place.region.as_deref(), place.change.gain())).collect();

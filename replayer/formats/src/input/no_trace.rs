@@ -93,7 +93,8 @@ fn of_directory(directory: &Path) -> Option<String> {
     let line = Candidate::new(&[file]).ok()?.first_line().ok()??;
     let mut words = line.split(u8::is_ascii_whitespace);
     let is_ours = file.to_string_lossy().contains(".tit");
-    let is_event = !is_ours && words.next().is_some_and(|rank| !rank.is_empty() && rank.iter().all(u8::is_ascii_digit))
+    let is_event = !is_ours
+        && words.next().is_some_and(|rank| !rank.is_empty() && rank.iter().all(u8::is_ascii_digit))
         && words.next() == Some(b"init");
     is_event.then(|| {
         "streams of single ranks, as SimGrid writes them: give the file that lists them, a line for each rank, which is \

@@ -13,6 +13,7 @@ use titr_common::units::Seconds;
 use titr_workload::Computation;
 
 use crate::result::Shares;
+use crate::warnings::disturbed_counts;
 
 /// The standard deviation of a predicted time as a fraction of that time; `None` if no source of uncertainty is known.
 pub(crate) fn uncertainty(
@@ -29,8 +30,13 @@ pub(crate) fn uncertainty(
     let most = per_rank.iter().map(|shares| shares.compute.0).fold(0.0, f64::max);
     let part = if time.0 > 0.0 { (most / time.0).min(1.0) } else { 0.0 };
     let of_runs = relative_deviation(&runs.iter().map(|time| time.seconds().0).collect::<Vec<_>>());
+    let is_unknown = of_volumes.is_none() && computation == Computation::Counted && manifest.is_some_and(is_disturbed);
     let all = (of_volumes.unwrap_or_default() * part).hypot(of_runs);
-    (all > 0.0).then_some(all)
+    (all > 0.0 && !is_unknown).then_some(all)
+}
+
+fn is_disturbed(manifest: &Manifest) -> bool {
+    disturbed_counts(manifest).is_some()
 }
 
 /// The relative standard deviation of the slowest rank's computation.
@@ -38,6 +44,8 @@ fn of_volumes(manifest: &Manifest) -> Option<f64> {
     match &manifest.combined {
         // A choice among several runs varies less than one run.
         Some(combined) => Some(combined.slowest_rank_deviation / f64::from(combined.runs).sqrt()),
+        // The kernel runs at the start, and tells nothing of disturbances later on.
+        None if is_disturbed(manifest) => None,
         None => of_reference_kernel(manifest),
     }
 }
@@ -74,13 +82,22 @@ mod tests {
 
     #[test]
     fn the_spread_of_the_kernel_counts_by_the_part_of_computation() {
-        let manifest = counted(&[0.9, 1.1]);
+        let manifest = counted(&[0.95, 1.05]);
         let of = |computation| {
             uncertainty(Some(&manifest), computation, Seconds(4.0), &[shares(1.0), shares(2.0)], &[Time::ZERO])
         };
-        let kernel = 0.02_f64.sqrt();
+        let kernel = 0.005_f64.sqrt();
         assert!((of(Computation::Counted).unwrap() - kernel / 2.0).abs() < 1e-12);
         assert_eq!([Computation::Timed, Computation::Ignored].map(of), [None, None]);
+    }
+
+    #[test]
+    fn nothing_is_known_of_a_busy_machine() {
+        let manifest = counted(&[0.5, 1.5]);
+        let times = [Time(9), Time(11)];
+        let of = |computation| uncertainty(Some(&manifest), computation, Seconds(1.0), &[shares(1.0)], &times);
+        assert_eq!(of(Computation::Counted), None);
+        assert!(of(Computation::Timed).is_some());
     }
 
     #[test]

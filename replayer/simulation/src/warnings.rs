@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use titr_common::format::{count, plural, significant};
+use titr_common::format::{count, plural};
 use titr_common::trace::Manifest;
 use titr_common::trace::manifest::Ended;
 use titr_common::trace::process_time::ProcessTime;
@@ -66,7 +66,7 @@ pub(crate) fn of_manifest(manifest: &Manifest) -> Vec<String> {
     warnings
 }
 
-/// The part of their CPU time that threads may wait for a core before their caches count as shared.
+/// The part of their time that threads may wait for a core before their caches count as shared.
 const DISTURBED: f64 = 0.1;
 /// The relative deviation of the time of the reference kernel beyond which it counts as disturbed.
 const UNLIKE: f64 = 0.15;
@@ -83,8 +83,9 @@ pub fn disturbed_counts(manifest: &Manifest) -> Option<String> {
     let used: f64 = times.iter().map(|time| time.calling_threads).sum();
     let stolen: f64 = times.iter().filter_map(|time| time.stolen).fold(0.0, f64::max);
     let mut why = Vec::new();
-    if used > 0.0 && queued >= DISTURBED * used {
-        why.push(format!("ranks waited {} s for a core for each second of it", significant(queued / used, 2)));
+    if queued >= DISTURBED * (queued + used) && queued > 0.0 {
+        let part = 100.0 * queued / (queued + used);
+        why.push(format!("ranks waited for a core for {part:.0} % of their time"));
     }
     if stolen >= DISTURBED {
         why.push(format!("the host of the virtual machine took {:.0} % of the time", 100.0 * stolen));

@@ -11,6 +11,7 @@ mod convert;
 mod extended;
 mod gather;
 mod generate;
+mod interval;
 mod jobs;
 mod limits;
 mod network_traces;

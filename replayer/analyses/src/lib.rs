@@ -30,6 +30,7 @@ mod causes;
 mod critical_path;
 pub mod diff;
 mod findings;
+pub mod interval;
 mod link_history;
 mod machine_changes;
 mod matrix;

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, stdout};
 use std::path::PathBuf;
 
 use clap::Args;
+use titr_analyses::interval::IntervalMeter;
 use titr_analyses::steady::Steady;
 use titr_analyses::{AnalysedResult, LinkHistory, NetworkTraceRecorder, Timeline};
 use titr_call_sites::CallSiteNames;
@@ -65,6 +66,10 @@ pub(super) struct ReplayArgs {
     timeline: TimelineArgs,
     #[command(flatten)]
     excerpt: ExcerptArgs,
+    /// Also predicts the time between two places of the program, FROM..TO: `start`, `end`, `region:NAME`, `barrier`, `call:SITE`,
+    /// each with `:NUMBER` for one pass of several. One place stands for both: `region:solve`.
+    #[arg(long, value_name = "PLACES", group = EVERY_ITERATION, help_heading = "Program")]
+    interval: Option<String>,
     /// Writes each message that enters the network to this file, gzipped (see docs/NETWORK-TRACES.md). With several runs, it is
     /// of the first.
     #[arg(long, value_name = "FILE", group = EVERY_ITERATION, help_heading = "Network traces")]
@@ -138,17 +143,22 @@ impl ReplayArgs {
                 Some((Timeline::new(EventSorter::new(writers)), links))
             }
         };
+        let mut interval = self.interval_meter(ranks)?;
         let mut recorder = self.recorder(platform.topology.hosts())?;
         let mut meter = if self.report.is_quiet() { None } else { Meter::new(&program.trace) };
         let analyses = self.page.analyses(self.program.analyses());
         let names = CallSiteNames::default();
-        let mut simulation = program.simulation(&platform, &names, !analyses.is_empty());
+        let is_named = !analyses.is_empty() || interval.is_some();
+        let mut simulation = program.simulation(&platform, &names, is_named);
         simulation = simulation.runs(self.runs.runs().unwrap_or(1)).jobs(self.runs.jobs()).channels(self.channels);
         if let Some((timeline, links)) = &mut timeline {
             simulation = simulation.observe(timeline).observe(links);
         }
         if let Some(recorder) = &mut recorder {
             simulation = simulation.observe(recorder);
+        }
+        if let Some(interval) = &mut interval {
+            simulation = simulation.observe(interval);
         }
         if let Some(meter) = &mut meter {
             simulation = simulation.follow(meter);
@@ -157,6 +167,10 @@ impl ReplayArgs {
         let _results = profile::enter(OwnWork::Results);
         result.warnings.extend(names.unnamed());
         drop(meter);
+        if let Some(interval) = interval {
+            let time = interval.finish().map_err(|why| Failure::Value(format!("--interval: {why}")))?;
+            result.analyses.get_or_insert_default().interval = Some(time);
+        }
         if self.report.suggests() || self.page.is_asked_for() {
             result.tried =
                 suggestion::tried(&result, &self.machine, &program, self.runs.jobs(), self.report.suggests_all());
@@ -173,6 +187,13 @@ impl ReplayArgs {
             recorder.finish()?.finish()?;
         }
         Ok(result)
+    }
+
+    /// Measures the requested interval, if any.
+    fn interval_meter(&self, ranks: u32) -> Result<Option<IntervalMeter>, Failure> {
+        let Some(written) = &self.interval else { return Ok(None) };
+        let interval = written.parse().map_err(|why| Failure::Value(format!("--interval: {why}")))?;
+        Ok(Some(IntervalMeter::new(interval, written.clone(), ranks)))
     }
 
     /// Begins the requested network trace, if any, of a network of `nodes` nodes.

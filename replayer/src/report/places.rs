@@ -13,7 +13,7 @@ const SHOWN: usize = 3;
 
 /// Prints the main causes of waiting, and the parts of the critical path, from the requested analyses.
 pub(super) fn explained(report: &AnalysedResult, out: &mut impl Write) -> io::Result<()> {
-    let Some(Findings { critical_path, wait_states, matrix: _ }) = &report.analyses else { return Ok(()) };
+    let Some(Findings { critical_path, wait_states, interval: _, matrix: _ }) = &report.analyses else { return Ok(()) };
     if let Some(WaitFindings { waiting, causes, .. }) = wait_states {
         let causes = causes.iter().map(|cause| (name(cause.kind, &cause.place), cause.seconds));
         parts("Ranks wait because of", *waiting, causes, out)?;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use titr_analyses::AnalysedResult;
+use titr_analyses::interval::IntervalTime;
 use titr_common::format::{TimeUnit, count, counted, plural, significant, uncertain, volume};
 use titr_common::terminal::Escaped;
 use titr_common::units::Seconds;
@@ -45,6 +46,12 @@ pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<imp
     }
     if let Some(runs) = &report.runs {
         writeln!(out, "                {}", of_runs(runs))?;
+    }
+    if let Some(IntervalTime { interval, time, .. }) =
+        report.analyses.as_ref().and_then(|found| found.interval.as_ref())
+    {
+        let part = if simulated_time.0 > 0.0 { 100.0 * time.0 / simulated_time.0 } else { 0.0 };
+        writeln!(out, "                {} of it in {interval} ({part:.1} %)", uncertain(*time, *uncertainty))?;
     }
     if let Some(left_out) = &report.left_out {
         settled(left_out, out)?;

@@ -9,6 +9,8 @@ mod wait_states;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::interval::IntervalTime;
+
 pub use critical_path::{
     ByKind, CallSiteShare, CriticalPath, Parameter, RankShare, RegionShare, SegmentShare, Sensitivity,
 };
@@ -24,6 +26,9 @@ pub struct Findings {
     /// The critical path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critical_path: Option<CriticalPath>,
+    /// The time between two places of the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<IntervalTime>,
     /// The communication matrix: the messages and bytes between each pair of ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matrix: Option<Vec<Pair>>,

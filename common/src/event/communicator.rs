@@ -39,7 +39,9 @@ pub enum CommCall {
     Accept,
     Connect,
     Join,
-    /// No function: the `MPI_COMM_WORLD` of this rank, where several worlds are replayed together.
+    /// No function: a communicator that is there without a call, which costs nothing. It is the `MPI_COMM_WORLD` of this
+    /// rank, where several worlds are replayed together, or one that a trace defines without the call that made it; its
+    /// [tag](Group::tag) is then the number of the definition, the same for all members.
     World,
 }
 

@@ -6,6 +6,7 @@ mod hypotheses;
 mod lines;
 mod manifest;
 mod network_trace;
+mod otf2;
 mod platform;
 mod trace;
 
@@ -18,6 +19,7 @@ pub use hypotheses::hypotheses;
 pub use lines::lines;
 pub use manifest::manifest;
 pub use network_trace::{netrace, network_trace, trigger_rules};
+pub use otf2::otf2;
 pub use platform::{platform, simgrid};
 pub use trace::{archive, stream};
 
@@ -25,7 +27,7 @@ pub use trace::{archive, stream};
 pub type Reader = fn(&[u8]);
 
 /// The readers, each by the name of its fuzz target and of the folder with its seeds.
-pub const ALL: [(&str, Reader); 10] = [
+pub const ALL: [(&str, Reader); 11] = [
     ("lines", lines),
     ("stream", stream),
     ("manifest", manifest),
@@ -36,6 +38,7 @@ pub const ALL: [(&str, Reader); 10] = [
     ("network_trace", network_trace),
     ("trigger_rules", trigger_rules),
     ("netrace", netrace),
+    ("otf2", otf2),
 ];
 
 /// Whether there might be a list of millions, `0-4000000`, which rightly takes its time: how long it may be is tested where

@@ -3,6 +3,7 @@
 //! To add a format, implement [`TraceFormat`] in a file of this folder and name it in [`FOREIGN`].
 
 mod no_trace;
+mod otf2;
 mod rank_events;
 
 use std::path::Path;
@@ -11,7 +12,10 @@ use titr_common::trace::{self, NATIVE, Trace, TraceError, TraceFormat};
 
 /// Formats of other tools. They are asked before titr's own, which takes every directory and every text.
 /// The last one recognises files that are no traces at all.
-static FOREIGN: &[&dyn TraceFormat] = &[&no_trace::NoTrace];
+static FOREIGN: &[&dyn TraceFormat] = &[
+    &otf2::Otf2,
+    &no_trace::NoTrace,
+];
 
 /// Opens a trace in any format: one file or directory, or the parts of one trace; and the traces of the worlds that its
 /// ranks have spawned or connected to.

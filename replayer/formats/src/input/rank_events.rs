@@ -67,14 +67,21 @@ impl CallTimes {
         span: Span,
         counted: Option<Instructions>,
     ) {
-        let begin = span.begin.max(self.returned);
-        let end = span.end.max(begin);
-        let volume = counted.unwrap_or(Instructions((begin.0 - self.returned.0) as f64));
+        let (volume, span) = self.next(span, counted);
         if volume.0 > 0.0 {
             events.push(Event::Compute(volume), location);
         }
-        events.push(Event::Annotation(Annotation::Call(Span { begin, end })), location);
+        events.push(Event::Annotation(Annotation::Call(span)), location);
+    }
+
+    /// The computation since the last call, and the time of this one, as [`call`](Self::call) appends them.
+    #[inline]
+    pub(crate) fn next(&mut self, span: Span, counted: Option<Instructions>) -> (Instructions, Span) {
+        let begin = span.begin.max(self.returned);
+        let end = span.end.max(begin);
+        let volume = counted.unwrap_or(Instructions((begin.0 - self.returned.0) as f64));
         self.returned = end;
+        (volume, Span { begin, end })
     }
 }
 

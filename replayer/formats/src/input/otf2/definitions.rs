@@ -1,0 +1,224 @@
+//! The definitions of an archive, `NAME.def`: its clock, ranks, regions, communicators, counters and windows.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use titr_common::event::Rank;
+use titr_common::trace::TraceError;
+
+use super::communicators::{Communicator, Communicators, RawComm, RawGroup};
+use super::fields::Fields;
+use super::functions::Function;
+use super::records::{Contents, Records};
+
+/// What an archive defines.
+pub(super) struct Definitions {
+    pub clock: ClockProperties,
+    /// The location of each rank of the world.
+    pub locations: Vec<u64>,
+    /// The host of each rank; empty where the archive does not name it.
+    pub hosts: Vec<String>,
+    /// Regions by their numbers.
+    pub regions: FxHashMap<u32, Region>,
+    pub communicators: Communicators,
+    /// For each metric class or instance with a counter of instructions, the place of the counter among its members.
+    pub instructions: FxHashMap<u32, usize>,
+    /// The communicators of windows, and whether the events create and destroy them.
+    pub windows: FxHashMap<u32, (Arc<Communicator>, bool)>,
+    /// The number of locations that are no rank's: further threads, devices, metrics; and of their events.
+    pub further: (u64, u64),
+}
+
+/// The unit of times in events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ClockProperties {
+    pub ticks_per_second: u64,
+    /// The earliest time, which becomes 0.
+    pub origin: u64,
+}
+
+/// A part of the program that events enter and leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Region {
+    /// A function of MPI, and its name.
+    Mpi(Function, Box<str>),
+    /// A function or another part of the program itself.
+    User(Box<str>),
+    /// A construct of another paradigm.
+    Other,
+}
+
+/// The name of PAPI's counter of instructions.
+const INSTRUCTIONS: &[u8] = b"PAPI_TOT_INS";
+
+/// The numbers of paradigms whose regions are of the program itself: unknown, user, compiler.
+const OF_PROGRAM: [u8; 3] = [0, 1, 2];
+
+/// Types of regions before OTF2 1.2, which had no paradigms, from the first to the last of OpenMP.
+const OPENMP: std::ops::RangeInclusive<u8> = 5..=20;
+
+/// Definitions as the file has them, in which a definition may name one that follows.
+#[derive(Default)]
+struct Raw {
+    clock: Option<ClockProperties>,
+    strings: FxHashMap<u32, Box<[u8]>>,
+    nodes: FxHashMap<u32, u32>,
+    location_groups: FxHashMap<u32, u32>,
+    locations: Vec<(u64, u64, u32)>,
+    regions: Vec<(u32, u32, bool)>,
+    groups: Vec<RawGroup>,
+    comms: Vec<RawComm>,
+    members: FxHashMap<u32, u32>,
+    classes: FxHashMap<u32, Vec<u32>>,
+    instances: FxHashMap<u32, u32>,
+    windows: FxHashMap<u32, (u32, bool)>,
+}
+
+impl Definitions {
+    /// Reads the definitions of a file.
+    pub(super) fn read(path: &Path, chunk: u64) -> Result<Self, TraceError> {
+        let mut records = Records::open(path, Contents::Definitions, chunk)?;
+        let mut raw = Raw::default();
+        while let Some(record) = records.next()? {
+            let kind = record.kind;
+            if raw.add(kind, record.fields).is_none() {
+                return Err(records.malformed(kind));
+            }
+        }
+        raw.resolve(path)
+    }
+
+    /// Whether there is a region of the program of this name.
+    pub(super) fn has_region(&self, name: &str) -> bool {
+        self.regions.values().any(|region| matches!(region, Region::User(other) if **other == *name))
+    }
+
+    /// Whether computation was counted in instructions.
+    pub(super) fn counts_instructions(&self) -> bool {
+        !self.instructions.is_empty()
+    }
+}
+
+impl Raw {
+    /// Adds a definition; `None` if its fields are not what OTF2 says. If a number is defined twice, the first holds.
+    fn add(&mut self, kind: u8, mut fields: Fields<'_>) -> Option<()> {
+        let f = &mut fields;
+        match kind {
+            5 => {
+                let (ticks_per_second, origin) = (f.u64()?, f.u64()?);
+                self.clock.get_or_insert(ClockProperties { ticks_per_second, origin });
+            }
+            10 => {
+                let (id, text) = (f.u32()?, f.text()?);
+                self.strings.entry(id).or_insert_with(|| text.into());
+            }
+            12 => {
+                let (id, name) = (f.u32()?, f.u32()?);
+                self.nodes.entry(id).or_insert(name);
+            }
+            13 => {
+                let (id, _name, _type, node) = (f.u32()?, f.u32()?, f.byte()?, f.u32()?);
+                self.location_groups.entry(id).or_insert(node);
+            }
+            14 => {
+                let (id, _name, _type, events, group) = (f.u64()?, f.u32()?, f.byte()?, f.u64()?, f.u32()?);
+                self.locations.push((id, events, group));
+            }
+            15 => {
+                let (id, name, _description, old_type) = (f.u32()?, f.u32()?, f.u32()?, f.byte()?);
+                let _source = (f.u32()?, f.u32()?, f.u32()?);
+                let is_of_program = if f.is_empty() {
+                    !OPENMP.contains(&old_type)
+                } else {
+                    let (_canonical, _role, paradigm) = (f.u32()?, f.byte()?, f.byte()?);
+                    OF_PROGRAM.contains(&paradigm)
+                };
+                self.regions.push((id, name, is_of_program));
+            }
+            18 => self.groups.push(RawGroup::read(f)?),
+            19 => {
+                let (id, name) = (f.u32()?, f.u32()?);
+                self.members.entry(id).or_insert(name);
+            }
+            20 => {
+                let (id, number) = (f.u32()?, f.byte()?);
+                let members = (0..number).map(|_| f.u32()).collect::<Option<_>>()?;
+                self.classes.entry(id).or_insert(members);
+            }
+            21 => {
+                let (id, class) = (f.u32()?, f.u32()?);
+                self.instances.entry(id).or_insert(class);
+            }
+            22 | 43 => self.comms.push(RawComm::read(kind == 43, f)?),
+            24 => {
+                let (id, _name, comm) = (f.u32()?, f.u32()?, f.u32()?);
+                let flags = if f.is_empty() { 1 } else { f.u32()? };
+                self.windows.entry(id).or_insert((comm, flags & 1 != 0));
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn text(&self, id: u32) -> String {
+        self.strings.get(&id).map_or(String::new(), |text| String::from_utf8_lossy(text).into_owned())
+    }
+
+    /// Replaces references by what they refer to.
+    fn resolve(self, path: &Path) -> Result<Definitions, TraceError> {
+        let refuse = |what: String| TraceError::Directory { path: path.into(), what };
+        let Some(clock) = self.clock.filter(|clock| clock.ticks_per_second > 0) else {
+            return Err(refuse("there is no definition of the clock, or it has no ticks".to_owned()));
+        };
+        let names = |id| self.text(id);
+        let (locations, communicators) = Communicators::resolve(&self.groups, &self.comms, names).map_err(refuse)?;
+
+        let ranks: FxHashMap<u64, usize> = locations.iter().enumerate().map(|(rank, &id)| (id, rank)).collect();
+        let mut hosts = vec![String::new(); locations.len()];
+        let mut further = (0, 0);
+        for &(id, events, group) in &self.locations {
+            match ranks.get(&id) {
+                Some(&rank) => {
+                    let node = self.location_groups.get(&group).and_then(|node| self.nodes.get(node));
+                    hosts[rank] = node.map_or(String::new(), |&name| self.text(name));
+                }
+                None => further = (further.0 + 1, events.saturating_add(further.1)),
+            }
+        }
+
+        let mut regions = FxHashMap::default();
+        for &(id, name, is_of_program) in &self.regions {
+            let name = self.text(name);
+            let region = match Function::of_region(&name) {
+                Some(function) => Region::Mpi(function, name.into()),
+                None if is_of_program && !name.is_empty() => Region::User(name.into()),
+                None => Region::Other,
+            };
+            regions.entry(id).or_insert(region);
+        }
+
+        let is_counter = |member: &u32| {
+            self.members.get(member).and_then(|name| self.strings.get(name)).is_some_and(|name| **name == *INSTRUCTIONS)
+        };
+        let mut instructions: FxHashMap<u32, usize> =
+            self.classes.iter().filter_map(|(&id, members)| Some((id, members.iter().position(is_counter)?))).collect();
+        for (&id, class) in &self.instances {
+            if let Some(&place) = instructions.get(class) {
+                instructions.insert(id, place);
+            }
+        }
+
+        let windows = self
+            .windows
+            .iter()
+            .filter_map(|(&id, &(comm, has_events))| Some((id, (Arc::clone(communicators.get(comm)?), has_events))));
+        let windows = windows.collect();
+        Ok(Definitions { clock, locations, hosts, regions, communicators, instructions, windows, further })
+    }
+}
+
+/// The rank at a place in the world.
+pub(super) fn rank_at(place: usize) -> Rank {
+    Rank(u32::try_from(place).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,165 @@
+//! MPI's functions, by the names of the regions that a tool enters and leaves with them.
+
+use titr_common::event::{Quantifier, SendMode};
+
+/// What a region means for a replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    Init,
+    Finalize,
+    /// A send, in any form, or the start of one.
+    Send(SendMode),
+    /// `MPI_Sendrecv` and `MPI_Sendrecv_replace`, whose two messages are one event.
+    Sendrecv,
+    Wait(Quantifier),
+    Test(Quantifier),
+    /// A function whose records describe it, or that moves nothing: a receive, `MPI_Comm_rank`.
+    Plain,
+    /// A function that communicates. Its call is lost if it has no record.
+    Recorded,
+    /// One-sided communication.
+    OneSided(OneSidedFunction),
+}
+
+/// A function of one-sided communication that its records alone do not tell from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OneSidedFunction {
+    Allocate,
+    AllocateShared,
+    Create,
+    CreateDynamic,
+    Fence,
+    Post,
+    Start,
+    Complete,
+    Wait,
+    Test,
+    Lock,
+    LockAll,
+    Unlock,
+    UnlockAll,
+    Flush,
+    FlushLocal,
+    Accumulate,
+    GetAccumulate,
+    FetchAndOp,
+    CompareAndSwap,
+}
+
+impl Function {
+    /// The function of a region of this name, in C or Fortran; `None` if it is not of MPI.
+    pub(super) fn of_region(name: &str) -> Option<Self> {
+        let name = bare_name(name)?;
+        let name = name.as_str();
+        Some(match name {
+            "init" | "init_thread" => Self::Init,
+            "finalize" => Self::Finalize,
+            "sendrecv" | "sendrecv_replace" => Self::Sendrecv,
+            "wait" => Self::Wait(Quantifier::Single),
+            "waitall" => Self::Wait(Quantifier::All),
+            "waitany" => Self::Wait(Quantifier::Any),
+            "waitsome" => Self::Wait(Quantifier::Some),
+            "test" => Self::Test(Quantifier::Single),
+            "testall" => Self::Test(Quantifier::All),
+            "testany" => Self::Test(Quantifier::Any),
+            "testsome" => Self::Test(Quantifier::Some),
+            "send" | "isend" | "start" | "startall" => Self::Send(SendMode::Standard),
+            "ssend" | "issend" => Self::Send(SendMode::Synchronous),
+            "bsend" | "ibsend" => Self::Send(SendMode::Buffered),
+            "rsend" | "irsend" => Self::Send(SendMode::Ready),
+            "mrecv" | "imrecv" | "isendrecv" | "isendrecv_replace" => Self::Recorded,
+            _ => match OneSidedFunction::of_name(name) {
+                Some(function) => Self::OneSided(function),
+                None if is_collective(name) || name.starts_with("neighbor_") || name.starts_with("ineighbor_") => {
+                    Self::Recorded
+                }
+                None if name.starts_with("file_") && moves_data(name) => Self::Recorded,
+                None => Self::Plain,
+            },
+        })
+    }
+}
+
+impl OneSidedFunction {
+    fn of_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "win_allocate" => Self::Allocate,
+            "win_allocate_shared" => Self::AllocateShared,
+            "win_create" => Self::Create,
+            "win_create_dynamic" => Self::CreateDynamic,
+            "win_fence" => Self::Fence,
+            "win_post" => Self::Post,
+            "win_start" => Self::Start,
+            "win_complete" => Self::Complete,
+            "win_wait" => Self::Wait,
+            "win_test" => Self::Test,
+            "win_lock" => Self::Lock,
+            "win_lock_all" => Self::LockAll,
+            "win_unlock" => Self::Unlock,
+            "win_unlock_all" => Self::UnlockAll,
+            "win_flush" | "win_flush_all" => Self::Flush,
+            "win_flush_local" | "win_flush_local_all" => Self::FlushLocal,
+            "accumulate" | "raccumulate" => Self::Accumulate,
+            "get_accumulate" | "rget_accumulate" => Self::GetAccumulate,
+            "fetch_and_op" => Self::FetchAndOp,
+            "compare_and_swap" => Self::CompareAndSwap,
+            _ => return None,
+        })
+    }
+}
+
+/// The name of MPI's function without `MPI_`, in lower case; `None` if it is none. Tools write Fortran's names as the
+/// linker has them (`mpi_send_`).
+fn bare_name(name: &str) -> Option<String> {
+    let name = name.strip_prefix(['P', 'p']).unwrap_or(name);
+    let (prefix, rest) = name.split_at_checked(4)?;
+    let rest = rest.trim_end_matches('_');
+    let is_name = rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    (prefix.eq_ignore_ascii_case("mpi_") && is_name && !rest.is_empty()).then(|| rest.to_ascii_lowercase())
+}
+
+/// Whether a function is a collective, blocking or not.
+fn is_collective(name: &str) -> bool {
+    const NAMES: [&str; 17] = [
+        "barrier",
+        "bcast",
+        "gather",
+        "gatherv",
+        "scatter",
+        "scatterv",
+        "allgather",
+        "allgatherv",
+        "alltoall",
+        "alltoallv",
+        "alltoallw",
+        "allreduce",
+        "reduce",
+        "reduce_scatter",
+        "scan",
+        "exscan",
+        "reduce_scatter_block",
+    ];
+    NAMES.contains(&name) || name.strip_prefix('i').is_some_and(|name| NAMES.contains(&name))
+}
+
+/// Whether a function on a file reads or writes.
+fn moves_data(name: &str) -> bool {
+    name.contains("read") || name.contains("write")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_c_and_fortran_are_the_same_function() {
+        for name in ["MPI_Isend", "mpi_isend_", "PMPI_Isend", "mpi_isend", "MPI_ISEND"] {
+            assert_eq!(Function::of_region(name), Some(Function::Send(SendMode::Standard)), "{name}");
+        }
+        assert_eq!(Function::of_region("MPI_Comm_rank"), Some(Function::Plain));
+        assert_eq!(Function::of_region("MPI_Iallreduce"), Some(Function::Recorded));
+        for name in ["main", "MPI_", "mpi_helper<int>", "step", "", "é"] {
+            assert_eq!(Function::of_region(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The Open Trace Format 2, which Score-P, EZTrace, TAU and other tools write.
+//!
+//! An archive is an anchor `NAME.otf2`, global definitions `NAME.def`, and in the folder `NAME` the local definitions and the
+//! events of each location. A rank of MPI is a location, and a location that is no rank is left out. Definitions are read
+//! when the archive is opened, events as they are needed.
+
+mod anchor;
+mod communicators;
+mod definitions;
+mod fields;
+mod functions;
+mod in_order;
+mod local;
+mod notes;
+mod one_sided;
+mod rank;
+mod records;
+mod requests;
+mod shares;
+#[cfg(test)]
+mod tests;
+mod volumes;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use titr_common::event::Rank;
+use titr_common::trace::manifest::Counter;
+use titr_common::trace::{Candidate, EventSource, Manifest, RankSources, Trace, TraceError, TraceFormat};
+
+use anchor::Anchor;
+use definitions::Definitions;
+use local::Local;
+use notes::AllNotes;
+use rank::RankEvents;
+use records::{Contents, Records};
+use shares::Shares;
+use volumes::Convention;
+
+/// An archive in the Open Trace Format 2: its anchor, or a directory that has one.
+pub(super) struct Otf2;
+
+impl TraceFormat for Otf2 {
+    fn name(&self) -> &'static str {
+        "otf2"
+    }
+
+    fn recognises(&self, candidate: &Candidate) -> bool {
+        match candidate.directory() {
+            Some(directory) => !anchor::in_directory(directory).is_empty(),
+            None => anchor::is_anchor(candidate.head()),
+        }
+    }
+
+    fn open(&self, paths: &[&Path]) -> Result<Trace, TraceError> {
+        let path = paths.first().copied().unwrap_or(Path::new(""));
+        let path = if path.is_dir() { the_anchor(path)? } else { path.to_owned() };
+        let archive = Archive::open(&path)?;
+        let manifest = archive.manifest();
+        Ok(Trace::new(manifest.ranks, Sources(Arc::new(archive))).with_manifest(manifest))
+    }
+}
+
+/// The only anchor of a directory.
+fn the_anchor(directory: &Path) -> Result<PathBuf, TraceError> {
+    let mut anchors = anchor::in_directory(directory);
+    match (anchors.pop(), anchors.len()) {
+        (Some(anchor), 0) => Ok(anchor),
+        (_, others) => {
+            let what = format!("{} archives of OTF2 are here: name the anchor (.otf2) of one", others + 1);
+            Err(TraceError::Directory { path: directory.into(), what })
+        }
+    }
+}
+
+/// An open archive.
+struct Archive {
+    anchor: Anchor,
+    definitions: Definitions,
+    convention: Convention,
+    is_known_creator: bool,
+    /// The folder with a file for each location.
+    folder: PathBuf,
+    shares: OnceLock<Shares>,
+    notes: AllNotes,
+}
+
+impl Archive {
+    fn open(path: &Path) -> Result<Self, TraceError> {
+        let mut anchor = Anchor::read(path)?;
+        let definitions = Definitions::read(&path.with_extension("def"), anchor.definition_chunk)?;
+        // EZTrace does not name itself, except by a region.
+        if anchor.creator.is_empty() && definitions.has_region("EZTrace finalize") {
+            anchor.creator = "EZTrace".to_owned();
+        }
+        let (convention, is_known_creator) = Convention::of_creator(&anchor.creator);
+        let (folder, shares, notes) = (path.with_extension(""), OnceLock::new(), AllNotes::new());
+        Ok(Self { anchor, definitions, convention, is_known_creator, folder, shares, notes })
+    }
+
+    fn is_score_p(&self) -> bool {
+        self.convention == Convention::ScoreP
+    }
+
+    /// The lists of collectives, which are read when the first one needs them.
+    fn shares(&self) -> &Shares {
+        self.shares.get_or_init(|| Shares::read(self))
+    }
+
+    fn file(&self, rank: Rank, extension: &str) -> PathBuf {
+        let location = self.definitions.locations.get(rank.0 as usize).copied().unwrap_or(u64::MAX);
+        self.folder.join(format!("{location}.{extension}"))
+    }
+
+    /// The local definitions of a rank.
+    fn local(&self, rank: Rank) -> Result<Local, TraceError> {
+        Local::read(&self.file(rank, "def"), self.anchor.definition_chunk)
+    }
+
+    /// The events of a rank.
+    fn events(&self, rank: Rank) -> Result<Records, TraceError> {
+        Records::open(&self.file(rank, "evt"), Contents::Events, self.anchor.event_chunk)
+    }
+
+    fn manifest(&self) -> Manifest {
+        let ranks = u32::try_from(self.definitions.locations.len()).unwrap_or(u32::MAX);
+        let mut manifest = Manifest::of_foreign(ranks, "OTF2", &self.anchor.creator);
+        for (entry, host) in manifest.per_rank.iter_mut().zip(&self.definitions.hosts) {
+            entry.host.clone_from(host);
+            if self.definitions.counts_instructions() {
+                entry.counter = Counter { resolution: 1.0, ..Counter::exact("papi") };
+            }
+        }
+        manifest
+    }
+
+    /// Parts of the archive without a counterpart in titr's events.
+    fn untranslated(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        if !self.is_known_creator {
+            sentences.push(format!(
+                "The archive is of {}: the bytes of its collectives are taken to mean what they mean in Score-P's archives.",
+                if self.anchor.creator.is_empty() { "an unknown tool" } else { self.anchor.creator.as_str() }
+            ));
+        }
+        if self.anchor.lacks_messages {
+            sentences.push(
+                "The archive says that messages are missing, because of a filter or because the measurement was off at times."
+                    .to_owned(),
+            );
+        }
+        let (locations, events) = self.definitions.further;
+        if locations > 0 {
+            sentences.push(format!(
+                "{locations} locations are no ranks of MPI (threads, devices, metrics): their {events} events are left out."
+            ));
+        }
+        sentences.extend(self.notes.sentences());
+        sentences
+    }
+}
+
+/// The events of an archive's ranks.
+struct Sources(Arc<Archive>);
+
+impl RankSources for Sources {
+    fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
+        Ok(Box::new(RankEvents::open(&self.0, rank, partial)?))
+    }
+
+    fn untranslated(&self) -> Vec<String> {
+        self.0.untranslated()
+    }
+}

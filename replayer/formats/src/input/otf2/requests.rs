@@ -1,0 +1,378 @@
+//! Messages, collectives, and the requests of those that are not blocking.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use titr_common::event::{
+    Collective, CollectiveKind, CommId, Completed, Completion, Event, Incoming, MessageCompletion, Outgoing,
+    Quantifier, RequestId, SendMode, Tag, Wildcard,
+};
+use titr_common::trace::LocatedEvents;
+use titr_common::units::{Bytes, Instructions};
+
+use super::fields::Fields;
+use super::functions::Function;
+use super::in_order::Place;
+use super::local::Kind;
+use super::rank::{Fault, Translation};
+use super::shares::has_lists;
+use super::volumes::{Amounts, Convention, Root, is_divided, kind_of, volumes};
+use crate::input::rank_events::RequestNumbers;
+
+/// The number of events that wait for the completion of an operation, at most.
+const REACH: usize = 1 << 18;
+
+/// A part of a call.
+#[derive(Default)]
+pub(super) enum Pending {
+    #[default]
+    Nothing,
+    Event(Event),
+    /// An operation with the request of this name, which only the record of its completion describes.
+    Open(u64),
+}
+
+/// The requests of a rank.
+#[derive(Default)]
+pub(super) struct Requests {
+    numbers: RequestNumbers,
+    /// The operations whose completion is not known yet, by the names of their requests.
+    open: FxHashMap<u64, Place>,
+    /// The requests that the current call has completed.
+    completed: Vec<RequestId>,
+}
+
+impl Requests {
+    pub(super) fn has_completed(&self) -> bool {
+        !self.completed.is_empty()
+    }
+
+    /// The event of a call that has completed requests.
+    pub(super) fn completion(&mut self, function: Function) -> Option<Event> {
+        if self.completed.is_empty() {
+            return None;
+        }
+        let requests = std::mem::take(&mut self.completed);
+        let fitting = |quantifier| match quantifier {
+            Quantifier::Single if requests.len() > 1 => Quantifier::All,
+            Quantifier::Any if requests.len() > 1 => Quantifier::Some,
+            quantifier => quantifier,
+        };
+        Some(match function {
+            Function::Test(quantifier) => Event::Test(fitting(quantifier), Some(Completed::These(requests))),
+            Function::Wait(quantifier) => Event::Wait(fitting(quantifier), Completed::These(requests)),
+            // A tool that records completions where it finds out about them.
+            _ => Event::Wait(Quantifier::All, Completed::These(requests)),
+        })
+    }
+}
+
+/// The fields of a record, or an error.
+macro_rules! fields {
+    ($f:ident: $($method:ident),+) => {
+        ($($f.$method().ok_or(Fault::Malformed)?),+)
+    };
+}
+
+impl Translation {
+    /// Translates a record of a message, a collective or a request.
+    pub(super) fn message(&mut self, kind: u8, mut f: Fields<'_>, events: &mut LocatedEvents) -> Result<(), Fault> {
+        match kind {
+            14 | 15 => {
+                let (peer, comm, tag, bytes) = fields!(f: u32, u32, u32, u64);
+                let request = if kind == 15 { Some(fields!(f: u64)) } else { None };
+                let Some(message) = self.outgoing(peer, comm, tag, bytes, events)? else { return Ok(()) };
+                let mode = match self.call.map(|call| call.function) {
+                    Some(Function::Send(mode)) => mode,
+                    _ => SendMode::Standard,
+                };
+                let completion = match request {
+                    Some(name) => Completion::Request(Some(self.make(name, events))),
+                    None => Completion::Blocking,
+                };
+                self.pending.push(Pending::Event(Event::Send(mode, message, completion)));
+            }
+            18 => {
+                let (peer, comm, tag, bytes) = fields!(f: u32, u32, u32, u64);
+                let message = self.incoming(peer, comm, tag, bytes, events)?;
+                self.pending.push(Pending::Event(Event::Recv(message, Completion::Blocking)));
+            }
+            19 => {
+                let (peer, comm, tag, bytes, name) = fields!(f: u32, u32, u32, u64, u64);
+                let message = self.incoming(peer, comm, tag, bytes, events).or_else(|fault| {
+                    // EZTrace writes what is in a status that no one filled in.
+                    if self.archive.is_score_p() { Err(fault) } else { Ok(unknown_message()) }
+                })?;
+                self.notes.unknown += u64::from(message.is_open());
+                let event = |completion: Completion| {
+                    let completion: MessageCompletion = match completion {
+                        Completion::Request(id) => Completion::Request(Some(id)),
+                        Completion::Blocking | Completion::Persistent(_) => Completion::Blocking,
+                    };
+                    Event::Recv(message, completion)
+                };
+                self.complete(name, event, events);
+            }
+            17 | 85 => {
+                let name = fields!(f: u64);
+                self.make(name, events);
+                self.pending.push(Pending::Open(name));
+            }
+            16 => {
+                let name = fields!(f: u64);
+                // Of a send that began while the measurement was off.
+                if let Some(id) = self.requests.numbers.release(name) {
+                    self.requests.completed.push(id);
+                }
+            }
+            21 => {
+                let name = fields!(f: u64);
+                if let Some(id) = self.requests.numbers.release(name) {
+                    let receive = Event::Recv(unknown_message(), Completion::Request(Some(id)));
+                    self.fill(name, Some(receive), events);
+                    self.pending.push(Pending::Event(Event::Cancel(id)));
+                    self.requests.completed.push(id);
+                }
+            }
+            23 | 86 => {
+                let (operation, comm, root, sent, received) = fields!(f: byte, u32, u32, u64, u64);
+                let name = if kind == 86 { Some(fields!(f: u64)) } else { None };
+                // The collectives after those of MPI create and destroy windows.
+                let Some(operation) = kind_of(operation) else { return Ok(()) };
+                let call = self.collective(operation, comm, root, (sent, received), name.is_none(), events)?;
+                match name {
+                    None => self.pending.push(Pending::Event(Event::Collective(call, Completion::Blocking))),
+                    Some(name) => self.complete(name, |completion| Event::Collective(call, completion), events),
+                }
+            }
+            // A test in vain, of which the function says as much.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn outgoing(
+        &mut self,
+        peer: u32,
+        comm: u32,
+        tag: u32,
+        bytes: u64,
+        events: &mut LocatedEvents,
+    ) -> Result<Option<Outgoing>, Fault> {
+        let comm = self.comm(comm, events)?;
+        match comm.peers.get(peer as usize) {
+            Some(&to) => Ok(Some(Outgoing { comm: comm.id, to, tag: Tag(tag.cast_signed()), bytes: Bytes(bytes) })),
+            // EZTrace has sends to `MPI_PROC_NULL`, which libraries represent by negative numbers.
+            None if peer.cast_signed() < 0 && !self.archive.is_score_p() => Ok(None),
+            None => Err(no_member(peer, comm.peers.len())),
+        }
+    }
+
+    fn incoming(
+        &mut self,
+        peer: u32,
+        comm: u32,
+        tag: u32,
+        bytes: u64,
+        events: &mut LocatedEvents,
+    ) -> Result<Incoming, Fault> {
+        let comm = self.comm(comm, events)?;
+        let from = comm.peers.get(peer as usize).copied().ok_or_else(|| no_member(peer, comm.peers.len()))?;
+        let (from, tag) = (Some(from), Some(Tag(tag.cast_signed())));
+        Ok(Incoming { comm: comm.id, from, tag, bytes: Bytes(bytes), wildcard: Wildcard::NONE })
+    }
+
+    fn collective(
+        &mut self,
+        kind: CollectiveKind,
+        comm: u32,
+        root: u32,
+        (sent, received): (u64, u64),
+        is_blocking: bool,
+        events: &mut LocatedEvents,
+    ) -> Result<Collective, Fault> {
+        let definition = self.local.global(Kind::Communicator, comm);
+        let comm = self.comm(comm, events)?;
+        let signature = kind.signature();
+        let root = match Root::of_field(root) {
+            _ if !signature.is_rooted => None,
+            Root::None if !comm.is_inter => return Err(Fault::new(format!("a {kind} has no root"))),
+            Root::None => None,
+            Root::Myself => Some(self.rank),
+            Root::Member(place) => {
+                let root = comm.peers.get(place as usize).copied();
+                Some(root.ok_or_else(|| no_member(place, comm.peers.len()))?)
+            }
+        };
+        let members = if kind.is_shared_out() { &comm.mine } else { &comm.peers };
+        let is_root = root == Some(self.rank);
+        let amounts = Amounts { sent, received, members: members.len() as u64, me: comm.me as u64, is_root };
+        let archive = Arc::clone(&self.archive);
+        let shared = if is_blocking && has_lists(kind) {
+            let number = self.lists.entry(definition).or_default();
+            *number += 1;
+            archive.shares().get(definition, *number - 1, kind)
+        } else {
+            None
+        };
+        let (send, recv) = volumes(archive.convention, kind, amounts, shared);
+        self.notes.divided += u64::from(is_divided(archive.convention, kind, amounts, shared.is_some()));
+        let reduced = if kind.is_shared_out() {
+            recv.each().0.max(recv.per_member().iter().fold(0, |sum, part| sum.saturating_add(part.0)))
+        } else {
+            send.each().0
+        };
+        // The size of an element is not in the archive.
+        let element = match reduced {
+            _ if !signature.reduces => 1,
+            bytes if bytes % 8 == 0 => 8,
+            bytes if bytes % 4 == 0 => 4,
+            _ => 1,
+        };
+        let work = if signature.reduces { reduced / element } else { 0 };
+        Ok(Collective {
+            comm: comm.id,
+            kind,
+            root,
+            send,
+            recv,
+            element: Bytes(element),
+            work: Instructions(work as f64),
+            is_commutative: true,
+        })
+    }
+
+    /// Makes a request. One of the same name that is still active has completed without a record.
+    fn make(&mut self, name: u64, events: &mut LocatedEvents) -> RequestId {
+        if let Some(old) = self.requests.numbers.release(name)
+            && self.leave_open(name, old, events)
+        {
+            let wait = Event::Wait(Quantifier::Single, Completed::These(vec![old]));
+            self.pending.push(Pending::Event(wait));
+        }
+        self.requests.numbers.make(name).unwrap_or_default()
+    }
+
+    /// The operation with the request of this name has completed: it is the event, with the completion that it turns out to
+    /// have.
+    fn complete(&mut self, name: u64, event: impl FnOnce(Completion) -> Event, events: &mut LocatedEvents) {
+        match self.requests.numbers.release(name) {
+            Some(id) => {
+                self.fill(name, Some(event(Completion::Request(id))), events);
+                self.requests.completed.push(id);
+            }
+            None => {
+                self.notes.late += 1;
+                self.pending.push(Pending::Event(event(Completion::Blocking)));
+            }
+        }
+    }
+
+    /// Fills in an open operation.
+    fn fill(&mut self, name: u64, event: Option<Event>, events: &mut LocatedEvents) {
+        if let Some(place) = self.requests.open.remove(&name) {
+            self.order.fill(place, event, events);
+        } else if let Some(pending) =
+            self.pending.iter_mut().find(|pending| matches!(pending, Pending::Open(other) if *other == name))
+        {
+            *pending = event.map_or(Pending::Nothing, Pending::Event);
+        }
+    }
+
+    /// Appends a part of a call.
+    pub(super) fn append(&mut self, pending: Pending, events: &mut LocatedEvents) {
+        match pending {
+            Pending::Nothing => {}
+            Pending::Event(event) => self.order.push(event, events),
+            Pending::Open(name) => {
+                self.requests.open.insert(name, self.order.open());
+            }
+        }
+    }
+
+    /// The messages of `MPI_Sendrecv` are one event.
+    pub(super) fn join_messages(&mut self) {
+        let (mut sent, mut received) = (None, None);
+        for pending in &mut self.pending {
+            match *pending {
+                Pending::Event(Event::Send(_, message, Completion::Blocking)) if sent.is_none() => sent = Some(message),
+                Pending::Event(Event::Recv(message, Completion::Blocking)) if received.is_none() => {
+                    received = Some(message);
+                }
+                _ => continue,
+            }
+            *pending = Pending::Nothing;
+        }
+        if sent.is_some() || received.is_some() {
+            self.pending.push(Pending::Event(Event::Sendrecv(sent, received)));
+        }
+    }
+
+    /// EZTrace records no completions where the program ignores statuses: `MPI_Waitall` completes everything.
+    pub(super) fn complete_without_records(&mut self, events: &mut LocatedEvents) {
+        if self.archive.convention == Convention::EzTrace {
+            self.complete_all(events);
+        }
+    }
+
+    fn complete_all(&mut self, events: &mut LocatedEvents) {
+        for name in self.requests.numbers.names() {
+            if let Some(id) = self.requests.numbers.release(name)
+                && self.leave_open(name, id, events)
+            {
+                self.requests.completed.push(id);
+            }
+        }
+    }
+
+    /// The completion of an operation is not in the archive. Returns whether it remains among the rank's events.
+    fn leave_open(&mut self, name: u64, id: RequestId, events: &mut LocatedEvents) -> bool {
+        if !self.requests.open.contains_key(&name) {
+            return true;
+        }
+        let is_kept = self.archive.convention == Convention::EzTrace;
+        let receive = || Event::Recv(unknown_message(), Completion::Request(Some(id)));
+        self.fill(name, is_kept.then(receive), events);
+        *(if is_kept { &mut self.notes.unknown } else { &mut self.notes.unfinished }) += 1;
+        is_kept
+    }
+
+    /// The rank ends: no more completions follow.
+    pub(super) fn leave_open_requests(&mut self, events: &mut LocatedEvents) {
+        let names: Vec<u64> = self.requests.open.keys().copied().collect();
+        if self.archive.convention == Convention::EzTrace {
+            self.complete_all(events);
+            if let Some(wait) = self.requests.completion(Function::Wait(Quantifier::All)) {
+                self.order.push(wait, events);
+            }
+        }
+        for name in names {
+            if let Some(id) = self.requests.numbers.get(name) {
+                self.leave_open(name, id, events);
+            }
+        }
+    }
+
+    /// Leaves out operations that complete too far from their start; they follow when they complete.
+    pub(super) fn limit(&mut self, events: &mut LocatedEvents) {
+        while self.order.len() > REACH {
+            let first = self.order.first_open();
+            let Some(name) = self.requests.open.iter().find(|&(_, &place)| place == first).map(|(&name, _)| name)
+            else {
+                return self.order.fill(first, None, events);
+            };
+            self.requests.numbers.release(name);
+            self.fill(name, None, events);
+        }
+    }
+}
+
+/// A message from anybody, of unknown size.
+fn unknown_message() -> Incoming {
+    let wildcard = Wildcard { source: true, tag: true };
+    Incoming { comm: CommId::WORLD, from: None, tag: None, bytes: Bytes(0), wildcard }
+}
+
+fn no_member(place: u32, members: usize) -> Fault {
+    Fault::new(format!("rank {place} of a communicator of {members}"))
+}

@@ -19,7 +19,7 @@ const CHECKED_MEMBER: usize = 4 << 20;
 const PIECE: usize = 16 << 10;
 
 /// The lines of a file, one after another.
-pub(super) struct Lines {
+pub struct Lines {
     path: PathBuf,
     input: Unread,
     /// About how much text is in memory at most, unless a line is longer.
@@ -57,7 +57,11 @@ struct Rest {
 }
 
 impl Lines {
-    pub(super) fn open(path: &Path) -> Result<Self, TraceError> {
+    /// The lines of the file at `path`.
+    ///
+    /// # Errors
+    /// If there is no such file, or it is empty.
+    pub fn open(path: &Path) -> Result<Self, TraceError> {
         Self::of(Section::open(path)?, CHECKED_MEMBER)
     }
 
@@ -73,22 +77,30 @@ impl Lines {
         Ok(Self { path, input, kept: kept.max(1), text: Vec::new(), start: 0, last: 0..0, line: 0 })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    /// The path of the file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The number of the line given out last, from 1.
-    pub(super) fn line(&self) -> u64 {
+    #[must_use]
+    pub fn line(&self) -> u64 {
         self.line
     }
 
     /// The line given out last.
-    pub(super) fn again(&self) -> &[u8] {
+    #[must_use]
+    pub fn again(&self) -> &[u8] {
         self.text.get(self.last.clone()).unwrap_or_default()
     }
 
     /// The next line without its newline; `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    #[allow(clippy::should_implement_trait)] // The line is borrowed from the reader.
+    pub fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
         let mut searched = self.start;
         loop {
             if let Some(length) = memchr::memchr(b'\n', &self.text[searched..]) {

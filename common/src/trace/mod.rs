@@ -38,6 +38,7 @@ mod writer;
 pub use archive::{ArchiveWriter, unfinished};
 pub use error::TraceError;
 pub use event_source::{EventSource, Passing};
+pub use lines::Lines;
 pub use format::{Candidate, NATIVE, TraceFormat, open};
 pub use gather::{Gathered, gather};
 pub use located::{Located, LocatedEvents, Location};

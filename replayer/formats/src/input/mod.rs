@@ -2,9 +2,15 @@
 //!
 //! To add a format, implement [`TraceFormat`] in a file of this folder and name it in [`FOREIGN`].
 
+mod dumpi;
+mod first_ti;
+mod liballprof;
 mod no_trace;
+mod notes;
 mod otf2;
+mod paraver;
 mod rank_events;
+mod requests;
 
 use std::path::Path;
 
@@ -14,6 +20,10 @@ use titr_common::trace::{self, NATIVE, Trace, TraceError, TraceFormat};
 /// The last one recognises files that are no traces at all.
 static FOREIGN: &[&dyn TraceFormat] = &[
     &otf2::Otf2,
+    &dumpi::Dumpi,
+    &liballprof::Liballprof,
+    &first_ti::FirstTi,
+    &paraver::Paraver,
     &no_trace::NoTrace,
 ];
 

@@ -1,5 +1,14 @@
-//! Traces of other tools. The files are in `tests/data/foreign`; those that are not titr's own are in a directory that
-//! `TITR_FOREIGN` names, and the tests on them are ignored unless they are asked for.
+//! Reads traces of other tools, and counts what is in them.
+//!
+//! The samples in `tests/data/foreign` are of the same programs: a stencil, collectives on several communicators,
+//! collectives with unequal counts, persistent requests, and wildcards. Their right counts are known from the programs.
+//! The tests that are ignored read a larger collection, in the directory that `TITR_FOREIGN` names.
 
+mod collection;
 mod counts;
+mod dumpi;
+mod first_ti;
+mod liballprof;
 mod otf2;
+mod paraver;
+mod tally;

@@ -1,0 +1,226 @@
+//! The calls that make and free communicators and groups.
+
+use titr_common::event::CommCall;
+
+use crate::input::dumpi::functions::Function;
+use crate::input::dumpi::records::Record;
+
+/// The number of a communicator or a group, as the rank's file has it.
+pub(in crate::input::dumpi) type Handle = u16;
+
+/// The communicator that stands for none.
+pub(in crate::input::dumpi) const COMM_NULL: Handle = 1;
+pub(in crate::input::dumpi) const COMM_WORLD: Handle = 2;
+pub(in crate::input::dumpi) const COMM_SELF: Handle = 3;
+/// The group without members.
+pub(in crate::input::dumpi) const GROUP_EMPTY: Handle = 2;
+
+/// A call with its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::input::dumpi) enum Call {
+    /// A call that makes a communicator from `parent`, with the number `new`, or none.
+    Make {
+        make: Make,
+        parent: Handle,
+        new: Handle,
+    },
+    FreeComm(Handle),
+    /// The group of a communicator, or the remote group of an inter-communicator.
+    GroupOf {
+        comm: Handle,
+        is_remote: bool,
+        new: Handle,
+    },
+    Combine {
+        combine: Combine,
+        one: Handle,
+        other: Handle,
+        new: Handle,
+    },
+    /// The members of a group at these ranks, or all others.
+    Select {
+        group: Handle,
+        ranks: Vec<i32>,
+        is_included: bool,
+        new: Handle,
+    },
+    FreeGroup(Handle),
+    /// A group of a window or a file, whose members nothing asks for.
+    OtherGroup(Handle),
+}
+
+/// The way to make a communicator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::input::dumpi) enum Make {
+    Dup,
+    Create {
+        group: Handle,
+    },
+    Split {
+        color: i32,
+        key: i32,
+    },
+    Grid {
+        extents: Vec<i32>,
+    },
+    SubGrid {
+        remain: Vec<i32>,
+    },
+    Graph {
+        nodes: i32,
+    },
+    Between {
+        leader: i32,
+        through: Handle,
+        remote_leader: i32,
+        tag: i32,
+    },
+    Merge {
+        is_high: bool,
+    },
+    /// With processes of other worlds.
+    Elsewhere,
+}
+
+/// An operation on two groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::input::dumpi) enum Combine {
+    Union,
+    Intersection,
+    Difference,
+}
+
+impl Make {
+    /// The MPI function; `None` for those that join worlds.
+    pub(super) fn function(&self) -> Option<CommCall> {
+        Some(match self {
+            Self::Dup => CommCall::Dup,
+            Self::Create { .. } => CommCall::Create,
+            Self::Split { .. } => CommCall::Split,
+            Self::Grid { .. } => CommCall::CartCreate,
+            Self::SubGrid { .. } => CommCall::CartSub,
+            Self::Graph { .. } => CommCall::GraphCreate,
+            Self::Between { .. } => CommCall::IntercommCreate,
+            Self::Merge { .. } => CommCall::IntercommMerge,
+            Self::Elsewhere => return None,
+        })
+    }
+}
+
+impl Call {
+    /// The call of a record; `None` if the function makes or frees neither, or if arguments are missing.
+    pub(in crate::input::dumpi) fn of(record: &Record<'_>) -> Option<Self> {
+        let mut arguments = record.arguments;
+        let bytes = &mut arguments;
+        let make = |make, parent, new| Some(Self::Make { make, parent, new });
+        match record.function {
+            Function::COMM_DUP => make(Make::Dup, bytes.u16()?, bytes.u16()?),
+            Function::COMM_CREATE => {
+                let (parent, group) = (bytes.u16()?, bytes.u16()?);
+                make(Make::Create { group }, parent, bytes.u16()?)
+            }
+            Function::COMM_SPLIT => {
+                let (parent, color, key) = (bytes.u16()?, bytes.i32()?, bytes.i32()?);
+                make(Make::Split { color, key }, parent, bytes.u16()?)
+            }
+            Function::CART_CREATE => {
+                let (parent, _) = (bytes.u16()?, bytes.i32()?);
+                let (extents, _periods, _reorder) = (bytes.integers()?.collect(), bytes.integers()?, bytes.i32()?);
+                make(Make::Grid { extents }, parent, bytes.u16()?)
+            }
+            Function::CART_SUB => {
+                let (_, parent, remain) = (bytes.i32()?, bytes.u16()?, bytes.integers()?.collect());
+                make(Make::SubGrid { remain }, parent, bytes.u16()?)
+            }
+            Function::GRAPH_CREATE => {
+                let (_, parent, nodes) = (bytes.i32()?, bytes.u16()?, bytes.i32()?);
+                let (_index, _edges, _reorder) = (bytes.integers()?, bytes.integers()?, bytes.i32()?);
+                make(Make::Graph { nodes }, parent, bytes.u16()?)
+            }
+            Function::INTERCOMM_CREATE => {
+                let (parent, leader, through) = (bytes.u16()?, bytes.i32()?, bytes.u16()?);
+                let (remote_leader, tag) = (bytes.i32()?, bytes.i32()?);
+                make(Make::Between { leader, through, remote_leader, tag }, parent, bytes.u16()?)
+            }
+            Function::INTERCOMM_MERGE => {
+                let (parent, high) = (bytes.u16()?, bytes.i32()?);
+                make(Make::Merge { is_high: high != 0 }, parent, bytes.u16()?)
+            }
+            Function::COMM_FREE | Function::COMM_DISCONNECT => bytes.u16().map(Self::FreeComm),
+            Function::COMM_ACCEPT | Function::COMM_CONNECT => {
+                let (_port, _info, _root) = (bytes.list_of_bytes()?, bytes.u16()?, bytes.i32()?);
+                make(Make::Elsewhere, bytes.u16()?, bytes.u16()?)
+            }
+            Function::COMM_GET_PARENT => make(Make::Elsewhere, COMM_WORLD, bytes.u16()?),
+            Function::COMM_JOIN => {
+                let _socket = bytes.i32()?;
+                make(Make::Elsewhere, COMM_SELF, bytes.u16()?)
+            }
+            Function::COMM_SPAWN | Function::COMM_SPAWN_MULTIPLE => {
+                bytes.take(if record.function == Function::COMM_SPAWN { 8 } else { 12 })?;
+                make(Make::Elsewhere, bytes.u16()?, bytes.u16()?)
+            }
+            Function::COMM_GROUP | Function::COMM_REMOTE_GROUP => {
+                let is_remote = record.function == Function::COMM_REMOTE_GROUP;
+                Some(Self::GroupOf { comm: bytes.u16()?, is_remote, new: bytes.u16()? })
+            }
+            Function::GROUP_UNION => Self::combine(Combine::Union, record),
+            Function::GROUP_INTERSECTION => Self::combine(Combine::Intersection, record),
+            Function::GROUP_DIFFERENCE => Self::combine(Combine::Difference, record),
+            Function::GROUP_INCL | Function::GROUP_EXCL => {
+                let (group, _, ranks) = (bytes.u16()?, bytes.i32()?, bytes.integers()?.collect());
+                let is_included = record.function == Function::GROUP_INCL;
+                Some(Self::Select { group, ranks, is_included, new: bytes.u16()? })
+            }
+            Function::GROUP_RANGE_INCL | Function::GROUP_RANGE_EXCL => {
+                let (group, _, ranges) = (bytes.u16()?, bytes.i32()?, bytes.i32()?);
+                let mut ranks = Vec::new();
+                for _ in 0..ranges {
+                    let mut range = bytes.integers()?;
+                    extend(&mut ranks, range.next()?, range.next()?, range.next()?);
+                }
+                let is_included = record.function == Function::GROUP_RANGE_INCL;
+                Some(Self::Select { group, ranks, is_included, new: bytes.u16()? })
+            }
+            Function::GROUP_FREE => bytes.u16().map(Self::FreeGroup),
+            // Of a window and of a file.
+            Function(148 | 236) => {
+                let _of = bytes.u16()?;
+                bytes.u16().map(Self::OtherGroup)
+            }
+            _ => None,
+        }
+    }
+
+    fn combine(combine: Combine, record: &Record<'_>) -> Option<Self> {
+        let mut bytes = record.arguments;
+        Some(Self::Combine { combine, one: bytes.u16()?, other: bytes.u16()?, new: bytes.u16()? })
+    }
+}
+
+/// The most ranks that ranges may name: no world is larger.
+const MOST_RANKS: usize = 1 << 24;
+
+/// Appends the ranks of a range.
+fn extend(ranks: &mut Vec<i32>, first: i32, last: i32, stride: i32) {
+    let step = i64::from(stride);
+    let mut next = i64::from(first);
+    while step != 0 && ranks.len() < MOST_RANKS && if step > 0 { next <= last.into() } else { next >= last.into() } {
+        ranks.push(i32::try_from(next).unwrap_or(-1));
+        next += step;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_go_up_and_down() {
+        let mut ranks = Vec::new();
+        extend(&mut ranks, 1, 6, 2);
+        extend(&mut ranks, 3, 1, -1);
+        extend(&mut ranks, 3, 5, 0);
+        assert_eq!(ranks, [1, 3, 5, 3, 2, 1]);
+    }
+}

@@ -1,0 +1,65 @@
+//! What readers of foreign traces could not translate, or had to assume: counted while ranks are read.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use titr_common::event::Rank;
+use titr_common::format::count;
+
+/// The notes on one rank.
+#[derive(Default)]
+pub(crate) struct Notes {
+    counts: BTreeMap<Cow<'static, str>, u64>,
+}
+
+impl Notes {
+    /// Counts a case of `what`: a plural, which follows its number in a sentence.
+    pub(crate) fn add(&mut self, what: impl Into<Cow<'static, str>>) {
+        *self.counts.entry(what.into()).or_default() += 1;
+    }
+}
+
+/// The notes on all ranks that were read. A rank that is read again does not count twice.
+#[derive(Default)]
+pub(crate) struct NotesOfRanks {
+    ranks: Mutex<BTreeMap<Rank, Notes>>,
+}
+
+impl NotesOfRanks {
+    /// Keeps the notes on a rank, once it was read.
+    pub(crate) fn keep(&self, rank: Rank, notes: Notes) {
+        let mut ranks = self.ranks.lock().unwrap_or_else(PoisonError::into_inner);
+        if notes.counts.is_empty() {
+            ranks.remove(&rank)
+        } else {
+            ranks.insert(rank, notes)
+        };
+    }
+
+    /// A sentence for each kind of note.
+    pub(crate) fn sentences(&self) -> Vec<String> {
+        let ranks = self.ranks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sum = BTreeMap::<&str, u64>::new();
+        for (what, number) in ranks.values().flat_map(|notes| &notes.counts) {
+            *sum.entry(what).or_default() += number;
+        }
+        sum.into_iter().map(|(what, number)| format!("{} {what}", count(number))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_that_is_read_again_does_not_count_twice() {
+        let all = NotesOfRanks::default();
+        for (rank, times) in [(0, 2), (1, 1), (0, 2)] {
+            let mut notes = Notes::default();
+            (0..times).for_each(|_| notes.add("calls of nothing"));
+            all.keep(Rank(rank), notes);
+        }
+        assert_eq!(all.sentences(), ["3 calls of nothing"]);
+    }
+}

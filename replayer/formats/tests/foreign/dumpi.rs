@@ -1,0 +1,178 @@
+//! Traces of DUMPI.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use crate::collection;
+use crate::tally::{Counts, collectives, counted, of, open, sample};
+
+fn stencil() -> Counts {
+    let collectives = collectives(&[("allreduce", 9, 18), ("barrier", 9, 9)]);
+    Counts { ranks: 9, messages: 480, bytes: 245_760, receives: 480, pairs: 24, collectives }
+}
+
+fn of_collectives() -> Counts {
+    let collectives = collectives(&[
+        ("bcast", 8, 40),
+        ("bcast", 4, 20),
+        ("barrier", 8, 40),
+        ("barrier", 4, 20),
+        ("reduce", 8, 40),
+        ("reduce_scatter", 8, 40),
+        ("allreduce", 4, 40),
+        ("gather", 4, 40),
+        ("scatter", 4, 40),
+        ("allgather", 4, 40),
+        ("alltoall", 4, 40),
+        ("scan", 4, 20),
+    ]);
+    Counts { ranks: 8, collectives, ..Counts::default() }
+}
+
+#[test]
+fn the_samples_have_the_counts_of_their_programs() {
+    let vectors = ["alltoallv", "allgatherv", "gatherv", "scatterv"].map(|kind| (kind, 6, 48));
+    let expected = [
+        ("stencil", stencil()),
+        ("collectives", of_collectives()),
+        (
+            "persistent",
+            Counts { ranks: 6, messages: 288, bytes: 612_000, receives: 288, pairs: 12, ..Counts::default() },
+        ),
+        ("vectors", Counts { ranks: 6, collectives: collectives(&vectors), ..Counts::default() }),
+        (
+            "wildcards",
+            Counts {
+                ranks: 6,
+                messages: 75,
+                bytes: 367_520,
+                receives: 75,
+                pairs: 10,
+                collectives: collectives(&[("barrier", 6, 6)]),
+            },
+        ),
+    ];
+    for (name, counts) in expected {
+        assert_eq!(of(&sample("dumpi", name)), counts, "{name}");
+    }
+}
+
+#[test]
+fn the_meta_file_stands_for_its_trace_and_a_rank_does_not() {
+    let directory = sample("dumpi", "stencil");
+    let names = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path());
+    let (metas, others): (Vec<_>, Vec<_>) = names.partition(|path| path.extension().is_some_and(|end| end == "meta"));
+    assert_eq!(of(&metas[0]), stencil());
+    let error = open(&others[0]).err().unwrap().to_string();
+    assert!(error.contains("one rank of 9") && error.contains(".meta"), "{error}");
+}
+
+/// A copy of a sample, for tests to damage.
+fn copy(name: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(sample("dumpi", name)).unwrap() {
+        let path = entry.unwrap().path();
+        fs::write(folder.path().join(path.file_name().unwrap()), fs::read(path).unwrap()).unwrap();
+    }
+    folder
+}
+
+fn bin(folder: &Path, rank: u32) -> std::path::PathBuf {
+    let end = format!("-{rank:04}.bin");
+    let mut paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.find(|path| path.to_string_lossy().ends_with(&end)).unwrap()
+}
+
+/// The error of opening or reading a trace.
+fn error(folder: &Path) -> String {
+    open(folder).and_then(|trace| counted(&trace)).err().unwrap().to_string()
+}
+
+#[test]
+fn a_missing_or_cut_file_is_an_error_that_names_it() {
+    let folder = copy("stencil");
+    let path = bin(folder.path(), 3);
+    let bytes = fs::read(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    assert!(error(folder.path()).contains("the file of rank 3 of a trace of DUMPI is missing"));
+    fs::write(&path, &bytes[..bytes.len() - 70]).unwrap();
+    let message = error(folder.path());
+    assert!(message.contains("-0003.bin") && message.contains("no index at its end"), "{message}");
+    // What macOS puts beside files in archives is no rank.
+    fs::write(&path, &bytes).unwrap();
+    fs::write(folder.path().join("._dumpi-0009.bin"), b"\0\x05\x16\x07").unwrap();
+    assert_eq!(of(folder.path()), stencil());
+}
+
+#[test]
+fn a_split_that_not_all_members_call_is_an_error() {
+    let folder = copy("collectives");
+    // MPI_Comm_split becomes MPI_Comm_compare, which has other arguments of the same length as two handles and a flag.
+    let path = bin(folder.path(), 5);
+    let mut bytes = fs::read(&path).unwrap();
+    let at = bytes.windows(4).position(|bytes| bytes == [0, 86, 0x4f, 0]).unwrap();
+    bytes[at + 1] = 200;
+    fs::write(&path, bytes).unwrap();
+    let message = error(folder.path());
+    assert!(message.contains(".bin"), "{message}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn damage_is_an_error_or_other_events(places in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
+        let folder = copy("wildcards");
+        let path = bin(folder.path(), 3);
+        let mut bytes = fs::read(&path).unwrap();
+        for (place, byte) in places {
+            let at = place.index(bytes.len());
+            bytes[at] = byte;
+        }
+        fs::write(&path, bytes).unwrap();
+        if let Ok(trace) = open(folder.path()) {
+            for rank in 0..trace.ranks() {
+                let mut stream = trace.stream(titr_common::event::Rank(rank)).unwrap();
+                while let Ok(Some(_)) = stream.next_event() {}
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "reads the collection of traces that TITR_FOREIGN names"]
+fn the_collection_has_the_right_counts() {
+    let Some(directory) = collection::directory() else { return };
+    let lu = Counts {
+        ranks: 8,
+        messages: 1640,
+        bytes: 512_000,
+        receives: 1640,
+        pairs: 20,
+        collectives: collectives(&[("bcast", 8, 16), ("allreduce", 8, 8)]),
+    };
+    assert_eq!(of(&directory.join("programs-by-seven-tools/dumpi/lu")), lu);
+    let old = directory.join("sst-macro/tests/test_traces");
+    let testbgp = Counts {
+        ranks: 7,
+        messages: 588,
+        bytes: 418_656,
+        receives: 588,
+        pairs: 42,
+        collectives: collectives(&[("alltoall", 7, 49), ("barrier", 7, 21)]),
+    };
+    assert_eq!(of(&old.join("testbgp.meta")), testbgp);
+    let testtrace = Counts {
+        ranks: 4,
+        messages: 4,
+        bytes: 16,
+        receives: 4,
+        pairs: 4,
+        collectives: collectives(&[("allreduce", 4, 4), ("barrier", 4, 4)]),
+    };
+    assert_eq!(of(&old.join("testtrace.meta")), testtrace);
+    let message = open(&old).err().unwrap().to_string();
+    assert!(message.contains("testbgp, testtrace"), "{message}");
+}

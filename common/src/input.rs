@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileType, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read, Seek};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::{env, process, thread};
+
+use flate2::bufread::MultiGzDecoder;
 
 use crate::format::volume;
 use crate::terminal::say;
@@ -40,6 +42,23 @@ static COPIES: Mutex<BTreeMap<PathBuf, File>> = Mutex::new(BTreeMap::new());
 /// If there is no such file, or it is a directory or a device.
 pub fn open(path: &Path) -> io::Result<File> {
     open_up_to(path, u64::MAX)
+}
+
+/// Opens a file, as [`open`] does. A gzipped file is unpacked first, to a temporary file.
+///
+/// # Errors
+/// As [`open`], and if a gzipped file is torn or the temporary file cannot be written.
+pub fn open_unpacked(path: &Path) -> io::Result<File> {
+    let mut file = open(path)?;
+    let mut first = [0];
+    let read = file.read(&mut first)?;
+    file.rewind()?;
+    if (read, first) != (1, [0x1f]) {
+        return Ok(file);
+    }
+    let mut copy = copy(MultiGzDecoder::new(BufReader::new(file)))?;
+    copy.rewind()?;
+    Ok(copy)
 }
 
 /// The contents of a small file, of at most `most` bytes.

@@ -34,7 +34,7 @@ impl Event {
             Self::File(_) => Activity::File,
             Self::Collective(..) | Self::Neighborhood(..) => Activity::Collective,
             Self::CommCreate(..) | Self::CommFree(_) => Activity::Collective,
-            Self::Matched(..) | Self::Mark(_) | Self::Annotation(_) => return None,
+            Self::Matched(..) | Self::Mark(_) | Self::Task(_) | Self::Annotation(_) => return None,
         })
     }
 }

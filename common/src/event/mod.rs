@@ -27,6 +27,7 @@ mod rank_set;
 mod ranks;
 mod request;
 mod size;
+mod task;
 mod transfer;
 mod uses;
 
@@ -45,6 +46,7 @@ pub use point_to_point::{Incoming, Outgoing, SendMode, Tag, Wildcard};
 pub use rank_set::RankSet;
 pub use request::{Completed, Completion, MessageCompletion, Quantifier, RequestId, RequestKey};
 pub use size::ListSize;
+pub use task::Task;
 pub use transfer::Transfers;
 pub use uses::{CommUse, RequestUse, WindowUse};
 
@@ -107,6 +109,8 @@ pub enum Event {
 
     /// A mark of where in the program the calls that follow are.
     Mark(Mark),
+    /// The place of the next event in a graph of events that depend on each other.
+    Task(Task),
     /// An observation of extended tracing; a reader that passes over all of them has a time-independent trace.
     Annotation(Annotation),
 }
@@ -115,7 +119,7 @@ impl Event {
     /// Whether a replayed rank executes the event; if not, the event only describes others.
     #[must_use]
     pub fn is_executed(&self) -> bool {
-        !matches!(self, Self::Matched(..) | Self::Annotation(_))
+        !matches!(self, Self::Matched(..) | Self::Task(_) | Self::Annotation(_))
     }
 
     /// Whether a program that waits by polling makes any number of such events: a test or a probe in vain, and what lies

@@ -41,7 +41,8 @@ impl Event {
             Self::Mark(Mark::Unrecorded(calls)) => calls.iter_mut().for_each(|calls| calls.ranks(&mut visit)),
             Self::Partitioned(Partitioned::Ready(..) | Partitioned::Arrived(..)) => {}
             Self::OneSided(OneSided::Create(..) | OneSided::Free(_)) => {}
-            Self::CommCreate(_, _, None) | Self::CommFree(_) | Self::Annotation(Annotation::Call(_)) => {}
+            Self::CommCreate(_, _, None) | Self::CommFree(_) | Self::Task(_) => {}
+            Self::Annotation(Annotation::Call(_)) => {}
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::File(_) | Self::Other(_) => {}
             Self::Start(_) | Self::RequestFree(_) | Self::Cancel(_) | Self::Test(_, None) | Self::Mark(_) => {}
         }

@@ -35,6 +35,7 @@ impl Event {
             Self::Other(other) => ListSize::of(other.function.as_bytes()),
             Self::CommCreate(_, _, Some(group)) => ListSize::of(&group.members).and(ListSize::of(&group.remote)),
             Self::CommCreate(_, _, None) | Self::CommFree(_) => none,
+            Self::Task(task) => ListSize::of(&task.ended).and(ListSize::of(&task.begun)),
             Self::Annotation(Annotation::Call(_) | Annotation::Message(_)) => none,
         }
     }

@@ -31,7 +31,7 @@ impl Event {
             Self::Collective(..) | Self::Neighborhood(..) => return Transfers::default(),
             Self::OneSided(_) | Self::File(_) | Self::Other(_) => return Transfers::default(),
             Self::CommCreate(..) | Self::CommFree(_) => return Transfers::default(),
-            Self::Mark(_) | Self::Annotation(_) => return Transfers::default(),
+            Self::Mark(_) | Self::Task(_) | Self::Annotation(_) => return Transfers::default(),
         };
         Transfers { sent, received, at_start_of }
     }

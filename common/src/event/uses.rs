@@ -59,7 +59,8 @@ impl Event {
             Self::Send(..) | Self::Recv(..) | Self::Sendrecv(..) | Self::Probe(_) | Self::Iprobe(..) => {}
             Self::Partitioned(_) | Self::Collective(..) | Self::Neighborhood(..) | Self::Mark(_) => {}
             Self::Start(_) | Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => {}
-            Self::Wait(..) | Self::Test(..) | Self::CommCreate(..) | Self::CommFree(_) | Self::Annotation(_) => {}
+            Self::Wait(..) | Self::Test(..) | Self::CommCreate(..) | Self::CommFree(_) => {}
+            Self::Task(_) | Self::Annotation(_) => {}
         }
     }
 
@@ -91,7 +92,8 @@ impl Event {
             },
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::Sendrecv(..) => {}
             Self::Probe(_) | Self::Iprobe(..) | Self::Test(_, None) | Self::Other(_) => {}
-            Self::CommCreate(..) | Self::CommFree(_) | Self::Mark(_) | Self::Annotation(_) => {}
+            Self::CommCreate(..) | Self::CommFree(_) | Self::Mark(_) => {}
+            Self::Task(_) | Self::Annotation(_) => {}
         }
     }
 
@@ -115,7 +117,8 @@ impl Event {
             Self::Probe(_) | Self::Iprobe(..) | Self::Partitioned(_) => &[],
             Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => &[],
             Self::Wait(..) | Self::Test(..) | Self::Other(_) => &[],
-            Self::CommCreate(..) | Self::CommFree(_) | Self::Mark(_) | Self::Annotation(_) => &[],
+            Self::CommCreate(..) | Self::CommFree(_) | Self::Mark(_) => &[],
+            Self::Task(_) | Self::Annotation(_) => &[],
         }
     }
 
@@ -146,7 +149,7 @@ impl Event {
             Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) | Self::Other(_) => {}
             Self::Start(_) | Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => {}
             Self::Mark(Mark::Unrecorded(calls)) => calls.iter_mut().for_each(|calls| calls.communicators(&mut visit)),
-            Self::Wait(..) | Self::Test(..) | Self::Mark(_) => {}
+            Self::Wait(..) | Self::Test(..) | Self::Mark(_) | Self::Task(_) => {}
         }
     }
 }

@@ -37,6 +37,7 @@
 //! | `psend_init D TAG BYTES REQ PARTS`, `precv_init S TAG BYTES REQ PARTS [WILD]`, `pready REQ PARTS`, `parrived REQ PART` | partitioned messages |
 //! | `win_create WIN BYTES`, `win_fence WIN [ASSERTS]`, `put WIN TARGET THERE BACK [REQ]`, … | one-sided communication, see `one_sided` |
 //! | `file_open FILE`, `file_write_at_all FILE BYTES`, … | input and output, see `file` |
+//! | `task CORE DEPENDENTS ENDED [BEGUN]` | the place of the next event in the graph of its rank, see `task` |
 //! | `region_begin NAME`, `region_end NAME`, `pcontrol LEVEL` | regions, see `mark` |
 //! | `call MPI_FUNCTION SENT RECEIVED` | any other communication |
 //! | `loop D N V1 V2*M …` | `N` events, each equal to the event `D` events before; those that followed a computation then get the next volume, see `repeat` |
@@ -67,6 +68,7 @@ mod parse;
 mod partitioned;
 mod plain;
 mod repeat;
+mod task;
 mod words;
 mod write;
 

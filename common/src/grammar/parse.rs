@@ -6,7 +6,7 @@ use super::error::ParseError;
 use super::error::world_of;
 use super::fields::Fields;
 use super::words::{Form, RECV};
-use super::{collective, completion, datatype, file, mark, message, neighborhood, one_sided, partitioned, plain};
+use super::{collective, completion, datatype, file, mark, message, neighborhood, one_sided, partitioned, plain, task};
 use crate::event::{
     Actor, Annotation, CollectiveKind, CommCall, CommId, Completion, Event, Group, Incoming, Message, MessageEnd,
     NeighborOp, Other, Outgoing, PlainEvent, Rank, RequestId, SendMode, Tag, Wildcard,
@@ -132,6 +132,7 @@ impl Parser {
             b"finalize" => Event::Finalize,
             b"sleep" => Event::Sleep(Seconds(f.volume("a number of seconds")?)),
             b"comm_free" => Event::CommFree(f.comm()?),
+            b"task" => Event::Task(task::read(f)?),
             b"called" => Event::Annotation(Annotation::Call(f.span()?)),
             b"call" => Event::Other(Other {
                 function: f.name("the name of an MPI function")?.into(),

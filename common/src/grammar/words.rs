@@ -226,6 +226,7 @@ impl Event {
             Self::CommCreate(call, ..) => call.word(),
             Self::CommFree(_) => "comm_free",
             Self::Mark(event) => event.word(),
+            Self::Task(_) => super::task::WORD,
             Self::Annotation(Annotation::Call(_)) => "called",
             Self::Annotation(Annotation::Message(message)) => message.end.word(),
         }

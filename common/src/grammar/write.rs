@@ -1,7 +1,7 @@
 //! Writes an event as a line of text.
 
 use super::line::{BYTE, Line};
-use super::{collective, file, mark, neighborhood, one_sided, partitioned};
+use super::{collective, file, mark, neighborhood, one_sided, partitioned, task};
 use crate::event::{Actor, Annotation, CommId, Completion, Event, Incoming, MessageCompletion, Other, Wildcard};
 
 /// Appends `event` of a rank or of one of its threads to `out` as one line, newline included.
@@ -66,6 +66,7 @@ impl Line<'_> {
             Event::CommCreate(_, parent, group) => self.word(word).group(*parent, group.as_ref()),
             Event::CommFree(comm) => self.word(word).number(u64::from(comm.0)),
             Event::Mark(event) => mark::write(self, event),
+            Event::Task(event) => task::write(self, event),
             Event::Annotation(Annotation::Call(span)) => self.word(word).span(*span),
             Event::Annotation(Annotation::Message(message)) => {
                 self.on(message.comm).word(word).number(message.number);

@@ -61,6 +61,7 @@ impl UnrecordedCalls {
             | Event::CommCreate(..)
             | Event::CommFree(_)
             | Event::Mark(_)
+            | Event::Task(_)
             | Event::Annotation(_) => {}
         }
     }
@@ -126,6 +127,7 @@ impl UnrecordedCalls {
             | Event::CommCreate(..)
             | Event::CommFree(_)
             | Event::Mark(_)
+            | Event::Task(_)
             | Event::Annotation(_) => {}
         }
     }
@@ -146,7 +148,7 @@ impl UnrecordedCalls {
             Event::Mark(mark) => matches!(mark, Mark::CallStack(..)),
             Event::Compute(_) | Event::Sleep(_) | Event::Sendrecv(..) | Event::Probe(_) | Event::Iprobe(..) => false,
             Event::Start(_) | Event::Cancel(_) | Event::Matched(..) | Event::Wait(..) | Event::Test(..) => false,
-            Event::Other(_) | Event::Annotation(_) => false,
+            Event::Other(_) | Event::Task(_) | Event::Annotation(_) => false,
         }
     }
 

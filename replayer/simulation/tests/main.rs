@@ -5,6 +5,7 @@
 
 mod causality;
 mod files;
+mod graph;
 mod inter;
 mod observers;
 mod one_sided;

@@ -126,6 +126,7 @@ impl Inventory {
             | Event::CommCreate(..)
             | Event::CommFree(_)
             | Event::Mark(_)
+            | Event::Task(_)
             | Event::Annotation(_) => {}
         }
     }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use titr_common::event::{Annotation, Event, Rank, Span, ThreadId};
 use titr_common::event_buffer::EventRef;
-use titr_common::trace::{EventSource, Located, LocatedEvents, Trace, TraceError, Transformation};
+use titr_common::trace::manifest::Mode;
+use titr_common::trace::{EventSource, Located, LocatedEvents, Manifest, Trace, TraceError, Transformation};
 use titr_common::units::{Instructions, Nanoseconds, Seconds};
 
 /// The source of the computation between two calls.
@@ -20,12 +21,12 @@ pub enum Computation {
 }
 
 impl Computation {
-    /// The source that a user expects of `trace`: the recorded times of a trace in a format of another tool, and otherwise
-    /// the volumes.
+    /// The source that a user expects of `trace`: the recorded times of a trace in a format of another tool, if it has any,
+    /// and otherwise the volumes.
     #[must_use]
     pub fn of(trace: &Trace) -> Self {
-        let is_foreign = trace.manifest().is_some_and(|manifest| manifest.foreign.is_some());
-        if is_foreign { Self::Timed } else { Self::Counted }
+        let is_foreign = |manifest: &Manifest| manifest.foreign.is_some() && manifest.mode == Mode::Extended;
+        if trace.manifest().is_some_and(is_foreign) { Self::Timed } else { Self::Counted }
     }
 }
 

@@ -55,6 +55,7 @@ fn obstacle(event: &Event) -> Option<String> {
     match event {
         Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) => None,
         Event::Mark(_) | Event::Annotation(_) => None,
+        Event::Task(_) => refused("a graph of tasks, whose order is free,"),
         Event::Send(_, _, MessageCompletion::Request(None)) | Event::Recv(_, MessageCompletion::Request(None)) => {
             refused("a request without a number")
         }
@@ -116,7 +117,7 @@ fn beyond(event: &Event) -> Option<String> {
         Event::Annotation(_) | Event::Start(_) | Event::RequestFree(_) | Event::Cancel(_) => None,
         Event::Probe(_) | Event::Iprobe(..) | Event::Matched(..) | Event::Wait(..) | Event::Test(..) => None,
         Event::CommCreate(..) | Event::CommFree(_) | Event::Neighborhood(..) | Event::Partitioned(_) => None,
-        Event::OneSided(_) | Event::File(_) | Event::Other(_) => None,
+        Event::OneSided(_) | Event::File(_) | Event::Other(_) | Event::Task(_) => None,
     }
 }
 

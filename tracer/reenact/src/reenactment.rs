@@ -106,7 +106,7 @@ impl<'m> Reenactment<'m> {
     fn make(&mut self, event: &Event, matched: Option<Match>) -> Result<(), Fault> {
         match event {
             Event::Finalize | Event::Init | Event::Compute(_) | Event::Sleep(_) => Ok(()),
-            Event::Matched(..) | Event::Mark(_) | Event::Annotation(_) => Ok(()),
+            Event::Matched(..) | Event::Mark(_) | Event::Task(_) | Event::Annotation(_) => Ok(()),
             Event::Send(mode, message, completion) => {
                 let (comm, (to, tag, bytes)) = self.outgoing(message)?;
                 match completion {

@@ -31,7 +31,7 @@ impl UsedTags {
             Event::Annotation(_) | Event::Start(_) | Event::RequestFree(_) | Event::Cancel(_) => return,
             Event::Wait(..) | Event::Test(..) | Event::Collective(..) | Event::Neighborhood(..) => return,
             Event::CommCreate(..) | Event::CommFree(_) | Event::Partitioned(_) | Event::OneSided(_) => return,
-            Event::File(_) | Event::Other(_) => return,
+            Event::File(_) | Event::Other(_) | Event::Task(_) => return,
         };
         // One more than may be: enough to know.
         if self.0.len() <= MOST {

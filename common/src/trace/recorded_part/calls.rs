@@ -129,9 +129,8 @@ impl Calls {
             // Operations still in progress are completed after the part, and before the program ends.
             Event::Finalize => after(self.kept(), Some(event)),
             Event::Init | Event::Compute(_) | Event::Sleep(_) | Event::Other(_) => Decision::Keep(event),
-            Event::Iprobe(_, false) | Event::Test(_, None) | Event::Mark(_) | Event::Annotation(_) => {
-                Decision::Keep(event)
-            }
+            Event::Iprobe(_, false) | Event::Test(_, None) | Event::Mark(_) => Decision::Keep(event),
+            Event::Task(_) | Event::Annotation(_) => Decision::Keep(event),
         }
     }
 

@@ -84,7 +84,11 @@ impl Unmatched {
         // None of these is a call that communicates.
         let is_local = matches!(
             event,
-            Event::CommFree(_) | Event::CommCreate(CommCall::Parent, ..) | Event::Mark(_) | Event::Annotation(_)
+            Event::CommFree(_)
+                | Event::CommCreate(CommCall::Parent, ..)
+                | Event::Mark(_)
+                | Event::Task(_)
+                | Event::Annotation(_)
         );
         (!is_local).then(|| Event::Other(call(&event)))
     }
@@ -114,7 +118,7 @@ impl Unmatched {
             Event::Partitioned(Partitioned::SendInit(..) | Partitioned::RecvInit(..)) => true,
             Event::Collective(..) | Event::Neighborhood(..) | Event::OneSided(_) | Event::File(_) => true,
             Event::Other(_) | Event::CommCreate(..) | Event::CommFree(_) => true,
-            Event::Mark(_) | Event::Annotation(_) => true,
+            Event::Mark(_) | Event::Task(_) | Event::Annotation(_) => true,
         };
         is_kept.then_some(event)
     }

@@ -4,6 +4,7 @@
 
 mod dumpi;
 mod first_ti;
+mod goal;
 mod liballprof;
 mod no_trace;
 mod notes;
@@ -24,6 +25,8 @@ static FOREIGN: &[&dyn TraceFormat] = &[
     &liballprof::Liballprof,
     &first_ti::FirstTi,
     &paraver::Paraver,
+    &goal::GoalText,
+    &goal::GoalBinary,
     &no_trace::NoTrace,
 ];
 

@@ -4,6 +4,7 @@
 //! [`timeline`](crate::timeline).
 
 mod error;
+mod goal;
 mod rank_files;
 pub mod simgrid;
 pub mod ti;
@@ -22,12 +23,12 @@ pub struct OutputFormat {
     pub name: &'static str,
     /// The use of the format, in a few words.
     pub about: &'static str,
-    /// Writes a trace to a place: a directory that is new or empty.
+    /// Writes a trace to a place: a directory that is new or empty, or a file.
     pub convert: fn(&Trace, &Rules, &Path) -> Result<ConversionNotes, ConvertError>,
 }
 
 /// All formats except timelines.
-pub static FORMATS: &[OutputFormat] = &[simgrid::SIMGRID, ti::TI];
+pub static FORMATS: &[OutputFormat] = &[simgrid::SIMGRID, ti::TI, goal::GOAL, goal::GOAL_BINARY];
 
 /// The translation of calls that a format cannot express.
 #[derive(Clone, Debug)]

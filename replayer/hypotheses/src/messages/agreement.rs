@@ -169,7 +169,7 @@ impl Survey {
             Event::Probe(_) | Event::Iprobe(..) | Event::Partitioned(_) | Event::OneSided(_) => Ok(()),
             Event::Wait(..) | Event::Test(..) | Event::Collective(..) | Event::Neighborhood(..) => Ok(()),
             Event::File(_) | Event::Other(_) | Event::CommCreate(_, _, None) => Ok(()),
-            Event::Mark(_) | Event::Annotation(_) => Ok(()),
+            Event::Mark(_) | Event::Task(_) | Event::Annotation(_) => Ok(()),
         }
     }
 

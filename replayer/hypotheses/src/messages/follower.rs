@@ -88,7 +88,7 @@ impl Follower {
             Event::Iprobe(_, false) | Event::Partitioned(_) | Event::OneSided(_) | Event::Matched(..) => {}
             Event::Wait(..) | Event::Test(..) | Event::Collective(..) | Event::Neighborhood(..) => {}
             Event::File(_) | Event::Other(_) | Event::CommCreate(_, _, None) | Event::CommFree(_) => {}
-            Event::Mark(_) | Event::Annotation(_) => {}
+            Event::Mark(_) | Event::Task(_) | Event::Annotation(_) => {}
         }
         selected
     }

@@ -59,6 +59,7 @@ impl Transformation for Nonblocking {
             calls,
             held: Vec::new(),
             sends: Vec::new(),
+            is_task: false,
         }))
     }
 }
@@ -71,6 +72,8 @@ struct NonblockingRewrite {
     held: Vec<(Event, Location)>,
     /// Sends that are not waited for yet.
     sends: Vec<OpenSend>,
+    /// Whether the next event is the one of a task.
+    is_task: bool,
 }
 
 /// A send in progress.
@@ -82,6 +85,16 @@ struct OpenSend {
 impl Rewrite for NonblockingRewrite {
     fn rewrite(&mut self, position: &Position, Located { event, location }: Located<'_>, out: &mut LocatedEvents) {
         let event = event.to_event();
+        // The event of a task does not delay the events after it.
+        if let Event::Task(_) = event {
+            self.finish(out);
+            self.is_task = true;
+            return out.push(event, location);
+        }
+        if std::mem::take(&mut self.is_task) {
+            self.follower.pass(position, location.thread, &event);
+            return out.push(event, location);
+        }
         if matches!(event, Event::Compute(_) | Event::Sleep(_) | Event::Mark(_) | Event::Annotation(_)) {
             if self.held.last().is_some_and(|(_, last)| last.thread != location.thread) {
                 self.finish(out);
@@ -161,6 +174,7 @@ fn synchronises(event: &Event) -> bool {
         Event::Init | Event::Compute(_) | Event::Sleep(_) | Event::Send(..) | Event::Recv(..) => false,
         Event::Sendrecv(..) | Event::Probe(_) | Event::Iprobe(..) | Event::Partitioned(_) => false,
         Event::Start(_) | Event::RequestFree(_) | Event::Cancel(_) | Event::Matched(..) => false,
-        Event::Wait(..) | Event::Test(..) | Event::Other(_) | Event::Mark(_) | Event::Annotation(_) => false,
+        Event::Wait(..) | Event::Test(..) | Event::Other(_) | Event::Mark(_) | Event::Task(_) => false,
+        Event::Annotation(_) => false,
     }
 }

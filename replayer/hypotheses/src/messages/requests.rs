@@ -59,7 +59,7 @@ impl RemovedRequests {
                 Some(event)
             }
             Event::OneSided(_) | Event::File(_) | Event::Other(_) | Event::CommCreate(..) => Some(event),
-            Event::CommFree(_) | Event::Mark(_) | Event::Annotation(_) => Some(event),
+            Event::CommFree(_) | Event::Mark(_) | Event::Task(_) | Event::Annotation(_) => Some(event),
         }
     }
 

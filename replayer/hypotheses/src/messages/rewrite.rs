@@ -130,7 +130,7 @@ impl<T: Treatment> MessageRewrite<T> {
             Event::Iprobe(_, false) | Event::Partitioned(_) | Event::Test(_, None) => Some(event),
             Event::Collective(..) | Event::Neighborhood(..) | Event::OneSided(_) | Event::File(_) => Some(event),
             Event::Other(_) | Event::CommCreate(..) | Event::CommFree(_) => Some(event),
-            Event::Mark(_) | Event::Annotation(_) => Some(event),
+            Event::Mark(_) | Event::Task(_) | Event::Annotation(_) => Some(event),
         }
     }
 

@@ -68,7 +68,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         match event {
             Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) => {}
             Event::Mark(mark) => library.observer.passed(index, mark),
-            Event::Matched(..) | Event::Annotation(_) => {}
+            Event::Matched(..) | Event::Task(_) | Event::Annotation(_) => {}
             Event::Iprobe(_, false) | Event::Test(_, None) => library.warnings.polls += 1,
             &Event::Send(mode, message, completion) => library.send(thread, mode, message, completion)?,
             &Event::Recv(message, completion) => {

@@ -66,7 +66,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let mut stuck: BTreeMap<Actor, Stuck> = (0..)
             .map(ThreadIndex)
             .zip(&self.threads)
-            .filter(|(_, state)| !state.finished)
+            .filter(|(thread, state)| !state.finished && !self.is_idle_in_graph(*thread))
             .map(|(thread, _)| {
                 (self.programs.actor(thread), Stuck { place: self.place(thread), waits: self.turn(thread) })
             })
@@ -134,6 +134,11 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             matches!(kind, OperationKind::Condition(.., Condition::Granted(_) | Condition::Leader))
         });
         of_locks.count() as u64
+    }
+
+    /// Whether a thread executes tasks of a graph, and has none.
+    fn is_idle_in_graph(&self, thread: ThreadIndex) -> bool {
+        self.programs.is_of_graph(thread) && self.programs.number_in_graph(thread).is_none()
     }
 
     /// The turn that `thread` waits for, in words, with the thread of its rank that comes before; empty if none.

@@ -17,6 +17,7 @@ use super::partitioned::PartitionedMessages;
 use super::point_to_point::envelope::{Envelope, Selector};
 use super::point_to_point::exchange::{Exchange, Outbound};
 use super::scheduler::Scheduler;
+use super::task_cores::TaskCores;
 use super::thread::Thread;
 use super::warnings::Warnings;
 use super::{Core, RequestTable};
@@ -42,6 +43,7 @@ pub(super) struct Library<'a, O> {
     pub(super) deferred: Deferred,
     pub(super) partitioned: PartitionedMessages,
     pub(super) scheduler: Scheduler,
+    pub(super) task_cores: TaskCores,
     pub(super) warnings: Warnings,
     pub(super) observer: O,
 }
@@ -195,7 +197,11 @@ impl<O: Observer> Library<'_, O> {
     /// `thread` waits until `operation` is complete.
     #[inline]
     pub(super) fn wait_for(&mut self, thread: &mut Thread, operation: Option<OperationId>) {
+        let before = thread.clock.time;
         self.exchange.wait_for(operation, thread.waiter(), &mut thread.clock, self.now, &mut self.observer);
+        if let Some(core) = thread.core {
+            self.completed_by_task(core, before, &mut thread.clock);
+        }
     }
 }
 

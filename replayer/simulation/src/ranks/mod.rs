@@ -50,6 +50,8 @@ mod point_to_point;
 mod program;
 mod progress;
 mod scheduler;
+mod task;
+mod task_cores;
 mod thread;
 mod waiters;
 mod warnings;
@@ -127,6 +129,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             deferred: Deferred::new(ranks, mpi.progress),
             partitioned: PartitionedMessages::new(mpi.partitioned),
             scheduler: Default::default(),
+            task_cores: Default::default(),
             warnings: Default::default(),
             observer,
         };

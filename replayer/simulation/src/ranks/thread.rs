@@ -18,6 +18,8 @@ use super::ids::ThreadIndex;
 use super::partitioned::PartitionedMessages;
 use super::point_to_point::protocol::Protocol;
 use super::program::Signal;
+use super::task::TaskStage;
+use super::task_cores::TaskCore;
 use super::{Ranks, RequestTable};
 use crate::observe::{Activity, Observer, Work};
 
@@ -29,7 +31,7 @@ pub(super) struct Thread {
     /// The number of events that the thread has begun.
     pub(super) events: u64,
     /// The start of the thread's current event.
-    began: Time,
+    pub(super) began: Time,
     /// The end of its last call, or its own beginning.
     last_call_over: Time,
     /// The earliest time of its first call.
@@ -38,13 +40,16 @@ pub(super) struct Thread {
     pub(super) started: u32,
     /// Whether the clock includes the time that the event takes before its effects are visible.
     paid: bool,
-    waiting: Option<Waiting>,
+    pub(super) waiting: Option<Waiting>,
     pub(super) finished: bool,
+    /// The core that the thread's current task takes.
+    pub(super) core: Option<TaskCore>,
+    pub(super) stage: TaskStage,
 }
 
 /// The reason why a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Waiting {
+pub(super) enum Waiting {
     /// A call.
     Call(Activity),
     /// A part of a call, which has further parts.
@@ -68,6 +73,8 @@ impl Thread {
             paid: false,
             waiting: None,
             finished: false,
+            core: None,
+            stage: TaskStage::Next,
         }
     }
 
@@ -80,7 +87,7 @@ impl Thread {
         self.finished || matches!(self.waiting, Some(Waiting::Call(_) | Waiting::Part))
     }
 
-    fn is_main(&self) -> bool {
+    pub(super) fn is_main(&self) -> bool {
         self.index == ThreadIndex::from(self.actor.rank)
     }
 }
@@ -88,6 +95,9 @@ impl Thread {
 impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// Carries out events of a thread until one has to wait, or for a time that has not come.
     pub(super) fn run_thread(&mut self, index: ThreadIndex) -> Result<(), ReplayError> {
+        if self.programs.is_of_graph(index) {
+            return self.run_tasks(index);
+        }
         let at = index.0 as usize;
         match self.threads[at].waiting.take() {
             Some(Waiting::Call(activity)) => self.end_call(index, activity),
@@ -168,7 +178,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
     /// There is no event that a thread can begin: it is at its end, or waits for another thread of its rank.
     #[cold]
-    fn stop(&mut self, index: ThreadIndex) -> Result<(), ReplayError> {
+    pub(super) fn stop(&mut self, index: ThreadIndex) -> Result<(), ReplayError> {
         let Self { programs, threads, library, finished } = self;
         let thread = &mut threads[index.0 as usize];
         thread.began = thread.clock.time;
@@ -203,7 +213,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
     /// The event of a thread takes place, and others may begin.
     #[inline]
-    fn pass(&mut self, index: ThreadIndex) -> Result<(), ReplayError> {
+    pub(super) fn pass(&mut self, index: ThreadIndex) -> Result<(), ReplayError> {
         if self.programs.pass(index, &self.library.requests)? {
             self.resume();
         }
@@ -251,14 +261,14 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     }
 
     /// The call that a thread is in is over.
-    fn end_call(&mut self, index: ThreadIndex, activity: Activity) {
+    pub(super) fn end_call(&mut self, index: ThreadIndex, activity: Activity) {
         let thread = &mut self.threads[index.0 as usize];
         thread.last_call_over = thread.clock.time;
         self.account(index, activity);
     }
 
     /// The event that a thread is at took until now.
-    fn account(&mut self, index: ThreadIndex, activity: Activity) {
+    pub(super) fn account(&mut self, index: ThreadIndex, activity: Activity) {
         let thread = &self.threads[index.0 as usize];
         self.library.observer.spent(thread.actor.rank, activity, thread.began, thread.clock.time);
     }
@@ -269,6 +279,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         // A thread that waits for its turn has not begun its event.
         let waits = self.programs.waits_for(index).is_some();
         let (event, line) = (self.threads[index.0 as usize].events + u64::from(waits), self.programs.line(index));
+        let event = self.programs.number_in_graph(index).unwrap_or(event);
         Place { rank, thread, event, line }
     }
 
@@ -297,7 +308,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
 /// The time that an event takes its thread before others can see it: the software's part of a send.
 #[inline]
-fn overhead(
+pub(super) fn overhead(
     event: EventRef,
     thread: &Thread,
     protocol: &Protocol,

@@ -11,6 +11,7 @@ use super::Ranks;
 use super::clock::{Clock, Waiter};
 use super::ids::ThreadIndex;
 use super::library::Library;
+use super::thread::Thread;
 use crate::observe::Observer;
 
 impl<O: Observer> Library<'_, O> {
@@ -76,15 +77,26 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     }
 
     fn wake_waiters(&mut self) {
-        let Library { now, exchange, collectives, one_sided, files, partitioned, scheduler, observer, .. } =
-            &mut self.library;
+        let Library {
+            now, exchange, collectives, one_sided, files, partitioned, scheduler, task_cores, observer, ..
+        } = &mut self.library;
         let now = *now;
         for completion in exchange.operations.completions.drain(..) {
             let overhead = exchange.protocol.cost_of_completion(completion.eager);
             let complete = |clock: &mut Clock| (clock.complete(now, overhead), (clock.awaited == 0).then_some(now));
             // The cost of the completion, and when the waiter goes on; none if it waits for other operations.
             let (cost, due) = match completion.waiter {
-                Waiter::Thread(thread) => complete(&mut self.threads[thread.0 as usize].clock),
+                Waiter::Thread(thread) => {
+                    let Thread { clock, core, .. } = &mut self.threads[thread.0 as usize];
+                    if let Some(core) = *core {
+                        clock.time = task_cores.free(core, clock.time.max(now));
+                    }
+                    let cost = clock.complete(now, overhead);
+                    if let Some(core) = *core {
+                        task_cores.take(core, clock.time);
+                    }
+                    (cost, (clock.awaited == 0).then_some(clock.time))
+                }
                 Waiter::Collective(collective) => complete(&mut collectives.get_mut(collective).clock),
                 Waiter::Synchronisation(call) => complete(&mut one_sided.call_mut(call).clock),
                 Waiter::ActiveMessage(_) => (Time::ZERO, Some(now)),

@@ -18,7 +18,7 @@ mod tests;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
-use titr_common::event::{Annotation, Completion, Event, Message, RequestId, Span, ThreadId};
+use titr_common::event::{Annotation, Completion, Event, Message, RequestId, Span, Task, ThreadId};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, TraceError};
 
@@ -62,6 +62,8 @@ pub struct Window<S> {
     messages: Option<Vec<Message>>,
     /// The times of the call recorded before the next event, until taken.
     call: Option<Span>,
+    /// The tasks recorded before the next event, until taken: the last is the event's, and the others are empty.
+    tasks: VecDeque<Task>,
 }
 
 /// The index of an event that is not in the batch any more.
@@ -83,6 +85,7 @@ impl<S: EventSource> Window<S> {
             facts: Facts::default(),
             messages: None,
             call: None,
+            tasks: VecDeque::new(),
         }
     }
 
@@ -148,6 +151,18 @@ impl<S: EventSource> Window<S> {
         self.call.take()
     }
 
+    /// Whether the next event is of a task that was not taken yet.
+    #[must_use]
+    pub fn has_task(&self) -> bool {
+        !self.tasks.is_empty()
+    }
+
+    /// Takes the first of the tasks recorded before the next event. The last of them is the task of the event; the others
+    /// have none.
+    pub fn take_task(&mut self) -> Option<Task> {
+        self.tasks.pop_front()
+    }
+
     /// Whether the next event is here and needs no more reading.
     #[inline]
     pub fn has_next(&self) -> bool {
@@ -183,6 +198,10 @@ impl<S: EventSource> Window<S> {
                         }
                         Annotation::Message(message) => self.messages.get_or_insert_default().push(message),
                     }
+                    self.pass();
+                }
+                Some(EventRef::Event(Event::Task(task))) => {
+                    self.tasks.push_back(task.clone());
                     self.pass();
                 }
                 Some(_) => {

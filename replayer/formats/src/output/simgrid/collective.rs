@@ -9,6 +9,7 @@ use titr_common::program::{CommIndex, Fault, Members, Participation};
 use titr_common::trace::EventSource;
 use titr_common::units::{Bytes, Instructions};
 
+use super::Collectives;
 use super::request_storage::{RequestState, StoredRequest};
 use super::translation::{CollectiveProgress, LONGEST, Operation, OperationId, Translation};
 
@@ -20,7 +21,10 @@ impl<S: EventSource> Translation<'_, S> {
     pub(super) fn collective(&mut self, rank: Rank, index: CommIndex, call: Collective) -> Result<(), Fault> {
         let part = self.communicators.begin(index, rank, &call)?;
         let members = Rc::clone(&self.communicators.get(index).members);
-        if is_world(&members, self.ranks.len()) && self.rules.is_simgrids(&part, members.len(), &call) {
+        if self.collectives == Collectives::Kept
+            && is_world(&members, self.ranks.len())
+            && self.rules.is_simgrids(&part, members.len(), &call)
+        {
             let action = self.action(call, members.len());
             self.emit(rank, &Event::Collective(action, Completion::Blocking));
         } else {

@@ -28,13 +28,15 @@ pub struct Differences {
     pub unanswered: u64,
     /// Messages too long for SimGrid.
     pub cut: u64,
+    /// Events of a graph.
+    pub tasks: u64,
 }
 
 impl Differences {
     /// A sentence for each kind; `limit` is the longest message.
     pub(super) fn sentences(&self, limit: Bytes) -> Vec<String> {
         let cut = format!("became messages of {}: SimGrid counts in 32 bits", volume(limit));
-        let told: [(u64, &str, &str, &str); 11] = [
+        let told: [(u64, &str, &str, &str); 12] = [
             (self.probes, "probe", "probes", "left out: the receive that follows waits instead"),
             (self.synchronous, "synchronous send", "synchronous sends", "below the eager threshold became plain sends"),
             (
@@ -71,6 +73,12 @@ impl Differences {
                 "that may have got nothing: each gets an empty message in the end, as SimGrid waits for all",
             ),
             (self.cut, "message", "messages", &cut),
+            (
+                self.tasks,
+                "task",
+                "tasks",
+                "of a graph became one after another: SimGrid's ranks may wait for each other for ever",
+            ),
         ];
         let told = told.into_iter().filter(|(number, ..)| *number > 0);
         told.map(|(number, one, many, what)| format!("{} {} {what}", count(number), plural(number, one, many)))

@@ -39,6 +39,9 @@ impl<S: EventSource> Translation<'_, S> {
     pub(super) fn advance(&mut self, rank: Rank, turn: usize) -> Result<bool, ConvertError> {
         for _ in 0..turn {
             let Some(event) = self.workload.rank(rank).front()?.map(EventRef::to_event) else { return Ok(false) };
+            while self.workload.rank(rank).take_task().is_some() {
+                self.differences.tasks += 1;
+            }
             self.state(rank).events += 1;
             match self.event(rank, event) {
                 Ok(()) => {}
@@ -57,7 +60,7 @@ impl<S: EventSource> Translation<'_, S> {
 
     fn event(&mut self, rank: Rank, event: Event) -> Result<(), Failure> {
         match event {
-            Event::Init | Event::Matched(..) | Event::Mark(_) | Event::Annotation(_) => {}
+            Event::Init | Event::Matched(..) | Event::Mark(_) | Event::Task(_) | Event::Annotation(_) => {}
             // There may be something to be said before.
             Event::Finalize => self.state(rank).finalized = true,
             Event::Compute(_) | Event::Sleep(_) => self.emit(rank, &event),

@@ -92,9 +92,31 @@ pub fn convert<S: EventSource>(
     rules: &Rules,
     directory: &Path,
 ) -> Result<Written, ConvertError> {
+    let files = RankFiles::create(directory, workload.ranks())?;
+    convert_to(workload, rules, files, Collectives::Kept)
+}
+
+/// Which collectives stay collectives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Collectives {
+    /// Those that SimGrid executes as titr does.
+    Kept,
+    /// None.
+    AsMessages,
+}
+
+/// Writes `workload` to `files`.
+///
+/// # Errors
+/// If the trace cannot be read or is invalid, or the files cannot be written.
+pub(super) fn convert_to<S: EventSource>(
+    workload: Workload<S>,
+    rules: &Rules,
+    files: RankFiles,
+    collectives: Collectives,
+) -> Result<Written, ConvertError> {
     let ranks: Vec<Rank> = (0..workload.ranks() as u32).map(Rank).collect();
-    let files = RankFiles::create(directory, ranks.len())?;
-    let mut translation = Translation::new(workload, rules, files);
+    let mut translation = Translation::new(workload, rules, files, collectives);
     // SimGrid requires this action first, regardless of the beginning of the trace.
     ranks.iter().for_each(|&rank| translation.emit(rank, &Event::Init));
     let mut going = ranks.clone();

@@ -12,10 +12,10 @@ use titr_common::trace::EventSource;
 use titr_common::units::{Bytes, Instructions};
 use titr_workload::Workload;
 
-use super::Rules;
 use super::differences::Differences;
 use super::request_storage::{RequestStorage, StoredRequest};
 use super::tags::Tags;
+use super::{Collectives, Rules};
 use crate::output::rank_files::RankFiles;
 
 /// The longest message: SimGrid counts the elements of one in a C `int`.
@@ -31,6 +31,8 @@ pub(super) struct Translation<'a, S> {
     pub(super) files: RankFiles,
     pub(super) differences: Differences,
     pub(super) actions: u64,
+    /// Which collectives stay collectives.
+    pub(super) collectives: Collectives,
 }
 
 /// The state of a rank in the translation.
@@ -76,12 +78,13 @@ pub(super) struct CollectiveProgress {
 }
 
 impl<'a, S: EventSource> Translation<'a, S> {
-    pub(super) fn new(workload: Workload<S>, rules: &'a Rules, files: RankFiles) -> Self {
+    pub(super) fn new(workload: Workload<S>, rules: &'a Rules, files: RankFiles, collectives: Collectives) -> Self {
         let count = workload.ranks();
         let communicators = Communicators::new(count);
         let tags = Tags::new(communicators.get(CommIndex::WORLD).context);
         let ranks = (0..count).map(|_| RankState::default()).collect();
-        Self { workload, rules, communicators, tags, ranks, files, differences: Differences::default(), actions: 0 }
+        let differences = Differences::default();
+        Self { workload, rules, communicators, tags, ranks, files, differences, actions: 0, collectives }
     }
 
     pub(super) fn state(&mut self, rank: Rank) -> &mut RankState {

@@ -274,7 +274,7 @@ impl Recording {
             Event::CommFree(id) => self.communicators.free(rank, *id)?,
             Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) => {}
             Event::Probe(_) | Event::Iprobe(..) | Event::Test(_, None) | Event::CommCreate(_, _, None) => {}
-            Event::Other(_) | Event::Mark(_) | Event::Annotation(_) => {}
+            Event::Other(_) | Event::Mark(_) | Event::Task(_) | Event::Annotation(_) => {}
         }
         Ok(())
     }

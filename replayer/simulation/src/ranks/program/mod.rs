@@ -18,8 +18,13 @@
 //!   runnable and no message travels, the next thread of each rank begins at that time. The replay searches for it in a
 //!   limited number of further events ([`queues::STANDSTILL_REACH`]).
 //!
+//! # Graphs
+//! A rank whose events have [tasks](titr_common::event::Task) is a graph. Its events begin when the events that they
+//! depend on have ended or begun; threads execute them, as many as are in progress at a time ([`graph`]).
+//!
 //! None of this depends on the size of the batches in which events are read, or on how far ahead they are read.
 
+mod graph;
 mod order;
 mod queues;
 
@@ -31,6 +36,7 @@ use titr_common::trace::{EventSource, TraceError};
 
 use super::RequestTable;
 use super::ids::ThreadIndex;
+use graph::TaskGraph;
 use queues::ThreadQueues;
 use titr_workload::{Match, Window, Workload};
 
@@ -51,9 +57,17 @@ pub(super) struct Programs<S> {
 
 struct Program<S> {
     window: Window<S>,
-    /// The queues of a rank with several threads. The window's next event belongs to the main thread while there is
+    /// The events of a rank with several threads. The window's next event belongs to the main thread while there is
     /// only one thread.
-    queues: Option<Box<ThreadQueues>>,
+    queues: Option<Box<Queues>>,
+}
+
+/// The events of the threads of a rank.
+enum Queues {
+    /// Each thread has its own events.
+    Threads(ThreadQueues),
+    /// Threads execute the tasks of a graph.
+    Graph(TaskGraph),
 }
 
 /// All threads of all ranks.
@@ -125,13 +139,22 @@ impl<S: EventSource> Programs<S> {
             if !window.settle()? {
                 return Ok(None);
             }
+            if window.has_task() {
+                // The thread asks again, as one that executes tasks.
+                *queues = Some(Box::new(Queues::Graph(TaskGraph::new(rank))));
+                self.table.signals.push(Signal::Runnable(thread));
+                return Ok(None);
+            }
             if window.thread() == ThreadId::MAIN {
                 return Ok(window.give());
             }
         }
         let requests = &requests[rank.0 as usize];
-        let queues = queues.get_or_insert_with(|| Box::new(ThreadQueues::new(rank, None, requests)));
-        queues.front(at, window, &mut self.table)
+        let threads = || Box::new(Queues::Threads(ThreadQueues::new(rank, None, requests)));
+        match &mut **queues.get_or_insert_with(threads) {
+            Queues::Threads(queues) => queues.front(at, window, &mut self.table),
+            Queues::Graph(graph) => graph.front(at, window, &mut self.table),
+        }
     }
 
     /// The event of `thread` that [`front`](Self::front) gave last, before it is passed.
@@ -139,7 +162,10 @@ impl<S: EventSource> Programs<S> {
     pub(super) fn current(&self, thread: ThreadIndex) -> Option<EventRef<'_>> {
         match self.ranks.get(thread.0 as usize) {
             Some(Program { window, queues: None }) => window.current(),
-            _ => self.queues(thread).and_then(|(queues, at)| queues.current(at)),
+            _ => match self.queues(thread)? {
+                (Queues::Threads(queues), at) => queues.current(at),
+                (Queues::Graph(graph), at) => graph.current(at),
+            },
         }
     }
 
@@ -162,8 +188,10 @@ impl<S: EventSource> Programs<S> {
     fn pass_in_queue(&mut self, thread: ThreadIndex) -> Result<bool, TraceError> {
         let (Actor { rank, .. }, at) = self.table.find(thread);
         let Program { window, queues } = &mut self.ranks[rank.0 as usize];
-        if let Some(queues) = queues {
-            queues.pass(at, window, &mut self.table)?;
+        match queues.as_deref_mut() {
+            Some(Queues::Threads(queues)) => queues.pass(at, window, &mut self.table)?,
+            Some(Queues::Graph(graph)) => graph.pass(at),
+            None => {}
         }
         Ok(!self.table.signals.is_empty())
     }
@@ -175,7 +203,7 @@ impl<S: EventSource> Programs<S> {
         let current = window.given();
         let mut several = ThreadQueues::new(rank, current, &requests[rank.0 as usize]);
         several.dispatch(window, &mut self.table)?;
-        *queues = Some(Box::new(several));
+        *queues = Some(Box::new(Queues::Threads(several)));
         Ok(())
     }
 
@@ -184,9 +212,10 @@ impl<S: EventSource> Programs<S> {
         let mut begun = 0;
         for (rank, Program { window, queues }) in (0..).zip(&mut self.ranks) {
             if queues.is_none() && window.finds_other_thread(queues::STANDSTILL_REACH) {
-                *queues = Some(Box::new(ThreadQueues::new(Rank(rank), window.given(), &requests[rank as usize])));
+                let several = ThreadQueues::new(Rank(rank), window.given(), &requests[rank as usize]);
+                *queues = Some(Box::new(Queues::Threads(several)));
             }
-            if let Some(queues) = queues {
+            if let Some(Queues::Threads(queues)) = queues.as_deref_mut() {
                 begun += u64::from(queues.bring_forward(window, &mut self.table)?);
             }
         }
@@ -208,8 +237,9 @@ impl<S: EventSource> Programs<S> {
     pub(super) fn take_messages(&mut self, thread: ThreadIndex) -> Result<Option<Vec<Message>>, TraceError> {
         let (Actor { rank, .. }, at) = self.table.find(thread);
         let Program { window, queues } = &mut self.ranks[rank.0 as usize];
-        match queues {
-            Some(queues) => Ok(queues.take_messages(at)),
+        match queues.as_deref_mut() {
+            Some(Queues::Threads(queues)) => Ok(queues.take_messages(at)),
+            Some(Queues::Graph(_)) => Ok(None),
             None => window.take_messages(),
         }
     }
@@ -219,8 +249,9 @@ impl<S: EventSource> Programs<S> {
     pub(super) fn matched(&mut self, thread: ThreadIndex, request: RequestId) -> Result<Option<Match>, TraceError> {
         let (Actor { rank, .. }, at) = self.table.find(thread);
         let Program { window, queues } = &mut self.ranks[rank.0 as usize];
-        match queues {
-            Some(queues) => Ok(queues.matched(at, request)),
+        match queues.as_deref() {
+            Some(Queues::Threads(queues)) => Ok(queues.matched(at, request)),
+            Some(Queues::Graph(_)) => Ok(None),
             None => window.matched(request),
         }
     }
@@ -228,24 +259,29 @@ impl<S: EventSource> Programs<S> {
     /// If the next event of `thread` tests or waits for all outstanding requests, and the rank has several threads:
     /// those requests.
     pub(super) fn outstanding(&self, thread: ThreadIndex) -> Option<&[RequestId]> {
-        self.queues(thread).map(|(queues, at)| queues.outstanding(at))
+        self.threads(thread).map(|(queues, at)| queues.outstanding(at))
     }
 
     /// Whether `thread` has a next event that has to wait for events of other threads of its rank.
     pub(super) fn is_waiting(&self, thread: ThreadIndex) -> bool {
-        self.queues(thread).is_some_and(|(queues, at)| queues.is_waiting(at))
+        match self.queues(thread) {
+            Some((Queues::Threads(queues), at)) => queues.is_waiting(at),
+            Some((Queues::Graph(graph), at)) => graph.is_idle(at),
+            None => false,
+        }
     }
 
     /// The thread of the same rank that `thread` waits for.
     pub(super) fn waits_for(&self, thread: ThreadIndex) -> Option<ThreadId> {
-        self.queues(thread).and_then(|(queues, at)| queues.waits_for(at))
+        self.threads(thread).and_then(|(queues, at)| queues.waits_for(at))
     }
 
     /// The file and line of the event of `thread` that was given out last, where it has any.
     pub(super) fn line(&self, thread: ThreadIndex) -> Option<(PathBuf, u64)> {
         let window = &self.ranks.get(self.actor(thread).rank.0 as usize)?.window;
         match self.queues(thread) {
-            Some((queues, at)) => window.path().cloned().zip(queues.line(at)),
+            Some((Queues::Threads(queues), at)) => window.path().cloned().zip(queues.line(at)),
+            Some((Queues::Graph(graph), at)) => window.path().cloned().zip(graph.line(at)),
             None => window.place(),
         }
     }
@@ -256,8 +292,51 @@ impl<S: EventSource> Programs<S> {
     }
 
     /// The threads of the rank of `thread`, where there are several, and its place among them.
-    fn queues(&self, thread: ThreadIndex) -> Option<(&ThreadQueues, usize)> {
+    fn queues(&self, thread: ThreadIndex) -> Option<(&Queues, usize)> {
         let (Actor { rank, .. }, at) = self.table.find(thread);
         Some((self.ranks[rank.0 as usize].queues.as_deref()?, at))
+    }
+
+    /// As [`queues`](Self::queues), if each thread has its own events.
+    fn threads(&self, thread: ThreadIndex) -> Option<(&ThreadQueues, usize)> {
+        match self.queues(thread)? {
+            (Queues::Threads(queues), at) => Some((queues, at)),
+            (Queues::Graph(_), _) => None,
+        }
+    }
+
+    /// As [`queues`](Self::queues), if threads execute the tasks of a graph.
+    fn graph(&self, thread: ThreadIndex) -> Option<(&TaskGraph, usize)> {
+        match self.queues(thread)? {
+            (Queues::Graph(graph), at) => Some((graph, at)),
+            (Queues::Threads(_), _) => None,
+        }
+    }
+
+    /// Whether `thread` executes the tasks of a graph.
+    #[inline]
+    pub(super) fn is_of_graph(&self, thread: ThreadIndex) -> bool {
+        let is_plain = |program: &Program<S>| program.queues.is_none();
+        !self.ranks.get(thread.0 as usize).is_some_and(is_plain) && self.graph(thread).is_some()
+    }
+
+    /// The number, from 1, of the event of a graph that `thread` executes; `None` if it executes none.
+    pub(super) fn number_in_graph(&self, thread: ThreadIndex) -> Option<u64> {
+        self.graph(thread).and_then(|(graph, at)| graph.number(at))
+    }
+
+    /// The core that the current task of `thread` takes; `None` if it has none.
+    pub(super) fn core(&self, thread: ThreadIndex) -> Option<u32> {
+        self.graph(thread).and_then(|(graph, at)| graph.core(at))
+    }
+
+    /// The current task of `thread` begins; others may begin that depend on its beginning.
+    pub(super) fn begin_task(&mut self, thread: ThreadIndex) -> Result<(), TraceError> {
+        let (Actor { rank, .. }, at) = self.table.find(thread);
+        let Program { window, queues } = &mut self.ranks[rank.0 as usize];
+        match queues.as_deref_mut() {
+            Some(Queues::Graph(graph)) => graph.begin_task(at, window, &mut self.table),
+            Some(Queues::Threads(_)) | None => Ok(()),
+        }
     }
 }

@@ -223,6 +223,11 @@ impl ThreadQueues {
     ) -> Result<bool, TraceError> {
         let Some(moment) = window.front()? else { return Ok(false) };
         let mut event = moment.to_event();
+        if window.has_task() {
+            let place = window.line().map_or_else(|| "an event".to_owned(), |line| format!("line {line}"));
+            let what = format!("rank {} has threads and a graph of tasks: a rank has one or the other", self.rank.0);
+            return Err(TraceError::Foreign { path: window.path().cloned().unwrap_or_default(), place, what });
+        }
         let mut details = Details::default();
         if let Event::Collective(..) = event {
             details.messages = window.take_messages()?;

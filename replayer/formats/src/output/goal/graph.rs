@@ -1,0 +1,188 @@
+//! A graph of operations, written as text or in binary form.
+
+use std::io::Write;
+
+use titr_common::event::Rank;
+
+/// The magic number of a binary file.
+const MAGIC: u64 = 4223;
+/// The number of bytes before the places of ranks in a binary file, and of each place.
+const HEADER: u64 = 14;
+const PLACE: u64 = 16;
+/// The byte that places are counted from.
+const ORIGIN: u64 = 8;
+/// Any source, or any tag.
+pub(super) const ANY: u32 = u32::MAX;
+
+/// The operations of a rank. No operation requires a later one.
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    operations: Vec<Operation>,
+    /// The requirements of all operations, in their order.
+    requirements: Vec<Requirement>,
+}
+
+/// An operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Operation {
+    pub(super) kind: Kind,
+    /// The number of bytes, or of nanoseconds.
+    pub(super) size: u64,
+    pub(super) peer: u32,
+    pub(super) tag: u32,
+    pub(super) core: u8,
+    /// The end of the operation's requirements.
+    pub(super) requirements: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Send = 1,
+    Receive = 2,
+    Compute = 3,
+}
+
+/// An operation that has to end, or to begin, before another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Requirement {
+    Ended(u32),
+    Begun(u32),
+}
+
+impl Operation {
+    pub(super) fn new(kind: Kind, size: u64) -> Self {
+        Self { kind, size, peer: 0, tag: 0, core: 0, requirements: 0 }
+    }
+}
+
+impl Graph {
+    pub(super) fn clear(&mut self) {
+        self.operations.clear();
+        self.requirements.clear();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// The number of messages that the rank sends.
+    pub(super) fn sends(&self) -> u64 {
+        self.operations.iter().filter(|operation| operation.kind == Kind::Send).count() as u64
+    }
+
+    /// The highest core that an operation names.
+    pub(super) fn highest_core(&self) -> u8 {
+        self.operations.iter().map(|operation| operation.core).max().unwrap_or(0)
+    }
+
+    /// Adds an operation; returns its number.
+    pub(super) fn add(&mut self, operation: Operation, requirements: &[Requirement]) -> u32 {
+        self.requirements.extend_from_slice(requirements);
+        self.operations.push(Operation { requirements: self.requirements.len(), ..operation });
+        self.operations.len() as u32 - 1
+    }
+
+    /// Each operation with its requirements.
+    fn iter(&self) -> impl Iterator<Item = (&Operation, &[Requirement])> {
+        let mut begin = 0;
+        self.operations.iter().map(move |operation| {
+            let requirements = &self.requirements[begin..operation.requirements];
+            begin = operation.requirements;
+            (operation, requirements)
+        })
+    }
+
+    /// Appends the graph of `rank` as text.
+    pub(super) fn text(&self, rank: Rank, out: &mut Vec<u8>) {
+        // Writing to a vector cannot fail.
+        let _ = writeln!(out, "\nrank {} {{", rank.0);
+        for (number, (operation, requirements)) in self.iter().enumerate() {
+            let &Operation { kind, size, peer, tag, core, .. } = operation;
+            let label = number + 1;
+            let any = |number: u32| if number == ANY { "-1".to_owned() } else { number.to_string() };
+            let _ = match kind {
+                Kind::Send => write!(out, "l{label}: send {size}b to {peer} tag {tag}"),
+                Kind::Receive => write!(out, "l{label}: recv {size}b from {} tag {}", any(peer), any(tag)),
+                Kind::Compute => write!(out, "l{label}: calc {size}"),
+            };
+            if core > 0 {
+                let _ = write!(out, " cpu {core}");
+            }
+            out.push(b'\n');
+            for requirement in requirements {
+                let _ = match requirement {
+                    Requirement::Ended(other) => writeln!(out, "l{label} requires l{}", other + 1),
+                    Requirement::Begun(other) => writeln!(out, "l{label} irequires l{}", other + 1),
+                };
+            }
+        }
+        out.extend_from_slice(b"}\n");
+    }
+
+    /// Appends the graph in binary form.
+    pub(super) fn binary(&self, out: &mut Vec<u8>) {
+        let word = |number: usize, out: &mut Vec<u8>| out.extend_from_slice(&(number as u32).to_le_bytes());
+        let roots: Vec<usize> = self
+            .iter()
+            .enumerate()
+            .filter(|(_, (_, requirements))| requirements.is_empty())
+            .map(|(at, _)| at)
+            .collect();
+        word(self.len(), out);
+        word(roots.len(), out);
+        roots.iter().for_each(|&root| word(root, out));
+        // The dependents of each operation, those of its end before those of its beginning.
+        let mut counts = vec![[0_u32; 2]; self.len()];
+        let place = |requirement: &Requirement| match *requirement {
+            Requirement::Ended(other) => (other as usize, 0),
+            Requirement::Begun(other) => (other as usize, 1),
+        };
+        for requirement in &self.requirements {
+            let (other, on) = place(requirement);
+            counts[other][on] += 1;
+        }
+        let mut first = vec![[0_u32; 2]; self.len()];
+        let mut next = 0;
+        for (first, counts) in first.iter_mut().zip(&counts) {
+            *first = [next, next + counts[0]];
+            next += counts[0] + counts[1];
+        }
+        let mut table = vec![0_u32; self.requirements.len()];
+        let mut filled = first.clone();
+        for (number, (_, requirements)) in (0..).zip(self.iter()) {
+            for requirement in requirements {
+                let (other, on) = place(requirement);
+                table[filled[other][on] as usize] = number;
+                filled[other][on] += 1;
+            }
+        }
+        for (number, (operation, requirements)) in self.iter().enumerate() {
+            word(requirements.len(), out);
+            out.push(operation.kind as u8);
+            word(operation.peer as usize, out);
+            out.extend_from_slice(&operation.size.to_le_bytes());
+            word(operation.tag as usize, out);
+            out.extend_from_slice(&[operation.core, 0]);
+            for on in [0, 1] {
+                word(counts[number][on] as usize, out);
+                word(first[number][on] as usize, out);
+            }
+        }
+        table.iter().for_each(|&number| word(number as usize, out));
+    }
+}
+
+/// The beginning of a binary file whose ranks have these lengths, and the highest of the cores that they name.
+pub(super) fn header(lengths: &[u64], core: u8) -> Vec<u8> {
+    let mut out = Vec::new();
+    out.extend_from_slice(&MAGIC.to_le_bytes());
+    out.extend_from_slice(&(lengths.len() as u32).to_le_bytes());
+    out.extend_from_slice(&[core, 0]);
+    let mut begin = HEADER - ORIGIN + PLACE * lengths.len() as u64;
+    for length in lengths {
+        out.extend_from_slice(&begin.to_le_bytes());
+        begin += length;
+        out.extend_from_slice(&begin.to_le_bytes());
+    }
+    out
+}

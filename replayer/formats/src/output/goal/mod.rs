@@ -1,0 +1,152 @@
+//! GOAL, for LogGOPSim and ATLAHS: as text, and in the binary form that LogGOPSim reads.
+//!
+//! GOAL has messages, times, and dependences between them. A trace first becomes one of messages, as for SimGrid: its
+//! communicators become tags, its collectives the messages of their schedules, and its requests are known by their
+//! messages ([`simgrid`](super::simgrid)). Each rank then becomes a graph ([`program`]). A trace that is a graph keeps
+//! its own.
+
+mod graph;
+mod program;
+
+use std::env;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use titr_common::event::{Event, Rank};
+use titr_common::format::{count, plural};
+use titr_common::output::{OutputDirectory, OutputFile, named};
+use titr_common::trace::manifest::Mode;
+use titr_common::trace::{Trace, TraceError, Transformation};
+use titr_workload::{Computation, Recompute, Workload};
+
+use super::rank_files::RankFiles;
+use super::simgrid::{self, Collectives};
+use super::{ConversionNotes, ConvertError, OutputFormat, Rules};
+use graph::Graph;
+
+/// The format of `txt2bin`.
+pub(super) const GOAL: OutputFormat = OutputFormat {
+    name: "goal",
+    about: "A graph for LogGOPSim's `txt2bin`, and for ATLAHS",
+    convert: |trace, rules, path| convert(trace, rules, path, Form::Text),
+};
+
+/// The format of `LogGOPSim`.
+pub(super) const GOAL_BINARY: OutputFormat = OutputFormat {
+    name: "goal-binary",
+    about: "A graph for `LogGOPSim`",
+    convert: |trace, rules, path| convert(trace, rules, path, Form::Binary),
+};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Text,
+    Binary,
+}
+
+/// Counts of a conversion.
+#[derive(Default)]
+struct Written {
+    operations: u64,
+    messages: u64,
+    /// Computations that are no times.
+    instructions: u64,
+}
+
+fn convert(trace: &Trace, rules: &Rules, path: &Path, form: Form) -> Result<ConversionNotes, ConvertError> {
+    OutputFile::check(path)?;
+    let place = OutputDirectory::create(&temporary())?;
+    let (messages, mut differences) = match is_graph(trace)? {
+        true => (trace.clone(), Vec::new()),
+        false => as_messages(trace, rules, &place.path().join("messages"))?,
+    };
+    let written = write(&messages, path, form, &place.path().join("ranks"))?;
+    if written.instructions > 0 {
+        let (number, times) =
+            (count(written.instructions), plural(written.instructions, "computation", "computations"));
+        differences.push(format!(
+            "{number} {times} of instructions became times, a nanosecond for an instruction: GOAL has only times"
+        ));
+    }
+    let of = plural(u64::from(trace.ranks()), "rank", "ranks");
+    let written = format!(
+        "{}: {} operations of {} {of}, {} of them sends",
+        path.display(),
+        count(written.operations),
+        trace.ranks(),
+        count(written.messages)
+    );
+    Ok(ConversionNotes { written, differences })
+}
+
+/// A directory for what is written before the output, and removed.
+fn temporary() -> PathBuf {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    env::temp_dir().join(format!(".titr-goal-{}-{number}", process::id()))
+}
+
+/// Whether the ranks of a trace are graphs.
+fn is_graph(trace: &Trace) -> Result<bool, TraceError> {
+    let first = trace.stream(Rank(0))?.next_event()?;
+    Ok(matches!(first, Some(Event::Task(_))))
+}
+
+/// The trace with messages alone, written to `directory`, and a sentence for each kind of difference. An extended trace
+/// has its recorded times as computation.
+fn as_messages(trace: &Trace, rules: &Rules, directory: &Path) -> Result<(Trace, Vec<String>), ConvertError> {
+    let is_timed = trace.manifest().is_some_and(|manifest| manifest.mode == Mode::Extended);
+    let computation = if is_timed { Computation::Timed } else { Computation::Counted };
+    let trace = Recompute { computation, scale: 1.0 }.apply(trace.clone())?;
+    let workload = Workload::new(trace.streams()?);
+    let files = RankFiles::create(directory, workload.ranks())?;
+    let written = simgrid::convert_to(workload, rules, files, Collectives::AsMessages)?;
+    Ok((Trace::open(&written.index)?, written.warnings()))
+}
+
+/// Writes the graphs of all ranks. Those in binary form are in the file `ranks` first, as their lengths precede them.
+fn write(trace: &Trace, path: &Path, form: Form, ranks: &Path) -> Result<Written, ConvertError> {
+    let mut output = OutputFile::create(path)?;
+    let failed = |error| named(ranks, error);
+    let mut all = Written::default();
+    let mut lengths = Vec::new();
+    let mut graph = Graph::default();
+    let mut written = Vec::new();
+    let (mut of_ranks, mut cores) = (None, 0);
+    if form == Form::Binary {
+        of_ranks = Some(File::options().read(true).write(true).create_new(true).open(ranks).map_err(failed)?);
+    } else {
+        writeln!(output, "num_ranks {}", trace.ranks())?;
+    }
+    for rank in (0..trace.ranks()).map(Rank) {
+        graph.clear();
+        let instructions = program::read(trace.stream(rank)?, rank, &mut graph)?;
+        all.instructions += instructions;
+        all.operations += graph.len() as u64;
+        all.messages += graph.sends();
+        cores = cores.max(graph.highest_core());
+        written.clear();
+        match &mut of_ranks {
+            Some(file) => {
+                graph.binary(&mut written);
+                file.write_all(&written).map_err(failed)?;
+                lengths.push(written.len() as u64);
+            }
+            None => {
+                graph.text(rank, &mut written);
+                output.write_all(&written)?;
+            }
+        }
+    }
+    if let Some(mut file) = of_ranks {
+        output.write_all(&graph::header(&lengths, cores))?;
+        file.rewind().map_err(failed)?;
+        io::copy(&mut file.take(u64::MAX), &mut output)?;
+        fs::remove_file(ranks).map_err(failed)?;
+    }
+    output.finish()?;
+    Ok(all)
+}

@@ -1,0 +1,174 @@
+//! A thread that executes the tasks of a graph, one after another.
+//!
+//! A task that computes, or whose software takes time before others see its effects, waits for its core first. The tasks
+//! of a core take it in the order in which they become ready. A receive is posted at once; the time that its completion
+//! takes is taken from the core when the message is there.
+
+use titr_common::event::Event;
+use titr_common::event_buffer::EventRef;
+use titr_common::time::Time;
+use titr_common::trace::EventSource;
+use titr_network::Unreachable;
+
+use super::Ranks;
+use super::call::Failure;
+use super::clock::Clock;
+use super::error::ReplayError;
+use super::ids::ThreadIndex;
+use super::library::Library;
+use super::task_cores::TaskCore;
+use super::thread::{Waiting, overhead};
+use crate::observe::{Activity, Observer, Waiter, Work};
+
+/// How far a thread is in its current task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TaskStage {
+    /// It takes its next task.
+    Next,
+    /// It has its core, for this time.
+    Begins(Time),
+    /// The time before the effects of a call has passed.
+    Paid,
+}
+
+impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
+    /// Executes tasks until one has to wait.
+    pub(super) fn run_tasks(&mut self, index: ThreadIndex) -> Result<(), ReplayError> {
+        let at = index.0 as usize;
+        match self.threads[at].waiting.take() {
+            Some(Waiting::Call(activity)) => self.end_call(index, activity),
+            // Another thread of the graph is no thread of the program.
+            Some(Waiting::Turn) if self.threads[at].is_main() => self.account(index, Activity::Wait),
+            Some(Waiting::Turn | Waiting::Part) | None => {}
+        }
+        loop {
+            let thread = &self.threads[at];
+            if thread.clock.time > self.library.now {
+                if thread.clock.time == Time::NEVER {
+                    return Err(Unreachable::EndOfTime.into());
+                }
+                self.library.scheduler.set_timer(thread.clock.time, thread.waiter());
+                return Ok(());
+            }
+            match thread.stage {
+                TaskStage::Next => {
+                    if !self.take_task(index)? {
+                        return self.stop(index);
+                    }
+                }
+                TaskStage::Begins(cost) => self.begin_task(index, cost)?,
+                TaskStage::Paid => {
+                    if self.carry_out_task(index)? {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the next task, and its core; false if there is none.
+    fn take_task(&mut self, index: ThreadIndex) -> Result<bool, ReplayError> {
+        let at = index.0 as usize;
+        self.threads[at].core = None;
+        let has_next = self.programs.front(index, &self.library.requests)?.is_some();
+        if self.programs.has_signals() {
+            self.resume();
+        }
+        if !has_next {
+            return Ok(false);
+        }
+        let core = self.programs.core(index);
+        let Some(event) = self.programs.current(index) else { return Ok(false) };
+        let Library { cores, causality, exchange, requests, partitioned, task_cores, .. } = &mut self.library;
+        let thread = &mut self.threads[at];
+        let rank = thread.actor.rank;
+        thread.events += 1;
+        thread.core = core.map(|core| TaskCore { rank, core });
+        let takes_core = match event {
+            EventRef::Recv(_) | EventRef::Event(Event::Recv(..) | Event::Collective(..)) => None,
+            EventRef::Event(_) | EventRef::Compute(_) | EventRef::Send(_) => thread.core,
+        };
+        let start = takes_core.map_or(thread.clock.time, |core| task_cores.free(core, thread.clock.time));
+        let cost = match event {
+            EventRef::Compute(work) => cores[rank.0 as usize].time_for(work, start),
+            EventRef::Event(&Event::Sleep(time)) if causality.is_timed() => time,
+            _ => overhead(event, thread, &exchange.protocol, requests, partitioned),
+        };
+        let end = start + cost;
+        if let Some(core) = takes_core {
+            task_cores.take(core, end);
+        }
+        thread.clock.time = start;
+        thread.stage = TaskStage::Begins(Time(end.0 - start.0));
+        Ok(true)
+    }
+
+    /// The current task begins, and takes a time before others see its effects.
+    fn begin_task(&mut self, index: ThreadIndex, cost: Time) -> Result<(), ReplayError> {
+        self.programs.begin_task(index)?;
+        if self.programs.has_signals() {
+            self.resume();
+        }
+        let thread = &mut self.threads[index.0 as usize];
+        thread.began = thread.clock.time;
+        thread.clock.time = Time(thread.began.0 + cost.0);
+        let (began, until) = (thread.began, thread.clock.time);
+        let Some(event) = self.programs.current(index) else { return Ok(()) };
+        if thread.is_main() {
+            self.library.observer.entered(thread.actor.rank, event, began);
+        }
+        let computes = matches!(event, EventRef::Compute(_) | EventRef::Event(Event::Sleep(_)));
+        thread.stage = if computes { TaskStage::Next } else { TaskStage::Paid };
+        let work = if computes { Work::Compute } else { Work::Overhead };
+        self.library.observer.worked(Waiter::Thread(index), work, began, until);
+        if computes {
+            self.pass(index)?;
+            self.account(index, Activity::Compute);
+        }
+        Ok(())
+    }
+
+    /// Makes the call of the current task; true if the thread has to wait.
+    fn carry_out_task(&mut self, index: ThreadIndex) -> Result<bool, ReplayError> {
+        let at = index.0 as usize;
+        if self.library.deferred.is_due(self.threads[at].actor.rank)
+            && let Err((thread, fault)) = self.library.go_on(self.threads[at].actor.rank)
+        {
+            return Err(self.wrong(thread, fault));
+        }
+        let activity = match self.call(index) {
+            Ok(Some(activity)) => activity,
+            Ok(None) => {
+                let waits = self.threads[at].clock.awaited > 0;
+                if waits {
+                    self.threads[at].waiting = Some(Waiting::Part);
+                }
+                return Ok(waits);
+            }
+            Err(Failure::Fault(fault)) => return Err(self.wrong(index, fault)),
+            Err(Failure::Replay(error)) => return Err(error),
+        };
+        self.pass(index)?;
+        let thread = &mut self.threads[at];
+        thread.stage = TaskStage::Next;
+        if thread.clock.awaited > 0 {
+            thread.waiting = Some(Waiting::Call(activity));
+            return Ok(true);
+        }
+        self.end_call(index, activity);
+        Ok(false)
+    }
+}
+
+impl<O: Observer> Library<'_, O> {
+    /// An operation was complete when a task asked for it, and the time that took its thread since `before` is taken from
+    /// the core.
+    pub(super) fn completed_by_task(&mut self, core: TaskCore, before: Time, clock: &mut Clock) {
+        let from = before.max(self.now);
+        if clock.time > from {
+            let cost = clock.time.0 - from.0;
+            clock.time = Time(self.task_cores.free(core, from).0 + cost);
+            self.task_cores.take(core, clock.time);
+        }
+    }
+}

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use titr_common::time::Time;
-use titr_common::units::{Bytes, Instructions, Seconds};
+use titr_common::units::{Bytes, Instructions, Seconds, Speed};
 use titr_network::topology::HostId;
 use titr_network::{Network, Transfer, TransferId};
 use titr_platform::{EagerTransfer, Platform};
@@ -37,7 +37,10 @@ fn torus() {
     let platform = example("torus.toml", &[]);
     assert_eq!(platform.topology.name(), "torus 4×4×4");
     assert_eq!((platform.topology.hosts(), platform.cores), (64, 4));
-    assert_eq!(platform.speed(HostId(63)).time_for(Instructions(5e9)), Seconds(2.0));
+    assert_eq!(
+        platform.speed(HostId(63)).for_recorded(Speed { per_second: 2.5e9 }).time_for(Instructions(5e9)),
+        Seconds(2.0)
+    );
     assert_eq!(platform.place(256).unwrap().0[255], HostId(63));
     assert!(platform.place(257).is_err());
 }

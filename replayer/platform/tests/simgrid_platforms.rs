@@ -7,9 +7,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
-use titr_common::units::{Bytes, Seconds};
+use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::topology::{HostId, Link, LinkId, Sharing, Topology};
 use titr_platform::{EagerTransfer, Model, Platform, Policy};
+
+/// The recorded speed, which no host here depends on.
+const UNUSED: Speed = Speed { per_second: 0.0 };
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/simgrid")
@@ -148,9 +151,12 @@ fn overrides_are_those_of_any_platform() {
 fn hosts_have_their_speeds_and_cores() {
     let star = platform("limited_star", &[]);
     assert_eq!((star.topology.hosts(), star.cores), (7, 2));
-    assert!(star.speeds.iter().all(|speed| speed.per_second == 2e9));
+    assert!(star.speeds.iter().all(|speed| speed.for_recorded(UNUSED).per_second == 2e9));
     let full = platform("full", &[]);
-    assert_eq!(full.speeds.iter().map(|speed| speed.per_second).collect::<Vec<_>>(), [1e8, 2e8, 1e9]);
+    assert_eq!(
+        full.speeds.iter().map(|speed| speed.for_recorded(UNUSED).per_second).collect::<Vec<_>>(),
+        [1e8, 2e8, 1e9]
+    );
     // As many ranks as fit everywhere: one on alice, who has one core.
     assert_eq!(full.cores, 1);
     assert!(full.place(4).is_err());

@@ -9,9 +9,12 @@ use std::path::Path;
 use support::{all, shown};
 use titr_common::step_function::StepFunction;
 use titr_common::time::Time;
-use titr_common::units::Seconds;
+use titr_common::units::{Seconds, Speed};
 use titr_network::topology::HostId;
 use titr_platform::Platform;
+
+/// The recorded speed, which no host here depends on.
+const UNUSED: Speed = Speed { per_second: 0.0 };
 
 const NAME: &str = "platform.xml";
 
@@ -58,7 +61,10 @@ fn values<const N: usize>(function: &StepFunction, at: [f64; N]) -> [f64; N] {
 #[test]
 fn traces_are_connected_to_hosts_and_links() {
     let platform = loaded(TRACES, &[]).unwrap();
-    assert_eq!(platform.speeds.iter().map(|speed| speed.per_second).collect::<Vec<_>>(), [1e9, 1e9]);
+    assert_eq!(
+        platform.speeds.iter().map(|speed| speed.for_recorded(UNUSED).per_second).collect::<Vec<_>>(),
+        [1e9, 1e9]
+    );
     assert_eq!(platform.parts_of_speed.keys().collect::<Vec<_>>(), [&HostId(1)]);
     let times = [0.0, 6.0, 21.9, 22.0, 29.9, 30.0];
     assert_eq!(values(&platform.parts_of_speed[&HostId(1)], times), [1.0, 0.5, 0.5, 1.0, 1.0, 0.5]);

@@ -11,7 +11,7 @@ use titr_common::event::{Actor, Rank};
 use titr_common::format::{count, plural, uncertain, volume};
 use titr_common::grammar::write_event;
 use titr_common::terminal::{on_one_line, say};
-use titr_common::trace::manifest::{Ended, Manifest};
+use titr_common::trace::manifest::{Ended, Foreign, Manifest};
 use titr_common::trace::{TraceError, Transformation};
 use titr_common::units::Seconds;
 use titr_simulation::Follower;
@@ -137,8 +137,9 @@ fn info(trace: &TraceArgs, json: bool, out: &mut impl Write) -> Result<(), Failu
     let source = trace.open_one()?;
     let manifest = source.manifest().cloned();
     let inventory = Inventory::of(&source)?;
+    let untranslated = source.untranslated();
     if json {
-        let info = TraceInfo { inventory: &inventory, manifest: manifest.as_ref() };
+        let info = TraceInfo { inventory: &inventory, manifest: manifest.as_ref(), untranslated: &untranslated };
         serde_json::to_writer(&mut *out, &info).map_err(std::io::Error::from)?;
         writeln!(out)?;
         return Ok(());
@@ -169,6 +170,9 @@ fn info(trace: &TraceArgs, json: bool, out: &mut impl Write) -> Result<(), Failu
     }
     if let Some(manifest) = &manifest {
         calls(manifest, out)?;
+    }
+    for what in &untranslated {
+        row(out, "not in events", what)?;
     }
     Ok(())
 }
@@ -205,9 +209,21 @@ fn tally(all: impl Iterator<Item = String>) -> Vec<(String, u64)> {
 
 /// Prints the program, its hosts, and how computation was counted.
 fn origin(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
-    row(out, "program", &manifest.command.join(" "))?;
-    row(out, "MPI", manifest.mpi.lines().next().unwrap_or_default())?;
-    let hosts = manifest.per_rank.iter().map(|rank| format!("{} ({})", rank.host, rank.cpu));
+    if let Some(Foreign { format, creator }) = &manifest.foreign {
+        let creator = if creator.is_empty() { String::new() } else { format!(", by {creator}") };
+        row(out, "format", &format!("{format}{creator}"))?;
+    } else {
+        row(out, "program", &manifest.command.join(" "))?;
+        row(out, "MPI", manifest.mpi.lines().next().unwrap_or_default())?;
+    }
+    let named = manifest.per_rank.iter().filter(|rank| manifest.foreign.is_none() || !rank.host.is_empty());
+    let hosts = named.map(|rank| {
+        if rank.cpu.is_empty() && manifest.foreign.is_some() {
+            rank.host.clone()
+        } else {
+            format!("{} ({})", rank.host, rank.cpu)
+        }
+    });
     for (host, ranks) in tally(hosts) {
         row(out, "host", &format!("{host}: {ranks} {}", plural(ranks, "rank", "ranks")))?;
     }

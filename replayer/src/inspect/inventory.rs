@@ -48,6 +48,9 @@ pub struct TraceInfo<'a> {
     pub inventory: &'a Inventory,
     /// The manifest of the trace; `null` if there is none.
     pub manifest: Option<&'a Manifest>,
+    /// Parts of a trace in a format of another tool without a counterpart in titr's events.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub untranslated: &'a [String],
 }
 
 impl Inventory {

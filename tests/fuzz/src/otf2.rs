@@ -38,7 +38,7 @@ fn read(trace: &Trace) {
     for partial in [false, true] {
         let trace = trace.clone().partial(partial);
         for rank in 0..trace.ranks().min(3) {
-            let mut events = || {
+            let events = || {
                 let mut stream = trace.stream(Rank(rank))?;
                 while stream.next_event()?.is_some() {}
                 Ok(())

@@ -108,6 +108,8 @@ pub(super) struct Communicators {
     all: FxHashMap<u32, Arc<Communicator>>,
     /// The number of a communicator of each rank alone, of which `MPI_COMM_SELF` is the first.
     itself: Option<u32>,
+    /// Whether all communicators that calls make are made of the world.
+    are_of_world: bool,
     /// All ranks.
     world: Arc<[Rank]>,
     /// The members of groups, by their numbers.
@@ -174,6 +176,7 @@ impl Communicators {
         let mut this = Self {
             all: FxHashMap::default(),
             itself: None,
+            are_of_world: true,
             world: (0..locations.len()).map(rank_at).collect(),
             groups: FxHashMap::default(),
             of_rank: vec![Vec::new(); locations.len()],
@@ -203,6 +206,8 @@ impl Communicators {
                 Members::Group(members) => (members, &[]),
                 Members::Between(first, second) => (first, second),
             };
+            let is_made = Some(comm.id) != world && this.itself != Some(comm.id);
+            this.are_of_world &= !is_made || Some(comm.parent) == world;
             for member in first.iter().chain(second) {
                 this.of_rank[member.0 as usize].push(comm.id);
             }
@@ -220,6 +225,11 @@ impl Communicators {
     /// The communicator that is `MPI_COMM_SELF`, if there is one.
     pub(super) fn itself(&self) -> Option<u32> {
         self.itself
+    }
+
+    /// Whether all communicators that calls make are made of the world.
+    pub(super) fn are_of_world(&self) -> bool {
+        self.are_of_world
     }
 
     /// All ranks.

@@ -1,6 +1,6 @@
 //! MPI's functions, by the names of the regions that a tool enters and leaves with them.
 
-use titr_common::event::{Quantifier, SendMode};
+use titr_common::event::{CommCall, Quantifier, SendMode};
 
 /// What a region means for a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub(super) enum Function {
     Test(Quantifier),
     /// A function whose records describe it, or that moves nothing: a receive, `MPI_Comm_rank`.
     Plain,
+    /// A function that makes a communicator of all that call it, or of a part of them.
+    MakesComm(CommCall),
     /// A function that communicates. Its call is lost if it has no record.
     Recorded,
     /// One-sided communication.
@@ -24,10 +26,6 @@ pub(super) enum Function {
 /// A function of one-sided communication that its records alone do not tell from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OneSidedFunction {
-    Allocate,
-    AllocateShared,
-    Create,
-    CreateDynamic,
     Fence,
     Post,
     Start,
@@ -67,6 +65,14 @@ impl Function {
             "ssend" | "issend" => Self::Send(SendMode::Synchronous),
             "bsend" | "ibsend" => Self::Send(SendMode::Buffered),
             "rsend" | "irsend" => Self::Send(SendMode::Ready),
+            "comm_dup" | "comm_dup_with_info" => Self::MakesComm(CommCall::Dup),
+            "comm_split" => Self::MakesComm(CommCall::Split),
+            "comm_split_type" => Self::MakesComm(CommCall::SplitType),
+            "comm_create" => Self::MakesComm(CommCall::Create),
+            "cart_create" => Self::MakesComm(CommCall::CartCreate),
+            "graph_create" => Self::MakesComm(CommCall::GraphCreate),
+            "dist_graph_create" => Self::MakesComm(CommCall::DistGraphCreate),
+            "dist_graph_create_adjacent" => Self::MakesComm(CommCall::DistGraphCreateAdjacent),
             "mrecv" | "imrecv" | "isendrecv" | "isendrecv_replace" => Self::Recorded,
             _ => match OneSidedFunction::of_name(name) {
                 Some(function) => Self::OneSided(function),
@@ -83,10 +89,6 @@ impl Function {
 impl OneSidedFunction {
     fn of_name(name: &str) -> Option<Self> {
         Some(match name {
-            "win_allocate" => Self::Allocate,
-            "win_allocate_shared" => Self::AllocateShared,
-            "win_create" => Self::Create,
-            "win_create_dynamic" => Self::CreateDynamic,
             "win_fence" => Self::Fence,
             "win_post" => Self::Post,
             "win_start" => Self::Start,

@@ -102,6 +102,13 @@ impl Archive {
         self.convention == Convention::ScoreP
     }
 
+    /// Whether each call that makes a communicator makes it of the world. Only Score-P names the communicator that another was
+    /// made of.
+    fn makes_of_world(&self) -> bool {
+        let is_whole = self.is_known_creator && self.is_score_p() && !self.anchor.lacks_messages;
+        is_whole && self.definitions.communicators.are_of_world()
+    }
+
     /// The lists of collectives, which are read when the first one needs them.
     fn shares(&self) -> &Shares {
         self.shares.get_or_init(|| Shares::read(self))

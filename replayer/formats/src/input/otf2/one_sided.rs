@@ -45,7 +45,7 @@ impl Translation {
         for global in windows {
             // A window of others.
             if let Ok(Window { id, comm, .. }) = self.create(global, events) {
-                self.order.push(Event::OneSided(OneSided::Create(WinCall::Create, comm, id, Bytes(0))), events);
+                self.order.push(Event::OneSided(OneSided::Create(WinCall::CreateDynamic, comm, id, Bytes(0))), events);
             }
         }
     }
@@ -73,12 +73,13 @@ impl Translation {
         if let Some(window) = self.windows.existing.get(&global) {
             return Ok(window.clone());
         }
-        self.make_window(global, WinCall::Create, events)
+        self.make_window(global, events)
     }
 
-    fn make_window(&mut self, global: u32, call: WinCall, events: &mut LocatedEvents) -> Result<Window, Fault> {
+    /// Makes a window. The archive does not have its size, which only a dynamic window does without.
+    fn make_window(&mut self, global: u32, events: &mut LocatedEvents) -> Result<Window, Fault> {
         let window = self.create(global, events)?;
-        let create = OneSided::Create(call, window.comm, window.id, Bytes(0));
+        let create = OneSided::Create(WinCall::CreateDynamic, window.comm, window.id, Bytes(0));
         self.pending.push(Pending::Event(Event::OneSided(create)));
         Ok(window)
     }
@@ -93,13 +94,7 @@ impl Translation {
             35 => {
                 let win = f.u32().ok_or(Fault::Malformed)?;
                 let global = self.local.global(Kind::Window, win);
-                let call = match function {
-                    Some(OneSidedFunction::Allocate) => WinCall::Allocate,
-                    Some(OneSidedFunction::AllocateShared) => WinCall::AllocateShared,
-                    Some(OneSidedFunction::CreateDynamic) => WinCall::CreateDynamic,
-                    _ => WinCall::Create,
-                };
-                self.make_window(global, call, events)?;
+                self.make_window(global, events)?;
                 return Ok(());
             }
             36 => {

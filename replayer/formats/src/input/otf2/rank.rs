@@ -346,7 +346,7 @@ impl Translation {
             .or_insert_with(|| archive.definitions.instructions.get(&local.global(Kind::Metric, metric)).copied());
         let Some(place) = place.filter(|&place| place < usize::from(number)) else { return Some(()) };
         for _ in 0..place {
-            (f.byte()?, f.u64()?);
+            let _ = (f.byte()?, f.u64()?);
         }
         (_, self.counter.latest) = (f.byte()?, f.u64()?);
         Some(())
@@ -394,10 +394,14 @@ impl Translation {
             match call.function {
                 Function::Test(quantifier) => self.order.push(Event::Test(quantifier, None), events),
                 Function::Recorded => self.lose(call),
+                // No record says of which communicator the call makes another.
+                Function::MakesComm(call) if self.archive.makes_of_world() => {
+                    self.order.push(Event::CommCreate(call, CommId::WORLD, None), events);
+                }
                 // Score-P has no records if both peers are `MPI_PROC_NULL`.
                 Function::Sendrecv if !self.archive.is_score_p() => self.lose(call),
                 Function::Init | Function::Finalize | Function::Send(_) | Function::Sendrecv => {}
-                Function::Wait(_) | Function::Plain | Function::OneSided(_) => {}
+                Function::Wait(_) | Function::MakesComm(_) | Function::Plain | Function::OneSided(_) => {}
             }
         }
         self.limit(events);

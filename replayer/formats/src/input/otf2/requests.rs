@@ -217,18 +217,14 @@ impl Translation {
         };
         let (send, recv) = volumes(archive.convention, kind, amounts, shared);
         self.notes.divided += u64::from(is_divided(archive.convention, kind, amounts, shared.is_some()));
-        let reduced = if kind.is_shared_out() {
-            recv.each().0.max(recv.per_member().iter().fold(0, |sum, part| sum.saturating_add(part.0)))
+        let (reduced, element) = if kind.is_shared_out() {
+            let parts = recv.per_member().iter().map(|part| part.0);
+            let element = parts.clone().map(element_of).min().unwrap_or_else(|| element_of(recv.each().0));
+            (parts.fold(recv.each().0, u64::saturating_add), element)
         } else {
-            send.each().0
+            (send.each().0, element_of(send.each().0))
         };
-        // The size of an element is not in the archive.
-        let element = match reduced {
-            _ if !signature.reduces => 1,
-            bytes if bytes % 8 == 0 => 8,
-            bytes if bytes % 4 == 0 => 4,
-            _ => 1,
-        };
+        let element = if signature.reduces { element } else { 1 };
         let work = if signature.reduces { reduced / element } else { 0 };
         Ok(Collective {
             comm: comm.id,
@@ -365,6 +361,11 @@ impl Translation {
             self.fill(name, None, events);
         }
     }
+}
+
+/// The size of an element of a reduction of some bytes, which is not in the archive.
+fn element_of(bytes: u64) -> u64 {
+    [8, 4].into_iter().find(|&size| bytes.is_multiple_of(size)).unwrap_or(1)
 }
 
 /// A message from anybody, of unknown size.

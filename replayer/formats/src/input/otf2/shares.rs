@@ -142,13 +142,12 @@ impl Shared {
     }
 
     fn rests(&self) -> (Vec<u64>, Vec<u64>) {
-        let members = self.sent.len();
         let (mut givers, mut getters) = (self.sent.clone(), self.received.clone());
-        for from in 0..members {
-            for to in 0..members {
+        for (from, giver) in givers.iter_mut().enumerate() {
+            for (to, getter) in getters.iter_mut().enumerate() {
                 let part = self.proportion(from, to);
-                givers[from] = givers[from].saturating_sub(part);
-                getters[to] = getters[to].saturating_sub(part);
+                *giver = giver.saturating_sub(part);
+                *getter = getter.saturating_sub(part);
             }
         }
         for rests in [&mut givers, &mut getters] {

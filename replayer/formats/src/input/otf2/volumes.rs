@@ -102,9 +102,11 @@ pub(super) fn volumes(
             }
             (CollectiveKind::Gatherv | CollectiveKind::Allgatherv, Some(shared)) => list(&shared.sent),
             (CollectiveKind::Gatherv | CollectiveKind::Allgatherv, None) => divided(received, Some(each_sent), amounts),
-            (CollectiveKind::ReduceScatter, Some(shared)) if convention == Convention::ScoreP => list(&shared.received),
+            (CollectiveKind::ReduceScatter, Some(shared)) if convention == Convention::ScoreP => {
+                Volumes::PerMember(shared.received.iter().map(|&received| Bytes(received / members.max(1))).collect())
+            }
             (CollectiveKind::ReduceScatter, _) => {
-                divided(sent, (convention == Convention::ScoreP).then_some(received), amounts)
+                divided(sent, (convention == Convention::ScoreP).then_some(each_received), amounts)
             }
             (_, Some(shared)) => Volumes::PerMember(shared.got(me as usize)),
             (_, None) => divided(received, None, amounts),
@@ -131,6 +133,7 @@ fn each_of_score_p(kind: CollectiveKind, amounts: Amounts) -> (u64, u64) {
         }
         CollectiveKind::Allgatherv => (sent / members, received),
         CollectiveKind::Scan => (received / (me + 1), 0),
+        CollectiveKind::ReduceScatter | CollectiveKind::ReduceScatterBlock => (sent, received / members),
         // The first member gets nothing, the last gives nothing.
         CollectiveKind::Exscan => match received.checked_div(me) {
             Some(each) => (each, 0),
@@ -138,8 +141,6 @@ fn each_of_score_p(kind: CollectiveKind, amounts: Amounts) -> (u64, u64) {
         },
         CollectiveKind::Barrier
         | CollectiveKind::Reduce
-        | CollectiveKind::ReduceScatter
-        | CollectiveKind::ReduceScatterBlock
         | CollectiveKind::Gatherv
         | CollectiveKind::Scatterv
         | CollectiveKind::Alltoallv
@@ -236,7 +237,7 @@ mod tests {
     #[test]
     fn a_sum_is_divided_with_the_own_part_as_it_is() {
         let list = |bytes: [u64; 4]| Volumes::PerMember(bytes.map(Bytes).to_vec());
-        let (_, recv) = of(Convention::ScoreP, CollectiveKind::ReduceScatter, (100, 40), 1);
+        let (_, recv) = of(Convention::ScoreP, CollectiveKind::ReduceScatter, (100, 160), 1);
         assert_eq!(recv, list([20, 40, 20, 20]));
         let (_, recv) = of(Convention::ScoreP, CollectiveKind::Gatherv, (10, 0), 3);
         assert_eq!(recv, list([0; 4]));

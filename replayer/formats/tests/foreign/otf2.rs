@@ -85,8 +85,8 @@ fn the_calls_of_an_archive_of_the_library() {
 }
 
 #[test]
-#[ignore = "needs the directory that TITR_FOREIGN names"]
-fn archives_of_other_projects() {
+#[ignore = "reads the collection of traces that TITR_FOREIGN names"]
+fn archives_of_a_collection() {
     let expected = [
         (
             "sst-macro/tests/otf2_test_traces",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
 
-use super::definitions::rank_at;
+use super::definitions::{MPI, rank_at};
 use super::fields::Fields;
 
 /// A group of locations, of ranks, or of something else.
@@ -30,9 +30,6 @@ enum GroupKind {
     /// A group that MPI does not have.
     Other,
 }
-
-/// MPI among the paradigms.
-const MPI: u8 = 4;
 
 impl RawGroup {
     /// Reads the fields of a group.

@@ -52,8 +52,14 @@ pub(super) enum Region {
 /// The name of PAPI's counter of instructions.
 const INSTRUCTIONS: &[u8] = b"PAPI_TOT_INS";
 
-/// The numbers of paradigms whose regions are of the program itself: unknown, user, compiler.
-const OF_PROGRAM: [u8; 3] = [0, 1, 2];
+/// MPI among the paradigms.
+pub(super) const MPI: u8 = 4;
+/// A paradigm that the archive does not name.
+const UNKNOWN: u8 = 0;
+/// The paradigms whose regions are of the program itself: unknown, user, compiler.
+const OF_PROGRAM: [u8; 3] = [UNKNOWN, 1, 2];
+/// A paradigm that means nothing for a replay.
+const OTHER: u8 = u8::MAX;
 
 /// Types of regions before OTF2 1.2, which had no paradigms, from the first to the last of OpenMP.
 const OPENMP: std::ops::RangeInclusive<u8> = 5..=20;
@@ -66,7 +72,8 @@ struct Raw {
     nodes: FxHashMap<u32, u32>,
     location_groups: FxHashMap<u32, u32>,
     locations: Vec<(u64, u64, u32)>,
-    regions: Vec<(u32, u32, bool)>,
+    /// Regions with their names and paradigms.
+    regions: Vec<(u32, u32, u8)>,
     groups: Vec<RawGroup>,
     comms: Vec<RawComm>,
     members: FxHashMap<u32, u32>,
@@ -128,13 +135,12 @@ impl Raw {
             15 => {
                 let (id, name, _description, old_type) = (f.u32()?, f.u32()?, f.u32()?, f.byte()?);
                 let _source = (f.u32()?, f.u32()?, f.u32()?);
-                let is_of_program = if f.is_empty() {
-                    !OPENMP.contains(&old_type)
-                } else {
-                    let (_canonical, _role, paradigm) = (f.u32()?, f.byte()?, f.byte()?);
-                    OF_PROGRAM.contains(&paradigm)
+                let paradigm = match old_type {
+                    _ if !f.is_empty() => (f.u32()?, f.byte()?, f.byte()?).2,
+                    old_type if OPENMP.contains(&old_type) => OTHER,
+                    _ => UNKNOWN,
                 };
-                self.regions.push((id, name, is_of_program));
+                self.regions.push((id, name, paradigm));
             }
             18 => self.groups.push(RawGroup::read(f)?),
             19 => {
@@ -188,11 +194,11 @@ impl Raw {
         }
 
         let mut regions = FxHashMap::default();
-        for &(id, name, is_of_program) in &self.regions {
+        for &(id, name, paradigm) in &self.regions {
             let name = self.text(name);
-            let region = match Function::of_region(&name) {
+            let region = match Function::of_region(&name, paradigm == MPI) {
                 Some(function) => Region::Mpi(function, name.into()),
-                None if is_of_program && !name.is_empty() => Region::User(name.into()),
+                None if OF_PROGRAM.contains(&paradigm) && !name.is_empty() => Region::User(name.into()),
                 None => Region::Other,
             };
             regions.entry(id).or_insert(region);

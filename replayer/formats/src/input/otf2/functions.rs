@@ -45,11 +45,16 @@ pub(super) enum OneSidedFunction {
 }
 
 impl Function {
-    /// The function of a region of this name, in C or Fortran; `None` if it is not of MPI.
-    pub(super) fn of_region(name: &str) -> Option<Self> {
+    /// The function of a region of this name, in C or Fortran; `None` if it is not of MPI. Some tools do not say which
+    /// regions are of MPI, and a program may have functions whose names begin like MPI's.
+    pub(super) fn of_region(name: &str, is_of_mpi: bool) -> Option<Self> {
         let name = bare_name(name)?;
-        let name = name.as_str();
-        Some(match name {
+        let function = Self::of_name(&name);
+        (is_of_mpi || function != Self::Plain || PLAIN.contains(&name.as_str())).then_some(function)
+    }
+
+    fn of_name(name: &str) -> Self {
+        match name {
             "init" | "init_thread" => Self::Init,
             "finalize" => Self::Finalize,
             "sendrecv" | "sendrecv_replace" => Self::Sendrecv,
@@ -82,7 +87,7 @@ impl Function {
                 None if name.starts_with("file_") && moves_data(name) => Self::Recorded,
                 None => Self::Plain,
             },
-        })
+        }
     }
 }
 
@@ -109,6 +114,34 @@ impl OneSidedFunction {
         })
     }
 }
+
+/// The functions whose records describe them, and others that programs call often.
+const PLAIN: [&str; 24] = [
+    "recv",
+    "irecv",
+    "probe",
+    "iprobe",
+    "mprobe",
+    "improbe",
+    "send_init",
+    "ssend_init",
+    "bsend_init",
+    "rsend_init",
+    "recv_init",
+    "request_free",
+    "cancel",
+    "put",
+    "get",
+    "rput",
+    "rget",
+    "win_free",
+    "comm_free",
+    "comm_rank",
+    "comm_size",
+    "comm_group",
+    "initialized",
+    "finalized",
+];
 
 /// The name of MPI's function without `MPI_`, in lower case; `None` if it is none. Tools write Fortran's names as the
 /// linker has them (`mpi_send_`).
@@ -156,12 +189,13 @@ mod tests {
     #[test]
     fn names_of_c_and_fortran_are_the_same_function() {
         for name in ["MPI_Isend", "mpi_isend_", "PMPI_Isend", "mpi_isend", "MPI_ISEND"] {
-            assert_eq!(Function::of_region(name), Some(Function::Send(SendMode::Standard)), "{name}");
+            assert_eq!(Function::of_region(name, false), Some(Function::Send(SendMode::Standard)), "{name}");
         }
-        assert_eq!(Function::of_region("MPI_Comm_rank"), Some(Function::Plain));
-        assert_eq!(Function::of_region("MPI_Iallreduce"), Some(Function::Recorded));
-        for name in ["main", "MPI_", "mpi_helper<int>", "step", "", "é"] {
-            assert_eq!(Function::of_region(name), None, "{name}");
+        assert_eq!(Function::of_region("MPI_Comm_rank", false), Some(Function::Plain));
+        assert_eq!(Function::of_region("MPI_Type_commit", true), Some(Function::Plain));
+        assert_eq!(Function::of_region("MPI_Iallreduce", false), Some(Function::Recorded));
+        for name in ["main", "MPI_", "mpi_setup_", "mpi_helper<int>", "step", "", "é"] {
+            assert_eq!(Function::of_region(name, false), None, "{name}");
         }
     }
 }

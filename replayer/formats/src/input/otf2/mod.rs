@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use titr_common::event::Rank;
+use titr_common::format::counted;
 use titr_common::trace::manifest::Counter;
 use titr_common::trace::{Candidate, EventSource, Manifest, RankSources, Trace, TraceError, TraceFormat};
 
@@ -159,7 +160,9 @@ impl Archive {
         let (locations, events) = self.definitions.further;
         if locations > 0 {
             sentences.push(format!(
-                "{locations} locations are no ranks of MPI (threads, devices, metrics): their {events} events are left out."
+                "{} no rank of MPI (threads, devices, metrics): {} left out.",
+                counted(locations, "location is", "locations are"),
+                counted(events, "event is", "events are")
             ));
         }
         sentences.extend(self.notes.sentences());

@@ -44,7 +44,8 @@ impl Fault {
 
 /// The events of a rank.
 pub(super) struct RankEvents {
-    records: Records,
+    /// The records; none if the file is missing from an incomplete archive.
+    records: Option<Records>,
     translation: Translation,
     partial: bool,
     is_ended: bool,
@@ -55,20 +56,24 @@ impl RankEvents {
     /// The events of a rank, of an incomplete file those that there are, if that is `partial`.
     pub(super) fn open(archive: &Arc<Archive>, rank: Rank, partial: bool) -> Result<Self, TraceError> {
         let local = archive.local(rank)?;
-        let records = archive.events(rank)?;
+        let (records, torn) = match archive.events(rank) {
+            Err(error) if partial => (None, Some(error.to_string())),
+            records => (Some(records?), None),
+        };
         let translation = Translation::new(Arc::clone(archive), rank, local);
-        Ok(Self { records, translation, partial, is_ended: false, torn: None })
+        Ok(Self { records, translation, partial, is_ended: false, torn })
     }
 
     /// Translates the next record; false at the end.
     #[inline]
     fn step(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
-        let Some(record) = self.records.next()? else { return Ok(false) };
+        let Some(records) = &mut self.records else { return Ok(false) };
+        let Some(record) = records.next()? else { return Ok(false) };
         let kind = record.kind;
         match self.translation.take(record, events) {
             Ok(()) => Ok(true),
-            Err(Fault::Malformed) => Err(self.records.malformed(kind)),
-            Err(Fault::Contradiction(what)) => Err(self.records.error(what)),
+            Err(Fault::Malformed) => Err(records.malformed(kind)),
+            Err(Fault::Contradiction(what)) => Err(records.error(what)),
         }
     }
 }
@@ -84,7 +89,7 @@ impl EventSource for RankEvents {
                 Ok(true) => {}
                 Err(error) if !self.partial => return Err(error),
                 ended => {
-                    self.torn = ended.err().map(|error| error.to_string());
+                    self.torn = ended.err().map(|error| error.to_string()).or(self.torn.take());
                     self.is_ended = true;
                     self.translation.end(self.torn.is_none(), events);
                     break;
@@ -95,7 +100,7 @@ impl EventSource for RankEvents {
     }
 
     fn path(&self) -> Option<PathBuf> {
-        Some(self.records.path().to_owned())
+        self.records.as_ref().map(|records| records.path().to_owned())
     }
 
     fn torn(&self) -> Option<String> {

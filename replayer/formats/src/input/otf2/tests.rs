@@ -142,8 +142,9 @@ impl Files {
         definitions.record(18, &[C(0), C(0), U8(0), C(2), C(0), C(1000), U8(4), U8(4), C(0)]);
         definitions.record(18, &[C(1), C(0), U8(0), C(2), C(0), C(1), U8(5), U8(4), C(0)]);
         definitions.record(22, &[C(300), C(0), C(1), C(u64::MAX), C(0)]);
-        // A record of a later version.
+        // A record of a later version, and a field that a later version adds.
         definitions.record(200, &[Full(1)]);
+        definitions.record(10, &[C(100), Text(""), C(1)]);
 
         let mut local = Writer::new(order, chunk);
         local.record(5, &[U8(6), C(1), U8(0), C(300)]);
@@ -184,6 +185,23 @@ impl Files {
         }
         folder
     }
+}
+
+/// The definitions of OTF2 1.1, in which groups and regions have types but no paradigms.
+fn old_definitions() -> Vec<u8> {
+    let mut definitions = Writer::new(ByteOrder::Big, 4096);
+    definitions.record(5, &[C(1_000_000_000), C(1000), C(5000)]);
+    for (id, name) in (1..).zip(REGIONS) {
+        definitions.record(10, &[C(id), Text(name)]);
+        definitions.record(15, &[C(id), C(id), C(0), U8(21), C(u64::MAX), C(0), C(0)]);
+    }
+    for rank in 0..2 {
+        definitions.record(14, &[C(rank * 1000), C(0), U8(1), C(0), C(rank)]);
+    }
+    definitions.record(18, &[C(0), C(0), U8(6), C(2), C(0), C(1000)]);
+    definitions.record(18, &[C(1), C(0), U8(4), C(2), C(0), C(1)]);
+    definitions.record(22, &[C(300), C(0), C(1), C(u64::MAX)]);
+    definitions.finish()
 }
 
 /// The events of a rank that are executed, without computation.
@@ -229,6 +247,14 @@ fn byte_orders_and_chunks_make_no_difference() {
 }
 
 #[test]
+fn old_definitions_mean_the_same() {
+    let mut files = Files::new(ByteOrder::Big, 4096);
+    let expected = read(&files.write("new")).unwrap();
+    files.definitions = old_definitions();
+    assert_eq!(read(&files.write("old")), Ok(expected));
+}
+
+#[test]
 fn mistakes_are_named() {
     let refused = |name: &str, change: fn(&mut Files)| {
         let mut files = Files::new(ByteOrder::Little, 4096);
@@ -267,7 +293,9 @@ fn a_cut_file_is_read_as_far_as_it_goes() {
     // In the middle of the first call.
     files.events[0].truncate(75);
     let folder = files.write("partial");
+    fs::remove_file(folder.join("trace/1000.evt")).unwrap();
     let trace = Otf2.open(&[&folder]).unwrap().partial(true);
+    assert_eq!(calls(&trace, 1).unwrap(), [Event::Init]);
     let calls = calls(&trace, 0).unwrap();
     assert!(matches!(calls[..], [Event::Init, Event::Send(..)]), "{calls:?}");
     fs::remove_dir_all(folder).unwrap();

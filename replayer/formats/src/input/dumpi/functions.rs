@@ -49,11 +49,10 @@ known! {
     COMM_ACCEPT = 130, COMM_CONNECT = 131, COMM_DISCONNECT = 132, COMM_GET_PARENT = 133, COMM_JOIN = 134,
     COMM_SPAWN = 135, COMM_SPAWN_MULTIPLE = 136,
     ACCUMULATE = 141, GET = 142, PUT = 143, WIN_COMPLETE = 144, WIN_CREATE = 145, WIN_FENCE = 146, WIN_FREE = 147,
-    WIN_GET_GROUP = 148, WIN_LOCK = 149, WIN_POST = 150, WIN_START = 151, WIN_TEST = 152, WIN_UNLOCK = 153, WIN_WAIT = 154,
+    WIN_LOCK = 149, WIN_POST = 150, WIN_START = 151, WIN_TEST = 152, WIN_UNLOCK = 153, WIN_WAIT = 154,
     ALLTOALLW = 155, EXSCAN = 156, INIT_THREAD = 171, TYPE_DUP = 178,
     TYPE_CREATE_HINDEXED = 218, TYPE_CREATE_HVECTOR = 219, TYPE_CREATE_INDEXED_BLOCK = 220, TYPE_CREATE_RESIZED = 221,
     TYPE_CREATE_STRUCT = 222, TYPE_CREATE_SUBARRAY = 223,
-    FILE_OPEN = 230, FILE_SET_ATOMICITY = 279, FILE_SYNC = 281,
 }
 
 impl Function {
@@ -63,6 +62,11 @@ impl Function {
     pub(super) const ALL: Self = Self(290);
     /// The mark after the last record.
     pub(super) const END: Self = Self(293);
+
+    /// Whether the function is of MPI. The others mark where a function of the program begins and ends.
+    pub(super) fn is_of_mpi(self) -> bool {
+        self.0 < Self::ALL.0
+    }
 
     /// The name of the function; the number where it has none.
     pub(super) fn name(self) -> String {

@@ -5,7 +5,7 @@ use titr_common::event::{CollectiveKind, SendMode};
 use super::line::{Arguments, Comm, Line};
 
 /// The call of a line, as far as titr has an event for it.
-pub(super) enum Call<'l> {
+pub(super) enum Call {
     Init,
     Finalize,
     Send(SendMode, Sent),
@@ -19,7 +19,7 @@ pub(super) enum Call<'l> {
     Complete(Complete, u64, u64),
     Start(u64, u64),
     RequestFree(u64),
-    Collective(Collective<'l>),
+    Collective(Collective),
     MakeComm(MakeComm),
     /// A call that communicates and has no event.
     Untranslated,
@@ -63,14 +63,12 @@ pub(super) enum Complete {
 }
 
 /// A collective.
-pub(super) struct Collective<'l> {
+pub(super) struct Collective {
     pub kind: CollectiveKind,
     pub send: Block,
     pub recv: Block,
     pub root: Option<i64>,
     pub comm: Comm,
-    /// The number of the operation.
-    pub operation: Option<&'l [u8]>,
 }
 
 /// The data of a buffer.
@@ -97,9 +95,9 @@ pub(super) enum MakeComm {
     Between,
 }
 
-impl<'l> Call<'l> {
+impl Call {
     /// The call of a line; `None` if arguments are missing or wrong.
-    pub(super) fn of(line: &Line<'l>) -> Option<Self> {
+    pub(super) fn of(line: &Line<'_>) -> Option<Self> {
         let mut a = line.arguments;
         let a = &mut a;
         Some(match line.function {
@@ -238,14 +236,14 @@ fn number(a: &mut Arguments<'_>) -> Option<u64> {
     u64::try_from(a.integer()?).ok()
 }
 
-fn several<'l>(complete: Complete, a: &mut Arguments<'l>) -> Option<Call<'l>> {
+fn several(complete: Complete, a: &mut Arguments<'_>) -> Option<Call> {
     let number = number(a)?;
     Some(Call::Complete(complete, a.address()?, number))
 }
 
-fn collective<'l>(function: &[u8], a: &mut Arguments<'l>) -> Option<Collective<'l>> {
+fn collective(function: &[u8], a: &mut Arguments<'_>) -> Option<Collective> {
     use CollectiveKind as Kind;
-    let (mut send, mut recv, mut root, mut operation) = (Block::None, Block::None, None, None);
+    let (mut send, mut recv, mut root) = (Block::None, Block::None, None);
     let kind = match function {
         b"Barrier" => Kind::Barrier,
         b"Bcast" => {
@@ -255,7 +253,8 @@ fn collective<'l>(function: &[u8], a: &mut Arguments<'l>) -> Option<Collective<'
         }
         b"Reduce" | b"Allreduce" | b"Scan" | b"Exscan" => {
             let _send = a.text()?;
-            (send, operation) = (equal(a)?, Some(a.text()?));
+            send = equal(a)?;
+            let _operation = a.text()?;
             match function {
                 b"Reduce" => {
                     root = Some(a.integer()?);
@@ -270,7 +269,8 @@ fn collective<'l>(function: &[u8], a: &mut Arguments<'l>) -> Option<Collective<'
             let (_send, _recv) = (a.text()?, a.text()?);
             let has_list = a.number_left() > 4;
             let counts = counts(a, has_list)?;
-            (recv, operation) = (Block::Each(counts, a.datatype()?), Some(a.text()?));
+            recv = Block::Each(counts, a.datatype()?);
+            let _operation = a.text()?;
             Kind::ReduceScatter
         }
         b"Gather" | b"Scatter" => {
@@ -309,7 +309,7 @@ fn collective<'l>(function: &[u8], a: &mut Arguments<'l>) -> Option<Collective<'
             if function == b"Alltoallv" { Kind::Alltoallv } else { Kind::Alltoallw }
         }
     };
-    Some(Collective { kind, send, recv, root, comm: a.comm()?, operation })
+    Some(Collective { kind, send, recv, root, comm: a.comm()? })
 }
 
 /// A buffer, a count and a datatype.

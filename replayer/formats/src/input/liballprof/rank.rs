@@ -122,7 +122,10 @@ impl RankSource {
                         self.is_finalized = matches!(call, Call::Finalize);
                         let location = Location { line: Some(self.number), ..Location::default() };
                         let mut sink = Sink { events, location, line, is_timed: false };
-                        self.translation.call(call, &mut sink)
+                        let outcome = self.translation.call(call, &mut sink);
+                        // The time in a call without an event is no computation.
+                        self.translation.time(&mut sink);
+                        outcome
                     }
                 }
                 None => Err("a call whose arguments are not those of its function".to_owned()),
@@ -153,7 +156,7 @@ impl EventSource for RankSource {
 type Outcome<T = ()> = Result<T, String>;
 
 impl Translation {
-    fn call(&mut self, call: Call<'_>, sink: &mut Sink<'_, '_>) -> Outcome {
+    fn call(&mut self, call: Call, sink: &mut Sink<'_, '_>) -> Outcome {
         match call {
             Call::Init => self.push(sink, Event::Init),
             Call::Finalize => {
@@ -389,7 +392,7 @@ impl Translation {
         }
     }
 
-    fn collective(&mut self, call: &calls::Collective<'_>, sink: &mut Sink<'_, '_>) -> Outcome {
+    fn collective(&mut self, call: &calls::Collective, sink: &mut Sink<'_, '_>) -> Outcome {
         let Some((comm, members)) = self.comm(call.comm) else { return Ok(()) };
         let root = match call.root {
             Some(root) => Some(peer(&members, root)?),

@@ -227,9 +227,7 @@ impl Translation {
     }
 
     fn leave(&mut self, thread: ThreadId, end: u64) {
-        if let Some(call) = self.begun.get_mut(thread.0 as usize).and_then(Option::take)
-            && !matches!(call.action, Action::Nothing)
-        {
+        if let Some(call) = self.begun.get_mut(thread.0 as usize).and_then(Option::take) {
             self.waiting.push_back(Ended { call, end, thread });
         }
     }
@@ -386,6 +384,8 @@ impl Translation {
             Action::Collective(collective) => self.push(sink, Event::Collective(*collective, Completion::Blocking)),
             Action::Nothing => {}
         }
+        // The time in a call without an event is no computation.
+        self.time(sink);
     }
 
     /// Introduces the communicators that the trace defines.
@@ -487,6 +487,12 @@ impl Translation {
 
     /// Appends the time of a call and its event.
     fn push(&mut self, sink: &mut Sink<'_>, event: Event) {
+        self.time(sink);
+        sink.events.push(event, sink.location);
+    }
+
+    /// Appends the time of a call; its event has to follow.
+    fn time(&mut self, sink: &mut Sink<'_>) {
         if !std::mem::replace(&mut sink.is_timed, true) {
             let unit = self.survey.header.unit;
             let time = |time: u64| Nanoseconds(time.saturating_sub(self.origin).saturating_mul(unit));
@@ -496,7 +502,6 @@ impl Translation {
                 times.call(sink.events, sink.location, span, counted);
             }
         }
-        sink.events.push(event, sink.location);
     }
 }
 

@@ -153,8 +153,15 @@ impl RankSource {
             self.stage = Stage::Finalized;
         }
         let location = Location { thread: self.translation.thread(record.thread), line };
-        match self.translation.record(&record, &mut Sink { events, location, span: record.span }) {
-            Ok(()) | Err(NoEvent::Needless) => Ok(true),
+        let mut sink = Sink { events, location, span: record.span };
+        match self.translation.record(&record, &mut sink) {
+            Ok(()) | Err(NoEvent::Needless) => {
+                // The time in a call without an event is no computation.
+                if function.is_of_mpi() {
+                    self.translation.time(&mut sink);
+                }
+                Ok(true)
+            }
             Err(NoEvent::Wrong(what)) => Err(self.records.error(format!("{}: {what}", function.name()))),
         }
     }

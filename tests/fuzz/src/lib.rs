@@ -2,6 +2,7 @@
 //! inputs that fuzzing found. For any bytes, a reader terminates, with a result or with an error that can be displayed,
 //! and its results survive a round trip.
 
+mod foreign;
 mod hypotheses;
 mod lines;
 mod manifest;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
+pub use foreign::{dumpi, foreign_text, liballprof};
 pub use hypotheses::hypotheses;
 pub use lines::lines;
 pub use manifest::manifest;
@@ -27,7 +29,7 @@ pub use trace::{archive, stream};
 pub type Reader = fn(&[u8]);
 
 /// The readers, each by the name of its fuzz target and of the folder with its seeds.
-pub const ALL: [(&str, Reader); 11] = [
+pub const ALL: [(&str, Reader); 14] = [
     ("lines", lines),
     ("stream", stream),
     ("manifest", manifest),
@@ -39,6 +41,9 @@ pub const ALL: [(&str, Reader); 11] = [
     ("trigger_rules", trigger_rules),
     ("netrace", netrace),
     ("otf2", otf2),
+    ("dumpi", dumpi),
+    ("liballprof", liballprof),
+    ("foreign_text", foreign_text),
 ];
 
 /// Whether there might be a list of millions, `0-4000000`, which rightly takes its time: how long it may be is tested where

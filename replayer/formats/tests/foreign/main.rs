@@ -13,4 +13,5 @@ mod first_ti;
 mod liballprof;
 mod otf2;
 mod paraver;
+mod speed;
 mod tally;

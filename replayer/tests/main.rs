@@ -11,6 +11,7 @@ mod convert;
 mod extended;
 mod gather;
 mod generate;
+mod graphs;
 mod interval;
 mod jobs;
 mod limits;

@@ -3,7 +3,8 @@
 //! A trace of a graph (GOAL, Chakra) says which operations of a rank depend on each other, and leaves the rest free. A
 //! [`Task`] precedes an event of such a rank. The event begins as soon as the tasks that it depends on have ended or
 //! begun, independent of its place among the rank's events. An event without a task, such as the last one,
-//! `MPI_Finalize`, comes after all events before it and before all events after it.
+//! `MPI_Finalize`, comes after all events before it and before all events after it. A task that another task follows at
+//! once has no event, and takes no time.
 
 /// The place of the next event in the graph of its rank.
 ///

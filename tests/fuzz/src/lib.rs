@@ -3,6 +3,7 @@
 //! and its results survive a round trip.
 
 mod foreign;
+mod graphs;
 mod hypotheses;
 mod lines;
 mod manifest;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 pub use foreign::{dumpi, foreign_text, liballprof};
+pub use graphs::{chakra, goal};
 pub use hypotheses::hypotheses;
 pub use lines::lines;
 pub use manifest::manifest;
@@ -29,7 +31,7 @@ pub use trace::{archive, stream};
 pub type Reader = fn(&[u8]);
 
 /// The readers, each by the name of its fuzz target and of the folder with its seeds.
-pub const ALL: [(&str, Reader); 14] = [
+pub const ALL: [(&str, Reader); 16] = [
     ("lines", lines),
     ("stream", stream),
     ("manifest", manifest),
@@ -44,6 +46,8 @@ pub const ALL: [(&str, Reader); 14] = [
     ("dumpi", dumpi),
     ("liballprof", liballprof),
     ("foreign_text", foreign_text),
+    ("goal", goal),
+    ("chakra", chakra),
 ];
 
 /// Whether there might be a list of millions, `0-4000000`, which rightly takes its time: how long it may be is tested where

@@ -2,6 +2,7 @@
 //!
 //! To add a format, implement [`TraceFormat`] in a file of this folder and name it in [`FOREIGN`].
 
+mod chakra;
 mod dumpi;
 mod first_ti;
 mod goal;
@@ -27,6 +28,7 @@ static FOREIGN: &[&dyn TraceFormat] = &[
     &paraver::Paraver,
     &goal::GoalText,
     &goal::GoalBinary,
+    &chakra::Chakra,
     &no_trace::NoTrace,
 ];
 

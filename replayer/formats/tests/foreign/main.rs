@@ -6,10 +6,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+mod chakra;
 mod collection;
 mod counts;
 mod dumpi;
 mod first_ti;
+mod goal;
+mod graphs;
 mod liballprof;
 mod otf2;
 mod paraver;

@@ -328,7 +328,8 @@ impl Bytes {
             let found = page.get((place % PAGE as u64) as usize..).unwrap_or_default();
             let length = found.len().min(N - done);
             if length == 0 {
-                let what = format!("{N} bytes are expected; the file ends after {} bytes", self.length);
+                let expected = counted(N as u64, "byte is", "bytes are");
+                let what = format!("{expected} expected; the file ends after {} bytes", self.length);
                 return Err(self.error(at, what));
             }
             array[done..done + length].copy_from_slice(&found[..length]);

@@ -45,7 +45,7 @@ impl Program {
                 self.no_operation();
                 self.task = Some(task);
             }
-            Event::Init => self.no_operation(),
+            Event::Init | Event::CommCreate(..) => self.no_operation(),
             Event::Finalize | Event::Mark(_) | Event::Annotation(_) | Event::Matched(..) => {}
             Event::Compute(work) => {
                 self.instructions += 1;
@@ -64,12 +64,12 @@ impl Program {
             }
             Event::Wait(_, Completed::One(key, None)) => {
                 let operation = self.open.get_mut(&key).and_then(VecDeque::pop_front);
-                self.next.extend(operation.map(Requirement::Ended));
+                operation.into_iter().for_each(|operation| self.wait(operation));
             }
             Event::Wait(_, Completed::Outstanding(_)) => {
                 let mut all: Vec<u32> = self.open.drain().flat_map(|(_, operations)| operations).collect();
                 all.sort_unstable();
-                self.next.extend(all.into_iter().map(Requirement::Ended));
+                all.into_iter().for_each(|operation| self.wait(operation));
             }
             other => {
                 let what = format!("rank {}: a graph with '{}' cannot be written as GOAL", rank.0, other.word());
@@ -102,6 +102,14 @@ impl Program {
         self.next.clear();
         self.next.push(Requirement::Begun(number));
         self.open.entry(key).or_default().push_back(number);
+    }
+
+    /// The next call requires the end of an operation.
+    fn wait(&mut self, operation: u32) {
+        match self.next.iter_mut().find(|next| **next == Requirement::Begun(operation)) {
+            Some(begun) => *begun = Requirement::Ended(operation),
+            None => self.next.push(Requirement::Ended(operation)),
+        }
     }
 
     /// The operation of a task.

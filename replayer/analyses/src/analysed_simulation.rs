@@ -7,6 +7,7 @@ use titr_simulation::{Simulation, SimulationError, SimulationResult};
 
 use crate::analysis::{AnalysisKind, AnyAnalysis};
 use crate::findings::Findings;
+use crate::ideal_network::ideal_network;
 use crate::{critical_path, matrix, sensitivities, wait_states};
 
 /// All analyses.
@@ -21,6 +22,7 @@ pub struct AnalysedSimulation<'a> {
     simulation: Simulation<'a>,
     names: Vec<&'a str>,
     sensitivity_jobs: Option<Jobs>,
+    splits_communication: bool,
 }
 
 /// An error of an analysed simulation.
@@ -37,7 +39,7 @@ pub enum AnalysisError {
 impl<'a> AnalysedSimulation<'a> {
     /// A simulation without analyses.
     pub fn new(simulation: Simulation<'a>) -> Self {
-        Self { simulation, names: Vec::new(), sensitivity_jobs: None }
+        Self { simulation, names: Vec::new(), sensitivity_jobs: None, splits_communication: false }
     }
 
     /// Adds the findings of the analysis that [`ANALYSES`] has under this name, of the first run.
@@ -52,17 +54,27 @@ impl<'a> AnalysedSimulation<'a> {
         Self { sensitivity_jobs: Some(jobs), ..self }
     }
 
+    /// Splits the communication efficiency into serialisation and transfer by one more replay, on an ideal network.
+    pub fn split_communication(self, splits: bool) -> Self {
+        Self { splits_communication: splits, ..self }
+    }
+
     /// Replays.
     ///
     /// # Errors
     /// As [`Simulation::run`], and for an analysis that does not exist.
     pub fn run(self) -> Result<AnalysedResult, AnalysisError> {
-        let Self { simulation, names, sensitivity_jobs } = self;
+        let Self { simulation, names, sensitivity_jobs, splits_communication } = self;
         let ranks = simulation.trace().ranks();
         let mut analyses = names.into_iter().map(|name| analysis(name, ranks)).collect::<Result<Vec<_>, _>>()?;
         let platform = simulation.platform();
         let observers = analyses.iter_mut().map(|analysis| &mut **analysis as &mut dyn Observer).collect();
-        let (result, replay) = simulation.run_observed(observers)?;
+        let (mut result, replay) = simulation.run_observed(observers)?;
+        // The time of ranks that wait for ever is no prediction.
+        let is_prediction = result.waiting_ranks == 0;
+        if let Some(found) = result.efficiencies.as_mut().filter(|_| splits_communication && is_prediction) {
+            found.split_communication(result.simulated_time, replay.time_on(&ideal_network(platform))?.seconds());
+        }
         if analyses.is_empty() {
             return Ok(result.analysed(None));
         }

@@ -11,7 +11,7 @@ use crate::analysis::{Analysis, AnalysisKind};
 use crate::causes::{Segment, SegmentSums, Tips};
 use crate::findings::{
     ByKind, CallSiteShare, CriticalPath, Findings, Parameter, RankShare, RegionShare, SegmentKind, SegmentShare,
-    Sensitivity,
+    Sensitivity, Visit,
 };
 
 /// The critical path, under this name.
@@ -52,7 +52,7 @@ impl Analysis for Tips<()> {
     type Findings = CriticalPath;
 
     fn findings(&self) -> CriticalPath {
-        let (end, path) = self.longest();
+        let (end, path, visits) = self.longest();
         let places = &self.places;
         let seconds = |sums: &KindSums| Time(sums.iter().sum()).seconds();
         let mut segments = path.sorted();
@@ -65,6 +65,7 @@ impl Analysis for Tips<()> {
             length: end.seconds(),
             messages: path.messages,
             by_kind: sums.into(),
+            visits: visits.iter().map(|(rank, at)| Visit { rank: rank.0, begin: Time(at).seconds() }).collect(),
             sensitivities: Parameter::ALL.map(sensitivity).into(),
             ranks: by(&path, |segment| segment.rank)
                 .into_iter()

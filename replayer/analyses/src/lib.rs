@@ -30,6 +30,7 @@ mod causes;
 mod critical_path;
 pub mod diff;
 mod findings;
+mod ideal_network;
 pub mod interval;
 mod link_history;
 mod machine_changes;
@@ -44,7 +45,8 @@ pub use analysed_simulation::{ANALYSES, AnalysedResult, AnalysedSimulation, Anal
 pub use analysis::{Analysis, AnalysisKind, AnyAnalysis};
 pub use findings::{
     ByKind, CallSiteShare, CriticalPath, Findings, Pair, Parameter, Pattern, PatternTime, PlaceWaiting, ProgramPlace,
-    RankShare, RankWaiting, RegionShare, SegmentKind, SegmentShare, Sensitivity, WaitCause, WaitFindings, WaitTime,
+    RankShare, RankWaiting, RegionShare, SegmentKind, SegmentShare, Sensitivity, Visit, WaitCause, WaitFindings,
+    WaitTime,
 };
 pub use link_history::LinkHistory;
 pub use machine_changes::apply_machine_changes;

@@ -57,6 +57,15 @@ fn who_does_not_wait_is_alone_on_the_path() {
     assert_eq!(path(3, program, &mpi()), (16.0, parts(&[(2, "compute", 16.0)])));
 }
 
+/// A message is a part of the visit of its sender.
+#[test]
+fn the_path_visits_ranks_in_order_of_time() {
+    let program = "0 compute 10000\n0 send 1 0 0\n0 recv 1 0 0\n1 recv 0 0 0\n1 compute 1000\n1 send 0 0 0";
+    let (_, found) = critical_path(Workload::new(threads(2, &format!("{program}\n0 compute 500"))), &mpi());
+    let visits: Vec<_> = found.visits.iter().map(|visit| (visit.rank, micros(visit.begin))).collect();
+    assert_eq!(visits, [(0, 0.0), (1, 12.0), (0, 15.0)]);
+}
+
 #[test]
 fn the_last_to_enter_a_barrier_is_on_the_path() {
     let found = path(2, "0 compute 3000\n0 barrier\n1 barrier", &mpi());

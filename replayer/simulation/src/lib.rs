@@ -24,6 +24,7 @@
 
 mod deadlock_causes;
 mod dry_run;
+mod efficiencies;
 mod normalisation;
 pub mod observe;
 pub mod parallel;
@@ -41,6 +42,7 @@ mod uncertainty;
 mod warnings;
 
 pub use dry_run::{DryRun, dry_run, relies_on_buffers};
+pub use efficiencies::Efficiencies;
 pub use normalisation::Comparison;
 pub use ranks::Causality;
 pub use replay::Follower;

@@ -13,6 +13,7 @@ use titr_network::statistics::Estimate;
 use titr_network::topology::{Link, LinkId, Topology, capacity};
 use titr_platform::Platform;
 
+pub use crate::efficiencies::Efficiencies;
 pub use crate::observe::Shares;
 use crate::recording::Recording;
 pub use titr_network::statistics::Percentiles;
@@ -55,9 +56,12 @@ pub struct SimulationResult<F = ()> {
     pub bytes: Bytes,
     /// The time of each rank by activity.
     pub per_rank: Vec<Shares>,
+    /// The parallel efficiency and its factors; `None` if no rank computes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub efficiencies: Option<Efficiencies>,
     /// The network that the trace was replayed on.
     pub network: NetworkName,
-    /// The busiest links.
+    /// The busiest links of the network, followed by links inside hosts if there are few others.
     pub links: Vec<LinkUse>,
     /// All links that carried anything, busiest first; links within hosts after those of the network.
     #[serde(skip)]
@@ -101,6 +105,7 @@ impl SimulationResult {
             messages: self.messages,
             bytes: self.bytes,
             per_rank: self.per_rank,
+            efficiencies: self.efficiencies,
             network: self.network,
             links: self.links,
             all_links: self.all_links,
@@ -227,7 +232,8 @@ pub struct LinkUse {
 }
 
 impl LinkUse {
-    /// The links that carried any message, the busiest first. `time` is the simulated time.
+    /// The links that carried any message: the busiest of the network first, then the busiest inside hosts. `time` is the
+    /// simulated time.
     pub(crate) fn by_use(platform: &Platform, loads: &[LinkLoad], time: Seconds) -> Vec<Self> {
         let topology = &*platform.topology;
         let links = (0..).map(LinkId).zip(topology.links()).zip(loads);
@@ -245,11 +251,17 @@ impl LinkUse {
                 utilization: if time.0 > 0.0 { load.bytes.0 as f64 / could_carry(id, link) } else { 0.0 },
             })
             .collect();
+        Self::sort(&mut links);
+        links
+    }
+
+    /// Sorts links by their use: the busiest of the network first, then the busiest inside hosts.
+    pub fn sort(links: &mut [Self]) {
         // Stable: links that are as busy stay in the topology's order.
-        links.sort_by(|a, b| b.utilization.total_cmp(&a.utilization));
-        // The memory of hosts is no part of the network that a user looks at.
-        let (network, memory): (Vec<_>, Vec<_>) = links.into_iter().partition(|link| !link.is_loopback);
-        [network, memory].concat()
+        links.sort_by(|one, other| {
+            let busier = other.utilization.total_cmp(&one.utilization);
+            one.is_loopback.cmp(&other.is_loopback).then(busier)
+        });
     }
 
     /// The busiest of `all`, which is sorted by use.

@@ -21,7 +21,7 @@ use crate::ranks::{Causality, Deadlock, Recorded, ReplayError};
 use crate::recorded_speed::RecordedSpeeds;
 use crate::recording::Recording;
 use crate::replay::{Follower, Outcome};
-use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
+use crate::result::{Efficiencies, LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
 use crate::uncertainty::uncertainty;
 use crate::warnings;
 pub use run::PreparedReplay;
@@ -253,6 +253,7 @@ impl<'a> Simulation<'a> {
             events,
             messages,
             bytes,
+            efficiencies: Efficiencies::of(&per_rank, simulated_time),
             per_rank,
             network,
             links: LinkUse::busiest(&all_links),

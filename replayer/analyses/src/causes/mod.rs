@@ -17,6 +17,7 @@ mod places;
 mod segment;
 mod tips;
 mod tree;
+mod visits;
 
 pub(crate) use segment::{PlaceId, Segment, SegmentSums};
 pub(crate) use tips::{Tips, Wait, WaitListener};

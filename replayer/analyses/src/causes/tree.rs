@@ -7,6 +7,7 @@
 use slab::Slab;
 
 use super::segment::{Segment, SegmentSums};
+use super::visits::Visits;
 
 /// The end of a chain. It has to be given back to its tree by [`Causes::release`].
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub(crate) struct Causes {
     nodes: Slab<CauseNode>,
     /// The number of the last search for a common ancestor.
     search: u64,
+    /// Whether chains keep their visits of ranks.
+    keeps_visits: bool,
 }
 
 #[derive(Debug, Default)]
@@ -36,11 +39,18 @@ struct CauseNode {
     /// The sum of all segments of the chain that ends here, in picoseconds.
     at: u64,
     spent: SegmentSums,
+    /// The visits of ranks from the parent's end to this one.
+    visits: Visits,
     /// The last search that has found the node to be an ancestor.
     found: u64,
 }
 
 impl Causes {
+    /// No chains, which will keep their visits of ranks.
+    pub(crate) fn with_visits() -> Self {
+        Self { keeps_visits: true, ..Self::default() }
+    }
+
     /// A chain without any segment.
     pub(crate) fn root(&mut self) -> Tip {
         Tip(self.insert(CauseNode { tips: 1, ..CauseNode::default() }))
@@ -55,7 +65,11 @@ impl Causes {
     /// Makes the chain of a tip longer.
     pub(crate) fn extend(&mut self, tip: &mut Tip, segment: Segment, picoseconds: u64) {
         if picoseconds > 0 {
+            let keeps_visits = self.keeps_visits;
             let node = self.own(tip);
+            if keeps_visits {
+                node.visits.push(segment.rank, node.at);
+            }
             node.at += picoseconds;
             node.spent.add(segment, picoseconds);
         }
@@ -80,6 +94,14 @@ impl Causes {
     /// The segments of a whole chain.
     pub(crate) fn path(&self, tip: &Tip) -> SegmentSums {
         self.sum(Some(tip.0), None)
+    }
+
+    /// The visits of ranks of a whole chain.
+    pub(crate) fn visits(&self, tip: &Tip) -> Visits {
+        let chain = std::iter::successors(Some(tip.0), |id| self.node(*id).parent);
+        let mut visits = Visits::default();
+        chain.collect::<Vec<_>>().into_iter().rev().for_each(|id| visits.append(&self.node(id).visits));
+        visits
     }
 
     /// The segments of two chains beyond the last that they have in common.
@@ -150,8 +172,11 @@ impl Causes {
             }
             Some(child) if self.node(child).next.is_none() => {
                 self.replace(id, Some(child));
-                let merged = self.nodes.remove(id.0 as usize);
-                self.node_mut(child).spent.merge(merged.spent);
+                let CauseNode { spent, mut visits, .. } = self.nodes.remove(id.0 as usize);
+                let child = self.node_mut(child);
+                child.spent.merge(spent);
+                visits.append(&child.visits);
+                child.visits = visits;
             }
             Some(_) => {}
         }

@@ -18,6 +18,9 @@ pub struct CriticalPath {
     pub messages: u64,
     /// The length by kind of time.
     pub by_kind: ByKind,
+    /// The ranks that the path visits, in order of time. Of a path with more than a thousand visits, short ones are left out.
+    #[serde(default)]
+    pub visits: Vec<Visit>,
     /// The sensitivities of the predicted time to parameters of the machine.
     pub sensitivities: Vec<Sensitivity>,
     /// The ranks that have time on the path, in the order of their numbers.
@@ -29,6 +32,15 @@ pub struct CriticalPath {
     pub call_sites: Vec<CallSiteShare>,
     /// All parts of the path, the longest first.
     pub segments: Vec<SegmentShare>,
+}
+
+/// A part of the path on one rank, and the message that leads from there to the next rank.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Visit {
+    /// The rank.
+    pub rank: u32,
+    /// The time at which the path reaches the rank.
+    pub begin: Seconds,
 }
 
 /// Time by kind, in seconds.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::interval::IntervalTime;
 
 pub use critical_path::{
-    ByKind, CallSiteShare, CriticalPath, Parameter, RankShare, RegionShare, SegmentShare, Sensitivity,
+    ByKind, CallSiteShare, CriticalPath, Parameter, RankShare, RegionShare, SegmentShare, Sensitivity, Visit,
 };
 pub use matrix::Pair;
 pub use place::ProgramPlace;

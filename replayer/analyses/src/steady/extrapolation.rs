@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use titr_common::units::{Bytes, Seconds};
 use titr_simulation::SimulationResult;
-use titr_simulation::result::{LinkUse, Shares};
+use titr_simulation::result::{Efficiencies, LinkUse, Shares};
 
 use super::shortened::Work;
 
@@ -29,6 +29,7 @@ impl Replays {
             bytes,
             links: LinkUse::busiest(&links),
             all_links: links,
+            efficiencies: Efficiencies::of(&ranks, time),
             per_rank: ranks,
             ..self.longer
         }
@@ -62,7 +63,7 @@ impl Replays {
                 LinkUse { bytes, messages, utilization, ..link.clone() }
             })
             .collect();
-        links.sort_by(|a, b| b.utilization.total_cmp(&a.utilization));
+        LinkUse::sort(&mut links);
         links
     }
 

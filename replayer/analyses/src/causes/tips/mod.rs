@@ -20,6 +20,7 @@ use titr_network::{TransferId, Unloaded};
 use super::places::Places;
 use super::segment::{PlaceId, Segment, SegmentSums};
 use super::tree::{Causes, Tip};
+use super::visits::Visits;
 use crate::findings::SegmentKind;
 use titr_simulation::observe::{Observer, OperationId};
 use titr_simulation::observe::{Waiter, Work};
@@ -108,7 +109,7 @@ enum Turn {
 impl<L: WaitListener> Tips<L> {
     /// The chains of a world of `ranks` ranks, which have no segment yet.
     pub(crate) fn new(ranks: u32, listener: L) -> Self {
-        let mut tree = Causes::default();
+        let mut tree = if L::LISTENS { Causes::default() } else { Causes::with_visits() };
         let main = |rank| {
             let (rank, place) = (Rank(rank), PlaceId::default());
             Some(WaiterTip { tip: tree.root(), rank, place, pending: [0; 2], at: 0 })
@@ -119,15 +120,19 @@ impl<L: WaitListener> Tips<L> {
         Self { tree, places, waiters, messages, sent: Vec::new(), turn: Turn::Nobody, completed, listener }
     }
 
-    /// The chain of the thread that is the last to end, and when that is.
-    pub(crate) fn longest(&self) -> (Time, SegmentSums) {
+    /// The chain of the thread that is the last to end, when that is, and the chain's visits of ranks.
+    pub(crate) fn longest(&self) -> (Time, SegmentSums, Visits) {
         // The first of several causes counts.
         let Some(last) = self.waiters[0].iter().rev().flatten().max_by_key(|thread| thread.at) else {
             return Default::default();
         };
         let mut path = self.tree.path(&last.tip);
         last.spent().into_iter().filter(|(_, sum)| *sum > 0).for_each(|(segment, sum)| path.add(segment, sum));
-        (Time(last.at), path)
+        let mut visits = self.tree.visits(&last.tip);
+        if last.pending.iter().any(|sum| *sum > 0) {
+            visits.push(last.rank, self.tree.at(&last.tip));
+        }
+        (Time(last.at), path, visits)
     }
 
     /// Makes room for a waiter; an old one of this name is gone.

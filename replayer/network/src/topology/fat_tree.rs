@@ -192,6 +192,8 @@ impl FatTree {
 }
 
 impl Topology for FatTree {
+    /// `fat-tree, 2 levels, 8×8, 1:2`: the children of a switch of each level, from the lowest on, and the bandwidth to the
+    /// highest level as a part of the bandwidth of the hosts.
     fn name(&self) -> String {
         let down: Vec<_> = self.stages.iter().map(|laid| laid.stage.down.to_string()).collect();
         let levels = counted(self.stages.len(), "level", "levels");

@@ -40,6 +40,19 @@ fn open(page: &std::path::Path) -> Option<Browser> {
     browser
 }
 
+/// Charts that every page of a program with messages has.
+const CHARTS: [&str; 9] = [
+    "parts-chart",
+    "efficiency-chart",
+    "strip-chart",
+    "timeline-chart",
+    "ranks-chart",
+    "matrix-chart",
+    "sizes-chart",
+    "links-chart",
+    "loads-chart",
+];
+
 /// How many colours each chart has, by its name.
 const COLOURS: &str = "Object.fromEntries([...document.querySelectorAll('canvas')].map((canvas) => {
     const probe = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
@@ -54,14 +67,17 @@ fn every_chart_is_drawn_and_nothing_is_complained_about() {
     let page = page(&folder, TORUS, "../examples/torus.toml", &["--set", "hosts.cores=1"]);
     let Some(mut browser) = open(&page) else { return };
     let colours = browser.evaluate(COLOURS);
-    for chart in ["ranks-chart", "gantt-chart", "matrix-chart", "links-chart", "loads-chart"] {
+    for chart in CHARTS {
         // Ranks that are all alike have one colour, and the paper.
         assert!(colours[chart].as_u64().unwrap() >= 2, "{chart}: {colours}");
     }
     let result: Value =
         serde_json::from_str(&std::fs::read_to_string(folder.path().join("result.json")).unwrap()).unwrap();
     let time = result["simulated_time"].as_f64().unwrap();
-    assert_eq!(browser.evaluate("document.querySelector('.answer').textContent"), format!("{time:.9} s"));
+    let answer = browser.evaluate("document.querySelector('.answer').textContent");
+    assert_eq!(answer, format!("{:.0}\u{a0}µs", 1e6 * time));
+    let title = browser.evaluate("document.title").as_str().unwrap().to_owned();
+    assert!(title.starts_with("t: ") && title.ends_with(" on 64\u{a0}ranks, torus 4×4×4 – titr"), "{title}");
     let resources = browser.evaluate("performance.getEntriesByType('resource').length");
     assert_eq!(resources, 0, "everything is in the file");
     assert_eq!(browser.complaints, [""; 0]);
@@ -73,11 +89,11 @@ fn the_timeline_can_be_zoomed_with_keys_buttons_and_the_wheel() {
     let page = page(&folder, TORUS, "../examples/torus.toml", &["--set", "hosts.cores=1"]);
     let Some(mut browser) = open(&page) else { return };
     let span = |browser: &mut Browser| {
-        let view = browser.evaluate("({...document.getElementById('gantt-chart').dataset})");
+        let view = browser.evaluate("({...document.getElementById('timeline-chart').dataset})");
         let edge = |name: &str| view[name].as_str().unwrap().parse::<f64>().unwrap();
         (edge("from"), edge("to"), edge("top"), edge("bottom"))
     };
-    browser.evaluate("document.getElementById('gantt-chart').focus()");
+    browser.evaluate("document.getElementById('timeline-chart').focus()");
     let whole = span(&mut browser);
     assert_eq!((whole.2, whole.3), (0.0, 64.0));
     browser.press("+");
@@ -93,15 +109,17 @@ fn the_timeline_can_be_zoomed_with_keys_buttons_and_the_wheel() {
     browser.evaluate("document.querySelector('button[title=\"Zoom in\"]').click()");
     assert!(span(&mut browser).1 < whole.1);
     browser.press("0");
-    browser.evaluate("document.getElementById('gantt-chart').scrollIntoView()");
+    browser.evaluate("document.getElementById('timeline-chart').scrollIntoView()");
     let place =
-        browser.evaluate("(({x, y}) => ({x, y}))(document.getElementById('gantt-chart').getBoundingClientRect())");
+        browser.evaluate("(({x, y}) => ({x, y}))(document.getElementById('timeline-chart').getBoundingClientRect())");
     let at = |name: &str, by: f64| place[name].as_f64().unwrap() + by;
     let wheel = json!({"type": "mouseWheel", "x": at("x", 300.0), "y": at("y", 90.0), "deltaX": 0, "deltaY": -400});
     browser.call("Input.dispatchMouseEvent", wheel);
-    browser.wait_for(&format!("Number(document.getElementById('gantt-chart').dataset.to) < {}", whole.1));
-    let drawn = browser.evaluate("Number(document.getElementById('gantt-chart').dataset.arrows)");
+    browser.wait_for(&format!("Number(document.getElementById('timeline-chart').dataset.to) < {}", whole.1));
+    let drawn = browser.evaluate("Number(document.getElementById('timeline-chart').dataset.arrows)");
     assert!(drawn.as_u64().unwrap() > 0, "messages are drawn");
+    browser.press("0");
+    browser.wait_for("location.hash.startsWith('#timeline=0,')");
     assert_eq!(browser.complaints, [""; 0]);
 }
 
@@ -111,22 +129,22 @@ fn the_keyboard_reaches_every_chart_and_every_rank() {
     let page = page(&folder, TORUS, "../examples/torus.toml", &["--set", "hosts.cores=1"]);
     let Some(mut browser) = open(&page) else { return };
     let mut reached = Vec::new();
-    for _ in 0..60 {
+    for _ in 0..90 {
         browser.press("Tab");
         reached.push(browser.evaluate("document.activeElement.id").as_str().unwrap().to_owned());
     }
-    for chart in ["ranks-chart", "gantt-chart", "matrix-chart", "links-chart", "loads-chart"] {
+    for chart in CHARTS {
         assert!(reached.iter().any(|id| id == chart), "{chart}: {reached:?}");
     }
     browser.evaluate("document.getElementById('ranks-chart').focus()");
     browser.press("ArrowRight");
     browser.press("ArrowRight");
     let told = browser.evaluate("document.querySelector('#ranks output').textContent");
-    assert!(told.as_str().unwrap().starts_with("rank 2: compute "), "{told}");
+    assert!(told.as_str().unwrap().starts_with("rank 2 on node-2 (2, 0, 0): compute "), "{told}");
     browser.evaluate("document.getElementById('matrix-chart').focus()");
     browser.press("ArrowDown");
-    let told = browser.evaluate("document.querySelector('#matrix output').textContent");
-    assert_eq!(told, "from rank 1 to rank 0: 4 messages, 262 kB");
+    let told = browser.evaluate("document.querySelector('#messages output').textContent");
+    assert_eq!(told, "from rank 1 to rank 0: 4\u{a0}messages, 262\u{a0}kB");
     assert_eq!(browser.complaints, [""; 0]);
 }
 
@@ -137,7 +155,7 @@ fn it_is_dark_where_the_reader_wants_it_and_white_on_paper() {
     let Some(mut browser) = open(&page) else { return };
     let look = "(() => {
         const probe = new OffscreenCanvas(9, 9).getContext('2d', { willReadFrequently: true });
-        probe.drawImage(document.getElementById('gantt-chart'), 0, 0);
+        probe.drawImage(document.getElementById('timeline-chart'), 0, 0);
         return [getComputedStyle(document.body).backgroundColor, probe.getImageData(2, 2, 1, 1).data.join()].join(' ');
     })()";
     let mut looks = Vec::new();
@@ -151,7 +169,7 @@ fn it_is_dark_where_the_reader_wants_it_and_white_on_paper() {
     }
     assert_eq!(
         looks,
-        ["rgb(252, 252, 250) 252,252,250,255", "rgb(23, 24, 26) 23,24,26,255", "rgb(255, 255, 255) 252,252,250,255"]
+        ["rgb(255, 255, 255) 255,255,255,255", "rgb(20, 23, 27) 20,23,27,255", "rgb(255, 255, 255) 255,255,255,255"]
     );
     let pdf = browser.call("Page.printToPDF", json!({"printBackground": true}));
     let pdf = pdf["data"].as_str().unwrap();
@@ -174,7 +192,7 @@ fn findings_and_comparisons_are_shown() {
     assert!(told.as_str().unwrap().contains("The predicted time was "), "{told}");
     let colours = browser.evaluate(COLOURS);
     assert!(colours["links-chart"].as_u64().unwrap() > 10, "{colours}");
-    let command = browser.evaluate("document.querySelector('#origin pre').textContent");
+    let command = browser.evaluate("document.querySelector('#details pre').textContent");
     assert!(command.as_str().unwrap().contains("'network.latency=50 us'"), "{command}");
     assert_eq!(browser.complaints, [""; 0]);
 }
@@ -190,17 +208,17 @@ fn sixteen_thousand_ranks_stay_fluid() {
     assert!(size <= 10_000_000, "{size} bytes");
     let Some(mut browser) = open(&page) else { return };
     let colours = browser.evaluate(COLOURS);
-    for chart in ["gantt-chart", "matrix-chart", "links-chart"] {
+    for chart in ["timeline-chart", "matrix-chart", "links-chart"] {
         assert!(colours[chart].as_u64().unwrap() > 2, "{chart}: {colours}");
     }
-    browser.evaluate("document.getElementById('gantt-chart').focus()");
+    browser.evaluate("document.getElementById('timeline-chart').focus()");
     // As many shapes as there are ranks and times would take long, on any machine: the picture has as many as the screen shows.
     let press = "(() => { let shapes = 0;
         for (const name of ['fillRect', 'lineTo', 'fillText', 'putImageData']) {
             const draw = CanvasRenderingContext2D.prototype[name];
             CanvasRenderingContext2D.prototype[name] = function (...where) { shapes += 1; return draw.apply(this, where); };
         }
-        document.getElementById('gantt-chart').dispatchEvent(new KeyboardEvent('keydown', { key: '+' }));
+        document.getElementById('timeline-chart').dispatchEvent(new KeyboardEvent('keydown', { key: '+' }));
         return shapes; })()";
     let shapes = browser.evaluate(press).as_u64().unwrap();
     assert!((1..1000).contains(&shapes), "to zoom draws {shapes} shapes");
@@ -223,6 +241,7 @@ fn findings_are_shown_as_they_are() {
         length: Seconds(0.002),
         messages: 3,
         by_kind,
+        visits: vec![],
         sensitivities: vec![],
         ranks: (0..50).map(rank).collect(),
         regions: vec![region(Some("<script>alert(1)</script>")), region(None)],
@@ -232,16 +251,106 @@ fn findings_are_shown_as_they_are() {
     let result = result.analysed(Some(Findings { critical_path, ..Findings::default() }));
     let subject = Subject { ranks: trace.ranks(), time: "simulated time", excerpt: Excerpt::default() };
     let (overview, detail) = Recorder::new(&subject).finish();
-    let origin =
-        Origin { command: vec!["titr-replay".into()], platform: "p".into(), platform_text: "</script>".into() };
+    let origin = Origin {
+        command: vec!["titr-replay".into()],
+        program: "<b>ring</b>".into(),
+        trace: "ring.txt".into(),
+        measured: String::new(),
+        platform: "p".into(),
+        platform_text: "</script>".into(),
+        bandwidth: 1.25e9,
+        hosts: vec![0, 0, 0, 0],
+    };
     write(&PageData::new(&origin, &result, (&overview, &detail), &[], None), &path).unwrap();
     let Some(mut browser) = open(&path) else { return };
-    let told =
-        browser.evaluate("document.getElementById('finding-critical-path').innerText").as_str().unwrap().to_owned();
-    for text in ["Critical path", "length\t2.000 ms", "compute\t1.500 ms", "<script>alert(1)</script>", "and 10 more"] {
+    browser.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })");
+    browser.evaluate("new Promise((done) => setTimeout(done))");
+    let told = browser.evaluate("document.getElementById('details').innerText").as_str().unwrap().to_owned();
+    for text in
+        ["Critical path", "Length 2.00\u{a0}ms", "<script>alert(1)</script>\t1.00\t1.50\t500", "45 more", "</script>"]
+    {
         assert!(told.contains(text), "{text}: {told}");
     }
     assert!(!told.contains("storage"), "{told}");
+    let heading = browser.evaluate("document.querySelector('h1').textContent");
+    assert!(heading.as_str().unwrap().starts_with("<b>ring</b>: "), "{heading}");
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// Each chart is saved as SVG, and its data and each table as CSV, by the page itself.
+#[test]
+fn every_chart_and_table_can_be_saved() {
+    let folder = Folder::new();
+    let page = page(&folder, TORUS, "../examples/torus.toml", &["--set", "hosts.cores=1"]);
+    let Some(mut browser) = open(&page) else { return };
+    let saved = "(async () => {
+        const files = [];
+        URL.createObjectURL = (blob) => { files.push(blob); return 'data:,'; };
+        HTMLAnchorElement.prototype.click = function () { files[files.length - 1].title = this.download; };
+        for (const button of document.querySelectorAll('button.link')) if (/^(SVG|CSV)$/.test(button.textContent)) button.click();
+        return Promise.all(files.map(async (file) => [file.title, file.type, await file.text()]));
+    })()";
+    let files: Vec<(String, String, String)> = serde_json::from_value(browser.evaluate(saved)).unwrap();
+    for chart in CHARTS {
+        let name = chart.replace("-chart", "");
+        for (kind, media) in [("svg", "image/svg+xml"), ("csv", "text/csv")] {
+            let title = format!("t-{name}.{kind}");
+            let (_, found, text) = files.iter().find(|file| file.0 == title).unwrap_or_else(|| panic!("{title}"));
+            assert_eq!(found, media);
+            assert!(text.lines().count() > 1 && text.ends_with('\n'), "{title}: {text}");
+        }
+    }
+    let is_drawing = "(texts) => texts.map((text) => {
+        const root = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
+        return root.localName === 'svg' && root.querySelectorAll('rect, path').length > 1 && !root.querySelector('script, parsererror');
+    })";
+    let drawings: Vec<&str> = files.iter().filter(|file| file.0.ends_with("svg")).map(|file| &*file.2).collect();
+    let drawn = browser.evaluate(&format!("({is_drawing})({})", json!(drawings)));
+    assert!(drawn.as_array().unwrap().iter().all(|drawn| drawn == true), "{drawn}");
+    let csv = |title: &str| files.iter().find(|file| file.0 == title).unwrap().2.lines().collect::<Vec<_>>();
+    assert_eq!(csv("t-matrix.csv")[..2], ["from,to,messages,bytes", "rank 0,rank 1,4,262144"]);
+    assert_eq!(csv("t-sizes.csv"), ["smallest size (B),messages,bytes", "65536,1536,100663296"]);
+    assert_eq!(csv("t-ranks.csv").len(), 65);
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// The timeline has the colour of the activity that dominates a cell, made paler by others, and no mixture of colours.
+#[test]
+fn a_cell_has_the_colour_of_one_activity() {
+    let folder = Folder::new();
+    // More states than a page has room for.
+    let program = "stencil --ranks 16 --dimensions 4x4 --torus --bytes 1kB --iterations 1000 --compute 1e4";
+    let page = page(&folder, program, "../examples/cluster16.toml", &[]);
+    let Some(mut browser) = open(&page) else { return };
+    // Lines on the states have edges of many colours.
+    browser.evaluate("document.querySelectorAll('#timeline input:checked').forEach((box) => box.click())");
+    let colours = "(() => {
+        const canvas = document.getElementById('timeline-chart');
+        const probe = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+        probe.drawImage(canvas, 0, 0);
+        const { data } = probe.getImageData(100, 4, canvas.width - 110, 80);
+        return [...new Set(new Uint32Array(data.buffer))].map((pixel) => [pixel & 255, pixel >> 8 & 255, pixel >> 16 & 255]);
+    })()";
+    let base = "getComputedStyle(document.documentElement)";
+    let names = ["compute", "send", "receive", "wait", "file", "collective", "done", "ink"];
+    let paints: Vec<[f64; 3]> = names
+        .map(|name| {
+            let hex = browser.evaluate(&format!("{base}.getPropertyValue('--{name}').trim()"));
+            [1, 3, 5].map(|at| f64::from(u8::from_str_radix(&hex.as_str().unwrap()[at..at + 2], 16).unwrap()))
+        })
+        .to_vec();
+    let pixels: Vec<[f64; 3]> = serde_json::from_value(browser.evaluate(colours)).unwrap();
+    assert!(pixels.len() > 1, "{pixels:?}");
+    for pixel in pixels {
+        // On the line from white to a colour, each part is as far from white as the others.
+        let is_shade = |paint: &[f64; 3]| {
+            let far: f64 = paint.iter().map(|part| 255.0 - part).sum();
+            let share = pixel.iter().map(|part| 255.0 - part).sum::<f64>() / far;
+            share <= 1.01
+                && pixel.iter().zip(paint).all(|(part, paint)| (255.0 - (255.0 - paint) * share - part).abs() <= 2.0)
+        };
+        assert!(paints.iter().any(is_shade), "{pixel:?} is a mixture of {paints:?}");
+    }
     assert_eq!(browser.complaints, [""; 0]);
 }
 
@@ -255,7 +364,7 @@ fn pictures_for_the_documentation() {
     for scheme in ["light", "dark"] {
         let feature = json!({"media": "screen", "features": [{"name": "prefers-color-scheme", "value": scheme}]});
         browser.call("Emulation.setEmulatedMedia", feature);
-        let sections = if scheme == "light" { ["answer", "gantt"] } else { ["matrix", "links"] };
+        let sections = if scheme == "light" { ["answer", "timeline"] } else { ["ranks", "links"] };
         let clip = format!(
             "(([first, last]) => ({{ x: 0, y: first.top + scrollY - 8, width: 1280, height: last.bottom - first.top + 16, scale: 1 }}))(
                 ['{}', '{}'].map((id) => document.getElementById(id).getBoundingClientRect()))",

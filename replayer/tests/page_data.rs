@@ -27,7 +27,7 @@ const DATA: &str = "(async () => {
 const UNEVEN: &str = "uneven";
 
 /// A page of each kind: the program that is replayed, the platform, and other options.
-const PAGES: [(&str, &str, &str); 6] = [
+const PAGES: [(&str, &str, &str); 7] = [
     (UNEVEN, "../examples/cluster16.toml", ""),
     (
         "stencil --ranks 27 --dimensions 3x3x3 --torus --bytes 64KiB --iterations 3 --compute 1e5",
@@ -41,15 +41,20 @@ const PAGES: [(&str, &str, &str); 6] = [
     ),
     // Too many states for a page.
     (
-        "stencil --ranks 16 --dimensions 4x4 --torus --bytes 1kB --iterations 3000 --compute 1e4",
+        "stencil --ranks 16 --dimensions 4x4 --torus --bytes 1kB --iterations 1000 --compute 1e4",
         "../examples/cluster16.toml",
         "",
     ),
-    ("all-to-all --ranks 8 --bytes 10kB", "../examples/packet.toml", "--runs 2"),
+    ("all-to-all --ranks 8 --bytes 10kB", "../examples/packet.toml", "--runs 2 --compare before.json"),
     (
-        "all-to-one --ranks 700 --bytes 1kB",
+        "all-to-all --ranks 8 --bytes 10kB",
+        "../examples/dragonfly.toml",
+        "--set hosts.cores=1 --timeline-ranks 0-3 --timeline-window ..100us",
+    ),
+    (
+        "stencil --ranks 1024 --dimensions 32x32 --torus --bytes 1kB --iterations 90 --compute 1e4",
         "../examples/torus.toml",
-        "--set topology.torus.dims=[5,5,7,4] --set hosts.cores=1",
+        "--set topology.torus.dims=[4,4,8,8] --set hosts.cores=1",
     ),
 ];
 
@@ -70,7 +75,9 @@ fn page(folder: &Folder, (program, platform, options): (&str, &str, &str)) -> Pa
     let platform = here(platform);
     let replay = [trace, "--platform", platform.to_str().unwrap(), "--json"];
     if options.contains("--compare") {
-        folder.file("before.json", run(TITR_REPLAY, &replay, "--set network.latency=5us"));
+        let other =
+            if options.contains("--runs") { "--runs 2" } else { "--set network.latency=5us --analyse wait-states" };
+        folder.file("before.json", run(TITR_REPLAY, &replay, other));
     }
     run(TITR_REPLAY, &[&replay[..], &["--report", "page.html"]].concat(), options);
     folder.path().join("page.html")

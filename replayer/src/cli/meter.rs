@@ -1,8 +1,10 @@
 //! The progress line of a long command.
 
 use std::io::{IsTerminal, stderr};
+use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use titr_common::terminal::on_one_line;
 use titr_common::trace::{Manifest, Trace};
 use titr_simulation::Follower;
 
@@ -24,6 +26,17 @@ impl Meter {
         let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
         let style = ProgressStyle::with_template(if total.is_some() { OF_KNOWN } else { OF_UNKNOWN });
         Some(Self(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))))
+    }
+
+    /// A line that names the file that is being written; `None` if standard error is not a terminal.
+    pub(super) fn writing(path: &Path) -> Option<Self> {
+        if !stderr().is_terminal() {
+            return None;
+        }
+        let name = path.display().to_string();
+        let bar = ProgressBar::new_spinner().with_message(format!("writing {}", on_one_line(&name)));
+        bar.tick();
+        Some(Self(bar))
     }
 }
 

@@ -6,6 +6,9 @@ use clap::Args;
 use titr_analyses::diff::ReplayedResult;
 use titr_analyses::{ANALYSES, AnalysedResult};
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
+use titr_common::trace::Trace;
+use titr_platform::Platform;
+use titr_simulation::SimulationError;
 use titr_timeline::Series;
 
 use super::Failure;
@@ -54,26 +57,81 @@ impl PageArgs {
         names
     }
 
-    /// Writes the page of what `recorder` has recorded.
+    /// Writes the page of the replay that `recorder` has recorded.
     pub(super) fn write(
         &self,
         recorder: Recorder,
         result: &AnalysedResult,
         loads: &[Series],
-        platform: &Path,
+        subject: &PageSubject,
     ) -> Result<(), Failure> {
         let Some(path) = &self.file else { return Ok(()) };
         let comparison = match &self.compare {
             Some(before) => Some(ReplayedResult::read(before)?.to(&ReplayedResult::of(result))),
             None => None,
         };
-        let origin = Origin {
-            command: std::env::args().collect(),
-            platform: platform.display().to_string(),
-            platform_text: input::read_text(platform, WRITTEN_BY_PROGRAM)?,
-        };
+        let origin = subject.origin()?;
         let (overview, detail) = recorder.finish();
         let data = PageData::new(&origin, result, (&overview, &detail), loads, comparison.as_ref());
         Ok(write(&data, path)?)
+    }
+}
+
+/// What a page is about.
+pub(super) struct PageSubject<'a> {
+    pub(super) trace: &'a Trace,
+    pub(super) trace_name: String,
+    pub(super) platform: &'a Platform,
+    pub(super) platform_file: &'a Path,
+}
+
+impl PageSubject<'_> {
+    fn origin(&self) -> Result<Origin, Failure> {
+        let Self { trace, trace_name, platform, platform_file } = self;
+        let manifest = trace.manifest();
+        let program = manifest.and_then(|manifest| program_name(&manifest.command));
+        let counter = manifest.and_then(|manifest| manifest.per_rank.first()).map(|rank| &rank.counter);
+        Ok(Origin {
+            command: std::env::args().collect(),
+            program: program.or_else(|| last_name(trace_name)).unwrap_or_else(|| trace_name.clone()),
+            trace: trace_name.clone(),
+            measured: counter.map_or_else(String::new, |counter| counter.unit.clone()),
+            platform: platform_file.display().to_string(),
+            platform_text: input::read_text(platform_file, WRITTEN_BY_PROGRAM)?,
+            bandwidth: Origin::bandwidth(platform),
+            hosts: platform.place(trace.ranks()).map_err(SimulationError::from)?.0.iter().map(|host| host.0).collect(),
+        })
+    }
+}
+
+/// The name of the program that a command starts: of a script, if an interpreter runs it. `None` if the command made the
+/// trace without running a program.
+fn program_name(command: &[String]) -> Option<String> {
+    const INTERPRETERS: [&str; 6] = ["python", "julia", "Rscript", "perl", "bash", "sh"];
+    let name = last_name(command.first()?)?;
+    let is_interpreter = INTERPRETERS.iter().any(|interpreter| name.starts_with(interpreter));
+    let script = command.iter().skip(1).find(|word| !word.starts_with('-')).filter(|_| is_interpreter);
+    match script {
+        Some(script) => last_name(script),
+        None => (name != "titr").then_some(name),
+    }
+}
+
+fn last_name(path: &str) -> Option<String> {
+    Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_named_instead_of_its_interpreter() {
+        let name = |command: &str| program_name(&command.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(name("./bin/lu.B.64 -v").unwrap(), "lu.B.64");
+        assert_eq!(name("/usr/bin/python3 -u src/heat.py 100").unwrap(), "heat.py");
+        assert_eq!(name("python3").unwrap(), "python3");
+        assert_eq!(name("titr generate stencil"), None);
+        assert_eq!(program_name(&[]), None);
     }
 }

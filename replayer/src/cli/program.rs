@@ -77,6 +77,11 @@ impl ProgramArgs {
         &self.analyses
     }
 
+    /// The trace as the user named it.
+    pub(super) fn trace_name(&self) -> String {
+        self.trace.to_string()
+    }
+
     /// The claims of a command that reads the program and the machine.
     pub(super) fn claims(&self, machine: &MachineArgs, platform: &Platform) -> Result<Claims, Failure> {
         let mut claims = claims(&self.trace)?;

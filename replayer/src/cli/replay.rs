@@ -17,7 +17,7 @@ use titr_timeline::{EventSorter, Subject};
 
 use super::machine::MachineArgs;
 use super::meter::Meter;
-use super::page::PageArgs;
+use super::page::{PageArgs, PageSubject};
 use super::program::{EVERY_ITERATION, ProgramArgs};
 use super::report::ReportArgs;
 use super::runs::RunsArgs;
@@ -163,7 +163,8 @@ impl ReplayArgs {
         if let Some(meter) = &mut meter {
             simulation = simulation.follow(meter);
         }
-        let mut result = self.program.analysed(simulation, &analyses, self.runs.jobs()).run()?;
+        let analysed = self.program.analysed(simulation, &analyses, self.runs.jobs());
+        let mut result = analysed.split_communication(!analyses.is_empty()).run()?;
         let _results = profile::enter(OwnWork::Results);
         result.warnings.extend(names.unnamed());
         drop(meter);
@@ -181,7 +182,14 @@ impl ReplayArgs {
             timeline.finish(&loads)?;
         }
         if let Some(page) = page {
-            self.page.write(page, &result, &loads, self.machine.file())?;
+            let _line = self.page.file().filter(|_| !self.report.is_quiet()).and_then(Meter::writing);
+            let subject = PageSubject {
+                trace: &program.trace,
+                trace_name: self.program.trace_name(),
+                platform: &platform,
+                platform_file: self.machine.file(),
+            };
+            self.page.write(page, &result, &loads, &subject)?;
         }
         if let Some(recorder) = recorder {
             recorder.finish()?.finish()?;

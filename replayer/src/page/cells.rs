@@ -58,14 +58,15 @@ impl Cells {
         (end.0.div_ceil(self.interval) as usize).clamp(1, INTERVALS)
     }
 
-    /// Shares of the activities in each interval until `end`, row by row, in 255ths; `ranks` says how many a row has.
+    /// Shares of the activities in each interval until `end`, row by row, in 255ths; `ranks` returns the number of ranks of
+    /// a row. They are rounded to 15ths, which are few enough values to compress well.
     pub(super) fn shares(&self, end: Time, ranks: impl Fn(usize) -> u64) -> Vec<u8> {
         let until = self.until(end);
         let mut shares = Vec::with_capacity(self.rows * until * ACTIVITIES);
         for (row, spent) in self.spent.chunks(INTERVALS).enumerate() {
             for cell in &spent[..until] {
                 let whole = (self.interval * ranks(row)) as f64;
-                shares.extend(cell.map(|spent| (255.0 * spent as f64 / whole).round().min(255.0) as u8));
+                shares.extend(cell.map(|spent| 17 * (15.0 * spent as f64 / whole).round().min(15.0) as u8));
             }
         }
         shares

@@ -6,23 +6,46 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use titr_analyses::AnalysedResult;
 use titr_analyses::diff::Difference;
+use titr_platform::Platform;
 use titr_simulation::result::LinkUse;
 use titr_timeline::Series;
 
-use super::detail::{ACTIVITY_NAMES, Detailed};
+use super::detail::ACTIVITY_NAMES;
 use super::overview::{ActivityMap, PairMap};
 use super::units::Unit;
 use super::{Detail, Overview};
+use crate::report::cause;
 
-/// The command and the platform file of a result.
+/// The program, the machine and the command that a page is about.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Origin {
     /// The words of the command line.
     pub command: Vec<String>,
+    /// The name of the program, or of its trace if the trace does not name the program.
+    pub program: String,
+    /// The path of the trace.
+    pub trace: String,
+    /// How the computation was measured; empty if the trace does not say.
+    pub measured: String,
     /// The path of the platform file.
     pub platform: String,
     /// The text of the platform file.
     pub platform_text: String,
+    /// The bandwidth of most links of the network, in bytes a second; 0 if there are none.
+    pub bandwidth: f64,
+    /// The host of each rank.
+    pub hosts: Vec<u32>,
+}
+
+impl Origin {
+    /// The bandwidth that most links of `platform` have.
+    #[must_use]
+    pub fn bandwidth(platform: &Platform) -> f64 {
+        let mut links = BTreeMap::<u64, u64>::new();
+        platform.topology.links().iter().for_each(|link| *links.entry(link.bandwidth as u64).or_default() += 1);
+        // Of equally frequent bandwidths, the lowest one.
+        links.into_iter().rev().max_by_key(|&(_, links)| links).map_or(0.0, |(bandwidth, _)| bandwidth as f64)
+    }
 }
 
 /// The data of a page.
@@ -32,22 +55,22 @@ pub struct PageData<'a> {
     version: &'static str,
     /// The names of the activities, by their numbers.
     activities: [&'static str; 6],
-    /// The command and the platform file of the result.
+    /// The program, the machine and the command.
     origin: &'a Origin,
     /// The result.
     result: &'a AnalysedResult,
+    /// The main cause of the predicted time; `None` if no time passes.
+    cause: Option<String>,
     /// The units of the numbers in the findings of analyses, by their keys.
     units: BTreeMap<String, Unit>,
-    /// All links that carried anything, busiest first.
-    links: &'a [LinkUse],
+    /// All links that carried anything: the busiest of the network first, then the busiest inside hosts.
+    links: Vec<LinkUse>,
     /// The load of the busiest links over time.
     loads: Vec<LinkLoad<'a>>,
     /// The shares of activities in cells of ranks and time.
     map: ActivityMap,
     /// The communication matrix.
     matrix: PairMap,
-    /// Whether states and messages are shown one by one.
-    detailed: Detailed,
     /// The states and messages that are shown one by one.
     detail: &'a Detail,
     /// The result compared with an earlier one; `None` if there is none.
@@ -59,8 +82,8 @@ pub struct PageData<'a> {
 struct LinkLoad<'a> {
     /// The name of the link.
     name: &'a str,
-    /// Pairs of a time in seconds and the load from that time on, in percent of the link's bandwidth.
-    samples: Vec<(f64, f64)>,
+    /// Pairs of a time in nanoseconds and the load from that time on, in percent of the link's bandwidth.
+    samples: Vec<(u64, f64)>,
 }
 
 impl<'a> PageData<'a> {
@@ -74,20 +97,25 @@ impl<'a> PageData<'a> {
         comparison: Option<&'a Difference>,
     ) -> Self {
         let load = |series: &'a Series| {
-            let samples = series.samples.iter().map(|&(at, percent)| (at.seconds().0, (percent * 10.0).round() / 10.0));
-            LinkLoad { name: &series.name, samples: samples.collect() }
+            let samples = series.samples.iter().map(|&(at, percent)| (at.0 / 1000, (percent * 10.0).round() / 10.0));
+            LinkLoad {
+                name: series.name.strip_suffix(", % of bandwidth").unwrap_or(&series.name),
+                samples: samples.collect(),
+            }
         };
+        // A millionth of the bandwidth is as fine as a picture can be.
+        let link = |link: &LinkUse| LinkUse { utilization: (link.utilization * 1e6).round() / 1e6, ..link.clone() };
         Self {
             version: env!("CARGO_PKG_VERSION"),
             activities: ACTIVITY_NAMES,
             origin,
             result,
+            cause: cause::main(result),
             units: Unit::of_findings(),
-            links: &result.all_links,
+            links: result.all_links.iter().map(link).collect(),
             loads: loads.iter().map(load).collect(),
             map: overview.activities(),
             matrix: overview.matrix(),
-            detailed: detail.detailed(),
             detail,
             comparison,
         }

@@ -1,8 +1,8 @@
 //! One page to explore a replay: a self-contained HTML file, which a browser opens without a network.
 //!
 //! Two timeline writers follow the replay. [`overview`] keeps a bounded summary for all ranks, for a run of any length:
-//! the shares of activities in cells of ranks and time, and the communication matrix. [`detail`] keeps individual
-//! states and messages while they are few. Their data, the result, the load of links and the options become one object
+//! the shares of activities in cells of ranks and time, and the communication matrix. [`detail`] keeps states and
+//! messages as finely as a page has room for them. Their data, the result, the load of links and the options become one object
 //! ([`data`]), compressed, in a page whose style and script are in `assets/`.
 
 mod cells;
@@ -10,6 +10,7 @@ mod data;
 mod detail;
 mod embedded;
 mod overview;
+mod states;
 mod units;
 
 pub use data::{Origin, PageData};
@@ -32,13 +33,23 @@ use overview::OverviewWriter;
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/page.css");
 /// Parts of the script, in the order in which they build on each other.
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 17] = [
     include_str!("assets/base.js"),
+    include_str!("assets/numbers.js"),
+    include_str!("assets/table.js"),
+    include_str!("assets/chart.js"),
     include_str!("assets/summary.js"),
-    include_str!("assets/gantt.js"),
-    include_str!("assets/network.js"),
-    include_str!("assets/topology.js"),
-    include_str!("assets/findings.js"),
+    include_str!("assets/comparison.js"),
+    include_str!("assets/levels.js"),
+    include_str!("assets/paint.js"),
+    include_str!("assets/timeline.js"),
+    include_str!("assets/waiting.js"),
+    include_str!("assets/shape.js"),
+    include_str!("assets/machine.js"),
+    include_str!("assets/path.js"),
+    include_str!("assets/messages.js"),
+    include_str!("assets/links.js"),
+    include_str!("assets/details.js"),
     include_str!("assets/page.js"),
 ];
 

@@ -26,6 +26,8 @@ pub struct Overview {
     cells: Cells,
     /// Messages and bytes, by groups of senders and receivers.
     pairs: BTreeMap<(u32, u32), (u64, u64)>,
+    /// Messages and bytes, by the number of binary digits of a message's size.
+    sizes: BTreeMap<u32, (u64, u64)>,
     end: Time,
 }
 
@@ -40,7 +42,7 @@ pub(super) struct ActivityMap {
     intervals: usize,
     /// The length of an interval in seconds.
     interval: f64,
-    /// Shares in 255ths, row by row, interval by interval, activity by activity; in base 64.
+    /// Shares in 255ths, rounded to 15ths, row by row, interval by interval, activity by activity; in base 64.
     shares: String,
 }
 
@@ -53,13 +55,15 @@ pub(super) struct PairMap {
     groups: u32,
     /// The group of the senders, the group of the receivers, messages, bytes.
     cells: Vec<(u32, u32, u64, u64)>,
+    /// The number of binary digits of a message's size in bytes, messages, bytes.
+    sizes: Vec<(u32, u64, u64)>,
 }
 
 impl Overview {
     /// The overview of a world of this many ranks, before anything happens.
     pub(super) fn new(ranks: u32) -> Self {
         let rows = ranks.div_ceil(per_part(ranks, ROWS));
-        Self { ranks, cells: Cells::new(rows as usize), pairs: BTreeMap::new(), end: Time::ZERO }
+        Self { ranks, cells: Cells::new(rows as usize), ..Self::default() }
     }
 
     pub(super) fn activities(&self) -> ActivityMap {
@@ -74,7 +78,8 @@ impl Overview {
     pub(super) fn matrix(&self) -> PairMap {
         let ranks_per_group = per_part(self.ranks, GROUPS);
         let cells = self.pairs.iter().map(|(&(from, to), &(messages, bytes))| (from, to, messages, bytes)).collect();
-        PairMap { ranks_per_group, groups: self.ranks.div_ceil(ranks_per_group), cells }
+        let sizes = self.sizes.iter().map(|(&digits, &(messages, bytes))| (digits, messages, bytes)).collect();
+        PairMap { ranks_per_group, groups: self.ranks.div_ceil(ranks_per_group), cells, sizes }
     }
 }
 
@@ -118,8 +123,11 @@ impl TimelineWriter for OverviewWriter {
                 let overview = &mut *self.overview.borrow_mut();
                 let per_group = per_part(overview.ranks, GROUPS);
                 let pair = overview.pairs.entry((arrow.from.0 / per_group, arrow.to.0 / per_group)).or_default();
-                pair.0 += 1;
-                pair.1 += arrow.bytes.0;
+                let size = overview.sizes.entry(u64::BITS - arrow.bytes.0.leading_zeros()).or_default();
+                for (messages, bytes) in [pair, size] {
+                    *messages += 1;
+                    *bytes += arrow.bytes.0;
+                }
             }
             TimelineEvent::Arrive(_) | TimelineEvent::InFlight(_) => {}
         }

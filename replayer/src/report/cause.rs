@@ -15,7 +15,7 @@ const PARTS: [NamedPart; 5] = [
 ];
 
 /// The two largest parts of the ranks' time; `None` if no time passes.
-pub(super) fn main(result: &AnalysedResult) -> Option<String> {
+pub(crate) fn main(result: &AnalysedResult) -> Option<String> {
     let ranks = &result.per_rank;
     let sum = |part: &dyn Fn(&Shares) -> f64| ranks.iter().map(part).sum::<f64>();
     let mut parts: Vec<(&str, f64)> = vec![("computation", sum(&|shares| shares.compute.0))];

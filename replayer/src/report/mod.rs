@@ -2,7 +2,7 @@
 //! The [text summary](text) is printed if no other form is requested.
 
 pub mod advice;
-mod cause;
+pub(crate) mod cause;
 pub mod csv;
 pub mod difference;
 pub mod own_profile;

@@ -1,5 +1,10 @@
 // Uses all that a page has to use: charts with the pointer and the keyboard, buttons, and choices.
-(() => {
+(async () => {
+  // The files that are saved go nowhere.
+  HTMLAnchorElement.prototype.click = () => {};
+  const later = () => new Promise((done) => setTimeout(done));
+  document.querySelectorAll("details").forEach((part) => { part.open = true; });
+  await later();
   const at = (canvas, type, x, y, more = {}) => {
     const { left, top, width, height } = canvas.getBoundingClientRect();
     const [clientX, clientY] = [left + x * width, top + y * height];
@@ -21,6 +26,7 @@
     at(canvas, "pointerdown", 0.5, 0.5);
     at(canvas, "pointermove", 0.4, 0.4);
     at(canvas, "pointerup", 0.4, 0.4);
+    press(canvas, "0");
   };
   const canvases = [...document.querySelectorAll("canvas")];
   canvases.forEach(use);
@@ -36,5 +42,9 @@
   document.querySelectorAll("button").forEach((button) => button.click());
   document.activeElement.blur();
   canvases.forEach(use);
+  // Drawings of a part.
+  canvases.forEach((canvas) => press(canvas, "+"));
+  document.querySelectorAll("button.link").forEach((button) => button.click());
   for (const name of ["resize", "beforeprint", "afterprint"]) dispatchEvent(new Event(name));
+  await later();
 })();

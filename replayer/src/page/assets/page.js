@@ -4,17 +4,29 @@ const start = async () => {
   const data = await readData();
   addSummary(data);
   addComparison(data);
-  addFindings(data);
-  addRanks(data);
-  addGantt(data);
-  addMatrix(data);
+  addTimeline(data);
+  const columns = element("div", { class: "columns" });
+  document.getElementById("main").append(columns);
+  place = columns;
+  addWaiting(data);
+  addPath(data);
+  addMachine(data);
   addLinks(data);
-  addOrigin(data);
+  addMessages(data);
+  place = null;
+  addDetails(data);
   redrawAll();
   addEventListener("resize", redrawSoon);
   for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", redrawAll);
-  addEventListener("beforeprint", redrawAll);
-  addEventListener("afterprint", redrawSoon);
+  const unfold = (isOpen) => document.querySelectorAll("details.short").forEach((part) => { part.open = isOpen; });
+  addEventListener("beforeprint", () => {
+    unfold(true);
+    redrawAll();
+  });
+  addEventListener("afterprint", () => {
+    unfold(false);
+    redrawSoon();
+  });
   document.documentElement.dataset.ready = "yes";
 };
 

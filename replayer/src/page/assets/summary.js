@@ -1,97 +1,137 @@
-// The answer, what the time is made of, and the ranks as a heat map.
+// The answer: how long, how sure, what the time is made of, how efficient, and what to try.
 
 const PARTS = [["compute", "compute"], ["send", "send"], ["receive", "recv"], ["wait", "wait"], ["file", "file"],
   ["collective", "collective"], ["done early", null]];
-const PART_COLORS = { "done early": "done" };
-const partColor = (name) => color(PART_COLORS[name] || name);
-
+const partColor = (name) => name === "done early" ? "done" : name;
 const partOf = (shares, key, whole) => key === null ? Math.max(0, whole - shares.finish) : shares[key];
 
-const legend = (names) => element("ul", { class: "legend" }, names.map((name) =>
-  element("li", {}, element("i", { style: `background: var(--${PART_COLORS[name] || name})` }), name)));
+/** The parts of the time that any rank has: the mean over the ranks, the extremes, and the rank with most. */
+const timeParts = ({ per_rank: ranks, simulated_time: whole }) => PARTS.map(([name, key]) => {
+  const values = ranks.map((shares) => partOf(shares, key, whole));
+  const rank = values.reduce((best, value, which) => value > values[best] ? which : best, 0);
+  const least = values.reduce((min, value) => Math.min(min, value), Infinity);
+  return { name, key, mean: sum(values) / Math.max(1, values.length), least, most: values[rank] || 0, rank };
+}).filter(({ most }) => most > 0);
 
-const addSummary = (data) => {
-  const { result } = data;
-  const { network, per_rank: ranks, simulated_time: whole } = result;
-  document.title = `${time(whole)} – titr`;
-  document.getElementById("title").textContent = "titr: predicted time";
-  const sums = PARTS.map(([name, key]) => {
-    const values = ranks.map((shares) => partOf(shares, key, whole));
-    const sum = values.reduce((one, other) => one + other, 0);
-    const most = values.reduce((best, value, rank) => value > values[best] ? rank : best, 0);
-    return { name, mean: sum / Math.max(1, ranks.length), most: values[most] || 0, rank: most };
-  });
-  const all = sums.reduce((sum, part) => sum + part.mean, 0) || 1;
-  const present = sums.filter((part) => part.mean > 0);
-  const cause = present.filter((part) => part.name !== "compute").sort((a, b) => b.mean - a.mean)[0];
-  const compute = sums[0];
-  const imbalance = compute.mean > 0 ? compute.most / compute.mean - 1 : 0;
-  const runs = result.runs;
-  section("answer", "Result",
-    element("p", { class: "answer" }, `${digitsOf(whole)}`),
-    runs ? element("p", {}, `${runs.times.length} runs: ${time(runs.mean)} in the mean, ` +
-      `${time(runs.interval[0])} to ${time(runs.interval[1])} (99 %)`) : null,
-    element("p", {}, `${count(result.ranks)} ranks on a ${network.topology}, ` +
-      `${count(result.hosts_used)} of ${count(network.hosts)} hosts, ${network.model} model. ` +
-      `${count(result.events)} events, ${count(result.messages)} messages, ${volume(result.bytes)}.`),
-    element("p", {}, `${percent(compute.mean / all)} of the ranks' time is computation` +
-      (cause ? `; most of the rest is ${cause.name} (${percent(cause.mean / all)}).` : ".") +
-      (imbalance > 0.001 ? ` The most computing rank (${compute.rank}) computes ${percent(imbalance)} more than the mean.` : "")),
-    element("div", { class: "bar", role: "img", "aria-label": present.map((part) => `${part.name} ${percent(part.mean / all)}`).join(", ") },
-      present.map((part) => element("span", {
-        style: `flex: ${part.mean / all}; background: var(--${PART_COLORS[part.name] || part.name})`, title: `${part.name}: ${time(part.mean)}`,
-      }))),
-    legend(present.map((part) => part.name)),
-    table(["", "mean of all ranks", "share", "most", "by rank"],
-      present.map((part) => [part.name, time(part.mean), percent(part.mean / all), time(part.most), String(part.rank)])),
-    result.warnings.length ? [element("h3", {}, "Not as in the program"),
-      element("ul", {}, result.warnings.map((warning) => element("li", {}, warning)))] : null);
+const bits = (bytesASecond) => {
+  const [unit, factor] = unitOf([["Tbit/s", 8e-12], ["Gbit/s", 8e-9], ["Mbit/s", 8e-6], ["kbit/s", 8e-3]], bytesASecond);
+  return `${Number((bytesASecond * factor).toPrecision(3))}${SPACE}${unit}`;
 };
 
-/** Seconds with all digits that the summary of the command has. */
-const digitsOf = (seconds) => `${seconds.toFixed(9)} s`;
+/** How sure the predicted time is. */
+const uncertaintyOf = ({ uncertainty: deviation, runs }) => {
+  const sure = deviation ? `± ${percent(deviation)} (one standard deviation)` : "of unknown uncertainty";
+  return runs ? `${sure}; ${time(runs.mean)} in the mean of ${runs.times.length} runs, ${time(runs.interval[0])} to ${time(runs.interval[1])} (99 %)` : sure;
+};
 
-const addRanks = (data) => {
-  const { per_rank: ranks, simulated_time: whole } = data.result;
-  if (ranks.length < 2) return;
-  const columns = Math.ceil(Math.sqrt(ranks.length * 2.5));
-  const rows = Math.ceil(ranks.length / columns);
-  let [name, key] = PARTS[0];
-  const value = (rank) => name === "finish" ? ranks[rank].finish : partOf(ranks[rank], key, whole);
-  const cell = (width) => Math.max(2, Math.min(48, width / columns));
-  let last = 800;
-  const output = element("output");
-  const scale = element("p", { class: "faint" });
-  const made = chart("Ranks by what they spend time on; arrow keys go from rank to rank", (width) => Math.min(520, Math.ceil(cell(width) * rows)),
-    (context, width, height) => {
-      last = width;
-      const side = cell(width);
-      const tall = height / rows;
-      const values = ranks.map((_, rank) => value(rank));
-      const [least, most] = [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
-      const paint = ramp();
-      values.forEach((number, rank) => {
-        context.fillStyle = css(paint(most > least ? (number - least) / (most - least) : 0.5));
-        const gap = side > 6 ? 1 : 0;
-        context.fillRect((rank % columns) * side, Math.floor(rank / columns) * tall, side - gap, tall - gap);
+/** The change that saves most of those that were tried in further replays. */
+const suggestion = ({ changes, of, best }) => {
+  if (best) return `To try: ${best.change}, which saves ${percent(best.saves)}${best.set ? ` (--set '${best.set}')` : " (--what-if, balance-compute)"}.`;
+  return changes === of ? "To try: nothing. No change of the machine that was tried saves 1 %." : `Of ${of} changes, ${changes} were tried; each saves less than 1 %.`;
+};
+
+const partsChart = (parts, whole) => {
+  const all = sum(parts.map(({ mean }) => mean)) || 1;
+  const title = "Where the ranks’ time goes, mean of all ranks";
+  const made = chart({ id: "parts", title, height: (width) => 34 + 18 * Math.ceil(parts.length / Math.max(1, Math.floor(width / 150))),
+    label: `${title}: ${parts.map(({ name, mean }) => `${name} ${percent(mean / all)}`).join(", ")}`,
+    csv: () => [["activity", "mean (s)", "share", "least (s)", "most (s)", "rank with most"],
+      ...parts.map(({ name, mean, least, most, rank }) => [name, mean, mean / all, least, most, rank])],
+    draw: (context, width) => {
+      let x = 0;
+      const across = Math.max(1, Math.floor(width / 150));
+      parts.forEach(({ name, mean }, place) => {
+        const long = mean / all * width;
+        context.fillStyle = color(partColor(name));
+        context.fillRect(x, 0, Math.max(1, long - 1), 26);
+        x += long;
+        const [left, top] = [place % across * (width / across), 34 + 18 * Math.floor(place / across)];
+        context.fillRect(left, top + 1, 11, 11);
+        context.font = FONT;
+        context.textAlign = "left";
+        context.textBaseline = "top";
+        context.fillStyle = color("ink");
+        context.fillText(`${name} ${percent(mean / all)}`, left + 17, top);
       });
-      scale.textContent = `${name}: from ${time(least)} (nearest to the paper's colour) to ${time(most)}; ` +
-        "rank 0 is at the top left, and the others follow row by row.";
-    }, { id: "ranks-chart" });
-  const tell = (column, row) => {
-    const rank = row * columns + column;
-    if (rank >= ranks.length) return "";
-    const shares = PARTS.filter(([, other]) => partOf(ranks[rank], other, whole) > 0)
-      .map(([part, other]) => `${part} ${time(partOf(ranks[rank], other, whole))}`);
-    return `rank ${rank}: ${shares.join(", ")}; done after ${time(ranks[rank].finish)}`;
-  };
-  inspect(made, output, () => ({ columns, rows, x: 0, y: 0, width: cell(last) * columns, height: made.canvas.clientHeight }), tell);
-  const names = [...PARTS.filter(([, other]) => ranks.some((shares) => partOf(shares, other, whole) > 0)).map(([part]) => part), "finish"];
-  section("ranks", "Ranks",
-    element("div", { class: "controls" }, choice("Shown:", names, (chosen) => {
-      name = chosen;
-      key = (PARTS.find(([part]) => part === chosen) || [null, null])[1];
-      made.redraw();
-    })),
-    element("div", { class: "chart" }, made.canvas), scale, output);
+    } });
+  inspect(made, () => ({ columns: 400, rows: 1, x: 0, y: 0, width: made.canvas.clientWidth, height: made.canvas.clientHeight }), (column) => {
+    let until = 0;
+    const here = parts.find((part) => {
+      until += part.mean / all;
+      return (column + 0.5) / 400 <= until;
+    });
+    const { name, mean, least, most, rank } = here || parts[parts.length - 1];
+    return `${name}: ${time(mean)} in the mean of ${time(whole)}; from ${time(least)} to ${time(most)} (rank ${rank})`;
+  });
+  return made;
+};
+
+const EFFICIENCIES = [
+  ["parallel efficiency", "parallel", "the part of the time in which a rank computes"],
+  ["= load balance", "load_balance", "the mean computation of a rank, divided by the largest"],
+  ["× communication", "communication", "the largest computation of a rank, divided by the time"],
+  ["× serialisation", "serialisation", "the largest computation of a rank, divided by the time on an ideal network: ranks wait for each other"],
+  ["× transfer", "transfer", "the time on an ideal network, divided by the time: messages and MPI itself"],
+];
+/** The factors; communication is left out if its own factors are known. */
+const efficienciesOf = (found) => EFFICIENCIES.filter(([, key]) => found[key] !== undefined && (key !== "communication" || found.transfer === undefined));
+
+const efficiencyChart = (found) => barChart({ id: "efficiency", title: "Parallel efficiency and its factors", label: "Parallel efficiency and its factors",
+  whole: 1, rows: efficienciesOf(found).map(([name, key, what]) => ({ name, what, value: found[key], text: percent(found[key]),
+    parts: [["accent", found[key]]] })),
+  tell: ({ name, what, text }) => `${name.replace(/^[=×] /, "")} ${text}: ${what}`,
+  csv: () => [["efficiency", "fraction"], ...EFFICIENCIES.map(([, key]) => [key, found[key] ?? null])] });
+
+const PARAMETERS = { "host-speed": ["hosts 10 % faster", 1.1], bandwidth: ["bandwidth 10 % higher", 1.1],
+  latency: ["latency 10 % lower", 0.9], overheads: ["MPI overheads 10 % lower", 0.9] };
+
+/** What the predicted time would change by if a parameter were a tenth better. */
+const improvements = (path, whole) => path.sensitivities.map(({ parameter, links, path: onPath, replays }) => {
+  const [name, factor] = PARAMETERS[parameter];
+  const elasticity = replays ?? onPath ?? 0;
+  const change = whole * (factor ** elasticity - 1);
+  return { name: links ? `${name}: ${links}` : name, elasticity, change, checked: replays !== null && replays !== undefined };
+}).sort((one, other) => one.change - other.change);
+
+const improvementChart = (path, whole) => {
+  const rows = improvements(path, whole).slice(0, 6).map((row) => ({ ...row, value: row.change,
+    text: row.change ? `${time(row.change)} (${percent(row.change / whole)})` : NOTHING, parts: [[row.change > 0 ? "worse" : "better", row.change]] }));
+  return barChart({ id: "improvements", title: "What a machine that is 10 % better in one respect would change", rows,
+    label: "Change of the predicted time by parameters of the machine", csv: () => [["parameter", "elasticity", "change (s)", "checked by replays"],
+      ...improvements(path, whole).map(({ name, elasticity, change, checked }) => [name, elasticity, change, checked ? "yes" : "no"])],
+    tell: ({ name, elasticity, checked }) => `${name}: elasticity ${elasticity.toFixed(2)}, ` +
+      (checked ? "from replays with changed parameters" : "from the critical path as it is: an upper bound of the gain") });
+};
+
+const addSummary = (data) => {
+  const { result, origin, cause } = data;
+  const { network, simulated_time: whole } = result;
+  const machine = [network.topology, origin.bandwidth > 0 ? bits(origin.bandwidth) : null].filter((part) => part).join(", ");
+  const title = `${origin.program}: ${time(whole)} on ${counted(result.ranks, "rank", "ranks")}, ${network.topology}`;
+  document.title = `${title} – titr`;
+  document.getElementById("title").textContent = title;
+  fileName = origin.program.replace(/[^\w.-]+/g, "_");
+  const parts = timeParts(result);
+  const path = result.analyses && result.analyses["critical-path"];
+  const facts = [["Program", origin.program], ["Machine", machine],
+    ["Ranks", `${count(result.ranks)} on ${count(result.hosts_used)} of ${count(network.hosts)} hosts, ${network.model} model`],
+    ["Traffic", `${counted(result.messages, "message", "messages")}, ${volume(result.bytes)}`],
+    ["Computation", origin.measured ? `measured as ${origin.measured}` : "as the trace says"]];
+  const [waiting, rest] = [result.waiting_ranks, result.warnings.slice(3)];
+  const warnings = (list) => element("ul", { class: "warnings" }, list.map((warning) => element("li", {}, warning)));
+  const made = section("answer", "Result",
+    element("div", { class: "hero" },
+      element("p", { class: "answer" }, waiting > 0 ? "no prediction" : time(result.runs ? result.runs.mean : whole)),
+      element("p", { class: "sure" }, waiting > 0 ? `${counted(waiting, "rank waits", "ranks wait")} for ever` : uncertaintyOf(result)),
+      element("dl", {}, facts.map(([name, what]) => [element("dt", {}, name), element("dd", {}, what)]))),
+    element("div", { class: "made-of" },
+      cause ? element("p", { class: "finding" }, `Mostly ${cause}.`) : null,
+      parts.length ? partsChart(parts, whole).figure : null,
+      result.efficiencies ? efficiencyChart(result.efficiencies).figure : null),
+    element("div", { class: "to-try" },
+      result.tried ? element("p", { class: "finding" }, suggestion(result.tried)) : null,
+      path && path.sensitivities.some(({ path: onPath, replays }) => onPath || replays) ? improvementChart(path, whole).figure : null),
+    result.warnings.length ? element("div", { class: "warned" }, element("h3", {}, "Not as in the program"), warnings(result.warnings.slice(0, 3)),
+      rest.length ? element("details", {}, element("summary", {}, `${rest.length} more`), warnings(rest)) : null) : null);
+  made.classList.add("first");
 };

@@ -1,0 +1,227 @@
+// The load of links: on the shape of the network, the busiest ones, and over time. Links inside hosts come last.
+
+const directionName = ({ along, up }) => `${up ? "+" : "−"}${"xyz"[along] || `d${along}`}`;
+
+/** The links of a grid by their direction: [direction, use by host], for the directions that have any use. */
+const gridDirections = (links) => {
+  const found = links.map(({ name, use }) => ({ ...gridLink(name), use })).filter(({ host }) => host !== undefined);
+  const directions = grouped(found, directionName, () => 1).map(({ key, rows }) => [key, new Map(rows.map(({ host, use }) => [host, use]))]);
+  return directions.sort(([one], [other]) => one.slice(1).localeCompare(other.slice(1)) || one.localeCompare(other));
+};
+
+const MARGIN = 30;
+/** A panel for each direction: the side of a cell, where a plane is in a panel, where the name of a panel is, and the height of all. */
+const gridPanels = (shape, many, width) => {
+  const planes = shape.groups.length;
+  if (planes === 1) {
+    const { cell, tile, height } = tiled(many, shape.across, shape.down, width, 400, 26, LABEL);
+    return { cell, height, title: tile, plane: (panel) => ({ x: tile(panel).x, y: tile(panel).y + LABEL }) };
+  }
+  const { cell, tile, height } = tiled(planes, shape.across, shape.down, width - MARGIN, Math.max(90, 480 / many), 26, 0);
+  const tall = height + GAP;
+  return { cell, height: many * tall, title: (panel) => ({ x: 0, y: panel * tall }),
+    plane: (panel, which) => ({ x: MARGIN + tile(which).x, y: panel * tall + tile(which).y }) };
+};
+
+const drawGrid = (context, width, shape, directions, most) => {
+  const { cell, title, plane } = gridPanels(shape, directions.length, width);
+  const paint = ramp();
+  const gap = cell > 12 ? 2 : cell > 6 ? 1 : 0;
+  context.textAlign = "left";
+  context.textBaseline = "top";
+  directions.forEach(([direction, uses], panel) => {
+    context.font = BOLD;
+    context.fillStyle = color("ink");
+    context.fillText(direction, title(panel).x, title(panel).y);
+    shape.groups.forEach((group, which) => {
+      const { x, y } = plane(panel, which);
+      group.cells.forEach((host, at) => {
+        context.fillStyle = uses.has(host) ? css(paint(uses.get(host) / most)) : color("panel");
+        context.fillRect(x + at % shape.across * cell, y + Math.floor(at / shape.across) * cell, cell - gap, cell - gap);
+      });
+    });
+  });
+};
+
+/** Devices by level: hosts with traffic at the bottom, then devices that are one link away from a host, and so on. */
+const levels = (links) => {
+  const neighbours = new Map();
+  const join = (one, other) => (neighbours.get(one) || neighbours.set(one, new Set()).get(one)).add(other);
+  for (const { name } of links) {
+    const ends = linkEnds(name);
+    if (ends) [ends, [...ends].reverse()].forEach(([one, other]) => join(one, other));
+  }
+  const level = new Map();
+  let next = [...neighbours.keys()].filter((name) => name.startsWith("node-"));
+  for (let depth = 0; next.length; depth += 1) {
+    next.forEach((name) => level.set(name, depth));
+    next = [...new Set(next.flatMap((name) => [...neighbours.get(name)]))].filter((name) => !level.has(name));
+  }
+  const rows = [];
+  for (const [name, depth] of level) (rows[depth] = rows[depth] || []).push(name);
+  const byNumbers = new Intl.Collator("en", { numeric: true }).compare;
+  rows.forEach((row) => row.sort(byNumbers));
+  const place = new Map();
+  rows.forEach((row, depth) => row.forEach((name, which) => place.set(name, [(which + 0.5) / row.length, depth])));
+  return { rows, place };
+};
+
+const drawLevels = (context, width, height, { rows, place }, links, most) => {
+  const paint = ramp();
+  const depthOf = (name) => place.has(name) ? place.get(name)[1] : null;
+  // Links within a level are arcs above it.
+  const isArc = ({ name }) => linkEnds(name) && depthOf(linkEnds(name)[0]) === depthOf(linkEnds(name)[1]);
+  const top = links.some(isArc) ? 70 : 28;
+  const at = (name) => {
+    const [x, depth] = place.get(name);
+    return [6 + x * (width - 12), height - 26 - depth * (height - 26 - top) / Math.max(1, rows.length - 1)];
+  };
+  const ordered = [...links].sort((one, other) => one.use - other.use).slice(-8000);
+  context.globalAlpha = ordered.length > 2000 ? 0.5 : 1;
+  for (const { name, use } of ordered) {
+    const ends = linkEnds(name);
+    if (!ends || !place.has(ends[0]) || !place.has(ends[1])) continue;
+    const [[x, y], [toX, toY]] = ends.map(at);
+    context.strokeStyle = css(paint(use / most));
+    context.lineWidth = 1.2 + 3 * use / most;
+    context.beginPath();
+    // The two directions of a cable do not hide each other.
+    const aside = y > toY || (y === toY && x > toX) ? 4 : -4;
+    const above = y === toY ? Math.min(88, 22 + Math.abs(toX - x) * 0.25) + 2 * aside : 0;
+    context.moveTo(x, y);
+    context.quadraticCurveTo((x + toX) / 2 + (above ? 0 : aside), (y + toY) / 2 - above, toX, toY);
+    context.stroke();
+  }
+  context.globalAlpha = 1;
+  context.font = FONT;
+  context.textAlign = "center";
+  rows.forEach((row, depth) => {
+    const room = width / row.length;
+    const side = Math.max(2, Math.min(11, room * 0.6));
+    row.forEach((name) => {
+      const [x, y] = at(name);
+      context.fillStyle = color("faint");
+      context.fillRect(x - side / 2, y - side / 2, side, side);
+      const text = depth === 0 ? name.replace("node-", "") : name;
+      if (measuring.measureText(text).width + 8 > room) return;
+      context.textBaseline = depth === 0 || top > 28 ? "top" : "bottom";
+      const half = measuring.measureText(text).width / 2;
+      const [middle, edge] = [Math.min(width - half, Math.max(half, x)), depth === 0 || top > 28 ? y + 8 : y - 8];
+      context.fillStyle = color("paper");
+      context.globalAlpha = 0.8;
+      context.fillRect(middle - half - 2, context.textBaseline === "top" ? edge - 1 : edge - 12, 2 * half + 4, 13);
+      context.globalAlpha = 1;
+      context.fillStyle = color("faint");
+      context.fillText(text, middle, edge);
+    });
+  });
+};
+
+/** The picture of the network; null if its links do not say where they are. */
+const linksPicture = (data, network) => {
+  const { result } = data;
+  const shape = machineShape(data);
+  const isGrid = shape.isGrid && network.some(({ name }) => gridLink(name));
+  if (!isGrid && !network.some(({ name }) => linkEnds(name))) return null;
+  const most = network[0].use || 1;
+  const tree = isGrid ? null : levels(network);
+  const directions = isGrid ? gridDirections(network) : [];
+  const tall = (width) => isGrid ? Math.ceil(gridPanels(shape, directions.length, width).height) + 4 : Math.min(380, 90 + 80 * tree.rows.length);
+  const planes = shape.groups.length > 1 ? `; ${counted(shape.groups.length, "plane", "planes")} side by side` : "";
+  const made = chart({ id: "links", title: isGrid ? `Use of the links that leave each host, by direction${planes}`
+    : "Use of the links between hosts, at the bottom, and switches", label: `Use of the links of a ${result.network.topology}`,
+    height: (width) => tall(width) + SCALE_HEIGHT,
+    csv: () => [["link", "use", "bytes", "messages"], ...data.links.map(({ name, use, bytes, messages }) => [name, use, bytes, messages])],
+    draw: (context, width) => {
+      if (isGrid) drawGrid(context, width, shape, directions, most); else drawLevels(context, width, tall(width), tree, network, most);
+      colorBar(context, tall(width), width, `0${SPACE}%`, percent(most), "of the bandwidth, on average");
+    } });
+  const describe = ({ name, use, bytes }) => `${name}: ${percent(use)} of its bandwidth, ${volume(bytes)}`;
+  const whole = () => ({ columns: 1, rows: Math.min(20, network.length), x: 0, y: 0, width: made.canvas.clientWidth, height: made.canvas.clientHeight });
+  inspect(made, whole, (_, row) =>
+    `${row + 1}. ${describe(network[row])}`);
+  if (isGrid) {
+    const placed = network.map((one) => [one, gridLink(one.name)]).filter(([, found]) => found);
+    const byPlace = new Map(placed.map(([one, found]) => [`${found.host} ${directionName(found)}`, one]));
+    made.canvas.addEventListener("pointermove", (event) => {
+      const { cell, plane } = gridPanels(shape, directions.length, made.canvas.clientWidth);
+      directions.forEach(([direction], panel) => shape.groups.forEach((group, which) => {
+        const { x, y } = plane(panel, which);
+        const [column, row] = [Math.floor((event.offsetX - x) / cell), Math.floor((event.offsetY - y) / cell)];
+        if (column < 0 || row < 0 || column >= shape.across || row >= shape.down) return;
+        const found = byPlace.get(`${group.cells[row * shape.across + column]} ${direction}`);
+        made.output.textContent = found ? describe(found) : "";
+      }));
+    });
+  }
+  return made.figure;
+};
+
+/** The number of links whose load is drawn over time. */
+const MOST_LOADS = 16;
+
+const loadsChart = (data) => {
+  const { loads, result } = data;
+  const end = result.simulated_time;
+  const rowHeight = 15;
+  const shown = loads.filter((load) => !isInsideHost(load)).slice(0, MOST_LOADS)
+    .map(({ name, samples }) => ({ name, samples: samples.map(([begin, load]) => [begin, load]) }));
+  if (shown.length === 0) return null;
+  const most = largest(shown.flatMap(({ samples }) => samples.map(([, load]) => load))) || 1;
+  const margin = (width) => Math.min(190, width * 0.4);
+  let last = 800;
+  const made = chart({ id: "loads", title: "The busiest links over time",
+    label: "Load of the busiest links over time; arrow keys go from link to link and through time",
+    height: shown.length * rowHeight + AXIS + SCALE_HEIGHT,
+    csv: () => [["link", "from (s)", "load (%)"], ...loads.flatMap(({ name, samples }) => samples.map(([begin, load]) => [name, begin * 1e-9, load]))],
+    draw: (context, width) => {
+      last = width;
+      const left = margin(width);
+      const [across, tall] = [width - left, shown.length * rowHeight];
+      const paint = ramp();
+      context.font = FONT;
+      context.textAlign = "left";
+      context.textBaseline = "middle";
+      shown.forEach(({ name, samples }, row) => {
+        context.fillStyle = color("ink");
+        context.fillText(fitted(context, name, left - 8), 0, (row + 0.5) * rowHeight);
+        samples.forEach(([begin, load], place) => {
+          const until = place + 1 < samples.length ? samples[place + 1][0] * 1e-9 : end;
+          context.fillStyle = css(paint(load / most));
+          context.fillRect(left + begin * 1e-9 / end * across, row * rowHeight, Math.max(0.5, (until - begin * 1e-9) / end * across + 0.3), rowHeight - 1);
+        });
+      });
+      context.fillStyle = color("faint");
+      context.textBaseline = "top";
+      for (const [at, text] of timeMarks(0, end, Math.max(2, across / 120))) {
+        const x = left + at / end * across;
+        context.textAlign = x < left + 20 ? "left" : x > width - 24 ? "right" : "center";
+        context.fillText(text, x, tall + 4);
+      }
+      colorBar(context, tall + AXIS, width, "0" + SPACE + "%", `${digits(most)}${SPACE}%`, "of the bandwidth");
+    } });
+  const columns = 200;
+  inspect(made, () => ({ columns, rows: shown.length, x: margin(last), y: 0, width: last - margin(last), height: shown.length * rowHeight }), (column, row) => {
+    const when = (column + 0.5) / columns * end;
+    const { name, samples } = shown[row];
+    const at = lastUntil(samples.map(([begin]) => begin * 1e-9), when);
+    return `${name} at ${time(when)}: ${at < 0 ? 0 : digits(samples[at][1])}${SPACE}% of its bandwidth`;
+  });
+  return made.figure;
+};
+
+const addLinks = (data) => {
+  const links = data.links.map(({ name, use, bytes, messages }) => ({ name, use, bytes, messages }));
+  if (links.length === 0) return;
+  const network = links.filter((one) => !isInsideHost(one));
+  const inside = links.filter(isInsideHost);
+  const columns = [{ name: "link", kind: "text", value: ({ name }) => name }, { name: "use", kind: "percent", value: ({ use }) => use },
+    { name: "payload", kind: "bytes", value: ({ bytes }) => bytes }, { name: "messages", kind: "count", value: ({ messages }) => messages }];
+  section("links", "Where: links",
+    element("p", {}, network.length ? `The busiest link of the network, ${network[0].name}, was in use ${percent(network[0].use)} of the time.`
+      : "No message left its host."),
+    network.length ? linksPicture(data, network) : null, loadsChart(data),
+    element("p", { class: "faint" }, "Over time, a message is taken to cross its route at an even pace, so that short peaks can exceed the bandwidth."),
+    network.length ? table("busiest-links", columns, network, "Links of the network") : null,
+    inside.length ? table("links-inside-hosts", columns, inside, "Links inside hosts") : null);
+};

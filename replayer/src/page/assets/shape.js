@@ -1,0 +1,83 @@
+// The shape of the machine: a grid of hosts, or groups of hosts at the same switch.
+
+/** Sizes of a torus or mesh, from its name. */
+const gridSizes = (topology) => {
+  const found = /^(?:twisted )?(?:torus|mesh) ([\d×]+)/.exec(topology);
+  return found ? found[1].split("×").map(Number) : null;
+};
+
+/** A link of a grid: its host, its dimension, and +1 or -1. */
+const gridLink = (name) => {
+  const found = /^node-(\d+) ([+-])(x|y|z|d(\d+))$/.exec(name);
+  if (!found) return null;
+  const along = found[4] ? Number(found[4]) : "xyz".indexOf(found[3]);
+  return { host: Number(found[1]), along, up: found[2] === "+" };
+};
+
+/** The two devices that a link joins, by its name. */
+const linkEnds = (name) => {
+  // After the second device, the number or the colour of a cable.
+  const found = /^(\S+) to (\S+)( .*)?$/.exec(name);
+  if (found) return [found[1], found[2]];
+  const star = /^(node-\d+) (up|down|cable)$/.exec(name);
+  if (star) return star[2] === "down" ? ["switch", star[1]] : [star[1], "switch"];
+  return null;
+};
+
+const isInsideHost = ({ name }) => name.endsWith(" loopback");
+const hostOf = (name) => {
+  const found = /^node-(\d+)\b/.exec(name);
+  return found ? Number(found[1]) : null;
+};
+
+const GAP = 12;
+const LABEL = 15;
+
+/** Places of grids of `across` × `down` cells beside and below each other, as large as the width and `tall` admit. */
+const tiled = (many, across, down, width, tall, most, label) => {
+  let best = null;
+  for (let columns = 1; columns <= Math.min(many, 256); columns += 1) {
+    const lines = Math.ceil(many / columns);
+    const cell = Math.min(most, (width - GAP * (columns - 1)) / (columns * across), (tall / lines - GAP - label) / down);
+    if (!best || cell > best.cell * 1.001) best = { columns, lines, cell };
+  }
+  const { columns, lines } = best;
+  const cell = Math.max(1, best.cell);
+  const tile = (which) => ({ x: (which % columns) * (across * cell + GAP), y: Math.floor(which / columns) * (down * cell + GAP + label) });
+  return { cell, label, tile, height: lines * (down * cell + GAP + label) - GAP };
+};
+
+/** Hosts with ranks, in groups: planes of a grid, hosts at the same switch, or all hosts together. */
+const machineShape = ({ origin, result, links }) => {
+  const { topology, hosts } = result.network;
+  const used = [...new Set(origin.hosts)].sort((one, other) => one - other);
+  const sizes = gridSizes(topology);
+  if (sizes && sum([sizes.reduce((product, size) => product * size, 1)]) === hosts) {
+    const [across, down] = [sizes[0], sizes[1] || 1];
+    const coordinates = (host) => {
+      let rest = host;
+      return sizes.map((size) => { const at = rest % size; rest = Math.floor(rest / size); return at; });
+    };
+    const planes = [...new Set(used.map((host) => Math.floor(host / (across * down))))];
+    const names = "xyz";
+    const axis = (along) => sizes.length > 3 ? `d${along}` : names[along];
+    return { across, down, groups: planes.map((plane) => ({
+      name: sizes.length < 3 ? "" : coordinates(plane * across * down).slice(2).map((at, along) => `${axis(along + 2)} = ${at}`).join(", "),
+      cells: Array.from({ length: across * down }, (_, place) => plane * across * down + place),
+    })), hostName: (host) => `node-${host} (${coordinates(host).join(", ")})`, isGrid: true };
+  }
+  const switches = new Map();
+  for (const { name } of links) {
+    const ends = linkEnds(name);
+    if (!ends) continue;
+    for (const [host, device] of [ends, [...ends].reverse()]) {
+      if (/^node-\d+$/.test(host) && !switches.has(Number(host.slice(5)))) switches.set(Number(host.slice(5)), device);
+    }
+  }
+  // Hosts that sent nothing into the network belong to no known switch.
+  const groups = grouped(used, (host) => switches.get(host) || "", () => 1).sort((one, other) => one.rows[0] - other.rows[0]);
+  const most = largest(groups.map(({ rows }) => rows.length));
+  const across = most <= 8 ? most : 2 ** Math.ceil(Math.log2(Math.sqrt(most)));
+  return { across, down: Math.ceil(most / across), groups: groups.map(({ key, rows }) => ({ name: groups.length > 1 ? key : "", cells: rows })),
+    hostName: (host) => `node-${host}${switches.has(host) && switches.get(host) !== "switch" ? ` at ${switches.get(host)}` : ""}`, isGrid: false };
+};

@@ -1,0 +1,67 @@
+// Tables: the name first, the unit in the heading, five rows, and the rest folded. A heading sorts its column.
+
+const SHOWN_ROWS = 5;
+const MOST_ROWS = 500;
+
+/** How a column of numbers is written: its unit, and each number with as many decimals as the largest one needs. */
+const columnStyle = (kind, numbers) => {
+  const most = largest(numbers.map(Math.abs));
+  const units = { time: TIME_UNITS, bytes: BYTE_UNITS, percent: [["%", 100]], count: [["", 1]], number: [["", 1]] }[kind];
+  const [unit, factor] = unitOf(units, most);
+  const whole = kind === "count" || unit === "B";
+  const decimals = whole ? 0 : Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(most * factor || 1))));
+  const show = (value) => Math.abs(value * factor).toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return { unit, show: (value) => value ? `${value < 0 ? "−" : ""}${show(value)}` : NOTHING };
+};
+
+/**
+ * A table of `rows`. A column is {name, kind, value(row)}, of kind text, time, bytes, count, percent or number; `title(row)` is shown
+ * with the pointer over the cell. Columns without any value are left out. The rows are in the order of `rows`.
+ */
+const table = (name, columns, rows, caption) => {
+  const isNothing = (value) => value === null || value === undefined || value === 0 || value === "";
+  const isRank = ({ kind }) => kind === "rank";
+  const present = columns.filter((column, place) => place === 0 || rows.some((row) => !isNothing(column.value(row))));
+  const styled = present.map((column) => ({
+    ...column,
+    ...(column.kind === "text" || isRank(column) ? { unit: "", show: (value) => isNothing(value) && value !== 0 ? NOTHING : String(value) }
+      : columnStyle(column.kind, rows.map((row) => column.value(row) || 0))),
+  }));
+  let shown = SHOWN_ROWS;
+  let order = [...rows];
+  const body = element("tbody");
+  const more = link("", "Show more or fewer rows", () => {
+    shown = shown > SHOWN_ROWS ? SHOWN_ROWS : MOST_ROWS;
+    fill();
+  });
+  const fill = () => {
+    body.replaceChildren(...order.slice(0, shown).map((row) => element("tr", {}, styled.map((column) =>
+      element("td", { class: column.kind, title: column.title ? column.title(row) : false }, column.show(column.value(row)))))));
+    more.hidden = rows.length <= SHOWN_ROWS;
+    more.textContent = shown > SHOWN_ROWS ? (rows.length > shown ? `first ${count(shown)} of ${count(rows.length)}: show fewer` : "show fewer")
+      : `${count(rows.length - shown)} more`;
+  };
+  let sorted = null;
+  const sort = (column, heading) => {
+    const down = sorted !== column;
+    sorted = down ? column : null;
+    const compare = (one, other) => typeof one === "string" || typeof other === "string"
+      ? String(one ?? "").localeCompare(String(other ?? ""), "en", { numeric: true }) : (other ?? 0) - (one ?? 0);
+    order.sort((one, other) => (down ? 1 : -1) * compare(column.value(one), column.value(other)));
+    heading.closest("tr").querySelectorAll("th").forEach((other) => other.removeAttribute("aria-sort"));
+    heading.setAttribute("aria-sort", down ? "descending" : "ascending");
+    fill();
+  };
+  const heading = (column) => {
+    const made = element("th", { scope: "col", class: column.kind }, element("button", { type: "button", class: "sort", onclick: () => sort(column, made) },
+      column.name, column.unit ? element("span", { class: "unit" }, `, ${column.unit}`) : null));
+    return made;
+  };
+  const csv = () => csvText([columns.map((column) => column.name + ({ time: " (s)", bytes: " (B)" }[column.kind] || "")),
+    ...order.map((row) => columns.map((column) => column.value(row)))]);
+  fill();
+  return element("div", { class: "table" },
+    element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption || words(name) }, element("table", {},
+      caption ? element("caption", {}, caption) : null, element("thead", {}, element("tr", {}, styled.map(heading))), body)),
+    element("p", { class: "links" }, more, link("CSV", `Save the whole table as CSV: ${words(name)}`, () => save(name, "csv", "text/csv", csv()))));
+};

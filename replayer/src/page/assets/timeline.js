@@ -1,0 +1,303 @@
+// What each rank does when: the whole run in a strip, and below it the chosen window.
+
+const MOST_ARROWS = 4000;
+/** The states that are drawn within a twentieth of a second. */
+const MOST_STATES = 120000;
+const AXIS = 22;
+const STRIP = 46;
+const marginOf = (width) => width < 600 ? 46 : 78;
+
+const addTimeline = (data) => {
+  const { map, detail, result, activities } = data;
+  ACTIVITY_COLORS = activities;
+  const rows = stateRows(data);
+  if (rows.length === 0 || result.simulated_time === 0) return;
+  const cells = Uint8Array.from(atob(map.shares), (letter) => letter.charCodeAt(0));
+  const totals = mapTotals(map, cells);
+  const partsOf = stateParts(detail);
+  const isJoined = (name) => name >= detail.names.length;
+  /** The name of a state, or the parts of a joined one. */
+  const stateName = (name) => {
+    if (!isJoined(name)) return detail.names[name].name;
+    const parts = partsOf[name].map((activity, place) => [activity, partsOf[name][place + 1]]).filter((_, place) => place % 2 === 0);
+    return parts.sort(([, one], [, other]) => other - one).map(([activity, part]) => `${activities[activity]} ${percent(part)}`).join(", ");
+  };
+  const rowOf = new Map(rows.map(({ rank }, row) => [rank, row]));
+  const many = rows.length;
+  const isWhole = many === result.ranks;
+  const messages = detail.messages.map(([from, to, departed, arrived]) => [from, to, departed, arrived])
+    .filter(([from, to]) => rowOf.has(from) && rowOf.has(to));
+  const bounds = rows.reduce(({ from, to }, { times }) => ({ from: Math.min(from, times[0]), to: Math.max(to, times[times.length - 1]) }),
+    { from: Infinity, to: 0 });
+  const all = { ...bounds, top: 0, bottom: many };
+  const view = { ...all };
+  const states = sum(rows.map(({ names }) => names.length));
+  const path = result.analyses && result.analyses["critical-path"];
+  const visits = path ? path.visits.map(({ rank, begin }) => [rank, begin]).filter(([rank]) => rowOf.has(rank)) : [];
+  const present = activities.filter((_, activity) => totals.some((part, place) => place % DONE === activity && part > 0));
+  const isDoneEarly = timeParts(result).some(({ name }) => name === "done early");
+  const key = [...present.map((name) => [name, name]), ...(isDoneEarly ? [["done", "done"]] : []), ...(visits.length ? [["critical path", "ink"]] : [])];
+  let arrows = true;
+  let frame = { x: 0, y: 0, width: 1, height: 1 };
+  const share = ({ from, to }) => (to - from) / (all.to - all.from);
+  const atTime = (x) => view.from + (x - frame.x) / frame.width * (view.to - view.from);
+  const xOf = (when) => frame.x + (when - view.from) / (view.to - view.from) * frame.width;
+  const yOf = (row) => frame.y + (row - view.top) / (view.bottom - view.top) * frame.height;
+  const isCoarse = () => isWhole && states * share(view) * (view.bottom - view.top) / many > MOST_STATES;
+
+  const drawArrows = (context) => {
+    const shown = messages.filter(([from, to, departed, arrived]) => {
+      const [one, other] = [rowOf.get(from), rowOf.get(to)];
+      return arrived * 1e-9 >= view.from && departed * 1e-9 <= view.to && Math.max(one, other) + 1 > view.top && Math.min(one, other) < view.bottom;
+    });
+    if (shown.length > MOST_ARROWS) return { drawn: 0, all: shown.length };
+    context.strokeStyle = color("ink");
+    context.globalAlpha = shown.length > 400 ? 0.3 : 0.65;
+    context.lineWidth = 1;
+    context.beginPath();
+    for (const [from, to, departed, arrived] of shown) {
+      context.moveTo(xOf(departed * 1e-9), yOf(rowOf.get(from) + 0.5));
+      context.lineTo(xOf(arrived * 1e-9), yOf(rowOf.get(to) + 0.5));
+    }
+    context.stroke();
+    context.globalAlpha = 1;
+    return { drawn: shown.length, all: shown.length };
+  };
+
+  // A path with many visits covers what it should explain, unless the reader zooms in.
+  let hasPath = visits.length > 0 && visits.length <= 64;
+  /** The critical path: along the row of each rank that it visits, and from there to the next. */
+  const drawPath = (context) => {
+    const end = result.simulated_time;
+    const shown = visits.map(([rank, begin], place) => [rowOf.get(rank) + 0.5, begin, place + 1 < visits.length ? visits[place + 1][1] : end])
+      .filter(([, begin, until]) => until >= view.from && begin <= view.to);
+    for (const [paint, wide] of [["paper", 5], ["ink", 2]]) {
+      context.strokeStyle = color(paint);
+      context.lineWidth = wide;
+      context.beginPath();
+      shown.forEach(([row, begin, until], place) => {
+        if (place === 0) context.moveTo(xOf(begin), yOf(row)); else context.lineTo(xOf(begin), yOf(row));
+        context.lineTo(xOf(until), yOf(row));
+      });
+      context.stroke();
+    }
+    context.lineWidth = 1;
+  };
+
+  const drawAxes = (context, width, height) => {
+    context.fillStyle = color("paper");
+    context.fillRect(0, 0, frame.x, height);
+    context.fillRect(0, frame.height, width, AXIS);
+    context.font = FONT;
+    context.fillStyle = color("faint");
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    const { all: marks } = ticks(view.top, view.bottom, Math.max(1, frame.height / 24));
+    for (const row of new Set(marks.map(Math.floor))) {
+      const y = yOf(row + 0.5);
+      if (row < many && y > 6 && y < frame.height - 4) context.fillText(`${width < 600 ? "" : "rank "}${rows[row].rank}`, frame.x - 6, y);
+    }
+    context.textBaseline = "top";
+    for (const [at, text] of timeMarks(view.from, view.to, Math.max(2, width / 120))) {
+      const x = xOf(at);
+      context.textAlign = x < frame.x + 20 ? "left" : x > width - 24 ? "right" : "center";
+      context.fillRect(x, frame.height, 1, 4);
+      context.fillText(text, x, frame.height + 7);
+    }
+  };
+
+  const note = element("p", { class: "faint" });
+  const made = chart({ id: "timeline", key, title: "Each rank over time: the activity that dominates, paler where others share the cell",
+    label: "What each rank does over time. Plus and minus zoom, arrow keys move, page up and page down change the number of ranks, 0 shows everything.",
+    height: (width) => Math.min(width > 1800 ? 760 : width < 600 ? 420 : 560, Math.max(120, many * 18)) + AXIS,
+    csv: () => [["rank", "begin (s)", "end (s)", "state"], ...rows.slice(Math.floor(view.top), Math.ceil(view.bottom)).flatMap(({ rank, times, names }) =>
+      [...names].flatMap((name, place) => times[place + 1] < view.from || times[place] > view.to ? []
+        : [[rank, times[place], times[place + 1], stateName(name)]]))],
+    draw: (context, width, height, scale) => {
+      const margin = marginOf(width);
+      frame = { x: margin, y: 0, width: width - margin, height: height - AXIS };
+      const [across, down] = [Math.max(1, Math.round(frame.width * scale)), Math.max(1, Math.round(frame.height * scale))];
+      const bands = isCoarse() ? bandsOfMap(map, cells, view, across, down) : bandsOfStates(rows, partsOf, view, across, down);
+      const [top, bottom] = [yOf(bands[0].first), yOf(bands[bands.length - 1].last)];
+      paintBands(context, bands, { ...frame, y: top, height: bottom - top }, across);
+      const tall = (bottom - top) / bands.length;
+      context.fillStyle = color("paper");
+      for (let band = 1; tall > 6 && band < bands.length; band += 1) context.fillRect(frame.x, top + band * tall - 0.5, frame.width, 1);
+      const drawn = arrows && messages.length ? drawArrows(context) : { drawn: 0, all: 0 };
+      if (hasPath) drawPath(context);
+      drawAxes(context, width, height);
+      const few = messages.length < detail.all_messages ? ` Of ${counted(detail.all_messages, "message", "messages")}, ` +
+        `the ${count(messages.length)} that were in the network for the longest time can be drawn.` : "";
+      const shortest = detail.shortest * 1e-9;
+      note.textContent = (drawn.all > drawn.drawn ? `Zoom in to see the ${counted(drawn.all, "message", "messages")} of this window.` : "") + few +
+        (shortest && (view.to - view.from) / frame.width < shortest ? ` States shorter than ${time(shortest)} are joined with their ` +
+          "neighbours: --timeline-ranks and --timeline-window choose a part that is shown in full." : "");
+      Object.assign(made.canvas.dataset, { from: view.from, to: view.to, top: view.top, bottom: view.bottom, arrows: drawn.drawn });
+    } });
+
+  const strip = chart({ id: "strip", key, title: "All ranks together: the share of each activity over time",
+    label: "The share of each activity over time; the timeline below shows the part in the frame",
+    height: STRIP + AXIS, csv: () => [["begin (s)", ...activities], ...Array.from({ length: map.intervals }, (_, place) =>
+      [place * map.interval, ...activities.map((_, activity) => Number(totals[place * DONE + activity].toFixed(4)))])],
+    draw: (context, width) => {
+      const [margin, end] = [marginOf(width), map.intervals * map.interval];
+      const across = width - margin;
+      paintStrip(context, totals, map.intervals, { x: margin, width: across, height: STRIP });
+      if (share(view) < 0.999) {
+        const [from, to] = [margin + view.from / end * across, margin + view.to / end * across];
+        context.fillStyle = color("paper");
+        context.globalAlpha = 0.6;
+        context.fillRect(margin, 0, from - margin, STRIP);
+        context.fillRect(to, 0, width - to, STRIP);
+        context.globalAlpha = 1;
+        context.strokeStyle = color("ink");
+        context.lineWidth = 2;
+        context.strokeRect(from, 1, Math.max(2, to - from), STRIP - 2);
+      }
+      context.font = FONT;
+      context.fillStyle = color("faint");
+      context.textBaseline = "top";
+      context.textAlign = "right";
+      context.fillText("100" + SPACE + "%", margin - 6, 0);
+      for (const [at, text] of timeMarks(0, end, Math.max(2, width / 160))) {
+        const x = margin + at / end * across;
+        context.textAlign = x < margin + 20 ? "left" : x > width - 24 ? "right" : "center";
+        context.fillText(text, x, STRIP + 5);
+      }
+    } });
+
+  const describe = () => {
+    const last = rows[Math.min(many, Math.ceil(view.bottom)) - 1].rank;
+    made.output.textContent = `${time(view.from)} to ${time(view.to)}, ranks ${rows[Math.floor(view.top)].rank} to ${last}`;
+  };
+  // A browser refuses to change the address too often.
+  const remember = () => {
+    const place = [view.from * 1e9, view.to * 1e9, view.top, view.bottom].map((number) => Math.round(number)).join(",");
+    history.replaceState(null, "", `#timeline=${place}`);
+  };
+  let remembering = 0;
+  const keep = () => {
+    const span = Math.min(all.to - all.from, Math.max((all.to - all.from) * 1e-6, view.to - view.from));
+    view.from = Math.max(all.from, Math.min(all.to - span, view.from));
+    view.to = view.from + span;
+    const tall = Math.min(many, Math.max(Math.min(many, 2), view.bottom - view.top));
+    view.top = Math.max(0, Math.min(many - tall, view.top));
+    view.bottom = view.top + tall;
+    made.redraw();
+    strip.redraw();
+    describe();
+    clearTimeout(remembering);
+    remembering = setTimeout(remember, 300);
+  };
+  const zoom = (factor, at = (view.from + view.to) / 2) => {
+    view.from = at - (at - view.from) * factor;
+    view.to = at + (view.to - at) * factor;
+    keep();
+  };
+  const zoomRows = (factor, at = (view.top + view.bottom) / 2) => {
+    view.top = at - (at - view.top) * factor;
+    view.bottom = at + (view.bottom - at) * factor;
+    keep();
+  };
+  const move = (part, ranks) => {
+    const [by, down] = [part * (view.to - view.from), ranks * (view.bottom - view.top)];
+    Object.assign(view, { from: view.from + by, to: view.to + by, top: view.top + down, bottom: view.bottom + down });
+    if (view.from < all.from) Object.assign(view, { from: all.from, to: all.from + view.to - view.from });
+    keep();
+  };
+  const reset = () => {
+    Object.assign(view, all);
+    keep();
+  };
+  const actions = {
+    "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), "0": reset,
+    ArrowLeft: () => move(-0.25, 0), ArrowRight: () => move(0.25, 0), ArrowUp: () => move(0, -0.25), ArrowDown: () => move(0, 0.25),
+    PageUp: () => zoomRows(2), PageDown: () => zoomRows(0.5),
+  };
+  const onKey = (event) => {
+    if (!actions[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    actions[event.key]();
+  };
+  const tell = (when, row) => {
+    const { rank, times, names } = rows[row];
+    const place = lastUntil(times, when);
+    if (place < 0 || place >= names.length) return `rank ${rank} at ${time(when)}: done`;
+    return `rank ${rank} at ${time(when)}: ${stateName(names[place])} from ${time(times[place])} for ${time(times[place + 1] - times[place])}`;
+  };
+  made.canvas.addEventListener("keydown", onKey);
+  strip.canvas.addEventListener("keydown", onKey);
+  made.canvas.addEventListener("wheel", (event) => {
+    // The wheel scrolls the page unless the chart is in use.
+    if (!event.ctrlKey && document.activeElement !== made.canvas) return;
+    event.preventDefault();
+    const factor = 1.0015 ** event.deltaY;
+    if (event.shiftKey) zoomRows(factor, view.top + event.offsetY / frame.height * (view.bottom - view.top));
+    else zoom(factor, atTime(event.offsetX));
+  }, { passive: false });
+  let dragged = null;
+  made.canvas.addEventListener("pointerdown", (event) => {
+    dragged = { x: event.offsetX, y: event.offsetY, ...view };
+    made.canvas.setPointerCapture(event.pointerId);
+  });
+  made.canvas.addEventListener("pointerup", () => { dragged = null; });
+  made.canvas.addEventListener("dblclick", (event) => zoom(0.4, atTime(event.offsetX)));
+  made.canvas.addEventListener("pointermove", (event) => {
+    if (dragged) {
+      const by = (event.offsetX - dragged.x) / frame.width * (dragged.to - dragged.from);
+      const down = (event.offsetY - dragged.y) / frame.height * (dragged.bottom - dragged.top);
+      Object.assign(view, { from: dragged.from - by, to: dragged.to - by, top: dragged.top - down, bottom: dragged.bottom - down });
+      keep();
+      return;
+    }
+    const when = atTime(event.offsetX);
+    const row = Math.floor(view.top + (event.offsetY - frame.y) / frame.height * (view.bottom - view.top));
+    if (row >= 0 && row < many && when >= view.from && when <= view.to) made.output.textContent = tell(when, row);
+  });
+  let brush = null;
+  const stripTime = (event) => {
+    const margin = marginOf(strip.canvas.clientWidth);
+    return (event.offsetX - margin) / (strip.canvas.clientWidth - margin) * map.intervals * map.interval;
+  };
+  strip.canvas.addEventListener("pointerdown", (event) => {
+    brush = stripTime(event);
+    strip.canvas.setPointerCapture(event.pointerId);
+  });
+  strip.canvas.addEventListener("pointerup", () => { brush = null; });
+  strip.canvas.addEventListener("pointermove", (event) => {
+    const when = stripTime(event);
+    if (brush !== null) {
+      Object.assign(view, { from: Math.min(brush, when), to: Math.max(brush, when) });
+      keep();
+    }
+    const place = Math.floor(when / map.interval);
+    if (place < 0 || place >= map.intervals) return;
+    const here = activities.map((name, activity) => [name, totals[place * DONE + activity]]).filter(([, part]) => part > 0.005);
+    strip.output.textContent = `${time(when)}: ${here.map(([name, part]) => `${name} ${percent(part)}`).join(", ") || "done"}`;
+  });
+
+  const button = (text, title, action) => element("button", { type: "button", title, "aria-label": title, onclick: action }, text);
+  section("timeline", "Timeline",
+    legend(key),
+    strip.figure,
+    element("div", { class: "controls" },
+      button("+", "Zoom in", () => zoom(0.5)), button("−", "Zoom out", () => zoom(2)),
+      button("←", "Earlier", () => move(-0.25, 0)), button("→", "Later", () => move(0.25, 0)),
+      many > 2 ? [button("fewer ranks", "Show fewer ranks", () => zoomRows(0.5)), button("more ranks", "Show more ranks", () => zoomRows(2))] : null,
+      button("all", "Show everything", reset),
+      messages.length ? element("label", {}, element("input", { type: "checkbox", checked: true, onchange: (event) => {
+        arrows = event.target.checked;
+        made.redraw();
+      } }), " messages") : null,
+      visits.length ? element("label", {}, element("input", { type: "checkbox", checked: hasPath, onchange: (event) => {
+        hasPath = event.target.checked;
+        made.redraw();
+      } }), " critical path") : null,
+      element("span", { class: "faint keys" }, "Drag in the strip to choose a part. Keys: + − ← → ↑ ↓ PgUp PgDn 0")),
+    made.figure, note);
+  const linked = /^#timeline=(\d+),(\d+),(\d+),(\d+)$/.exec(location.hash);
+  if (linked) {
+    const [from, to, top, bottom] = linked.slice(1).map(Number);
+    Object.assign(view, { from: from * 1e-9, to: to * 1e-9, top, bottom });
+  }
+};

@@ -129,6 +129,8 @@ pub(super) struct Translation {
     pub(super) order: InOrder,
     times: CallTimes,
     returned: Nanoseconds,
+    /// The time of the first region.
+    began: Option<u64>,
     counter: Counter,
     /// The regions of the program that are open.
     open: Vec<u32>,
@@ -212,6 +214,7 @@ impl Translation {
             order: InOrder::default(),
             times: CallTimes::default(),
             returned: Nanoseconds(0),
+            began: None,
             counter,
             open: Vec::new(),
             stage: Stage::Before,
@@ -283,6 +286,7 @@ impl Translation {
     }
 
     fn enter(&mut self, local: u32, ticks: u64, events: &mut LocatedEvents) {
+        self.began.get_or_insert(ticks);
         match (self.place(local), &mut self.call) {
             (Place::Mpi(..), Some(call)) => call.depth += 1,
             (Place::Mpi(function, region), None) => {
@@ -361,7 +365,7 @@ impl Translation {
     fn finish(&mut self, mut call: Call, end: Nanoseconds, events: &mut LocatedEvents) {
         match (call.function, self.stage) {
             (_, Stage::After) => return self.pending.clear(),
-            (Function::Init, Stage::Before) => return self.start(Some(Span { begin: call.begin, end }), events),
+            (Function::Init, Stage::Before) => return self.start(end, events),
             (Function::Finalize, Stage::Before | Stage::Running) => {
                 self.start_if_needed(events);
                 self.close(events);
@@ -371,7 +375,7 @@ impl Translation {
                 return;
             }
             (_, Stage::Before) if self.pending.is_empty() && !self.requests.has_completed() => return,
-            (_, Stage::Before) => self.start(None, events),
+            (_, Stage::Before) => self.start_if_needed(events),
             (_, Stage::Running) => {}
         }
         if call.function == Function::Sendrecv {
@@ -438,19 +442,19 @@ impl Translation {
 
     fn start_if_needed(&mut self, events: &mut LocatedEvents) {
         if self.stage == Stage::Before {
-            self.start(None, events);
+            let began = self.began.map_or(Nanoseconds(0), |ticks| self.clock.nanoseconds(ticks));
+            self.start(began, events);
         }
     }
 
-    /// Begins the rank's events, with `MPI_Init` at this time.
-    fn start(&mut self, init: Option<Span>, events: &mut LocatedEvents) {
+    /// Begins the rank's events, with an `MPI_Init` that ends at this time. The time before is a part of it: when a process
+    /// started is no computation.
+    fn start(&mut self, end: Nanoseconds, events: &mut LocatedEvents) {
         self.stage = Stage::Running;
-        if let Some(span) = init {
-            let (_, span) = self.times.next(span, None);
-            self.returned = span.end;
-            self.counter.returned = self.counter.latest;
-            self.order.push(Event::Annotation(Annotation::Call(span)), events);
-        }
+        let (_, span) = self.times.next(Span { begin: Nanoseconds(0), end }, None);
+        self.returned = span.end;
+        self.counter.returned = self.counter.latest;
+        self.order.push(Event::Annotation(Annotation::Call(span)), events);
         self.order.push(Event::Init, events);
         let communicators = &self.archive.definitions.communicators;
         let mut comms: Vec<u32> = match self.local.globals(Kind::Communicator) {

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
 use titr_common::event::{
-    CommId, Completed, Completion, Event, Incoming, Outgoing, Quantifier, Rank, RequestId, SendMode, Tag, Wildcard,
+    Annotation, CommId, Completed, Completion, Event, Incoming, Outgoing, Quantifier, Rank, RequestId, SendMode, Span,
+    Tag, Wildcard,
 };
 use titr_common::trace::{Trace, TraceFormat};
-use titr_common::units::Bytes;
+use titr_common::units::{Bytes, Instructions, Nanoseconds};
 
 use super::Otf2;
 use super::fields::ByteOrder;
@@ -244,6 +245,18 @@ fn byte_orders_and_chunks_make_no_difference() {
         let folder = Files::new(order, chunk).write(&format!("{order:?}-{chunk}"));
         assert_eq!(read(&folder).as_ref(), Ok(&expected), "{order:?} {chunk}");
     }
+}
+
+#[test]
+fn a_rank_begins_when_it_leaves_init() {
+    let folder = Files::new(ByteOrder::Little, 4096).write("times");
+    let trace = Otf2.open(&[&folder]).unwrap();
+    let mut stream = trace.stream(Rank(0)).unwrap();
+    let first = [(); 4].map(|()| stream.next_event().unwrap().unwrap());
+    let call =
+        |begin, end| Event::Annotation(Annotation::Call(Span { begin: Nanoseconds(begin), end: Nanoseconds(end) }));
+    assert_eq!(first, [call(0, 10), Event::Init, Event::Compute(Instructions(90.0)), call(100, 110)]);
+    fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

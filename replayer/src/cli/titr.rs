@@ -168,7 +168,7 @@ fn info(trace: &TraceArgs, json: bool, out: &mut impl Write) -> Result<(), Failu
     for (kind, number) in kinds {
         writeln!(out, "  {:<14}{kind:<20}{:>width$}", "", count(*number))?;
     }
-    if let Some(manifest) = &manifest {
+    if let Some(manifest) = manifest.as_ref().filter(|manifest| manifest.foreign.is_none()) {
         calls(manifest, out)?;
     }
     for what in &untranslated {

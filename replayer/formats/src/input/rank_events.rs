@@ -85,9 +85,25 @@ impl CallTimes {
     }
 }
 
+/// The longest name of a region, in characters.
+const LONGEST_NAME: usize = 200;
+
+/// The name of a region as one word, as titr's tracer writes it: a blank becomes `_`.
+pub(crate) fn region_name(name: &str) -> Box<str> {
+    let word = |letter: char| if letter.is_whitespace() || letter.is_control() { '_' } else { letter };
+    let word: String = name.chars().take(LONGEST_NAME).map(word).collect();
+    if word.is_empty() { "_".into() } else { word.into() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_name_of_a_region_is_one_word() {
+        assert_eq!(&*region_name("int main(int, char**)"), "int_main(int,_char**)");
+        assert_eq!((&*region_name(""), region_name(&"é".repeat(300)).chars().count()), ("_", LONGEST_NAME));
+    }
 
     #[test]
     fn a_request_has_the_lowest_free_number() {

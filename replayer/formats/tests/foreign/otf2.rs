@@ -68,6 +68,14 @@ fn the_programs_of_eztrace_are_read_as_far_as_they_go() {
 }
 
 #[test]
+fn the_names_of_regions_are_words() {
+    let text = lines("otf2/eztrace-stencil", 0);
+    assert!(
+        text.contains(r#"Mark(RegionBegin("EZTrace_finalize"))"#) && text.contains(r#"Mark(RegionEnd("Working"))"#)
+    );
+}
+
+#[test]
 fn the_lists_of_collectives_are_those_of_the_program() {
     let text = lines("otf2/scorep-vectors", 0);
     let of = |kind: &str| text.lines().find(|line| line.contains(&format!("kind: {kind},"))).unwrap().to_owned();

@@ -11,6 +11,7 @@ use super::communicators::{Communicator, Communicators, RawComm, RawGroup};
 use super::fields::Fields;
 use super::functions::Function;
 use super::records::{Contents, Records};
+use crate::input::rank_events::region_name;
 
 /// What an archive defines.
 pub(super) struct Definitions {
@@ -198,7 +199,7 @@ impl Raw {
             let name = self.text(name);
             let region = match Function::of_region(&name, paradigm == MPI) {
                 Some(function) => Region::Mpi(function, name.into()),
-                None if OF_PROGRAM.contains(&paradigm) && !name.is_empty() => Region::User(name.into()),
+                None if OF_PROGRAM.contains(&paradigm) && !name.is_empty() => Region::User(region_name(&name)),
                 None => Region::Other,
             };
             regions.entry(id).or_insert(region);

@@ -91,7 +91,7 @@ impl Archive {
         let mut anchor = Anchor::read(path)?;
         let definitions = Definitions::read(&path.with_extension("def"), anchor.definition_chunk)?;
         // EZTrace does not name itself, except by a region.
-        if anchor.creator.is_empty() && definitions.has_region("EZTrace finalize") {
+        if anchor.creator.is_empty() && definitions.has_region("EZTrace_finalize") {
             anchor.creator = "EZTrace".to_owned();
         }
         let (convention, is_known_creator) = Convention::of_creator(&anchor.creator);

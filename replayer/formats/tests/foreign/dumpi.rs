@@ -6,7 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use crate::collection;
-use crate::tally::{Counts, collectives, counted, of, open, sample};
+use crate::tally::{Counts, collectives, counted, damage, of, open, read_damaged, sample};
 
 fn stencil() -> Counts {
     let collectives = collectives(&[("allreduce", 9, 18), ("barrier", 9, 9)]);
@@ -127,17 +127,9 @@ proptest! {
         let folder = copy("wildcards");
         let path = bin(folder.path(), 3);
         let mut bytes = fs::read(&path).unwrap();
-        for (place, byte) in places {
-            let at = place.index(bytes.len());
-            bytes[at] = byte;
-        }
-        fs::write(&path, bytes).unwrap();
-        if let Ok(trace) = open(folder.path()) {
-            for rank in 0..trace.ranks() {
-                let mut stream = trace.stream(titr_common::event::Rank(rank)).unwrap();
-                while let Ok(Some(_)) = stream.next_event() {}
-            }
-        }
+        damage(&mut bytes, &places);
+        fs::write(path, bytes).unwrap();
+        read_damaged(folder.path());
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::fs;
 
+use proptest::prelude::*;
+
 use titr_common::event::{Event, Rank};
 
-use crate::tally::{Counts, collectives, counted, of, open};
+use crate::tally::{Counts, collectives, counted, damage, of, open, read_damaged};
 
 const TRACE: &str = "\
 p0 init
@@ -74,4 +76,20 @@ fn a_wrong_line_is_named() {
     fs::write(&path, "p0 init\np0 send p7 3\n").unwrap();
     let error = open(&path).and_then(|trace| counted(&trace)).unwrap_err().to_string();
     assert!(error.ends_with("line 2: rank 7 of 1 (in 'p0 send p7 3')"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn damage_is_an_error_or_other_events(
+        places in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(&b"0123456789:,-pc\n\0x"[..])), 1..4),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut text = TRACE.as_bytes().to_vec();
+        damage(&mut text, &places);
+        let path = folder.path().join("x");
+        fs::write(&path, text).unwrap();
+        read_damaged(&path);
+    }
 }

@@ -2,8 +2,10 @@
 
 use std::fs;
 
+use proptest::prelude::*;
+
 use crate::collection;
-use crate::tally::{Counts, collectives, counted, of, open, sample};
+use crate::tally::{Counts, collectives, counted, damage, of, open, read_damaged, sample, unpacked};
 
 #[test]
 fn the_samples_have_the_counts_of_their_programs() {
@@ -75,6 +77,26 @@ fn a_wrong_line_is_named() {
     fs::write(folder.path().join("x-rank-0.txt"), text).unwrap();
     let error = open(folder.path()).and_then(|trace| counted(&trace)).unwrap_err().to_string();
     assert!(error.ends_with("x-rank-0.txt: line 4: rank 3 of a communicator of 1"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn damage_is_an_error_or_other_events(
+        places in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(&b"0123456789:,-pc\n\0x"[..])), 1..4),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        for rank in 0..8 {
+            let name = format!("pmpi-trace-rank-{rank}.txt");
+            let mut text = unpacked(&sample("liballprof", "collectives").join(format!("{name}.gz"))).into_bytes();
+            if rank == 3 {
+                damage(&mut text, &places);
+            }
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        read_damaged(folder.path());
+    }
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 use std::fs;
 
+use proptest::prelude::*;
+
 use crate::collection;
-use crate::tally::{Counts, collectives, counted, of, open, sample};
+use crate::tally::{Counts, collectives, counted, damage, of, open, read_damaged, sample, unpacked};
 
 #[test]
 fn the_samples_have_the_counts_of_their_programs() {
@@ -69,6 +71,22 @@ fn a_trace_without_mpi_and_a_wrong_line_are_errors() {
     assert!(message.contains("x.prv: line 3"), "{message}");
     fs::write(&path, "#Paraver of nothing\n").unwrap();
     assert!(open(&path).err().unwrap().to_string().contains("header"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn damage_is_an_error_or_other_events(
+        places in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(&b"0123456789:,-pc\n\0x"[..])), 1..4),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut text = unpacked(&sample("paraver", "wildcards").join("wildcards.prv.gz")).into_bytes();
+        damage(&mut text, &places);
+        let path = folder.path().join("x.prv");
+        fs::write(&path, text).unwrap();
+        read_damaged(&path);
+    }
 }
 
 #[test]

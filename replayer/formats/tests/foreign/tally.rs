@@ -94,3 +94,32 @@ pub(crate) fn counted(trace: &Trace) -> Result<Counts, TraceError> {
     counts.pairs = pairs.len();
     Ok(counts)
 }
+
+/// Reads a trace that may be damaged: errors are expected, and a panic is not.
+pub(crate) fn read_damaged(path: &Path) {
+    let Ok(trace) = open(path) else { return };
+    for rank in (0..trace.ranks()).map(Rank) {
+        let Ok(mut stream) = trace.stream(rank) else { continue };
+        while let Ok(Some(_)) = stream.next_event() {}
+    }
+    trace.untranslated();
+}
+
+/// Some bytes of a file, replaced by others.
+pub(crate) fn damage(bytes: &mut [u8], places: &[(proptest::sample::Index, u8)]) {
+    for (place, byte) in places {
+        let at = place.index(bytes.len());
+        bytes[at] = *byte;
+    }
+}
+
+/// A text in a gzipped sample.
+pub(crate) fn unpacked(path: &Path) -> String {
+    let mut lines = titr_common::trace::Lines::open(path).unwrap();
+    let mut text = String::new();
+    while let Some(line) = lines.next().unwrap() {
+        text += &String::from_utf8_lossy(line);
+        text.push('\n');
+    }
+    text
+}

@@ -228,6 +228,8 @@ impl Translation {
 
     fn leave(&mut self, thread: ThreadId, end: u64) {
         if let Some(call) = self.begun.get_mut(thread.0 as usize).and_then(Option::take) {
+            // A clock that runs backwards makes no call end before it begins.
+            let end = end.max(call.begin);
             self.waiting.push_back(Ended { call, end, thread });
         }
     }
@@ -428,7 +430,7 @@ impl Translation {
     /// Completes the receives whose messages came in a call. The trace does not say which sends a call completes: one for all
     /// requests completes all, and another one the oldest, if no receive completes in it.
     fn complete(&mut self, ask: Quantifier, IsTest(is_test): IsTest, sink: &mut Sink<'_>) {
-        let later = self.receiving.split_off(&(sink.end + 1));
+        let later = self.receiving.split_off(&sink.end.saturating_add(1));
         let mut done: Vec<u64> = std::mem::replace(&mut self.receiving, later).into_values().flatten().collect();
         if ask == Quantifier::All {
             done.extend(self.sending.drain(..));
@@ -517,7 +519,7 @@ struct Sink<'s> {
 
 /// The first message of a call.
 fn take(messages: &mut BTreeMap<u64, VecDeque<Message>>, begin: u64, end: u64) -> Option<Message> {
-    let (&time, queue) = messages.range_mut(begin..=end.max(begin)).next()?;
+    let (&time, queue) = messages.range_mut(begin..=end).next()?;
     let message = queue.pop_front();
     if queue.is_empty() {
         messages.remove(&time);

@@ -82,7 +82,7 @@ impl Datatypes {
                 let (_count, lengths, _places, olds) =
                     (bytes.i32()?, bytes.integers()?, bytes.integers()?, bytes.handles()?);
                 let block = |(length, old)| number(length)?.checked_mul(of(Some(old))?);
-                (lengths.zip(olds).map(block).sum::<Option<u64>>()?, 1)
+                (lengths.zip(olds).map(block).try_fold(0_u64, |all, block| all.checked_add(block?))?, 1)
             }
             Function::TYPE_CREATE_SUBARRAY => {
                 let (_dimensions, _sizes, parts, _starts) =

@@ -70,10 +70,16 @@ struct Search {
     /// The communicator of a call, by its parent and the number of calls on that before.
     by_call: FxHashMap<(Identity, u32), Identity>,
     /// Those who have come to a split: their rank in the parent, colour and key.
-    splits: FxHashMap<(Identity, u32), Vec<(Rank, u32, i64, i64)>>,
+    splits: FxHashMap<(Identity, u32), Vec<Come>>,
     /// What a split has made for a rank: the communicator, the rank in it and its size.
-    split: FxHashMap<(Identity, u32, Rank), Option<(Identity, u32, u32)>>,
+    split: FxHashMap<(Identity, u32, Rank), Option<Place>>,
 }
+
+/// One who has come to a split: the rank in the parent, the colour and the key.
+type Come = (Rank, u32, i64, i64);
+
+/// A communicator, the rank in it and its size.
+type Place = (Identity, u32, u32);
 
 #[derive(Default)]
 struct State {

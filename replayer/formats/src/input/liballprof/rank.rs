@@ -407,7 +407,7 @@ impl Translation {
         let (recv, recv_element) = volumes(&call.recv, signature.recv, is_root || !only_root_gets)?;
         let element = if signature.recv == Extent::None || only_root_gets { send_element } else { recv_element };
         let element = element.max(1);
-        let all = send.each().0 + recv.per_member().iter().map(|bytes| bytes.0).sum::<u64>();
+        let all = recv.per_member().iter().fold(send.each().0, |all, bytes| all.saturating_add(bytes.0));
         let work = Instructions(if signature.reduces { (all / element) as f64 } else { 0.0 });
         let element = Bytes(element);
         let operation = Collective { comm, kind: call.kind, root, send, recv, element, work, is_commutative: true };

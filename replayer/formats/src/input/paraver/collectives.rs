@@ -3,6 +3,9 @@
 use titr_common::event::{Collective, CollectiveKind, CommId, Rank, Volumes};
 use titr_common::units::{Bytes, Instructions};
 
+/// The entry of a list at a place, from what each member gives and gets.
+type Share<'s> = dyn Fn(&[(u64, u64)], usize) -> u64 + 's;
+
 /// What is known of a call.
 pub(super) struct Call<'c> {
     pub name: &'c str,
@@ -27,7 +30,7 @@ impl Call<'_> {
         let none = Volumes::None;
         let at_root = |volume: u64| each(if is_root { volume } else { 0 });
         // Where only the sums of lists are known, members have equal shares.
-        let listed = |list: &dyn Fn(&[(u64, u64)], usize) -> u64, sum: u64| {
+        let listed = |list: &Share, sum: u64| {
             let equal = |at: u64| sum / number + u64::from(at < sum % number);
             let volumes = match &self.volumes {
                 Some(volumes) => (0..volumes.len()).map(|at| Bytes(list(volumes, at))).collect(),
@@ -70,10 +73,10 @@ impl Call<'_> {
         let reduced = match (&send, &recv) {
             _ if !kind.signature().reduces => 0,
             (Volumes::Each(bytes), _) => bytes.0,
-            (_, volumes) => volumes.per_member().iter().map(|bytes| bytes.0).sum(),
+            (_, volumes) => volumes.per_member().iter().fold(0_u64, |all, bytes| all.saturating_add(bytes.0)),
         };
         // The trace does not say what the elements are: the largest usual size that divides the volume is taken.
-        let element = [8, 4, 2].into_iter().find(|size| largest > 0 && largest % size == 0).unwrap_or(1);
+        let element = [8, 4, 2].into_iter().find(|size| largest > 0 && largest.is_multiple_of(*size)).unwrap_or(1);
         let root = if is_rooted { Some(root?) } else { None };
         Some(Collective {
             comm: self.comm,

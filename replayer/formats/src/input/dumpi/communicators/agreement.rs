@@ -21,13 +21,16 @@ pub(in crate::input::dumpi) struct Agreement {
     ranks: Vec<RankCalls>,
     meetings: FxHashMap<Place, Meeting>,
     /// The sides of inter-communicators whose other side has not come yet, by tag and leaders.
-    sides: FxHashMap<(i32, Rank, Rank), (Place, Arc<[Rank]>)>,
+    sides: FxHashMap<(i32, Rank, Rank), Side>,
     /// Communicators by where they are made, and the first member.
     made: FxHashMap<(Place, Rank), Arc<Communicator>>,
     identities: u32,
     shared: Shared,
     runnable: VecDeque<Rank>,
 }
+
+/// The call of a side of an inter-communicator, and its members.
+type Side = (Place, Arc<[Rank]>);
 
 /// A call in the order of its communicator: the same for all members that make it together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -80,14 +80,9 @@ impl Translation {
             (Extent::None, _) | (_, true) => send_element,
             _ => recv_element,
         };
-        let elements = if !signature.reduces || (is_between && is_root && call.root.is_some()) || !has_part {
-            0
-        } else if element.0 > 0 {
-            let all = send.each().0 + recv.per_member().iter().map(|bytes| bytes.0).sum::<u64>();
-            all / element.0
-        } else {
-            0
-        };
+        let computes = signature.reduces && has_part && !(is_between && is_root && call.root.is_some());
+        let all = recv.per_member().iter().fold(send.each().0, |all, bytes| all.saturating_add(bytes.0));
+        let elements = if computes { all.checked_div(element.0).unwrap_or(0) } else { 0 };
         let is_commutative = call.operation.is_none_or(|operation| !self.ordered_operations.contains_key(&operation));
         let work = Instructions(elements as f64);
         let element = Bytes(element.0.max(1));

@@ -143,7 +143,7 @@ impl Translation {
 
     /// Completes a request, and appends the match of a receive that named none.
     fn complete(&mut self, request: i32, status: Option<Status>, sink: &mut Sink<'_>) -> Translated {
-        if request <= REQUEST_NULL && request >= 0 {
+        if (0..=REQUEST_NULL).contains(&request) {
             return Ok(());
         }
         let is_cancelled = match status {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
+use std::time::Duration;
 
 use titr_common::event::Rank;
 use titr_common::trace::EventSource;
@@ -13,18 +13,24 @@ use crate::tally::open;
 /// The number of times that a rank sends itself a message.
 const ROUNDS: u32 = 500_000;
 
+/// The time for which this thread has had a processor.
+fn cpu_time() -> Duration {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(text.split_ascii_whitespace().next().unwrap().parse().unwrap())
+}
+
 /// Reads a rank, and prints how many of its `records` it read in a second.
 fn read(what: &str, path: &Path, records: u64) {
-    let start = Instant::now();
+    let start = cpu_time();
     let trace = open(path).unwrap();
-    let opened = start.elapsed();
-    let start = Instant::now();
+    let opened = cpu_time() - start;
+    let start = cpu_time();
     let (mut stream, mut events, mut number) = (trace.stream(Rank(0)).unwrap(), LocatedEvents::default(), 0);
     while stream.read(&mut events).unwrap() {
         number += events.len();
         events.clear();
     }
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = (cpu_time() - start).as_secs_f64();
     let millions = records as f64 / seconds / 1e6;
     println!(
         "{what}: opened in {opened:?}; {records} records, {number} events in {seconds:.3} s: {millions:.2} million a second"

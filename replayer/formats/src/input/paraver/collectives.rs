@@ -44,7 +44,8 @@ impl Call<'_> {
         let (kind, send, recv, is_rooted) = match self.name {
             "Barrier" => (Kind::Barrier, none.clone(), none, false),
             "Bcast" => (Kind::Bcast, each(largest), none, true),
-            "Reduce" => (Kind::Reduce, each(self.sent), none, true),
+            // The root has only what it gets.
+            "Reduce" => (Kind::Reduce, each(largest), none, true),
             "Allreduce" => (Kind::Allreduce, each(self.sent), none, false),
             "Scan" => (Kind::Scan, each(self.sent), none, false),
             "Exscan" => (Kind::Exscan, each(self.sent), none, false),

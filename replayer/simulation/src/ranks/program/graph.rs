@@ -115,11 +115,9 @@ impl TaskGraph {
         table: &mut ThreadTable,
     ) -> Result<Option<EventRef<'_>>, TraceError> {
         if std::mem::take(&mut self.threads[at].takes_place)
-            && let Some(Executed { task, .. }) = self.threads[at].current.take()
+            && let Some(Executed { task: Some((task, _)), .. }) = self.threads[at].current.take()
         {
-            if let Some((task, _)) = task {
-                self.end(task);
-            }
+            self.end(task);
         }
         self.go_on(at, window, table)?;
         Ok(self.current(at))

@@ -84,7 +84,7 @@ impl Survey {
                     }
                 }
                 (Statement::Ranks(_), _) => Err("num_ranks stands once, before all ranks".to_owned()),
-                (Statement::Rank(_), Some(_)) => Err(format!("the rank before does not end: '}}' is expected first")),
+                (Statement::Rank(_), Some(_)) => Err("the rank before does not end: '}' is expected first".to_owned()),
                 (Statement::End, None) => Err("'}' ends no rank".to_owned()),
                 (Statement::Operation(..) | Statement::Requires(_), None) => {
                     Err("a statement of no rank: 'rank R {' is expected first".to_owned())

@@ -26,6 +26,9 @@ the files with the path given as PLACE: run smpirun from the same place, or give
 simgrid, collectives of all ranks stay collectives; all others become the messages they are made of. Events that SimGrid's \
 format cannot express are counted on standard error; docs/CONVERT.md says how they affect the time.
 
+`goal` writes a graph of messages and times for LogGOPSim's txt2bin and for ATLAHS, and `goal-binary` the file that LogGOPSim \
+reads. All collectives become the messages that they are made of, by the algorithms that --collectives and --platform choose.
+
 `ti` writes a trace directory. It removes the times and the messages of collectives from an extended trace, which gives \
 the time-independent trace. It also turns a trace of another tool into one of titr's.
 

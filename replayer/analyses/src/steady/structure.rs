@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use titr_common::event::Rank;
+use titr_common::event::{Event, Rank};
 use titr_common::trace::{Passed, Trace, TraceError};
 use titr_simulation::parallel::Jobs;
 use titr_simulation::profile::{self, OwnWork};
@@ -27,6 +27,8 @@ pub(crate) enum NoProgramLoop {
     NoLoop(Rank),
     /// Several threads of a rank call MPI.
     Threads(Rank),
+    /// A rank is a graph, whose events have no order.
+    Graph(Rank),
     /// The loops of two ranks have numbers of iterations that do not fit.
     Unlike { few: (Rank, u64), many: (Rank, u64) },
 }
@@ -38,6 +40,7 @@ impl Display for NoProgramLoop {
                 write!(f, "rank {} makes the same calls again in no loop of at least {FEWEST} iterations", rank.0)
             }
             Self::Threads(rank) => write!(f, "several threads of rank {} call MPI", rank.0),
+            Self::Graph(rank) => write!(f, "rank {} is a graph, whose events have no order", rank.0),
             Self::Unlike { few, many } => write!(
                 f,
                 "rank {} goes round a loop of {} iterations, and rank {} round one of {}",
@@ -57,8 +60,11 @@ impl ProgramLoop {
             let rank = Rank(rank as u32);
             let _reading = profile::enter(OwnWork::Reading);
             let mut passed = Passed::with_letters();
+            let is_graph = matches!(trace.stream(rank)?.next_event()?, Some(Event::Task(_)));
             let threads = trace.stream(rank)?.pass(&mut passed, u64::MAX)?;
-            let found = if threads > 1 {
+            let found = if is_graph {
+                Err(NoProgramLoop::Graph(rank))
+            } else if threads > 1 {
                 Err(NoProgramLoop::Threads(rank))
             } else {
                 find_loop(passed.letters()).ok_or(NoProgramLoop::NoLoop(rank))

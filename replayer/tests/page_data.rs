@@ -23,7 +23,8 @@ const DATA: &str = "(async () => {
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))).text();
 })()";
 
-/// Stands for a program that is no kernel: its ranks compute unequally, and a message is never received.
+/// Stands for a program that is no kernel: its ranks compute unequally, one of them in a region, and a message is never
+/// received.
 const UNEVEN: &str = "uneven";
 
 /// A page of each kind: the program that is replayed, the platform, and other options.
@@ -52,7 +53,7 @@ const PAGES: [(&str, &str, &str); 7] = [
         "--set hosts.cores=1 --timeline-ranks 0-3 --timeline-window ..100us",
     ),
     (
-        "stencil --ranks 1024 --dimensions 32x32 --torus --bytes 1kB --iterations 90 --compute 1e4",
+        "stencil --ranks 1024 --dimensions 32x32 --torus --bytes 1kB --iterations 12 --compute 1e4",
         "../examples/torus.toml",
         "--set topology.torus.dims=[4,4,8,8] --set hosts.cores=1",
     ),
@@ -66,7 +67,10 @@ fn page(folder: &Folder, (program, platform, options): (&str, &str, &str)) -> Pa
         said.strip_suffix("[0]").unwrap_or_else(|| panic!("{said}")).to_owned()
     };
     let trace = if program == UNEVEN {
-        folder.trace(&["0 init\n0 compute 1e6\n0 send 0 0 8\n0 finalize\n", "1 init\n1 compute 2e6\n1 finalize\n"]);
+        folder.trace(&[
+            "0 init\n0 compute 1e6\n0 send 0 0 8\n0 finalize\n",
+            "1 init\n1 region_begin solve\n1 compute 2e6\n1 region_end solve\n1 finalize\n",
+        ]);
         "traces"
     } else {
         run(TITR, &["generate"], &format!("{program} -o t"));

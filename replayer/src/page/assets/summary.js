@@ -117,6 +117,7 @@ const addSummary = (data) => {
     ["Ranks", `${count(result.ranks)} on ${count(result.hosts_used)} of ${count(network.hosts)} hosts, ${network.model} model`],
     ["Traffic", `${counted(result.messages, "message", "messages")}, ${volume(result.bytes)}`],
     ["Computation", origin.measured ? `measured as ${origin.measured}` : "as the trace says"]];
+  const best = path ? improvements(path, whole)[0] : null;
   const [waiting, rest] = [result.waiting_ranks, result.warnings.slice(3)];
   const warnings = (list) => element("ul", { class: "warnings" }, list.map((warning) => element("li", {}, warning)));
   const made = section("answer", "Result",
@@ -130,7 +131,7 @@ const addSummary = (data) => {
       result.efficiencies ? efficiencyChart(result.efficiencies).figure : null),
     element("div", { class: "to-try" },
       result.tried ? element("p", { class: "finding" }, suggestion(result.tried)) : null,
-      path && path.sensitivities.some(({ path: onPath, replays }) => onPath || replays) ? improvementChart(path, whole).figure : null),
+      best ? improvementChart(path, whole).figure : null),
     result.warnings.length ? element("div", { class: "warned" }, element("h3", {}, "Not as in the program"), warnings(result.warnings.slice(0, 3)),
       rest.length ? element("details", {}, element("summary", {}, `${rest.length} more`), warnings(rest)) : null) : null);
   made.classList.add("first");

@@ -2,7 +2,7 @@
 
 const MOST_ARROWS = 4000;
 /** The states that are drawn within a twentieth of a second. */
-const MOST_STATES = 120000;
+const MOST_STATES = 100000;
 const AXIS = 22;
 const STRIP = 46;
 const marginOf = (width) => width < 600 ? 46 : 78;

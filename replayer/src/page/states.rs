@@ -52,25 +52,26 @@ enum Content {
 struct Joined {
     spans: usize,
     length: u64,
-    spent: [u64; ACTIVITIES],
+    /// The time of each activity, in nanoseconds times [`WHOLE`], so that shares of short states are not lost.
+    spent: [u128; ACTIVITIES],
 }
 
 impl Joined {
     fn add(&mut self, span: Span) {
         self.spans += 1;
         self.length += span.length;
+        let length = u128::from(span.length);
         match span.content {
-            Content::One(_, activity) => self.spent[usize::from(activity)] += span.length,
+            Content::One(_, activity) => self.spent[usize::from(activity)] += length * u128::from(WHOLE),
             Content::Joined(shares) => {
-                let parts = self.spent.iter_mut().zip(shares);
-                parts.for_each(|(sum, share)| *sum += span.length * u64::from(share) / u64::from(WHOLE));
+                self.spent.iter_mut().zip(shares).for_each(|(sum, share)| *sum += length * u128::from(share));
             }
         }
     }
 
     fn span(&self) -> Span {
-        let whole = u128::from(self.spent.iter().sum::<u64>().max(1));
-        let share = |spent: u64| (u128::from(spent) * u128::from(WHOLE) / whole) as u16;
+        let whole = self.spent.iter().sum::<u128>().max(1);
+        let share = |spent: u128| ((spent * u128::from(WHOLE) + whole / 2) / whole) as u16;
         Span { length: self.length, content: Content::Joined(self.spent.map(share)) }
     }
 }
@@ -178,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_short_state_between_long_ones_becomes_a_part_of_the_one_before() {
-        assert_eq!(joined(&[(9, 0), (1, 1), (9, 2)], 4), [(10, [14, 2, 0]), (9, [20; 3])]);
+        assert_eq!(joined(&[(8, 0), (2, 1), (9, 2)], 4), [(10, [12, 3, 0]), (9, [20; 3])]);
         assert_eq!(joined(&[(1, 1), (9, 2)], 4), [(1, [0, 15, 0]), (9, [20; 3])]);
     }
 

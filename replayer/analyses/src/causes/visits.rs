@@ -71,12 +71,12 @@ mod tests {
         let mut visits = Visits::default();
         let mut now = 0;
         for visit in 0..20_000_u32 {
-            visits.push(Rank(visit % 7), now);
+            visits.push(Rank(visit), now);
             now += if visit == 500 { 1_000_000 } else { 10 };
         }
         let all: Vec<_> = visits.iter().collect();
         assert!((MOST / 2..=2 * MOST).contains(&all.len()), "{}", all.len());
-        assert!(all.contains(&(Rank(500 % 7), 5000)));
+        assert!(all.contains(&(Rank(500), 5000)));
         assert!(all.is_sorted_by_key(|(_, begin)| *begin));
     }
 }

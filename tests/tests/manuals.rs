@@ -25,7 +25,8 @@ const PAGES: [&str; 12] = [
 ];
 
 /// The pages whose commands are not run here.
-const OTHER_PAGES: [(&str, &str); 4] = [
+const OTHER_PAGES: [(&str, &str); 5] = [
+    ("docs/FOREIGN.md", "needs traces of other tools: see the test `foreign` of titr-formats"),
     ("docs/CALIBRATING.md", "needs two hosts: see the test `calibrate`"),
     ("docs/TESTING.md", "runs the tests"),
     ("docs/PERFORMANCE.md", "takes an hour"),
@@ -33,7 +34,8 @@ const OTHER_PAGES: [(&str, &str); 4] = [
 ];
 
 /// The beginnings of commands that are not run.
-const NOT_RUN: [(&str, &str); 5] = [
+const NOT_RUN: [(&str, &str); 6] = [
+    ("LogGOPSim", "a program that no package has"),
     ("cargo build", "the tests run what it has built"),
     ("ci/demo", "a command of its own in every run of continuous integration"),
     ("ci/test", "runs this test"),

@@ -12,7 +12,7 @@ pub(super) struct Call<'c> {
     pub comm: CommId,
     pub members: &'c [Rank],
     pub me: Rank,
-    pub root: u32,
+    pub root: Option<Rank>,
     pub sent: u64,
     pub received: u64,
     /// What each member gives and gets, for collectives with lists.
@@ -24,7 +24,7 @@ impl Call<'_> {
     pub(super) fn collective(&self) -> Option<Collective> {
         use CollectiveKind as Kind;
         let number = self.members.len() as u64;
-        let root = self.members.get(self.root as usize).copied();
+        let root = self.root.filter(|root| self.members.contains(root));
         let is_root = root == Some(self.me);
         let each = |bytes: u64| Volumes::Each(Bytes(bytes));
         let none = Volumes::None;
@@ -114,7 +114,7 @@ mod tests {
                 comm,
                 members,
                 me: Rank(me),
-                root: 0,
+                root: None,
                 sent,
                 received,
                 volumes: Some(volumes.clone()),

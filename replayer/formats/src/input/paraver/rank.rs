@@ -295,7 +295,7 @@ impl Translation {
         if matches!(name, "Alltoallv" | "Alltoallw") {
             self.notes.add("calls of MPI_Alltoallv have only sums of their counts: members get shares in proportion");
         }
-        let root = self.survey.root(instance);
+        let root = self.survey.root(instance, members);
         let (sent, received, me) = (point.sent, point.received, self.me);
         let call = Call { name, comm: *comm, members, me, root, sent, received, volumes };
         match call.collective() {

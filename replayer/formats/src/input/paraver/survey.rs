@@ -66,8 +66,8 @@ pub(super) struct Survey {
     pub header: Header,
     pub names: Names,
     pub communicators: BTreeMap<CommNumber, Arc<[Rank]>>,
-    /// The roots that are not the first member.
-    roots: FxHashMap<Instance, u32>,
+    /// The roots that say so. The first member does not in programs in C, where the value is the root's rank.
+    roots: FxHashMap<Instance, Rank>,
     /// What members of collectives with lists give and get.
     volumes: FxHashMap<Instance, FxHashMap<Rank, (u64, u64)>>,
     /// The time of the first MPI call of each rank.
@@ -147,7 +147,7 @@ impl Survey {
         let instance = (point.comm, *number);
         *number += 1;
         if point.root != 0 {
-            self.roots.insert(instance, u32::try_from(point.root).unwrap_or(u32::MAX));
+            self.roots.insert(instance, rank);
         }
         if has_lists && *kept < MOST_VOLUMES {
             *kept += 1;
@@ -155,9 +155,9 @@ impl Survey {
         }
     }
 
-    /// The root of a collective: its rank in the communicator.
-    pub(super) fn root(&self, instance: Instance) -> u32 {
-        self.roots.get(&instance).copied().unwrap_or(0)
+    /// The root of a collective of these members.
+    pub(super) fn root(&self, instance: Instance, members: &[Rank]) -> Option<Rank> {
+        self.roots.get(&instance).or(members.first()).copied()
     }
 
     /// What the members of a collective give and get; `None` for those whose members all have the same, or if there were too

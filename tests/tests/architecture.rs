@@ -23,20 +23,20 @@ use source::{Crate, Module};
 const LAYERS: &str = "\
 | crate | may import from | its modules, from the bottom up |
 | --- | --- | --- |
-| `common` |  | `units` `bit_set` `dense_slab` `event` `format` `terminal` `input` `time` `step_function` `collectives` `event_buffer` `grammar` `program` `trace` `output` |
+| `common` |  | `units` `bit_set` `dense_slab` `event` `format` `terminal` `input` `time` `statistics` `step_function` `collectives` `event_buffer` `grammar` `program` `trace` `output` |
 | `replayer/memory` |  |  |
 | `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `timer_queue` `statistics` `topology` `network` `packet` `route_cache` `flow` `ideal` `traffic` |
 | `replayer/document` | `common` | `source` `error` `value` `deserialize` |
 | `replayer/network-traces` | `common` `replayer/document` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `netrace` `triggers` |
 | `replayer/storage` | `common` | `queue` `sharing` `disk` `disks` `striping` |
-| `replayer/platform` | `common` `replayer/document` `replayer/network` `replayer/storage` | `overhead` `one_sided` `partitioned` `spawn` `mpi` `storage` `placement` `topology` `schema` `simgrid` `build` `models` |
+| `replayer/platform` | `common` `replayer/document` `replayer/network` `replayer/storage` | `host_speed` `overhead` `one_sided` `partitioned` `spawn` `mpi` `storage` `placement` `topology` `schema` `simgrid` `build` `models` `levers` |
 | `replayer/timeline` | `common` | `event` `writer` `excerpt` `event_sorter` |
 | `replayer/workload` | `common` | `prefetch` `window` `computation` `regions` |
 | `replayer/hypotheses` | `common` `replayer/document` | `selection` `position` `rewriting` `keys` `machine_change` `message_filter` `kind` `machine` `computation` `messages` `hypotheses` `change` |
 | `replayer/call-sites` | `common` | `function` `code` `names` |
 | `replayer/formats` | `common` `replayer/timeline` `replayer/workload` | `input` `output` `timeline` `combine` |
-| `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` | `stopwatch` `parallel` `normalisation` `warnings` `observe` `ranks` `profile` `replay` `efficiencies` `result` `traffic` `triggered` `dry_run` `deadlock_causes` `simulation` |
-| `replayer/analyses` | `common` `replayer/document` `replayer/network` `replayer/network-traces` `replayer/platform` `replayer/hypotheses` `replayer/timeline` `replayer/simulation` | (`causes` `critical_path` `matrix` `wait_states` `findings` `analysis`) `link_history` `timeline` `network_trace` `machine_changes` `sensitivities` `ideal_network` `analysed_simulation` `steady` `diff` `advise` |
+| `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` | `stopwatch` `parallel` `normalisation` `disturbances` `warnings` `recorded_speed` `recording` `observe` `ranks` `profile` `replay` `efficiencies` `result` `uncertainty` `traffic` `triggered` `dry_run` `deadlock_causes` `simulation` |
+| `replayer/analyses` | `common` `replayer/document` `replayer/network` `replayer/network-traces` `replayer/platform` `replayer/hypotheses` `replayer/timeline` `replayer/simulation` | `interval` (`causes` `critical_path` `matrix` `wait_states` `findings` `analysis`) `link_history` `timeline` `network_trace` `machine_changes` `sensitivities` `ideal_network` `analysed_simulation` `steady` `diff` `advise` |
 | `replayer/calibration` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `robust` `measurements` `programs` `segments` `eager` `compute` `topology` `fit` `cluster` `residuals` `picture` `report` `calibration` `output` |
 | `replayer/library` | `common` `replayer/network` `replayer/platform` `replayer/formats` `replayer/simulation` `replayer/analyses` |  |
 | `replayer/network-c` | `common` `replayer/network` `replayer/platform` | `driver` `interface` |
@@ -47,7 +47,7 @@ const LAYERS: &str = "\
 | `tracer/papi-sys` |  |  |
 | `tracer/config` | `common` | `emulation` `launched` `part` `pattern` `value` |
 | `tracer/emulation` | `tracer/config` | `qemu` |
-| `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `nap` `descriptors` `stderr` `launched` `termination` `host` `process_time` `local_ranks` `never_called` `sanitizers` `ranks` `directory` `sink` `counter` `call_sites` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
+| `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `nap` `descriptors` `stderr` `launched` `termination` `host` `processors` `process_time` `local_ranks` `never_called` `sanitizers` `ranks` `directory` `sink` `counter` `call_sites` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
 | `tracer/launcher` | `common` `tracer/config` | `elf` `library` `preload` `sanitizer` `privilege` `program` `emulator` `options` `witness` `repeat` |
 | `tracer/reenact` | `common` `replayer/workload` `replayer/hypotheses` `wrappers/mpi` | `pace` `calls` `tags` `feasible` `communicators` `requests` `options` `reenactment` `report` |
 | `tracer/calibrate` | `common` `wrappers/mpi` `replayer/calibration` | `options` `pattern` `order` `plan` |

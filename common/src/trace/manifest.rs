@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+pub use super::code::{CodeModule, NamedCode, NamedFunction};
 use super::combined::Combined;
 use super::directory;
 use super::encounter::Encounter;
@@ -54,7 +55,7 @@ pub struct Manifest {
     pub config: BTreeMap<String, String>,
     /// The tool that recorded the trace, if it was not titr's tracer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub foreign: Option<Foreign>,
+    pub foreign: Option<ForeignOrigin>,
     /// The runs that the trace is combined from; `None` if one run recorded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub combined: Option<Combined>,
@@ -69,7 +70,7 @@ pub struct Manifest {
 /// The origin of a trace that another tool recorded. A replay takes its times for computation unless the user says
 /// otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Foreign {
+pub struct ForeignOrigin {
     /// The name of the format, such as `OTF2`.
     pub format: String,
     /// The tool and its version, as the trace names it; empty if it does not.
@@ -165,36 +166,6 @@ fn is_one(&number: &u32) -> bool {
     number == 1
 }
 
-/// A file with code of the program: the program itself, or a library.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-pub struct CodeModule {
-    /// The path of the file, on the host of the rank.
-    pub path: String,
-    /// The build id that the linker gave the file, in hexadecimal, which identifies the file; empty if there is none.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub build_id: String,
-}
-
-/// The names of call sites in one file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct NamedCode {
-    /// The file.
-    pub module: CodeModule,
-    /// The functions that a call is in, by the address in the file that it returns to: the function itself, and those that it
-    /// is a part of by inlining.
-    pub places: BTreeMap<u64, Vec<NamedFunction>>,
-}
-
-/// A function that makes a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct NamedFunction {
-    /// The name, as its language writes it.
-    pub name: String,
-    /// The file, without its folders, and the line of the call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<(String, u32)>,
-}
-
 /// The difference between the clock of a rank and the clock of rank 0, measured at the beginning and the end of the
 /// rank: when the rank's clock shows *t* nanoseconds, rank 0's clock shows *t* + `offset` + `drift` × *t*.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -266,7 +237,7 @@ impl Manifest {
     /// calls is the time that passed, unless the reader of the format sets another counter.
     #[must_use]
     pub fn of_foreign(ranks: u32, format: &str, creator: &str) -> Self {
-        let foreign = Foreign { format: format.to_owned(), creator: creator.to_owned() };
+        let foreign = ForeignOrigin { format: format.to_owned(), creator: creator.to_owned() };
         let mut manifest = Self { mode: Mode::Extended, foreign: Some(foreign), ..Self::of_unknown_origin(ranks) };
         for entry in &mut manifest.per_rank {
             entry.counter = Counter {

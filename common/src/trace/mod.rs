@@ -7,6 +7,7 @@
 //! stream ends with `# end EVENTS`.
 
 mod archive;
+mod code;
 pub mod combined;
 pub mod directory;
 pub mod encounter;

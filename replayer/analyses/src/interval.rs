@@ -20,13 +20,13 @@ use titr_simulation::observe::Observer;
 /// Two places of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interval {
-    from: Place,
-    to: Place,
+    from: PassedPlace,
+    to: PassedPlace,
 }
 
 /// A place of a program that a rank passes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
+struct PassedPlace {
     what: What,
     /// The number of the pass, from 1 on; `None`: the first as a beginning, the last as an end.
     pass: Option<u64>,
@@ -61,7 +61,7 @@ impl FromStr for Interval {
     }
 }
 
-impl FromStr for Place {
+impl FromStr for PassedPlace {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {

@@ -23,6 +23,7 @@
 //! serialises. An [`observe::Observer`] follows a replay event by event.
 
 mod deadlock_causes;
+mod disturbances;
 mod dry_run;
 mod efficiencies;
 mod normalisation;

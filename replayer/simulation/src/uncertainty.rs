@@ -4,16 +4,14 @@
 //! the reference kernel took on ranks that counted CPU time, and the spread of runs with different random choices. The first
 //! two concern computation, and so count by its part of the time. The sources are independent: their squares add up.
 
-use std::collections::BTreeMap;
-
 use titr_common::statistics::relative_deviation;
 use titr_common::time::Time;
 use titr_common::trace::Manifest;
 use titr_common::units::Seconds;
 use titr_workload::Computation;
 
+use crate::disturbances::{disturbed_counts, of_reference_kernel};
 use crate::result::Shares;
-use crate::warnings::disturbed_counts;
 
 /// The standard deviation of a predicted time as a fraction of that time; `None` if no source of uncertainty is known.
 pub(crate) fn uncertainty(
@@ -48,18 +46,6 @@ fn of_volumes(manifest: &Manifest) -> Option<f64> {
         None if is_disturbed(manifest) => None,
         None => of_reference_kernel(manifest),
     }
-}
-
-/// The relative standard deviation of the CPU time of the reference kernel, among ranks on processors of one model: the
-/// largest of all models.
-pub(crate) fn of_reference_kernel(manifest: &Manifest) -> Option<f64> {
-    let mut by_model: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for entry in &manifest.per_rank {
-        if let (Some(_), Some(kernel)) = (entry.counter.rate, entry.counter.reference) {
-            by_model.entry(&entry.cpu).or_default().push(kernel.seconds);
-        }
-    }
-    by_model.values().map(|seconds| relative_deviation(seconds)).max_by(f64::total_cmp)
 }
 
 #[cfg(test)]

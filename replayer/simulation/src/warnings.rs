@@ -8,7 +8,7 @@ use titr_common::trace::manifest::Ended;
 use titr_common::trace::process_time::ProcessTime;
 use titr_common::trace::rank_times::RankTimes;
 
-use crate::uncertainty::of_reference_kernel;
+use crate::disturbances::disturbed_counts;
 
 /// The first sentence of a result with ranks that wait forever: the simulated time is no prediction.
 pub(crate) fn no_prediction(waiting: u64, ranks: u64) -> Option<String> {
@@ -64,43 +64,6 @@ pub(crate) fn of_manifest(manifest: &Manifest) -> Vec<String> {
     warnings.extend(uncounted_computation(manifest));
     warnings.extend(disturbed_counts(manifest));
     warnings
-}
-
-/// The part of their time that threads may wait for a core before their caches count as shared.
-const DISTURBED: f64 = 0.1;
-/// The relative deviation of the time of the reference kernel beyond which it counts as disturbed.
-const UNLIKE: f64 = 0.15;
-
-/// A sentence on CPU time that depends on what else ran at that time; `None` if none was counted, or nothing disturbed it.
-#[must_use]
-pub fn disturbed_counts(manifest: &Manifest) -> Option<String> {
-    if manifest.combined.is_some() {
-        return None;
-    }
-    let timed: Vec<_> = manifest.per_rank.iter().filter(|entry| entry.counter.rate.is_some()).collect();
-    let times: Vec<_> = timed.iter().filter_map(|entry| entry.process_time.as_ref()).collect();
-    let queued: f64 = times.iter().filter_map(|time| time.run_queue).sum();
-    let used: f64 = times.iter().map(|time| time.calling_threads).sum();
-    let stolen: f64 = times.iter().filter_map(|time| time.stolen).fold(0.0, f64::max);
-    let mut why = Vec::new();
-    if queued >= DISTURBED * (queued + used) && queued > 0.0 {
-        let part = 100.0 * queued / (queued + used);
-        why.push(format!("ranks waited for a core for {part:.0} % of their time"));
-    }
-    if stolen >= DISTURBED {
-        why.push(format!("the host of the virtual machine took {:.0} % of the time", 100.0 * stolen));
-    }
-    let deviation = of_reference_kernel(manifest).unwrap_or_default();
-    if deviation >= UNLIKE {
-        why.push(format!("a fixed computation took unlike times on the ranks, ± {:.0} %", 100.0 * deviation));
-    }
-    (!why.is_empty()).then(|| {
-        format!(
-            "computation was counted in CPU time on a busy machine, which makes it longer by a part that is not known: {} \
-             (titrace --counter emulated counts instructions; --repeat 3 takes the least of three runs)",
-            why.join("; ")
-        )
-    })
 }
 
 /// A sentence for each kind of computation that was not counted, where it would change the prediction.

@@ -11,7 +11,7 @@ use titr_common::event::{Actor, Rank};
 use titr_common::format::{count, plural, uncertain, volume};
 use titr_common::grammar::write_event;
 use titr_common::terminal::{on_one_line, say};
-use titr_common::trace::manifest::{Ended, Foreign, Manifest};
+use titr_common::trace::manifest::{Ended, ForeignOrigin, Manifest};
 use titr_common::trace::{TraceError, Transformation};
 use titr_common::units::Seconds;
 use titr_simulation::Follower;
@@ -209,7 +209,7 @@ fn tally(all: impl Iterator<Item = String>) -> Vec<(String, u64)> {
 
 /// Prints the program, its hosts, and how computation was counted.
 fn origin(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
-    if let Some(Foreign { format, creator }) = &manifest.foreign {
+    if let Some(ForeignOrigin { format, creator }) = &manifest.foreign {
         let creator = if creator.is_empty() { String::new() } else { format!(", by {creator}") };
         row(out, "format", &format!("{format}{creator}"))?;
     } else {

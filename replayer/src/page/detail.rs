@@ -16,7 +16,7 @@ use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_timeline::{Arrow, Series, State, TimelineEvent, TimelineWriter};
 
-use super::states::{Mixture, RankStates, Row};
+use super::states::{Mixture, RankStates, StateRow};
 
 /// The number of states that a page has room for, without the states for each rank.
 const STATES: usize = 60_000;
@@ -64,7 +64,7 @@ pub(super) struct DetailWriter {
     /// The state of each rank, and since when.
     states: Vec<Option<(State, u64)>>,
     /// The states of each rank that ended, by rank.
-    ended: Vec<Row>,
+    ended: Vec<StateRow>,
     /// The number of states in `ended`.
     kept: usize,
     names: FxHashMap<String, u32>,
@@ -74,7 +74,7 @@ pub(super) struct DetailWriter {
 
 impl DetailWriter {
     pub(super) fn new(detail: Rc<RefCell<Detail>>, ranks: u32) -> Self {
-        let ended = (0..ranks).map(Row::new).collect();
+        let ended = (0..ranks).map(StateRow::new).collect();
         let (names, departed) = (FxHashMap::default(), FxHashMap::default());
         Self { detail, states: vec![None; ranks as usize], ended, kept: 0, names, departed }
     }
@@ -118,7 +118,7 @@ impl DetailWriter {
 }
 
 /// Joins the short states of all ranks. Returns the number of remaining states.
-fn join_all(ranks: &mut [Row], shortest: u64) -> usize {
+fn join_all(ranks: &mut [StateRow], shortest: u64) -> usize {
     ranks.iter_mut().map(|states| states.join(shortest)).sum()
 }
 

@@ -27,7 +27,7 @@ pub(super) type Mixture = [u8; ACTIVITIES];
 
 /// One state after another.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Row {
+pub(super) struct StateRow {
     rank: u32,
     begin: u64,
     spans: Vec<Span>,
@@ -76,7 +76,7 @@ impl Joined {
     }
 }
 
-impl Row {
+impl StateRow {
     /// A rank without states.
     pub(super) fn new(rank: u32) -> Self {
         Self { rank, begin: 0, spans: Vec::new() }
@@ -150,7 +150,7 @@ mod tests {
 
     /// Lengths, and shares of the first three activities in 15ths; of a state that is not joined, its activity in tens.
     fn joined(states: &[(u64, u8)], shortest: u64) -> Vec<(u64, [u8; 3])> {
-        let mut row = Row::new(3);
+        let mut row = StateRow::new(3);
         let mut now = 5;
         for &(length, activity) in states {
             row.push(now, length, activity.into(), activity);
@@ -186,7 +186,7 @@ mod tests {
     /// A majority among majorities is not a majority of the time.
     #[test]
     fn shares_survive_being_joined_again() {
-        let mut row = Row::new(0);
+        let mut row = StateRow::new(0);
         (0..1024).for_each(|at| row.push(at, 1, 0, u8::from(at % 4 == 0)));
         for step in 1..=8 {
             row.join(1 << step);

@@ -25,7 +25,7 @@ static FOREIGN: &[&dyn TraceFormat] = &[
     &dumpi::Dumpi,
     &liballprof::Liballprof,
     &first_ti::FirstTi,
-    &paraver::Paraver,
+    &paraver::PrvParaver,
     &goal::GoalText,
     &goal::GoalBinary,
     &chakra::Chakra,

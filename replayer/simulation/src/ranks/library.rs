@@ -8,6 +8,7 @@ use titr_common::program::{Communicators, Context, Fault, Template};
 use titr_common::time::Time;
 
 use super::causality::Causality;
+use super::clock::Clock;
 use super::collectives::collective::Collectives;
 use super::collectives::recorded::Recorded;
 use super::deferred::Deferred;
@@ -17,7 +18,7 @@ use super::partitioned::PartitionedMessages;
 use super::point_to_point::envelope::{Envelope, Selector};
 use super::point_to_point::exchange::{Exchange, Outbound};
 use super::scheduler::Scheduler;
-use super::task_cores::TaskCores;
+use super::task_cores::{TaskCore, TaskCores};
 use super::thread::Thread;
 use super::warnings::Warnings;
 use super::{Core, RequestTable};
@@ -283,5 +284,18 @@ impl<O: Observer> Library<'_, O> {
             }
         }
         Ok(())
+    }
+}
+
+impl<O: Observer> Library<'_, O> {
+    /// An operation was complete when a task asked for it, and the time that took its thread since `before` is taken from
+    /// the core.
+    pub(super) fn completed_by_task(&mut self, core: TaskCore, before: Time, clock: &mut Clock) {
+        let from = before.max(self.now);
+        if clock.time > from {
+            let cost = clock.time.0 - from.0;
+            clock.time = Time(self.task_cores.free(core, from).0 + cost);
+            self.task_cores.take(core, clock.time);
+        }
     }
 }

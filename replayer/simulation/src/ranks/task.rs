@@ -12,24 +12,12 @@ use titr_network::Unreachable;
 
 use super::Ranks;
 use super::call::Failure;
-use super::clock::Clock;
 use super::error::ReplayError;
 use super::ids::ThreadIndex;
 use super::library::Library;
-use super::task_cores::TaskCore;
+use super::task_cores::{TaskCore, TaskStage};
 use super::thread::{Waiting, overhead};
 use crate::observe::{Activity, Observer, Waiter, Work};
-
-/// How far a thread is in its current task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TaskStage {
-    /// It takes its next task.
-    Next,
-    /// It has its core, for this time.
-    Begins(Time),
-    /// The time before the effects of a call has passed.
-    Paid,
-}
 
 impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// Executes tasks until one has to wait.
@@ -92,7 +80,9 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let cost = match event {
             EventRef::Compute(work) => cores[rank.0 as usize].time_for(work, start),
             EventRef::Event(&Event::Sleep(time)) if causality.is_timed() => time,
-            _ => overhead(event, thread, &exchange.protocol, requests, partitioned),
+            EventRef::Event(_) | EventRef::Send(_) | EventRef::Recv(_) => {
+                overhead(event, thread, &exchange.protocol, requests, partitioned)
+            }
         };
         let end = start + cost;
         if let Some(core) = takes_core {
@@ -157,18 +147,5 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         }
         self.end_call(index, activity);
         Ok(false)
-    }
-}
-
-impl<O: Observer> Library<'_, O> {
-    /// An operation was complete when a task asked for it, and the time that took its thread since `before` is taken from
-    /// the core.
-    pub(super) fn completed_by_task(&mut self, core: TaskCore, before: Time, clock: &mut Clock) {
-        let from = before.max(self.now);
-        if clock.time > from {
-            let cost = clock.time.0 - from.0;
-            clock.time = Time(self.task_cores.free(core, from).0 + cost);
-            self.task_cores.take(core, clock.time);
-        }
     }
 }

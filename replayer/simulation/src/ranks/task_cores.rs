@@ -4,6 +4,17 @@ use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
 use titr_common::time::Time;
 
+/// How far a thread is in its current task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TaskStage {
+    /// It takes its next task.
+    Next,
+    /// It has its core, for this time.
+    Begins(Time),
+    /// The time before the effects of a call has passed.
+    Paid,
+}
+
 /// A core of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TaskCore {

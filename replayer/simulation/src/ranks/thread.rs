@@ -18,8 +18,7 @@ use super::ids::ThreadIndex;
 use super::partitioned::PartitionedMessages;
 use super::point_to_point::protocol::Protocol;
 use super::program::Signal;
-use super::task::TaskStage;
-use super::task_cores::TaskCore;
+use super::task_cores::{TaskCore, TaskStage};
 use super::{Ranks, RequestTable};
 use crate::observe::{Activity, Observer, Work};
 

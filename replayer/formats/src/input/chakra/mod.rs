@@ -52,9 +52,9 @@ impl TraceFormat for Chakra {
         }
         let files = of_ranks(path)?;
         let ranks = files.len() as u32;
-        let survey = Survey::of(&files)?;
+        let survey = ChakraSurvey::of(&files)?;
         let manifest = Manifest { mode: Mode::Ti, ..Manifest::of_foreign(ranks, "Chakra", "") };
-        Ok(Trace::new(ranks, Sources { files, survey }).with_manifest(manifest))
+        Ok(Trace::new(ranks, ChakraSources { files, survey }).with_manifest(manifest))
     }
 }
 
@@ -106,7 +106,7 @@ fn of_ranks(directory: &Path) -> Result<Vec<PathBuf>, TraceError> {
 
 /// What the first reading finds.
 #[derive(Debug, Default)]
-struct Survey {
+struct ChakraSurvey {
     /// The members of each process group, in the order of the names.
     groups: BTreeMap<String, Vec<Rank>>,
     /// The number of nodes that compute and have no duration.
@@ -117,7 +117,7 @@ struct Survey {
     rooted: u64,
 }
 
-impl Survey {
+impl ChakraSurvey {
     fn of(files: &[PathBuf]) -> Result<Self, TraceError> {
         let mut survey = Self::default();
         for (rank, path) in (0..).map(Rank).zip(files) {
@@ -145,12 +145,12 @@ impl Survey {
     }
 }
 
-struct Sources {
+struct ChakraSources {
     files: Vec<PathBuf>,
-    survey: Survey,
+    survey: ChakraSurvey,
 }
 
-impl RankSources for Sources {
+impl RankSources for ChakraSources {
     fn source(&self, rank: Rank, _: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
         let path = self.files.get(rank.0 as usize).map_or(Path::new(""), PathBuf::as_path);
         Ok(Box::new(GraphSource::new(path, rank, self.files.len() as u32, &self.survey.groups)?))
@@ -158,7 +158,7 @@ impl RankSources for Sources {
 
     fn untranslated(&self) -> Vec<String> {
         use titr_common::format::counted;
-        let Survey { groups, without_time, missing, rooted } = &self.survey;
+        let ChakraSurvey { groups, without_time, missing, rooted } = &self.survey;
         let mut all = Vec::new();
         if *without_time > 0 {
             let nodes = counted(*without_time, "computation has", "computations have");

@@ -7,7 +7,7 @@ use std::path::Path;
 use titr_common::input;
 use titr_common::trace::TraceError;
 
-use super::protobuf::{Fields, Value, varint};
+use super::protobuf::{ChakraFields, Value, varint};
 
 /// A node of the graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Nodes {
         if !this.message()? {
             return Err(this.error(0, "the file is empty"));
         }
-        let is_description = Fields(&this.message).all(|field| matches!(field, Some((1 | 2, Value::Bytes(_)))));
+        let is_description = ChakraFields(&this.message).all(|field| matches!(field, Some((1 | 2, Value::Bytes(_)))));
         if !is_description {
             return Err(this.error(0, "this is no description of a Chakra trace"));
         }
@@ -113,7 +113,7 @@ impl Nodes {
 /// Decodes a node; `None` if the message is torn.
 fn node(message: &[u8]) -> Option<Node> {
     let mut node = Node::default();
-    for field in Fields(message) {
+    for field in ChakraFields(message) {
         let (number, value) = field?;
         match number {
             1 => node.id = value.number()?,
@@ -143,7 +143,7 @@ fn list(value: Value, all: &mut Vec<u64>) -> Option<()> {
 /// An attribute: a name, and a value in a field that depends on its type.
 fn attribute(message: &[u8], node: &mut Node) -> Option<()> {
     let (mut name, mut number, mut text) = (&[][..], 0, &[][..]);
-    for field in Fields(message) {
+    for field in ChakraFields(message) {
         match field? {
             (1, value) => name = value.bytes()?,
             (2, _) => {}

@@ -26,9 +26,9 @@ impl<'b> Value<'b> {
 }
 
 /// The fields of a message. The iterator ends with `None` in place of a field that is not whole.
-pub(super) struct Fields<'b>(pub(super) &'b [u8]);
+pub(super) struct ChakraFields<'b>(pub(super) &'b [u8]);
 
-impl<'b> Iterator for Fields<'b> {
+impl<'b> Iterator for ChakraFields<'b> {
     type Item = Option<(u64, Value<'b>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -85,13 +85,13 @@ mod tests {
     #[test]
     fn fields_of_all_encodings_are_read_and_torn_ones_are_noticed() {
         let message = [0x08, 0x96, 0x01, 0x12, 2, b'a', b'b', 0x1d, 1, 0, 0, 0, 0x21, 2, 0, 0, 0, 0, 0, 0, 0];
-        let all: Option<Vec<_>> = Fields(&message).collect();
+        let all: Option<Vec<_>> = ChakraFields(&message).collect();
         let expected =
             vec![(1, Value::Number(150)), (2, Value::Bytes(b"ab")), (3, Value::Number(1)), (4, Value::Number(2))];
         assert_eq!(all, Some(expected));
         let whole = [3, 7, 12, 21];
         for length in 1..message.len() {
-            let all: Option<Vec<_>> = Fields(&message[..length]).collect();
+            let all: Option<Vec<_>> = ChakraFields(&message[..length]).collect();
             assert_eq!(all.is_some(), whole.contains(&length), "{length}");
         }
     }

@@ -95,7 +95,7 @@ impl<'b> Cursor<'b> {
 }
 
 /// The bytes of a file from some offset on, a part of which is in memory.
-pub(super) struct Window {
+pub(super) struct DumpiWindow {
     file: File,
     /// What is in memory; what precedes `start` was used.
     bytes: Vec<u8>,
@@ -106,7 +106,7 @@ pub(super) struct Window {
     end: u64,
 }
 
-impl Window {
+impl DumpiWindow {
     /// The bytes of `file` between two offsets.
     pub(super) fn new(mut file: File, offset: u64, end: u64) -> io::Result<Self> {
         file.seek(SeekFrom::Start(offset))?;

@@ -6,8 +6,8 @@
 use rustc_hash::FxHashMap;
 
 use super::bytes::Cursor;
-use super::functions::Function;
-use super::records::Record;
+use super::functions::DumpiFunction;
+use super::records::DumpiRecord;
 
 /// Sizes of the predefined datatypes, for files without a table: those of a 64-bit machine.
 const PREDEFINED: [i32; 28] = [0, 0, 1, 1, 1, 1, 4, 2, 2, 4, 4, 8, 8, 4, 8, 16, 8, 8, 8, 1, 0, 0, 8, 12, 12, 6, 8, 20];
@@ -54,45 +54,45 @@ impl Datatypes {
     }
 
     /// Takes note of a datatype that the call of a record makes.
-    pub(super) fn apply(&mut self, record: &Record<'_>) {
+    pub(super) fn apply(&mut self, record: &DumpiRecord<'_>) {
         if let Some((datatype, size)) = self.made(record.function, record.arguments) {
             self.derived.insert(datatype, size);
         }
     }
 
-    fn made(&self, function: Function, mut bytes: Cursor<'_>) -> Option<(u16, u64)> {
+    fn made(&self, function: DumpiFunction, mut bytes: Cursor<'_>) -> Option<(u16, u64)> {
         let bytes = &mut bytes;
         let number = |count: i32| u64::try_from(count).ok();
         let of = |datatype: Option<u16>| self.size(datatype?).ok();
         let (elements, old) = match function {
-            Function::TYPE_CONTIGUOUS => (number(bytes.i32()?)?, of(bytes.u16())?),
-            Function::TYPE_VECTOR | Function::TYPE_HVECTOR | Function::TYPE_CREATE_HVECTOR => {
+            DumpiFunction::TYPE_CONTIGUOUS => (number(bytes.i32()?)?, of(bytes.u16())?),
+            DumpiFunction::TYPE_VECTOR | DumpiFunction::TYPE_HVECTOR | DumpiFunction::TYPE_CREATE_HVECTOR => {
                 let (count, length, _stride) = (number(bytes.i32()?)?, number(bytes.i32()?)?, bytes.i32()?);
                 (count.checked_mul(length)?, of(bytes.u16())?)
             }
-            Function::TYPE_INDEXED | Function::TYPE_HINDEXED | Function::TYPE_CREATE_HINDEXED => {
+            DumpiFunction::TYPE_INDEXED | DumpiFunction::TYPE_HINDEXED | DumpiFunction::TYPE_CREATE_HINDEXED => {
                 let (_count, lengths, _places) = (bytes.i32()?, bytes.integers()?, bytes.integers()?);
                 (lengths.map(|length| number(length).unwrap_or(0)).sum(), of(bytes.u16())?)
             }
-            Function::TYPE_CREATE_INDEXED_BLOCK => {
+            DumpiFunction::TYPE_CREATE_INDEXED_BLOCK => {
                 let (count, length, _places) = (number(bytes.i32()?)?, number(bytes.i32()?)?, bytes.integers()?);
                 (count.checked_mul(length)?, of(bytes.u16())?)
             }
-            Function::TYPE_STRUCT | Function::TYPE_CREATE_STRUCT => {
+            DumpiFunction::TYPE_STRUCT | DumpiFunction::TYPE_CREATE_STRUCT => {
                 let (_count, lengths, _places, olds) =
                     (bytes.i32()?, bytes.integers()?, bytes.integers()?, bytes.handles()?);
                 let block = |(length, old)| number(length)?.checked_mul(of(Some(old))?);
                 (lengths.zip(olds).map(block).try_fold(0_u64, |all, block| all.checked_add(block?))?, 1)
             }
-            Function::TYPE_CREATE_SUBARRAY => {
+            DumpiFunction::TYPE_CREATE_SUBARRAY => {
                 let (_dimensions, _sizes, parts, _starts) =
                     (bytes.i32()?, bytes.integers()?, bytes.integers()?, bytes.integers()?);
                 let elements = parts.map(number).try_fold(1_u64, |all, part| all.checked_mul(part?));
                 let _order = bytes.u8()?;
                 (elements?, of(bytes.u16())?)
             }
-            Function::TYPE_DUP => (1, of(bytes.u16())?),
-            Function::TYPE_CREATE_RESIZED => {
+            DumpiFunction::TYPE_DUP => (1, of(bytes.u16())?),
+            DumpiFunction::TYPE_CREATE_RESIZED => {
                 let size = of(bytes.u16())?;
                 let (_lower, _extent) = (bytes.i32()?, bytes.i32()?);
                 (1, size)
@@ -111,7 +111,7 @@ mod tests {
     fn a_derived_datatype_has_the_size_of_its_parts() {
         let mut types = Datatypes::new(&[]);
         let vector = [0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 9, 0, 14, 0, 28];
-        assert_eq!(types.made(Function::TYPE_VECTOR, Cursor::new(&vector)), Some((28, 48)));
+        assert_eq!(types.made(DumpiFunction::TYPE_VECTOR, Cursor::new(&vector)), Some((28, 48)));
         types.derived.insert(28, 48);
         let structure = [
             [0, 0, 0, 2],
@@ -125,7 +125,7 @@ mod tests {
             [0, 9, 0, 28],
         ];
         let bytes = [&structure.concat()[..], &[0, 29]].concat();
-        assert_eq!(types.made(Function::TYPE_CREATE_STRUCT, Cursor::new(&bytes)), Some((29, 4 + 3 * 48)));
+        assert_eq!(types.made(DumpiFunction::TYPE_CREATE_STRUCT, Cursor::new(&bytes)), Some((29, 4 + 3 * 48)));
         assert_eq!((types.volume(2, 28), types.volume(-5, 99)), (Ok(96), Ok(0)));
         assert!(types.size(77).is_err());
     }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use titr_common::input;
 use titr_common::trace::TraceError;
 
-use super::bytes::{Cursor, Window};
-use super::functions::Function;
-use super::records::Records;
+use super::bytes::{Cursor, DumpiWindow};
+use super::functions::DumpiFunction;
+use super::records::DumpiRecords;
 
 /// The eight bytes that a file begins with, and its index.
 const MAGIC: u64 = 0xffaa_dd44_554d_5049;
@@ -24,7 +24,7 @@ const LONGEST_PART: u64 = 1 << 20;
 
 /// A rank's file.
 #[derive(Debug)]
-pub(super) struct RankFile {
+pub(super) struct DumpiRankFile {
     path: PathBuf,
     /// The offset of the first record, and of what follows the records.
     records: (u64, u64),
@@ -41,7 +41,7 @@ pub(super) struct RankFile {
     pub ignored: Vec<u32>,
 }
 
-impl RankFile {
+impl DumpiRankFile {
     /// Whether a file that begins with these bytes is one of DUMPI.
     pub(super) fn begins_with(head: &[u8]) -> bool {
         head.starts_with(&MAGIC.to_be_bytes())
@@ -75,18 +75,18 @@ impl RankFile {
     }
 
     /// The records, from the first.
-    pub(super) fn records(&self) -> Result<Records, TraceError> {
+    pub(super) fn records(&self) -> Result<DumpiRecords, TraceError> {
         let (start, end) = self.records;
         let file = input::open(&self.path).map_err(TraceError::io(&self.path))?;
-        let window = Window::new(file, start, end).map_err(TraceError::io(&self.path))?;
-        Ok(Records::new(self.path.clone(), window, self.started))
+        let window = DumpiWindow::new(file, start, end).map_err(TraceError::io(&self.path))?;
+        Ok(DumpiRecords::new(self.path.clone(), window, self.started))
     }
 
     /// The number of recorded calls of functions that make a communicator or a group; `None` if the file does not count
     /// calls.
     pub(super) fn communicator_calls(&self) -> Option<u64> {
         let counted = self.calls.iter().zip(0..);
-        let counts = counted.filter(|&(_, number)| Function(number).changes_communicators());
+        let counts = counted.filter(|&(_, number)| DumpiFunction(number).changes_communicators());
         (!self.calls.is_empty()).then(|| counts.map(|(&calls, _)| u64::from(calls)).sum())
     }
 }
@@ -145,7 +145,7 @@ fn footer(file: &mut Parts, offset: u64) -> Result<(Vec<u32>, Vec<u32>), TraceEr
     if bytes.u64() != Some(FOOTER_MAGIC) {
         return Err(file.error(&format!("byte {offset}"), "the index names this place, but there is no footer"));
     }
-    let mut counts = || (0..Function::COUNTED).map(|_| bytes.u32()).collect::<Option<Vec<u32>>>();
+    let mut counts = || (0..DumpiFunction::COUNTED).map(|_| bytes.u32()).collect::<Option<Vec<u32>>>();
     counts().zip(counts()).ok_or_else(|| file.cut("the footer", offset))
 }
 

@@ -7,7 +7,7 @@ use titr_common::input;
 use titr_common::trace::{Candidate, TraceError};
 use titr_common::units::Bytes;
 
-use super::file::RankFile;
+use super::file::DumpiRankFile;
 
 /// The most that is read of a `.meta` file, whose lines are few.
 const LARGEST_META: Bytes = Bytes(1 << 20);
@@ -17,7 +17,7 @@ pub(super) fn are_in(directory: &Path) -> bool {
     // A directory that cannot be read is left to the format that takes every directory.
     names(directory).is_ok_and(|names| {
         let has_one = |name: &String| {
-            parts(name).is_some() && head(&directory.join(name)).is_some_and(|head| RankFile::begins_with(&head))
+            parts(name).is_some() && head(&directory.join(name)).is_some_and(|head| DumpiRankFile::begins_with(&head))
         };
         names.iter().any(has_one)
     })
@@ -34,7 +34,7 @@ pub(super) fn of(path: &Path) -> Result<Vec<PathBuf>, TraceError> {
     if path.is_dir() {
         return in_directory(path);
     }
-    if head(path).is_some_and(|head| RankFile::begins_with(&head)) {
+    if head(path).is_some_and(|head| DumpiRankFile::begins_with(&head)) {
         return one_of_many(path);
     }
     let meta = Meta::read(path)?;

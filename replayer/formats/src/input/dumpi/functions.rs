@@ -19,13 +19,13 @@ use super::bytes::Cursor;
 
 /// A function by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Function(pub u16);
+pub(super) struct DumpiFunction(pub u16);
 
 /// Writes the functions that readers know by name, and their numbers.
 macro_rules! known {
     ($($name:ident = $number:literal,)+) => {
         #[allow(missing_docs)] // Named as MPI names them.
-        impl Function {
+        impl DumpiFunction {
             $(pub(super) const $name: Self = Self($number);)+
         }
     };
@@ -55,7 +55,7 @@ known! {
     TYPE_CREATE_STRUCT = 222, TYPE_CREATE_SUBARRAY = 223,
 }
 
-impl Function {
+impl DumpiFunction {
     /// The number of functions that a footer counts, which are those of MPI and one that stands for all.
     pub(super) const COUNTED: u16 = 291;
     /// The entry of a footer that stands for all functions.

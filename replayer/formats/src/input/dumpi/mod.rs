@@ -23,9 +23,9 @@ use titr_common::trace::manifest::{Clock, Mode, RankEntry};
 use titr_common::trace::{Candidate, EventSource, Manifest, RankSources, Trace, TraceError, TraceFormat};
 
 use self::communicators::Made;
-use self::file::RankFile;
-use self::functions::Function;
-use self::rank::{Nobody, RankSource, Shared};
+use self::file::DumpiRankFile;
+use self::functions::DumpiFunction;
+use self::rank::{DumpiRankSource, DumpiTables, Nobody};
 use super::notes::NotesOfRanks;
 
 /// Traces of DUMPI.
@@ -39,43 +39,43 @@ impl TraceFormat for Dumpi {
     fn recognises(&self, candidate: &Candidate) -> bool {
         match candidate.directory() {
             Some(directory) => files::are_in(directory),
-            None => RankFile::begins_with(candidate.head()) || files::is_meta(candidate),
+            None => DumpiRankFile::begins_with(candidate.head()) || files::is_meta(candidate),
         }
     }
 
     fn open(&self, paths: &[&Path]) -> Result<Trace, TraceError> {
         let path = paths.first().copied().unwrap_or(Path::new(""));
         let paths = files::of(path)?;
-        let files: Vec<RankFile> = paths.iter().map(|path| RankFile::open(path)).collect::<Result<_, _>>()?;
+        let files: Vec<DumpiRankFile> = paths.iter().map(|path| DumpiRankFile::open(path)).collect::<Result<_, _>>()?;
         let made = communicators::of_all(&files)?;
         let ranks = files.len() as u32;
         let manifest = manifest(&files)?;
         let world = (0..ranks).map(Rank).collect();
-        let files: Arc<[RankFile]> = files.into();
+        let files: Arc<[DumpiRankFile]> = files.into();
         let nobody = Arc::new(Nobody::new(&files));
-        let sources = Sources { files, made, world, nobody, notes: Arc::default() };
+        let sources = DumpiSources { files, made, world, nobody, notes: Arc::default() };
         Ok(Trace::new(ranks, sources).with_manifest(manifest))
     }
 }
 
 /// The ranks of a trace.
-struct Sources {
-    files: Arc<[RankFile]>,
+struct DumpiSources {
+    files: Arc<[DumpiRankFile]>,
     made: Vec<Arc<[Made]>>,
     world: Arc<[Rank]>,
     nobody: Arc<Nobody>,
     notes: Arc<NotesOfRanks>,
 }
 
-impl RankSources for Sources {
+impl RankSources for DumpiSources {
     fn source(&self, rank: Rank, _partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
         let at = rank.0 as usize;
         let (Some(file), Some(made)) = (self.files.get(at), self.made.get(at)) else {
             let what = format!("there is no rank {} in the trace", rank.0);
             return Err(TraceError::Directory { path: Path::new("").into(), what });
         };
-        let shared = Shared { nobody: Arc::clone(&self.nobody), notes: Arc::clone(&self.notes) };
-        Ok(Box::new(RankSource::new(file, rank, &self.world, Arc::clone(made), shared)?))
+        let shared = DumpiTables { nobody: Arc::clone(&self.nobody), notes: Arc::clone(&self.notes) };
+        Ok(Box::new(DumpiRankSource::new(file, rank, &self.world, Arc::clone(made), shared)?))
     }
 
     fn untranslated(&self) -> Vec<String> {
@@ -89,7 +89,7 @@ impl RankSources for Sources {
 }
 
 /// The description of a trace: the host of each rank, its clock, and the calls without an event.
-fn manifest(files: &[RankFile]) -> Result<Manifest, TraceError> {
+fn manifest(files: &[DumpiRankFile]) -> Result<Manifest, TraceError> {
     let version = files.first().map_or([0; 3], |file| file.version).map(|part| part.to_string()).join(".");
     let mut manifest = Manifest::of_foreign(files.len() as u32, "DUMPI", &format!("sst-dumpi {version}"));
     let mut first = None;
@@ -110,14 +110,14 @@ fn manifest(files: &[RankFile]) -> Result<Manifest, TraceError> {
 }
 
 /// Fills in the calls of a rank that have no event.
-fn count_calls(file: &RankFile, entry: &mut RankEntry) {
-    let counted = |calls: &[u32], is_wanted: &dyn Fn(Function) -> bool| -> BTreeMap<String, u64> {
-        let counted = (0..Function::ALL.0).map(Function).zip(calls).filter(|&(_, &calls)| calls > 0);
+fn count_calls(file: &DumpiRankFile, entry: &mut RankEntry) {
+    let counted = |calls: &[u32], is_wanted: &dyn Fn(DumpiFunction) -> bool| -> BTreeMap<String, u64> {
+        let counted = (0..DumpiFunction::ALL.0).map(DumpiFunction).zip(calls).filter(|&(_, &calls)| calls > 0);
         let wanted = counted.filter(|&(function, _)| is_wanted(function));
         wanted.map(|(function, &calls)| (function.name(), u64::from(calls))).collect()
     };
     entry.untraced = counted(&file.calls, &|function| function.communicates() && !function.has_event());
-    for (name, calls) in counted(&file.ignored, &Function::communicates) {
+    for (name, calls) in counted(&file.ignored, &DumpiFunction::communicates) {
         *entry.untraced.entry(name).or_default() += calls;
     }
     entry.local = counted(&file.calls, &|function| !function.communicates() && !function.has_event());

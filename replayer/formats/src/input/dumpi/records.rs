@@ -7,8 +7,8 @@ use titr_common::event::Span;
 use titr_common::trace::TraceError;
 use titr_common::units::Nanoseconds;
 
-use super::bytes::{Cursor, Window};
-use super::functions::{Function, pass};
+use super::bytes::{Cursor, DumpiWindow};
+use super::functions::{DumpiFunction, pass};
 
 /// Bits of a record's mask.
 mod mask {
@@ -26,8 +26,8 @@ const SECOND: u64 = 1_000_000_000;
 
 /// A record.
 #[derive(Clone, Copy)]
-pub(super) struct Record<'b> {
-    pub function: Function,
+pub(super) struct DumpiRecord<'b> {
+    pub function: DumpiFunction,
     pub thread: u16,
     /// The time of the call: by the host's clock, or of the CPU if the trace has no other; `None` if it has no times.
     pub span: Option<Span>,
@@ -37,10 +37,10 @@ pub(super) struct Record<'b> {
 }
 
 /// The records of a file.
-pub(super) struct Records {
+pub(super) struct DumpiRecords {
     path: PathBuf,
-    window: Window,
-    clock: Clock,
+    window: DumpiWindow,
+    clock: DumpiClock,
     /// The length of the record that was returned last.
     last: usize,
     number: u64,
@@ -48,14 +48,14 @@ pub(super) struct Records {
 
 /// A clock that shows the low bits of its seconds.
 #[derive(Clone, Copy)]
-struct Clock {
+struct DumpiClock {
     /// The seconds that records are counted from, and the times that the low bits have wrapped.
     offset: u64,
     /// The last seconds that were read.
     last: u64,
 }
 
-impl Clock {
+impl DumpiClock {
     fn read(&mut self, bytes: &mut Cursor<'_>) -> Option<Nanoseconds> {
         let (seconds, nanoseconds) = (u64::from(bytes.u16()?), u64::from(bytes.u32()?));
         // A step back by more than half of the range is a wrap; a smaller one is a clock that was set back.
@@ -67,14 +67,14 @@ impl Clock {
     }
 }
 
-impl Records {
+impl DumpiRecords {
     /// The records in `window`, of a rank whose clock began to count at `started`.
-    pub(super) fn new(path: PathBuf, window: Window, started: u64) -> Self {
-        Self { path, window, clock: Clock { offset: started, last: 0 }, last: 0, number: 0 }
+    pub(super) fn new(path: PathBuf, window: DumpiWindow, started: u64) -> Self {
+        Self { path, window, clock: DumpiClock { offset: started, last: 0 }, last: 0, number: 0 }
     }
 
     /// The next record; `None` after the last.
-    pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, TraceError> {
+    pub(super) fn next(&mut self) -> Result<Option<DumpiRecord<'_>>, TraceError> {
         self.window.advance(self.last);
         self.last = 0;
         self.number += 1;
@@ -99,7 +99,7 @@ impl Records {
         self.last = found.arguments.end;
         let Found { function, thread, span, keeps_statuses, arguments } = found;
         let arguments = Cursor::new(self.window.bytes().get(arguments).unwrap_or_default());
-        Ok(Some(Record { function, thread, span, keeps_statuses, arguments }))
+        Ok(Some(DumpiRecord { function, thread, span, keeps_statuses, arguments }))
     }
 
     /// The number of the current record, from 1.
@@ -116,7 +116,7 @@ impl Records {
 
 /// A record, and where its arguments are in the bytes that it begins.
 struct Found {
-    function: Function,
+    function: DumpiFunction,
     thread: u16,
     span: Option<Span>,
     keeps_statuses: bool,
@@ -127,15 +127,15 @@ struct Found {
 enum Parsed {
     Record(Found),
     End,
-    Unknown(Function),
+    Unknown(DumpiFunction),
     /// There are not enough bytes.
     Short,
 }
 
-fn parse(bytes: &[u8], clock: &mut Clock) -> Parsed {
+fn parse(bytes: &[u8], clock: &mut DumpiClock) -> Parsed {
     let mut cursor = Cursor::new(bytes);
-    let Some(function) = cursor.u16().map(Function) else { return Parsed::Short };
-    if function == Function::END {
+    let Some(function) = cursor.u16().map(DumpiFunction) else { return Parsed::Short };
+    if function == DumpiFunction::END {
         return Parsed::End;
     }
     let Some(letters) = function.arguments() else { return Parsed::Unknown(function) };
@@ -151,7 +151,7 @@ fn parse(bytes: &[u8], clock: &mut Clock) -> Parsed {
 }
 
 /// The thread, the time, and whether statuses were kept.
-fn head(bytes: &mut Cursor<'_>, clock: &mut Clock) -> Option<(u16, Option<Span>, bool)> {
+fn head(bytes: &mut Cursor<'_>, clock: &mut DumpiClock) -> Option<(u16, Option<Span>, bool)> {
     let mask = bytes.u8()?;
     let thread = if mask & mask::THREAD != 0 { bytes.u16()? } else { 0 };
     let times = [mask & mask::CPU_TIME != 0, mask & mask::WALL_TIME != 0];

@@ -10,15 +10,15 @@ const SIZES: [u64; 7] = [8, 4, 1, 2, 8, 4, 1];
 
 /// An event of a line.
 #[derive(Debug, PartialEq)]
-pub(super) enum Line {
+pub(super) enum FirstTiLine {
     Init,
     Finalize,
     /// The number of ranks, which every rank states.
     CommSize(u32),
     Compute(Instructions),
     Sleep(Seconds),
-    Send(Rank, Bytes, IsBlocking),
-    Recv(Rank, Bytes, IsBlocking),
+    Send(Rank, Bytes, FirstTiIsBlocking),
+    Recv(Rank, Bytes, FirstTiIsBlocking),
     Wait,
     WaitAll,
     Collective(Collective),
@@ -26,7 +26,7 @@ pub(super) enum Line {
 
 /// Whether a call waits for its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct IsBlocking(pub bool);
+pub(super) struct FirstTiIsBlocking(pub bool);
 
 /// The rank in a word such as `p12`.
 pub(super) fn rank_of(word: &[u8]) -> Option<Rank> {
@@ -35,14 +35,14 @@ pub(super) fn rank_of(word: &[u8]) -> Option<Rank> {
 }
 
 /// The arguments of an event.
-struct Words<'l> {
+struct FirstTiWords<'l> {
     words: Vec<&'l str>,
     next: usize,
     /// The size of an element, where the event does not name its datatype.
     default: u64,
 }
 
-impl<'l> Words<'l> {
+impl<'l> FirstTiWords<'l> {
     fn next(&mut self) -> Option<&'l str> {
         let word = self.words.get(self.next).copied();
         self.next += 1;
@@ -84,33 +84,33 @@ impl<'l> Words<'l> {
 }
 
 /// The event in the words after the rank; `default` is the size of an element.
-pub(super) fn parse(text: &str, ranks: u32, default: u64) -> Result<Line, String> {
+pub(super) fn parse(text: &str, ranks: u32, default: u64) -> Result<FirstTiLine, String> {
     let mut words = text.split_ascii_whitespace().skip(1);
     let name = words.next().ok_or("an event is missing")?.to_ascii_lowercase();
-    let mut w = Words { words: words.collect(), next: 0, default };
+    let mut w = FirstTiWords { words: words.collect(), next: 0, default };
     let volume = |elements: u64, size: u64| Bytes(elements.saturating_mul(size));
     Ok(match name.as_str() {
-        "init" => Line::Init,
-        "finalize" => Line::Finalize,
-        "comm_size" => Line::CommSize(w.elements("a number of ranks")? as u32),
-        "compute" => Line::Compute(Instructions(w.number("a volume")?)),
-        "sleep" => Line::Sleep(Seconds(w.number("a time")?)),
+        "init" => FirstTiLine::Init,
+        "finalize" => FirstTiLine::Finalize,
+        "comm_size" => FirstTiLine::CommSize(w.elements("a number of ranks")? as u32),
+        "compute" => FirstTiLine::Compute(Instructions(w.number("a volume")?)),
+        "sleep" => FirstTiLine::Sleep(Seconds(w.number("a time")?)),
         "send" | "isend" => {
             let (to, elements) = (w.peer(ranks)?, w.elements("a size")?);
-            Line::Send(to, volume(elements, w.datatype()?), IsBlocking(name == "send"))
+            FirstTiLine::Send(to, volume(elements, w.datatype()?), FirstTiIsBlocking(name == "send"))
         }
         "recv" | "irecv" => {
             let from = w.peer(ranks)?;
             let room = if w.words.len() > 1 { volume(w.elements("a size")?, w.datatype()?) } else { ANY_SIZE };
-            Line::Recv(from, room, IsBlocking(name == "recv"))
+            FirstTiLine::Recv(from, room, FirstTiIsBlocking(name == "recv"))
         }
-        "wait" => Line::Wait,
-        "waitall" => Line::WaitAll,
-        _ => Line::Collective(collective(&name, &mut w, ranks)?),
+        "wait" => FirstTiLine::Wait,
+        "waitall" => FirstTiLine::WaitAll,
+        _ => FirstTiLine::Collective(collective(&name, &mut w, ranks)?),
     })
 }
 
-fn collective(name: &str, w: &mut Words<'_>, ranks: u32) -> Result<Collective, String> {
+fn collective(name: &str, w: &mut FirstTiWords<'_>, ranks: u32) -> Result<Collective, String> {
     use CollectiveKind as Kind;
     let each = |elements: u64, size: u64| Volumes::Each(Bytes(elements.saturating_mul(size)));
     let listed = |list: &[u64], size: u64| {
@@ -191,15 +191,15 @@ mod tests {
 
     #[test]
     fn sizes_are_numbers_of_elements() {
-        assert_eq!(parse("p0 send p1 1e3", 2, 1), Ok(Line::Send(Rank(1), Bytes(1000), IsBlocking(true))));
-        assert_eq!(parse("p0 Isend 1 10", 2, 8), Ok(Line::Send(Rank(1), Bytes(80), IsBlocking(false))));
-        assert_eq!(parse("p0 recv p1", 2, 1), Ok(Line::Recv(Rank(1), ANY_SIZE, IsBlocking(true))));
-        let Ok(Line::Collective(reduce)) = parse("p0 reduce 5 1e6 1 5", 2, 1) else { panic!() };
+        assert_eq!(parse("p0 send p1 1e3", 2, 1), Ok(FirstTiLine::Send(Rank(1), Bytes(1000), FirstTiIsBlocking(true))));
+        assert_eq!(parse("p0 Isend 1 10", 2, 8), Ok(FirstTiLine::Send(Rank(1), Bytes(80), FirstTiIsBlocking(false))));
+        assert_eq!(parse("p0 recv p1", 2, 1), Ok(FirstTiLine::Recv(Rank(1), ANY_SIZE, FirstTiIsBlocking(true))));
+        let Ok(FirstTiLine::Collective(reduce)) = parse("p0 reduce 5 1e6 1 5", 2, 1) else { panic!() };
         assert_eq!(
             (reduce.send, reduce.work, reduce.root),
             (Volumes::Each(Bytes(20)), Instructions(1e6), Some(Rank(1)))
         );
-        let Ok(Line::Collective(all)) = parse("p0 allGatherV 3 3 4", 2, 1) else { panic!() };
+        let Ok(FirstTiLine::Collective(all)) = parse("p0 allGatherV 3 3 4", 2, 1) else { panic!() };
         assert_eq!(all.recv, Volumes::PerMember(vec![Bytes(3), Bytes(4)]));
         for wrong in ["p0", "p0 send p2 1", "p0 send p1", "p0 send p1 -1", "p0 jump", "p0 bcast 1 0 9"] {
             assert!(parse(wrong, 2, 1).is_err(), "{wrong}");

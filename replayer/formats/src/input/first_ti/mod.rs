@@ -13,7 +13,7 @@ use titr_common::event::Rank;
 use titr_common::trace::{Candidate, EventSource, Lines, RankSources, Trace, TraceError, TraceFormat};
 
 use self::event::rank_of;
-use self::rank::RankSource;
+use self::rank::FirstTiRankSource;
 
 /// Number of ranks that a file may name regardless of its length: a larger one is damage.
 const FEW_RANKS: u64 = 1 << 10;
@@ -39,24 +39,24 @@ impl TraceFormat for FirstTi {
             [one] => count_ranks(one)?,
             several => several.len() as u32,
         };
-        Ok(Trace::new(ranks, Sources { files, ranks }))
+        Ok(Trace::new(ranks, FirstTiSources { files, ranks }))
     }
 }
 
 /// The ranks of a trace.
-struct Sources {
+struct FirstTiSources {
     files: Vec<PathBuf>,
     ranks: u32,
 }
 
-impl RankSources for Sources {
+impl RankSources for FirstTiSources {
     /// The ranks of one file read it separately, so that no line waits in memory.
     fn source(&self, rank: Rank, _partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
         let path = match self.files.as_slice() {
             [one] => one,
             several => several.get(rank.0 as usize).unwrap_or(&several[0]),
         };
-        Ok(Box::new(RankSource::new(Lines::open(path)?, rank, self.ranks, self.files.len() > 1)))
+        Ok(Box::new(FirstTiRankSource::new(Lines::open(path)?, rank, self.ranks, self.files.len() > 1)))
     }
 }
 

@@ -8,7 +8,7 @@ use titr_common::event::{
 };
 use titr_common::trace::{EventSource, Lines, LocatedEvents, Location, TraceError};
 
-use super::event::{IsBlocking, Line, parse, rank_of};
+use super::event::{FirstTiIsBlocking, FirstTiLine, parse, rank_of};
 use crate::input::requests::Requests;
 
 /// The tag of every message.
@@ -17,7 +17,7 @@ const TAG: Tag = Tag(0);
 const DOUBLE: u64 = 8;
 
 /// The events of a rank.
-pub(super) struct RankSource {
+pub(super) struct FirstTiRankSource {
     lines: Lines,
     me: Rank,
     ranks: u32,
@@ -28,33 +28,33 @@ pub(super) struct RankSource {
     active: Vec<u64>,
     made: u64,
     element: u64,
-    stage: Stage,
+    stage: FirstTiStage,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum FirstTiStage {
     Start,
     Running,
     Finalized,
     Ended,
 }
 
-impl RankSource {
+impl FirstTiRankSource {
     pub(super) fn new(lines: Lines, me: Rank, ranks: u32, is_alone: bool) -> Self {
         let (requests, active) = (Requests::default(), Vec::new());
-        Self { lines, me, ranks, is_alone, requests, active, made: 0, element: 1, stage: Stage::Start }
+        Self { lines, me, ranks, is_alone, requests, active, made: 0, element: 1, stage: FirstTiStage::Start }
     }
 
     fn step(&mut self, events: &mut LocatedEvents) -> Result<(), TraceError> {
         let Some(text) = self.lines.next()? else {
             // The programs of the oldest traces have neither.
-            if self.stage == Stage::Start {
+            if self.stage == FirstTiStage::Start {
                 events.push(Event::Init, Location::default());
             }
-            if self.stage != Stage::Finalized {
+            if self.stage != FirstTiStage::Finalized {
                 events.push(Event::Finalize, Location::default());
             }
-            self.stage = Stage::Ended;
+            self.stage = FirstTiStage::Ended;
             return Ok(());
         };
         let text = text.trim_ascii();
@@ -80,46 +80,52 @@ impl RankSource {
         })
     }
 
-    fn event(&mut self, line: Line, text: &str, events: &mut LocatedEvents, location: Location) -> Result<(), String> {
-        if self.stage == Stage::Finalized || (line == Line::Init && self.stage == Stage::Running) {
+    fn event(
+        &mut self,
+        line: FirstTiLine,
+        text: &str,
+        events: &mut LocatedEvents,
+        location: Location,
+    ) -> Result<(), String> {
+        if self.stage == FirstTiStage::Finalized || (line == FirstTiLine::Init && self.stage == FirstTiStage::Running) {
             return Err("an event after 'finalize', or a second 'init'".to_owned());
         }
-        if self.stage == Stage::Start && line != Line::Init {
+        if self.stage == FirstTiStage::Start && line != FirstTiLine::Init {
             events.push(Event::Init, location);
         }
-        self.stage = if line == Line::Finalize { Stage::Finalized } else { Stage::Running };
+        self.stage = if line == FirstTiLine::Finalize { FirstTiStage::Finalized } else { FirstTiStage::Running };
         let (comm, me, tag) = (CommId::WORLD, self.me, TAG);
         let event = match line {
-            Line::Init => {
+            FirstTiLine::Init => {
                 if text.split_ascii_whitespace().count() > 2 {
                     self.element = DOUBLE;
                 }
                 Event::Init
             }
-            Line::Finalize => Event::Finalize,
-            Line::CommSize(size) if size == self.ranks => return Ok(()),
-            Line::CommSize(size) => return Err(format!("{size} ranks, and the trace has {}", self.ranks)),
-            Line::Compute(volume) => Event::Compute(volume),
-            Line::Sleep(time) => Event::Sleep(time),
-            Line::Send(to, bytes, IsBlocking(is_blocking)) => {
+            FirstTiLine::Finalize => Event::Finalize,
+            FirstTiLine::CommSize(size) if size == self.ranks => return Ok(()),
+            FirstTiLine::CommSize(size) => return Err(format!("{size} ranks, and the trace has {}", self.ranks)),
+            FirstTiLine::Compute(volume) => Event::Compute(volume),
+            FirstTiLine::Sleep(time) => Event::Sleep(time),
+            FirstTiLine::Send(to, bytes, FirstTiIsBlocking(is_blocking)) => {
                 let key = RequestKey { from: Some(me), to, tag: Some(tag) };
                 let completion = self.completion(is_blocking, key);
                 Event::Send(SendMode::Standard, Outgoing { comm, to, tag, bytes }, completion)
             }
-            Line::Recv(from, bytes, IsBlocking(is_blocking)) => {
+            FirstTiLine::Recv(from, bytes, FirstTiIsBlocking(is_blocking)) => {
                 let key = RequestKey { from: Some(from), to: me, tag: Some(tag) };
                 let completion = self.completion(is_blocking, key);
                 let (from, tag) = (Some(from), Some(tag));
                 Event::Recv(Incoming { comm, from, tag, bytes, wildcard: Wildcard::NONE }, completion)
             }
-            Line::Wait => {
+            FirstTiLine::Wait => {
                 let name = self.active.pop().ok_or("a wait, and no request is active")?;
                 self.requests.begin();
                 self.requests.complete(name, None, false, |_| {});
                 let completed = self.requests.waited_for(Quantifier::Single);
                 Event::Wait(Quantifier::Single, completed.ok_or("a wait, and no request is active")?)
             }
-            Line::WaitAll => {
+            FirstTiLine::WaitAll => {
                 self.requests.begin();
                 for name in self.active.drain(..) {
                     self.requests.complete(name, None, false, |_| {});
@@ -129,7 +135,7 @@ impl RankSource {
                     _ => return Ok(()),
                 }
             }
-            Line::Collective(collective) => Event::Collective(collective, Completion::Blocking),
+            FirstTiLine::Collective(collective) => Event::Collective(collective, Completion::Blocking),
         };
         events.push(event, location);
         Ok(())
@@ -146,10 +152,10 @@ impl RankSource {
     }
 }
 
-impl EventSource for RankSource {
+impl EventSource for FirstTiRankSource {
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         let before = events.len();
-        while self.stage != Stage::Ended && events.len() == before {
+        while self.stage != FirstTiStage::Ended && events.len() == before {
             self.step(events)?;
         }
         Ok(events.len() > before)

@@ -19,7 +19,7 @@ use titr_common::trace::{
     Candidate, EventSource, LocatedEvents, Location, RankSources, Trace, TraceError, TraceFormat,
 };
 
-use super::{Kind, Operation, TaskWriter, manifest, untranslated};
+use super::{GoalKind, GoalOperation, TaskWriter, manifest, untranslated};
 
 /// The magic number, and the one that LogGOPSim writes into a file whose counters it has used up.
 const MAGIC: u64 = 4223;
@@ -187,9 +187,9 @@ impl BinarySource {
         let record: [u8; OPERATION] = self.bytes.array(at)?;
         let word = |at: usize| record[at..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
         let kind = match record[4] {
-            1 => Kind::Send,
-            2 => Kind::Receive,
-            3 => Kind::Compute,
+            1 => GoalKind::Send,
+            2 => GoalKind::Receive,
+            3 => GoalKind::Compute,
             kind => {
                 let what = format!("an operation of kind {kind}: 1 is a send, 2 a receive, 3 a computation");
                 return Err(self.bytes.error(at + 4, what));
@@ -197,7 +197,7 @@ impl BinarySource {
         };
         let size = record[9..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         let [core, interface] = [record[21], record[22]].map(u32::from);
-        let operation = Operation { kind, size, peer: word(5), tag: word(17), core, interface };
+        let operation = GoalOperation { kind, size, peer: word(5), tag: word(17), core, interface };
         if let Some(what) = operation.fault(self.ranks) {
             return Err(self.bytes.error(at, what));
         }

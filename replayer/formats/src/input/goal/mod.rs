@@ -27,8 +27,8 @@ const ANY: u32 = u32::MAX;
 
 /// An operation of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Operation {
-    kind: Kind,
+struct GoalOperation {
+    kind: GoalKind,
     /// The number of bytes, or of nanoseconds.
     size: u64,
     /// The other end of a message; [`ANY`] source.
@@ -39,36 +39,36 @@ struct Operation {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum GoalKind {
     Send,
     Receive,
     Compute,
 }
 
-impl Operation {
+impl GoalOperation {
     /// The same in a trace of titr's.
     fn event(&self) -> Event {
         let &Self { kind, size, peer, tag, .. } = self;
         let (comm, bytes) = (CommId::WORLD, Bytes(size));
         match kind {
-            Kind::Send => {
+            GoalKind::Send => {
                 let message = Outgoing { comm, to: Rank(peer), tag: Tag(tag.cast_signed()), bytes };
                 Event::Send(SendMode::Standard, message, Completion::Blocking)
             }
-            Kind::Receive => {
+            GoalKind::Receive => {
                 let wildcard = Wildcard { source: peer == ANY, tag: tag == ANY };
                 let from = (peer != ANY).then_some(Rank(peer));
                 let tag = (tag != ANY).then_some(Tag(tag.cast_signed()));
                 Event::Recv(Incoming { comm, from, tag, bytes, wildcard }, Completion::Blocking)
             }
-            Kind::Compute => Event::Sleep(Seconds(size as f64 / 1e9)),
+            GoalKind::Compute => Event::Sleep(Seconds(size as f64 / 1e9)),
         }
     }
 
     /// The reason why the operation is impossible in a world of `ranks` ranks.
     fn fault(&self, ranks: u32) -> Option<String> {
-        let is_any = self.kind == Kind::Receive && self.peer == ANY;
-        (self.kind != Kind::Compute && !is_any && self.peer >= ranks)
+        let is_any = self.kind == GoalKind::Receive && self.peer == ANY;
+        (self.kind != GoalKind::Compute && !is_any && self.peer >= ranks)
             .then(|| format!("rank {} is not one of the {ranks} ranks", self.peer))
     }
 }
@@ -93,7 +93,7 @@ impl TaskWriter {
     fn operation(
         &mut self,
         events: &mut LocatedEvents,
-        operation: &Operation,
+        operation: &GoalOperation,
         dependents: u32,
         [ended, begun]: [&[u64]; 2],
         line: Option<u64>,

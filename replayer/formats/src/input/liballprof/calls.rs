@@ -2,10 +2,10 @@
 
 use titr_common::event::{CollectiveKind, SendMode};
 
-use super::line::{Arguments, Comm, Line};
+use super::line::{Arguments, LiballprofComm, LiballprofLine};
 
 /// The call of a line, as far as titr has an event for it.
-pub(super) enum Call {
+pub(super) enum LiballprofCall {
     Init,
     Finalize,
     Send(SendMode, Sent),
@@ -14,7 +14,7 @@ pub(super) enum Call {
     Recv(Received),
     StartRecv(Received, u64, bool),
     Sendrecv(Sent, Received),
-    Probe(Received, IsBlocking),
+    Probe(Received, LiballprofIsBlocking),
     /// The address of the request, of an array of them, and how many there are.
     Complete(Complete, u64, u64),
     Start(u64, u64),
@@ -24,12 +24,12 @@ pub(super) enum Call {
     /// A call that communicates and has no event.
     Untranslated,
     /// A call that moves no data, and the communicator that it names.
-    Local(Option<Comm>),
+    Local(Option<LiballprofComm>),
 }
 
 /// Whether a probe waits for a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct IsBlocking(pub bool);
+pub(super) struct LiballprofIsBlocking(pub bool);
 
 /// A message as its sender describes it.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ pub(super) struct Sent {
     pub bytes: u64,
     pub to: i64,
     pub tag: i64,
-    pub comm: Comm,
+    pub comm: LiballprofComm,
 }
 
 /// A message as its receiver describes it.
@@ -46,7 +46,7 @@ pub(super) struct Received {
     pub bytes: u64,
     pub from: i64,
     pub tag: i64,
-    pub comm: Comm,
+    pub comm: LiballprofComm,
 }
 
 /// The function that completes requests.
@@ -68,7 +68,7 @@ pub(super) struct Collective {
     pub send: Block,
     pub recv: Block,
     pub root: Option<i64>,
-    pub comm: Comm,
+    pub comm: LiballprofComm,
 }
 
 /// The data of a buffer.
@@ -83,21 +83,21 @@ pub(super) enum Block {
 /// A call that makes a communicator from another one.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MakeComm {
-    Dup(Comm),
+    Dup(LiballprofComm),
     /// With the colour and the key.
-    Split(Comm, i64, i64),
+    Split(LiballprofComm, i64, i64),
     /// By another function, of whose arguments the trace has only addresses.
-    Create(Comm),
-    CartCreate(Comm),
-    GraphCreate(Comm),
-    CartSub(Comm),
+    Create(LiballprofComm),
+    CartCreate(LiballprofComm),
+    GraphCreate(LiballprofComm),
+    CartSub(LiballprofComm),
     /// With processes or groups that the trace does not describe.
     Between,
 }
 
-impl Call {
+impl LiballprofCall {
     /// The call of a line; `None` if arguments are missing or wrong.
-    pub(super) fn of(line: &Line<'_>) -> Option<Self> {
+    pub(super) fn of(line: &LiballprofLine<'_>) -> Option<Self> {
         let mut a = line.arguments;
         let a = &mut a;
         Some(match line.function {
@@ -130,7 +130,7 @@ impl Call {
             }
             b"Probe" | b"Iprobe" => {
                 let (from, tag, comm) = (a.integer()?, a.integer()?, a.comm()?);
-                Self::Probe(Received { bytes: 0, from, tag, comm }, IsBlocking(line.function == b"Probe"))
+                Self::Probe(Received { bytes: 0, from, tag, comm }, LiballprofIsBlocking(line.function == b"Probe"))
             }
             b"Wait" => Self::Complete(Complete::Wait, a.address()?, 1),
             b"Test" => Self::Complete(Complete::Test, a.address()?, 1),
@@ -170,7 +170,7 @@ impl Call {
     }
 
     /// The communicator that the call communicates on.
-    pub(super) fn comm(&self) -> Option<Comm> {
+    pub(super) fn comm(&self) -> Option<LiballprofComm> {
         match self {
             Self::Send(_, sent) | Self::StartSend(_, sent, ..) | Self::Sendrecv(sent, _) => Some(sent.comm),
             Self::Recv(received) | Self::StartRecv(received, ..) | Self::Probe(received, _) => Some(received.comm),
@@ -185,7 +185,7 @@ impl Call {
 
 impl MakeComm {
     /// The communicator that the new one is made of.
-    pub(super) fn parent(self) -> Option<Comm> {
+    pub(super) fn parent(self) -> Option<LiballprofComm> {
         match self {
             Self::Dup(comm) | Self::Split(comm, ..) | Self::Create(comm) => Some(comm),
             Self::CartCreate(comm) | Self::GraphCreate(comm) | Self::CartSub(comm) => Some(comm),
@@ -202,11 +202,11 @@ struct Half {
 }
 
 impl Half {
-    fn sent(&self, comm: Comm) -> Sent {
+    fn sent(&self, comm: LiballprofComm) -> Sent {
         Sent { bytes: self.bytes, to: self.peer, tag: self.tag, comm }
     }
 
-    fn received(&self, comm: Comm) -> Received {
+    fn received(&self, comm: LiballprofComm) -> Received {
         Received { bytes: self.bytes, from: self.peer, tag: self.tag, comm }
     }
 }
@@ -236,9 +236,9 @@ fn number(a: &mut Arguments<'_>) -> Option<u64> {
     u64::try_from(a.integer()?).ok()
 }
 
-fn several(complete: Complete, a: &mut Arguments<'_>) -> Option<Call> {
+fn several(complete: Complete, a: &mut Arguments<'_>) -> Option<LiballprofCall> {
     let number = number(a)?;
-    Some(Call::Complete(complete, a.address()?, number))
+    Some(LiballprofCall::Complete(complete, a.address()?, number))
 }
 
 fn collective(function: &[u8], a: &mut Arguments<'_>) -> Option<Collective> {

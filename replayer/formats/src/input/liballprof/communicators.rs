@@ -12,14 +12,14 @@ use rustc_hash::FxHashMap;
 use titr_common::event::{CommCall, Rank};
 
 use super::calls::MakeComm;
-use super::line::Comm;
+use super::line::LiballprofComm;
 
 /// What a rank's calls say about communicators, in their order.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     Make(MakeComm),
     /// A communicator is named for the first time.
-    Use(Comm),
+    Use(LiballprofComm),
 }
 
 /// A communicator, by its number among all of the program.
@@ -34,18 +34,18 @@ pub(super) const SELF: Identity = Identity(1);
 /// The communicators of a rank.
 #[derive(Default)]
 pub(super) struct OfRank {
-    pub known: FxHashMap<Comm, Identity>,
+    pub known: FxHashMap<LiballprofComm, Identity>,
     /// What each call that makes a communicator has made; `None` for nothing, or for an unknown one.
     pub made: Vec<Option<Identity>>,
 }
 
 /// The communicators of a program.
-pub(super) struct Communicators {
+pub(super) struct LiballprofCommunicators {
     pub ranks: Vec<OfRank>,
     members: Vec<Option<Arc<[Rank]>>>,
 }
 
-impl Communicators {
+impl LiballprofCommunicators {
     /// The members of a communicator in their order; `None` if not all are known.
     pub(super) fn members(&self, of: Identity) -> Option<&Arc<[Rank]>> {
         self.members.get(of.0)?.as_ref()
@@ -54,7 +54,7 @@ impl Communicators {
 
 /// A communicator that a rank has made, and that has no handle yet.
 #[derive(Clone, Copy)]
-struct Pending {
+struct LiballprofPending {
     identity: Identity,
     call: usize,
     /// The own rank and the size, as far as they follow from the call.
@@ -72,25 +72,25 @@ struct Search {
     /// Those who have come to a split: their rank in the parent, colour and key.
     splits: FxHashMap<(Identity, u32), Vec<Come>>,
     /// What a split has made for a rank: the communicator, the rank in it and its size.
-    split: FxHashMap<(Identity, u32, Rank), Option<Place>>,
+    split: FxHashMap<(Identity, u32, Rank), Option<LiballprofPlace>>,
 }
 
 /// One who has come to a split: the rank in the parent, the colour and the key.
 type Come = (Rank, u32, i64, i64);
 
 /// A communicator, the rank in it and its size.
-type Place = (Identity, u32, u32);
+type LiballprofPlace = (Identity, u32, u32);
 
 #[derive(Default)]
 struct State {
     steps: VecDeque<Step>,
     of: OfRank,
-    pending: Vec<Pending>,
+    pending: Vec<LiballprofPending>,
     before: FxHashMap<Identity, u32>,
 }
 
 /// Works out the communicators of all ranks. If not all ranks come to a split, the ranks that wait there, as an error.
-pub(super) fn of_all(steps: Vec<VecDeque<Step>>) -> Result<Communicators, Vec<Rank>> {
+pub(super) fn of_all(steps: Vec<VecDeque<Step>>) -> Result<LiballprofCommunicators, Vec<Rank>> {
     let size = steps.len() as u32;
     let world = (0..size).map(|rank| Some(Rank(rank))).collect();
     let mut search = Search {
@@ -110,7 +110,7 @@ pub(super) fn of_all(steps: Vec<VecDeque<Step>>) -> Result<Communicators, Vec<Ra
         return Err(waiting);
     }
     let members = search.places.into_iter().map(|places| places?.into_iter().collect()).collect();
-    Ok(Communicators { ranks: search.ranks.into_iter().map(|state| state.of).collect(), members })
+    Ok(LiballprofCommunicators { ranks: search.ranks.into_iter().map(|state| state.of).collect(), members })
 }
 
 impl Search {
@@ -129,14 +129,14 @@ impl Search {
     }
 
     /// A handle that is new to a rank.
-    fn name(&mut self, me: Rank, comm: Comm, ranks: u32) {
+    fn name(&mut self, me: Rank, comm: LiballprofComm, ranks: u32) {
         let state = &mut self.ranks[me.0 as usize];
         if state.of.known.is_empty() && comm.size == ranks && comm.rank == me.0 {
             state.of.known.insert(comm, WORLD);
             return;
         }
         let fits = |exactly: bool| {
-            move |pending: &Pending| {
+            move |pending: &LiballprofPending| {
                 let is_same = |one: Option<u32>, other: u32| one.map_or(!exactly, |one| one == other);
                 is_same(pending.rank, comm.rank) && is_same(pending.size, comm.size)
             }
@@ -144,7 +144,7 @@ impl Search {
         let found = state.pending.iter().position(fits(true)).or_else(|| state.pending.iter().position(fits(false)));
         match found {
             Some(at) => {
-                let Pending { identity, call, .. } = state.pending.remove(at);
+                let LiballprofPending { identity, call, .. } = state.pending.remove(at);
                 state.of.known.insert(comm, identity);
                 state.of.made[call] = Some(identity);
                 self.place(identity, me, comm.rank, comm.size);
@@ -217,7 +217,7 @@ impl Search {
 
     fn add(&mut self, me: Rank, identity: Identity, rank: Option<u32>, size: Option<u32>, is_member: bool) {
         let state = &mut self.ranks[me.0 as usize];
-        state.pending.push(Pending { identity, call: state.of.made.len(), rank, size });
+        state.pending.push(LiballprofPending { identity, call: state.of.made.len(), rank, size });
         state.of.made.push(is_member.then_some(identity));
     }
 
@@ -226,7 +226,7 @@ impl Search {
         &mut self,
         me: Rank,
         place: (Identity, u32),
-        (comm, color, key): (Comm, i64, i64),
+        (comm, color, key): (LiballprofComm, i64, i64),
         runnable: &mut VecDeque<Rank>,
     ) {
         let come = self.splits.entry(place).or_default();
@@ -269,8 +269,8 @@ impl MakeComm {
 mod tests {
     use super::*;
 
-    fn comm(handle: u64, rank: u32, size: u32) -> Comm {
-        Comm { handle, rank, size }
+    fn comm(handle: u64, rank: u32, size: u32) -> LiballprofComm {
+        LiballprofComm { handle, rank, size }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use titr_common::units::Nanoseconds;
 
 /// A call.
 #[derive(Clone, Copy)]
-pub(super) struct Line<'l> {
+pub(super) struct LiballprofLine<'l> {
     /// The name without `MPI_`.
     pub function: &'l [u8],
     pub span: Span,
@@ -15,14 +15,14 @@ pub(super) struct Line<'l> {
 
 /// A communicator, as a call names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Comm {
+pub(super) struct LiballprofComm {
     pub handle: u64,
     /// The own rank in the communicator, and its size.
     pub rank: u32,
     pub size: u32,
 }
 
-impl<'l> Line<'l> {
+impl<'l> LiballprofLine<'l> {
     /// The call in a line; `None` for a comment and an empty line.
     pub(super) fn parse(text: &'l [u8]) -> Result<Option<Self>, String> {
         let text = text.trim_ascii();
@@ -135,13 +135,13 @@ impl<'l> Arguments<'l> {
         number(self.text()?.split(|&byte| byte == b',').nth(1)?)
     }
 
-    pub(super) fn comm(&mut self) -> Option<Comm> {
+    pub(super) fn comm(&mut self) -> Option<LiballprofComm> {
         let text = self.text()?;
         let mut parts = text.split(|&byte| byte == b',');
         let handle = integer(parts.next()?)?.cast_unsigned();
         let (rank, size) = (number(parts.next()?)?, number(parts.next()?)?);
         let (rank, size) = (u32::try_from(rank).ok()?, u32::try_from(size).ok()?);
-        (rank < size && parts.next().is_none()).then_some(Comm { handle, rank, size })
+        (rank < size && parts.next().is_none()).then_some(LiballprofComm { handle, rank, size })
     }
 
     /// A list of numbers.
@@ -163,15 +163,15 @@ mod tests {
 
     #[test]
     fn a_line_has_its_times_at_both_ends() {
-        let line = Line::parse(b"MPI_Send:20.5:7:3:1,4,4:-2:9:77,1,2:21\n").unwrap().unwrap();
+        let line = LiballprofLine::parse(b"MPI_Send:20.5:7:3:1,4,4:-2:9:77,1,2:21\n").unwrap().unwrap();
         assert_eq!((line.function, line.span.begin.0, line.span.end.0), (&b"Send"[..], 20_500, 21_000));
         let mut arguments = line.arguments;
         assert_eq!((arguments.number_left(), arguments.address(), arguments.integer()), (6, Some(7), Some(3)));
         assert_eq!((arguments.datatype(), arguments.integer(), arguments.integer()), (Some(4), Some(-2), Some(9)));
-        assert_eq!(arguments.comm(), Some(Comm { handle: 77, rank: 1, size: 2 }));
+        assert_eq!(arguments.comm(), Some(LiballprofComm { handle: 77, rank: 1, size: 2 }));
         assert!(arguments.text().is_none());
-        assert_eq!(Line::parse(b"MPI_Finalize:9:-").unwrap().unwrap().span.end.0, 9000);
-        assert!(Line::parse(b"# time").unwrap().is_none());
-        assert!(Line::parse(b"MPI_Send:x:1").is_err());
+        assert_eq!(LiballprofLine::parse(b"MPI_Finalize:9:-").unwrap().unwrap().span.end.0, 9000);
+        assert!(LiballprofLine::parse(b"# time").unwrap().is_none());
+        assert!(LiballprofLine::parse(b"MPI_Send:x:1").is_err());
     }
 }

@@ -16,10 +16,10 @@ use rustc_hash::FxHashSet;
 use titr_common::event::Rank;
 use titr_common::trace::{Candidate, EventSource, Lines, Manifest, RankSources, Trace, TraceError, TraceFormat};
 
-use self::calls::Call;
-use self::communicators::{Communicators, Step};
-use self::line::Line;
-use self::rank::RankSource;
+use self::calls::LiballprofCall;
+use self::communicators::{LiballprofCommunicators, Step};
+use self::line::LiballprofLine;
+use self::rank::LiballprofRankSource;
 use super::notes::NotesOfRanks;
 
 /// Traces of liballprof.
@@ -54,22 +54,22 @@ impl TraceFormat for Liballprof {
             ),
         })?;
         let manifest = Manifest::of_foreign(ranks, "liballprof", &creator(&files));
-        let sources = Sources { files, communicators: Arc::new(communicators), notes: Arc::default() };
+        let sources = LiballprofSources { files, communicators: Arc::new(communicators), notes: Arc::default() };
         Ok(Trace::new(ranks, sources).with_manifest(manifest))
     }
 }
 
 /// The ranks of a trace.
-struct Sources {
+struct LiballprofSources {
     files: Vec<PathBuf>,
-    communicators: Arc<Communicators>,
+    communicators: Arc<LiballprofCommunicators>,
     notes: Arc<NotesOfRanks>,
 }
 
-impl RankSources for Sources {
+impl RankSources for LiballprofSources {
     fn source(&self, rank: Rank, _partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
         let path = self.files.get(rank.0 as usize).map_or(Path::new(""), PathBuf::as_path);
-        Ok(Box::new(RankSource::new(Lines::open(path)?, rank, &self.communicators, &self.notes)))
+        Ok(Box::new(LiballprofRankSource::new(Lines::open(path)?, rank, &self.communicators, &self.notes)))
     }
 
     fn untranslated(&self) -> Vec<String> {
@@ -84,15 +84,15 @@ fn steps(path: &Path) -> Result<VecDeque<Step>, TraceError> {
     let mut last = None;
     while let Some(text) = lines.next()? {
         // A line that is wrong is reported by the reader of its rank.
-        let Ok(Some(line)) = Line::parse(text) else { continue };
-        let Some(call) = Call::of(&line) else { continue };
+        let Ok(Some(line)) = LiballprofLine::parse(text) else { continue };
+        let Some(call) = LiballprofCall::of(&line) else { continue };
         if let Some(comm) = call.comm().filter(|&comm| last != Some(comm)) {
             last = Some(comm);
             if named.insert(comm) {
                 steps.push_back(Step::Use(comm));
             }
         }
-        if let Call::MakeComm(make) = call {
+        if let LiballprofCall::MakeComm(make) = call {
             steps.push_back(Step::Make(make));
         }
     }

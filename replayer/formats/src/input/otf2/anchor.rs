@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use titr_common::input;
 use titr_common::trace::TraceError;
 
-use super::fields::{ByteOrder, Fields};
+use super::fields::{ByteOrder, Otf2Fields};
 
 /// The most that is read of an anchor.
 const LIMIT: u64 = 1 << 20;
@@ -82,7 +82,7 @@ impl Anchor {
     /// The anchor, its substrate and its compression.
     fn parse(bytes: &[u8]) -> Option<(Self, u8, u8)> {
         let order = bytes.get(1).copied().and_then(ByteOrder::of_mark)?;
-        let mut fields = Fields::new(bytes.get(7..)?, order);
+        let mut fields = Otf2Fields::new(bytes.get(7..)?, order);
         let _formats = (fields.byte()?, fields.byte()?);
         let version = [fields.byte()?, fields.byte()?, fields.byte()?];
         let (event_chunk, definition_chunk) = (fields.full_u64()?, fields.full_u64()?);

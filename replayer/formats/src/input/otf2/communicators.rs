@@ -6,8 +6,15 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
 
-use super::definitions::{MPI, rank_at};
-use super::fields::Fields;
+use super::fields::Otf2Fields;
+
+/// MPI among the paradigms.
+pub(super) const MPI: u8 = 4;
+
+/// The rank at a place in the world.
+pub(super) fn rank_at(place: usize) -> Rank {
+    Rank(u32::try_from(place).unwrap_or(u32::MAX))
+}
 
 /// A group of locations, of ranks, or of something else.
 pub(super) struct RawGroup {
@@ -33,7 +40,7 @@ enum GroupKind {
 
 impl RawGroup {
     /// Reads the fields of a group.
-    pub(super) fn read(f: &mut Fields<'_>) -> Option<Self> {
+    pub(super) fn read(f: &mut Otf2Fields<'_>) -> Option<Self> {
         let (id, _name, old_type, number) = (f.u32()?, f.u32()?, f.byte()?, f.u32()?);
         let members = (0..number).map_while(|_| f.u64()).collect::<Vec<_>>();
         if members.len() != number as usize {
@@ -72,7 +79,7 @@ pub(super) struct RawComm {
 
 impl RawComm {
     /// Reads the fields of a communicator.
-    pub(super) fn read(is_inter: bool, f: &mut Fields<'_>) -> Option<Self> {
+    pub(super) fn read(is_inter: bool, f: &mut Otf2Fields<'_>) -> Option<Self> {
         let (id, name, group) = (f.u32()?, f.u32()?, f.u32()?);
         let other = if is_inter { Some(f.u32()?) } else { None };
         Some(Self { id, name, groups: (group, other), parent: f.u32()? })
@@ -81,7 +88,7 @@ impl RawComm {
 
 /// A communicator that the archive defines.
 #[derive(Debug)]
-pub(super) struct Communicator {
+pub(super) struct Otf2Communicator {
     /// The number of the definition.
     pub id: u32,
     pub members: Members,
@@ -101,8 +108,8 @@ pub(super) enum Members {
 }
 
 /// All communicators of an archive.
-pub(super) struct Communicators {
-    all: FxHashMap<u32, Arc<Communicator>>,
+pub(super) struct Otf2Communicators {
+    all: FxHashMap<u32, Arc<Otf2Communicator>>,
     /// The number of a communicator of each rank alone, of which `MPI_COMM_SELF` is the first.
     itself: Option<u32>,
     /// Whether all communicators that calls make are made of the world.
@@ -118,7 +125,7 @@ pub(super) struct Communicators {
 /// The name of the communicator of all ranks.
 const WORLD: &str = "MPI_COMM_WORLD";
 
-impl Communicators {
+impl Otf2Communicators {
     /// The locations of all ranks, and the communicators among them.
     ///
     /// # Errors
@@ -208,14 +215,14 @@ impl Communicators {
             for member in first.iter().chain(second) {
                 this.of_rank[member.0 as usize].push(comm.id);
             }
-            this.all.insert(comm.id, Arc::new(Communicator { id: comm.id, members }));
+            this.all.insert(comm.id, Arc::new(Otf2Communicator { id: comm.id, members }));
         }
         this.groups = by_id.into_iter().map(|(id, (_, members))| (id, members)).collect();
         Ok((locations, this))
     }
 
     /// The communicator with this number.
-    pub(super) fn get(&self, id: u32) -> Option<&Arc<Communicator>> {
+    pub(super) fn get(&self, id: u32) -> Option<&Arc<Otf2Communicator>> {
         self.all.get(&id)
     }
 

@@ -4,13 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::Rank;
 use titr_common::trace::TraceError;
 
-use super::communicators::{Communicator, Communicators, RawComm, RawGroup};
-use super::fields::Fields;
-use super::functions::Function;
-use super::records::{Contents, Records};
+use super::communicators::{MPI, Otf2Communicator, Otf2Communicators, RawComm, RawGroup};
+use super::fields::Otf2Fields;
+use super::functions::Otf2Function;
+use super::records::{Contents, Otf2Records};
 use crate::input::rank_events::region_name;
 
 /// What an archive defines.
@@ -22,11 +21,11 @@ pub(super) struct Definitions {
     pub hosts: Vec<String>,
     /// Regions by their numbers.
     pub regions: FxHashMap<u32, Region>,
-    pub communicators: Communicators,
+    pub communicators: Otf2Communicators,
     /// For each metric class or instance with a counter of instructions, the place of the counter among its members.
     pub instructions: FxHashMap<u32, usize>,
     /// The communicators of windows, and whether the events create and destroy them.
-    pub windows: FxHashMap<u32, (Arc<Communicator>, bool)>,
+    pub windows: FxHashMap<u32, (Arc<Otf2Communicator>, bool)>,
     /// The number of locations that are no rank's: further threads, devices, metrics; and of their events.
     pub further: (u64, u64),
 }
@@ -43,7 +42,7 @@ pub(super) struct ClockProperties {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Region {
     /// A function of MPI, and its name.
-    Mpi(Function, Box<str>),
+    Mpi(Otf2Function, Box<str>),
     /// A function or another part of the program itself.
     User(Box<str>),
     /// A construct of another paradigm.
@@ -53,8 +52,6 @@ pub(super) enum Region {
 /// The name of PAPI's counter of instructions.
 const INSTRUCTIONS: &[u8] = b"PAPI_TOT_INS";
 
-/// MPI among the paradigms.
-pub(super) const MPI: u8 = 4;
 /// A paradigm that the archive does not name.
 const UNKNOWN: u8 = 0;
 /// The paradigms whose regions are of the program itself: unknown, user, compiler.
@@ -86,7 +83,7 @@ struct Raw {
 impl Definitions {
     /// Reads the definitions of a file.
     pub(super) fn read(path: &Path, chunk: u64) -> Result<Self, TraceError> {
-        let mut records = Records::open(path, Contents::Definitions, chunk)?;
+        let mut records = Otf2Records::open(path, Contents::Definitions, chunk)?;
         let mut raw = Raw::default();
         while let Some(record) = records.next()? {
             let kind = record.kind;
@@ -110,7 +107,7 @@ impl Definitions {
 
 impl Raw {
     /// Adds a definition; `None` if its fields are not what OTF2 says. If a number is defined twice, the first holds.
-    fn add(&mut self, kind: u8, mut fields: Fields<'_>) -> Option<()> {
+    fn add(&mut self, kind: u8, mut fields: Otf2Fields<'_>) -> Option<()> {
         let f = &mut fields;
         match kind {
             5 => {
@@ -179,7 +176,8 @@ impl Raw {
             return Err(refuse("there is no definition of the clock, or it has no ticks".to_owned()));
         };
         let names = |id| self.text(id);
-        let (locations, communicators) = Communicators::resolve(&self.groups, &self.comms, names).map_err(refuse)?;
+        let (locations, communicators) =
+            Otf2Communicators::resolve(&self.groups, &self.comms, names).map_err(refuse)?;
 
         let ranks: FxHashMap<u64, usize> = locations.iter().enumerate().map(|(rank, &id)| (id, rank)).collect();
         let mut hosts = vec![String::new(); locations.len()];
@@ -197,7 +195,7 @@ impl Raw {
         let mut regions = FxHashMap::default();
         for &(id, name, paradigm) in &self.regions {
             let name = self.text(name);
-            let region = match Function::of_region(&name, paradigm == MPI) {
+            let region = match Otf2Function::of_region(&name, paradigm == MPI) {
                 Some(function) => Region::Mpi(function, name.into()),
                 None if OF_PROGRAM.contains(&paradigm) && !name.is_empty() => Region::User(region_name(&name)),
                 None => Region::Other,
@@ -223,9 +221,4 @@ impl Raw {
         let windows = windows.collect();
         Ok(Definitions { clock, locations, hosts, regions, communicators, instructions, windows, further })
     }
-}
-
-/// The rank at a place in the world.
-pub(super) fn rank_at(place: usize) -> Rank {
-    Rank(u32::try_from(place).unwrap_or(u32::MAX))
 }

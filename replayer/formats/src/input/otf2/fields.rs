@@ -30,7 +30,7 @@ impl ByteOrder {
 
 /// The fields of a record, from first to last. A field is `None` if the record ends before it does.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fields<'a> {
+pub(super) struct Otf2Fields<'a> {
     bytes: &'a [u8],
     order: ByteOrder,
 }
@@ -38,7 +38,7 @@ pub(super) struct Fields<'a> {
 /// The length of a compressed number all of whose bits are set. OTF2 uses that for undefined references.
 const ALL_ONES: u8 = 0xff;
 
-impl<'a> Fields<'a> {
+impl<'a> Otf2Fields<'a> {
     pub(super) fn new(bytes: &'a [u8], order: ByteOrder) -> Self {
         Self { bytes, order }
     }
@@ -132,7 +132,7 @@ mod tests {
     fn compressed_numbers_have_a_length_and_the_order_of_the_file() {
         let bytes = [0, 1, 7, 2, 0x34, 0x12, 0xff, 8, 1, 2, 3, 4, 5, 6, 7, 8];
         let read = |order| {
-            let mut fields = Fields::new(&bytes, order);
+            let mut fields = Otf2Fields::new(&bytes, order);
             [(); 5].map(|()| fields.u64())
         };
         let little = [0, 7, 0x1234, u64::MAX, 0x0807_0605_0403_0201].map(Some);
@@ -143,9 +143,9 @@ mod tests {
     #[test]
     fn lengths_that_lie_are_no_numbers() {
         for bytes in [&[][..], &[3, 1, 2], &[9, 1, 2, 3, 4, 5, 6, 7, 8, 9], &[0xfe]] {
-            assert_eq!(Fields::new(bytes, ByteOrder::Little).u64(), None, "{bytes:?}");
+            assert_eq!(Otf2Fields::new(bytes, ByteOrder::Little).u64(), None, "{bytes:?}");
         }
-        assert_eq!(Fields::new(&[5, 0, 0, 0, 0, 1, 0, 0, 0], ByteOrder::Little).u32(), None);
-        assert_eq!(Fields::new(b"no end", ByteOrder::Little).text(), None);
+        assert_eq!(Otf2Fields::new(&[5, 0, 0, 0, 0, 1, 0, 0, 0], ByteOrder::Little).u32(), None);
+        assert_eq!(Otf2Fields::new(b"no end", ByteOrder::Little).text(), None);
     }
 }

@@ -1,10 +1,10 @@
 //! MPI's functions, by the names of the regions that a tool enters and leaves with them.
 
-use titr_common::event::{CommCall, Quantifier, SendMode};
+use titr_common::event::{CollectiveKind, CommCall, Quantifier, SendMode};
 
 /// What a region means for a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Function {
+pub(super) enum Otf2Function {
     Init,
     Finalize,
     /// A send, in any form, or the start of one.
@@ -44,7 +44,7 @@ pub(super) enum OneSidedFunction {
     CompareAndSwap,
 }
 
-impl Function {
+impl Otf2Function {
     /// The function of a region of this name, in C or Fortran; `None` if it is not of MPI. Some tools do not say which
     /// regions are of MPI, and a program may have functions whose names begin like MPI's.
     pub(super) fn of_region(name: &str, is_of_mpi: bool) -> Option<Self> {
@@ -182,6 +182,31 @@ fn moves_data(name: &str) -> bool {
     name.contains("read") || name.contains("write")
 }
 
+/// The collective with a number in records.
+pub(super) fn kind_of(number: u8) -> Option<CollectiveKind> {
+    use CollectiveKind as K;
+    const KINDS: [CollectiveKind; 17] = [
+        K::Barrier,
+        K::Bcast,
+        K::Gather,
+        K::Gatherv,
+        K::Scatter,
+        K::Scatterv,
+        K::Allgather,
+        K::Allgatherv,
+        K::Alltoall,
+        K::Alltoallv,
+        K::Alltoallw,
+        K::Allreduce,
+        K::Reduce,
+        K::ReduceScatter,
+        K::Scan,
+        K::Exscan,
+        K::ReduceScatterBlock,
+    ];
+    KINDS.get(usize::from(number)).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,13 +214,13 @@ mod tests {
     #[test]
     fn names_of_c_and_fortran_are_the_same_function() {
         for name in ["MPI_Isend", "mpi_isend_", "PMPI_Isend", "mpi_isend", "MPI_ISEND"] {
-            assert_eq!(Function::of_region(name, false), Some(Function::Send(SendMode::Standard)), "{name}");
+            assert_eq!(Otf2Function::of_region(name, false), Some(Otf2Function::Send(SendMode::Standard)), "{name}");
         }
-        assert_eq!(Function::of_region("MPI_Comm_rank", false), Some(Function::Plain));
-        assert_eq!(Function::of_region("MPI_Type_commit", true), Some(Function::Plain));
-        assert_eq!(Function::of_region("MPI_Iallreduce", false), Some(Function::Recorded));
+        assert_eq!(Otf2Function::of_region("MPI_Comm_rank", false), Some(Otf2Function::Plain));
+        assert_eq!(Otf2Function::of_region("MPI_Type_commit", true), Some(Otf2Function::Plain));
+        assert_eq!(Otf2Function::of_region("MPI_Iallreduce", false), Some(Otf2Function::Recorded));
         for name in ["main", "MPI_", "mpi_setup_", "mpi_helper<int>", "step", "", "é"] {
-            assert_eq!(Function::of_region(name, false), None, "{name}");
+            assert_eq!(Otf2Function::of_region(name, false), None, "{name}");
         }
     }
 }

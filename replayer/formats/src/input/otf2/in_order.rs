@@ -8,7 +8,7 @@ use titr_common::trace::{LocatedEvents, Location};
 
 /// The place of an event that is still open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place(u64);
+pub(super) struct Otf2Place(u64);
 
 /// Events that wait for an open one before them.
 #[derive(Default)]
@@ -37,14 +37,14 @@ impl InOrder {
     }
 
     /// Appends an event that is not known yet.
-    pub(super) fn open(&mut self) -> Place {
-        let place = Place(self.first + self.held.len() as u64);
+    pub(super) fn open(&mut self) -> Otf2Place {
+        let place = Otf2Place(self.first + self.held.len() as u64);
         self.held.push_back(Held::Open);
         place
     }
 
     /// Fills in an open event, or leaves it out; appends the events that do not wait any more.
-    pub(super) fn fill(&mut self, place: Place, event: Option<Event>, events: &mut LocatedEvents) {
+    pub(super) fn fill(&mut self, place: Otf2Place, event: Option<Event>, events: &mut LocatedEvents) {
         let index = place.0.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
         if let Some(held) = index.and_then(|index| self.held.get_mut(index)) {
             *held = event.map_or(Held::Nothing, Held::Event);
@@ -68,8 +68,8 @@ impl InOrder {
     }
 
     /// The first open event.
-    pub(super) fn first_open(&self) -> Place {
-        Place(self.first)
+    pub(super) fn first_open(&self) -> Otf2Place {
+        Otf2Place(self.first)
     }
 }
 

@@ -8,12 +8,12 @@ use titr_common::trace::TraceError;
 use titr_common::units::Nanoseconds;
 
 use super::definitions::ClockProperties;
-use super::fields::Fields;
-use super::records::{Contents, Records};
+use super::fields::Otf2Fields;
+use super::records::{Contents, Otf2Records};
 
 /// The kinds of definitions that have local numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Otf2Kind {
     Region,
     Group,
     Metric,
@@ -33,7 +33,7 @@ pub(super) struct Local {
 impl Local {
     /// Reads the local definitions of a location. A location may have none.
     pub(super) fn read(path: &Path, chunk: u64) -> Result<Self, TraceError> {
-        let mut records = match Records::open(path, Contents::Definitions, chunk) {
+        let mut records = match Otf2Records::open(path, Contents::Definitions, chunk) {
             Err(TraceError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             opened => opened?,
         };
@@ -49,17 +49,17 @@ impl Local {
         Ok(this)
     }
 
-    fn add(&mut self, kind: u8, mut fields: Fields<'_>) -> Option<()> {
+    fn add(&mut self, kind: u8, mut fields: Otf2Fields<'_>) -> Option<()> {
         let f = &mut fields;
         match kind {
             5 => {
                 let (kind, number, mode) = (f.byte()?, f.u64()?, f.byte()?);
                 let kind = match kind {
-                    3 => Kind::Region,
-                    4 => Kind::Group,
-                    5 => Kind::Metric,
-                    6 => Kind::Communicator,
-                    8 => Kind::Window,
+                    3 => Otf2Kind::Region,
+                    4 => Otf2Kind::Group,
+                    5 => Otf2Kind::Metric,
+                    6 => Otf2Kind::Communicator,
+                    8 => Otf2Kind::Window,
                     _ => return Some(()),
                 };
                 let table = &mut self.tables[kind as usize];
@@ -75,21 +75,21 @@ impl Local {
     }
 
     /// The global number of a local one.
-    pub(super) fn global(&self, kind: Kind, local: u32) -> u32 {
+    pub(super) fn global(&self, kind: Otf2Kind, local: u32) -> u32 {
         let global = self.tables[kind as usize].get(&u64::from(local)).copied();
         global.map_or(local, |global| u32::try_from(global).unwrap_or(u32::MAX))
     }
 
     /// The global numbers of a kind, if the location has its own; in no order.
-    pub(super) fn globals(&self, kind: Kind) -> Option<impl Iterator<Item = u32>> {
+    pub(super) fn globals(&self, kind: Otf2Kind) -> Option<impl Iterator<Item = u32>> {
         let table = &self.tables[kind as usize];
         (!table.is_empty()).then(|| table.values().filter_map(|&global| u32::try_from(global).ok()))
     }
 
     /// The clock of the location.
-    pub(super) fn clock(&self, properties: ClockProperties) -> Clock {
+    pub(super) fn clock(&self, properties: ClockProperties) -> Otf2Clock {
         let ClockProperties { ticks_per_second, origin } = properties;
-        Clock {
+        Otf2Clock {
             origin,
             nanoseconds_per_tick: 1e9 / ticks_per_second as f64,
             offsets: if self.offsets.len() > 1 { self.offsets.clone() } else { Vec::new() },
@@ -99,7 +99,7 @@ impl Local {
 }
 
 /// The clock of a location, which reads its times as those of the archive's clock.
-pub(super) struct Clock {
+pub(super) struct Otf2Clock {
     origin: u64,
     nanoseconds_per_tick: f64,
     /// The differences to the global clock, at least two or none. Between two of them, and beyond the first and the last, the
@@ -109,7 +109,7 @@ pub(super) struct Clock {
     at: usize,
 }
 
-impl Clock {
+impl Otf2Clock {
     /// The time since the archive's origin.
     #[inline]
     pub(super) fn nanoseconds(&mut self, ticks: u64) -> Nanoseconds {

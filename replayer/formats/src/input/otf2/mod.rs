@@ -19,6 +19,7 @@ mod requests;
 mod shares;
 #[cfg(test)]
 mod tests;
+mod translation;
 mod volumes;
 
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ use definitions::Definitions;
 use local::Local;
 use notes::AllNotes;
 use rank::RankEvents;
-use records::{Contents, Records};
+use records::{Contents, Otf2Records};
 use shares::Shares;
 use volumes::Convention;
 
@@ -58,7 +59,7 @@ impl TraceFormat for Otf2 {
         let path = if path.is_dir() { the_anchor(path)? } else { path.to_owned() };
         let archive = Archive::open(&path)?;
         let manifest = archive.manifest();
-        Ok(Trace::new(manifest.ranks, Sources(Arc::new(archive))).with_manifest(manifest))
+        Ok(Trace::new(manifest.ranks, Otf2Sources(Arc::new(archive))).with_manifest(manifest))
     }
 }
 
@@ -126,8 +127,8 @@ impl Archive {
     }
 
     /// The events of a rank.
-    fn events(&self, rank: Rank) -> Result<Records, TraceError> {
-        Records::open(&self.file(rank, "evt"), Contents::Events, self.anchor.event_chunk)
+    fn events(&self, rank: Rank) -> Result<Otf2Records, TraceError> {
+        Otf2Records::open(&self.file(rank, "evt"), Contents::Events, self.anchor.event_chunk)
     }
 
     fn manifest(&self) -> Manifest {
@@ -171,9 +172,9 @@ impl Archive {
 }
 
 /// The events of an archive's ranks.
-struct Sources(Arc<Archive>);
+struct Otf2Sources(Arc<Archive>);
 
-impl RankSources for Sources {
+impl RankSources for Otf2Sources {
     fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
         Ok(Box::new(RankEvents::open(&self.0, rank, partial)?))
     }

@@ -8,7 +8,7 @@ use titr_common::format::counted;
 
 /// What was found in the events of a rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Notes {
+pub(super) struct Otf2Notes {
     /// Calls that communicate without a record of it, by the name of the function.
     pub lost: BTreeMap<Box<str>, u64>,
     /// Receives that never complete.
@@ -23,7 +23,7 @@ pub(super) struct Notes {
     pub backwards: u64,
 }
 
-impl Notes {
+impl Otf2Notes {
     fn add(&mut self, other: &Self) {
         for (name, number) in &other.lost {
             *self.lost.entry(name.clone()).or_default() += number;
@@ -80,7 +80,7 @@ impl Notes {
 }
 
 /// The notes of all ranks. A rank that is read again replaces its notes.
-pub(super) struct AllNotes(Mutex<BTreeMap<u32, Notes>>);
+pub(super) struct AllNotes(Mutex<BTreeMap<u32, Otf2Notes>>);
 
 impl AllNotes {
     pub(super) fn new() -> Self {
@@ -88,15 +88,15 @@ impl AllNotes {
     }
 
     /// Keeps what was found in all events of a rank.
-    pub(super) fn set(&self, rank: Rank, notes: &Notes) {
-        if *notes != Notes::default() {
+    pub(super) fn set(&self, rank: Rank, notes: &Otf2Notes) {
+        if *notes != Otf2Notes::default() {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(rank.0, notes.clone());
         }
     }
 
     /// A sentence for each kind.
     pub(super) fn sentences(&self) -> Vec<String> {
-        let mut sum = Notes::default();
+        let mut sum = Otf2Notes::default();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).values().for_each(|notes| sum.add(notes));
         sum.sentences()
     }

@@ -2,40 +2,19 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-use titr_common::dense_slab::DenseSlab;
-use titr_common::event::{
-    Access, AccessOp, Asserts, CommId, Event, OneSided, Rank, Synchronisation, WinCall, WinId, WinSync,
-};
+use titr_common::event::{Access, AccessOp, Asserts, Event, OneSided, Rank, Synchronisation, WinCall, WinId, WinSync};
 use titr_common::trace::LocatedEvents;
 use titr_common::units::Bytes;
 
-use super::fields::Fields;
-use super::functions::{Function, OneSidedFunction};
-use super::local::Kind;
-use super::rank::{Fault, Translation};
-use super::requests::Pending;
-
-/// A window that exists.
-#[derive(Clone)]
-struct Window {
-    id: WinId,
-    comm: CommId,
-    members: Arc<[Rank]>,
-}
-
-/// The windows of a rank, by their global numbers.
-#[derive(Default)]
-pub(super) struct Windows {
-    existing: FxHashMap<u32, Window>,
-    /// The numbers in use.
-    numbers: DenseSlab<u32>,
-}
+use super::fields::Otf2Fields;
+use super::functions::{OneSidedFunction, Otf2Function};
+use super::local::Otf2Kind;
+use super::translation::{Fault, Otf2Pending, Otf2Translation, Otf2Window};
 
 /// A lock that others may hold as well.
 const SHARED: u8 = 1;
 
-impl Translation {
+impl Otf2Translation {
     /// Introduces the windows of the rank that no event creates.
     pub(super) fn introduce_windows(&mut self, events: &mut LocatedEvents) {
         let archive = Arc::clone(&self.archive);
@@ -44,13 +23,13 @@ impl Translation {
         windows.sort_unstable();
         for global in windows {
             // A window of others.
-            if let Ok(Window { id, comm, .. }) = self.create(global, events) {
+            if let Ok(Otf2Window { id, comm, .. }) = self.create(global, events) {
                 self.order.push(Event::OneSided(OneSided::Create(WinCall::CreateDynamic, comm, id, Bytes(0))), events);
             }
         }
     }
 
-    fn create(&mut self, global: u32, events: &mut LocatedEvents) -> Result<Window, Fault> {
+    fn create(&mut self, global: u32, events: &mut LocatedEvents) -> Result<Otf2Window, Fault> {
         let archive = Arc::clone(&self.archive);
         let Some((comm, _)) = archive.definitions.windows.get(&global) else {
             return Err(Fault::new(format!("no definition of window {global}")));
@@ -62,14 +41,14 @@ impl Translation {
             self.windows.numbers.remove(old.id.0 as usize);
         }
         let id = WinId(u32::try_from(self.windows.numbers.insert(global)).unwrap_or(u32::MAX));
-        let window = Window { id, comm: comm.id, members: Arc::clone(&comm.mine) };
+        let window = Otf2Window { id, comm: comm.id, members: Arc::clone(&comm.mine) };
         self.windows.existing.insert(global, window.clone());
         Ok(window)
     }
 
     /// The window with this number in events; its creation is part of the call if there was none.
-    fn window(&mut self, local: u32, events: &mut LocatedEvents) -> Result<Window, Fault> {
-        let global = self.local.global(Kind::Window, local);
+    fn window(&mut self, local: u32, events: &mut LocatedEvents) -> Result<Otf2Window, Fault> {
+        let global = self.local.global(Otf2Kind::Window, local);
         if let Some(window) = self.windows.existing.get(&global) {
             return Ok(window.clone());
         }
@@ -77,29 +56,34 @@ impl Translation {
     }
 
     /// Makes a window. The archive does not have its size, which only a dynamic window does without.
-    fn make_window(&mut self, global: u32, events: &mut LocatedEvents) -> Result<Window, Fault> {
+    fn make_window(&mut self, global: u32, events: &mut LocatedEvents) -> Result<Otf2Window, Fault> {
         let window = self.create(global, events)?;
         let create = OneSided::Create(WinCall::CreateDynamic, window.comm, window.id, Bytes(0));
-        self.pending.push(Pending::Event(Event::OneSided(create)));
+        self.pending.push(Otf2Pending::Event(Event::OneSided(create)));
         Ok(window)
     }
 
     /// Translates a record of one-sided communication.
-    pub(super) fn one_sided(&mut self, kind: u8, mut f: Fields<'_>, events: &mut LocatedEvents) -> Result<(), Fault> {
+    pub(super) fn one_sided(
+        &mut self,
+        kind: u8,
+        mut f: Otf2Fields<'_>,
+        events: &mut LocatedEvents,
+    ) -> Result<(), Fault> {
         let function = match self.call.map(|call| call.function) {
-            Some(Function::OneSided(function)) => Some(function),
+            Some(Otf2Function::OneSided(function)) => Some(function),
             _ => None,
         };
         let translated = match kind {
             35 => {
                 let win = f.u32().ok_or(Fault::Malformed)?;
-                let global = self.local.global(Kind::Window, win);
+                let global = self.local.global(Otf2Kind::Window, win);
                 self.make_window(global, events)?;
                 return Ok(());
             }
             36 => {
                 let win = f.u32().ok_or(Fault::Malformed)?;
-                let global = self.local.global(Kind::Window, win);
+                let global = self.local.global(Otf2Kind::Window, win);
                 let Some(window) = self.windows.existing.remove(&global) else { return Ok(()) };
                 self.windows.numbers.remove(window.id.0 as usize);
                 Some(OneSided::Free(window.id))
@@ -108,7 +92,7 @@ impl Translation {
             _ => Some(self.access(kind, function, f, events)?),
         };
         if let Some(event) = translated {
-            self.pending.push(Pending::Event(Event::OneSided(event)));
+            self.pending.push(Otf2Pending::Event(Event::OneSided(event)));
         }
         Ok(())
     }
@@ -117,7 +101,7 @@ impl Translation {
         &mut self,
         kind: u8,
         function: Option<OneSidedFunction>,
-        mut f: Fields<'_>,
+        mut f: Otf2Fields<'_>,
         events: &mut LocatedEvents,
     ) -> Result<OneSided, Fault> {
         let mut number = || f.u32().ok_or(Fault::Malformed);
@@ -150,7 +134,7 @@ impl Translation {
         &mut self,
         kind: u8,
         function: Option<OneSidedFunction>,
-        mut f: Fields<'_>,
+        mut f: Otf2Fields<'_>,
         events: &mut LocatedEvents,
     ) -> Result<Option<OneSided>, Fault> {
         // The numbers of a window and of a rank or a group; a lock has a number and a type after them.
@@ -181,7 +165,7 @@ impl Translation {
         };
         // Several records of one call, such as a lock that is requested and acquired.
         let is_said = self.pending.iter().any(
-            |pending| matches!(pending, Pending::Event(Event::OneSided(OneSided::Sync(said))) if said.call == call),
+            |pending| matches!(pending, Otf2Pending::Event(Event::OneSided(OneSided::Sync(said))) if said.call == call),
         );
         if is_said {
             return Ok(None);
@@ -190,7 +174,7 @@ impl Translation {
         let ranks = match call {
             WinSync::Lock | WinSync::LockShared | WinSync::Unlock => vec![target(&window, other)?],
             WinSync::Post | WinSync::Start => {
-                let group = self.local.global(Kind::Group, other);
+                let group = self.local.global(Otf2Kind::Group, other);
                 let members = self.archive.definitions.communicators.group(group);
                 members.ok_or_else(|| Fault::new("no definition of the group of a synchronisation"))?.to_vec()
             }
@@ -209,7 +193,7 @@ impl Translation {
     }
 }
 
-fn target(window: &Window, place: u32) -> Result<Rank, Fault> {
+fn target(window: &Otf2Window, place: u32) -> Result<Rank, Fault> {
     let target = window.members.get(place as usize).copied();
     target.ok_or_else(|| Fault::new(format!("rank {place} of a window of {}", window.members.len())))
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use titr_common::input;
 use titr_common::trace::TraceError;
 
-use super::fields::{ByteOrder, Fields};
+use super::fields::{ByteOrder, Otf2Fields};
 
 /// The contents of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,17 +38,17 @@ const LONG: u8 = 0xff;
 const WINDOW: usize = 1 << 16;
 
 /// A record of a file.
-pub(super) struct Record<'a> {
+pub(super) struct Otf2Record<'a> {
     /// The number of its type.
     pub kind: u8,
     /// The time of an event, in ticks of the location's clock.
     pub ticks: u64,
     /// Its fields.
-    pub fields: Fields<'a>,
+    pub fields: Otf2Fields<'a>,
 }
 
 /// The records of a file.
-pub(super) struct Records {
+pub(super) struct Otf2Records {
     path: PathBuf,
     file: File,
     contents: Contents,
@@ -73,7 +73,7 @@ struct Extent {
     body: usize,
 }
 
-impl Records {
+impl Otf2Records {
     /// Opens a file whose chunks have this size.
     pub(super) fn open(path: &Path, contents: Contents, chunk: u64) -> Result<Self, TraceError> {
         let file = input::open(path).map_err(TraceError::io(path))?;
@@ -208,14 +208,14 @@ impl Records {
         if !self.has(10)? {
             return Err(self.truncated());
         }
-        let length = Fields::new(&self.window[self.at + 2..self.end], self.order).full_u64();
+        let length = Otf2Fields::new(&self.window[self.at + 2..self.end], self.order).full_u64();
         let body = length.and_then(|length| usize::try_from(length).ok()).filter(|&body| body <= usize::MAX / 4);
         Ok(Extent { header: 10, body: body.ok_or_else(|| self.truncated())? })
     }
 
     /// The next record; `None` at the end of the file.
     #[inline]
-    pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, TraceError> {
+    pub(super) fn next(&mut self) -> Result<Option<Otf2Record<'_>>, TraceError> {
         let kind = loop {
             if self.is_ended {
                 return Ok(None);
@@ -230,7 +230,7 @@ impl Records {
                     if !self.has(9)? {
                         return Err(self.truncated());
                     }
-                    let time = Fields::new(&self.window[self.at + 1..self.at + 9], self.order).full_u64();
+                    let time = Otf2Fields::new(&self.window[self.at + 1..self.at + 9], self.order).full_u64();
                     self.ticks = time.unwrap_or_default();
                     self.at += 9;
                 }
@@ -244,6 +244,10 @@ impl Records {
         let from = self.at + header;
         self.at = from + body;
         self.records += 1;
-        Ok(Some(Record { kind, ticks: self.ticks, fields: Fields::new(&self.window[from..self.at], self.order) }))
+        Ok(Some(Otf2Record {
+            kind,
+            ticks: self.ticks,
+            fields: Otf2Fields::new(&self.window[from..self.at], self.order),
+        }))
     }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use titr_common::event::{
     Collective, CollectiveKind, CommId, Completed, Completion, Event, Incoming, MessageCompletion, Outgoing,
     Quantifier, RequestId, SendMode, Tag, Wildcard,
@@ -10,62 +9,15 @@ use titr_common::event::{
 use titr_common::trace::LocatedEvents;
 use titr_common::units::{Bytes, Instructions};
 
-use super::fields::Fields;
-use super::functions::Function;
-use super::in_order::Place;
-use super::local::Kind;
-use super::rank::{Fault, Translation};
+use super::fields::Otf2Fields;
+use super::functions::{Otf2Function, kind_of};
+use super::local::Otf2Kind;
 use super::shares::has_lists;
-use super::volumes::{Amounts, Convention, Root, is_divided, kind_of, volumes};
-use crate::input::rank_events::RequestNumbers;
+use super::translation::{Fault, Otf2Pending, Otf2Translation};
+use super::volumes::{Amounts, Convention, Root, is_divided, volumes};
 
 /// The number of events that wait for the completion of an operation, at most.
 const REACH: usize = 1 << 18;
-
-/// A part of a call.
-#[derive(Default)]
-pub(super) enum Pending {
-    #[default]
-    Nothing,
-    Event(Event),
-    /// An operation with the request of this name, which only the record of its completion describes.
-    Open(u64),
-}
-
-/// The requests of a rank.
-#[derive(Default)]
-pub(super) struct Requests {
-    numbers: RequestNumbers,
-    /// The operations whose completion is not known yet, by the names of their requests.
-    open: FxHashMap<u64, Place>,
-    /// The requests that the current call has completed.
-    completed: Vec<RequestId>,
-}
-
-impl Requests {
-    pub(super) fn has_completed(&self) -> bool {
-        !self.completed.is_empty()
-    }
-
-    /// The event of a call that has completed requests.
-    pub(super) fn completion(&mut self, function: Function) -> Option<Event> {
-        if self.completed.is_empty() {
-            return None;
-        }
-        let requests = std::mem::take(&mut self.completed);
-        let fitting = |quantifier| match quantifier {
-            Quantifier::Single if requests.len() > 1 => Quantifier::All,
-            Quantifier::Any if requests.len() > 1 => Quantifier::Some,
-            quantifier => quantifier,
-        };
-        Some(match function {
-            Function::Test(quantifier) => Event::Test(fitting(quantifier), Some(Completed::These(requests))),
-            Function::Wait(quantifier) => Event::Wait(fitting(quantifier), Completed::These(requests)),
-            // A tool that records completions where it finds out about them.
-            _ => Event::Wait(Quantifier::All, Completed::These(requests)),
-        })
-    }
-}
 
 /// The fields of a record, or an error.
 macro_rules! fields {
@@ -74,28 +26,28 @@ macro_rules! fields {
     };
 }
 
-impl Translation {
+impl Otf2Translation {
     /// Translates a record of a message, a collective or a request.
-    pub(super) fn message(&mut self, kind: u8, mut f: Fields<'_>, events: &mut LocatedEvents) -> Result<(), Fault> {
+    pub(super) fn message(&mut self, kind: u8, mut f: Otf2Fields<'_>, events: &mut LocatedEvents) -> Result<(), Fault> {
         match kind {
             14 | 15 => {
                 let (peer, comm, tag, bytes) = fields!(f: u32, u32, u32, u64);
                 let request = if kind == 15 { Some(fields!(f: u64)) } else { None };
                 let Some(message) = self.outgoing(peer, comm, tag, bytes, events)? else { return Ok(()) };
                 let mode = match self.call.map(|call| call.function) {
-                    Some(Function::Send(mode)) => mode,
+                    Some(Otf2Function::Send(mode)) => mode,
                     _ => SendMode::Standard,
                 };
                 let completion = match request {
                     Some(name) => Completion::Request(Some(self.make(name, events))),
                     None => Completion::Blocking,
                 };
-                self.pending.push(Pending::Event(Event::Send(mode, message, completion)));
+                self.pending.push(Otf2Pending::Event(Event::Send(mode, message, completion)));
             }
             18 => {
                 let (peer, comm, tag, bytes) = fields!(f: u32, u32, u32, u64);
                 let message = self.incoming(peer, comm, tag, bytes, events)?;
-                self.pending.push(Pending::Event(Event::Recv(message, Completion::Blocking)));
+                self.pending.push(Otf2Pending::Event(Event::Recv(message, Completion::Blocking)));
             }
             19 => {
                 let (peer, comm, tag, bytes, name) = fields!(f: u32, u32, u32, u64, u64);
@@ -116,7 +68,7 @@ impl Translation {
             17 | 85 => {
                 let name = fields!(f: u64);
                 self.make(name, events);
-                self.pending.push(Pending::Open(name));
+                self.pending.push(Otf2Pending::Open(name));
             }
             16 => {
                 let name = fields!(f: u64);
@@ -130,7 +82,7 @@ impl Translation {
                 if let Some(id) = self.requests.numbers.release(name) {
                     let receive = Event::Recv(unknown_message(), Completion::Request(Some(id)));
                     self.fill(name, Some(receive), events);
-                    self.pending.push(Pending::Event(Event::Cancel(id)));
+                    self.pending.push(Otf2Pending::Event(Event::Cancel(id)));
                     self.requests.completed.push(id);
                 }
             }
@@ -141,7 +93,7 @@ impl Translation {
                 let Some(operation) = kind_of(operation) else { return Ok(()) };
                 let call = self.collective(operation, comm, root, (sent, received), name.is_none(), events)?;
                 match name {
-                    None => self.pending.push(Pending::Event(Event::Collective(call, Completion::Blocking))),
+                    None => self.pending.push(Otf2Pending::Event(Event::Collective(call, Completion::Blocking))),
                     Some(name) => self.complete(name, |completion| Event::Collective(call, completion), events),
                 }
             }
@@ -191,7 +143,7 @@ impl Translation {
         is_blocking: bool,
         events: &mut LocatedEvents,
     ) -> Result<Collective, Fault> {
-        let definition = self.local.global(Kind::Communicator, comm);
+        let definition = self.local.global(Otf2Kind::Communicator, comm);
         let comm = self.comm(comm, events)?;
         let signature = kind.signature();
         let root = match Root::of_field(root) {
@@ -244,7 +196,7 @@ impl Translation {
             && self.leave_open(name, old, events)
         {
             let wait = Event::Wait(Quantifier::Single, Completed::These(vec![old]));
-            self.pending.push(Pending::Event(wait));
+            self.pending.push(Otf2Pending::Event(wait));
         }
         self.requests.numbers.make(name).unwrap_or_default()
     }
@@ -259,7 +211,7 @@ impl Translation {
             }
             None => {
                 self.notes.late += 1;
-                self.pending.push(Pending::Event(event(Completion::Blocking)));
+                self.pending.push(Otf2Pending::Event(event(Completion::Blocking)));
             }
         }
     }
@@ -269,18 +221,18 @@ impl Translation {
         if let Some(place) = self.requests.open.remove(&name) {
             self.order.fill(place, event, events);
         } else if let Some(pending) =
-            self.pending.iter_mut().find(|pending| matches!(pending, Pending::Open(other) if *other == name))
+            self.pending.iter_mut().find(|pending| matches!(pending, Otf2Pending::Open(other) if *other == name))
         {
-            *pending = event.map_or(Pending::Nothing, Pending::Event);
+            *pending = event.map_or(Otf2Pending::Nothing, Otf2Pending::Event);
         }
     }
 
     /// Appends a part of a call.
-    pub(super) fn append(&mut self, pending: Pending, events: &mut LocatedEvents) {
+    pub(super) fn append(&mut self, pending: Otf2Pending, events: &mut LocatedEvents) {
         match pending {
-            Pending::Nothing => {}
-            Pending::Event(event) => self.order.push(event, events),
-            Pending::Open(name) => {
+            Otf2Pending::Nothing => {}
+            Otf2Pending::Event(event) => self.order.push(event, events),
+            Otf2Pending::Open(name) => {
                 self.requests.open.insert(name, self.order.open());
             }
         }
@@ -290,17 +242,18 @@ impl Translation {
     pub(super) fn join_messages(&mut self) {
         let (mut sent, mut received) = (None, None);
         for pending in &mut self.pending {
-            match *pending {
-                Pending::Event(Event::Send(_, message, Completion::Blocking)) if sent.is_none() => sent = Some(message),
-                Pending::Event(Event::Recv(message, Completion::Blocking)) if received.is_none() => {
-                    received = Some(message);
-                }
-                _ => continue,
+            if let (Otf2Pending::Event(Event::Send(_, message, Completion::Blocking)), None) = (&*pending, sent) {
+                sent = Some(*message);
+            } else if let (Otf2Pending::Event(Event::Recv(message, Completion::Blocking)), None) = (&*pending, received)
+            {
+                received = Some(*message);
+            } else {
+                continue;
             }
-            *pending = Pending::Nothing;
+            *pending = Otf2Pending::Nothing;
         }
         if sent.is_some() || received.is_some() {
-            self.pending.push(Pending::Event(Event::Sendrecv(sent, received)));
+            self.pending.push(Otf2Pending::Event(Event::Sendrecv(sent, received)));
         }
     }
 
@@ -338,7 +291,7 @@ impl Translation {
         let names: Vec<u64> = self.requests.open.keys().copied().collect();
         if self.archive.convention == Convention::EzTrace {
             self.complete_all(events);
-            if let Some(wait) = self.requests.completion(Function::Wait(Quantifier::All)) {
+            if let Some(wait) = self.requests.completion(Otf2Function::Wait(Quantifier::All)) {
                 self.order.push(wait, events);
             }
         }

@@ -12,20 +12,19 @@ use titr_common::trace::TraceError;
 use titr_common::units::Bytes;
 
 use super::Archive;
-use super::communicators::Members;
-use super::definitions::rank_at;
-use super::local::Kind;
-use super::volumes::kind_of;
+use super::communicators::{Members, rank_at};
+use super::functions::kind_of;
+use super::local::Otf2Kind;
 
 /// The most numbers that are kept. If there are more, sums are divided into equal parts.
 const LIMIT: usize = 1 << 23;
 
 /// Such collectives of an archive, by the numbers of communicators, in order.
 #[derive(Default)]
-pub(super) struct Shares(FxHashMap<u32, Vec<Shared>>);
+pub(super) struct Shares(FxHashMap<u32, Vec<Otf2Shared>>);
 
 /// A collective call, of all members.
-pub(super) struct Shared {
+pub(super) struct Otf2Shared {
     kind: CollectiveKind,
     /// The sums of each member.
     pub sent: Vec<u64>,
@@ -73,7 +72,7 @@ impl Shares {
                 continue;
             };
             let place = *places.entry(comm).or_insert_with(|| {
-                let global = local.global(Kind::Communicator, comm);
+                let global = local.global(Otf2Kind::Communicator, comm);
                 let (me, members) = place(archive, global, rank)?;
                 Some((global, me, members))
             });
@@ -84,7 +83,7 @@ impl Shares {
                 let Some(left) = room.checked_sub(2 * members) else { return Ok(false) };
                 *room = left;
                 let none = vec![0; members];
-                of_comm.push(Shared { kind, sent: none.clone(), received: none, rests: OnceLock::new() });
+                of_comm.push(Otf2Shared { kind, sent: none.clone(), received: none, rests: OnceLock::new() });
             }
             if let Some(shared) = of_comm.get_mut(*call).filter(|shared| shared.kind == kind) {
                 (shared.sent[me], shared.received[me]) = (sent, received);
@@ -95,7 +94,7 @@ impl Shares {
     }
 
     /// The call of this number on a communicator.
-    pub(super) fn get(&self, comm: u32, number: usize, kind: CollectiveKind) -> Option<&Shared> {
+    pub(super) fn get(&self, comm: u32, number: usize, kind: CollectiveKind) -> Option<&Otf2Shared> {
         self.0.get(&comm)?.get(number).filter(|shared| shared.kind == kind)
     }
 }
@@ -111,7 +110,7 @@ fn place(archive: &Archive, comm: u32, rank: Rank) -> Option<(usize, usize)> {
     Some((members.iter().position(|&member| member == rank)?, members.len()))
 }
 
-impl Shared {
+impl Otf2Shared {
     /// The bytes that a member gives each other in an alltoall.
     pub(super) fn given(&self, me: usize) -> Vec<Bytes> {
         (0..self.sent.len()).map(|to| self.between(me, to)).collect()
@@ -167,7 +166,7 @@ mod tests {
 
     #[test]
     fn what_members_give_and_get_adds_up() {
-        let shared = Shared {
+        let shared = Otf2Shared {
             kind: CollectiveKind::Alltoallv,
             sent: vec![10, 0, 7, 100],
             received: vec![1, 50, 60, 6],

@@ -4,7 +4,7 @@
 use titr_common::event::{CollectiveKind, Extent, Volumes};
 use titr_common::units::Bytes;
 
-use super::shares::Shared;
+use super::shares::Otf2Shared;
 
 /// The meaning of the bytes in the records of collectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,38 +39,13 @@ pub(super) struct Amounts {
     pub is_root: bool,
 }
 
-/// The collective with a number in records.
-pub(super) fn kind_of(number: u8) -> Option<CollectiveKind> {
-    use CollectiveKind as K;
-    const KINDS: [CollectiveKind; 17] = [
-        K::Barrier,
-        K::Bcast,
-        K::Gather,
-        K::Gatherv,
-        K::Scatter,
-        K::Scatterv,
-        K::Allgather,
-        K::Allgatherv,
-        K::Alltoall,
-        K::Alltoallv,
-        K::Alltoallw,
-        K::Allreduce,
-        K::Reduce,
-        K::ReduceScatter,
-        K::Scan,
-        K::Exscan,
-        K::ReduceScatterBlock,
-    ];
-    KINDS.get(usize::from(number)).copied()
-}
-
 /// What a rank gives and gets in a collective, as MPI's function has it. The lists of members are those of the call
 /// `shared` by all, or equal parts of the sums if the others' part in it is not known.
 pub(super) fn volumes(
     convention: Convention,
     kind: CollectiveKind,
     amounts: Amounts,
-    shared: Option<&Shared>,
+    shared: Option<&Otf2Shared>,
 ) -> (Volumes, Volumes) {
     let Amounts { sent, received, me, members, is_root } = amounts;
     let (each_sent, each_received) = match convention {

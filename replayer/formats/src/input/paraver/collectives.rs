@@ -7,7 +7,7 @@ use titr_common::units::{Bytes, Instructions};
 type Share<'s> = dyn Fn(&[(u64, u64)], usize) -> u64 + 's;
 
 /// What is known of a call.
-pub(super) struct Call<'c> {
+pub(super) struct PrvCall<'c> {
     pub name: &'c str,
     pub comm: CommId,
     pub members: &'c [Rank],
@@ -19,7 +19,7 @@ pub(super) struct Call<'c> {
     pub volumes: Option<Vec<(u64, u64)>>,
 }
 
-impl Call<'_> {
+impl PrvCall<'_> {
     /// The collective; `None` for a function that is none, or a root that is no member.
     pub(super) fn collective(&self) -> Option<Collective> {
         use CollectiveKind as Kind;
@@ -109,7 +109,7 @@ mod tests {
         let of = |me: u32| {
             let (comm, members) = (CommId::WORLD, &[Rank(0), Rank(1)][..]);
             let (sent, received) = volumes[me as usize];
-            let call = Call {
+            let call = PrvCall {
                 name: "Alltoallv",
                 comm,
                 members,

@@ -1,6 +1,8 @@
 //! The header and the lines of a trace.
 
+use titr_common::event::{CommId, Incoming, Outgoing, Tag, Wildcard};
 use titr_common::event::{Rank, ThreadId};
+use titr_common::units::Bytes;
 
 /// What the first line says.
 #[derive(Debug, PartialEq, Eq)]
@@ -12,11 +14,11 @@ pub(super) struct Header {
 }
 
 /// A line of the trace.
-pub(super) enum Line<'l> {
+pub(super) enum PrvLine<'l> {
     /// The members of a communicator, in its own order.
     Communicator(u64, Vec<Rank>),
     /// Events of a task at a time: pairs of types and values.
-    Events(Rank, ThreadId, u64, Fields<'l>),
+    Events(Rank, ThreadId, u64, PrvFields<'l>),
     Message(Message),
     /// A state, a comment, or a line of another application.
     Other,
@@ -39,11 +41,11 @@ pub(super) struct Message {
 
 /// Numbers with `:` between them.
 #[derive(Clone, Copy)]
-pub(super) struct Fields<'l> {
+pub(super) struct PrvFields<'l> {
     rest: &'l [u8],
 }
 
-impl Iterator for Fields<'_> {
+impl Iterator for PrvFields<'_> {
     type Item = Option<u64>;
 
     /// The next number; `None` in it where there is something else.
@@ -67,7 +69,7 @@ impl Iterator for Fields<'_> {
     }
 }
 
-impl Fields<'_> {
+impl PrvFields<'_> {
     /// The next number.
     #[inline]
     fn number(&mut self) -> Option<u64> {
@@ -78,7 +80,7 @@ impl Fields<'_> {
 impl Header {
     /// Whether a file that begins with this line is of Paraver.
     pub(super) fn is(line: &[u8]) -> bool {
-        line.starts_with(b"#Paraver")
+        line.starts_with(b"#PrvParaver")
     }
 
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
@@ -93,46 +95,46 @@ impl Header {
 }
 
 /// The line of a trace with so many tasks; `None` for a line that is wrong.
-pub(super) fn parse(text: &[u8], tasks: u32) -> Option<Line<'_>> {
+pub(super) fn parse(text: &[u8], tasks: u32) -> Option<PrvLine<'_>> {
     let rank = |task: u64| u32::try_from(task.checked_sub(1)?).ok().filter(|&rank| rank < tasks).map(Rank);
     match text {
         [b'2', b':', rest @ ..] => {
-            let mut fields = Fields { rest };
+            let mut fields = PrvFields { rest };
             let (_cpu, application, task, thread) =
                 (fields.number()?, fields.number()?, fields.number()?, fields.number()?);
             if application != 1 {
-                return Some(Line::Other);
+                return Some(PrvLine::Other);
             }
             let thread = ThreadId(u32::try_from(thread.checked_sub(1)?).ok()?);
-            Some(Line::Events(rank(task)?, thread, fields.number()?, fields))
+            Some(PrvLine::Events(rank(task)?, thread, fields.number()?, fields))
         }
         [b'3', b':', rest @ ..] => {
-            let mut f = Fields { rest };
+            let mut f = PrvFields { rest };
             let (_cpu, application, sender, _thread) = (f.number()?, f.number()?, f.number()?, f.number()?);
             let (sent, _left, _to_cpu, to_application) = (f.number()?, f.number()?, f.number()?, f.number()?);
             let (receiver, _thread, posted, completed) = (f.number()?, f.number()?, f.number()?, f.number()?);
             let (bytes, tag) = (f.number()?, f.number()?);
             if (application, to_application) != (1, 1) {
-                return Some(Line::Other);
+                return Some(PrvLine::Other);
             }
             // Some write a tag that they do not know as the largest number of four bytes.
             let tag = (tag as u32).cast_signed().max(0);
             let (sender, receiver) = (rank(sender)?, rank(receiver)?);
-            Some(Line::Message(Message { sender, receiver, sent, posted, completed, bytes, tag }))
+            Some(PrvLine::Message(Message { sender, receiver, sent, posted, completed, bytes, tag }))
         }
         [b'c', b':', rest @ ..] => {
-            let mut fields = Fields { rest };
+            let mut fields = PrvFields { rest };
             let (application, id, _number) = (fields.number()?, fields.number()?, fields.number()?);
             let members = fields.map(|task| rank(task?)).collect::<Option<_>>()?;
-            Some(if application == 1 { Line::Communicator(id, members) } else { Line::Other })
+            Some(if application == 1 { PrvLine::Communicator(id, members) } else { PrvLine::Other })
         }
-        _ => Some(Line::Other),
+        _ => Some(PrvLine::Other),
     }
 }
 
 /// The task of a line of events, or the tasks of a message, without the rest of the line.
 pub(super) fn is_of(text: &[u8], me: Rank) -> bool {
-    let number = |field: Option<&[u8]>| -> Option<u64> { Fields { rest: field? }.number() };
+    let number = |field: Option<&[u8]>| -> Option<u64> { PrvFields { rest: field? }.number() };
     let mut fields = text.split(|&byte| byte == b':');
     let task = u64::from(me.0) + 1;
     match text.first() {
@@ -142,28 +144,43 @@ pub(super) fn is_of(text: &[u8], me: Rank) -> bool {
     }
 }
 
+impl Message {
+    /// The message as its sender describes it.
+    pub(super) fn outgoing(&self) -> Outgoing {
+        let &Message { receiver: to, bytes, tag, .. } = self;
+        Outgoing { comm: CommId::WORLD, to, tag: Tag(tag), bytes: Bytes(bytes) }
+    }
+
+    /// The message as its receiver describes it.
+    pub(super) fn incoming(&self) -> Incoming {
+        let &Message { sender, bytes, tag, .. } = self;
+        let (from, tag) = (Some(sender), Some(Tag(tag)));
+        Incoming { comm: CommId::WORLD, from, tag, bytes: Bytes(bytes), wildcard: Wildcard::NONE }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_header_says_how_many_tasks_there_are() {
-        let line = b"#Paraver (24/11/2026 at 23:09):3805268734_ns:1(9):1:9(1:1,1:1),10";
+        let line = b"#PrvParaver (24/11/2026 at 23:09):3805268734_ns:1(9):1:9(1:1,1:1),10";
         assert_eq!(Header::parse(line), Some(Header { unit: 1, applications: 1, tasks: 9 }));
         assert_eq!(
-            Header::parse(b"#Paraver (1/1/26 at 1:09):38:0:2:4(1:1),1:3(2:1)").map(|header| header.unit),
+            Header::parse(b"#PrvParaver (1/1/26 at 1:09):38:0:2:4(1:1),1:3(2:1)").map(|header| header.unit),
             Some(1000)
         );
-        assert_eq!(Header::parse(b"#Paraver"), None);
+        assert_eq!(Header::parse(b"#PrvParaver"), None);
     }
 
     #[test]
     fn lines_are_of_their_tasks() {
         let message = b"3:1:1:1:1:10:11:2:1:2:1:5:12:512:4294967295";
         assert!(is_of(message, Rank(0)) && is_of(message, Rank(1)) && !is_of(message, Rank(2)));
-        let Some(Line::Message(message)) = parse(message, 2) else { panic!() };
+        let Some(PrvLine::Message(message)) = parse(message, 2) else { panic!() };
         assert_eq!((message.sent, message.posted, message.completed, message.tag), (10, 5, 12, 0));
         assert!(parse(b"2:1:1:3:1:9:1:1", 2).is_none() && parse(b"3:1:1:1:1:x", 2).is_none());
-        assert!(matches!(parse(b"1:1:1:1:1:0:5:2", 2), Some(Line::Other)));
+        assert!(matches!(parse(b"1:1:1:1:1:0:5:2", 2), Some(PrvLine::Other)));
     }
 }

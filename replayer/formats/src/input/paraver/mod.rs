@@ -19,16 +19,16 @@ use titr_common::trace::manifest::{Clock, Counter};
 use titr_common::trace::{Candidate, EventSource, Lines, Manifest, RankSources, Trace, TraceError, TraceFormat};
 
 use self::line::Header;
-use self::rank::RankSource;
-use self::survey::Survey;
+use self::rank::PrvRankSource;
+use self::survey::PrvSurvey;
 use super::notes::NotesOfRanks;
 
 /// Traces for Paraver.
-pub(super) struct Paraver;
+pub(super) struct PrvParaver;
 
-impl TraceFormat for Paraver {
+impl TraceFormat for PrvParaver {
     fn name(&self) -> &'static str {
-        "Paraver"
+        "PrvParaver"
     }
 
     fn recognises(&self, candidate: &Candidate) -> bool {
@@ -43,17 +43,17 @@ impl TraceFormat for Paraver {
     fn open(&self, paths: &[&Path]) -> Result<Trace, TraceError> {
         let given = paths.first().copied().unwrap_or(Path::new(""));
         let path = if given.is_dir() { only_trace(given).unwrap_or_default() } else { given.to_owned() };
-        let survey = Survey::of(&path)?;
+        let survey = PrvSurvey::of(&path)?;
         let ranks = survey.header.tasks;
         let manifest = manifest(&survey);
-        let sources = Sources { path, survey: Arc::new(survey), notes: Arc::default() };
+        let sources = PrvSources { path, survey: Arc::new(survey), notes: Arc::default() };
         Ok(Trace::new(ranks, sources).with_manifest(manifest))
     }
 }
 
 /// The description of a trace: the times of a rank count from its first call.
-fn manifest(survey: &Survey) -> Manifest {
-    let mut manifest = Manifest::of_foreign(survey.header.tasks, "Paraver", "Extrae");
+fn manifest(survey: &PrvSurvey) -> Manifest {
+    let mut manifest = Manifest::of_foreign(survey.header.tasks, "PrvParaver", "Extrae");
     let first = survey.began.iter().flatten().next().copied().unwrap_or(0);
     for (entry, began) in manifest.per_rank.iter_mut().zip(&survey.began) {
         let offset = began.map_or(0.0, |began| (began as f64 - first as f64) * survey.header.unit as f64);
@@ -66,15 +66,15 @@ fn manifest(survey: &Survey) -> Manifest {
 }
 
 /// The ranks of a trace.
-struct Sources {
+struct PrvSources {
     path: PathBuf,
-    survey: Arc<Survey>,
+    survey: Arc<PrvSurvey>,
     notes: Arc<NotesOfRanks>,
 }
 
-impl RankSources for Sources {
+impl RankSources for PrvSources {
     fn source(&self, rank: Rank, _partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
-        Ok(Box::new(RankSource::new(Lines::open(&self.path)?, rank, &self.survey, &self.notes)))
+        Ok(Box::new(PrvRankSource::new(Lines::open(&self.path)?, rank, &self.survey, &self.notes)))
     }
 
     fn untranslated(&self) -> Vec<String> {

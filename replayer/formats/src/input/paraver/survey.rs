@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
 use titr_common::trace::{Lines, TraceError};
 
-use super::line::{Fields, Header, Line, parse};
+use super::line::{Header, PrvFields, PrvLine, parse};
 use super::names::{MPI_TYPES, Names};
 
 /// The types of events of a collective: the bytes that a rank gives and gets, the root, and the communicator.
@@ -42,7 +42,7 @@ pub(super) struct Point {
 
 impl Point {
     /// The meaning of pairs of types and values; `None` if they are wrong.
-    pub(super) fn of(mut pairs: Fields<'_>) -> Option<Self> {
+    pub(super) fn of(mut pairs: PrvFields<'_>) -> Option<Self> {
         let mut point = Self { comm: 1, ..Self::default() };
         while let Some(kind) = pairs.next() {
             // Some values are negative.
@@ -62,7 +62,7 @@ impl Point {
 }
 
 /// What is known of a trace.
-pub(super) struct Survey {
+pub(super) struct PrvSurvey {
     pub header: Header,
     pub names: Names,
     pub communicators: BTreeMap<CommNumber, Arc<[Rank]>>,
@@ -75,7 +75,7 @@ pub(super) struct Survey {
     pub counts_instructions: bool,
 }
 
-impl Survey {
+impl PrvSurvey {
     pub(super) fn of(path: &Path) -> Result<Self, TraceError> {
         let mut lines = Lines::open(path)?;
         let wrong = |lines: &Lines, what: &str| {
@@ -83,10 +83,10 @@ impl Survey {
             Err(TraceError::Foreign { path, place, what: what.to_owned() })
         };
         let Some(header) = lines.next()?.and_then(Header::parse) else {
-            return wrong(&lines, "the header of a trace of Paraver is damaged");
+            return wrong(&lines, "the header of a trace of PrvParaver is damaged");
         };
         if header.applications != 1 {
-            return wrong(&lines, "several applications in one trace: cut one out of it, with Paraver or prvutils");
+            return wrong(&lines, "several applications in one trace: cut one out of it, with PrvParaver or prvutils");
         }
         // A header that lies must not take the memory of a world: each task has a line at least, and there it is needed.
         let tasks = header.tasks;
@@ -104,19 +104,19 @@ impl Survey {
         while let Some(text) = lines.next()? {
             match parse(text, tasks) {
                 None => return wrong(&lines, "a line whose fields are not those of its kind"),
-                Some(Line::Communicator(id, members)) => _ = survey.communicators.insert(id, members.into()),
-                Some(Line::Events(rank, _, time, pairs)) => {
+                Some(PrvLine::Communicator(id, members)) => _ = survey.communicators.insert(id, members.into()),
+                Some(PrvLine::Events(rank, _, time, pairs)) => {
                     let Some(point) = Point::of(pairs) else {
                         return wrong(&lines, "a line whose fields are not pairs of types and values");
                     };
                     survey.point(rank, time, &point, &mut before, &mut kept);
                 }
-                Some(Line::Message(_) | Line::Other) => {}
+                Some(PrvLine::Message(_) | PrvLine::Other) => {}
             }
         }
         if survey.began.iter().all(Option::is_none) {
             let what = "the trace has no events of MPI calls (types 50000001 to 50000003), which a replay needs; titr's own \
-                        timelines for Paraver have none either";
+                        timelines for PrvParaver have none either";
             return Err(TraceError::Directory { path: path.into(), what: what.to_owned() });
         }
         if u64::from(tasks) > lines.line() {

@@ -71,8 +71,24 @@ impl Program {
                 all.sort_unstable();
                 all.into_iter().for_each(|operation| self.wait(operation));
             }
-            other => {
-                let what = format!("rank {}: a graph with '{}' cannot be written as GOAL", rank.0, other.word());
+            Event::Send(..)
+            | Event::Recv(..)
+            | Event::Sendrecv(..)
+            | Event::Probe(_)
+            | Event::Iprobe(..)
+            | Event::Partitioned(_)
+            | Event::Start(_)
+            | Event::RequestFree(_)
+            | Event::Cancel(_)
+            | Event::Wait(..)
+            | Event::Test(..)
+            | Event::Collective(..)
+            | Event::Neighborhood(..)
+            | Event::OneSided(_)
+            | Event::File(_)
+            | Event::Other(_)
+            | Event::CommFree(_) => {
+                let what = format!("rank {}: a graph with '{}' cannot be written as GOAL", rank.0, event.word());
                 return Err(ConvertError::Output(std::io::Error::other(what)));
             }
         }

@@ -59,11 +59,11 @@ struct Program<S> {
     window: Window<S>,
     /// The events of a rank with several threads. The window's next event belongs to the main thread while there is
     /// only one thread.
-    queues: Option<Box<Queues>>,
+    queues: Option<Box<ThreadEvents>>,
 }
 
 /// The events of the threads of a rank.
-enum Queues {
+enum ThreadEvents {
     /// Each thread has its own events.
     Threads(ThreadQueues),
     /// Threads execute the tasks of a graph.
@@ -141,7 +141,7 @@ impl<S: EventSource> Programs<S> {
             }
             if window.has_task() {
                 // The thread asks again, as one that executes tasks.
-                *queues = Some(Box::new(Queues::Graph(TaskGraph::new(rank))));
+                *queues = Some(Box::new(ThreadEvents::Graph(TaskGraph::new(rank))));
                 self.table.signals.push(Signal::Runnable(thread));
                 return Ok(None);
             }
@@ -150,10 +150,10 @@ impl<S: EventSource> Programs<S> {
             }
         }
         let requests = &requests[rank.0 as usize];
-        let threads = || Box::new(Queues::Threads(ThreadQueues::new(rank, None, requests)));
+        let threads = || Box::new(ThreadEvents::Threads(ThreadQueues::new(rank, None, requests)));
         match &mut **queues.get_or_insert_with(threads) {
-            Queues::Threads(queues) => queues.front(at, window, &mut self.table),
-            Queues::Graph(graph) => graph.front(at, window, &mut self.table),
+            ThreadEvents::Threads(queues) => queues.front(at, window, &mut self.table),
+            ThreadEvents::Graph(graph) => graph.front(at, window, &mut self.table),
         }
     }
 
@@ -163,8 +163,8 @@ impl<S: EventSource> Programs<S> {
         match self.ranks.get(thread.0 as usize) {
             Some(Program { window, queues: None }) => window.current(),
             _ => match self.queues(thread)? {
-                (Queues::Threads(queues), at) => queues.current(at),
-                (Queues::Graph(graph), at) => graph.current(at),
+                (ThreadEvents::Threads(queues), at) => queues.current(at),
+                (ThreadEvents::Graph(graph), at) => graph.current(at),
             },
         }
     }
@@ -189,8 +189,8 @@ impl<S: EventSource> Programs<S> {
         let (Actor { rank, .. }, at) = self.table.find(thread);
         let Program { window, queues } = &mut self.ranks[rank.0 as usize];
         match queues.as_deref_mut() {
-            Some(Queues::Threads(queues)) => queues.pass(at, window, &mut self.table)?,
-            Some(Queues::Graph(graph)) => graph.pass(at),
+            Some(ThreadEvents::Threads(queues)) => queues.pass(at, window, &mut self.table)?,
+            Some(ThreadEvents::Graph(graph)) => graph.pass(at),
             None => {}
         }
         Ok(!self.table.signals.is_empty())
@@ -203,7 +203,7 @@ impl<S: EventSource> Programs<S> {
         let current = window.given();
         let mut several = ThreadQueues::new(rank, current, &requests[rank.0 as usize]);
         several.dispatch(window, &mut self.table)?;
-        *queues = Some(Box::new(Queues::Threads(several)));
+        *queues = Some(Box::new(ThreadEvents::Threads(several)));
         Ok(())
     }
 
@@ -213,9 +213,9 @@ impl<S: EventSource> Programs<S> {
         for (rank, Program { window, queues }) in (0..).zip(&mut self.ranks) {
             if queues.is_none() && window.finds_other_thread(queues::STANDSTILL_REACH) {
                 let several = ThreadQueues::new(Rank(rank), window.given(), &requests[rank as usize]);
-                *queues = Some(Box::new(Queues::Threads(several)));
+                *queues = Some(Box::new(ThreadEvents::Threads(several)));
             }
-            if let Some(Queues::Threads(queues)) = queues.as_deref_mut() {
+            if let Some(ThreadEvents::Threads(queues)) = queues.as_deref_mut() {
                 begun += u64::from(queues.bring_forward(window, &mut self.table)?);
             }
         }
@@ -238,8 +238,8 @@ impl<S: EventSource> Programs<S> {
         let (Actor { rank, .. }, at) = self.table.find(thread);
         let Program { window, queues } = &mut self.ranks[rank.0 as usize];
         match queues.as_deref_mut() {
-            Some(Queues::Threads(queues)) => Ok(queues.take_messages(at)),
-            Some(Queues::Graph(_)) => Ok(None),
+            Some(ThreadEvents::Threads(queues)) => Ok(queues.take_messages(at)),
+            Some(ThreadEvents::Graph(_)) => Ok(None),
             None => window.take_messages(),
         }
     }
@@ -250,8 +250,8 @@ impl<S: EventSource> Programs<S> {
         let (Actor { rank, .. }, at) = self.table.find(thread);
         let Program { window, queues } = &mut self.ranks[rank.0 as usize];
         match queues.as_deref() {
-            Some(Queues::Threads(queues)) => Ok(queues.matched(at, request)),
-            Some(Queues::Graph(_)) => Ok(None),
+            Some(ThreadEvents::Threads(queues)) => Ok(queues.matched(at, request)),
+            Some(ThreadEvents::Graph(_)) => Ok(None),
             None => window.matched(request),
         }
     }
@@ -265,8 +265,8 @@ impl<S: EventSource> Programs<S> {
     /// Whether `thread` has a next event that has to wait for events of other threads of its rank.
     pub(super) fn is_waiting(&self, thread: ThreadIndex) -> bool {
         match self.queues(thread) {
-            Some((Queues::Threads(queues), at)) => queues.is_waiting(at),
-            Some((Queues::Graph(graph), at)) => graph.is_idle(at),
+            Some((ThreadEvents::Threads(queues), at)) => queues.is_waiting(at),
+            Some((ThreadEvents::Graph(graph), at)) => graph.is_idle(at),
             None => false,
         }
     }
@@ -280,8 +280,8 @@ impl<S: EventSource> Programs<S> {
     pub(super) fn line(&self, thread: ThreadIndex) -> Option<(PathBuf, u64)> {
         let window = &self.ranks.get(self.actor(thread).rank.0 as usize)?.window;
         match self.queues(thread) {
-            Some((Queues::Threads(queues), at)) => window.path().cloned().zip(queues.line(at)),
-            Some((Queues::Graph(graph), at)) => window.path().cloned().zip(graph.line(at)),
+            Some((ThreadEvents::Threads(queues), at)) => window.path().cloned().zip(queues.line(at)),
+            Some((ThreadEvents::Graph(graph), at)) => window.path().cloned().zip(graph.line(at)),
             None => window.place(),
         }
     }
@@ -292,7 +292,7 @@ impl<S: EventSource> Programs<S> {
     }
 
     /// The threads of the rank of `thread`, where there are several, and its place among them.
-    fn queues(&self, thread: ThreadIndex) -> Option<(&Queues, usize)> {
+    fn queues(&self, thread: ThreadIndex) -> Option<(&ThreadEvents, usize)> {
         let (Actor { rank, .. }, at) = self.table.find(thread);
         Some((self.ranks[rank.0 as usize].queues.as_deref()?, at))
     }
@@ -300,16 +300,16 @@ impl<S: EventSource> Programs<S> {
     /// As [`queues`](Self::queues), if each thread has its own events.
     fn threads(&self, thread: ThreadIndex) -> Option<(&ThreadQueues, usize)> {
         match self.queues(thread)? {
-            (Queues::Threads(queues), at) => Some((queues, at)),
-            (Queues::Graph(_), _) => None,
+            (ThreadEvents::Threads(queues), at) => Some((queues, at)),
+            (ThreadEvents::Graph(_), _) => None,
         }
     }
 
     /// As [`queues`](Self::queues), if threads execute the tasks of a graph.
     fn graph(&self, thread: ThreadIndex) -> Option<(&TaskGraph, usize)> {
         match self.queues(thread)? {
-            (Queues::Graph(graph), at) => Some((graph, at)),
-            (Queues::Threads(_), _) => None,
+            (ThreadEvents::Graph(graph), at) => Some((graph, at)),
+            (ThreadEvents::Threads(_), _) => None,
         }
     }
 
@@ -335,8 +335,8 @@ impl<S: EventSource> Programs<S> {
         let (Actor { rank, .. }, at) = self.table.find(thread);
         let Program { window, queues } = &mut self.ranks[rank.0 as usize];
         match queues.as_deref_mut() {
-            Some(Queues::Graph(graph)) => graph.begin_task(at, window, &mut self.table),
-            Some(Queues::Threads(_)) | None => Ok(()),
+            Some(ThreadEvents::Graph(graph)) => graph.begin_task(at, window, &mut self.table),
+            Some(ThreadEvents::Threads(_)) | None => Ok(()),
         }
     }
 }

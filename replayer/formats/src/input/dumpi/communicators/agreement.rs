@@ -10,31 +10,31 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use titr_common::event::{Rank, Tag};
 use titr_common::trace::TraceError;
 
-use super::call::{COMM_NULL, Call, Handle, Make};
+use super::call::{COMM_NULL, DumpiCall, Handle, Make};
 use super::handles::{Handles, SELF_IDENTITY};
-use super::{Communicator, Made, Shared};
-use crate::input::dumpi::file::RankFile;
+use super::{DumpiCommunicator, DumpiShared, Made};
+use crate::input::dumpi::file::DumpiRankFile;
 
 /// The calls of all ranks, until their communicators are known.
 pub(in crate::input::dumpi) struct Agreement {
     world: Arc<[Rank]>,
     ranks: Vec<RankCalls>,
-    meetings: FxHashMap<Place, Meeting>,
+    meetings: FxHashMap<DumpiPlace, Meeting>,
     /// The sides of inter-communicators whose other side has not come yet, by tag and leaders.
     sides: FxHashMap<(i32, Rank, Rank), Side>,
     /// Communicators by where they are made, and the first member.
-    made: FxHashMap<(Place, Rank), Arc<Communicator>>,
+    made: FxHashMap<(DumpiPlace, Rank), Arc<DumpiCommunicator>>,
     identities: u32,
-    shared: Shared,
+    shared: DumpiShared,
     runnable: VecDeque<Rank>,
 }
 
 /// The call of a side of an inter-communicator, and its members.
-type Side = (Place, Arc<[Rank]>);
+type Side = (DumpiPlace, Arc<[Rank]>);
 
 /// A call in the order of its communicator: the same for all members that make it together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Place {
+struct DumpiPlace {
     identity: u32,
     /// The number of calls on this communicator before.
     before: u32,
@@ -47,7 +47,7 @@ struct Place {
 #[derive(Default)]
 struct RankCalls {
     /// The calls that were not carried out yet, with the numbers of their records.
-    calls: VecDeque<(Call, u64)>,
+    calls: VecDeque<(DumpiCall, u64)>,
     /// The number of calls on each communicator so far.
     before: FxHashMap<u32, u32>,
     /// Communicators with processes of other worlds.
@@ -70,18 +70,18 @@ impl Agreement {
             sides: FxHashMap::default(),
             made: FxHashMap::default(),
             identities: SELF_IDENTITY + 1,
-            shared: Shared::default(),
+            shared: DumpiShared::default(),
             runnable: VecDeque::new(),
         }
     }
 
     /// Adds the next call of `rank`, which is the record with this number.
-    pub(super) fn add(&mut self, rank: Rank, call: Call, record: u64) {
+    pub(super) fn add(&mut self, rank: Rank, call: DumpiCall, record: u64) {
         self.ranks[rank.0 as usize].calls.push_back((call, record));
     }
 
     /// Carries out all calls, and returns what each rank has made.
-    pub(super) fn reach(mut self, files: &[RankFile]) -> Result<Vec<Arc<[Made]>>, TraceError> {
+    pub(super) fn reach(mut self, files: &[DumpiRankFile]) -> Result<Vec<Arc<[Made]>>, TraceError> {
         let callers = self.ranks.iter().zip(&*self.world).filter(|(calls, _)| !calls.calls.is_empty());
         self.runnable = callers.map(|(_, &rank)| rank).collect();
         let mut handles: Vec<Option<Handles>> = self.world.iter().map(|_| None).collect();
@@ -103,7 +103,7 @@ impl Agreement {
         let at = handles.me().0 as usize;
         // What the rank has made while it waited.
         while let Some((call, _)) = self.ranks[at].calls.front().cloned() {
-            let Call::Make { make, parent, new } = call else {
+            let DumpiCall::Make { make, parent, new } = call else {
                 handles.apply(&call)?;
                 self.ranks[at].calls.pop_front();
                 continue;
@@ -132,22 +132,22 @@ impl Agreement {
         Ok(())
     }
 
-    fn place(&self, rank: Rank, parent: &Communicator, make: &Make) -> Place {
+    fn place(&self, rank: Rank, parent: &DumpiCommunicator, make: &Make) -> DumpiPlace {
         let before = self.ranks[rank.0 as usize].before.get(&parent.identity).copied().unwrap_or(0);
         let first = match make {
             // Both sides of the inter-communicator meet.
             Make::Merge { .. } => Rank(0),
             _ => parent.members.first().copied().unwrap_or_default(),
         };
-        Place { identity: parent.identity, before, first }
+        DumpiPlace { identity: parent.identity, before, first }
     }
 
     /// The communicator that the next call of a rank makes; `None` if the rank has to wait for others.
     fn make(
         &mut self,
         handles: &Handles,
-        parent: &Arc<Communicator>,
-        place: Place,
+        parent: &Arc<DumpiCommunicator>,
+        place: DumpiPlace,
         make: &Make,
         new: Handle,
     ) -> Result<Option<Made>, String> {
@@ -190,7 +190,7 @@ impl Agreement {
         Ok(Some(Made::Known(function, None, comm)))
     }
 
-    fn first_of(&mut self, parent: &Communicator, number: Option<usize>) -> Result<Arc<[Rank]>, String> {
+    fn first_of(&mut self, parent: &DumpiCommunicator, number: Option<usize>) -> Result<Arc<[Rank]>, String> {
         let members = number.and_then(|number| parent.members.get(..number));
         let members = members.ok_or_else(|| format!("more members than the {} of its parent", parent.members.len()))?;
         Ok(self.shared.list(members))
@@ -199,15 +199,15 @@ impl Agreement {
     /// The communicator that is made at `place`: the same for all its members.
     fn communicator(
         &mut self,
-        place: Place,
+        place: DumpiPlace,
         members: Arc<[Rank]>,
         remote: Arc<[Rank]>,
         grid: Arc<[u32]>,
-    ) -> Result<Arc<Communicator>, String> {
+    ) -> Result<Arc<DumpiCommunicator>, String> {
         let first = members.first().copied().unwrap_or_default();
         let known = self.made.entry((place, first)).or_insert_with(|| {
             self.identities += 1;
-            Arc::new(Communicator { identity: self.identities - 1, members: Arc::clone(&members), remote, grid })
+            Arc::new(DumpiCommunicator { identity: self.identities - 1, members: Arc::clone(&members), remote, grid })
         });
         if known.members == members {
             Ok(Arc::clone(known))
@@ -220,8 +220,8 @@ impl Agreement {
     fn meet(
         &mut self,
         handles: &Handles,
-        parent: &Arc<Communicator>,
-        place: Place,
+        parent: &Arc<DumpiCommunicator>,
+        place: DumpiPlace,
         make: &Make,
         new: Handle,
     ) -> Result<Option<Made>, String> {
@@ -251,7 +251,7 @@ impl Agreement {
     }
 
     /// What a call has made that all have come to.
-    fn outcome(&self, me: Rank, place: Place, make: &Make, new: Handle) -> Option<Made> {
+    fn outcome(&self, me: Rank, place: DumpiPlace, make: &Make, new: Handle) -> Option<Made> {
         let function = make.function()?;
         let tag = if let Make::Between { tag, .. } = make { Some(Tag(*tag)) } else { None };
         let key = match make {
@@ -268,7 +268,12 @@ impl Agreement {
     }
 
     /// Groups those who have split a communicator by colour, and orders each group by key.
-    fn split(&mut self, parent: &Communicator, place: Place, come: &[(Rank, Make, Handle)]) -> Result<(), String> {
+    fn split(
+        &mut self,
+        parent: &DumpiCommunicator,
+        place: DumpiPlace,
+        come: &[(Rank, Make, Handle)],
+    ) -> Result<(), String> {
         let places: FxHashMap<Rank, usize> = parent.members.iter().enumerate().map(|(at, &rank)| (rank, at)).collect();
         let mut order = Vec::new();
         for (rank, make, new) in come {
@@ -291,13 +296,18 @@ impl Agreement {
         Ok(())
     }
 
-    fn new_communicator(&mut self, members: Arc<[Rank]>, remote: Arc<[Rank]>) -> Arc<Communicator> {
+    fn new_communicator(&mut self, members: Arc<[Rank]>, remote: Arc<[Rank]>) -> Arc<DumpiCommunicator> {
         self.identities += 1;
-        Arc::new(Communicator { identity: self.identities - 1, members, remote, grid: Arc::default() })
+        Arc::new(DumpiCommunicator { identity: self.identities - 1, members, remote, grid: Arc::default() })
     }
 
     /// Merges the two groups of an inter-communicator: that which is not high comes first.
-    fn merge(&mut self, parent: &Communicator, place: Place, come: &[(Rank, Make, Handle)]) -> Result<(), String> {
+    fn merge(
+        &mut self,
+        parent: &DumpiCommunicator,
+        place: DumpiPlace,
+        come: &[(Rank, Make, Handle)],
+    ) -> Result<(), String> {
         let (one, other) = (&parent.members, &parent.remote);
         let is_high = |group: &[Rank]| {
             let high = |(rank, make, _): &(Rank, Make, Handle)| {
@@ -323,8 +333,8 @@ impl Agreement {
     fn lead(
         &mut self,
         handles: &Handles,
-        parent: &Arc<Communicator>,
-        place: Place,
+        parent: &Arc<DumpiCommunicator>,
+        place: DumpiPlace,
         (leader, through, remote_leader, tag): (i32, Handle, i32, i32),
     ) -> Result<(), String> {
         let at = |group: &[Rank], rank: i32| usize::try_from(rank).ok().and_then(|rank| group.get(rank).copied());
@@ -343,7 +353,7 @@ impl Agreement {
         self.identities += 1;
         let identity = self.identities - 1;
         for (place, members, remote) in [(place, &ours, &others), (other_place, &others, &ours)] {
-            let comm = Communicator {
+            let comm = DumpiCommunicator {
                 identity,
                 members: Arc::clone(members),
                 remote: Arc::clone(remote),
@@ -357,7 +367,7 @@ impl Agreement {
     }
 
     /// The error that not all ranks come to a call.
-    fn stuck(&self, files: &[RankFile], place: Place, meeting: &Meeting) -> TraceError {
+    fn stuck(&self, files: &[DumpiRankFile], place: DumpiPlace, meeting: &Meeting) -> TraceError {
         let waiting = meeting.come.first();
         let (rank, name) = waiting.map_or((Rank(0), ""), |(rank, make, _)| {
             (
@@ -378,31 +388,7 @@ impl Agreement {
     }
 }
 
-fn error(files: &[RankFile], rank: Rank, record: u64, what: String) -> TraceError {
+fn error(files: &[DumpiRankFile], rank: Rank, record: u64, what: String) -> TraceError {
     let path = files.get(rank.0 as usize).map(|file| file.path().to_owned()).unwrap_or_default();
     TraceError::Foreign { path, place: format!("record {record}"), what }
-}
-
-impl Communicator {
-    /// The members that a rank keeps in a grid without the dimensions that do not `remain`, in their order.
-    fn row(&self, me: Rank, remain: &[i32]) -> Option<Vec<Rank>> {
-        let at = self.members.iter().position(|&rank| rank == me)?;
-        if self.grid.is_empty() || remain.len() != self.grid.len() {
-            return None;
-        }
-        let coordinates = |mut at: usize| {
-            let mut of = vec![0; self.grid.len()];
-            for (coordinate, &extent) in of.iter_mut().zip(&*self.grid).rev() {
-                let extent = (extent as usize).max(1);
-                *coordinate = at % extent;
-                at /= extent;
-            }
-            of
-        };
-        let mine = coordinates(at);
-        let is_beside = |&(at, _): &(usize, &Rank)| {
-            coordinates(at).iter().zip(&mine).zip(remain).all(|((one, other), &remain)| remain != 0 || one == other)
-        };
-        Some(self.members.iter().enumerate().filter(is_beside).map(|(_, &rank)| rank).collect())
-    }
 }

@@ -2,8 +2,8 @@
 
 use titr_common::event::CommCall;
 
-use crate::input::dumpi::functions::Function;
-use crate::input::dumpi::records::Record;
+use crate::input::dumpi::functions::DumpiFunction;
+use crate::input::dumpi::records::DumpiRecord;
 
 /// The number of a communicator or a group, as the rank's file has it.
 pub(in crate::input::dumpi) type Handle = u16;
@@ -17,7 +17,7 @@ pub(in crate::input::dumpi) const GROUP_EMPTY: Handle = 2;
 
 /// A call with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::input::dumpi) enum Call {
+pub(in crate::input::dumpi) enum DumpiCall {
     /// A call that makes a communicator from `parent`, with the number `new`, or none.
     Make {
         make: Make,
@@ -107,84 +107,84 @@ impl Make {
     }
 }
 
-impl Call {
+impl DumpiCall {
     /// The call of a record; `None` if the function makes or frees neither, or if arguments are missing.
-    pub(in crate::input::dumpi) fn of(record: &Record<'_>) -> Option<Self> {
+    pub(in crate::input::dumpi) fn of(record: &DumpiRecord<'_>) -> Option<Self> {
         let mut arguments = record.arguments;
         let bytes = &mut arguments;
         let make = |make, parent, new| Some(Self::Make { make, parent, new });
         match record.function {
-            Function::COMM_DUP => make(Make::Dup, bytes.u16()?, bytes.u16()?),
-            Function::COMM_CREATE => {
+            DumpiFunction::COMM_DUP => make(Make::Dup, bytes.u16()?, bytes.u16()?),
+            DumpiFunction::COMM_CREATE => {
                 let (parent, group) = (bytes.u16()?, bytes.u16()?);
                 make(Make::Create { group }, parent, bytes.u16()?)
             }
-            Function::COMM_SPLIT => {
+            DumpiFunction::COMM_SPLIT => {
                 let (parent, color, key) = (bytes.u16()?, bytes.i32()?, bytes.i32()?);
                 make(Make::Split { color, key }, parent, bytes.u16()?)
             }
-            Function::CART_CREATE => {
+            DumpiFunction::CART_CREATE => {
                 let (parent, _) = (bytes.u16()?, bytes.i32()?);
                 let (extents, _periods, _reorder) = (bytes.integers()?.collect(), bytes.integers()?, bytes.i32()?);
                 make(Make::Grid { extents }, parent, bytes.u16()?)
             }
-            Function::CART_SUB => {
+            DumpiFunction::CART_SUB => {
                 let (_, parent, remain) = (bytes.i32()?, bytes.u16()?, bytes.integers()?.collect());
                 make(Make::SubGrid { remain }, parent, bytes.u16()?)
             }
-            Function::GRAPH_CREATE => {
+            DumpiFunction::GRAPH_CREATE => {
                 let (_, parent, nodes) = (bytes.i32()?, bytes.u16()?, bytes.i32()?);
                 let (_index, _edges, _reorder) = (bytes.integers()?, bytes.integers()?, bytes.i32()?);
                 make(Make::Graph { nodes }, parent, bytes.u16()?)
             }
-            Function::INTERCOMM_CREATE => {
+            DumpiFunction::INTERCOMM_CREATE => {
                 let (parent, leader, through) = (bytes.u16()?, bytes.i32()?, bytes.u16()?);
                 let (remote_leader, tag) = (bytes.i32()?, bytes.i32()?);
                 make(Make::Between { leader, through, remote_leader, tag }, parent, bytes.u16()?)
             }
-            Function::INTERCOMM_MERGE => {
+            DumpiFunction::INTERCOMM_MERGE => {
                 let (parent, high) = (bytes.u16()?, bytes.i32()?);
                 make(Make::Merge { is_high: high != 0 }, parent, bytes.u16()?)
             }
-            Function::COMM_FREE | Function::COMM_DISCONNECT => bytes.u16().map(Self::FreeComm),
-            Function::COMM_ACCEPT | Function::COMM_CONNECT => {
+            DumpiFunction::COMM_FREE | DumpiFunction::COMM_DISCONNECT => bytes.u16().map(Self::FreeComm),
+            DumpiFunction::COMM_ACCEPT | DumpiFunction::COMM_CONNECT => {
                 let (_port, _info, _root) = (bytes.list_of_bytes()?, bytes.u16()?, bytes.i32()?);
                 make(Make::Elsewhere, bytes.u16()?, bytes.u16()?)
             }
-            Function::COMM_GET_PARENT => make(Make::Elsewhere, COMM_WORLD, bytes.u16()?),
-            Function::COMM_JOIN => {
+            DumpiFunction::COMM_GET_PARENT => make(Make::Elsewhere, COMM_WORLD, bytes.u16()?),
+            DumpiFunction::COMM_JOIN => {
                 let _socket = bytes.i32()?;
                 make(Make::Elsewhere, COMM_SELF, bytes.u16()?)
             }
-            Function::COMM_SPAWN | Function::COMM_SPAWN_MULTIPLE => {
-                bytes.take(if record.function == Function::COMM_SPAWN { 8 } else { 12 })?;
+            DumpiFunction::COMM_SPAWN | DumpiFunction::COMM_SPAWN_MULTIPLE => {
+                bytes.take(if record.function == DumpiFunction::COMM_SPAWN { 8 } else { 12 })?;
                 make(Make::Elsewhere, bytes.u16()?, bytes.u16()?)
             }
-            Function::COMM_GROUP | Function::COMM_REMOTE_GROUP => {
-                let is_remote = record.function == Function::COMM_REMOTE_GROUP;
+            DumpiFunction::COMM_GROUP | DumpiFunction::COMM_REMOTE_GROUP => {
+                let is_remote = record.function == DumpiFunction::COMM_REMOTE_GROUP;
                 Some(Self::GroupOf { comm: bytes.u16()?, is_remote, new: bytes.u16()? })
             }
-            Function::GROUP_UNION => Self::combine(Combine::Union, record),
-            Function::GROUP_INTERSECTION => Self::combine(Combine::Intersection, record),
-            Function::GROUP_DIFFERENCE => Self::combine(Combine::Difference, record),
-            Function::GROUP_INCL | Function::GROUP_EXCL => {
+            DumpiFunction::GROUP_UNION => Self::combine(Combine::Union, record),
+            DumpiFunction::GROUP_INTERSECTION => Self::combine(Combine::Intersection, record),
+            DumpiFunction::GROUP_DIFFERENCE => Self::combine(Combine::Difference, record),
+            DumpiFunction::GROUP_INCL | DumpiFunction::GROUP_EXCL => {
                 let (group, _, ranks) = (bytes.u16()?, bytes.i32()?, bytes.integers()?.collect());
-                let is_included = record.function == Function::GROUP_INCL;
+                let is_included = record.function == DumpiFunction::GROUP_INCL;
                 Some(Self::Select { group, ranks, is_included, new: bytes.u16()? })
             }
-            Function::GROUP_RANGE_INCL | Function::GROUP_RANGE_EXCL => {
+            DumpiFunction::GROUP_RANGE_INCL | DumpiFunction::GROUP_RANGE_EXCL => {
                 let (group, _, ranges) = (bytes.u16()?, bytes.i32()?, bytes.i32()?);
                 let mut ranks = Vec::new();
                 for _ in 0..ranges {
                     let mut range = bytes.integers()?;
                     extend(&mut ranks, range.next()?, range.next()?, range.next()?);
                 }
-                let is_included = record.function == Function::GROUP_RANGE_INCL;
+                let is_included = record.function == DumpiFunction::GROUP_RANGE_INCL;
                 Some(Self::Select { group, ranks, is_included, new: bytes.u16()? })
             }
-            Function::GROUP_FREE => bytes.u16().map(Self::FreeGroup),
+            DumpiFunction::GROUP_FREE => bytes.u16().map(Self::FreeGroup),
             // Of a window and of a file.
-            Function(148 | 236) => {
+            DumpiFunction(148 | 236) => {
                 let _of = bytes.u16()?;
                 bytes.u16().map(Self::OtherGroup)
             }
@@ -192,7 +192,7 @@ impl Call {
         }
     }
 
-    fn combine(combine: Combine, record: &Record<'_>) -> Option<Self> {
+    fn combine(combine: Combine, record: &DumpiRecord<'_>) -> Option<Self> {
         let mut bytes = record.arguments;
         Some(Self::Combine { combine, one: bytes.u16()?, other: bytes.u16()?, new: bytes.u16()? })
     }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
 
-use super::Communicator;
-use super::call::{COMM_SELF, COMM_WORLD, Call, Combine, GROUP_EMPTY, Handle};
+use super::DumpiCommunicator;
+use super::call::{COMM_SELF, COMM_WORLD, Combine, DumpiCall, GROUP_EMPTY, Handle};
 
 /// The communicators and groups that a rank has.
 pub(in crate::input::dumpi) struct Handles {
     me: Rank,
-    comms: FxHashMap<Handle, Arc<Communicator>>,
+    comms: FxHashMap<Handle, Arc<DumpiCommunicator>>,
     groups: FxHashMap<Handle, Arc<[Rank]>>,
 }
 
@@ -23,7 +23,7 @@ pub(super) const SELF_IDENTITY: u32 = 1;
 impl Handles {
     pub(in crate::input::dumpi) fn new(me: Rank, world: &Arc<[Rank]>) -> Self {
         let comm = |identity, members| {
-            Arc::new(Communicator { identity, members, remote: Arc::default(), grid: Arc::default() })
+            Arc::new(DumpiCommunicator { identity, members, remote: Arc::default(), grid: Arc::default() })
         };
         let own: Arc<[Rank]> = Arc::new([me]);
         let world = (COMM_WORLD, comm(WORLD_IDENTITY, Arc::clone(world)));
@@ -31,7 +31,7 @@ impl Handles {
         Self { me, comms, groups: [(GROUP_EMPTY, Arc::default())].into_iter().collect() }
     }
 
-    pub(in crate::input::dumpi) fn comm(&self, comm: Handle) -> Result<&Arc<Communicator>, String> {
+    pub(in crate::input::dumpi) fn comm(&self, comm: Handle) -> Result<&Arc<DumpiCommunicator>, String> {
         self.comms.get(&comm).ok_or_else(|| format!("communicator {comm}, which no call before has made"))
     }
 
@@ -39,7 +39,7 @@ impl Handles {
         self.groups.get(&group).ok_or_else(|| format!("group {group}, which no call before has made"))
     }
 
-    pub(in crate::input::dumpi) fn add(&mut self, new: Handle, comm: Arc<Communicator>) {
+    pub(in crate::input::dumpi) fn add(&mut self, new: Handle, comm: Arc<DumpiCommunicator>) {
         self.comms.insert(new, comm);
     }
 
@@ -48,27 +48,27 @@ impl Handles {
     }
 
     /// Carries out a call that makes no communicator.
-    pub(in crate::input::dumpi) fn apply(&mut self, call: &Call) -> Result<(), String> {
+    pub(in crate::input::dumpi) fn apply(&mut self, call: &DumpiCall) -> Result<(), String> {
         match call {
-            Call::Make { .. } => {}
-            Call::FreeComm(comm) => self.remove(*comm),
-            Call::GroupOf { comm, is_remote, new } => {
+            DumpiCall::Make { .. } => {}
+            DumpiCall::FreeComm(comm) => self.remove(*comm),
+            DumpiCall::GroupOf { comm, is_remote, new } => {
                 // Of a communicator with another world there is no group.
                 if let Some(comm) = self.comms.get(comm) {
                     let group = if *is_remote { &comm.remote } else { &comm.members };
                     self.groups.insert(*new, Arc::clone(group));
                 }
             }
-            Call::Combine { combine, one, other, new } => {
+            DumpiCall::Combine { combine, one, other, new } => {
                 let group = combine.of(self.group(*one)?, self.group(*other)?);
                 self.groups.insert(*new, group.into());
             }
-            Call::Select { group, ranks, is_included, new } => {
+            DumpiCall::Select { group, ranks, is_included, new } => {
                 let selected = select(self.group(*group)?, ranks, *is_included)?;
                 self.groups.insert(*new, selected.into());
             }
-            Call::FreeGroup(group) => _ = self.groups.remove(group),
-            Call::OtherGroup(_) => {}
+            DumpiCall::FreeGroup(group) => _ = self.groups.remove(group),
+            DumpiCall::OtherGroup(_) => {}
         }
         Ok(())
     }

@@ -14,14 +14,14 @@ use titr_common::event::{CommCall, Rank, Tag};
 use titr_common::trace::TraceError;
 
 pub(super) use agreement::Agreement;
-pub(super) use call::{COMM_NULL, COMM_SELF, COMM_WORLD, Call, Handle};
+pub(super) use call::{COMM_NULL, COMM_SELF, COMM_WORLD, DumpiCall, Handle};
 pub(super) use handles::Handles;
 
-use super::file::RankFile;
+use super::file::DumpiRankFile;
 
 /// A communicator.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Communicator {
+pub(super) struct DumpiCommunicator {
     /// The number of the communicator among all of the program.
     identity: u32,
     /// The members in their order, by their ranks of the world; of an inter-communicator, the local group.
@@ -36,7 +36,7 @@ pub(super) struct Communicator {
 #[derive(Clone, Debug)]
 pub(super) enum Made {
     /// By this function, and with this tag.
-    Known(CommCall, Option<Tag>, Arc<Communicator>),
+    Known(CommCall, Option<Tag>, Arc<DumpiCommunicator>),
     /// The rank is not a member of any.
     NotMember(CommCall),
     /// A communicator with processes of other worlds, whose traces titr does not join.
@@ -44,7 +44,7 @@ pub(super) enum Made {
 }
 
 /// The communicators that each rank makes, in the order of its calls.
-pub(super) fn of_all(files: &[RankFile]) -> Result<Vec<Arc<[Made]>>, TraceError> {
+pub(super) fn of_all(files: &[DumpiRankFile]) -> Result<Vec<Arc<[Made]>>, TraceError> {
     let mut agreement = Agreement::new(files.len() as u32);
     for (rank, file) in (0..).zip(files) {
         let expected = file.communicator_calls();
@@ -56,7 +56,7 @@ pub(super) fn of_all(files: &[RankFile]) -> Result<Vec<Arc<[Made]>>, TraceError>
                 continue;
             }
             found += 1;
-            let call = Call::of(&record);
+            let call = DumpiCall::of(&record);
             let number = records.number();
             let call = call.ok_or_else(|| records.error("a call with fewer arguments than it has".to_owned()))?;
             agreement.add(Rank(rank), call, number);
@@ -67,11 +67,11 @@ pub(super) fn of_all(files: &[RankFile]) -> Result<Vec<Arc<[Made]>>, TraceError>
 
 /// Values that are equal share their memory.
 #[derive(Default)]
-struct Shared {
+struct DumpiShared {
     lists: FxHashMap<Arc<[Rank]>, ()>,
 }
 
-impl Shared {
+impl DumpiShared {
     fn list(&mut self, list: &[Rank]) -> Arc<[Rank]> {
         if let Some((known, ())) = self.lists.get_key_value(list) {
             return Arc::clone(known);
@@ -79,5 +79,29 @@ impl Shared {
         let shared: Arc<[Rank]> = list.into();
         self.lists.insert(Arc::clone(&shared), ());
         shared
+    }
+}
+
+impl DumpiCommunicator {
+    /// The members that a rank keeps in a grid without the dimensions that do not `remain`, in their order.
+    pub(super) fn row(&self, me: Rank, remain: &[i32]) -> Option<Vec<Rank>> {
+        let at = self.members.iter().position(|&rank| rank == me)?;
+        if self.grid.is_empty() || remain.len() != self.grid.len() {
+            return None;
+        }
+        let coordinates = |mut at: usize| {
+            let mut of = vec![0; self.grid.len()];
+            for (coordinate, &extent) in of.iter_mut().zip(&*self.grid).rev() {
+                let extent = (extent as usize).max(1);
+                *coordinate = at % extent;
+                at /= extent;
+            }
+            of
+        };
+        let mine = coordinates(at);
+        let is_beside = |&(at, _): &(usize, &Rank)| {
+            coordinates(at).iter().zip(&mine).zip(remain).all(|((one, other), &remain)| remain != 0 || one == other)
+        };
+        Some(self.members.iter().enumerate().filter(is_beside).map(|(_, &rank)| rank).collect())
     }
 }

@@ -4,10 +4,10 @@ use titr_common::event::{Collective, CollectiveKind, Completion, Event, Extent, 
 use titr_common::units::{Bytes, Instructions};
 
 use super::messages::peer;
-use super::{NoEvent, Sink, Translated, Translation, argument};
+use super::{DumpiSink, DumpiTranslation, NoEvent, Translated, argument};
 use crate::input::dumpi::bytes::Cursor;
 use crate::input::dumpi::datatypes::Datatypes;
-use crate::input::dumpi::functions::Function;
+use crate::input::dumpi::functions::DumpiFunction;
 
 /// `MPI_ROOT`, which the root of a collective between two groups names.
 const ROOT: i32 = -2;
@@ -24,7 +24,7 @@ enum Blocks {
 }
 
 /// A call of a collective.
-struct Call {
+struct DumpiCollectiveCall {
     kind: CollectiveKind,
     send: Blocks,
     recv: Blocks,
@@ -33,16 +33,21 @@ struct Call {
     comm: u16,
 }
 
-impl Translation {
-    pub(super) fn collective(&mut self, function: Function, bytes: &mut Cursor<'_>, sink: &mut Sink<'_>) -> Translated {
-        let call = argument(Call::read(function, bytes))?;
+impl DumpiTranslation {
+    pub(super) fn collective(
+        &mut self,
+        function: DumpiFunction,
+        bytes: &mut Cursor<'_>,
+        sink: &mut DumpiSink<'_>,
+    ) -> Translated {
+        let call = argument(DumpiCollectiveCall::read(function, bytes))?;
         let operation = self.operation(call)?;
         self.push(sink, Event::Collective(operation, Completion::Blocking));
         Ok(())
     }
 
     /// The operation that a call asks for.
-    fn operation(&self, call: Call) -> Translated<Collective> {
+    fn operation(&self, call: DumpiCollectiveCall) -> Translated<Collective> {
         let (comm, sides) = self.sides(call.comm)?;
         let is_between = !sides.remote.is_empty();
         let (root, is_root, has_part) = match call.root {
@@ -158,74 +163,74 @@ impl Blocks {
     }
 }
 
-impl Call {
+impl DumpiCollectiveCall {
     /// The arguments of a function in the order of its record.
-    fn read(function: Function, bytes: &mut Cursor<'_>) -> Option<Self> {
+    fn read(function: DumpiFunction, bytes: &mut Cursor<'_>) -> Option<Self> {
         use CollectiveKind as Kind;
         let empty = |kind| Self { kind, send: Blocks::None, recv: Blocks::None, operation: None, root: None, comm: 0 };
         let bytes = &mut *bytes;
         Some(match function {
-            Function::BARRIER => Self { comm: bytes.u16()?, ..empty(Kind::Barrier) },
-            Function::BCAST => {
+            DumpiFunction::BARRIER => Self { comm: bytes.u16()?, ..empty(Kind::Barrier) },
+            DumpiFunction::BCAST => {
                 let send = equal(bytes)?;
                 Self { send, root: Some(bytes.i32()?), comm: bytes.u16()?, ..empty(Kind::Bcast) }
             }
-            Function::REDUCE => {
+            DumpiFunction::REDUCE => {
                 let (send, operation) = (equal(bytes)?, Some(bytes.u8()?));
                 Self { send, operation, root: Some(bytes.i32()?), comm: bytes.u16()?, ..empty(Kind::Reduce) }
             }
-            Function::ALLREDUCE | Function::SCAN | Function::EXSCAN => {
+            DumpiFunction::ALLREDUCE | DumpiFunction::SCAN | DumpiFunction::EXSCAN => {
                 let kind = match function {
-                    Function::ALLREDUCE => Kind::Allreduce,
-                    Function::SCAN => Kind::Scan,
+                    DumpiFunction::ALLREDUCE => Kind::Allreduce,
+                    DumpiFunction::SCAN => Kind::Scan,
                     _ => Kind::Exscan,
                 };
                 Self { send: equal(bytes)?, operation: Some(bytes.u8()?), comm: bytes.u16()?, ..empty(kind) }
             }
-            Function::REDUCE_SCATTER => {
+            DumpiFunction::REDUCE_SCATTER => {
                 let (_size, counts) = (bytes.i32()?, bytes.integers()?.collect());
                 let recv = Blocks::Each(counts, bytes.u16()?);
                 Self { recv, operation: Some(bytes.u8()?), comm: bytes.u16()?, ..empty(Kind::ReduceScatter) }
             }
-            Function::GATHER | Function::SCATTER => {
+            DumpiFunction::GATHER | DumpiFunction::SCATTER => {
                 let (own, block, root) = (bytes.i32()?, equal(bytes)?, bytes.i32()?);
                 let comm = bytes.u16()?;
                 let at_root = if own == root { equal(bytes)? } else { Blocks::None };
                 let (kind, send, recv) = match function {
-                    Function::GATHER => (Kind::Gather, block, at_root),
+                    DumpiFunction::GATHER => (Kind::Gather, block, at_root),
                     _ => (Kind::Scatter, at_root, block),
                 };
                 Self { send, recv, root: Some(root), comm, ..empty(kind) }
             }
-            Function::GATHERV => {
+            DumpiFunction::GATHERV => {
                 let (own, _size, send, root) = (bytes.i32()?, bytes.i32()?, equal(bytes)?, bytes.i32()?);
                 let comm = bytes.u16()?;
                 let counts = if own == root { displaced(bytes)? } else { Vec::new() };
                 let recv = Blocks::Each(counts, bytes.u16()?);
                 Self { send, recv, root: Some(root), comm, ..empty(Kind::Gatherv) }
             }
-            Function::SCATTERV => {
+            DumpiFunction::SCATTERV => {
                 let (own, _size, datatype, recv) = (bytes.i32()?, bytes.i32()?, bytes.u16()?, equal(bytes)?);
                 let (root, comm) = (bytes.i32()?, bytes.u16()?);
                 let counts = if own == root { displaced(bytes)? } else { Vec::new() };
                 Self { send: Blocks::Each(counts, datatype), recv, root: Some(root), comm, ..empty(Kind::Scatterv) }
             }
-            Function::ALLGATHER | Function::ALLTOALL => {
-                let kind = if function == Function::ALLGATHER { Kind::Allgather } else { Kind::Alltoall };
+            DumpiFunction::ALLGATHER | DumpiFunction::ALLTOALL => {
+                let kind = if function == DumpiFunction::ALLGATHER { Kind::Allgather } else { Kind::Alltoall };
                 Self { send: equal(bytes)?, recv: equal(bytes)?, comm: bytes.u16()?, ..empty(kind) }
             }
-            Function::ALLGATHERV => {
+            DumpiFunction::ALLGATHERV => {
                 let (_size, send, counts) = (bytes.i32()?, equal(bytes)?, displaced(bytes)?);
                 let recv = Blocks::Each(counts, bytes.u16()?);
                 Self { send, recv, comm: bytes.u16()?, ..empty(Kind::Allgatherv) }
             }
-            Function::ALLTOALLV => {
+            DumpiFunction::ALLTOALLV => {
                 let _size = bytes.i32()?;
                 let send = Blocks::Each(displaced(bytes)?, bytes.u16()?);
                 let recv = Blocks::Each(displaced(bytes)?, bytes.u16()?);
                 Self { send, recv, comm: bytes.u16()?, ..empty(Kind::Alltoallv) }
             }
-            Function::ALLTOALLW => {
+            DumpiFunction::ALLTOALLW => {
                 let _size = bytes.i32()?;
                 let send = Blocks::Typed(displaced(bytes)?, bytes.handles()?.collect());
                 let recv = Blocks::Typed(displaced(bytes)?, bytes.handles()?.collect());

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use titr_common::event::{CommId, Event, Group, Rank};
 
-use super::{NoEvent, Numbers, PREDEFINED_COMMS, Sink, Translated, Translation, argument};
-use crate::input::dumpi::communicators::{COMM_NULL, COMM_SELF, COMM_WORLD, Call, Communicator, Handle, Handles, Made};
-use crate::input::dumpi::records::Record;
+use super::{DumpiSink, DumpiTranslation, NoEvent, Numbers, PREDEFINED_COMMS, Translated, argument};
+use crate::input::dumpi::communicators::{
+    COMM_NULL, COMM_SELF, COMM_WORLD, DumpiCall, DumpiCommunicator, Handle, Handles, Made,
+};
+use crate::input::dumpi::records::DumpiRecord;
 
 /// The communicators that a rank has at a record.
-pub(super) struct Communicators {
+pub(super) struct DumpiCommunicators {
     handles: Handles,
     /// The number in events by that in the file.
     known: Vec<Known>,
@@ -23,12 +25,12 @@ pub(super) struct Communicators {
 #[derive(Clone)]
 enum Known {
     Nothing,
-    Here(CommId, Arc<Communicator>),
+    Here(CommId, Arc<DumpiCommunicator>),
     /// A communicator with processes of other worlds.
     Elsewhere,
 }
 
-impl Communicators {
+impl DumpiCommunicators {
     pub(super) fn new(me: Rank, world: &Arc<[Rank]>, made: Arc<[Made]>) -> Self {
         let handles = Handles::new(me, world);
         let mut known = vec![Known::Nothing; usize::from(COMM_SELF) + 1];
@@ -44,7 +46,7 @@ impl Communicators {
 
     /// The communicator of a call, by its number in the file.
     #[inline]
-    fn get(&self, comm: Handle) -> Translated<(CommId, &Communicator)> {
+    fn get(&self, comm: Handle) -> Translated<(CommId, &DumpiCommunicator)> {
         match self.known.get(usize::from(comm)) {
             Some(Known::Here(id, comm)) => Ok((*id, comm)),
             // Noted where the communicator is made.
@@ -70,7 +72,7 @@ impl Communicators {
     }
 }
 
-impl Translation {
+impl DumpiTranslation {
     /// The number of a communicator in events, and those whom its ranks name: of an inter-communicator, the remote group.
     #[inline]
     pub(super) fn peers(&self, comm: Handle) -> Translated<(CommId, &[Rank])> {
@@ -79,7 +81,7 @@ impl Translation {
     }
 
     /// The number of a communicator in events, its own members and the remote ones.
-    pub(super) fn sides(&self, comm: Handle) -> Translated<(CommId, &Communicator)> {
+    pub(super) fn sides(&self, comm: Handle) -> Translated<(CommId, &DumpiCommunicator)> {
         self.communicators.get(comm)
     }
 
@@ -89,11 +91,11 @@ impl Translation {
     }
 
     /// Makes or frees a communicator or a group.
-    pub(super) fn communicator(&mut self, record: &Record<'_>, sink: &mut Sink<'_>) -> Translated {
-        let call = argument(Call::of(record))?;
+    pub(super) fn communicator(&mut self, record: &DumpiRecord<'_>, sink: &mut DumpiSink<'_>) -> Translated {
+        let call = argument(DumpiCall::of(record))?;
         match call {
-            Call::Make { parent, new, .. } => self.make(parent, new, sink)?,
-            Call::FreeComm(comm) => {
+            DumpiCall::Make { parent, new, .. } => self.make(parent, new, sink)?,
+            DumpiCall::FreeComm(comm) => {
                 if let Ok((id, _)) = self.communicators.get(comm)
                     && id.0 >= PREDEFINED_COMMS
                 {
@@ -110,7 +112,7 @@ impl Translation {
         Ok(())
     }
 
-    fn make(&mut self, parent: Handle, new: Handle, sink: &mut Sink<'_>) -> Translated {
+    fn make(&mut self, parent: Handle, new: Handle, sink: &mut DumpiSink<'_>) -> Translated {
         let made = self.communicators.made.get(self.communicators.next).cloned();
         self.communicators.next += 1;
         match made {

@@ -3,10 +3,10 @@
 use titr_common::event::{Event, Quantifier, Tag};
 
 use super::messages::{STATUS_IGNORED, kept, peer};
-use super::{Sink, Translated, Translation, argument};
+use super::{DumpiSink, DumpiTranslation, Translated, argument};
 use crate::input::dumpi::bytes::Cursor;
-use crate::input::dumpi::functions::{Function, Status};
-use crate::input::dumpi::records::Record;
+use crate::input::dumpi::functions::{DumpiFunction, Status};
+use crate::input::dumpi::records::DumpiRecord;
 use crate::input::requests::{Match, Named};
 
 /// The request that stands for none, and that which stands for an error.
@@ -16,33 +16,33 @@ fn name(request: i32) -> u64 {
     u64::from(request.cast_unsigned())
 }
 
-impl Translation {
+impl DumpiTranslation {
     pub(super) fn completion(
         &mut self,
-        record: &Record<'_>,
+        record: &DumpiRecord<'_>,
         bytes: &mut Cursor<'_>,
-        sink: &mut Sink<'_>,
+        sink: &mut DumpiSink<'_>,
     ) -> Translated {
         match record.function {
-            Function::WAIT | Function::TEST => self.single(record, bytes, sink),
-            Function::WAITALL | Function::TESTALL => self.all(record, bytes, sink),
-            Function::WAITANY | Function::TESTANY => self.any(record, bytes, sink),
-            Function::WAITSOME | Function::TESTSOME => self.some(record, bytes, sink),
-            Function::REQUEST_FREE => {
+            DumpiFunction::WAIT | DumpiFunction::TEST => self.single(record, bytes, sink),
+            DumpiFunction::WAITALL | DumpiFunction::TESTALL => self.all(record, bytes, sink),
+            DumpiFunction::WAITANY | DumpiFunction::TESTANY => self.any(record, bytes, sink),
+            DumpiFunction::WAITSOME | DumpiFunction::TESTSOME => self.some(record, bytes, sink),
+            DumpiFunction::REQUEST_FREE => {
                 if let Some(id) = self.requests.free(name(argument(bytes.i32())?)) {
                     self.push(sink, Event::RequestFree(id));
                 }
                 Ok(())
             }
-            Function::CANCEL => {
+            DumpiFunction::CANCEL => {
                 self.requests.cancel(name(argument(bytes.i32())?));
                 Ok(())
             }
-            Function::START => {
+            DumpiFunction::START => {
                 let request = argument(bytes.i32())?;
                 self.start_all(std::iter::once(request), sink)
             }
-            Function::STARTALL => {
+            DumpiFunction::STARTALL => {
                 let _count = argument(bytes.i32())?;
                 let requests = argument(bytes.integers())?;
                 self.start_all(requests, sink)
@@ -51,7 +51,7 @@ impl Translation {
         }
     }
 
-    fn start_all(&mut self, requests: impl Iterator<Item = i32>, sink: &mut Sink<'_>) -> Translated {
+    fn start_all(&mut self, requests: impl Iterator<Item = i32>, sink: &mut DumpiSink<'_>) -> Translated {
         let ids: Vec<_> = requests.filter_map(|request| self.requests.start(name(request))).collect();
         if !ids.is_empty() {
             self.push(sink, Event::Start(ids));
@@ -59,23 +59,23 @@ impl Translation {
         Ok(())
     }
 
-    fn single(&mut self, record: &Record<'_>, bytes: &mut Cursor<'_>, sink: &mut Sink<'_>) -> Translated {
+    fn single(&mut self, record: &DumpiRecord<'_>, bytes: &mut Cursor<'_>, sink: &mut DumpiSink<'_>) -> Translated {
         let request = argument(bytes.i32())?;
-        let is_done = record.function == Function::WAIT || argument(bytes.i32())? != 0;
+        let is_done = record.function == DumpiFunction::WAIT || argument(bytes.i32())? != 0;
         let status = kept(record, bytes)?.get(0);
         self.time_of_completion(std::iter::once(request), sink);
         self.requests.begin();
         if is_done {
             self.complete(request, status, sink)?;
         }
-        self.event(Quantifier::Single, record.function == Function::WAIT, is_done, sink);
+        self.event(Quantifier::Single, record.function == DumpiFunction::WAIT, is_done, sink);
         Ok(())
     }
 
-    fn all(&mut self, record: &Record<'_>, bytes: &mut Cursor<'_>, sink: &mut Sink<'_>) -> Translated {
+    fn all(&mut self, record: &DumpiRecord<'_>, bytes: &mut Cursor<'_>, sink: &mut DumpiSink<'_>) -> Translated {
         let _count = argument(bytes.i32())?;
         let requests = argument(bytes.integers())?;
-        let is_wait = record.function == Function::WAITALL;
+        let is_wait = record.function == DumpiFunction::WAITALL;
         let is_done = is_wait || argument(bytes.i32())? != 0;
         let statuses = kept(record, bytes)?;
         self.time_of_completion(requests.clone(), sink);
@@ -89,11 +89,11 @@ impl Translation {
         Ok(())
     }
 
-    fn any(&mut self, record: &Record<'_>, bytes: &mut Cursor<'_>, sink: &mut Sink<'_>) -> Translated {
+    fn any(&mut self, record: &DumpiRecord<'_>, bytes: &mut Cursor<'_>, sink: &mut DumpiSink<'_>) -> Translated {
         let _count = argument(bytes.i32())?;
         let mut requests = argument(bytes.integers())?;
         let index = argument(bytes.i32())?;
-        let is_wait = record.function == Function::WAITANY;
+        let is_wait = record.function == DumpiFunction::WAITANY;
         let is_done = is_wait || argument(bytes.i32())? != 0;
         let status = kept(record, bytes)?.get(0);
         self.time_of_completion(requests.clone(), sink);
@@ -109,13 +109,13 @@ impl Translation {
         Ok(())
     }
 
-    fn some(&mut self, record: &Record<'_>, bytes: &mut Cursor<'_>, sink: &mut Sink<'_>) -> Translated {
+    fn some(&mut self, record: &DumpiRecord<'_>, bytes: &mut Cursor<'_>, sink: &mut DumpiSink<'_>) -> Translated {
         let _count = argument(bytes.i32())?;
         let requests = argument(bytes.integers())?;
         let number = argument(bytes.i32())?;
         let indices = argument(bytes.integers())?;
         let statuses = kept(record, bytes)?;
-        let is_wait = record.function == Function::WAITSOME;
+        let is_wait = record.function == DumpiFunction::WAITSOME;
         self.time_of_completion(requests.clone(), sink);
         self.requests.begin();
         let mut done: Vec<(usize, usize)> = indices
@@ -135,14 +135,14 @@ impl Translation {
     }
 
     /// Appends the time of a call, if an event will follow: if a request is active.
-    fn time_of_completion(&mut self, mut requests: impl Iterator<Item = i32>, sink: &mut Sink<'_>) {
+    fn time_of_completion(&mut self, mut requests: impl Iterator<Item = i32>, sink: &mut DumpiSink<'_>) {
         if requests.any(|request| self.requests.named(name(request)) == Named::Active) {
             self.time(sink);
         }
     }
 
     /// Completes a request, and appends the match of a receive that named none.
-    fn complete(&mut self, request: i32, status: Option<Status>, sink: &mut Sink<'_>) -> Translated {
+    fn complete(&mut self, request: i32, status: Option<Status>, sink: &mut DumpiSink<'_>) -> Translated {
         if (0..=REQUEST_NULL).contains(&request) {
             return Ok(());
         }
@@ -172,7 +172,7 @@ impl Translation {
     }
 
     /// Appends the event of the call that completes requests, if there is one.
-    fn event(&mut self, ask: Quantifier, is_wait: bool, is_done: bool, sink: &mut Sink<'_>) {
+    fn event(&mut self, ask: Quantifier, is_wait: bool, is_done: bool, sink: &mut DumpiSink<'_>) {
         let event = if is_wait {
             self.requests.waited_for(ask).map(|completed| Event::Wait(ask, completed))
         } else {

@@ -3,10 +3,10 @@
 use titr_common::event::{Completion, Event, Incoming, Outgoing, Rank, RequestId, RequestKey, SendMode, Tag, Wildcard};
 use titr_common::units::Bytes;
 
-use super::{NoEvent, Sink, Translated, Translation, argument};
+use super::{DumpiSink, DumpiTranslation, NoEvent, Translated, argument};
 use crate::input::dumpi::bytes::Cursor;
-use crate::input::dumpi::functions::{Function, Status, Statuses, statuses};
-use crate::input::dumpi::records::Record;
+use crate::input::dumpi::functions::{DumpiFunction, Status, Statuses, statuses};
+use crate::input::dumpi::records::DumpiRecord;
 
 /// `MPI_ANY_SOURCE` and `MPI_ANY_TAG`.
 const ANY: i32 = -1;
@@ -22,27 +22,32 @@ struct Wanted {
     tag: i32,
 }
 
-impl Translation {
+impl DumpiTranslation {
     #[inline]
-    pub(super) fn message(&mut self, record: &Record<'_>, bytes: &mut Cursor<'_>, sink: &mut Sink<'_>) -> Translated {
+    pub(super) fn message(
+        &mut self,
+        record: &DumpiRecord<'_>,
+        bytes: &mut Cursor<'_>,
+        sink: &mut DumpiSink<'_>,
+    ) -> Translated {
         match record.function {
-            Function::SEND => self.send(SendMode::Standard, bytes, sink),
-            Function::BSEND => self.send(SendMode::Buffered, bytes, sink),
-            Function::SSEND => self.send(SendMode::Synchronous, bytes, sink),
-            Function::RSEND => self.send(SendMode::Ready, bytes, sink),
-            Function::ISEND => self.start_send(SendMode::Standard, false, bytes, sink),
-            Function::IBSEND => self.start_send(SendMode::Buffered, false, bytes, sink),
-            Function::ISSEND => self.start_send(SendMode::Synchronous, false, bytes, sink),
-            Function::IRSEND => self.start_send(SendMode::Ready, false, bytes, sink),
-            Function::SEND_INIT => self.start_send(SendMode::Standard, true, bytes, sink),
-            Function::BSEND_INIT => self.start_send(SendMode::Buffered, true, bytes, sink),
-            Function::SSEND_INIT => self.start_send(SendMode::Synchronous, true, bytes, sink),
-            Function::RSEND_INIT => self.start_send(SendMode::Ready, true, bytes, sink),
-            Function::RECV => self.receive(record, bytes, sink),
-            Function::IRECV => self.start_receive(false, bytes, sink),
-            Function::RECV_INIT => self.start_receive(true, bytes, sink),
-            Function::SENDRECV | Function::SENDRECV_REPLACE => self.exchange(record, bytes, sink),
-            Function::PROBE | Function::IPROBE => self.probe(record, bytes, sink),
+            DumpiFunction::SEND => self.send(SendMode::Standard, bytes, sink),
+            DumpiFunction::BSEND => self.send(SendMode::Buffered, bytes, sink),
+            DumpiFunction::SSEND => self.send(SendMode::Synchronous, bytes, sink),
+            DumpiFunction::RSEND => self.send(SendMode::Ready, bytes, sink),
+            DumpiFunction::ISEND => self.start_send(SendMode::Standard, false, bytes, sink),
+            DumpiFunction::IBSEND => self.start_send(SendMode::Buffered, false, bytes, sink),
+            DumpiFunction::ISSEND => self.start_send(SendMode::Synchronous, false, bytes, sink),
+            DumpiFunction::IRSEND => self.start_send(SendMode::Ready, false, bytes, sink),
+            DumpiFunction::SEND_INIT => self.start_send(SendMode::Standard, true, bytes, sink),
+            DumpiFunction::BSEND_INIT => self.start_send(SendMode::Buffered, true, bytes, sink),
+            DumpiFunction::SSEND_INIT => self.start_send(SendMode::Synchronous, true, bytes, sink),
+            DumpiFunction::RSEND_INIT => self.start_send(SendMode::Ready, true, bytes, sink),
+            DumpiFunction::RECV => self.receive(record, bytes, sink),
+            DumpiFunction::IRECV => self.start_receive(false, bytes, sink),
+            DumpiFunction::RECV_INIT => self.start_receive(true, bytes, sink),
+            DumpiFunction::SENDRECV | DumpiFunction::SENDRECV_REPLACE => self.exchange(record, bytes, sink),
+            DumpiFunction::PROBE | DumpiFunction::IPROBE => self.probe(record, bytes, sink),
             _ => Ok(()),
         }
     }
@@ -92,7 +97,7 @@ impl Translation {
         }
     }
 
-    fn send(&mut self, mode: SendMode, bytes: &mut Cursor<'_>, sink: &mut Sink<'_>) -> Translated {
+    fn send(&mut self, mode: SendMode, bytes: &mut Cursor<'_>, sink: &mut DumpiSink<'_>) -> Translated {
         let message = self.outgoing(bytes)?.0?;
         self.push(sink, Event::Send(mode, message, Completion::Blocking));
         Ok(())
@@ -103,7 +108,7 @@ impl Translation {
         mode: SendMode,
         is_persistent: bool,
         bytes: &mut Cursor<'_>,
-        sink: &mut Sink<'_>,
+        sink: &mut DumpiSink<'_>,
     ) -> Translated {
         let (message, comm) = self.outgoing(bytes)?;
         let name = argument(bytes.i32())?;
@@ -138,7 +143,7 @@ impl Translation {
         }
     }
 
-    fn receive(&mut self, record: &Record<'_>, bytes: &mut Cursor<'_>, sink: &mut Sink<'_>) -> Translated {
+    fn receive(&mut self, record: &DumpiRecord<'_>, bytes: &mut Cursor<'_>, sink: &mut DumpiSink<'_>) -> Translated {
         let (volume, wanted, comm) = self.wanted(bytes)?;
         let status = kept(record, bytes)?.get(0);
         let message = self.incoming(comm, wanted, volume, status)?;
@@ -147,7 +152,7 @@ impl Translation {
         Ok(())
     }
 
-    fn start_receive(&mut self, is_persistent: bool, bytes: &mut Cursor<'_>, sink: &mut Sink<'_>) -> Translated {
+    fn start_receive(&mut self, is_persistent: bool, bytes: &mut Cursor<'_>, sink: &mut DumpiSink<'_>) -> Translated {
         let (volume, wanted, comm) = self.wanted(bytes)?;
         let name = argument(bytes.i32())?;
         let message = self.incoming(comm, wanted, volume, None);
@@ -166,10 +171,10 @@ impl Translation {
     }
 
     /// `MPI_Sendrecv` and `MPI_Sendrecv_replace`.
-    fn exchange(&mut self, record: &Record<'_>, bytes: &mut Cursor<'_>, sink: &mut Sink<'_>) -> Translated {
+    fn exchange(&mut self, record: &DumpiRecord<'_>, bytes: &mut Cursor<'_>, sink: &mut DumpiSink<'_>) -> Translated {
         let (count, datatype) = (argument(bytes.i32())?, argument(bytes.u16())?);
         let (destination, sent_tag) = (argument(bytes.i32())?, argument(bytes.i32())?);
-        let (room, room_type) = if record.function == Function::SENDRECV {
+        let (room, room_type) = if record.function == DumpiFunction::SENDRECV {
             (argument(bytes.i32())?, argument(bytes.u16())?)
         } else {
             (count, datatype)
@@ -190,16 +195,16 @@ impl Translation {
         Ok(())
     }
 
-    fn probe(&mut self, record: &Record<'_>, bytes: &mut Cursor<'_>, sink: &mut Sink<'_>) -> Translated {
+    fn probe(&mut self, record: &DumpiRecord<'_>, bytes: &mut Cursor<'_>, sink: &mut DumpiSink<'_>) -> Translated {
         let wanted = Wanted { source: argument(bytes.i32())?, tag: argument(bytes.i32())? };
         let comm = argument(bytes.u16())?;
-        let found = record.function == Function::PROBE || argument(bytes.i32())? != 0;
+        let found = record.function == DumpiFunction::PROBE || argument(bytes.i32())? != 0;
         let status = kept(record, bytes)?.get(0).filter(|_| found);
         // The size of a probed message is its own.
         let volume = Bytes(status.map_or(0, |status| u64::try_from(status.bytes).unwrap_or(0)));
         let message = self.incoming(comm, wanted, volume, status)?;
         let event =
-            if record.function == Function::PROBE { Event::Probe(message) } else { Event::Iprobe(message, found) };
+            if record.function == DumpiFunction::PROBE { Event::Probe(message) } else { Event::Iprobe(message, found) };
         self.push(sink, event);
         Ok(())
     }
@@ -212,7 +217,7 @@ impl Translation {
 }
 
 /// The statuses of a record; none where the library was to keep none.
-pub(super) fn kept<'b>(record: &Record<'_>, bytes: &mut Cursor<'b>) -> Translated<Statuses<'b>> {
+pub(super) fn kept<'b>(record: &DumpiRecord<'_>, bytes: &mut Cursor<'b>) -> Translated<Statuses<'b>> {
     if record.keeps_statuses { argument(statuses(bytes)) } else { Ok(Statuses::default()) }
 }
 

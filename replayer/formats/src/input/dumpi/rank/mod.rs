@@ -16,15 +16,15 @@ use titr_common::event::{CommId, Event, Rank, Span, ThreadId};
 use titr_common::trace::{EventSource, LocatedEvents, Location, TraceError};
 use titr_common::units::Nanoseconds;
 
-use self::communicators::Communicators;
+use self::communicators::DumpiCommunicators;
 pub(super) use self::nobody::Nobody;
-use self::one_sided::Windows;
+use self::one_sided::DumpiWindows;
 use super::bytes::Cursor;
 use super::communicators::Made;
 use super::datatypes::Datatypes;
-use super::file::RankFile;
-use super::functions::Function;
-use super::records::{Record, Records};
+use super::file::DumpiRankFile;
+use super::functions::DumpiFunction;
+use super::records::{DumpiRecord, DumpiRecords};
 use crate::input::notes::{Notes, NotesOfRanks};
 use crate::input::rank_events::CallTimes;
 use crate::input::requests::Requests;
@@ -51,24 +51,24 @@ fn argument<T>(value: Option<T>) -> Translated<T> {
 }
 
 /// What the readers of all ranks share.
-pub(super) struct Shared {
+pub(super) struct DumpiTables {
     pub nobody: Arc<Nobody>,
     pub notes: Arc<NotesOfRanks>,
 }
 
 /// The events of a rank.
-pub(super) struct RankSource {
-    records: Records,
+pub(super) struct DumpiRankSource {
+    records: DumpiRecords,
     path: PathBuf,
     rank: Rank,
-    translation: Translation,
+    translation: DumpiTranslation,
     notes_of_ranks: Arc<NotesOfRanks>,
-    stage: Stage,
+    stage: DumpiStage,
 }
 
 /// Where the reader of a rank is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum DumpiStage {
     /// Before `MPI_Init`.
     Start,
     Running,
@@ -78,12 +78,12 @@ enum Stage {
 }
 
 /// The state of a rank at a record.
-struct Translation {
+struct DumpiTranslation {
     me: Rank,
-    communicators: Communicators,
+    communicators: DumpiCommunicators,
     datatypes: Datatypes,
     requests: Requests<u16>,
-    windows: Windows,
+    windows: DumpiWindows,
     /// Operations of the program that are not commutative.
     ordered_operations: FxHashMap<u8, ()>,
     threads: Vec<(u16, CallTimes)>,
@@ -93,20 +93,20 @@ struct Translation {
     notes: Notes,
 }
 
-impl RankSource {
+impl DumpiRankSource {
     pub(super) fn new(
-        file: &RankFile,
+        file: &DumpiRankFile,
         rank: Rank,
         world: &Arc<[Rank]>,
         made: Arc<[Made]>,
-        shared: Shared,
+        shared: DumpiTables,
     ) -> Result<Self, TraceError> {
-        let translation = Translation {
+        let translation = DumpiTranslation {
             me: rank,
-            communicators: Communicators::new(rank, world, made),
+            communicators: DumpiCommunicators::new(rank, world, made),
             datatypes: Datatypes::new(&file.sizes),
             requests: Requests::default(),
-            windows: Windows::default(),
+            windows: DumpiWindows::default(),
             ordered_operations: FxHashMap::default(),
             threads: Vec::new(),
             origin: None,
@@ -114,46 +114,46 @@ impl RankSource {
             notes: Notes::default(),
         };
         let (records, path) = (file.records()?, file.path().to_owned());
-        Ok(Self { records, path, rank, translation, notes_of_ranks: shared.notes, stage: Stage::Start })
+        Ok(Self { records, path, rank, translation, notes_of_ranks: shared.notes, stage: DumpiStage::Start })
     }
 
     /// Translates the next record; false at the end of the trace.
     fn step(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         let line = Some(self.records.number() + 1);
         let Some(record) = self.records.next()? else {
-            if self.stage == Stage::Start {
+            if self.stage == DumpiStage::Start {
                 events.push(Event::Init, Location::default());
             }
-            if self.stage != Stage::Finalized {
+            if self.stage != DumpiStage::Finalized {
                 self.translation
                     .notes
                     .add("ranks have no MPI_Finalize: their traces end before, or the call was not recorded");
                 events.push(Event::Finalize, Location::default());
             }
             self.notes_of_ranks.keep(self.rank, std::mem::take(&mut self.translation.notes));
-            self.stage = Stage::Ended;
+            self.stage = DumpiStage::Ended;
             return Ok(false);
         };
         let function = record.function;
-        let is_init = matches!(function, Function::INIT | Function::INIT_THREAD);
+        let is_init = matches!(function, DumpiFunction::INIT | DumpiFunction::INIT_THREAD);
         match self.stage {
-            Stage::Start => {
-                self.stage = Stage::Running;
+            DumpiStage::Start => {
+                self.stage = DumpiStage::Running;
                 if !is_init {
                     self.translation.notes.add("ranks have no MPI_Init: their traces begin after it");
                     events.push(Event::Init, Location::default());
                 }
             }
-            _ if is_init || self.stage == Stage::Finalized => {
+            _ if is_init || self.stage == DumpiStage::Finalized => {
                 return Err(self.records.error(format!("{} after the calls of a rank", function.name())));
             }
             _ => {}
         }
-        if function == Function::FINALIZE {
-            self.stage = Stage::Finalized;
+        if function == DumpiFunction::FINALIZE {
+            self.stage = DumpiStage::Finalized;
         }
         let location = Location { thread: self.translation.thread(record.thread), line };
-        let mut sink = Sink { events, location, span: record.span };
+        let mut sink = DumpiSink { events, location, span: record.span };
         match self.translation.record(&record, &mut sink) {
             Ok(()) | Err(NoEvent::Needless) => {
                 // The time in a call without an event is no computation.
@@ -167,10 +167,10 @@ impl RankSource {
     }
 }
 
-impl EventSource for RankSource {
+impl EventSource for DumpiRankSource {
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         let before = events.len();
-        while self.stage != Stage::Ended && events.len() == before {
+        while self.stage != DumpiStage::Ended && events.len() == before {
             self.step(events)?;
         }
         Ok(events.len() > before)
@@ -182,13 +182,13 @@ impl EventSource for RankSource {
 }
 
 /// The place where the events of a record go.
-struct Sink<'s> {
+struct DumpiSink<'s> {
     events: &'s mut LocatedEvents,
     location: Location,
     span: Option<Span>,
 }
 
-impl Translation {
+impl DumpiTranslation {
     /// The number of a thread, by the order in which threads appear.
     fn thread(&mut self, name: u16) -> ThreadId {
         let at = self.threads.iter().position(|&(known, _)| known == name).unwrap_or_else(|| {
@@ -199,7 +199,7 @@ impl Translation {
     }
 
     /// Appends the time of a call; its event has to follow.
-    fn time(&mut self, sink: &mut Sink<'_>) {
+    fn time(&mut self, sink: &mut DumpiSink<'_>) {
         let Some(span) = sink.span.take() else { return };
         let origin = self.origin.get_or_insert(span.begin).0;
         let since = |time: Nanoseconds| Nanoseconds(time.0.saturating_sub(origin));
@@ -210,22 +210,22 @@ impl Translation {
     }
 
     /// Appends the time of a call and its event.
-    fn push(&mut self, sink: &mut Sink<'_>, event: Event) {
+    fn push(&mut self, sink: &mut DumpiSink<'_>, event: Event) {
         self.time(sink);
         sink.events.push(event, sink.location);
     }
 
-    fn record(&mut self, record: &Record<'_>, sink: &mut Sink<'_>) -> Translated {
+    fn record(&mut self, record: &DumpiRecord<'_>, sink: &mut DumpiSink<'_>) -> Translated {
         let mut arguments = record.arguments;
         let bytes = &mut arguments;
         match record.function {
-            Function::INIT | Function::INIT_THREAD => self.push(sink, Event::Init),
-            Function::FINALIZE => self.push(sink, Event::Finalize),
-            Function(0..=5 | 8..=12 | 22 | 23 | 26..=30 | 33 | 34) => self.message(record, bytes, sink)?,
-            Function(13..=21 | 24 | 31 | 32) => self.completion(record, bytes, sink)?,
-            Function(35..=47 | 178 | 217..=223) => self.datatypes.apply(record),
-            Function(52..=62 | 65..=67 | 155 | 156) => self.collective(record.function, bytes, sink)?,
-            Function::OP_CREATE => {
+            DumpiFunction::INIT | DumpiFunction::INIT_THREAD => self.push(sink, Event::Init),
+            DumpiFunction::FINALIZE => self.push(sink, Event::Finalize),
+            DumpiFunction(0..=5 | 8..=12 | 22 | 23 | 26..=30 | 33 | 34) => self.message(record, bytes, sink)?,
+            DumpiFunction(13..=21 | 24 | 31 | 32) => self.completion(record, bytes, sink)?,
+            DumpiFunction(35..=47 | 178 | 217..=223) => self.datatypes.apply(record),
+            DumpiFunction(52..=62 | 65..=67 | 155 | 156) => self.collective(record.function, bytes, sink)?,
+            DumpiFunction::OP_CREATE => {
                 let commutes = argument(bytes.i32())? != 0;
                 let operation = argument(bytes.u8())?;
                 if commutes {
@@ -234,8 +234,8 @@ impl Translation {
                     self.ordered_operations.insert(operation, ());
                 }
             }
-            Function::COMM_RANK => self.check_rank(bytes)?,
-            Function(141..=147 | 149..=154) => self.one_sided(record, bytes, sink)?,
+            DumpiFunction::COMM_RANK => self.check_rank(bytes)?,
+            DumpiFunction(141..=147 | 149..=154) => self.one_sided(record, bytes, sink)?,
             function if function.changes_communicators() => self.communicator(record, sink)?,
             function if function.communicates() => {
                 self.notes.add(format!("calls of {} have no event", function.name()));

@@ -9,18 +9,18 @@ use std::sync::{Arc, OnceLock};
 
 use titr_common::trace::TraceError;
 
-use crate::input::dumpi::file::RankFile;
-use crate::input::dumpi::functions::Function;
-use crate::input::dumpi::records::Record;
+use crate::input::dumpi::file::DumpiRankFile;
+use crate::input::dumpi::functions::DumpiFunction;
+use crate::input::dumpi::records::DumpiRecord;
 
 /// The files of a trace, and what their sends say about -1.
 pub(in crate::input::dumpi) struct Nobody {
-    files: Arc<[RankFile]>,
+    files: Arc<[DumpiRankFile]>,
     is_minus_one: OnceLock<bool>,
 }
 
 impl Nobody {
-    pub(in crate::input::dumpi) fn new(files: &Arc<[RankFile]>) -> Self {
+    pub(in crate::input::dumpi) fn new(files: &Arc<[DumpiRankFile]>) -> Self {
         Self { files: Arc::clone(files), is_minus_one: OnceLock::new() }
     }
 
@@ -31,7 +31,7 @@ impl Nobody {
     }
 }
 
-fn sends_to_minus_one(file: &RankFile) -> Result<bool, TraceError> {
+fn sends_to_minus_one(file: &DumpiRankFile) -> Result<bool, TraceError> {
     let mut records = file.records()?;
     while let Some(record) = records.next()? {
         if destination(&record) == Some(-1) {
@@ -42,8 +42,8 @@ fn sends_to_minus_one(file: &RankFile) -> Result<bool, TraceError> {
 }
 
 /// The rank that a call sends to.
-fn destination(record: &Record<'_>) -> Option<i32> {
-    let sends = matches!(record.function, Function(0 | 3..=5 | 8..=11 | 26..=29 | 33 | 34));
+fn destination(record: &DumpiRecord<'_>) -> Option<i32> {
+    let sends = matches!(record.function, DumpiFunction(0 | 3..=5 | 8..=11 | 26..=29 | 33 | 34));
     let mut bytes = record.arguments;
     if sends { bytes.i32().and(bytes.u16()).and(bytes.i32()) } else { None }
 }

@@ -17,7 +17,7 @@ use titr_common::trace::{Candidate, EventSource, RankSources, Trace, TraceError,
 use super::{manifest, untranslated};
 use lines::skip_comments;
 use source::TextSource;
-use survey::Survey;
+use survey::GoalSurvey;
 
 /// The first word of a file.
 const FIRST_WORD: &[u8] = b"num_ranks";
@@ -44,7 +44,7 @@ impl TraceFormat for GoalText {
     fn open(&self, paths: &[&Path]) -> Result<Trace, TraceError> {
         let path = paths.first().copied().unwrap_or_else(|| Path::new(""));
         let file = Arc::new(input::open_unpacked(path).map_err(TraceError::io(path))?);
-        let survey = Survey::of(path, &file)?;
+        let survey = GoalSurvey::of(path, &file)?;
         let ranks = survey.ranks.len() as u32;
         let sources = TextSources { path: path.to_owned(), file, survey };
         Ok(Trace::new(ranks, sources).with_manifest(manifest(ranks)))
@@ -54,7 +54,7 @@ impl TraceFormat for GoalText {
 struct TextSources {
     path: PathBuf,
     file: Arc<File>,
-    survey: Survey,
+    survey: GoalSurvey,
 }
 
 impl RankSources for TextSources {

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use titr_common::event::Event;
 use titr_common::trace::{EventSource, LocatedEvents, Location, TraceError};
 
-use super::super::{Operation, TaskWriter};
+use super::super::{GoalOperation, TaskWriter};
 use super::labels::{Label, Labels};
 use super::lines::{TextLines, error};
 use super::statement::{Statement, parse};
@@ -41,7 +41,7 @@ pub(super) struct TextSource {
 }
 
 struct Waiting {
-    operation: Operation,
+    operation: GoalOperation,
     label: Label,
     line: u64,
     /// The number of its statement.

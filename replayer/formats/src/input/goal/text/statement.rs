@@ -1,6 +1,6 @@
 //! A statement of a GOAL text.
 
-use super::super::{ANY, Kind, Operation};
+use super::super::{ANY, GoalKind, GoalOperation};
 
 /// A line of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) enum Statement<'t> {
     /// `}`
     End,
     /// `[LABEL:] send …`, `recv …`, `calc …`; the label is empty if there is none.
-    Operation(&'t [u8], Operation),
+    Operation(&'t [u8], GoalOperation),
     /// `LABEL requires LABEL`, `LABEL irequires LABEL`
     Requires(Requires<'t>),
 }
@@ -29,7 +29,7 @@ pub(super) struct Requires<'t> {
 
 /// Parses a line without comments and blanks around it; an error is a reason in words.
 pub(super) fn parse(line: &[u8]) -> Result<Statement<'_>, String> {
-    let mut words = Words { rest: line };
+    let mut words = GoalWords { rest: line };
     let first = match words.identifier() {
         [] => {
             return match line {
@@ -75,36 +75,36 @@ pub(super) fn parse(line: &[u8]) -> Result<Statement<'_>, String> {
     Ok(statement)
 }
 
-fn kind(word: &[u8]) -> Option<Kind> {
+fn kind(word: &[u8]) -> Option<GoalKind> {
     match word {
-        b"send" => Some(Kind::Send),
-        b"recv" => Some(Kind::Receive),
-        b"calc" => Some(Kind::Compute),
+        b"send" => Some(GoalKind::Send),
+        b"recv" => Some(GoalKind::Receive),
+        b"calc" => Some(GoalKind::Compute),
         _ => None,
     }
 }
 
 /// What follows the word of an operation.
-fn operation(kind: Kind, words: &mut Words) -> Result<Operation, String> {
-    let mut operation = Operation { kind, size: 0, peer: 0, tag: 0, core: 0, interface: 0 };
-    if kind == Kind::Compute {
+fn operation(kind: GoalKind, words: &mut GoalWords) -> Result<GoalOperation, String> {
+    let mut operation = GoalOperation { kind, size: 0, peer: 0, tag: 0, core: 0, interface: 0 };
+    if kind == GoalKind::Compute {
         operation.size = words.number("a number of nanoseconds")?;
     } else {
         operation.size = words.number("a number of bytes")?;
         if words.identifier() != b"b" {
             return Err("'b' is expected after the number of bytes".to_owned());
         }
-        let preposition: &[u8] = if kind == Kind::Send { b"to" } else { b"from" };
+        let preposition: &[u8] = if kind == GoalKind::Send { b"to" } else { b"from" };
         if words.identifier() != preposition {
             return Err(format!("'{}' and a rank are expected after the number of bytes", shown(preposition)));
         }
-        let any = kind == Kind::Receive && words.accept_any();
+        let any = kind == GoalKind::Receive && words.accept_any();
         let peer = if any { u64::from(ANY) } else { words.number("a rank")? };
         operation.peer = u32::try_from(peer).map_err(|_| format!("rank {peer} is too large"))?;
     }
     // The options have this order.
     let mut word = words.identifier();
-    if word == b"tag" && kind != Kind::Compute {
+    if word == b"tag" && kind != GoalKind::Compute {
         // LogGOPSim takes the low 32 bits: some writers write a negative tag as a number of 64 bits.
         operation.tag = if words.accept_any() { ANY } else { words.number("a tag")? as u32 };
         word = words.identifier();
@@ -128,11 +128,11 @@ fn operation(kind: Kind, words: &mut Words) -> Result<Operation, String> {
 }
 
 /// The words of a line from left to right.
-struct Words<'t> {
+struct GoalWords<'t> {
     rest: &'t [u8],
 }
 
-impl<'t> Words<'t> {
+impl<'t> GoalWords<'t> {
     /// The next identifier; empty if there is something else.
     #[inline]
     fn identifier(&mut self) -> &'t [u8] {
@@ -216,11 +216,11 @@ mod tests {
 
     #[test]
     fn statements_have_labels_options_and_blanks() {
-        let send = Operation { kind: Kind::Send, size: 70_000, peer: 2, tag: 8, core: 1, interface: 2 };
+        let send = GoalOperation { kind: GoalKind::Send, size: 70_000, peer: 2, tag: 8, core: 1, interface: 2 };
         assert_eq!(parse(b"s2 :send  70000b to 2 tag 8 cpu 1 nic 2"), Ok(Statement::Operation(b"s2", send)));
-        let any = Operation { kind: Kind::Receive, size: 8, peer: ANY, tag: ANY, core: 0, interface: 0 };
+        let any = GoalOperation { kind: GoalKind::Receive, size: 8, peer: ANY, tag: ANY, core: 0, interface: 0 };
         assert_eq!(parse(b"recv 8b from -1 tag -1"), Ok(Statement::Operation(b"", any)));
-        let wrapped = Operation { kind: Kind::Send, size: 8, peer: 0, tag: 0x8000_0064, core: 0, interface: 0 };
+        let wrapped = GoalOperation { kind: GoalKind::Send, size: 8, peer: 0, tag: 0x8000_0064, core: 0, interface: 0 };
         assert_eq!(parse(b"send 8b to 0 tag 18446744071562068068"), Ok(Statement::Operation(b"", wrapped)));
         let requires = Requires { dependent: b"rank", on: b"calc", is_begun: true };
         assert_eq!(parse(b"rank irequires calc"), Ok(Statement::Requires(requires)));

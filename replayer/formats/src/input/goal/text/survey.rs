@@ -16,7 +16,7 @@ const MOST_RANKS: u64 = 1 << 24;
 
 /// What the first reading finds.
 #[derive(Debug, Default)]
-pub(super) struct Survey {
+pub(super) struct GoalSurvey {
     pub(super) ranks: Vec<RankPart>,
     /// The highest number of a network interface, and one more.
     pub(super) interfaces: u32,
@@ -45,7 +45,7 @@ struct RankSurvey {
     reach: u32,
 }
 
-impl Survey {
+impl GoalSurvey {
     pub(super) fn of(path: &Path, file: &Arc<File>) -> Result<Self, TraceError> {
         let mut lines = TextLines::new(path, file, 0, 0);
         let Some(ranks) = world(&mut lines)? else {

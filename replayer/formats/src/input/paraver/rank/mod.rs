@@ -1,21 +1,22 @@
 //! The events of a rank.
 
+mod requests;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{
-    Collective, CommCall, CommId, Completion, Event, Group, Incoming, Outgoing, Quantifier, Rank, RequestKey, SendMode,
-    Span, Tag, ThreadId, Wildcard,
+    Collective, CommCall, CommId, Completion, Event, Group, Quantifier, Rank, SendMode, Span, Tag, ThreadId,
 };
 use titr_common::trace::{EventSource, Lines, LocatedEvents, Location, TraceError};
-use titr_common::units::{Bytes, Instructions, Nanoseconds};
+use titr_common::units::{Instructions, Nanoseconds};
 
-use super::collectives::Call;
-use super::line::{Line, Message, is_of, parse};
-use super::survey::{CommNumber, Point, Survey, is_collective};
 use crate::input::notes::{Notes, NotesOfRanks};
+use crate::input::paraver::collectives::PrvCall;
+use crate::input::paraver::line::{Message, PrvLine, is_of, parse};
+use crate::input::paraver::survey::{CommNumber, Point, PrvSurvey, is_collective};
 use crate::input::rank_events::CallTimes;
 use crate::input::requests::Requests;
 
@@ -27,9 +28,9 @@ const AFTER_START: usize = 256;
 const MOST_THREADS: u32 = 1 << 12;
 
 /// The events of a rank.
-pub(super) struct RankSource {
+pub(super) struct PrvRankSource {
     lines: Lines,
-    translation: Translation,
+    translation: PrvTranslation,
     notes_of_ranks: Arc<NotesOfRanks>,
     /// Whether the file was read to its end.
     is_read: bool,
@@ -41,8 +42,8 @@ pub(super) struct RankSource {
 enum Action {
     Init,
     Finalize,
-    Send(SendMode, IsBlocking),
-    Recv(IsBlocking),
+    Send(SendMode, PrvIsBlocking),
+    Recv(PrvIsBlocking),
     Sendrecv,
     Start,
     Complete(Quantifier, IsTest),
@@ -51,7 +52,7 @@ enum Action {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct IsBlocking(bool);
+struct PrvIsBlocking(bool);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct IsTest(bool);
@@ -72,9 +73,9 @@ struct Ended {
     thread: ThreadId,
 }
 
-struct Translation {
+struct PrvTranslation {
     me: Rank,
-    survey: Arc<Survey>,
+    survey: Arc<PrvSurvey>,
     communicators: FxHashMap<CommNumber, (CommId, Arc<[Rank]>)>,
     /// The number of collectives on each communicator so far.
     before: FxHashMap<CommNumber, u64>,
@@ -96,8 +97,8 @@ struct Translation {
     notes: Notes,
 }
 
-impl RankSource {
-    pub(super) fn new(lines: Lines, me: Rank, survey: &Arc<Survey>, notes_of_ranks: &Arc<NotesOfRanks>) -> Self {
+impl PrvRankSource {
+    pub(super) fn new(lines: Lines, me: Rank, survey: &Arc<PrvSurvey>, notes_of_ranks: &Arc<NotesOfRanks>) -> Self {
         let origin = survey.began.get(me.0 as usize).copied().flatten().unwrap_or(0);
         let mut communicators = FxHashMap::default();
         let mut next = CommId::SELF.0;
@@ -114,7 +115,7 @@ impl RankSource {
             };
             communicators.insert(number, (id, Arc::clone(members)));
         }
-        let translation = Translation {
+        let translation = PrvTranslation {
             me,
             survey: Arc::clone(survey),
             communicators,
@@ -160,7 +161,7 @@ impl RankSource {
     }
 }
 
-impl EventSource for RankSource {
+impl EventSource for PrvRankSource {
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         let before = events.len();
         while events.len() == before && !self.has_ended {
@@ -183,11 +184,11 @@ impl EventSource for RankSource {
     }
 }
 
-impl Translation {
+impl PrvTranslation {
     /// Takes note of a line; `None` if it is wrong.
-    fn line(&mut self, line: Line<'_>, number: u64) -> Option<()> {
+    fn line(&mut self, line: PrvLine<'_>, number: u64) -> Option<()> {
         match line {
-            Line::Events(_, thread, time, pairs) => {
+            PrvLine::Events(_, thread, time, pairs) => {
                 let point = Point::of(pairs)?;
                 let value = point.mpi;
                 match value {
@@ -196,7 +197,7 @@ impl Translation {
                     Some(value) => self.enter(thread, time, value, &point, number)?,
                 }
             }
-            Line::Message(message) => {
+            PrvLine::Message(message) => {
                 if message.sender == self.me {
                     self.sent.entry(message.sent).or_default().push_back(message);
                 }
@@ -204,7 +205,7 @@ impl Translation {
                     self.posted.entry(message.posted).or_default().push_back(message);
                 }
             }
-            Line::Communicator(..) | Line::Other => {}
+            PrvLine::Communicator(..) | PrvLine::Other => {}
         }
         Some(())
     }
@@ -248,16 +249,16 @@ impl Translation {
         match name {
             "Init" | "Init_thread" => Action::Init,
             "Finalize" => Action::Finalize,
-            "Send" => Action::Send(Standard, IsBlocking(true)),
-            "Bsend" => Action::Send(Buffered, IsBlocking(true)),
-            "Ssend" => Action::Send(Synchronous, IsBlocking(true)),
-            "Rsend" => Action::Send(Ready, IsBlocking(true)),
-            "Isend" => Action::Send(Standard, IsBlocking(false)),
-            "Ibsend" => Action::Send(Buffered, IsBlocking(false)),
-            "Issend" => Action::Send(Synchronous, IsBlocking(false)),
-            "Irsend" => Action::Send(Ready, IsBlocking(false)),
-            "Recv" | "Mrecv" => Action::Recv(IsBlocking(true)),
-            "Irecv" | "Imrecv" => Action::Recv(IsBlocking(false)),
+            "Send" => Action::Send(Standard, PrvIsBlocking(true)),
+            "Bsend" => Action::Send(Buffered, PrvIsBlocking(true)),
+            "Ssend" => Action::Send(Synchronous, PrvIsBlocking(true)),
+            "Rsend" => Action::Send(Ready, PrvIsBlocking(true)),
+            "Isend" => Action::Send(Standard, PrvIsBlocking(false)),
+            "Ibsend" => Action::Send(Buffered, PrvIsBlocking(false)),
+            "Issend" => Action::Send(Synchronous, PrvIsBlocking(false)),
+            "Irsend" => Action::Send(Ready, PrvIsBlocking(false)),
+            "Recv" | "Mrecv" => Action::Recv(PrvIsBlocking(true)),
+            "Irecv" | "Imrecv" => Action::Recv(PrvIsBlocking(false)),
             "Sendrecv" | "Sendrecv_replace" => Action::Sendrecv,
             "Start" | "Startall" => Action::Start,
             "Wait" => Action::Complete(Quantifier::Single, IsTest(false)),
@@ -297,7 +298,7 @@ impl Translation {
         }
         let root = self.survey.root(instance, members);
         let (sent, received, me) = (point.sent, point.received, self.me);
-        let call = Call { name, comm: *comm, members, me, root, sent, received, volumes };
+        let call = PrvCall { name, comm: *comm, members, me, root, sent, received, volumes };
         match call.collective() {
             Some(collective) => Action::Collective(Box::new(collective)),
             None => {
@@ -341,7 +342,7 @@ impl Translation {
         if self.is_finalized {
             return;
         }
-        let mut sink = Sink { events, location, begin: call.begin, end, counted: call.counted, is_timed: false };
+        let mut sink = PrvSink { events, location, begin: call.begin, end, counted: call.counted, is_timed: false };
         let sink = &mut sink;
         match call.action {
             Action::Init => {
@@ -367,8 +368,8 @@ impl Translation {
                 }
             },
             Action::Sendrecv => {
-                let send = take(&mut self.sent, call.begin, end).map(|message| outgoing(&message));
-                let recv = take(&mut self.posted, call.begin, end).map(|message| incoming(&message));
+                let send = take(&mut self.sent, call.begin, end).map(|message| message.outgoing());
+                let recv = take(&mut self.posted, call.begin, end).map(|message| message.incoming());
                 if send.is_some() || recv.is_some() {
                     self.push(sink, Event::Sendrecv(send, recv));
                 }
@@ -376,10 +377,10 @@ impl Translation {
             // Every start makes a request of its own, which is not persistent.
             Action::Start => {
                 while let Some(message) = take(&mut self.posted, call.begin, end) {
-                    self.receive(message, IsBlocking(false), sink);
+                    self.receive(message, PrvIsBlocking(false), sink);
                 }
                 while let Some(message) = take(&mut self.sent, call.begin, end) {
-                    self.send(message, SendMode::Standard, IsBlocking(false), sink);
+                    self.send(message, SendMode::Standard, PrvIsBlocking(false), sink);
                 }
             }
             Action::Complete(ask, test) => self.complete(ask, test, sink),
@@ -401,76 +402,6 @@ impl Translation {
         }
     }
 
-    fn send(&mut self, message: Message, mode: SendMode, IsBlocking(blocking): IsBlocking, sink: &mut Sink<'_>) {
-        let outgoing = outgoing(&message);
-        let key = RequestKey { from: Some(self.me), to: outgoing.to, tag: Some(outgoing.tag) };
-        let completion = if blocking {
-            Completion::Blocking
-        } else {
-            self.made += 1;
-            self.sending.push_back(self.made);
-            Completion::Request(self.requests.make(self.made, (), Some(key), false))
-        };
-        self.push(sink, Event::Send(mode, outgoing, completion));
-    }
-
-    fn receive(&mut self, message: Message, IsBlocking(blocking): IsBlocking, sink: &mut Sink<'_>) {
-        let incoming = incoming(&message);
-        let key = RequestKey { from: incoming.from, to: self.me, tag: incoming.tag };
-        let completion = if blocking {
-            Completion::Blocking
-        } else {
-            self.made += 1;
-            self.receiving.entry(message.completed).or_default().push(self.made);
-            Completion::Request(self.requests.make(self.made, (), Some(key), false))
-        };
-        self.push(sink, Event::Recv(incoming, completion));
-    }
-
-    /// Completes the receives whose messages came in a call. The trace does not say which sends a call completes: one for all
-    /// requests completes all, and another one the oldest, if no receive completes in it.
-    fn complete(&mut self, ask: Quantifier, IsTest(is_test): IsTest, sink: &mut Sink<'_>) {
-        let later = self.receiving.split_off(&sink.end.saturating_add(1));
-        let mut done: Vec<u64> = std::mem::replace(&mut self.receiving, later).into_values().flatten().collect();
-        if ask == Quantifier::All {
-            done.extend(self.sending.drain(..));
-        } else if done.is_empty() {
-            done.extend(self.sending.pop_front());
-        }
-        self.requests.begin();
-        for name in done {
-            self.requests.complete(name, None, false, |_| {});
-        }
-        let event = if is_test {
-            self.requests.tested().map(|completed| Event::Test(ask, Some(completed)))
-        } else {
-            self.requests.waited_for(ask).map(|completed| Event::Wait(ask, completed))
-        };
-        match event {
-            // A wait for one request may be the last of several that came together.
-            Some(Event::Wait(Quantifier::Single | Quantifier::Any, completed)) => {
-                let ask =
-                    if matches!(completed, titr_common::event::Completed::One(..)) { ask } else { Quantifier::Some };
-                self.push(sink, Event::Wait(ask, completed));
-            }
-            Some(event) => self.push(sink, event),
-            None => {}
-        }
-    }
-
-    /// Waits for all requests that no call has completed.
-    fn complete_all(&mut self, sink: &mut Sink<'_>) {
-        self.requests.begin();
-        for name in self.requests.active() {
-            self.requests.complete(name, None, false, |_| {});
-        }
-        if let Some(completed) = self.requests.waited_for(Quantifier::All) {
-            self.notes
-                .add("ranks complete requests without a call that the trace has: they wait for them in MPI_Finalize");
-            sink.events.push(Event::Wait(Quantifier::All, completed), sink.location);
-        }
-    }
-
     /// Appends what belongs after the last call.
     fn end(&mut self, events: &mut LocatedEvents) {
         let location = Location::default();
@@ -488,13 +419,13 @@ impl Translation {
     }
 
     /// Appends the time of a call and its event.
-    fn push(&mut self, sink: &mut Sink<'_>, event: Event) {
+    fn push(&mut self, sink: &mut PrvSink<'_>, event: Event) {
         self.time(sink);
         sink.events.push(event, sink.location);
     }
 
     /// Appends the time of a call; its event has to follow.
-    fn time(&mut self, sink: &mut Sink<'_>) {
+    fn time(&mut self, sink: &mut PrvSink<'_>) {
         if !std::mem::replace(&mut sink.is_timed, true) {
             let unit = self.survey.header.unit;
             let time = |time: u64| Nanoseconds(time.saturating_sub(self.origin).saturating_mul(unit));
@@ -508,7 +439,7 @@ impl Translation {
 }
 
 /// The place where the events of a call go.
-struct Sink<'s> {
+struct PrvSink<'s> {
     events: &'s mut LocatedEvents,
     location: Location,
     begin: u64,
@@ -525,15 +456,4 @@ fn take(messages: &mut BTreeMap<u64, VecDeque<Message>>, begin: u64, end: u64) -
         messages.remove(&time);
     }
     message
-}
-
-fn outgoing(message: &Message) -> Outgoing {
-    let &Message { receiver: to, bytes, tag, .. } = message;
-    Outgoing { comm: CommId::WORLD, to, tag: Tag(tag), bytes: Bytes(bytes) }
-}
-
-fn incoming(message: &Message) -> Incoming {
-    let &Message { sender, bytes, tag, .. } = message;
-    let (from, tag) = (Some(sender), Some(Tag(tag)));
-    Incoming { comm: CommId::WORLD, from, tag, bytes: Bytes(bytes), wildcard: Wildcard::NONE }
 }

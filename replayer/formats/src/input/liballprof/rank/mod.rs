@@ -1,19 +1,23 @@
 //! The events of a rank.
 
+mod requests;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{
-    Collective, CommId, Completed, Completion, Event, Extent, Group, Incoming, Outgoing, Quantifier, Rank, RequestId,
-    RequestKey, Tag, Volumes, Wildcard,
+    Collective, CommId, Completion, Event, Extent, Group, Incoming, Outgoing, Rank, RequestId, RequestKey, Tag,
+    Volumes, Wildcard,
 };
 use titr_common::trace::{EventSource, Lines, LocatedEvents, Location, TraceError};
 use titr_common::units::{Bytes, Instructions, Nanoseconds};
 
-use super::calls::{self, Block, Call, Complete, IsBlocking, MakeComm, Received, Sent, volume};
-use super::communicators::{Communicators, Identity, SELF, WORLD};
-use super::line::{Comm, Line};
+use crate::input::liballprof::calls::{
+    self, Block, LiballprofCall, LiballprofIsBlocking, MakeComm, Received, Sent, volume,
+};
+use crate::input::liballprof::communicators::{Identity, LiballprofCommunicators, SELF, WORLD};
+use crate::input::liballprof::line::{LiballprofComm, LiballprofLine};
 use crate::input::notes::{Notes, NotesOfRanks};
 use crate::input::rank_events::CallTimes;
 use crate::input::requests::{Named, Requests};
@@ -24,15 +28,10 @@ const ANY_SOURCE_OF_MPICH: i64 = -2;
 const ANY_TAG: i64 = -1;
 /// The handle of `MPI_COMM_WORLD` in MPICH and its relatives.
 const WORLD_OF_MPICH: u64 = 0x4400_0000;
-/// The sizes of a request in MPI libraries: an array of requests has one after another.
-const REQUEST_SIZES: [u64; 2] = [8, 4];
-/// The most requests of a call that are searched for: a number that lies must not take forever.
-const MOST_REQUESTS: u64 = 1 << 20;
-
 /// The events of a rank.
-pub(super) struct RankSource {
+pub(super) struct LiballprofRankSource {
     lines: Lines,
-    translation: Translation,
+    translation: LiballprofTranslation,
     notes_of_ranks: Arc<NotesOfRanks>,
     /// The number of the line that is read.
     number: u64,
@@ -41,12 +40,12 @@ pub(super) struct RankSource {
     has_ended: bool,
 }
 
-struct Translation {
+struct LiballprofTranslation {
     me: Rank,
-    communicators: Arc<Communicators>,
+    communicators: Arc<LiballprofCommunicators>,
     ids: FxHashMap<Identity, CommId>,
     /// The communicator that was named last.
-    last: Option<(Comm, CommId, Arc<[Rank]>)>,
+    last: Option<(LiballprofComm, CommId, Arc<[Rank]>)>,
     /// The number of calls so far that make communicators.
     made: usize,
     any_source: i64,
@@ -57,26 +56,26 @@ struct Translation {
 }
 
 /// The place where the events of a line go.
-struct Sink<'s, 'l> {
+struct LiballprofSink<'s, 'l> {
     events: &'s mut LocatedEvents,
     location: Location,
-    line: Line<'l>,
+    line: LiballprofLine<'l>,
     is_timed: bool,
 }
 
-impl RankSource {
+impl LiballprofRankSource {
     pub(super) fn new(
         lines: Lines,
         me: Rank,
-        communicators: &Arc<Communicators>,
+        communicators: &Arc<LiballprofCommunicators>,
         notes_of_ranks: &Arc<NotesOfRanks>,
     ) -> Self {
-        let is_mpich = |comm: &Comm| comm.handle == WORLD_OF_MPICH;
+        let is_mpich = |comm: &LiballprofComm| comm.handle == WORLD_OF_MPICH;
         let any_source = match communicators.ranks.get(me.0 as usize) {
             Some(of) if of.known.keys().any(is_mpich) => ANY_SOURCE_OF_MPICH,
             _ => ANY_SOURCE_OF_OPEN_MPI,
         };
-        let translation = Translation {
+        let translation = LiballprofTranslation {
             me,
             communicators: Arc::clone(communicators),
             ids: [(WORLD, CommId::WORLD), (SELF, CommId::SELF)].into_iter().collect(),
@@ -106,11 +105,11 @@ impl RankSource {
             self.has_ended = true;
             return Ok(());
         };
-        let outcome = match Line::parse(text) {
+        let outcome = match LiballprofLine::parse(text) {
             Ok(None) => return Ok(()),
-            Ok(Some(line)) => match Call::of(&line) {
+            Ok(Some(line)) => match LiballprofCall::of(&line) {
                 Some(call) => {
-                    let is_init = matches!(call, Call::Init);
+                    let is_init = matches!(call, LiballprofCall::Init);
                     if !self.is_begun && !is_init {
                         events.push(Event::Init, Location::default());
                         self.translation.notes.add("ranks have no MPI_Init: their traces begin after it");
@@ -119,9 +118,9 @@ impl RankSource {
                         Err("a call after the last one, or MPI_Init for the second time".to_owned())
                     } else {
                         self.is_begun = true;
-                        self.is_finalized = matches!(call, Call::Finalize);
+                        self.is_finalized = matches!(call, LiballprofCall::Finalize);
                         let location = Location { line: Some(self.number), ..Location::default() };
-                        let mut sink = Sink { events, location, line, is_timed: false };
+                        let mut sink = LiballprofSink { events, location, line, is_timed: false };
                         let outcome = self.translation.call(call, &mut sink);
                         // The time in a call without an event is no computation.
                         self.translation.time(&mut sink);
@@ -139,7 +138,7 @@ impl RankSource {
     }
 }
 
-impl EventSource for RankSource {
+impl EventSource for LiballprofRankSource {
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         let before = events.len();
         while !self.has_ended && events.len() == before {
@@ -155,20 +154,20 @@ impl EventSource for RankSource {
 
 type Outcome<T = ()> = Result<T, String>;
 
-impl Translation {
-    fn call(&mut self, call: Call, sink: &mut Sink<'_, '_>) -> Outcome {
+impl LiballprofTranslation {
+    fn call(&mut self, call: LiballprofCall, sink: &mut LiballprofSink<'_, '_>) -> Outcome {
         match call {
-            Call::Init => self.push(sink, Event::Init),
-            Call::Finalize => {
+            LiballprofCall::Init => self.push(sink, Event::Init),
+            LiballprofCall::Finalize => {
                 self.wait_for_the_rest(sink);
                 self.push(sink, Event::Finalize);
             }
-            Call::Send(mode, sent) => {
+            LiballprofCall::Send(mode, sent) => {
                 if let Some(message) = self.outgoing(&sent)? {
                     self.push(sink, Event::Send(mode, message, Completion::Blocking));
                 }
             }
-            Call::StartSend(mode, sent, address, is_persistent) => {
+            LiballprofCall::StartSend(mode, sent, address, is_persistent) => {
                 let message = self.outgoing(&sent)?;
                 let from = Some(self.me);
                 let key = message.map(|message| RequestKey { from, to: message.to, tag: Some(message.tag) });
@@ -176,13 +175,13 @@ impl Translation {
                     self.push(sink, Event::Send(mode, message, completion(id, is_persistent)));
                 }
             }
-            Call::Recv(received) => {
+            LiballprofCall::Recv(received) => {
                 if let Some(message) = self.incoming(&received)? {
                     self.note_open(&message);
                     self.push(sink, Event::Recv(message, Completion::Blocking));
                 }
             }
-            Call::StartRecv(received, address, is_persistent) => {
+            LiballprofCall::StartRecv(received, address, is_persistent) => {
                 let message = self.incoming(&received)?;
                 let to = self.me;
                 let key = message.map(|message| RequestKey { from: message.from, to, tag: message.tag });
@@ -191,7 +190,7 @@ impl Translation {
                     self.push(sink, Event::Recv(message, completion(id, is_persistent)));
                 }
             }
-            Call::Sendrecv(sent, received) => {
+            LiballprofCall::Sendrecv(sent, received) => {
                 let (send, recv) = (self.outgoing(&sent)?, self.incoming(&received)?);
                 if let Some(message) = &recv {
                     self.note_open(message);
@@ -200,38 +199,38 @@ impl Translation {
                     self.push(sink, Event::Sendrecv(send, recv));
                 }
             }
-            Call::Probe(received, IsBlocking(is_blocking)) => {
+            LiballprofCall::Probe(received, LiballprofIsBlocking(is_blocking)) => {
                 if let Some(message) = self.incoming(&received)? {
                     let event = if is_blocking { Event::Probe(message) } else { Event::Iprobe(message, false) };
                     self.push(sink, event);
                 }
             }
-            Call::Complete(complete, address, number) => self.complete(complete, address, number, sink),
-            Call::Start(address, number) => {
+            LiballprofCall::Complete(complete, address, number) => self.complete(complete, address, number, sink),
+            LiballprofCall::Start(address, number) => {
                 let addresses = self.addresses(address, number, Named::Nothing);
                 let ids: Vec<RequestId> = addresses.filter_map(|address| self.requests.start(address)).collect();
                 if !ids.is_empty() {
                     self.push(sink, Event::Start(ids));
                 }
             }
-            Call::RequestFree(address) => {
+            LiballprofCall::RequestFree(address) => {
                 if let Some(id) = self.requests.free(address) {
                     self.push(sink, Event::RequestFree(id));
                 }
             }
-            Call::Collective(collective) => self.collective(&collective, sink)?,
-            Call::MakeComm(make) => self.make_comm(make, sink),
-            Call::Untranslated => {
+            LiballprofCall::Collective(collective) => self.collective(&collective, sink)?,
+            LiballprofCall::MakeComm(make) => self.make_comm(make, sink),
+            LiballprofCall::Untranslated => {
                 let name = String::from_utf8_lossy(sink.line.function).into_owned();
                 self.notes.add(format!("calls of MPI_{name} have no event"));
             }
-            Call::Local(_) => {}
+            LiballprofCall::Local(_) => {}
         }
         Ok(())
     }
 
     /// Appends the time of a call; its event has to follow.
-    fn time(&mut self, sink: &mut Sink<'_, '_>) {
+    fn time(&mut self, sink: &mut LiballprofSink<'_, '_>) {
         if std::mem::replace(&mut sink.is_timed, true) {
             return;
         }
@@ -242,13 +241,13 @@ impl Translation {
         self.times.call(sink.events, sink.location, span, None);
     }
 
-    fn push(&mut self, sink: &mut Sink<'_, '_>, event: Event) {
+    fn push(&mut self, sink: &mut LiballprofSink<'_, '_>, event: Event) {
         self.time(sink);
         sink.events.push(event, sink.location);
     }
 
     /// The number of a communicator and its members; `None` if they are unknown.
-    fn comm(&mut self, comm: Comm) -> Option<(CommId, Arc<[Rank]>)> {
+    fn comm(&mut self, comm: LiballprofComm) -> Option<(CommId, Arc<[Rank]>)> {
         if let Some((last, id, members)) = &self.last
             && *last == comm
         {
@@ -264,7 +263,7 @@ impl Translation {
         found
     }
 
-    fn find(&self, comm: Comm) -> Option<(CommId, Arc<[Rank]>)> {
+    fn find(&self, comm: LiballprofComm) -> Option<(CommId, Arc<[Rank]>)> {
         let identity = *self.communicators.ranks.get(self.me.0 as usize)?.known.get(&comm)?;
         let members =
             if identity == SELF { Arc::from([self.me]) } else { Arc::clone(self.communicators.members(identity)?) };
@@ -300,99 +299,7 @@ impl Translation {
         }
     }
 
-    /// Makes a request at an address; `None` if no event has it.
-    fn start(
-        &mut self,
-        address: u64,
-        key: Option<RequestKey>,
-        is_persistent: bool,
-        sink: &mut Sink<'_, '_>,
-    ) -> Option<RequestId> {
-        match self.requests.named(address) {
-            Named::Unknown => {}
-            // A request that a test has completed, or an array of which some were waited for.
-            Named::Active => self.wait_for(address, sink),
-            Named::Nothing => _ = self.requests.free(address),
-        }
-        match key {
-            Some(_) => self.requests.make(address, (), key, is_persistent),
-            None => {
-                self.requests.make_for_nobody(address, is_persistent);
-                None
-            }
-        }
-    }
-
-    /// Waits for a request whose completion the trace does not show.
-    fn wait_for(&mut self, address: u64, sink: &mut Sink<'_, '_>) {
-        self.requests.begin();
-        self.requests.complete(address, None, false, |_| {});
-        if let Some(completed) = self.requests.tested() {
-            self.notes.add("requests were completed by a test, or by a wait for some of several: they are waited for where their memory is used again");
-            sink.events.push(Event::Wait(Quantifier::Single, completed), sink.location);
-        }
-    }
-
-    /// Waits for all requests that are active when the program ends.
-    fn wait_for_the_rest(&mut self, sink: &mut Sink<'_, '_>) {
-        for address in self.requests.active() {
-            self.wait_for(address, sink);
-        }
-    }
-
-    /// The addresses of requests in an array, by the size of a request with which most of them are in this state.
-    fn addresses(&self, address: u64, number: u64, state: Named) -> impl Iterator<Item = u64> + use<> {
-        let number = number.min(MOST_REQUESTS);
-        let at = move |size: u64| (0..number).map(move |index| address.wrapping_add(index.wrapping_mul(size)));
-        let found = |size: u64| at(size).filter(|&address| self.requests.named(address) == state).count();
-        let size = if number > 1 && found(REQUEST_SIZES[1]) > found(REQUEST_SIZES[0]) {
-            REQUEST_SIZES[1]
-        } else {
-            REQUEST_SIZES[0]
-        };
-        at(size)
-    }
-
-    fn complete(&mut self, complete: Complete, address: u64, number: u64, sink: &mut Sink<'_, '_>) {
-        let active: Vec<u64> = self
-            .addresses(address, number, Named::Active)
-            .filter(|&address| self.requests.named(address) == Named::Active)
-            .collect();
-        let null: Vec<u64> = self
-            .addresses(address, number, Named::Active)
-            .filter(|&address| self.requests.named(address) == Named::Nothing)
-            .collect();
-        let (quantifier, completes) = match complete {
-            Complete::Wait => (Quantifier::Single, &active[..]),
-            Complete::Waitall => (Quantifier::All, &active[..]),
-            Complete::Waitany => (Quantifier::Any, &active[..active.len().min(1)]),
-            Complete::Waitsome => (Quantifier::Some, &active[..active.len().min(1)]),
-            Complete::Test => (Quantifier::Single, &active[..0]),
-            Complete::Testall => (Quantifier::All, &active[..0]),
-            Complete::Testany => (Quantifier::Any, &active[..0]),
-            Complete::Testsome => (Quantifier::Some, &active[..0]),
-        };
-        if completes.len() < active.len() && !completes.is_empty() {
-            self.notes.add("calls of MPI_Waitany or MPI_Waitsome: the trace does not say what they completed, and the first active request is taken");
-        }
-        self.requests.begin();
-        for &address in completes {
-            self.requests.complete(address, None, false, |_| {});
-        }
-        if matches!(complete, Complete::Wait | Complete::Waitall) {
-            for &address in &null {
-                self.requests.complete(address, None, false, |_| {});
-            }
-        }
-        let completed: Option<Completed> = self.requests.waited_for(quantifier);
-        match completed {
-            Some(completed) => self.push(sink, Event::Wait(quantifier, completed)),
-            None if !active.is_empty() => self.push(sink, Event::Test(quantifier, None)),
-            None => {}
-        }
-    }
-
-    fn collective(&mut self, call: &calls::Collective, sink: &mut Sink<'_, '_>) -> Outcome {
+    fn collective(&mut self, call: &calls::Collective, sink: &mut LiballprofSink<'_, '_>) -> Outcome {
         let Some((comm, members)) = self.comm(call.comm) else { return Ok(()) };
         let root = match call.root {
             Some(root) => Some(peer(&members, root)?),
@@ -441,7 +348,7 @@ impl Translation {
         })
     }
 
-    fn make_comm(&mut self, make: MakeComm, sink: &mut Sink<'_, '_>) {
+    fn make_comm(&mut self, make: MakeComm, sink: &mut LiballprofSink<'_, '_>) {
         let made = self.communicators.ranks.get(self.me.0 as usize).and_then(|of| of.made.get(self.made).copied());
         self.made += 1;
         let Some((parent, _)) = make.parent().and_then(|comm| self.comm(comm)) else {

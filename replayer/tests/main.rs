@@ -21,6 +21,7 @@ mod own_profile;
 mod packet_results;
 mod page;
 mod page_data;
+mod page_security;
 mod recorded;
 mod reports;
 mod schedule;

@@ -17,15 +17,15 @@ pub(super) const ANY: u32 = u32::MAX;
 /// The operations of a rank. No operation requires a later one.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
-    operations: Vec<Operation>,
+    operations: Vec<GraphOperation>,
     /// The requirements of all operations, in their order.
     requirements: Vec<Requirement>,
 }
 
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Operation {
-    pub(super) kind: Kind,
+pub(super) struct GraphOperation {
+    pub(super) kind: GraphOperationKind,
     /// The number of bytes, or of nanoseconds.
     pub(super) size: u64,
     pub(super) peer: u32,
@@ -36,7 +36,7 @@ pub(super) struct Operation {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum GraphOperationKind {
     Send = 1,
     Receive = 2,
     Compute = 3,
@@ -49,8 +49,8 @@ pub(super) enum Requirement {
     Begun(u32),
 }
 
-impl Operation {
-    pub(super) fn new(kind: Kind, size: u64) -> Self {
+impl GraphOperation {
+    pub(super) fn new(kind: GraphOperationKind, size: u64) -> Self {
         Self { kind, size, peer: 0, tag: 0, core: 0, requirements: 0 }
     }
 }
@@ -67,7 +67,7 @@ impl Graph {
 
     /// The number of messages that the rank sends.
     pub(super) fn sends(&self) -> u64 {
-        self.operations.iter().filter(|operation| operation.kind == Kind::Send).count() as u64
+        self.operations.iter().filter(|operation| operation.kind == GraphOperationKind::Send).count() as u64
     }
 
     /// The highest core that an operation names.
@@ -76,14 +76,14 @@ impl Graph {
     }
 
     /// Adds an operation; returns its number.
-    pub(super) fn add(&mut self, operation: Operation, requirements: &[Requirement]) -> u32 {
+    pub(super) fn add(&mut self, operation: GraphOperation, requirements: &[Requirement]) -> u32 {
         self.requirements.extend_from_slice(requirements);
-        self.operations.push(Operation { requirements: self.requirements.len(), ..operation });
+        self.operations.push(GraphOperation { requirements: self.requirements.len(), ..operation });
         self.operations.len() as u32 - 1
     }
 
     /// Each operation with its requirements.
-    fn iter(&self) -> impl Iterator<Item = (&Operation, &[Requirement])> {
+    fn iter(&self) -> impl Iterator<Item = (&GraphOperation, &[Requirement])> {
         let mut begin = 0;
         self.operations.iter().map(move |operation| {
             let requirements = &self.requirements[begin..operation.requirements];
@@ -97,13 +97,15 @@ impl Graph {
         // Writing to a vector cannot fail.
         let _ = writeln!(out, "\nrank {} {{", rank.0);
         for (number, (operation, requirements)) in self.iter().enumerate() {
-            let &Operation { kind, size, peer, tag, core, .. } = operation;
+            let &GraphOperation { kind, size, peer, tag, core, .. } = operation;
             let label = number + 1;
             let any = |number: u32| if number == ANY { "-1".to_owned() } else { number.to_string() };
             let _ = match kind {
-                Kind::Send => write!(out, "l{label}: send {size}b to {peer} tag {tag}"),
-                Kind::Receive => write!(out, "l{label}: recv {size}b from {} tag {}", any(peer), any(tag)),
-                Kind::Compute => write!(out, "l{label}: calc {size}"),
+                GraphOperationKind::Send => write!(out, "l{label}: send {size}b to {peer} tag {tag}"),
+                GraphOperationKind::Receive => {
+                    write!(out, "l{label}: recv {size}b from {} tag {}", any(peer), any(tag))
+                }
+                GraphOperationKind::Compute => write!(out, "l{label}: calc {size}"),
             };
             if core > 0 {
                 let _ = write!(out, " cpu {core}");

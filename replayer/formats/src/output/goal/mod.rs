@@ -49,7 +49,7 @@ enum Form {
 
 /// Counts of a conversion.
 #[derive(Default)]
-struct Written {
+struct WrittenGoal {
     operations: u64,
     messages: u64,
     /// Computations that are no times.
@@ -108,10 +108,10 @@ fn as_messages(trace: &Trace, rules: &Rules, directory: &Path) -> Result<(Trace,
 }
 
 /// Writes the graphs of all ranks. Those in binary form are in the file `ranks` first, as their lengths precede them.
-fn write(trace: &Trace, path: &Path, form: Form, ranks: &Path) -> Result<Written, ConvertError> {
+fn write(trace: &Trace, path: &Path, form: Form, ranks: &Path) -> Result<WrittenGoal, ConvertError> {
     let mut output = OutputFile::create(path)?;
     let failed = |error| named(ranks, error);
-    let mut all = Written::default();
+    let mut all = WrittenGoal::default();
     let mut lengths = Vec::new();
     let mut graph = Graph::default();
     let mut written = Vec::new();

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use titr_common::event::{Completed, Completion, Event, Incoming, Outgoing, Rank, RequestKey, SendMode, Task};
 use titr_common::trace::RankStream;
 
-use super::graph::{ANY, Graph, Kind, Operation, Requirement};
+use super::graph::{ANY, Graph, GraphOperation, GraphOperationKind, Requirement};
 use crate::output::ConvertError;
 
 /// The state of a program.
@@ -100,11 +100,11 @@ impl Program {
         let whole = all.round().max(0.0);
         self.rest = if self.task.is_none() { all - whole } else { 0.0 };
         if whole > 0.0 || self.task.is_some() {
-            self.blocking(Operation::new(Kind::Compute, whole as u64), graph);
+            self.blocking(GraphOperation::new(GraphOperationKind::Compute, whole as u64), graph);
         }
     }
 
-    fn blocking(&mut self, operation: Operation, graph: &mut Graph) {
+    fn blocking(&mut self, operation: GraphOperation, graph: &mut Graph) {
         if let Some(task) = self.task.take() {
             return self.task(operation, &task, graph);
         }
@@ -113,7 +113,7 @@ impl Program {
         self.next.push(Requirement::Ended(number));
     }
 
-    fn nonblocking(&mut self, operation: Operation, key: RequestKey, graph: &mut Graph) {
+    fn nonblocking(&mut self, operation: GraphOperation, key: RequestKey, graph: &mut Graph) {
         let number = graph.add(operation, &self.next);
         self.next.clear();
         self.next.push(Requirement::Begun(number));
@@ -129,14 +129,14 @@ impl Program {
     }
 
     /// The operation of a task.
-    fn task(&mut self, operation: Operation, task: &Task, graph: &mut Graph) {
+    fn task(&mut self, operation: GraphOperation, task: &Task, graph: &mut Graph) {
         let number = self.tasks.len();
         let of = |back: u32| number.checked_sub(back as usize).and_then(|task| self.tasks.get(task).copied().flatten());
         let ended = task.ended.iter().filter_map(|&back| of(back)).map(Requirement::Ended);
         let begun = task.begun.iter().filter_map(|&back| of(back)).map(Requirement::Begun);
         let requirements: Vec<Requirement> = ended.chain(begun).collect();
         let core = u8::try_from(task.core).unwrap_or(u8::MAX);
-        let number = graph.add(Operation { core, ..operation }, &requirements);
+        let number = graph.add(GraphOperation { core, ..operation }, &requirements);
         self.tasks.push(Some(number));
     }
 
@@ -148,11 +148,11 @@ impl Program {
     }
 }
 
-fn sent(Outgoing { to, tag, bytes, .. }: Outgoing) -> Operation {
-    Operation { peer: to.0, tag: tag.0.cast_unsigned(), ..Operation::new(Kind::Send, bytes.0) }
+fn sent(Outgoing { to, tag, bytes, .. }: Outgoing) -> GraphOperation {
+    GraphOperation { peer: to.0, tag: tag.0.cast_unsigned(), ..GraphOperation::new(GraphOperationKind::Send, bytes.0) }
 }
 
-fn received(Incoming { from, tag, bytes, .. }: Incoming) -> Operation {
+fn received(Incoming { from, tag, bytes, .. }: Incoming) -> GraphOperation {
     let (peer, tag) = (from.map_or(ANY, |from| from.0), tag.map_or(ANY, |tag| tag.0.cast_unsigned()));
-    Operation { peer, tag, ..Operation::new(Kind::Receive, bytes.0) }
+    GraphOperation { peer, tag, ..GraphOperation::new(GraphOperationKind::Receive, bytes.0) }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::support::base64;
 use crate::support::browser::Browser;
 use crate::support::command::{Folder, TITR, TITR_REPLAY, here};
 use serde_json::{Value, json};
@@ -379,26 +380,8 @@ fn pictures_for_the_documentation() {
         if std::env::var_os("UPDATE").is_some() {
             let pictures = here("../docs/pictures");
             std::fs::create_dir_all(&pictures).unwrap();
-            std::fs::write(pictures.join(format!("report-{scheme}.webp")), bytes(picture)).unwrap();
+            std::fs::write(pictures.join(format!("report-{scheme}.webp")), base64::bytes(picture)).unwrap();
         }
     }
     assert_eq!(browser.complaints, [""; 0]);
-}
-
-/// The bytes that are written in base 64.
-fn bytes(letters: &str) -> Vec<u8> {
-    let value = |letter: u8| match letter {
-        b'A'..=b'Z' => letter - b'A',
-        b'a'..=b'z' => letter - b'a' + 26,
-        b'0'..=b'9' => letter - b'0' + 52,
-        b'+' => 62,
-        _ => 63,
-    };
-    let letters: Vec<u8> = letters.bytes().filter(|letter| *letter != b'=').map(value).collect();
-    let group = |group: &[u8]| {
-        let number =
-            group.iter().fold(0_u32, |number, value| number << 6 | u32::from(*value)) << (6 * (4 - group.len()));
-        number.to_be_bytes()[1..group.len()].to_vec()
-    };
-    letters.chunks(4).flat_map(group).collect()
 }

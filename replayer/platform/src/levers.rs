@@ -121,8 +121,9 @@ impl Property {
         let text = text.trim();
         let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
         // The longest beginning that is a number: `1e3` of `1e3 s`, `2` of `2.5x`.
-        let (number, unit) =
-            ends.filter_map(|at| Some((text.get(..at)?.trim_end().parse::<f64>().ok()?, text.get(at..)?))).last()?;
+        let (number, unit) = ends
+            .filter_map(|at| Some((text.get(..at)?.trim_end().parse::<f64>().ok()?, text.get(at..)?)))
+            .next_back()?;
         is_right.then(|| format!("{} {}", number * self.factor(), unit.trim()))
     }
 }

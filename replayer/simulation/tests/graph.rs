@@ -83,7 +83,9 @@ fn a_receive_that_nothing_comes_for_is_named() {
 }
 
 /// A random graph whose tasks compute: the number of each task's core, its work, and the tasks it depends on.
-fn graphs() -> impl Strategy<Value = Vec<(u32, u64, Vec<(usize, bool)>)>> {
+type Tasks = Vec<(u32, u64, Vec<(usize, bool)>)>;
+
+fn graphs() -> impl Strategy<Value = Tasks> {
     let task = (0..3_u32, 0..20_u64, prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 0..4));
     prop::collection::vec(task, 1..40).prop_map(|tasks| {
         let tasks = tasks.into_iter().enumerate();

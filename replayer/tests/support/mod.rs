@@ -1,5 +1,6 @@
 //! Code shared by the tests of this folder.
 
+pub mod base64;
 pub mod browser;
 pub mod command;
 pub mod schema;

@@ -57,5 +57,5 @@ fn the_cause_of_waiting_is_found_and_what_it_costs() {
 
 #[test]
 fn advice_for_people() {
-    insta::assert_snapshot!(unbalanced().run(TITR, &ADVISE));
+    insta::assert_snapshot!(unbalanced().run(TITR, &[&ADVISE[..], &["--jobs", "1"]].concat()));
 }

@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_speed_is_the_rate_of_time_or_that_of_the_reference_kernel() {
-        let kernel = Some(ReferenceCount { volume: 6e5, seconds: 3e-4 });
+        let kernel = Some(ReferenceCount { volume: 1_953_125.0, seconds: 1.0 / 1024.0 });
         let manifest = manifest([
             Counter { rate: Some(1e9), reference: kernel, ..Counter::exact("cpu") },
             Counter { reference: kernel, ..Counter::exact("perf") },

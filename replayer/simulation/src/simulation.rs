@@ -14,6 +14,7 @@ use titr_platform::{Model, PlacementError, Platform, Spawn};
 use titr_workload::{Computation, Normalise, Recompute, RegionSpeeds};
 
 use crate::normalisation::Comparison;
+use crate::disturbances::disturbed_counts;
 use crate::observe::Observer;
 use crate::parallel::Jobs;
 use crate::profile::{self, OwnWork};
@@ -237,7 +238,9 @@ impl<'a> Simulation<'a> {
         let of_platform = platform.warnings.clone();
         let of_speeds = match self.computation {
             Computation::Counted if per_rank.iter().any(|shares| shares.compute.0 > 0.0) => {
-                RecordedSpeeds::of(self.trace, &normalisation.worth).warnings(platform, ranks as u32)
+                let of_counts = self.trace.manifest().and_then(disturbed_counts);
+                let of_speeds = RecordedSpeeds::of(self.trace, &normalisation.worth).warnings(platform, ranks as u32);
+                of_counts.into_iter().chain(of_speeds).collect()
             }
             Computation::Counted | Computation::Timed | Computation::Ignored => Vec::new(),
         };

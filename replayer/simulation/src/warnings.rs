@@ -8,7 +8,6 @@ use titr_common::trace::manifest::Ended;
 use titr_common::trace::process_time::ProcessTime;
 use titr_common::trace::rank_times::RankTimes;
 
-use crate::disturbances::disturbed_counts;
 
 /// The first sentence of a result with ranks that wait forever: the simulated time is no prediction.
 pub(crate) fn no_prediction(waiting: u64, ranks: u64) -> Option<String> {
@@ -62,7 +61,6 @@ pub(crate) fn of_manifest(manifest: &Manifest) -> Vec<String> {
         ));
     }
     warnings.extend(uncounted_computation(manifest));
-    warnings.extend(disturbed_counts(manifest));
     warnings
 }
 

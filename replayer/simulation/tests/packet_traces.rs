@@ -20,7 +20,7 @@ const CYCLE: u64 = 3200;
 
 fn machine(overrides: &[&str]) -> Platform {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/packet.toml");
-    let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
+    let overrides = ["hosts.speed=2.5 Ginstr/s"].iter().chain(overrides).map(ToString::to_string).collect::<Vec<_>>();
     Platform::load(&path, &overrides).unwrap()
 }
 

@@ -25,7 +25,7 @@ static FOREIGN: &[&dyn TraceFormat] = &[
     &dumpi::Dumpi,
     &liballprof::Liballprof,
     &first_ti::FirstTi,
-    &paraver::PrvParaver,
+    &paraver::Prv,
     &goal::GoalText,
     &goal::GoalBinary,
     &chakra::Chakra,

@@ -43,8 +43,21 @@ fn a_region_a_rank_or_a_tag_that_the_trace_does_not_have() {
         "kind = 'balance-compute'\nregion = 'bar'",
         "kind = 'remove-messages'\nranks = '1,2'",
         "kind = 'remove-messages'\ntag = 4",
-        "kind = 'balance-compute'\nregion = 'foo'",
     ]));
+}
+
+#[test]
+fn a_rank_that_comes_to_a_region_and_computes_nothing_there() {
+    let trace = "0 region_begin foo\n0 compute 1\n0 region_end foo\n1 region_begin foo\n1 region_end foo";
+    insta::assert_snapshot!(changed("[[change]]\nkind = 'balance-compute'\nregion = 'foo'", 2, trace).unwrap_err());
+}
+
+/// What rank 0 computes in the region is the mean over the ranks that come there.
+#[test]
+fn a_rank_that_never_comes_to_a_region_is_left_out() {
+    let trace = "0 region_begin foo\n0 compute 1\n0 region_end foo\n1 compute 2";
+    let balanced = changed("[[change]]\nkind = 'balance-compute'\nregion = 'foo'", 2, trace).unwrap();
+    assert_eq!(balanced.trim_end(), trace);
 }
 
 #[test]

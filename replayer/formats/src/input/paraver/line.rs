@@ -80,7 +80,7 @@ impl PrvFields<'_> {
 impl Header {
     /// Whether a file that begins with this line is of Paraver.
     pub(super) fn is(line: &[u8]) -> bool {
-        line.starts_with(b"#PrvParaver")
+        line.starts_with(b"#Paraver")
     }
 
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
@@ -165,13 +165,13 @@ mod tests {
 
     #[test]
     fn the_header_says_how_many_tasks_there_are() {
-        let line = b"#PrvParaver (24/11/2026 at 23:09):3805268734_ns:1(9):1:9(1:1,1:1),10";
+        let line = b"#Paraver (24/11/2026 at 23:09):3805268734_ns:1(9):1:9(1:1,1:1),10";
         assert_eq!(Header::parse(line), Some(Header { unit: 1, applications: 1, tasks: 9 }));
         assert_eq!(
-            Header::parse(b"#PrvParaver (1/1/26 at 1:09):38:0:2:4(1:1),1:3(2:1)").map(|header| header.unit),
+            Header::parse(b"#Paraver (1/1/26 at 1:09):38:0:2:4(1:1),1:3(2:1)").map(|header| header.unit),
             Some(1000)
         );
-        assert_eq!(Header::parse(b"#PrvParaver"), None);
+        assert_eq!(Header::parse(b"#Paraver"), None);
     }
 
     #[test]

@@ -24,11 +24,11 @@ use self::survey::PrvSurvey;
 use super::notes::NotesOfRanks;
 
 /// Traces for Paraver.
-pub(super) struct PrvParaver;
+pub(super) struct Prv;
 
-impl TraceFormat for PrvParaver {
+impl TraceFormat for Prv {
     fn name(&self) -> &'static str {
-        "PrvParaver"
+        "Paraver"
     }
 
     fn recognises(&self, candidate: &Candidate) -> bool {
@@ -53,7 +53,7 @@ impl TraceFormat for PrvParaver {
 
 /// The description of a trace: the times of a rank count from its first call.
 fn manifest(survey: &PrvSurvey) -> Manifest {
-    let mut manifest = Manifest::of_foreign(survey.header.tasks, "PrvParaver", "Extrae");
+    let mut manifest = Manifest::of_foreign(survey.header.tasks, "Paraver", "Extrae");
     let first = survey.began.iter().flatten().next().copied().unwrap_or(0);
     for (entry, began) in manifest.per_rank.iter_mut().zip(&survey.began) {
         let offset = began.map_or(0.0, |began| (began as f64 - first as f64) * survey.header.unit as f64);

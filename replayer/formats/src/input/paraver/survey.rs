@@ -83,10 +83,10 @@ impl PrvSurvey {
             Err(TraceError::Foreign { path, place, what: what.to_owned() })
         };
         let Some(header) = lines.next()?.and_then(Header::parse) else {
-            return wrong(&lines, "the header of a trace of PrvParaver is damaged");
+            return wrong(&lines, "the header of a trace of Paraver is damaged");
         };
         if header.applications != 1 {
-            return wrong(&lines, "several applications in one trace: cut one out of it, with PrvParaver or prvutils");
+            return wrong(&lines, "several applications in one trace: cut one out of it, with Paraver or prvutils");
         }
         // A header that lies must not take the memory of a world: each task has a line at least, and there it is needed.
         let tasks = header.tasks;
@@ -116,7 +116,7 @@ impl PrvSurvey {
         }
         if survey.began.iter().all(Option::is_none) {
             let what = "the trace has no events of MPI calls (types 50000001 to 50000003), which a replay needs; titr's own \
-                        timelines for PrvParaver have none either";
+                        timelines for Prv have none either";
             return Err(TraceError::Directory { path: path.into(), what: what.to_owned() });
         }
         if u64::from(tasks) > lines.line() {

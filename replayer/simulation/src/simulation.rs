@@ -13,8 +13,8 @@ use titr_network::packet::PacketStatistics;
 use titr_platform::{Model, PlacementError, Platform, Spawn};
 use titr_workload::{Computation, Normalise, Recompute, RegionSpeeds};
 
-use crate::normalisation::Comparison;
 use crate::disturbances::disturbed_counts;
+use crate::normalisation::Comparison;
 use crate::observe::Observer;
 use crate::parallel::Jobs;
 use crate::profile::{self, OwnWork};

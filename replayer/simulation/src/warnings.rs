@@ -8,7 +8,6 @@ use titr_common::trace::manifest::Ended;
 use titr_common::trace::process_time::ProcessTime;
 use titr_common::trace::rank_times::RankTimes;
 
-
 /// The first sentence of a result with ranks that wait forever: the simulated time is no prediction.
 pub(crate) fn no_prediction(waiting: u64, ranks: u64) -> Option<String> {
     let verb = plural(waiting, "waits", "wait");

@@ -14,7 +14,8 @@ const ALL: [Causality; 3] = [Causality::None, Causality::Causal, Causality::Time
 /// A trace on the 64 hosts of `examples/packet.toml`, where a cycle is 3.2 ns.
 fn outcome(overrides: &[&str], causality: Causality, ranks: u32, trace: &str) -> Outcome<Breakdown> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/packet.toml");
-    let overrides: Vec<String> = ["hosts.speed=2.5 Ginstr/s"].iter().chain(overrides).map(ToString::to_string).collect();
+    let overrides: Vec<String> =
+        ["hosts.speed=2.5 Ginstr/s"].iter().chain(overrides).map(ToString::to_string).collect();
     let platform = Platform::load(&path, &overrides).unwrap();
     let core = |host| Core::on(&platform, host);
     let cores = platform.place(ranks).unwrap().0.into_iter().map(core).collect();

@@ -56,9 +56,22 @@ fn succeed(command: &str, arguments: &[&str], trace: &Path) -> Result<String, St
 fn replay(arguments: &[&str], trace: &Path) -> Result<Value, String> {
     let printed = succeed("titr-replay", &[&["--json"], arguments].concat(), trace)?;
     let mut result: Value = serde_json::from_str(&printed).map_err(|error| error.to_string())?;
-    result.as_object_mut().map(|result| result.remove("replay"));
+    if let Some(result) = result.as_object_mut() {
+        OF_THE_RECORDING.iter().for_each(|key| _ = result.remove(*key));
+        if let Some(Value::Array(warnings)) = result.get_mut("warnings") {
+            let is_of_counts = |warning: &Value| COUNTS.iter().any(|beginning| warning.to_string().contains(beginning));
+            warnings.retain(|warning| !is_of_counts(warning));
+        }
+    }
     Ok(result)
 }
+
+/// The parts of a result that differ from run to run, or that only a trace with a manifest has.
+const OF_THE_RECORDING: [&str; 3] = ["replay", "recording", "uncertainty"];
+
+/// Beginnings of warnings about how computation was counted, which only a manifest says.
+const COUNTS: [&str; 3] =
+    ["computation was counted in CPU time", "the trace does not say how fast", "time was counted in place"];
 
 /// All that is sent arrives, after the time that it takes, and no receive ends before its message has arrived.
 fn conserves(batch: &Batch, traced: &Execution, at: usize, collectives: &str, threshold: &str) -> Result<(), String> {

@@ -1,21 +1,7 @@
 //! `titr advise`: hypotheses suggested by the causes of waiting, and their savings.
 
+use crate::support::by_hand::PLATFORM;
 use crate::support::command::{Folder, TITR, TITR_REPLAY};
-
-/// A machine on which an instruction takes a nanosecond, a message 2 µs and a nanosecond a byte.
-const PLATFORM: &str = r#"
-schema = 1
-[hosts]
-count = 4
-speed = "1 Ginstr/s"
-[topology.star]
-[network]
-model = "ideal"
-bandwidth = "1 GB/s"
-latency = "1 us"
-[mpi]
-collectives = "openmpi"
-"#;
 
 /// Two ranks that compute for 10 and for 30 µs in a region, and then exchange 1000 bytes.
 fn unbalanced() -> Folder {

@@ -2,20 +2,8 @@
 
 use serde_json::Value;
 
+use crate::support::by_hand::PLATFORM;
 use crate::support::command::{Folder, TITR_REPLAY};
-
-/// A machine on which an instruction takes a nanosecond, a message 2 µs and a nanosecond a byte.
-const PLATFORM: &str = r#"
-schema = 1
-[hosts]
-count = 2
-speed = "1 Ginstr/s"
-[topology.star]
-[network]
-model = "ideal"
-bandwidth = "1 GB/s"
-latency = "1 us"
-"#;
 
 fn traced() -> Folder {
     let folder = Folder::new();

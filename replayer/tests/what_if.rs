@@ -1,21 +1,7 @@
 //! `titr-replay --what-if`: predictions for a changed program or machine.
 
+use crate::support::by_hand::PLATFORM;
 use crate::support::command::{Folder, TITR, TITR_REPLAY};
-
-/// A machine whose times can be worked out by hand: an instruction takes a nanosecond, a message 2 µs and a nanosecond a byte.
-const PLATFORM: &str = r#"
-schema = 1
-[hosts]
-count = 4
-speed = "1 Ginstr/s"
-[topology.star]
-[network]
-model = "ideal"
-bandwidth = "1 GB/s"
-latency = "1 us"
-[mpi]
-collectives = "openmpi"
-"#;
 
 /// A folder with the platform, and a trace of which each text has the lines of one rank.
 fn folder(ranks: &[String]) -> Folder {

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use spin::mutex::SpinMutex;
 use titr_common::trace::process_time::ProcessTime;
 
-use crate::processors::{Ticks, involuntary_switches};
+use crate::processors::{Ticks, involuntary_switches, usage};
 
 /// Nanoseconds that threads have neither computed nor been in an MPI call, as far as their counters have noticed.
 static WAITED: AtomicU64 = AtomicU64::new(0);
@@ -262,10 +262,7 @@ fn cpu(clock: libc::clockid_t) -> Option<u64> {
 
 /// CPU time of child processes that were waited for, in nanoseconds.
 fn children_cpu() -> u64 {
-    // SAFETY: an all-zero `rusage` is a valid object to be filled in.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: `usage` is a live local.
-    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage) };
+    let usage = usage(libc::RUSAGE_CHILDREN);
     let nanoseconds = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
     nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
 }

@@ -35,11 +35,16 @@ impl Ticks {
 
 /// The number of times that a thread of this process lost its core to another thread.
 pub(crate) fn involuntary_switches() -> u64 {
+    usage(libc::RUSAGE_SELF).ru_nivcsw.max(0) as u64
+}
+
+/// What a process, or its children that were waited for, have used.
+pub(crate) fn usage(whose: libc::c_int) -> libc::rusage {
     // SAFETY: an all-zero `rusage` is a valid object to be filled in.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: `usage` is a live local.
-    unsafe { libc::getrusage(libc::RUSAGE_SELF, &mut usage) };
-    usage.ru_nivcsw.max(0) as u64
+    unsafe { libc::getrusage(whose, &mut usage) };
+    usage
 }
 
 #[cfg(test)]

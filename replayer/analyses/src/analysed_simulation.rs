@@ -7,7 +7,7 @@ use titr_simulation::{Simulation, SimulationError, SimulationResult};
 
 use crate::analysis::{AnalysisKind, AnyAnalysis};
 use crate::findings::Findings;
-use crate::ideal_network::ideal_network;
+use crate::machine_changes::instant_network;
 use crate::{critical_path, matrix, sensitivities, wait_states};
 
 /// All analyses.
@@ -73,7 +73,10 @@ impl<'a> AnalysedSimulation<'a> {
         // The time of ranks that wait for ever is no prediction.
         let is_prediction = result.waiting_ranks == 0;
         if let Some(found) = result.efficiencies.as_mut().filter(|_| splits_communication && is_prediction) {
-            found.split_communication(result.simulated_time, replay.time_on(&ideal_network(platform))?.seconds());
+            found.split_communication(
+                result.simulated_time,
+                replay.time_on(&instant_network(platform.clone()))?.seconds(),
+            );
         }
         if analyses.is_empty() {
             return Ok(result.analysed(None));

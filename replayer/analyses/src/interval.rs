@@ -107,8 +107,8 @@ struct Progress {
     times: [Option<Time>; 2],
     /// Whether a barrier of all ranks was entered and not yet left.
     in_barrier: bool,
-    /// The places of the rank's call sites.
-    sites: FxHashMap<CallSiteId, String>,
+    /// The rank's call sites that are places of the interval: its beginning, its end, or both.
+    sites: FxHashMap<CallSiteId, [bool; 2]>,
     last: Time,
 }
 
@@ -163,15 +163,17 @@ impl IntervalMeter {
             }
             Mark::CallStack(site, stack) => {
                 let written = stack.iter().map(ToString::to_string).collect::<Vec<_>>().join(" < ");
-                self.seen.insert(written.clone());
+                let is_at = |place: &PassedPlace| matches!(&place.what, What::Call(wanted) if written.contains(wanted));
+                let is_at = [&self.interval.from, &self.interval.to].map(is_at);
                 if let Some(progress) = self.ranks.get_mut(index) {
-                    progress.sites.insert(*site, written);
+                    progress.sites.insert(*site, is_at);
                 }
+                self.seen.insert(written);
             }
             Mark::CallSite(site) => {
-                let site = self.ranks.get(index).and_then(|progress| progress.sites.get(site)).cloned();
-                if let Some(site) = site {
-                    self.pass(rank, at, |what, _| matches!(what, What::Call(wanted) if site.contains(wanted)));
+                let is_at = self.ranks.get(index).and_then(|progress| progress.sites.get(site)).copied();
+                if let Some(is_at) = is_at {
+                    self.pass(rank, at, |_, end| is_at[end]);
                 }
             }
             Mark::Control(_) | Mark::PartBegin | Mark::PartEnd | Mark::Unrecorded(_) => {}

@@ -30,7 +30,6 @@ mod causes;
 mod critical_path;
 pub mod diff;
 mod findings;
-mod ideal_network;
 pub mod interval;
 mod link_history;
 mod machine_changes;

@@ -19,13 +19,22 @@ pub fn apply_machine_changes(changes: &[MachineChange], mut platform: Platform) 
                 forced.map_err(|unknown| written.mistake(unknown.to_string()))?;
             }
             MachineChange::Network(network) => {
-                platform.model = Model::Ideal;
-                if *network == Network::Instant {
-                    platform.topology = Arc::new(ChangedLinks::instant(platform.topology));
-                    platform.mpi = platform.mpi.without_overheads();
-                }
+                platform = match network {
+                    Network::Instant => instant_network(platform),
+                    Network::Uncontended => Platform { model: Model::Ideal, ..platform },
+                };
             }
         }
     }
     Ok(platform)
+}
+
+/// The platform with a network on which messages take no time, and MPI calls that cost nothing.
+pub(crate) fn instant_network(platform: Platform) -> Platform {
+    Platform {
+        model: Model::Ideal,
+        topology: Arc::new(ChangedLinks::instant(platform.topology)),
+        mpi: platform.mpi.without_overheads(),
+        ..platform
+    }
 }

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::units::{Bandwidth, Seconds, Written};
 use titr_document::{Located, Table, Value};
 
-use crate::{HostSpeed, Platform, PlatformError, build};
+use crate::{HostSpeed, Platform, PlatformError, build, read};
 
 /// The property of a machine that a key sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +35,7 @@ impl Platform {
     /// # Errors
     /// As [`Platform::load`].
     pub fn levers(path: &Path, overrides: &[String]) -> Result<Vec<Lever>, PlatformError> {
-        let text = input::read_text(path, WRITTEN_BY_PROGRAM)
-            .map_err(|error| PlatformError::Unreadable { path: path.to_owned(), error })?;
-        let tables = build::tables(path, text, overrides)?;
+        let tables = build::tables(path, read(path)?, overrides)?;
         let mut levers = Vec::new();
         if let Value::Table(table) = &tables.value {
             of_table(table, "", &mut levers);

@@ -102,6 +102,12 @@ pub enum PlatformError {
     Mistaken(#[from] Mistake),
 }
 
+/// The text of a platform file.
+fn read(path: &Path) -> Result<String, PlatformError> {
+    input::read_text(path, WRITTEN_BY_PROGRAM)
+        .map_err(|error| PlatformError::Unreadable { path: path.to_owned(), error })
+}
+
 impl Platform {
     /// Reads the platform in a file, titr's own or SimGrid's, with `KEY=VALUE` overrides, whose keys are dotted:
     /// `network.flow.preset=cm02`.
@@ -109,9 +115,7 @@ impl Platform {
     /// # Errors
     /// If the file cannot be read, or the file or an override is not valid.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Self, PlatformError> {
-        let text = input::read_text(path, WRITTEN_BY_PROGRAM)
-            .map_err(|error| PlatformError::Unreadable { path: path.to_owned(), error })?;
-        Self::parse(path, text, overrides)
+        Self::parse(path, read(path)?, overrides)
     }
 
     /// Reads the platform in a text, like [`Platform::load`]. Files named in the text are relative to its `path`.

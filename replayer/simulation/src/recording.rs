@@ -1,23 +1,23 @@
 //! The recorded run, as a result names it.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use titr_common::format::date;
 use titr_common::trace::Manifest;
 use titr_common::trace::manifest::RankEntry;
 
 /// The description of the run that was recorded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Recording {
     /// The command line of the program; empty if it is unknown.
     pub program: String,
     /// The MPI library; empty if it is unknown.
     pub mpi: String,
     /// The format of the trace and the tool that wrote it, if that was not titr's tracer.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// The day of the run, such as `2026-11-26`; absent if it is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// The quantity in which computation was counted: `CPU time`, `instructions`, `time between calls`.
     pub counted: String,

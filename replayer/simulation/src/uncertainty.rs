@@ -21,20 +21,17 @@ pub(crate) fn uncertainty(
     per_rank: &[Shares],
     runs: &[Time],
 ) -> Option<f64> {
-    let of_volumes = match computation {
-        Computation::Counted => manifest.and_then(of_volumes),
-        Computation::Timed | Computation::Ignored => None,
+    let of_volumes = match (computation, manifest) {
+        // CPU time of a busy machine is longer by a part that nothing tells, the reference kernel at the start included.
+        (Computation::Counted, Some(manifest)) if disturbed_counts(manifest).is_some() => return None,
+        (Computation::Counted, Some(manifest)) => of_volumes(manifest),
+        (Computation::Counted | Computation::Timed | Computation::Ignored, _) => None,
     };
     let most = per_rank.iter().map(|shares| shares.compute.0).fold(0.0, f64::max);
     let part = if time.0 > 0.0 { (most / time.0).min(1.0) } else { 0.0 };
     let of_runs = relative_deviation(&runs.iter().map(|time| time.seconds().0).collect::<Vec<_>>());
-    let is_unknown = of_volumes.is_none() && computation == Computation::Counted && manifest.is_some_and(is_disturbed);
     let all = (of_volumes.unwrap_or_default() * part).hypot(of_runs);
-    (all > 0.0 && !is_unknown).then_some(all)
-}
-
-fn is_disturbed(manifest: &Manifest) -> bool {
-    disturbed_counts(manifest).is_some()
+    (all > 0.0).then_some(all)
 }
 
 /// The relative standard deviation of the slowest rank's computation.
@@ -42,8 +39,6 @@ fn of_volumes(manifest: &Manifest) -> Option<f64> {
     match &manifest.combined {
         // A choice among several runs varies less than one run.
         Some(combined) => Some(combined.slowest_rank_deviation / f64::from(combined.runs).sqrt()),
-        // The kernel runs at the start, and tells nothing of disturbances later on.
-        None if is_disturbed(manifest) => None,
         None => of_reference_kernel(manifest),
     }
 }

@@ -6,11 +6,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use titr_analyses::{AnalysedResult, apply_machine_changes};
+use titr_analyses::AnalysedResult;
 use titr_call_sites::CallSiteNames;
 use titr_common::units::Seconds;
 use titr_hypotheses::{Change, Hypotheses, Scope};
-use titr_platform::{Platform, Property};
+use titr_platform::Property;
 use titr_simulation::parallel::Jobs;
 use titr_simulation::result::{Shares, Suggestion, Tried};
 
@@ -33,8 +33,8 @@ struct Candidate {
 enum Kind {
     /// A key of the platform and its value.
     Set(String),
-    /// A change of the program.
-    Program(Change),
+    /// A change of the program, as a file of hypotheses.
+    Program(String),
 }
 
 /// Tries changes of the machine and the program, to suggest the one that saves most; `None` if nothing can be saved. Tries all
@@ -67,7 +67,7 @@ pub(super) fn tried(
     let best = best.filter(|(_, time)| saves(*time) >= WORTH).map(|(candidate, time)| {
         let (set, what_if) = match &candidate.kind {
             Kind::Set(setting) => (Some(setting.clone()), None),
-            Kind::Program(change) => (None, Change::file(std::slice::from_ref(change)).ok()),
+            Kind::Program(text) => (None, Some(text.clone())),
         };
         Suggestion { change: candidate.change.clone(), set, what_if, simulated_time: time, saves: saves(time) }
     });
@@ -97,13 +97,10 @@ fn candidates(result: &AnalysedResult, machine: &MachineArgs) -> Vec<Candidate> 
         candidates.push(Candidate { change: of, kind: Kind::Set(format!("{}={}", lever.key, lever.value)), at_most });
     }
     let uneven = most - computing;
-    if uneven >= WORTH {
-        let change = Change::BalanceCompute { region: None, call_site: None, over: Scope::Totals };
-        candidates.push(Candidate {
-            change: "even computation".to_owned(),
-            kind: Kind::Program(change),
-            at_most: uneven,
-        });
+    let balanced = Change::BalanceCompute { region: None, call_site: None, over: Scope::Totals };
+    if let (true, Ok(text)) = (uneven >= WORTH, Change::file(&[balanced])) {
+        let (change, kind) = ("even computation".to_owned(), Kind::Program(text));
+        candidates.push(Candidate { change, kind, at_most: uneven });
     }
     candidates.sort_by(|one, other| other.at_most.total_cmp(&one.at_most));
     candidates
@@ -113,16 +110,12 @@ fn candidates(result: &AnalysedResult, machine: &MachineArgs) -> Vec<Candidate> 
 fn time_with(candidate: &Candidate, machine: &MachineArgs, program: &Program, read_ahead: bool) -> Option<Seconds> {
     let (platform, hypotheses) = match &candidate.kind {
         Kind::Set(setting) => (machine.load_with(std::slice::from_ref(setting)).ok()?, None),
-        Kind::Program(change) => {
-            let text = Change::file(std::slice::from_ref(change)).ok()?;
-            let hypotheses = Hypotheses::parse(Path::new("suggestion"), text).ok()?;
+        Kind::Program(text) => {
+            let hypotheses = Hypotheses::parse(Path::new("suggestion"), text.clone()).ok()?;
             (machine.load().ok()?, Some(hypotheses))
         }
     };
-    let mut platform: Platform = program.on(platform).ok()?;
-    if let Some(hypotheses) = &hypotheses {
-        platform = apply_machine_changes(hypotheses.machine(), platform).ok()?;
-    }
+    let platform = program.on(platform).ok()?;
     let names = CallSiteNames::default();
     let simulation = program.simulation(&platform, &names, false).read_ahead(read_ahead);
     let simulation = match &hypotheses {

@@ -2,5 +2,6 @@
 
 pub mod base64;
 pub mod browser;
+pub mod by_hand;
 pub mod command;
 pub mod schema;

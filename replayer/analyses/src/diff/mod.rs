@@ -12,7 +12,8 @@ use thiserror::Error;
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::units::{Bytes, Seconds};
 use titr_simulation::observe::Shares;
-use titr_simulation::result::LinkUse;
+use titr_simulation::recording::Recording;
+use titr_simulation::result::{Efficiencies, LinkUse};
 
 use crate::AnalysedResult;
 use crate::findings::Findings;
@@ -26,17 +27,11 @@ pub struct ReplayedResult {
     #[serde(default)]
     uncertainty: Option<f64>,
     #[serde(default)]
-    recording: Option<Recorded>,
+    recording: Option<Recording>,
     per_rank: Vec<Shares>,
     links: Vec<LinkUse>,
     #[serde(default)]
     analyses: Findings,
-}
-
-/// The program of a result.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-struct Recorded {
-    program: String,
 }
 
 /// A time before and after.
@@ -59,8 +54,7 @@ pub struct Difference {
     pub remarks: Vec<String>,
     /// The time of each activity: the mean over the ranks.
     pub activities: BTreeMap<&'static str, Change>,
-    /// The efficiencies of POP that a result alone gives, as fractions: `parallel`, the computation of all ranks in the time of
-    /// all; `load balance`, the mean computation over the most of a rank; `communication`, that most over the time.
+    /// The parallel efficiency of POP and its two factors, `load balance` and `communication`, as fractions ([`Efficiencies`]).
     pub efficiencies: BTreeMap<&'static str, Change>,
     /// The time of each rank by activity, and when it finished; none if the results are of different numbers of ranks.
     pub per_rank: Vec<Shares<Change>>,
@@ -132,7 +126,7 @@ impl ReplayedResult {
         Self {
             simulated_time: *simulated_time,
             uncertainty: *uncertainty,
-            recording: recording.as_ref().map(|recording| Recorded { program: recording.program.clone() }),
+            recording: recording.clone(),
             per_rank: per_rank.clone(),
             links: links.clone(),
             analyses: analyses.clone().unwrap_or_default(),
@@ -168,21 +162,22 @@ impl ReplayedResult {
         }
     }
 
-    /// The efficiencies, as [`Difference::efficiencies`] defines them.
+    /// The efficiencies by their names; 0 if no rank computes.
     fn efficiencies(&self) -> [(&'static str, f64); 3] {
-        let computing = |shares: &Shares| shares.compute.0;
-        let most = self.per_rank.iter().map(computing).fold(0.0, f64::max);
-        let mean = self.per_rank.iter().map(computing).sum::<f64>() / self.per_rank.len().max(1) as f64;
-        let ratio = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
-        let time = self.simulated_time.0;
-        [("parallel", ratio(mean, time)), ("load balance", ratio(mean, most)), ("communication", ratio(most, time))]
+        let found = Efficiencies::of(&self.per_rank, self.simulated_time);
+        let of = |part: fn(&Efficiencies) -> f64| found.as_ref().map_or(0.0, part);
+        [
+            ("parallel", of(|found| found.parallel)),
+            ("load balance", of(|found| found.load_balance)),
+            ("communication", of(|found| found.communication)),
+        ]
     }
 
     /// What to know before the comparison with a result that came `after`.
     fn remarks(&self, after: &Self) -> Vec<String> {
         let mut remarks = Vec::new();
         if let (Some(one), Some(other)) = (&self.recording, &after.recording)
-            && one != other
+            && one.program != other.program
             && !one.program.is_empty()
             && !other.program.is_empty()
         {
@@ -285,7 +280,13 @@ mod tests {
     #[test]
     fn other_programs_and_differences_within_the_spread_are_remarked() {
         let of = |program: &str, time: f64, uncertainty: Option<f64>| {
-            let recording = Some(Recorded { program: program.to_owned() });
+            let recording = Some(Recording {
+                program: program.to_owned(),
+                mpi: String::new(),
+                tool: None,
+                date: None,
+                counted: "CPU time".to_owned(),
+            });
             ReplayedResult { uncertainty, recording, ..result(&[(time, time)], &[]) }
         };
         let remarks = |one: &ReplayedResult, other: &ReplayedResult| one.to(other).remarks.len();

@@ -8,7 +8,7 @@ use titr_common::event::Rank;
 use titr_common::format::count;
 
 /// The notes on one rank.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 pub(crate) struct Notes {
     counts: BTreeMap<Cow<'static, str>, u64>,
 }
@@ -22,29 +22,39 @@ impl Notes {
 
 /// The notes on all ranks that were read. A rank that is read again does not count twice.
 #[derive(Default)]
-pub(crate) struct NotesOfRanks {
-    ranks: Mutex<BTreeMap<Rank, Notes>>,
+pub(crate) struct NotesOfRanks<N = Notes> {
+    ranks: Mutex<BTreeMap<Rank, N>>,
 }
 
-impl NotesOfRanks {
+impl<N: Default + PartialEq> NotesOfRanks<N> {
     /// Keeps the notes on a rank, once it was read.
-    pub(crate) fn keep(&self, rank: Rank, notes: Notes) {
+    pub(crate) fn keep(&self, rank: Rank, notes: N) {
         let mut ranks = self.ranks.lock().unwrap_or_else(PoisonError::into_inner);
-        if notes.counts.is_empty() {
+        if notes == N::default() {
             ranks.remove(&rank)
         } else {
             ranks.insert(rank, notes)
         };
     }
 
+    /// The notes on all ranks, joined by `add`.
+    pub(crate) fn sum(&self, add: impl Fn(&mut N, &N)) -> N {
+        let ranks = self.ranks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sum = N::default();
+        ranks.values().for_each(|notes| add(&mut sum, notes));
+        sum
+    }
+}
+
+impl NotesOfRanks {
     /// A sentence for each kind of note.
     pub(crate) fn sentences(&self) -> Vec<String> {
-        let ranks = self.ranks.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut sum = BTreeMap::<&str, u64>::new();
-        for (what, number) in ranks.values().flat_map(|notes| &notes.counts) {
-            *sum.entry(what).or_default() += number;
-        }
-        sum.into_iter().map(|(what, number)| format!("{} {what}", count(number))).collect()
+        let sum = self.sum(|sum, notes| {
+            for (what, number) in &notes.counts {
+                *sum.counts.entry(what.clone()).or_default() += number;
+            }
+        });
+        sum.counts.into_iter().map(|(what, number)| format!("{} {what}", count(number))).collect()
     }
 }
 

@@ -1,13 +1,13 @@
 //! Chakra execution traces, encoded by the tests.
 
 use std::fs;
-use std::path::Path;
 
 use proptest::prelude::*;
 use tempfile::{TempDir, tempdir};
 use titr_common::event::{CollectiveKind, Event, Rank};
 
-use crate::graphs::{Counts, counts, fault, nodes, open};
+use crate::graphs::{Counts, counts, fault, nodes};
+use crate::samples::{collection, open};
 
 fn varint(mut number: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -139,13 +139,8 @@ fn faults_are_named() {
 #[test]
 #[ignore = "reads the collection that TITR_FOREIGN names"]
 fn the_collection_has_the_nodes_that_are_known() {
-    let Some(directory) = std::env::var_os("TITR_FOREIGN") else {
-        eprintln!(
-            "TITR_FOREIGN is not set: it should name the directory with traces of other tools. Nothing was tested."
-        );
-        return;
-    };
-    let chakra = Path::new(&directory).join("programs-by-seven-tools/chakra");
+    let Some(directory) = collection() else { return };
+    let chakra = directory.join("programs-by-seven-tools/chakra");
     let one = Counts { ranks: 4, collectives: 4, ..Counts::default() };
     for name in ["all_gather_4npus_1MB", "all_to_all_4npus_1MB"] {
         assert_eq!(counts(&open(&chakra.join(name)).unwrap()).unwrap(), one, "{name}");

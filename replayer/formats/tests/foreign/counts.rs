@@ -1,31 +1,9 @@
 //! What a trace has in it, as the tables of its origin count it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::env;
-use std::path::{Path, PathBuf};
 
 use titr_common::event::{CollectiveKind, CommId, Event, Incoming, Outgoing, Rank};
 use titr_common::trace::{Trace, TraceError};
-use titr_formats::input;
-
-/// A file or directory of `tests/data/foreign`.
-pub(crate) fn sample(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/foreign").join(name)
-}
-
-/// A file or directory of those that are not titr's own; `None`, and a word on standard error, if they are not here.
-pub(crate) fn elsewhere(name: &str) -> Option<PathBuf> {
-    let directory = env::var_os("TITR_FOREIGN");
-    if directory.is_none() {
-        eprintln!("TITR_FOREIGN does not name the directory with {name}: this test has done nothing");
-    }
-    Some(PathBuf::from(directory?).join(name))
-}
-
-/// Opens a trace.
-pub(crate) fn open(path: &Path) -> Result<Trace, TraceError> {
-    input::open(&[path])
-}
 
 /// The events of a rank.
 pub(crate) fn events(trace: &Trace, rank: u32) -> Result<Vec<Event>, TraceError> {

@@ -5,63 +5,19 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use crate::collection;
-use crate::tally::{Counts, collectives, counted, damage, of, open, read_damaged, sample};
-
-fn stencil() -> Counts {
-    let collectives = collectives(&[("allreduce", 9, 18), ("barrier", 9, 9)]);
-    Counts { ranks: 9, messages: 480, bytes: 245_760, receives: 480, pairs: 24, collectives }
-}
-
-fn of_collectives() -> Counts {
-    let collectives = collectives(&[
-        ("bcast", 8, 40),
-        ("bcast", 4, 20),
-        ("barrier", 8, 40),
-        ("barrier", 4, 20),
-        ("reduce", 8, 40),
-        ("reduce_scatter", 8, 40),
-        ("allreduce", 4, 40),
-        ("gather", 4, 40),
-        ("scatter", 4, 40),
-        ("allgather", 4, 40),
-        ("alltoall", 4, 40),
-        ("scan", 4, 20),
-    ]);
-    Counts { ranks: 8, collectives, ..Counts::default() }
-}
+use crate::samples::{collection, open, sample};
+use crate::tally::{Counts, collectives, counted, damage, lu, of, programs, read_damaged, stencil};
 
 #[test]
 fn the_samples_have_the_counts_of_their_programs() {
-    let vectors = ["alltoallv", "allgatherv", "gatherv", "scatterv"].map(|kind| (kind, 6, 48));
-    let expected = [
-        ("stencil", stencil()),
-        ("collectives", of_collectives()),
-        (
-            "persistent",
-            Counts { ranks: 6, messages: 288, bytes: 612_000, receives: 288, pairs: 12, ..Counts::default() },
-        ),
-        ("vectors", Counts { ranks: 6, collectives: collectives(&vectors), ..Counts::default() }),
-        (
-            "wildcards",
-            Counts {
-                ranks: 6,
-                messages: 75,
-                bytes: 367_520,
-                receives: 75,
-                pairs: 10,
-                collectives: collectives(&[("barrier", 6, 6)]),
-            },
-        ),
-    ];
-    for (name, counts) in expected {
-        assert_eq!(of(&sample("dumpi", name)), counts, "{name}");
+    for (name, counts) in programs(367_520) {
+        assert_eq!(of(&sample("dumpi").join(name)), counts, "{name}");
     }
 }
 
 #[test]
 fn the_meta_file_stands_for_its_trace_and_a_rank_does_not() {
-    let directory = sample("dumpi", "stencil");
+    let directory = sample("dumpi/stencil");
     let names = fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path());
     let (metas, others): (Vec<_>, Vec<_>) = names.partition(|path| path.extension().is_some_and(|end| end == "meta"));
     assert_eq!(of(&metas[0]), stencil());
@@ -72,7 +28,7 @@ fn the_meta_file_stands_for_its_trace_and_a_rank_does_not() {
 /// A copy of a sample, for tests to damage.
 fn copy(name: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    for entry in fs::read_dir(sample("dumpi", name)).unwrap() {
+    for entry in fs::read_dir(sample("dumpi").join(name)).unwrap() {
         let path = entry.unwrap().path();
         fs::write(folder.path().join(path.file_name().unwrap()), fs::read(path).unwrap()).unwrap();
     }
@@ -136,16 +92,8 @@ proptest! {
 #[test]
 #[ignore = "reads the collection of traces that TITR_FOREIGN names"]
 fn the_collection_has_the_right_counts() {
-    let Some(directory) = collection::directory() else { return };
-    let lu = Counts {
-        ranks: 8,
-        messages: 1640,
-        bytes: 512_000,
-        receives: 1640,
-        pairs: 20,
-        collectives: collectives(&[("bcast", 8, 16), ("allreduce", 8, 8)]),
-    };
-    assert_eq!(of(&directory.join("programs-by-seven-tools/dumpi/lu")), lu);
+    let Some(directory) = collection() else { return };
+    assert_eq!(of(&directory.join("programs-by-seven-tools/dumpi/lu")), lu());
     let old = directory.join("sst-macro/tests/test_traces");
     let testbgp = Counts {
         ranks: 7,

@@ -6,7 +6,8 @@ use proptest::prelude::*;
 
 use titr_common::event::{Event, Rank};
 
-use crate::tally::{Counts, collectives, counted, damage, of, open, read_damaged};
+use crate::samples::open;
+use crate::tally::{Counts, collectives, counted, damage, of, read_damaged};
 
 const TRACE: &str = "\
 p0 init

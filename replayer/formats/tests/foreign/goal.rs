@@ -11,7 +11,8 @@ use titr_common::trace::Trace;
 use titr_common::units::Bytes;
 use titr_formats::output::{self, Rules};
 
-use crate::graphs::{Counts, counts, fault, nodes, open, sample};
+use crate::graphs::{Counts, counts, fault, nodes};
+use crate::samples::{collection, open, sample};
 
 /// The counts of the programs of `tests/data/foreign/goal`.
 fn expected(name: &str) -> Counts {
@@ -56,13 +57,8 @@ fn samples_have_the_operations_and_dependences_that_their_writers_counted() {
 #[test]
 #[ignore = "reads the collection that TITR_FOREIGN names"]
 fn the_collection_has_the_operations_that_are_known() {
-    let Some(directory) = std::env::var_os("TITR_FOREIGN") else {
-        eprintln!(
-            "TITR_FOREIGN is not set: it should name the directory with traces of other tools. Nothing was tested."
-        );
-        return;
-    };
-    let goal = Path::new(&directory).join("programs-by-seven-tools/goal");
+    let Some(directory) = collection() else { return };
+    let goal = directory.join("programs-by-seven-tools/goal");
     for name in ["from-liballprof/stencil", "from-liballprof/lu", "from-liballprof/wildcards"] {
         for ending in ["goal.gz", "bin"] {
             let trace = open(&goal.join(format!("{name}.{ending}"))).unwrap();
@@ -75,7 +71,7 @@ fn the_collection_has_the_operations_that_are_known() {
             assert_eq!(counts(&trace).unwrap(), expected(name.rsplit('/').next().unwrap()), "{name}.{ending}");
         }
     }
-    let tree = open(&Path::new(&directory).join("LogGOPSim/binary_tree_32.goal")).unwrap();
+    let tree = open(&directory.join("LogGOPSim/binary_tree_32.goal")).unwrap();
     assert_eq!(counts(&tree).unwrap(), expected("binary_tree_32"));
 }
 

@@ -1,11 +1,12 @@
 //! The contents of a trace whose ranks are graphs.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use titr_common::event::{Completion, Event, Rank, Task};
 use titr_common::trace::{Trace, TraceError};
-use titr_formats::input;
+
+use crate::samples::open;
 
 /// A task and its event.
 pub(crate) type Node = (Task, Event);
@@ -23,15 +24,6 @@ pub(crate) struct Counts {
     pub begun: u64,
     pub bytes: u64,
     pub nanoseconds: u64,
-}
-
-/// A sample in the repository.
-pub(crate) fn sample(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/foreign").join(name)
-}
-
-pub(crate) fn open(path: &Path) -> Result<Trace, TraceError> {
-    input::open(&[path])
 }
 
 /// The tasks of a rank.

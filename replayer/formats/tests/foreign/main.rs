@@ -7,7 +7,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod chakra;
-mod collection;
 mod counts;
 mod dumpi;
 mod first_ti;
@@ -16,5 +15,6 @@ mod graphs;
 mod liballprof;
 mod otf2;
 mod paraver;
+mod samples;
 mod speed;
 mod tally;

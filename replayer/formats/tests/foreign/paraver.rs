@@ -4,56 +4,13 @@ use std::fs;
 
 use proptest::prelude::*;
 
-use crate::collection;
-use crate::tally::{Counts, collectives, counted, damage, of, open, read_damaged, sample, unpacked};
+use crate::samples::{collection, open, sample};
+use crate::tally::{counted, damage, lu, of, programs, read_damaged, unpacked};
 
 #[test]
 fn the_samples_have_the_counts_of_their_programs() {
-    let stencil = Counts {
-        ranks: 9,
-        messages: 480,
-        bytes: 245_760,
-        receives: 480,
-        pairs: 24,
-        collectives: collectives(&[("allreduce", 9, 18), ("barrier", 9, 9)]),
-    };
-    let of_collectives = collectives(&[
-        ("bcast", 8, 40),
-        ("bcast", 4, 20),
-        ("barrier", 8, 40),
-        ("barrier", 4, 20),
-        ("reduce", 8, 40),
-        ("reduce_scatter", 8, 40),
-        ("allreduce", 4, 40),
-        ("gather", 4, 40),
-        ("scatter", 4, 40),
-        ("allgather", 4, 40),
-        ("alltoall", 4, 40),
-        ("scan", 4, 20),
-    ]);
-    let vectors = ["alltoallv", "allgatherv", "gatherv", "scatterv"].map(|kind| (kind, 6, 48));
-    let expected = [
-        ("stencil", stencil),
-        ("collectives", Counts { ranks: 8, collectives: of_collectives, ..Counts::default() }),
-        (
-            "persistent",
-            Counts { ranks: 6, messages: 288, bytes: 612_000, receives: 288, pairs: 12, ..Counts::default() },
-        ),
-        ("vectors", Counts { ranks: 6, collectives: collectives(&vectors), ..Counts::default() }),
-        (
-            "wildcards",
-            Counts {
-                ranks: 6,
-                messages: 75,
-                bytes: 428_520,
-                receives: 75,
-                pairs: 10,
-                collectives: collectives(&[("barrier", 6, 6)]),
-            },
-        ),
-    ];
-    for (name, counts) in expected {
-        assert_eq!(of(&sample("paraver", name)), counts, "{name}");
+    for (name, counts) in programs(428_520) {
+        assert_eq!(of(&sample("paraver").join(name)), counts, "{name}");
     }
 }
 
@@ -81,7 +38,7 @@ proptest! {
         places in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(&b"0123456789:,-pc\n\0x"[..])), 1..4),
     ) {
         let folder = tempfile::tempdir().unwrap();
-        let mut text = unpacked(&sample("paraver", "wildcards").join("wildcards.prv.gz")).into_bytes();
+        let mut text = unpacked(&sample("paraver/wildcards").join("wildcards.prv.gz")).into_bytes();
         damage(&mut text, &places);
         let path = folder.path().join("x.prv");
         fs::write(&path, text).unwrap();
@@ -92,16 +49,8 @@ proptest! {
 #[test]
 #[ignore = "reads the collection of traces that TITR_FOREIGN names"]
 fn the_collection_has_the_right_counts() {
-    let Some(directory) = collection::directory() else { return };
-    let lu = Counts {
-        ranks: 8,
-        messages: 1640,
-        bytes: 512_000,
-        receives: 1640,
-        pairs: 20,
-        collectives: collectives(&[("bcast", 8, 16), ("allreduce", 8, 8)]),
-    };
+    let Some(directory) = collection() else { return };
     let folder = directory.join("programs-by-seven-tools/paraver/lu");
-    assert_eq!(of(&folder), lu);
-    assert_eq!(of(&folder.join("lu.prv")), lu);
+    assert_eq!(of(&folder), lu());
+    assert_eq!(of(&folder.join("lu.prv")), lu());
 }

@@ -8,7 +8,7 @@ use titr_common::event::Rank;
 use titr_common::trace::EventSource;
 use titr_common::trace::LocatedEvents;
 
-use crate::tally::open;
+use crate::samples::open;
 
 /// The number of times that a rank sends itself a message.
 const ROUNDS: u32 = 500_000;

@@ -1,11 +1,12 @@
 //! Counts of a trace.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use titr_common::event::{Completion, Event, Rank, RequestId};
 use titr_common::trace::{Trace, TraceError};
-use titr_formats::input;
+
+use crate::samples::open;
 
 /// The counts of a trace.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -21,16 +22,6 @@ pub(crate) struct Counts {
     pub collectives: BTreeMap<(String, usize), u64>,
 }
 
-/// A sample in the repository.
-pub(crate) fn sample(format: &str, name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/foreign").join(format).join(name)
-}
-
-/// Opens a trace of one file or directory.
-pub(crate) fn open(path: &Path) -> Result<Trace, TraceError> {
-    input::open(&[path])
-}
-
 /// The counts of the trace at a path.
 pub(crate) fn of(path: &Path) -> Counts {
     let trace = open(path).unwrap_or_else(|error| panic!("{error}"));
@@ -40,6 +31,53 @@ pub(crate) fn of(path: &Path) -> Counts {
 /// The collectives of a trace, written as `kind members calls`.
 pub(crate) fn collectives(list: &[(&str, usize, u64)]) -> BTreeMap<(String, usize), u64> {
     list.iter().map(|&(kind, members, calls)| ((kind.to_owned(), members), calls)).collect()
+}
+
+/// The counts of the program `stencil`, however it was traced.
+pub(crate) fn stencil() -> Counts {
+    let collectives = collectives(&[("allreduce", 9, 18), ("barrier", 9, 9)]);
+    Counts { ranks: 9, messages: 480, bytes: 245_760, receives: 480, pairs: 24, collectives }
+}
+
+/// The counts of the program `lu`.
+pub(crate) fn lu() -> Counts {
+    let collectives = collectives(&[("bcast", 8, 16), ("allreduce", 8, 8)]);
+    Counts { ranks: 8, messages: 1640, bytes: 512_000, receives: 1640, pairs: 20, collectives }
+}
+
+/// The counts of the programs whose traces are in the repository. The bytes of `wildcards` differ from run to run.
+pub(crate) fn programs(bytes_of_wildcards: u64) -> [(&'static str, Counts); 5] {
+    let of_collectives = collectives(&[
+        ("bcast", 8, 40),
+        ("bcast", 4, 20),
+        ("barrier", 8, 40),
+        ("barrier", 4, 20),
+        ("reduce", 8, 40),
+        ("reduce_scatter", 8, 40),
+        ("allreduce", 4, 40),
+        ("gather", 4, 40),
+        ("scatter", 4, 40),
+        ("allgather", 4, 40),
+        ("alltoall", 4, 40),
+        ("scan", 4, 20),
+    ]);
+    let vectors = ["alltoallv", "allgatherv", "gatherv", "scatterv"].map(|kind| (kind, 6, 48));
+    let persistent = Counts { ranks: 6, messages: 288, bytes: 612_000, receives: 288, pairs: 12, ..Counts::default() };
+    let wildcards = Counts {
+        ranks: 6,
+        messages: 75,
+        bytes: bytes_of_wildcards,
+        receives: 75,
+        pairs: 10,
+        collectives: collectives(&[("barrier", 6, 6)]),
+    };
+    [
+        ("stencil", stencil()),
+        ("collectives", Counts { ranks: 8, collectives: of_collectives, ..Counts::default() }),
+        ("persistent", persistent),
+        ("vectors", Counts { ranks: 6, collectives: collectives(&vectors), ..Counts::default() }),
+        ("wildcards", wildcards),
+    ]
 }
 
 /// The counts of a trace.

@@ -86,17 +86,16 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             let complete = |clock: &mut Clock| (clock.complete(now, overhead), (clock.awaited == 0).then_some(now));
             // The cost of the completion, and when the waiter goes on; none if it waits for other operations.
             let (cost, due) = match completion.waiter {
-                Waiter::Thread(thread) => {
-                    let Thread { clock, core, .. } = &mut self.threads[thread.0 as usize];
-                    if let Some(core) = *core {
-                        clock.time = task_cores.free(core, clock.time.max(now));
+                Waiter::Thread(thread) => match &mut self.threads[thread.0 as usize] {
+                    Thread { clock, core: None, .. } => complete(clock),
+                    // A task takes its core for the cost, and goes on after it.
+                    Thread { clock, core: Some(core), .. } => {
+                        clock.time = task_cores.free(*core, clock.time.max(now));
+                        let cost = clock.complete(now, overhead);
+                        task_cores.take(*core, clock.time);
+                        (cost, (clock.awaited == 0).then_some(clock.time))
                     }
-                    let cost = clock.complete(now, overhead);
-                    if let Some(core) = *core {
-                        task_cores.take(core, clock.time);
-                    }
-                    (cost, (clock.awaited == 0).then_some(clock.time))
-                }
+                },
                 Waiter::Collective(collective) => complete(&mut collectives.get_mut(collective).clock),
                 Waiter::Synchronisation(call) => complete(&mut one_sided.call_mut(call).clock),
                 Waiter::ActiveMessage(_) => (Time::ZERO, Some(now)),

@@ -30,10 +30,11 @@ use titr_common::format::counted;
 use titr_common::trace::manifest::Counter;
 use titr_common::trace::{Candidate, EventSource, Manifest, RankSources, Trace, TraceError, TraceFormat};
 
+use crate::input::notes::NotesOfRanks;
 use anchor::Anchor;
 use definitions::Definitions;
 use local::Local;
-use notes::AllNotes;
+use notes::Otf2Notes;
 use rank::RankEvents;
 use records::{Contents, Otf2Records};
 use shares::Shares;
@@ -84,7 +85,7 @@ struct Archive {
     /// The folder with a file for each location.
     folder: PathBuf,
     shares: OnceLock<Shares>,
-    notes: AllNotes,
+    notes: NotesOfRanks<Otf2Notes>,
 }
 
 impl Archive {
@@ -96,7 +97,7 @@ impl Archive {
             anchor.creator = "EZTrace".to_owned();
         }
         let (convention, is_known_creator) = Convention::of_creator(&anchor.creator);
-        let (folder, shares, notes) = (path.with_extension(""), OnceLock::new(), AllNotes::new());
+        let (folder, shares, notes) = (path.with_extension(""), OnceLock::new(), NotesOfRanks::default());
         Ok(Self { anchor, definitions, convention, is_known_creator, folder, shares, notes })
     }
 
@@ -166,7 +167,7 @@ impl Archive {
                 counted(events, "event is", "events are")
             ));
         }
-        sentences.extend(self.notes.sentences());
+        sentences.extend(self.notes.sum(Otf2Notes::add).sentences());
         sentences
     }
 }

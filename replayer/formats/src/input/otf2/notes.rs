@@ -1,9 +1,7 @@
 //! Parts of an archive that titr's events do not have, counted for each rank.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
-use titr_common::event::Rank;
 use titr_common::format::counted;
 
 /// What was found in the events of a rank.
@@ -24,7 +22,7 @@ pub(super) struct Otf2Notes {
 }
 
 impl Otf2Notes {
-    fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self) {
         for (name, number) in &other.lost {
             *self.lost.entry(name.clone()).or_default() += number;
         }
@@ -36,7 +34,7 @@ impl Otf2Notes {
     }
 
     /// A sentence for each kind.
-    fn sentences(&self) -> Vec<String> {
+    pub(super) fn sentences(&self) -> Vec<String> {
         let mut sentences: Vec<String> = Vec::new();
         if !self.lost.is_empty() {
             let calls: Vec<String> = self.lost.iter().map(|(name, number)| format!("{number} of {name}")).collect();
@@ -76,28 +74,5 @@ impl Otf2Notes {
             "before the end of the call before: the time of the earlier end is taken.",
         );
         sentences
-    }
-}
-
-/// The notes of all ranks. A rank that is read again replaces its notes.
-pub(super) struct AllNotes(Mutex<BTreeMap<u32, Otf2Notes>>);
-
-impl AllNotes {
-    pub(super) fn new() -> Self {
-        Self(Mutex::default())
-    }
-
-    /// Keeps what was found in all events of a rank.
-    pub(super) fn set(&self, rank: Rank, notes: &Otf2Notes) {
-        if *notes != Otf2Notes::default() {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(rank.0, notes.clone());
-        }
-    }
-
-    /// A sentence for each kind.
-    pub(super) fn sentences(&self) -> Vec<String> {
-        let mut sum = Otf2Notes::default();
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().for_each(|notes| sum.add(notes));
-        sum.sentences()
     }
 }

@@ -319,6 +319,6 @@ impl Otf2Translation {
                 self.order.push(Event::Finalize, events);
             }
         }
-        self.archive.notes.set(self.rank, &self.notes);
+        self.archive.notes.keep(self.rank, std::mem::take(&mut self.notes));
     }
 }

@@ -12,6 +12,7 @@ mod plan;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 use titr_calibration::measurements::VERSION;
 use titr_calibration::{Calibration, Measurements, calibration, output};
 use titr_common::output::{Claims, OutputFile};
@@ -23,6 +24,12 @@ use crate::order::{Failure, Measuring, Order, follow};
 
 fn main() -> ExitCode {
     let options = Options::try_parse();
+    // Help and version need no MPI.
+    if let Err(error) = &options
+        && matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
+    {
+        error.exit();
+    }
     let mpi = match Mpi::start() {
         Ok(mpi) => mpi,
         Err(error) => {
@@ -35,16 +42,10 @@ fn main() -> ExitCode {
         Ok(options) if world.rank() == 0 => lead(&options, &mpi, world),
         Ok(_) => follow(&mpi, world),
         Err(error) => {
-            let is_mistake = error.use_stderr();
             if world.rank() == 0 {
-                let text = error.render().to_string();
-                if is_mistake {
-                    say(format_args!("{}", text.trim_end()))
-                } else {
-                    print(format_args!("{}", text.trim_end()))
-                }
+                say(format_args!("{}", error.render().to_string().trim_end()));
             }
-            Ok(if is_mistake { ExitCode::from(2) } else { ExitCode::SUCCESS })
+            Ok(ExitCode::from(2))
         }
     };
     let status = status.unwrap_or_else(|error| {

@@ -69,7 +69,7 @@ impl Exchange {
         }
         let Outbound { to, envelope, bytes, mode } = message;
         let eager = self.protocol.is_eager(mode, bytes);
-        let id = MessageId(self.messages.vacant_key() as u32);
+        let id = self.next_message();
         let sender = (!eager).then(|| self.operations.open(OperationKind::Send(id)));
         let receiver = self.matching.arrive(to, envelope, id);
         let synchronous = mode == SendMode::Synchronous;
@@ -116,26 +116,10 @@ impl Exchange {
 
     /// Sends a message that has no receive. Returns the operation that has to arrive before the sender continues.
     fn send_unmatched(&mut self, message: Outbound, now: Time, observer: &mut impl Observer) -> Option<OperationId> {
-        let Outbound { to, envelope, bytes, mode } = message;
-        let id = MessageId(self.messages.vacant_key() as u32);
-        let sent = self.operations.open(OperationKind::Send(id));
-        observer.let_go(now, id.into());
-        self.outbox.push(id);
-        let sender = Some(sent);
-        let synchronous = mode == SendMode::Synchronous;
-        let stage = Stage::Travelling;
-        self.messages.insert(Message {
-            to,
-            envelope,
-            bytes,
-            sent: now,
-            synchronous,
-            stage,
-            was_posted: false,
-            sender,
-            receiver: None,
-        });
-        self.backlogs.as_mut()?.get_mut(envelope.source.0 as usize)?.push(sent)
+        let source = message.envelope.source;
+        let sent = self.operations.open(OperationKind::Send(self.next_message()));
+        self.launch(message, sent, Stage::Travelling, now, observer);
+        self.backlogs.as_mut()?.get_mut(source.0 as usize)?.push(sent)
     }
 
     /// Sends a message without a receive, at once; `waiter` is notified of its arrival.
@@ -146,24 +130,40 @@ impl Exchange {
         now: Time,
         observer: &mut impl Observer,
     ) {
-        let id = MessageId(self.messages.vacant_key() as u32);
         let sent = self.operations.open(OperationKind::ActiveMessage);
         self.operations.claim(sent, waiter);
+        let message = Outbound { to, envelope, bytes, mode: SendMode::Synchronous };
+        self.launch(message, sent, Stage::OneSided, now, observer);
+    }
+
+    /// Gives the network a message that no receive waits for.
+    fn launch(
+        &mut self,
+        Outbound { to, envelope, bytes, mode }: Outbound,
+        sender: OperationId,
+        stage: Stage,
+        now: Time,
+        observer: &mut impl Observer,
+    ) {
+        let id = self.next_message();
         observer.let_go(now, id.into());
         self.outbox.push(id);
-        let sender = Some(sent);
-        let (stage, synchronous) = (Stage::OneSided, true);
         self.messages.insert(Message {
             to,
             envelope,
             bytes,
             sent: now,
-            synchronous,
+            synchronous: mode == SendMode::Synchronous,
             stage,
             was_posted: false,
-            sender,
+            sender: Some(sender),
             receiver: None,
         });
+    }
+
+    /// The id of the message that is sent next.
+    fn next_message(&self) -> MessageId {
+        MessageId(self.messages.vacant_key() as u32)
     }
 
     /// The oldest message of a rank at its end that has to arrive, where nothing is matched.

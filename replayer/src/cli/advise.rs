@@ -19,18 +19,19 @@ use super::{Failure, TraceArgs};
 use crate::inspect::Inventory;
 use crate::report::advice;
 
-/// Replays a trace with hypotheses that its waiting times suggest, and ranks them by the time that they save.
+/// Replays a trace with hypotheses (changes of the program or the machine) that its waiting times suggest, and sorts
+/// them by the time that they save.
 #[derive(Debug, Args)]
 pub(super) struct AdviseArgs {
     #[command(flatten)]
     machine: MachineArgs,
-    /// Says how long computation takes, as in `titr replay`: `counted`, `timed`, or `none`.
+    /// Sets the time of computation, as in `titr replay`: `counted`, `timed`, or `none`.
     #[arg(long, value_name = "SOURCE", value_parser = compute)]
     compute: Option<Compute>,
     /// The same as `--compute timed`.
     #[arg(long, hide = true, conflicts_with = "compute")]
     timed: bool,
-    /// Prints one JSON object, with a file of hypotheses for each suggestion.
+    /// Prints one JSON object, with the text of a file for `titr-replay --what-if` for each hypothesis.
     #[arg(long)]
     json: bool,
     #[command(flatten)]

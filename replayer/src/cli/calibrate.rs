@@ -27,10 +27,10 @@ pub(super) struct CalibrateArgs {
     /// The topology: star, torus=4x4, mesh=4x4, fat-tree=4,4:1,2:1,1 (children:parents:cables), xgft=4,4:1,2.
     #[arg(long, default_value = "star")]
     topology: NamedTopology,
-    /// An extended trace of a program, from which the speed of a core is taken.
+    /// An extended trace of a program, which gives the speed of a core.
     #[arg(long, value_name = "TRACE")]
     trace: Option<PathBuf>,
-    /// The platform file to write; a picture of the fit is written beside it (.svg).
+    /// The platform file to write. A picture of the fit has the same name and .svg.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }

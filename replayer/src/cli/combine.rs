@@ -32,10 +32,11 @@ pub(super) struct CombineArgs {
     /// The output: a new or empty directory.
     #[arg(short, long, value_name = "TRACE")]
     output: PathBuf,
-    /// The choice of each volume: the least of the runs, or the median.
+    /// The choice of each volume: the smallest of all runs, or the median.
     #[arg(long, value_name = "CHOICE", default_value = "least", value_parser = choices())]
     by: CombinedBy,
-    /// The recordings: trace directories or archives, each of one run. Everything that is not a volume is that of the first run.
+    /// The recordings: trace directories or archives, each of one run. Everything except the volumes is from the first
+    /// run.
     #[arg(required = true, num_args = 2.., value_name = "RUN")]
     runs: Vec<PathBuf>,
 }

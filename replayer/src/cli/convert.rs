@@ -54,7 +54,7 @@ pub(super) struct ConvertArgs {
     /// Uses the collectives and the eager threshold of this platform.
     #[arg(short, long, value_name = "FILE")]
     platform: Option<PathBuf>,
-    /// Converts the events that a torn trace has.
+    /// Converts a torn trace up to the point where it breaks off.
     #[arg(long)]
     partial: bool,
     #[command(flatten)]

@@ -9,12 +9,12 @@ use titr_analyses::diff::ReplayedResult;
 use super::Failure;
 use crate::report::difference;
 
-/// Compares two results of `titr-replay --json`: where the time changes, by kind, rank and link.
+/// Compares two results of `titr-replay --json`: the time by activity and rank, and the load of links.
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// The result to compare with.
+    /// The result before the change.
     before: PathBuf,
-    /// The result of the changed program, or of another machine.
+    /// The result after the change of the program or the machine.
     after: PathBuf,
     /// Prints one JSON object.
     #[arg(long)]

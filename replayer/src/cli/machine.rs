@@ -9,10 +9,10 @@ use titr_platform::{Lever, Platform, PlatformError, Policy};
 /// A platform file, and keys that are set.
 #[derive(Debug, Args)]
 pub(super) struct MachineArgs {
-    /// The machine: a platform file of titr's (TOML) or of SimGrid's (XML).
+    /// The platform file: TOML, or SimGrid's XML.
     #[arg(short, long, value_name = "FILE")]
     platform: PathBuf,
-    /// Sets a key of the platform, such as network.flow.preset=cm02. May be given several times.
+    /// Sets a key of the platform, such as network.flow.preset=cm02. You can repeat this option.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 }

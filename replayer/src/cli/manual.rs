@@ -20,7 +20,7 @@ pub(crate) struct CompletionsArgs {
 /// Writes manual pages of titr and titr-replay into a directory, such as ~/.local/share/man/man1.
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The directory; it is made if it is missing.
+    /// The directory. titr creates it if it does not exist.
     directory: PathBuf,
 }
 

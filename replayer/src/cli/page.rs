@@ -22,11 +22,11 @@ const DRAWN: &str = "matrix";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Page")]
 pub(super) struct PageArgs {
-    /// Also writes one page to look at, as a file of HTML with everything in it: where the time goes, ranks, timeline,
+    /// Also writes a page for a browser, in one file of HTML: the predicted time and its parts, ranks, timeline,
     /// messages, links, and the findings of all analyses.
     #[arg(long = "report", value_name = "FILE", group = EVERY_ITERATION)]
     file: Option<PathBuf>,
-    /// Compares on the page with this earlier result of --json.
+    /// Adds a comparison with this earlier result of --json to the page.
     #[arg(long, value_name = "BEFORE.json", requires = "file")]
     compare: Option<PathBuf>,
 }

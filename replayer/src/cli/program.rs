@@ -27,37 +27,38 @@ pub(super) const EVERY_ITERATION: &str = "every-iteration";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Program", group = ArgGroup::new(EVERY_ITERATION).multiple(true))]
 pub(super) struct ProgramArgs {
-    /// Makes collectives from the algorithms of openmpi, mpich, simgrid or simgrid-openmpi, or from the messages recorded in an
-    /// extended trace [default: the platform's].
+    /// Chooses the algorithms of collectives: those of openmpi, mpich, simgrid or simgrid-openmpi; or `recorded`, the
+    /// messages recorded in an extended trace [default: the platform's].
     #[arg(long, value_name = "WHOSE", value_parser = collectives)]
     collectives: Option<Collectives>,
-    /// Says how long computation takes: `counted`, its volume divided by the speed of the host; `timed`, the time between the
-    /// calls of a trace with times; `scaled=FACTOR`, this time multiplied by a factor; or `none`, no time [default: `timed` for
-    /// a trace that another tool recorded, `counted` otherwise].
+    /// Sets the time of computation: `counted`, its volume divided by the speed of the host; `timed`, the time between
+    /// the calls of a trace with times; `scaled=FACTOR`, this time multiplied by a factor; or `none`, no time [default:
+    /// `timed` for a trace that another tool recorded, `counted` otherwise].
     #[arg(long, value_name = "SOURCE", value_parser = compute)]
     compute: Option<Compute>,
     /// Multiplies all computation by this factor.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
     compute_scale: f64,
-    /// Makes the computation of ranks comparable that were counted on different processors, or partly in CPU time: `titr check`
-    /// shows the factors.
+    /// Corrects the computation of ranks that count differently: on different processors, or some of them as CPU time.
+    /// `titr check` prints the factors.
     #[arg(long)]
     normalise: bool,
-    /// Says what a send waits for: `none`, nothing; `causal`, the receives before it; or `timed`, these and computation.
+    /// Selects what a send waits for: `none`, nothing; `causal`, the receives before it; or `timed`, the receives and
+    /// the computation before it.
     #[arg(long, value_enum, default_value_t, value_name = "CAUSES", hide_possible_values = true)]
     causality: WaitsFor,
-    /// Replays the program and the machine with the changes in a TOML file: balanced computation, fewer messages, another
+    /// Changes the program or the machine as a TOML file describes: balanced computation, fewer messages, another
     /// algorithm (see docs/WHAT-IF.md).
     #[arg(long, value_name = "FILE", group = EVERY_ITERATION)]
     what_if: Option<PathBuf>,
-    /// Replays the events that a torn trace has: the program was killed, or is still running.
+    /// Replays a torn trace up to the point where it breaks off, because the program was killed or is still running.
     #[arg(long, group = EVERY_ITERATION)]
     partial: bool,
-    /// Adds the findings of an analysis to the JSON object. May be given several times.
+    /// Runs an analysis and adds its findings to the result. You can repeat this option.
     #[arg(long = "analyse", value_name = "ANALYSIS", value_parser = analyses(), group = EVERY_ITERATION)]
     analyses: Vec<String>,
-    /// Checks the sensitivities of the critical path by eight more replays, and finds those to each class of links by four more
-    /// for each.
+    /// Checks the sensitivities of the critical path with eight more replays, and finds the sensitivities to each class
+    /// of links with four more replays for each class.
     #[arg(long, requires = "analyses")]
     check_sensitivities: bool,
     #[command(flatten)]

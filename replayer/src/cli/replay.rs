@@ -50,8 +50,8 @@ pub(super) struct ReplayArgs {
     /// Prints each virtual channel of a packet network, not only the busiest links.
     #[arg(long, group = EVERY_ITERATION)]
     channels: bool,
-    /// Simulates some iterations of the program's main loop only, if these tell the time of the others to half a percent, and
-    /// all of them otherwise (see docs/REPLAYING.md).
+    /// Simulates only a sample of the iterations of the main loop, if the prediction is then within 0.5 %; otherwise
+    /// simulates all iterations (see docs/REPLAYING.md).
     #[arg(long, conflicts_with = EVERY_ITERATION)]
     steady: bool,
     #[command(flatten)]

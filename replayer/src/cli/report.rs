@@ -14,11 +14,11 @@ pub(super) struct ReportArgs {
     /// Prints one JSON object instead of a summary.
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Also writes tables into this directory: CSV files of the summary, ranks, links, channels and hops, or of the points of a
-    /// curve.
+    /// Also writes tables as CSV files into this directory: the summary, ranks, links, channels and hops, or the points
+    /// of a curve.
     #[arg(long, value_name = "DIRECTORY")]
     csv: Option<PathBuf>,
-    /// Says what is printed [default: text].
+    /// Selects the form of the result on standard output [default: text].
     #[arg(long, value_name = "FORM")]
     format: Option<Printed>,
     /// Tries changes of the machine in further replays, and adds the one that saves most to the JSON object. A summary has it

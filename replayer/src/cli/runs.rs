@@ -8,8 +8,8 @@ use titr_simulation::parallel::Jobs;
 /// The option for simulations that are independent of each other.
 #[derive(Debug, Args)]
 pub(super) struct JobsArgs {
-    /// Does N independent simulations at the same time; a single run of a large packet network takes N threads [default: the
-    /// number of processors]. The result is the same for any N; memory grows with it.
+    /// Runs N independent simulations at the same time, or simulates one large packet network on N threads [default:
+    /// the number of processors]. The result is the same for any N; memory grows with N.
     #[arg(long, value_name = "N", value_parser = number)]
     jobs: Option<NonZeroUsize>,
 }
@@ -32,7 +32,8 @@ impl JobsArgs {
 /// The options for a network that is simulated with several seeds.
 #[derive(Debug, Args)]
 pub(super) struct RunsArgs {
-    /// Runs a packet network with N different seeds, and prints confidence intervals [default: 1, with traffic 3].
+    /// Runs a packet network with N different seeds, and prints confidence intervals [default: 1; with synthetic
+    /// traffic 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), group = super::program::EVERY_ITERATION)]
     runs: Option<u32>,
     #[command(flatten)]

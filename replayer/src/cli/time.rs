@@ -12,8 +12,8 @@ use crate::report::own_profile;
 /// The option for a profile of titr itself.
 #[derive(Debug, Args)]
 pub(super) struct TimeArgs {
-    /// Prints on standard error where titr's own time and memory went: processor time of reading, ranks, network and results, and
-    /// bytes a rank.
+    /// Prints on standard error the processor time and the memory that titr itself used: the time of reading, ranks,
+    /// network and results, and the memory for each rank.
     #[arg(long)]
     time: bool,
 }

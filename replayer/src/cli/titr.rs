@@ -75,7 +75,7 @@ enum Command {
         /// Prints only this rank.
         #[arg(long)]
         rank: Option<u32>,
-        /// Prints the events that a torn trace has.
+        /// Prints a torn trace up to the point where it breaks off.
         #[arg(long)]
         partial: bool,
         /// Prints functions and lines of the program instead of the addresses of call sites.

@@ -11,8 +11,8 @@ use titr_formats::input;
 /// The arguments that name a trace.
 #[derive(Debug, Args)]
 pub(super) struct TraceArgs {
-    /// A trace directory, an archive of one, an index of SimGrid's, or one text file; or several directories and archives
-    /// that each hold a part of one trace, or the trace of a world that the program has spawned or connected to.
+    /// A trace: a directory, an archive, an index of SimGrid, or one text file. You can name several directories and
+    /// archives: the parts of one trace, or the traces of several worlds of one program.
     #[arg(value_name = "TRACE", required = true, help_heading = None::<&str>)]
     places: Vec<PathBuf>,
 }

@@ -17,12 +17,12 @@ use crate::report::{Results, triggered};
 /// its load.
 #[derive(Args)]
 pub(super) struct TriggerArgs {
-    /// The network trace: what `titr replay --network-trace` has written, and `titr triggers` has completed.
+    /// The network trace, which `titr replay --network-trace` wrote and to which `titr triggers` added triggers.
     #[arg(value_name = "MESSAGES")]
     messages: PathBuf,
     #[command(flatten)]
     machine: MachineArgs,
-    /// Injects each message at its own time, whatever triggers it.
+    /// Injects each message at its own time, regardless of its triggers.
     #[arg(long)]
     open_loop: bool,
     #[command(flatten)]

@@ -15,7 +15,7 @@ use super::Failure;
 /// Finds the message that triggers each message of a network trace, and writes the trace with these triggers.
 #[derive(Debug, Args)]
 pub(crate) struct TriggersArgs {
-    /// A trace that `titr replay --network-trace` wrote, or a file of netrace, which has triggers already.
+    /// A trace that `titr replay --network-trace` wrote, or a netrace file, which already has triggers.
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
     /// Writes the trace with its triggers to this file.
@@ -31,7 +31,7 @@ pub(crate) struct TriggersArgs {
     /// Length of a cycle in a file of netrace.
     #[arg(long, value_name = "TIME", conflicts_with_all = ["rules", "exact"], value_parser = cycle)]
     cycle: Option<Time>,
-    /// Cycles that a packet took in the network of a file of netrace. They are no part of its delays.
+    /// Cycles that a packet took in the network of a netrace file. titr does not count them in its delays.
     #[arg(long, value_name = "CYCLES", default_value_t = 0, requires = "cycle")]
     latency: u64,
 }

@@ -27,7 +27,8 @@ Examples:
 pub(super) struct VaryArgs {
     #[command(flatten)]
     machine: MachineArgs,
-    /// Replays with each of these values of a key of the platform. Given several times, it replays with each combination.
+    /// Replays the trace with each of these values of a key of the platform. If you repeat this option, replays every
+    /// combination of values.
     #[arg(short, long = "key", alias = "vary", value_name = "KEY=VALUE,...", required = true)]
     keys: Vec<VariedKey>,
     #[command(flatten)]

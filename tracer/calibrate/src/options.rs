@@ -19,19 +19,19 @@ Exit status: 0 done; 1 nothing can be measured or written; 2 wrong usage.";
 #[derive(Debug, Parser)]
 #[command(name = "titr-calibrate", version, after_help = NOTES)]
 pub(crate) struct Options {
-    /// The platform file to write; a picture of the fit is written beside it (.svg).
+    /// The platform file to write. A picture of the fit has the same name and .svg.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Also keeps what was measured in this file, for `titr calibrate`.
+    /// Also writes the measurements to this file, for `titr calibrate`.
     #[arg(long, value_name = "FILE")]
     pub measurements: Option<PathBuf>,
     /// The topology: star, torus=4x4, mesh=4x4, fat-tree=4,4:1,2:1,1 (children:parents:cables), xgft=4,4:1,2.
     #[arg(long, default_value = "star")]
     pub topology: NamedTopology,
-    /// An extended trace of a program, from which the speed of a core is taken.
+    /// An extended trace of a program, which gives the speed of a core.
     #[arg(long, value_name = "TRACE")]
     pub trace: Option<PathBuf>,
-    /// The time that the measurements may take: sizes that would take too long are left out.
+    /// Time limit of the measurements, which leave out message sizes that would take too long.
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = positive)]
     pub seconds: f64,
 }

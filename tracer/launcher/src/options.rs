@@ -29,13 +29,14 @@ pub(crate) struct Options {
     /// The counter that measures computation: auto, papi, perf, cpu or emulated [TITRACE_COUNTER].
     #[arg(long)]
     pub counter: Option<OsString>,
-    /// Instructions per second of CPU time, where CPU time is measured, such as 2.5Ginstr/s [TITRACE_RATE].
+    /// Instructions per second of CPU time, if CPU time is measured, such as 2.5Ginstr/s [TITRACE_RATE].
     #[arg(long)]
     pub rate: Option<OsString>,
-    /// The threads whose computation is counted: calling, those that call MPI; or sum, all of a rank [TITRACE_THREADS].
+    /// The threads whose computation is counted: calling, threads that call MPI; or sum, all threads of the rank
+    /// [TITRACE_THREADS].
     #[arg(long, value_name = "WHICH")]
     pub threads: Option<OsString>,
-    /// Size of the text buffer of a rank between two writes, such as 256KiB [TITRACE_BUFFER].
+    /// Size of a rank's text buffer, which is written when it is full, such as 256KiB [TITRACE_BUFFER].
     #[arg(long, value_name = "SIZE")]
     pub buffer: Option<OsString>,
     /// Longest time between two writes, such as 500ms, or never; a killed rank loses at most this much [TITRACE_FLUSH, default: 5 s].
@@ -53,11 +54,11 @@ pub(crate) struct Options {
     /// The tracer library [default: libtitrace.so beside titrace, or in ../lib from there].
     #[arg(long, value_name = "FILE")]
     pub library: Option<PathBuf>,
-    /// Runs the program this number of times, and combines the recordings into one trace; before mpirun, as in
-    /// `titrace --repeat 3 mpirun -np 64 ./lu.B.64`. The single runs stay in DIRECTORY-runs.
+    /// Runs the program this number of times, and combines the recordings into one trace. Put it before mpirun:
+    /// `titrace --repeat 3 mpirun -np 64 ./lu.B.64`. The recordings of the runs stay in DIRECTORY-runs.
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(2..))]
     pub repeat: Option<u32>,
-    /// The choice of each volume of computation among the runs: least or median [default: least].
+    /// The choice of each volume of computation: least, the smallest of all runs; or median [default: least].
     #[arg(long, value_name = "CHOICE", requires = "repeat", value_parser = CombinedBy::ALL.map(CombinedBy::name))]
     pub by: Option<String>,
     /// Marks a run that `--repeat` starts.

@@ -10,7 +10,7 @@ use titr_common::trace::manifest::Mode;
 use titr_hypotheses::{Hypotheses, HypothesesError};
 use titr_workload::Computation;
 
-/// Replays a trace in real time on the machine that it runs on, with the same MPI calls and as much computation.
+/// Repeats the MPI calls and the computation of a trace in real time, on the machine on which it runs.
 #[derive(Parser)]
 #[command(
     name = "titr-reenact",
@@ -28,10 +28,11 @@ pub(crate) struct Options {
     /// The trace: a directory, several parts of one, or an archive.
     #[arg(required = true, value_name = "TRACE")]
     pub places: Vec<PathBuf>,
-    /// Says how long computation takes [default: `timed` for an extended trace, else `counted`].
+    /// Sets the time of computation [default: `timed` for an extended trace, else `counted`].
     #[arg(long, value_enum, value_name = "SOURCE")]
     compute: Option<Compute>,
-    /// The volume that a rank computes in a second, if computation is `counted` [default: as measured when it was traced].
+    /// The volume that a rank computes in a second, if computation is `counted` [default: the rate that the tracer
+    /// measured].
     #[arg(long, value_name = "RATE", value_parser = positive)]
     rate: Option<f64>,
     /// Multiplies all computation by this factor.
@@ -48,9 +49,9 @@ pub(crate) struct Options {
 /// How long computation takes.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Compute {
-    /// The volume that was counted takes its time at the rate.
+    /// The recorded volume divided by the rate.
     Counted,
-    /// As long as it took when it was traced; needs an extended trace.
+    /// The time that it took when it was traced; needs an extended trace.
     Timed,
     /// No time.
     Ignored,

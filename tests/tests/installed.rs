@@ -38,7 +38,8 @@ fn an_installed_titr_traces_and_replays_after_its_prefix_was_moved() {
     let prefix = moved_prefix(directory.path());
     let program = Family::OpenMpi.build("ring.c", &[]);
     let traced = format!("mpirun.openmpi -np 4 titrace {}", program.display());
-    let script = format!("{traced} >/dev/null\ntitr-replay --platform $PREFIX/share/titr/examples/torus.toml --json traces");
+    let script =
+        format!("{traced} >/dev/null\ntitr-replay --platform $PREFIX/share/titr/examples/torus.toml --json traces");
     let result: serde_json::Value = serde_json::from_str(&shell(&prefix, directory.path(), &script)).unwrap();
     assert_eq!(result["ranks"], 4);
 

@@ -58,7 +58,7 @@ fn messages_that_cross_an_end_are_left_out() {
         ranks,
         ["init; send 1 7 10; compute 5; send 1 7 20; finalize", "init; recv 0 7 10; recv 0 7 20; finalize"]
     );
-    let left = "left out, as what belongs with it in other ranks or before is not in it: 1 receive, 1 send";
+    let left = "left out, because their counterparts are not in this part: 1 receive, 1 send";
     assert_eq!(sentences, [format!("only a part of the program is in the trace (region=step,2-3); {left}")]);
 }
 

@@ -11,7 +11,7 @@ use titr_common::terminal::say;
 use super::Failure;
 
 const NOTES: &str = "\
-The measurements are those that `mpirun titr-calibrate --measurements FILE` has kept; here, no MPI is needed.
+Reads the measurements that `mpirun titr-calibrate --measurements FILE` wrote. Needs no MPI.
 
 Example:
   titr calibrate measurements.json --topology torus=4x4 --trace traces/ --output cluster.toml

@@ -23,7 +23,7 @@ const NOTES: &str = "\
 
 SimGrid then predicts the time that titr-replay predicts on the same platform with the same collectives. The index names \
 the files with the path given as PLACE: run smpirun from the same place, or give an absolute path. With --collectives \
-simgrid, collectives of all ranks stay collectives; all others become the messages they are made of. Events that SimGrid's \
+simgrid, collectives of all ranks stay collectives; all others become messages. Events that SimGrid's \
 format cannot express are counted on standard error; docs/CONVERT.md says how they affect the time.
 
 `goal` writes a graph of messages and times for LogGOPSim's txt2bin and for ATLAHS, and `goal-binary` the file that LogGOPSim \

@@ -39,7 +39,7 @@ impl Args for TimelineArgs {
     fn augment_args(command: Command) -> Command {
         let option = |format: &TimelineFormat| {
             let help = format!(
-                "Writes what each rank does when, and each message, for {}. With several runs, it is of the first",
+                "Writes a timeline for {}: the activity of each rank, and each message. With several runs, the timeline is of the first",
                 format.viewers
             );
             let option = Arg::new(format.name).long(format.name).value_name("FILE").help(help);

@@ -54,7 +54,8 @@ enum Compute {
     /// The time that it took when it was traced; needs an extended trace.
     Timed,
     /// No time.
-    Ignored,
+    #[value(alias = "ignored")]
+    None,
 }
 
 /// A reason why hypotheses are not reenacted.
@@ -72,7 +73,7 @@ impl Options {
         match self.compute {
             Some(Compute::Counted) => Computation::Counted,
             Some(Compute::Timed) => Computation::Timed,
-            Some(Compute::Ignored) => Computation::Ignored,
+            Some(Compute::None) => Computation::Ignored,
             None if is_extended(trace) => Computation::Timed,
             None => Computation::Counted,
         }

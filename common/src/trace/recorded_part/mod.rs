@@ -96,7 +96,7 @@ impl RankSources for PartSources {
         let surveyed = self.surveyed.lock().unwrap_or_else(PoisonError::into_inner);
         let left = surveyed.as_ref().and_then(|survey| survey.left_out());
         let left = left.map_or(String::new(), |left| {
-            format!("; left out, as what belongs with it in other ranks or before is not in it: {left}")
+            format!("; left out, because their counterparts are not in this part: {left}")
         });
         let mut sentences = self.sources.untranslated();
         sentences.push(format!("only a part of the program is in the trace ({}){left}", self.part));

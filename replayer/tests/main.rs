@@ -13,6 +13,7 @@ mod gather;
 mod generate;
 mod graphs;
 mod interval;
+mod job_mix;
 mod jobs;
 mod limits;
 mod network_traces;

@@ -30,18 +30,19 @@ const LAYERS: &str = "\
 | `replayer/network-traces` | `common` `replayer/document` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `netrace` `triggers` |
 | `replayer/storage` | `common` | `queue` `sharing` `disk` `disks` `striping` |
 | `replayer/platform` | `common` `replayer/document` `replayer/network` `replayer/storage` | `host_speed` `overhead` `one_sided` `partitioned` `spawn` `mpi` `storage` `placement` `topology` `schema` `simgrid` `build` `models` `levers` |
+| `replayer/job-mix` | `common` `replayer/document` `replayer/network` `replayer/platform` | `job` `schema` `starts` `placement` `mix` |
 | `replayer/timeline` | `common` | `event` `writer` `excerpt` `event_sorter` |
 | `replayer/workload` | `common` | `prefetch` `window` `computation` `regions` |
 | `replayer/hypotheses` | `common` `replayer/document` | `selection` `position` `rewriting` `keys` `machine_change` `message_filter` `kind` `machine` `computation` `messages` `hypotheses` `change` |
 | `replayer/call-sites` | `common` | `function` `code` `names` |
 | `replayer/formats` | `common` `replayer/timeline` `replayer/workload` | `input` `output` `timeline` `combine` |
-| `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/workload` | `stopwatch` `parallel` `normalisation` `disturbances` `warnings` `recorded_speed` `recording` `observe` `ranks` `profile` `replay` `efficiencies` `result` `uncertainty` `traffic` `triggered` `dry_run` `deadlock_causes` `simulation` |
+| `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/job-mix` `replayer/workload` | `stopwatch` `parallel` `normalisation` `disturbances` `warnings` `recorded_speed` `recording` `observe` `ranks` `profile` `replay` `efficiencies` `jobs` `result` `uncertainty` `traffic` `triggered` `dry_run` `deadlock_causes` `simulation` |
 | `replayer/analyses` | `common` `replayer/document` `replayer/network` `replayer/network-traces` `replayer/platform` `replayer/hypotheses` `replayer/timeline` `replayer/simulation` | `interval` (`causes` `critical_path` `matrix` `wait_states` `findings` `analysis`) `link_history` `timeline` `network_trace` `machine_changes` `sensitivities` `analysed_simulation` `steady` `diff` `advise` |
 | `replayer/calibration` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `robust` `measurements` `programs` `segments` `eager` `compute` `topology` `fit` `cluster` `residuals` `picture` `report` `calibration` `output` |
 | `replayer/library` | `common` `replayer/network` `replayer/platform` `replayer/formats` `replayer/simulation` `replayer/analyses` |  |
 | `replayer/network-c` | `common` `replayer/network` `replayer/platform` | `driver` `interface` |
 | `replayer/ccnuma` | `common` `replayer/network` `replayer/network-traces` `replayer/platform` | `causes` `message` `cache` `programs` `directory` `event` `processor` `node` `recorder` `machine` |
-| `replayer` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/timeline` `replayer/workload` `replayer/hypotheses` `replayer/call-sites` `replayer/formats` `replayer/simulation` `replayer/analyses` `replayer/calibration` `replayer/memory` | `inspect` `report` `page` `schema` `schedule` `generate` `cli` |
+| `replayer` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/job-mix` `replayer/timeline` `replayer/workload` `replayer/hypotheses` `replayer/call-sites` `replayer/formats` `replayer/simulation` `replayer/analyses` `replayer/calibration` `replayer/memory` | `inspect` `report` `page` `schema` `schedule` `generate` `cli` |
 | `wrappers` |  | `loaded` `library` `relocations` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` `caller` `stack` `unwinding` `in_progress` `callbacks` `bypasses` `containment` (`functions` `call`) |
 | `wrappers/mpi` | `common` `wrappers` | `function` `error` `call` `library` `room` `status` `communicator` `request` `message` `persistent` `collective` `data` |
 | `tracer/papi-sys` |  |  |

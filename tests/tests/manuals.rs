@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use titr_tests::{Family, built, run};
 
 /// The pages whose blocks of shell commands are run, in this order.
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 13] = [
     "README.md",
     "docs/TRACING.md",
     "docs/REPLAYING.md",
+    "docs/JOBS.md",
     "docs/REPORT.md",
     "docs/EXPLAINING.md",
     "docs/WHAT-IF.md",

@@ -43,7 +43,7 @@ pub use one_sided::{Access, AccessOp, Assert, Asserts, OneSided, Synchronisation
 pub use partitioned::Partitioned;
 pub(crate) use plain::PlainEvent;
 pub use point_to_point::{Incoming, Outgoing, SendMode, Tag, Wildcard};
-pub use rank_set::RankSet;
+pub use rank_set::{RankSet, ranges_written};
 pub use request::{Completed, Completion, MessageCompletion, Quantifier, RequestId, RequestKey};
 pub use size::ListSize;
 pub use task::Task;

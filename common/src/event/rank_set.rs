@@ -10,12 +10,7 @@ impl RankSet {
     /// The set that `0-31,40` says; `None` if `text` is no such list, or empty.
     #[must_use]
     pub fn written(text: &str) -> Option<Self> {
-        let range = |item: &str| {
-            let (first, last) = item.split_once('-').unwrap_or((item, item));
-            let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-            (first <= last).then_some((first, last))
-        };
-        text.split(',').map(range).collect::<Option<Vec<_>>>().map(Self)
+        ranges_written(text).map(Self)
     }
 
     /// Whether the set contains `rank`.
@@ -36,6 +31,18 @@ impl RankSet {
         let sizes: u64 = self.0.iter().map(|&(first, last)| u64::from(last - first) + 1).sum();
         sizes == ranks.len() as u64 && ranks.iter().all(|rank| self.contains(*rank))
     }
+}
+
+/// The ranges of numbers that `0-31,40` says, each with its first and its last number; `None` if `text` is no such list, or
+/// empty.
+#[must_use]
+pub fn ranges_written(text: &str) -> Option<Vec<(u32, u32)>> {
+    let range = |item: &str| {
+        let (first, last) = item.split_once('-').unwrap_or((item, item));
+        let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        (first <= last).then_some((first, last))
+    };
+    text.split(',').map(range).collect()
 }
 
 #[cfg(test)]

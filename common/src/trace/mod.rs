@@ -51,5 +51,5 @@ pub use rank_writer::RankWriter;
 pub use section::Section;
 pub use stream::{Ending, RankStream};
 pub use transformation::Transformation;
-pub use worlds::with_worlds;
+pub use worlds::{side_by_side, with_worlds};
 pub use writer::{FinishedStream, StreamWriter};

@@ -33,6 +33,11 @@ pub enum Policy {
         /// The file that lists them.
         file: PathBuf,
     },
+    /// Each rank has a host that suits it, because the jobs of several programs have been placed.
+    Assigned {
+        /// The hosts, by rank.
+        hosts: Vec<HostId>,
+    },
 }
 
 /// A reason why ranks cannot be placed.
@@ -86,7 +91,7 @@ impl Policy {
     pub(crate) fn of_run(&self, run: u32) -> Self {
         match self {
             Self::Random { seed } => Self::Random { seed: seed.wrapping_add(run.into()) },
-            Self::Block | Self::RoundRobin | Self::Explicit { .. } => self.clone(),
+            Self::Block | Self::RoundRobin | Self::Explicit { .. } | Self::Assigned { .. } => self.clone(),
         }
     }
 
@@ -95,7 +100,7 @@ impl Policy {
     /// # Errors
     /// If the hosts, or those that the placement file lists, have too few cores.
     pub(crate) fn place(&self, ranks: u32, hosts: u32, cores: u32) -> Result<Placement, PlacementError> {
-        if u64::from(ranks) > u64::from(hosts) * u64::from(cores) {
+        if u64::from(ranks) > u64::from(hosts) * u64::from(cores) && !matches!(self, Self::Assigned { .. }) {
             return Err(PlacementError::TooManyRanks { ranks, hosts, cores });
         }
         let placed = match self {
@@ -105,8 +110,36 @@ impl Policy {
                 .map(|slot| HostId((slot / u64::from(cores)) as u32))
                 .collect(),
             Self::Explicit { hosts: listed, file } => explicit(ranks, hosts, cores, listed, file)?,
+            Self::Assigned { hosts } => hosts.clone(),
         };
         Ok(Placement(placed))
+    }
+
+    /// Chooses cores for `ranks` ranks among those whose hosts `free` lists, host by host: the place of each rank's core in
+    /// the list. `None` if there are too few cores, or the policy is a list of hosts.
+    #[must_use]
+    pub fn choose(&self, ranks: u32, free: &[HostId]) -> Option<Vec<usize>> {
+        if ranks as usize > free.len() {
+            return None;
+        }
+        match self {
+            Self::Block => Some((0..ranks as usize).collect()),
+            Self::RoundRobin => {
+                let mut turns = FxHashMap::<HostId, u32>::default();
+                let mut turn = |host| {
+                    let turn = turns.entry(host).or_default();
+                    *turn += 1;
+                    *turn
+                };
+                let mut by_turn: Vec<(u32, usize)> = free.iter().map(|&host| turn(host)).zip(0..).collect();
+                by_turn.sort_unstable();
+                Some(by_turn.into_iter().map(|(_, place)| place).take(ranks as usize).collect())
+            }
+            Self::Random { seed } => {
+                Some(sample(free.len() as u64, ranks, *seed).map(|place| place as usize).collect())
+            }
+            Self::Explicit { .. } | Self::Assigned { .. } => None,
+        }
     }
 }
 
@@ -154,6 +187,17 @@ mod tests {
     fn each_policy_in_its_order() {
         assert_eq!(placed(&Policy::Block, 5), [0, 0, 1, 1, 2]);
         assert_eq!(placed(&Policy::RoundRobin, 5), [0, 1, 2, 0, 1]);
+    }
+
+    #[test]
+    fn each_policy_among_free_cores() {
+        let free = [4, 4, 1, 7, 7].map(HostId);
+        assert_eq!(Policy::Block.choose(4, &free), Some(vec![0, 1, 2, 3]));
+        assert_eq!(Policy::RoundRobin.choose(4, &free), Some(vec![0, 2, 3, 1]));
+        assert_eq!(Policy::Block.choose(6, &free), None);
+        let mut random = Policy::Random { seed: 3 }.choose(5, &free).unwrap();
+        random.sort_unstable();
+        assert_eq!(random, [0, 1, 2, 3, 4]);
     }
 
     #[test]

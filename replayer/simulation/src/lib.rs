@@ -26,6 +26,7 @@ mod deadlock_causes;
 mod disturbances;
 mod dry_run;
 mod efficiencies;
+mod jobs;
 mod normalisation;
 pub mod observe;
 pub mod parallel;
@@ -44,6 +45,7 @@ mod warnings;
 
 pub use dry_run::{DryRun, dry_run, relies_on_buffers};
 pub use efficiencies::Efficiencies;
+pub use jobs::JobResult;
 pub use normalisation::Comparison;
 pub use ranks::Causality;
 pub use replay::Follower;

@@ -3,6 +3,7 @@
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
 use titr_common::units::{Bytes, Speed};
+use titr_job_mix::Job;
 use titr_network::Network;
 use titr_platform::{Mpi, Storage};
 use titr_workload::Workload;
@@ -23,6 +24,8 @@ pub struct Options<'a> {
     pub compares_amounts: bool,
     /// The storage that holds files.
     pub storage: Storage,
+    /// The jobs that the ranks are of; empty if all ranks are of one program.
+    pub jobs: Vec<Job>,
     /// The follower of the replay, which receives progress reports.
     pub follower: Option<&'a mut dyn Follower>,
 }
@@ -51,6 +54,8 @@ pub struct Outcome<O> {
     pub bytes: Bytes,
     /// Processes that were spawned.
     pub spawned: u64,
+    /// When each job started; `None` of a job that waits for ever.
+    pub started: Vec<Option<Time>>,
     /// The number of ranks that wait forever for something missing from an incomplete trace.
     pub waiting: u64,
     /// Sentences on what could not be simulated faithfully, and what was left unmatched.
@@ -65,9 +70,21 @@ impl<A> Outcome<A> {
     /// This outcome with another observer, made of the one that there is.
     #[must_use]
     pub fn map<B>(self, observer: impl FnOnce(A) -> B) -> Outcome<B> {
-        let Self { simulated_time, ranks, events, messages, bytes, spawned, waiting, .. } = self;
+        let Self { simulated_time, ranks, events, messages, bytes, spawned, started, waiting, .. } = self;
         let (warnings, approximations, observer) = (self.warnings, self.approximations, observer(self.observer));
-        Outcome { simulated_time, ranks, events, messages, bytes, spawned, waiting, warnings, approximations, observer }
+        Outcome {
+            simulated_time,
+            ranks,
+            events,
+            messages,
+            bytes,
+            spawned,
+            started,
+            waiting,
+            warnings,
+            approximations,
+            observer,
+        }
     }
 }
 
@@ -97,6 +114,7 @@ pub fn replay<S: EventSource, O: Observer>(
         .with_recorded(options.recorded)
         .comparing_amounts(options.compares_amounts)
         .with_storage(options.storage);
+    ranks.start(options.jobs);
     let mut delivered = Vec::new();
     for turn in 1_u64.. {
         ranks.run(network)?;
@@ -123,7 +141,19 @@ pub fn replay<S: EventSource, O: Observer>(
     }
     let (simulated_time, events, waiting) = (ranks.finish(), ranks.events(), ranks.waiting());
     let (warnings, approximations, spawned) = (ranks.warnings(), ranks.approximations(), ranks.spawned());
+    let started = ranks.started();
     let (Traffic { messages, bytes }, observer) = ranks.into_observer();
-    let ranks = count;
-    Ok(Outcome { simulated_time, ranks, events, messages, bytes, spawned, waiting, warnings, approximations, observer })
+    Ok(Outcome {
+        simulated_time,
+        ranks: count,
+        events,
+        messages,
+        bytes,
+        spawned,
+        started,
+        waiting,
+        warnings,
+        approximations,
+        observer,
+    })
 }

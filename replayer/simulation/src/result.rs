@@ -14,6 +14,7 @@ use titr_network::topology::{Link, LinkId, Topology, capacity};
 use titr_platform::Platform;
 
 pub use crate::efficiencies::Efficiencies;
+pub use crate::jobs::JobResult;
 pub use crate::observe::Shares;
 use crate::recording::Recording;
 pub use titr_network::statistics::Percentiles;
@@ -39,6 +40,9 @@ pub struct SimulationResult<F = ()> {
     /// The worlds of the ranks; empty if there is only one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub worlds: Vec<WorldRanks>,
+    /// The jobs of the ranks; empty if all ranks are of one program.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobResult>,
     /// The number of spawned processes whose start took no time, because the platform has no `mpi.spawn`; 0 if it has.
     #[serde(skip_serializing_if = "is_zero")]
     pub spawned_in_no_time: u64,
@@ -56,7 +60,7 @@ pub struct SimulationResult<F = ()> {
     pub bytes: Bytes,
     /// The time of each rank by activity.
     pub per_rank: Vec<Shares>,
-    /// The parallel efficiency and its factors; `None` if no rank computes.
+    /// The parallel efficiency and its factors; `None` if no rank computes, or if each job has its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub efficiencies: Option<Efficiencies>,
     /// The network that the trace was replayed on.
@@ -98,6 +102,7 @@ impl SimulationResult {
             recording: self.recording,
             ranks: self.ranks,
             worlds: self.worlds,
+            jobs: self.jobs,
             spawned_in_no_time: self.spawned_in_no_time,
             waiting_ranks: self.waiting_ranks,
             hosts_used: self.hosts_used,

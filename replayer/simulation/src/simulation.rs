@@ -9,11 +9,13 @@ use thiserror::Error;
 use titr_common::time::Time;
 use titr_common::trace::manifest::{Mode, RankEntry};
 use titr_common::trace::{Trace, TraceError, Transformation};
+use titr_job_mix::JobMix;
 use titr_network::packet::PacketStatistics;
 use titr_platform::{Model, PlacementError, Platform, Spawn};
 use titr_workload::{Computation, Normalise, Recompute, RegionSpeeds};
 
 use crate::disturbances::disturbed_counts;
+use crate::jobs::JobResult;
 use crate::normalisation::Comparison;
 use crate::observe::Observer;
 use crate::parallel::Jobs;
@@ -33,6 +35,7 @@ use run::Run;
 pub struct Simulation<'a> {
     platform: &'a Platform,
     trace: &'a Trace,
+    mix: Option<&'a JobMix>,
     runs: u32,
     jobs: Jobs,
     read_ahead: bool,
@@ -84,6 +87,7 @@ impl<'a> Simulation<'a> {
         Self {
             platform,
             trace,
+            mix: None,
             runs: 1,
             jobs: Jobs::ONE,
             read_ahead: true,
@@ -97,6 +101,12 @@ impl<'a> Simulation<'a> {
             observers: Vec::new(),
             follower: None,
         }
+    }
+
+    /// Starts the ranks of each job at its time, and compares each job with its time alone. The trace is the mix's, and the
+    /// platform places its ranks on the mix's hosts.
+    pub fn job_mix(self, mix: &'a JobMix) -> Self {
+        Self { mix: Some(mix), ..self }
     }
 
     /// Replays several times with different chance, where the network model has any.
@@ -215,6 +225,8 @@ impl<'a> Simulation<'a> {
             packets.extend(run.packets);
             cpu += run.cpu;
         }
+        let jobs = self.mix.map_or(&[][..], |mix| &mix.jobs);
+        let alone = self.jobs.map(jobs.len(), |at| replay.time_alone(&jobs[at], self.platform))?;
         let speed = speed((start.elapsed(), cpu), outcome.events, &times, &packets);
         let _results = profile::enter(OwnWork::Results);
 
@@ -231,8 +243,18 @@ impl<'a> Simulation<'a> {
         let no_prediction =
             warnings::no_prediction(outcome.waiting, outcome.ranks as u64).into_iter().collect::<Vec<_>>();
         let waiting_ranks = outcome.waiting;
-        let Outcome { ranks, events, messages, bytes, spawned, warnings, approximations, observer: breakdown, .. } =
-            outcome;
+        let Outcome {
+            ranks,
+            events,
+            messages,
+            bytes,
+            spawned,
+            started,
+            warnings,
+            approximations,
+            observer: breakdown,
+            ..
+        } = outcome;
         let per_rank: Vec<_> = breakdown.per_rank().collect();
         let uncertainty = uncertainty(self.trace.manifest(), self.computation, simulated_time, &per_rank, &times);
         let of_platform = platform.warnings.clone();
@@ -244,19 +266,25 @@ impl<'a> Simulation<'a> {
             }
             Computation::Counted | Computation::Timed | Computation::Ignored => Vec::new(),
         };
+        let jobs: Vec<JobResult> = jobs
+            .iter()
+            .zip(started.into_iter().zip(alone))
+            .map(|(job, (started, alone))| JobResult::of(job, started, &per_rank, alone))
+            .collect();
         let result = SimulationResult {
             simulated_time,
             uncertainty,
             recording: self.trace.manifest().map(Recording::of),
             ranks,
-            worlds: WorldRanks::of(self.trace),
+            worlds: if jobs.is_empty() { WorldRanks::of(self.trace) } else { Vec::new() },
             spawned_in_no_time: if platform.mpi.spawn == Spawn::default() { spawned } else { 0 },
             waiting_ranks,
             hosts_used: hosts.iter().collect::<HashSet<_>>().len(),
             events,
             messages,
             bytes,
-            efficiencies: Efficiencies::of(&per_rank, simulated_time),
+            efficiencies: Efficiencies::of(&per_rank, simulated_time).filter(|_| jobs.is_empty()),
+            jobs,
             per_rank,
             network,
             links: LinkUse::busiest(&all_links),
@@ -294,6 +322,7 @@ impl<'a> Simulation<'a> {
             worth: normalisation.worth.clone(),
             causality: self.causality,
             recorded: self.recorded(),
+            mix: self.mix,
             read_ahead,
             threads,
         })

@@ -42,7 +42,7 @@ impl MachineArgs {
     pub(super) fn claim(&self, platform: &Platform, claims: &mut Claims) -> Result<(), Clash> {
         let placement = match &platform.policy {
             Policy::Explicit { file, .. } => Some(file.as_path()),
-            Policy::Block | Policy::RoundRobin | Policy::Random { .. } => None,
+            Policy::Block | Policy::RoundRobin | Policy::Random { .. } | Policy::Assigned { .. } => None,
         };
         let profiles = platform.profiles.iter().map(PathBuf::as_path);
         [Some(self.file()), placement].into_iter().flatten().chain(profiles).try_for_each(|path| claims.read(path))

@@ -54,6 +54,7 @@ use titr_common::trace::{Trace, TraceError};
 use titr_formats::combine::CombineError;
 use titr_formats::output::ConvertError;
 use titr_hypotheses::HypothesesError;
+use titr_job_mix::JobMixError;
 use titr_network_traces::{NetworkTraceError, NoTriggers};
 use titr_platform::PlatformError;
 use titr_simulation::SimulationError;
@@ -78,6 +79,8 @@ enum Failure {
     Diff(#[from] DiffError),
     #[error(transparent)]
     Hypotheses(#[from] HypothesesError),
+    #[error(transparent)]
+    JobMix(#[from] JobMixError),
     #[error(transparent)]
     Convert(#[from] ConvertError),
     #[error(transparent)]

@@ -10,8 +10,10 @@ use titr_call_sites::CallSiteNames;
 use titr_common::collectives::Selection;
 use titr_common::output::Claims;
 use titr_common::trace::Trace;
+use titr_formats::input;
 use titr_hypotheses::{Hypotheses, HypothesesError, MachineChange};
-use titr_platform::Platform;
+use titr_job_mix::JobMix;
+use titr_platform::{Platform, Policy};
 use titr_simulation::Simulation;
 use titr_simulation::parallel::Jobs;
 
@@ -69,6 +71,8 @@ pub(super) struct ProgramArgs {
 pub(super) struct Program<'a> {
     args: &'a ProgramArgs,
     pub(super) trace: Trace,
+    /// The jobs that the trace is of, if there are several.
+    mix: Option<JobMix>,
     hypotheses: Option<Hypotheses>,
 }
 
@@ -93,10 +97,27 @@ impl ProgramArgs {
 
     /// Opens the trace and the hypotheses.
     pub(super) fn open(&self, claims: &mut Claims) -> Result<Program<'_>, Failure> {
-        let hypotheses = self.what_if.as_deref().map(Hypotheses::load).transpose()?;
+        if let Some(file) = self.trace.job_file() {
+            let message = format!("{}: this command replays one trace; titr replay replays jobs", file.display());
+            return Err(Failure::Value(message));
+        }
         let trace = self.trace.open_partial(self.partial)?;
+        self.opened(trace, None, claims)
+    }
+
+    /// Opens the trace, or the traces of the jobs that share `platform`, and the hypotheses.
+    pub(super) fn open_on(&self, platform: &Platform, claims: &mut Claims) -> Result<Program<'_>, Failure> {
+        let Some(file) = self.trace.job_file() else { return self.open(claims) };
+        let open = |places: &[PathBuf]| input::open(places)?.partial_unless_empty(self.partial);
+        let mix = JobMix::load(file, platform, open)?;
+        let trace = mix.trace.clone().partial(self.partial);
+        self.opened(trace, Some(mix), claims)
+    }
+
+    fn opened(&self, trace: Trace, mix: Option<JobMix>, claims: &mut Claims) -> Result<Program<'_>, Failure> {
+        let hypotheses = self.what_if.as_deref().map(Hypotheses::load).transpose()?;
         claim_files(claims, &trace)?;
-        Ok(Program { args: self, trace, hypotheses })
+        Ok(Program { args: self, trace, mix, hypotheses })
     }
 
     /// The simulation of a trace, without observers.
@@ -127,8 +148,16 @@ impl ProgramArgs {
 }
 
 impl Program<'_> {
-    /// The platform with the collectives and the changes that the options ask for.
+    /// Whether several jobs share the machine.
+    pub(super) fn is_job_mix(&self) -> bool {
+        self.mix.is_some()
+    }
+
+    /// The platform with the collectives and the changes that the options ask for, and the hosts of the jobs.
     pub(super) fn on(&self, mut platform: Platform) -> Result<Platform, Failure> {
+        if let Some(mix) = &self.mix {
+            platform.policy = Policy::Assigned { hosts: mix.hosts() };
+        }
         if let Some(Collectives::Of(library)) = self.args.collectives {
             platform.mpi.collectives = Selection::from(library);
         }
@@ -152,6 +181,9 @@ impl Program<'_> {
         is_named: bool,
     ) -> Simulation<'a> {
         let mut simulation = self.args.simulation(platform, &self.trace);
+        if let Some(mix) = &self.mix {
+            simulation = simulation.job_mix(mix);
+        }
         if is_named || self.hypotheses.is_some() {
             simulation = simulation.transform(names);
         }

@@ -32,6 +32,7 @@ Examples:
   titr replay --platform examples/torus.toml traces/
   titr replay --platform examples/torus.toml --set 'network.bandwidth=40 Gbit/s' traces/
   titr replay --platform examples/fat-tree.toml --json traces/ | jq .simulated_time
+  titr replay --platform examples/torus.toml jobs.toml
   titr replay --platform examples/packet.toml --network-trace messages.gz traces/
 
 titr-replay is titr replay. titr vary compares platforms, titr traffic measures a network, and titr trigger
@@ -114,7 +115,12 @@ impl ReplayArgs {
     }
 
     fn run(&self, platform: Platform, mut claims: Claims) -> Result<AnalysedResult, Failure> {
-        let program = self.program.open(&mut claims)?;
+        let program = self.program.open_on(&platform, &mut claims)?;
+        if self.steady && program.is_job_mix() {
+            return Err(Failure::Value(
+                "--steady leaves out iterations of one program, and here are several jobs".into(),
+            ));
+        }
         let platform = program.on(platform)?;
         if self.steady {
             if platform.changes_over_time() {

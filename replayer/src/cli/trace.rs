@@ -23,6 +23,14 @@ impl TraceArgs {
         self.places.iter().map(PathBuf::as_path)
     }
 
+    /// The file of jobs that was named in place of a trace, if one was.
+    pub(super) fn job_file(&self) -> Option<&Path> {
+        match self.places.as_slice() {
+            [only] if only.extension().is_some_and(|extension| extension == "toml") => Some(only),
+            _ => None,
+        }
+    }
+
     /// The trace, and with it those of the worlds that its ranks have met.
     pub(super) fn open(&self) -> Result<Trace, TraceError> {
         input::open(&self.places)

@@ -5,6 +5,7 @@ pub mod advice;
 pub(crate) mod cause;
 pub mod csv;
 pub mod difference;
+mod jobs;
 pub mod own_profile;
 mod places;
 pub mod text;

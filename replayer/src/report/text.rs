@@ -13,7 +13,7 @@ use titr_simulation::result::{
 };
 use titr_simulation::traffic::{Burst, MeasuredPoint, TrafficResult};
 
-use super::{cause, places};
+use super::{cause, jobs, places};
 
 /// Prints the summary of a simulation: what was traced, the answer, its main cause with a suggestion, and then the details.
 /// With `bold`, the answer is bold on a terminal.
@@ -56,7 +56,7 @@ pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<imp
     if let Some(left_out) = &report.left_out {
         settled(left_out, out)?;
     }
-    if let Some(cause) = cause::main(report) {
+    if let Some(cause) = cause::main(report).filter(|_| report.jobs.is_empty()) {
         writeln!(out, "Mostly          {cause}")?;
     }
     if let Some(tried) = &report.tried {
@@ -87,8 +87,12 @@ pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<imp
         plural(*messages, "message", "messages"),
         volume(*bytes)
     )?;
+    jobs::table(&report.jobs, out)?;
     if report.simulated_time.0 > 0.0 {
-        time(report, out)?;
+        // The shares of ranks of different programs have no mean.
+        if report.jobs.is_empty() {
+            time(report, out)?;
+        }
         places::explained(report, out)?;
     }
     if let Some(found) = &report.packets {

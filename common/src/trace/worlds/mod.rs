@@ -46,6 +46,20 @@ pub fn with_worlds(
     open_worlds(&places, open).map(Trace::with_part_matched)
 }
 
+/// The traces of programs that run at the same time and do not know each other, as one trace; each has the place that it was
+/// read from. The ranks of the first come first.
+///
+/// # Errors
+/// If there are too many ranks.
+pub fn side_by_side(programs: Vec<(PathBuf, Trace)>) -> Result<Trace, TraceError> {
+    let mut worlds = Vec::new();
+    for (place, trace) in programs {
+        add(&mut worlds, &[&place], trace)?;
+    }
+    let foreign = worlds.iter().map(|world| vec![Foreign::default(); world.ranks() as usize]).collect();
+    Ok(join(worlds, foreign, Vec::new()))
+}
+
 fn open_worlds(places: &[&Path], open: impl Fn(&[&Path]) -> Result<Trace, TraceError>) -> Result<Trace, TraceError> {
     let groups = by_run(places);
     let mut worlds = Vec::new();

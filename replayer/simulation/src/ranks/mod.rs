@@ -50,6 +50,7 @@ mod point_to_point;
 mod program;
 mod progress;
 mod scheduler;
+mod starts;
 mod task;
 mod task_cores;
 mod thread;
@@ -82,6 +83,7 @@ use partitioned::PartitionedMessages;
 use point_to_point::exchange::Exchange;
 use program::Programs;
 use progress::is_inside;
+use starts::Starts;
 use thread::Thread;
 use titr_workload::Workload;
 
@@ -96,10 +98,11 @@ pub(crate) struct Ranks<'a, S, O> {
     library: Library<'a, O>,
     /// How many threads have come to their ends.
     finished: usize,
+    starts: Starts,
 }
 
 impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
-    /// The ranks of `workload`, each on its core, about to start.
+    /// The ranks of `workload`, each on its core, to be [started](Self::start).
     ///
     /// # Errors
     /// If there are fewer cores than ranks.
@@ -134,9 +137,8 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             observer,
         };
         let mains = (0..ranks as u32).map(|rank| Thread::new(ThreadIndex(rank), Rank(rank).into()));
-        let mut this = Self { programs: Programs::new(workload), threads: mains.collect(), library, finished: 0 };
-        this.threads.iter().for_each(|thread| this.library.scheduler.ready(thread.waiter()));
-        Ok(this)
+        let (programs, threads) = (Programs::new(workload), mains.collect());
+        Ok(Self { programs, threads, library, finished: 0, starts: Starts::default() })
     }
 
     /// Chooses which collectives are the messages that an extended trace has of them.

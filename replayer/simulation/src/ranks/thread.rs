@@ -77,6 +77,11 @@ impl Thread {
         }
     }
 
+    /// Puts the beginning of the thread, which has done nothing yet, at `time`.
+    pub(super) fn start_at(&mut self, time: Time) {
+        (self.clock.time, self.began, self.last_call_over) = (time, time, time);
+    }
+
     pub(super) fn waiter(&self) -> Waiter {
         Waiter::Thread(self.index)
     }
@@ -178,8 +183,9 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// There is no event that a thread can begin: it is at its end, or waits for another thread of its rank.
     #[cold]
     pub(super) fn stop(&mut self, index: ThreadIndex) -> Result<(), ReplayError> {
-        let Self { programs, threads, library, finished } = self;
-        let thread = &mut threads[index.0 as usize];
+        let Self { programs, threads, library, finished, starts } = self;
+        let at = index.0 as usize;
+        let thread = &mut threads[at];
         thread.began = thread.clock.time;
         if programs.is_waiting(index) {
             thread.waiting = Some(Waiting::Turn);
@@ -194,6 +200,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         }
         // Others may need this rank to be in a call, and an ended rank counts as in a call.
         let may_be_needed = library.one_sided.has_windows() || library.deferred.is_by_calls();
+        let may_be_needed = may_be_needed || starts.is_awaited(thread.actor.rank);
         if thread.clock.time > library.now && may_be_needed {
             library.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
             return Ok(());
@@ -206,6 +213,10 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         if library.deferred.is_due(thread.actor.rank) {
             let gone_on = library.go_on(thread.actor.rank);
             gone_on.map_err(|(thread, fault)| self.wrong(thread, fault))?;
+        }
+        let rank = self.threads[at].actor.rank;
+        for job in self.starts.finish_thread(rank) {
+            self.start_after(job);
         }
         Ok(())
     }
@@ -226,7 +237,9 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         for signal in self.programs.take_signals() {
             let (Signal::Runnable(index) | Signal::Begins { thread: index, .. }) = signal;
             for new in (self.threads.len() as u32..=index.0).map(ThreadIndex) {
-                self.threads.push(Thread::new(new, self.programs.actor(new)));
+                let actor = self.programs.actor(new);
+                self.starts.add_thread(actor.rank);
+                self.threads.push(Thread::new(new, actor));
             }
             match signal {
                 Signal::Runnable(_) => {

@@ -5,6 +5,8 @@ use std::time::Duration;
 use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::trace::Trace;
+use titr_common::trace::Transformation;
+use titr_job_mix::{Job, JobMix};
 use titr_network::LinkLoad;
 use titr_network::packet::PacketStatistics;
 use titr_platform::Platform;
@@ -12,6 +14,7 @@ use titr_workload::Workload;
 
 use super::SimulationError;
 use crate::deadlock_causes::causes;
+use crate::jobs::OnlyJob;
 use crate::observe::{Breakdown, Observer};
 use crate::profile::{self, OwnWork, profiled_network, profiled_trace};
 use crate::ranks::{Causality, Core, Recorded, ReplayError};
@@ -31,6 +34,8 @@ pub struct PreparedReplay<'a> {
     pub(super) causality: Causality,
     /// Which collectives use recorded messages.
     pub(super) recorded: Recorded,
+    /// The jobs whose traces the trace is made of, if it is made of several.
+    pub(super) mix: Option<&'a JobMix>,
     /// Whether another thread may read ahead.
     pub(super) read_ahead: bool,
     /// The number of threads that the network may take.
@@ -66,6 +71,17 @@ impl PreparedReplay<'_> {
         Ok(self.run(0, platform, Vec::new(), None)?.outcome.simulated_time)
     }
 
+    /// The predicted time of one of the jobs with the machine to itself, from its start.
+    ///
+    /// # Errors
+    /// If the trace cannot be read, is invalid, or ends in a deadlock.
+    pub(super) fn time_alone(&self, job: &Job, platform: &Platform) -> Result<Time, SimulationError> {
+        let trace = OnlyJob(job).apply(self.trace.clone())?;
+        let worth = self.worth.clone();
+        let alone = PreparedReplay { trace, worth, mix: None, read_ahead: false, threads: 1, ..*self };
+        alone.time_on(platform)
+    }
+
     /// Replays once; the number of the run determines the random choices.
     pub(super) fn run(
         &self,
@@ -82,8 +98,9 @@ impl PreparedReplay<'_> {
         let streams = profiled_trace(&self.trace).streams()?;
         let workload = if self.read_ahead { Workload::read_ahead(streams) } else { Workload::new(streams) };
         let (causality, partial, recorded) = (self.causality, self.original.is_partial(), self.recorded);
-        let options =
-            Options { causality, partial, recorded, storage: platform.storage.clone(), follower, ..Options::default() };
+        let jobs = self.mix.map_or_else(Vec::new, |mix| mix.jobs.clone());
+        let storage = platform.storage.clone();
+        let options = Options { causality, partial, recorded, storage, jobs, follower, ..Options::default() };
         let breakdown = Breakdown::new(self.trace.ranks());
         let mpi = &platform.mpi;
         let (outcome, network) = profiled_network(platform.network(number, self.threads), |network| {

@@ -1,0 +1,149 @@
+//! The host of each rank of each job.
+//!
+//! Jobs with `hosts` get cores there; the others get cores that are left, in the order of the file. Two jobs can have
+//! the same core only if one starts after the end of the other.
+
+use std::collections::BTreeSet;
+
+use titr_common::event::ranges_written;
+use titr_common::format::counted;
+use titr_document::{Checked, Mistake, Source, Spanned};
+use titr_network::topology::HostId;
+use titr_platform::{Platform, Policy};
+
+use crate::job::{JobId, Start};
+use crate::schema::{HostRange, JobTable, OneOrSeveral, PolicyName};
+use crate::starts::can_overlap;
+
+/// Places jobs, one after another.
+pub(crate) struct Placer<'a> {
+    pub source: &'a Source,
+    pub jobs: &'a [JobTable],
+    pub starts: &'a [Start],
+    pub platform: &'a Platform,
+    /// The core of each rank of the jobs that have been placed.
+    placed: Vec<Option<Vec<HostCore>>>,
+}
+
+/// A core: its host, and its number there.
+type HostCore = (HostId, u32);
+
+impl<'a> Placer<'a> {
+    pub(crate) fn new(source: &'a Source, jobs: &'a [JobTable], starts: &'a [Start], platform: &'a Platform) -> Self {
+        Self { source, jobs, starts, platform, placed: vec![None; jobs.len()] }
+    }
+
+    /// The host of each rank of each job; `ranks` has the number of ranks of each.
+    ///
+    /// # Errors
+    /// If a job names a host that does not exist, or there are too few cores.
+    pub(crate) fn place(mut self, ranks: &[u32]) -> Checked<Vec<Vec<HostId>>> {
+        let all: Vec<HostId> = (0..self.platform.topology.hosts()).map(HostId).collect();
+        let jobs = self.jobs;
+        for has_hosts in [true, false] {
+            for (at, job) in jobs.iter().enumerate().filter(|(_, job)| job.hosts.is_some() == has_hosts) {
+                let hosts = job.hosts.as_ref().map(|written| self.hosts(written)).transpose()?;
+                let free = self.free(JobId(at), hosts.as_deref().unwrap_or(&all));
+                let free_hosts: Vec<HostId> = free.iter().map(|&(host, _)| host).collect();
+                let chosen = self.policy(job)?.choose(ranks[at], &free_hosts);
+                let chosen = chosen.ok_or_else(|| self.too_few(JobId(at), ranks[at], free.len()))?;
+                self.placed[at] = Some(chosen.into_iter().map(|place| free[place]).collect());
+            }
+        }
+        let hosts = |cores: Vec<HostCore>| cores.into_iter().map(|(host, _)| host).collect();
+        Ok(self.placed.into_iter().flatten().map(hosts).collect())
+    }
+
+    /// The hosts that a job names, in the order in which it names them.
+    fn hosts(&self, written: &Spanned<OneOrSeveral<HostRange>>) -> Checked<Vec<HostId>> {
+        let last = self.platform.topology.hosts() - 1;
+        let numbered = |mistake: Mistake| mistake.with_help(format!("hosts are numbered from 0 to {last}"));
+        let mut hosts = Vec::new();
+        for item in written.get_ref().as_slice() {
+            let ranges = match item {
+                HostRange::Number(number) => vec![(*number, *number)],
+                HostRange::Text(text) => ranges_written(text)
+                    .ok_or_else(|| numbered(self.source.wrong(written, format!("`{text}` is no list of hosts"))))?,
+            };
+            for (first, end) in ranges {
+                if end > last {
+                    let absent = first.max(last + 1);
+                    return Err(numbered(self.source.wrong(written, format!("there is no host {absent}"))));
+                }
+                hosts.extend((first..=end).map(HostId));
+            }
+        }
+        let mut sorted = hosts.clone();
+        sorted.sort_unstable();
+        match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => {
+                let mistake = self.source.wrong(written, format!("host {} is named twice", pair[0].0));
+                Err(mistake.with_help("a host that is named once has room for a rank on each of its cores"))
+            }
+            None => Ok(hosts),
+        }
+    }
+
+    /// The cores that a job can have on these hosts, host by host.
+    fn free(&self, job: JobId, hosts: &[HostId]) -> Vec<HostCore> {
+        let others = self.overlapping(job).filter_map(|other| self.placed[other.0].as_ref());
+        let taken: BTreeSet<HostCore> = others.flatten().copied().collect();
+        let cores = |&host: &HostId| (0..self.platform.cores).map(move |core| (host, core));
+        hosts.iter().flat_map(cores).filter(|core| !taken.contains(core)).collect()
+    }
+
+    /// The jobs that have been placed and can run at the same time as `job`.
+    fn overlapping(&self, job: JobId) -> impl Iterator<Item = JobId> {
+        let others = (0..self.jobs.len()).map(JobId);
+        others.filter(move |&other| {
+            other != job && self.placed[other.0].is_some() && can_overlap(self.starts, job, other)
+        })
+    }
+
+    /// The rule by which a job's ranks are put on its cores.
+    fn policy(&self, job: &JobTable) -> Checked<Policy> {
+        let Some(written) = &job.placement else {
+            return match &self.platform.policy {
+                Policy::Block => Ok(Policy::Block),
+                Policy::RoundRobin => Ok(Policy::RoundRobin),
+                &Policy::Random { seed } => Ok(Policy::Random { seed }),
+                Policy::Explicit { .. } | Policy::Assigned { .. } => {
+                    let message =
+                        "the platform places the ranks of one program by a file, and here are several programs";
+                    let mistake = self.source.wrong(&job.name, message);
+                    Err(mistake.with_help("write placement = \"block\", and the hosts of the job"))
+                }
+            };
+        };
+        Ok(match written.get_ref() {
+            PolicyName::Block => Policy::Block,
+            PolicyName::RoundRobin => Policy::RoundRobin,
+            PolicyName::Random => Policy::Random { seed: job.seed },
+        })
+    }
+
+    /// The mistake of a job that finds too few cores.
+    fn too_few(&self, job: JobId, ranks: u32, free: usize) -> Mistake {
+        let table = &self.jobs[job.0];
+        let ranks = counted(ranks, "rank", "ranks");
+        let name = table.name.get_ref();
+        let others: Vec<&str> = self.overlapping(job).map(|other| self.jobs[other.0].name.get_ref().as_str()).collect();
+        let beside = match others.as_slice() {
+            [] => String::new(),
+            names => format!(" beside {}", names.join(", ")),
+        };
+        let message = format!("{name} has {ranks}, and {} free for it{beside}", {
+            match free {
+                1 => "1 core is".to_owned(),
+                free => format!("{free} cores are"),
+            }
+        });
+        let mistake = match &table.hosts {
+            Some(hosts) => self.source.wrong(hosts, message),
+            None => self.source.wrong(&table.name, message),
+        };
+        mistake.with_help(
+            "name more hosts, or hosts of no other job; a job can have the cores of a job that it is `after`",
+        )
+    }
+}

@@ -1,0 +1,151 @@
+//! Several jobs on one machine: when each starts, where its ranks are, and how much the jobs slow each other.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::support::command::{Folder, TITR, TITR_REPLAY};
+
+/// A rank sends 100 MB to another.
+const STREAM: &str = "0 init\n0 send 1 7 100000000\n0 finalize\n1 init\n1 recv 0 7 100000000\n1 finalize\n";
+
+/// Two ranks exchange messages between computations.
+const EXCHANGE: &str = "\
+0 init\n0 compute 1000000\n0 send 1 7 100000\n0 recv 1 8 50000\n0 barrier\n0 compute 30000\n0 finalize\n\
+1 init\n1 compute 2000000\n1 recv 0 7 100000\n1 send 0 8 50000\n1 barrier\n1 finalize\n";
+
+/// Eight hosts in a ring of links of 1 GB/s.
+fn platform(model: &str, cores: u32) -> String {
+    format!(
+        "schema = 1\n[hosts]\nspeed = '1 Ginstr/s'\ncores = {cores}\n[topology.torus]\ndims = [8]\n[network]\n\
+         model = '{model}'\nbandwidth = '1 GB/s'\nlatency = '1 us'\n"
+    )
+}
+
+/// A folder with traces, a platform and a file of jobs.
+fn folder(platform: &str, jobs: &str) -> Folder {
+    let folder = Folder::new();
+    folder.file("stream.txt", STREAM);
+    folder.file("exchange.txt", EXCHANGE);
+    folder.file("p.toml", platform);
+    folder.file("jobs.toml", jobs);
+    folder
+}
+
+/// The result of a file of jobs, or of a trace.
+fn replayed(folder: &Folder, what: &str, more: &[&str]) -> Value {
+    let shown = folder.run(TITR, &[&["replay", "-p", "p.toml", what, "--json"], more].concat());
+    let object = shown.strip_suffix("[0]").unwrap_or_else(|| panic!("{shown}"));
+    serde_json::from_str(object).unwrap()
+}
+
+/// A number of each job.
+fn of_jobs(result: &Value, key: &str) -> Vec<f64> {
+    result["jobs"].as_array().unwrap().iter().map(|job| job[key].as_f64().unwrap()).collect()
+}
+
+#[test]
+fn jobs_that_share_no_link_are_as_fast_as_alone() {
+    let jobs = "[[job]]\nname = 'a'\ntrace = 'stream.txt'\nhosts = '0-1'\n[[job]]\nname = 'b'\ntrace = 'exchange.txt'\nhosts = [4, 5]\n";
+    for model in ["flow", "packet", "ideal"] {
+        let folder = folder(&platform(model, 1), jobs);
+        let result = replayed(&folder, "jobs.toml", &[]);
+        let [stream, exchange] = ["stream.txt", "exchange.txt"]
+            .map(|trace| replayed(&folder, trace, &[])["simulated_time"].as_f64().unwrap());
+        assert_eq!(of_jobs(&result, "simulated_time"), [stream, exchange], "{model}");
+        assert_eq!(of_jobs(&result, "alone"), [stream, exchange], "{model}");
+        assert_eq!(of_jobs(&result, "slowdown"), [1.0, 1.0], "{model}");
+        assert_eq!(result["simulated_time"], stream.max(exchange), "{model}");
+    }
+}
+
+/// Two streams of 100 MB over one link of 1 GB/s take 100 ms more than one. Their sources and destinations differ.
+#[test]
+fn two_streams_over_one_link_share_it() {
+    let job = |name: &str, hosts: &str| format!("[[job]]\nname = '{name}'\ntrace = 'stream.txt'\nhosts = {hosts}\n");
+    let jobs = job("a", "[0, 2]") + &job("b", "[1, 3]");
+    // In the packet model, a packet of 64 bytes more or less.
+    for (model, precision) in [("flow", 2e-12), ("packet", 64e-9)] {
+        let result = replayed(&folder(&platform(model, 1), &jobs), "jobs.toml", &[]);
+        let (together, alone) = (of_jobs(&result, "simulated_time"), of_jobs(&result, "alone"));
+        assert_eq!(alone[0], alone[1], "{model}");
+        assert!((alone[0] - 0.1).abs() < 1e-5, "{model}: {alone:?}");
+        let late = together.iter().map(|time| (time - alone[0] - 0.1).abs()).fold(0.0, f64::max);
+        assert!(late <= precision, "{model}: {together:?} {alone:?}");
+    }
+}
+
+#[test]
+fn jobs_start_at_their_times_and_one_after_another() {
+    let jobs = "[[job]]\nname = 'last'\ntrace = 'exchange.txt'\nafter = 'middle'\nhosts = '0-1'\n\
+                [[job]]\nname = 'first'\ntrace = 'stream.txt'\nstart = 0.25\nhosts = '0-1'\n\
+                [[job]]\nname = 'middle'\ntrace = 'exchange.txt'\nafter = 'first'\n\
+                [[job]]\nname = 'beside'\ntrace = 'exchange.txt'\nstart = '10 ms'\nplacement = 'block'\n";
+    for model in ["flow", "packet"] {
+        let result = replayed(&folder(&platform(model, 1), jobs), "jobs.toml", &[]);
+        let (start, time) = (of_jobs(&result, "start"), of_jobs(&result, "simulated_time"));
+        // The packet model moves messages in cycles of its own, which do not begin at these times.
+        let precision = if model == "flow" { 1e-12 } else { 20e-9 };
+        let near = |one: f64, other: f64| assert!((one - other).abs() <= precision, "{model}: {one} {other}");
+        near(start[1], 0.25);
+        near(start[2], start[1] + time[1]);
+        near(start[0], start[2] + time[2]);
+        near(start[3], 0.01);
+        near(result["simulated_time"].as_f64().unwrap(), start[0] + time[0]);
+        of_jobs(&result, "slowdown").into_iter().for_each(|slowdown| near(slowdown * 1e-3, 1e-3));
+    }
+}
+
+/// The critical path passes from a job to the job that waits for it, and leads to the end of the last one.
+#[test]
+fn the_critical_path_passes_through_jobs_that_wait_for_each_other() {
+    let jobs = "[[job]]\nname = 'a'\ntrace = 'stream.txt'\n[[job]]\nname = 'b'\ntrace = 'exchange.txt'\nafter = 'a'\n";
+    let result = replayed(&folder(&platform("flow", 1), jobs), "jobs.toml", &["--analyse", "critical-path"]);
+    let path = &result["analyses"]["critical-path"];
+    assert_eq!(path["length"], result["simulated_time"]);
+    let ranks: Vec<u64> =
+        path["visits"].as_array().unwrap().iter().map(|visit| visit["rank"].as_u64().unwrap()).collect();
+    assert!(ranks.starts_with(&[0]) && ranks.iter().any(|rank| *rank >= 2), "{ranks:?}");
+}
+
+#[test]
+fn a_summary_has_a_row_for_each_job() {
+    let jobs = "[[job]]\nname = 'stream'\ntrace = 'stream.txt'\n[[job]]\nname = 'exchange'\ntrace = 'exchange.txt'\nstart = '1 ms'\n";
+    let folder = folder(&platform("flow", 1), jobs);
+    let shown = folder.run(TITR_REPLAY, &["--platform", "p.toml", "jobs.toml"]);
+    insta::assert_snapshot!(shown.split("\nReplayed in").next().unwrap());
+}
+
+#[test]
+fn mistakes_are_shown_where_they_are() {
+    let job = |name: &str, more: &str| format!("[[job]]\nname = \"{name}\"\ntrace = \"stream.txt\"\n{more}\n");
+    let cases = [
+        ("no job", String::new()),
+        ("an unknown key", job("a", "hostz = 1")),
+        ("two names", job("a", "") + &job("a", "")),
+        ("no trace", "[[job]]\nname = \"a\"\ntrace = \"absent.txt\"\n".to_owned()),
+        ("no host", job("a", "hosts = \"6-9\"")),
+        ("no list of hosts", job("a", "hosts = [0, \"one\"]")),
+        ("a host twice", job("a", "hosts = [0, \"0-1\"]")),
+        ("one core for two jobs", job("a", "hosts = \"0-1\"") + &job("b", "hosts = \"1-2\"")),
+        ("too few cores", job("a", "hosts = \"0-5\"") + &job("b", "hosts = 6")),
+        ("no such job", job("a", "after = \"b\"")),
+        ("a circle", job("a", "after = \"b\"") + &job("b", "after = \"a\"")),
+        ("its own end", job("a", "after = \"a\"")),
+        ("two starts", job("a", "") + &job("b", "after = \"a\"\nstart = 1")),
+        ("a start before the beginning", job("a", "start = -1")),
+        ("a start without unit", job("a", "start = \"5\"")),
+        ("a policy", job("a", "placement = \"file\"")),
+    ];
+    let mut shown = String::new();
+    for (name, jobs) in cases {
+        let folder = folder(&platform("flow", 1), &jobs);
+        writeln!(shown, "── {name}\n{}", folder.run(TITR, &["replay", "--platform", "p.toml", "jobs.toml"])).unwrap();
+    }
+    let folder = folder(&platform("flow", 1), &job("a", ""));
+    for command in [["vary", "--key", "hosts.cores=1,2"], ["replay", "--steady", "--json"]] {
+        let shown_here = folder.run(TITR, &[&command[..], &["--platform", "p.toml", "jobs.toml"]].concat());
+        writeln!(shown, "── titr {}\n{shown_here}", command.join(" ")).unwrap();
+    }
+    insta::assert_snapshot!(shown);
+}

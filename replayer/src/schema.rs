@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use titr_analyses::AnalysedResult;
 use titr_analyses::advise::Advice;
 use titr_analyses::diff::Difference;
+use titr_analyses::scaling::EfficiencyTable;
 use titr_simulation::traffic::TrafficResult;
 use titr_simulation::triggered::TriggeredResult;
 
@@ -34,6 +35,7 @@ pub static OUTPUTS: &[Output] = &[
     Output::of::<TrafficResult>("traffic", "titr-replay --traffic --json"),
     Output::of::<TriggeredResult>("triggered", "titr-replay --triggered --json"),
     Output::of::<Difference>("diff", "titr diff --json"),
+    Output::of::<EfficiencyTable>("efficiency", "titr efficiency --json"),
     Output::of::<Advice>("advise", "titr advise --json"),
     Output::of::<TraceInfo>("info", "titr info --json"),
     Output::of::<PageData>("page", "titr-replay --report, which embeds the object in the page"),

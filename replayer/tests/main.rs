@@ -8,6 +8,7 @@ mod changing_platforms;
 mod check;
 mod combine;
 mod convert;
+mod efficiency;
 mod extended;
 mod gather;
 mod generate;

@@ -45,6 +45,7 @@ fn every_output_is_valid() {
     let traffic = ["--platform", packet, "--traffic", "uniform", "--load", "0.1", "--cycles", "2000"];
     printed(&folder, TITR_REPLAY, &[&traffic[..], &["--channels", "--json"]].concat());
     printed(&folder, TITR, &["diff", "before.json", "after.json", "--json"]);
+    printed(&folder, TITR, &["efficiency", "before.json", "after.json", "--json"]);
     printed(&folder, TITR, &["advise", "--platform", flow, "--json", "t"]);
     printed(&folder, TITR, &["info", "--json", "t"]);
 }

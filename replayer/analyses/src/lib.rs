@@ -35,6 +35,7 @@ mod link_history;
 mod machine_changes;
 mod matrix;
 mod network_trace;
+pub mod scaling;
 mod sensitivities;
 pub mod steady;
 mod timeline;

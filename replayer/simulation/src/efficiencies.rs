@@ -12,13 +12,13 @@
 //! ```
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use titr_common::units::Seconds;
 
 use crate::observe::Shares;
 
 /// The parallel efficiency, and its factors. All are fractions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Efficiencies {
     /// The fraction of the time in which a rank computes, in the mean over the ranks: load balance times communication.
     pub parallel: f64,

@@ -2,7 +2,7 @@
 
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
-use titr_common::units::{Bytes, Speed};
+use titr_common::units::{Bytes, Instructions, Speed};
 use titr_job_mix::Job;
 use titr_network::Network;
 use titr_platform::{Mpi, Storage};
@@ -48,6 +48,8 @@ pub struct Outcome<O> {
     pub ranks: usize,
     /// Events replayed.
     pub events: u64,
+    /// The volume of computation that the cores carried out.
+    pub computed: Instructions,
     /// Messages that entered the network.
     pub messages: u64,
     /// Payload of these messages.
@@ -70,12 +72,13 @@ impl<A> Outcome<A> {
     /// This outcome with another observer, made of the one that there is.
     #[must_use]
     pub fn map<B>(self, observer: impl FnOnce(A) -> B) -> Outcome<B> {
-        let Self { simulated_time, ranks, events, messages, bytes, spawned, started, waiting, .. } = self;
+        let Self { simulated_time, ranks, events, computed, messages, bytes, spawned, started, waiting, .. } = self;
         let (warnings, approximations, observer) = (self.warnings, self.approximations, observer(self.observer));
         Outcome {
             simulated_time,
             ranks,
             events,
+            computed,
             messages,
             bytes,
             spawned,
@@ -139,7 +142,8 @@ pub fn replay<S: EventSource, O: Observer>(
     if !ranks.all_finished() && !options.partial {
         return Err(ReplayError::Deadlock(Box::new(ranks.deadlock())));
     }
-    let (simulated_time, events, waiting) = (ranks.finish(), ranks.events(), ranks.waiting());
+    let (simulated_time, events, computed, waiting) =
+        (ranks.finish(), ranks.events(), ranks.computed(), ranks.waiting());
     let (warnings, approximations, spawned) = (ranks.warnings(), ranks.approximations(), ranks.spawned());
     let started = ranks.started();
     let (Traffic { messages, bytes }, observer) = ranks.into_observer();
@@ -147,6 +151,7 @@ pub fn replay<S: EventSource, O: Observer>(
         simulated_time,
         ranks: count,
         events,
+        computed,
         messages,
         bytes,
         spawned,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use titr_common::time::Time;
 use titr_common::trace::{Trace, World};
-use titr_common::units::{Bytes, Seconds};
+use titr_common::units::{Bytes, Instructions, Seconds};
 use titr_network::LinkLoad;
 use titr_network::packet::{ChannelFigures, Figures, Observation, PacketSpec};
 use titr_network::statistics::Estimate;
@@ -54,6 +54,8 @@ pub struct SimulationResult<F = ()> {
     pub hosts_used: usize,
     /// The number of replayed events of the trace.
     pub events: u64,
+    /// The volume of computation of all ranks, in the unit in which it was counted; 0 if computation is a time.
+    pub computed: Instructions,
     /// The number of messages that entered the network, including messages inside collectives.
     pub messages: u64,
     /// The payload of these messages.
@@ -107,6 +109,7 @@ impl SimulationResult {
             waiting_ranks: self.waiting_ranks,
             hosts_used: self.hosts_used,
             events: self.events,
+            computed: self.computed,
             messages: self.messages,
             bytes: self.bytes,
             per_rank: self.per_rank,

@@ -246,6 +246,7 @@ impl<'a> Simulation<'a> {
         let Outcome {
             ranks,
             events,
+            computed,
             messages,
             bytes,
             spawned,
@@ -281,6 +282,7 @@ impl<'a> Simulation<'a> {
             waiting_ranks,
             hosts_used: hosts.iter().collect::<HashSet<_>>().len(),
             events,
+            computed,
             messages,
             bytes,
             efficiencies: Efficiencies::of(&per_rank, simulated_time).filter(|_| jobs.is_empty()),

@@ -7,6 +7,7 @@ mod calibrate;
 mod combine;
 mod convert;
 mod diff;
+mod efficiency;
 mod gather;
 mod generate;
 mod machine;

@@ -19,8 +19,8 @@ use titr_simulation::recording::counted;
 
 use super::meter::Meter;
 use super::{
-    Failure, Out, TraceArgs, advise, arguments, calibrate, claims, combine, convert, diff, gather, generate, manual,
-    replay, run, schedule, schema, symbolize, traffic, trigger, triggers, vary,
+    Failure, Out, TraceArgs, advise, arguments, calibrate, claims, combine, convert, diff, efficiency, gather,
+    generate, manual, replay, run, schedule, schema, symbolize, traffic, trigger, triggers, vary,
 };
 use crate::inspect::{Inventory, TraceInfo, Verdict, check, recorded_part, uncounted};
 
@@ -34,6 +34,7 @@ Examples:
   titr combine run-1/ run-2/ run-3/ --output traces
   titr convert --to simgrid traces/ -o for-simgrid
   titr diff before.json after.json
+  titr efficiency 16.json 32.json 64.json
   titr advise --platform cluster.toml traces/
   titr generate all-to-all --ranks 32 --bytes 10kB -o all-to-all
   titr schedule allreduce --library openmpi --algorithm ring --ranks 8 --bytes 64KiB
@@ -90,6 +91,7 @@ enum Command {
     Completions(manual::CompletionsArgs),
     Convert(convert::ConvertArgs),
     Diff(diff::DiffArgs),
+    Efficiency(efficiency::EfficiencyArgs),
     Gather(gather::GatherArgs),
     Generate(generate::GenerateArgs),
     Man(manual::ManArgs),
@@ -122,6 +124,7 @@ pub(super) fn run_command(name: &str, words: Vec<OsString>) -> ExitCode {
         Command::Completions(args) => manual::completions(args, TitrArgs::command(), out),
         Command::Convert(args) => convert::convert(args),
         Command::Diff(args) => diff::diff(args, out),
+        Command::Efficiency(args) => efficiency::efficiency(args, out),
         Command::Gather(args) => gather::gather(args),
         Command::Generate(args) => generate::generate(args, out),
         Command::Man(args) => manual::man(args, TitrArgs::command()),

@@ -5,6 +5,7 @@ pub mod advice;
 pub(crate) mod cause;
 pub mod csv;
 pub mod difference;
+pub(crate) mod efficiency;
 mod jobs;
 pub mod own_profile;
 mod places;

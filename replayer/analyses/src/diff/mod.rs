@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use titr_common::format::counted;
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
-use titr_common::units::{Bytes, Seconds};
+use titr_common::units::{Bytes, Instructions, Seconds};
 use titr_simulation::observe::Shares;
 use titr_simulation::recording::Recording;
 use titr_simulation::result::{Efficiencies, LinkUse};
@@ -23,12 +24,20 @@ pub use waits::{CauseChange, PlaceChange, WaitChanges};
 /// The parts of a result that are compared.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ReplayedResult {
-    simulated_time: Seconds,
+    pub(crate) simulated_time: Seconds,
     #[serde(default)]
     uncertainty: Option<f64>,
     #[serde(default)]
-    recording: Option<Recording>,
-    per_rank: Vec<Shares>,
+    pub(crate) recording: Option<Recording>,
+    /// The ranks that wait for ever; with any, the simulated time is no prediction.
+    #[serde(default)]
+    pub(crate) waiting_ranks: u64,
+    #[serde(default)]
+    pub(crate) computed: Instructions,
+    pub(crate) per_rank: Vec<Shares>,
+    /// The efficiencies with the factors of communication, if the result has them.
+    #[serde(default)]
+    pub(crate) efficiencies: Option<Efficiencies>,
     links: Vec<LinkUse>,
     #[serde(default)]
     analyses: Findings,
@@ -106,6 +115,17 @@ pub enum DiffError {
         /// The first thing that is wrong.
         error: serde_json::Error,
     },
+    /// Ranks of a result wait for ever.
+    #[error(
+        "{}: this result is no prediction, because {} for ever: record the whole program",
+        path.display(), counted(*waiting, "rank waits", "ranks wait")
+    )]
+    NoPrediction {
+        /// The file.
+        path: PathBuf,
+        /// The number of ranks that wait.
+        waiting: u64,
+    },
 }
 
 impl ReplayedResult {
@@ -119,15 +139,33 @@ impl ReplayedResult {
         serde_json::from_str(&text).map_err(|error| DiffError::NoResult { path: path.to_owned(), error })
     }
 
+    /// Reads a result whose time is a prediction.
+    ///
+    /// # Errors
+    /// If the file cannot be read, holds no result, or if ranks of the result wait for ever.
+    pub fn read_prediction(path: &Path) -> Result<Self, DiffError> {
+        let result = Self::read(path)?;
+        match result.waiting_ranks {
+            0 => Ok(result),
+            waiting => Err(DiffError::NoPrediction { path: path.to_owned(), waiting }),
+        }
+    }
+
     /// The compared parts of a result.
     #[must_use]
     pub fn of(result: &AnalysedResult) -> Self {
-        let AnalysedResult { simulated_time, uncertainty, recording, per_rank, links, analyses, .. } = result;
+        let AnalysedResult { simulated_time, uncertainty, recording, waiting_ranks, computed, .. } = result;
+        let AnalysedResult { per_rank, efficiencies, links, analyses, .. } = result;
+        let recorded =
+            |recording: &Recording| Recorded { program: recording.program.clone(), counted: recording.counted.clone() };
         Self {
             simulated_time: *simulated_time,
             uncertainty: *uncertainty,
             recording: recording.clone(),
+            waiting_ranks: *waiting_ranks,
+            computed: *computed,
             per_rank: per_rank.clone(),
+            efficiencies: *efficiencies,
             links: links.clone(),
             analyses: analyses.clone().unwrap_or_default(),
         }
@@ -248,7 +286,17 @@ mod tests {
         let simulated_time = Seconds(times.iter().map(|&(_, finish)| finish).fold(0.0, f64::max));
         let (per_rank, links) = (times.iter().map(rank).collect(), links.iter().map(link).collect());
         let (uncertainty, recording) = (None, None);
-        ReplayedResult { simulated_time, uncertainty, recording, per_rank, links, analyses: Findings::default() }
+        ReplayedResult {
+            simulated_time,
+            uncertainty,
+            recording,
+            waiting_ranks: 0,
+            computed: Instructions::default(),
+            per_rank,
+            efficiencies: None,
+            links,
+            analyses: Findings::default(),
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use titr_common::units::{Bytes, Seconds};
+use titr_common::units::{Bytes, Instructions, Seconds};
 use titr_simulation::SimulationResult;
 use titr_simulation::result::{Efficiencies, LinkUse, Shares};
 
@@ -25,6 +25,7 @@ impl Replays {
         SimulationResult {
             simulated_time: time,
             events,
+            computed: self.computed(),
             messages,
             bytes,
             links: LinkUse::busiest(&links),
@@ -47,6 +48,11 @@ impl Replays {
 
     fn bytes(&self) -> Bytes {
         Bytes(self.count(self.longer.bytes.0, self.shorter.bytes.0))
+    }
+
+    fn computed(&self) -> Instructions {
+        let [longer, shorter] = [&self.longer, &self.shorter].map(|replay| replay.computed.0);
+        Instructions(longer + (longer - shorter).max(0.0) * self.left_out as f64 / self.between as f64)
     }
 
     fn links(&self, time: Seconds) -> Vec<LinkUse> {

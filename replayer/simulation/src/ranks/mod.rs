@@ -68,6 +68,7 @@ use titr_common::event::Rank;
 use titr_common::program::Communicators;
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
+use titr_common::units::Instructions;
 use titr_network::{Connection, Network, Transfer, TransferId};
 use titr_platform::{Mpi, Storage};
 
@@ -266,6 +267,12 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     #[must_use]
     pub(crate) fn events(&self) -> u64 {
         self.threads.iter().map(|thread| thread.events).sum()
+    }
+
+    /// The volume of computation of all ranks.
+    #[must_use]
+    pub(crate) fn computed(&self) -> Instructions {
+        Instructions(self.threads.iter().map(|thread| thread.computed.0).sum())
     }
 
     /// The observer, with all that it has heard.

@@ -78,7 +78,10 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         };
         let start = takes_core.map_or(thread.clock.time, |core| task_cores.free(core, thread.clock.time));
         let cost = match event {
-            EventRef::Compute(work) => cores[rank.0 as usize].time_for(work, start),
+            EventRef::Compute(work) => {
+                thread.computed.0 += work.0;
+                cores[rank.0 as usize].time_for(work, start)
+            }
             EventRef::Event(&Event::Sleep(time)) if causality.is_timed() => time,
             EventRef::Event(_) | EventRef::Send(_) | EventRef::Recv(_) => {
                 overhead(event, thread, &exchange.protocol, requests, partitioned)

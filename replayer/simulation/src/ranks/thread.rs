@@ -8,7 +8,7 @@ use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Place, Template};
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
-use titr_common::units::Seconds;
+use titr_common::units::{Instructions, Seconds};
 use titr_network::Unreachable;
 
 use super::call::Failure;
@@ -29,6 +29,8 @@ pub(super) struct Thread {
     pub(super) clock: Clock,
     /// The number of events that the thread has begun.
     pub(super) events: u64,
+    /// The volume of computation that the thread has begun.
+    pub(super) computed: Instructions,
     /// The start of the thread's current event.
     pub(super) began: Time,
     /// The end of its last call, or its own beginning.
@@ -65,6 +67,7 @@ impl Thread {
             actor,
             clock: Clock::default(),
             events: 0,
+            computed: Instructions::default(),
             began: Time::ZERO,
             last_call_over: Time::ZERO,
             first_call: Time::ZERO,
@@ -117,7 +120,10 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 thread.events += 1;
                 let core = &self.library.cores[thread.actor.rank.0 as usize];
                 let computing = match event {
-                    EventRef::Compute(work) => Some(core.time_for(work, thread.clock.time)),
+                    EventRef::Compute(work) => {
+                        thread.computed.0 += work.0;
+                        Some(core.time_for(work, thread.clock.time))
+                    }
                     EventRef::Event(&Event::Sleep(time)) if self.library.causality.is_timed() => Some(time),
                     EventRef::Event(Event::Sleep(_)) => Some(Seconds(0.0)),
                     EventRef::Send(_) | EventRef::Recv(_) | EventRef::Event(_) => None,

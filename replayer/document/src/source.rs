@@ -56,6 +56,8 @@ struct Report {
     at: Option<LabeledSpan>,
     #[help]
     help: Option<String>,
+    /// The number of the override that the mistake is in; `None` for the file.
+    override_number: Option<usize>,
 }
 
 impl Source {
@@ -108,7 +110,8 @@ impl Source {
     pub fn mistake(&self, place: impl Into<Option<Place>>, message: impl Into<String>) -> Mistake {
         let (place, message) = (place.into(), message.into());
         let at = place.as_ref().map_or(0, |place| place.start);
-        let part = self.overrides.iter().rev().find(|part| part.start <= at).unwrap_or(&self.file);
+        let override_number = self.overrides.iter().rposition(|part| part.start <= at);
+        let part = override_number.map_or(&self.file, |number| &self.overrides[number]);
         let Part { name, text, start: offset } = part;
         if let Some(place) = &place
             && is_too_wide(text, &(place.start - offset..place.end - offset))
@@ -116,13 +119,15 @@ impl Source {
             let place = place_in(name, text, place.start - offset);
             let message = cut(&message);
             let text = NamedSource::new(name, String::new());
-            return Mistake(Box::new(Report { message: format!("{place}: {message}"), text, at: None, help: None }));
+            let message = format!("{place}: {message}");
+            return Mistake(Box::new(Report { message, text, at: None, help: None, override_number }));
         }
         Mistake(Box::new(Report {
             message,
             text: NamedSource::new(name, text.clone()),
             at: place.map(|place| LabeledSpan::new_with_span(None, place.start - offset..place.end - offset)),
             help: None,
+            override_number,
         }))
     }
 
@@ -160,6 +165,18 @@ impl Mistake {
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.0.help = Some(help.into());
         self
+    }
+
+    /// The number of the override that the mistake is in; `None` if it is in the file.
+    #[must_use]
+    pub fn override_number(&self) -> Option<usize> {
+        self.0.override_number
+    }
+
+    /// The advice, if there is any.
+    #[must_use]
+    pub fn help(&self) -> Option<&str> {
+        self.0.help.as_deref()
     }
 
     /// The message alone, without place and advice.

@@ -26,6 +26,16 @@ impl ChangedLinks {
     #[must_use]
     pub fn scaled(inner: Arc<dyn Topology>, class: Option<&str>, latency: f64, bandwidth: f64) -> Self {
         let is_in = |link| class.is_none_or(|class| inner.link_class(link) == class);
+        Self::scaled_where(&inner, is_in, latency, bandwidth)
+    }
+
+    /// The topology `inner`, with the latency and bandwidth of all links between hosts multiplied, but not of links within hosts.
+    #[must_use]
+    pub fn scaled_between_hosts(inner: &Arc<dyn Topology>, latency: f64, bandwidth: f64) -> Self {
+        Self::scaled_where(inner, |link| !inner.is_loopback(link), latency, bandwidth)
+    }
+
+    fn scaled_where(inner: &Arc<dyn Topology>, is_in: impl Fn(LinkId) -> bool, latency: f64, bandwidth: f64) -> Self {
         let scaled = |(number, link): (u32, &Link)| match is_in(LinkId(number)) {
             true => Link { bandwidth: link.bandwidth * bandwidth, latency: Seconds(link.latency.0 * latency), ..*link },
             false => *link,
@@ -35,7 +45,7 @@ impl ChangedLinks {
             false => change.clone(),
         };
         let changes = inner.changes().iter().map(changing).collect();
-        Self { links: (0..).zip(inner.links()).map(scaled).collect(), changes, inner }
+        Self { links: (0..).zip(inner.links()).map(scaled).collect(), changes, inner: Arc::clone(inner) }
     }
 }
 

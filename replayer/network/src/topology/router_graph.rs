@@ -76,7 +76,7 @@ impl RouterGraph {
     }
 
     /// All routers.
-    pub(crate) fn routers(&self) -> impl Iterator<Item = RouterId> + Clone + use<> {
+    pub fn routers(&self) -> impl Iterator<Item = RouterId> + Clone + use<> {
         (0..self.first_port.len() as u32 - 1).map(RouterId)
     }
 

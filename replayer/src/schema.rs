@@ -13,9 +13,10 @@ use titr_analyses::diff::Difference;
 use titr_analyses::scaling::EfficiencyTable;
 use titr_simulation::traffic::TrafficResult;
 use titr_simulation::triggered::TriggeredResult;
+use titr_studies::tolerance::Tolerances;
 
 use crate::inspect::TraceInfo;
-use crate::page::PageData;
+use crate::page::{PageData, StudyPage};
 use crate::report::variations::Variations;
 
 /// A kind of JSON object that a command writes.
@@ -36,9 +37,11 @@ pub static OUTPUTS: &[Output] = &[
     Output::of::<TriggeredResult>("triggered", "titr-replay --triggered --json"),
     Output::of::<Difference>("diff", "titr diff --json"),
     Output::of::<EfficiencyTable>("efficiency", "titr efficiency --json"),
+    Output::of::<Tolerances>("tolerance", "titr tolerance --json"),
     Output::of::<Advice>("advise", "titr advise --json"),
     Output::of::<TraceInfo>("info", "titr info --json"),
     Output::of::<PageData>("page", "titr-replay --report, which embeds the object in the page"),
+    Output::of::<StudyPage>("study-page", "titr sweep, which embeds the object in page.html"),
 ];
 
 impl Output {

@@ -56,7 +56,7 @@ const CHARTS: [&str; 9] = [
 ];
 
 /// How many colours each chart has, by its name.
-const COLOURS: &str = "Object.fromEntries([...document.querySelectorAll('canvas')].map((canvas) => {
+pub(crate) const COLOURS: &str = "Object.fromEntries([...document.querySelectorAll('canvas')].map((canvas) => {
     const probe = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
     probe.drawImage(canvas, 0, 0);
     const { data } = probe.getImageData(0, 0, canvas.width, canvas.height);

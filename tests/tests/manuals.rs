@@ -17,6 +17,7 @@ const PAGES: [&str; 13] = [
     "docs/REPORT.md",
     "docs/EXPLAINING.md",
     "docs/WHAT-IF.md",
+    "docs/STUDIES.md",
     "docs/REENACTING.md",
     "docs/CONVERT.md",
     "docs/SIMGRID.md",

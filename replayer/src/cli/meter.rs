@@ -12,6 +12,9 @@ use titr_simulation::Follower;
 const OF_KNOWN: &str = "{bar:24} {percent:>3} %  {human_pos} events, {per_sec}, {eta} left{msg}";
 const OF_UNKNOWN: &str = "{human_pos} events, {per_sec}{msg}";
 
+/// The progress line of a study.
+const OF_POINTS: &str = "{bar:24} {human_pos} of {human_len} points, {eta} left";
+
 /// Shows the progress of a replay on one line of a terminal: events, their rate, and the remaining time.
 pub(super) struct Meter(ProgressBar);
 
@@ -26,6 +29,20 @@ impl Meter {
         let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
         let style = ProgressStyle::with_template(if total.is_some() { OF_KNOWN } else { OF_UNKNOWN });
         Some(Self(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))))
+    }
+
+    /// The meter of this many points of a study; `None` if standard error is not a terminal.
+    pub(super) fn of_points(points: usize) -> Option<Self> {
+        if !stderr().is_terminal() {
+            return None;
+        }
+        let style = ProgressStyle::with_template(OF_POINTS).unwrap_or_else(|_| ProgressStyle::default_bar());
+        Some(Self(ProgressBar::new(points as u64).with_style(style)))
+    }
+
+    /// Shows that this many points are done.
+    pub(super) fn done(&self, points: usize) {
+        self.0.set_position(points as u64);
     }
 
     /// A line that names the file that is being written; `None` if standard error is not a terminal.
@@ -61,6 +78,8 @@ mod tests {
 
     #[test]
     fn templates_are_as_the_library_wants_them() {
-        assert!([OF_KNOWN, OF_UNKNOWN].iter().all(|template| ProgressStyle::with_template(template).is_ok()));
+        assert!(
+            [OF_KNOWN, OF_UNKNOWN, OF_POINTS].iter().all(|template| ProgressStyle::with_template(template).is_ok())
+        );
     }
 }

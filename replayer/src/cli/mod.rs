@@ -23,11 +23,13 @@ mod schema;
 mod signals;
 mod ssh;
 mod suggestion;
+mod sweep;
 mod symbolize;
 mod time;
 mod timeline;
 pub mod titr;
 pub mod titr_replay;
+mod tolerance;
 mod trace;
 mod traffic;
 mod trigger;
@@ -61,6 +63,7 @@ use titr_platform::PlatformError;
 use titr_simulation::SimulationError;
 use titr_simulation::traffic::TrafficError;
 use titr_simulation::triggered::TriggeredError;
+use titr_studies::StudyError;
 
 use trace::TraceArgs;
 
@@ -100,6 +103,8 @@ enum Failure {
     Calibration(#[from] CalibrationError),
     #[error("--trace: {0}")]
     Rate(#[from] NoRate),
+    #[error(transparent)]
+    Study(#[from] StudyError),
     #[error(transparent)]
     Clash(#[from] Clash),
     /// The command has already printed what is wrong.

@@ -16,7 +16,7 @@ use super::program::EVERY_ITERATION;
 use crate::page::{Origin, PageData, Recorder, write};
 
 /// The analysis that has its own picture on the page.
-const DRAWN: &str = "matrix";
+pub(super) const DRAWN: &str = "matrix";
 
 /// The page that is asked for.
 #[derive(Debug, Args)]
@@ -86,7 +86,7 @@ pub(super) struct PageSubject<'a> {
 }
 
 impl PageSubject<'_> {
-    fn origin(&self) -> Result<Origin, Failure> {
+    pub(super) fn origin(&self) -> Result<Origin, Failure> {
         let Self { trace, trace_name, platform, platform_file } = self;
         let manifest = trace.manifest();
         let program = manifest.and_then(|manifest| program_name(&manifest.command));

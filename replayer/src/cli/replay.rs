@@ -81,7 +81,7 @@ pub(super) struct ReplayArgs {
 const STEADY_TOLERANCE: f64 = 0.005;
 
 /// The number of links, the busiest ones, whose load a timeline shows.
-const DRAWN_LINKS: usize = 32;
+pub(super) const DRAWN_LINKS: usize = 32;
 
 /// Whether standard output shows letters in bold, and the user has nothing against it (<https://no-color.org>).
 fn is_bold() -> bool {

@@ -20,7 +20,7 @@ use titr_simulation::recording::counted;
 use super::meter::Meter;
 use super::{
     Failure, Out, TraceArgs, advise, arguments, calibrate, claims, combine, convert, diff, efficiency, gather,
-    generate, manual, replay, run, schedule, schema, symbolize, traffic, trigger, triggers, vary,
+    generate, manual, replay, run, schedule, schema, sweep, symbolize, tolerance, traffic, trigger, triggers, vary,
 };
 use crate::inspect::{Inventory, TraceInfo, Verdict, check, recorded_part, uncounted};
 
@@ -36,6 +36,8 @@ Examples:
   titr diff before.json after.json
   titr efficiency 16.json 32.json 64.json
   titr advise --platform cluster.toml traces/
+  titr sweep study.toml --output results
+  titr tolerance --platform cluster.toml traces/
   titr generate all-to-all --ranks 32 --bytes 10kB -o all-to-all
   titr schedule allreduce --library openmpi --algorithm ring --ranks 8 --bytes 64KiB
   titr calibrate measurements.json --output cluster.toml
@@ -97,7 +99,9 @@ enum Command {
     Man(manual::ManArgs),
     Schedule(schedule::ScheduleArgs),
     Schema(schema::SchemaArgs),
+    Sweep(sweep::SweepArgs),
     Symbolize(symbolize::SymbolizeArgs),
+    Tolerance(Box<tolerance::ToleranceArgs>),
     Triggers(triggers::TriggersArgs),
 }
 
@@ -130,7 +134,9 @@ pub(super) fn run_command(name: &str, words: Vec<OsString>) -> ExitCode {
         Command::Man(args) => manual::man(args, TitrArgs::command()),
         Command::Schedule(args) => schedule::schedule(args, out),
         Command::Schema(args) => schema::print_schema(args, out),
+        Command::Sweep(args) => sweep::sweep(args, out),
         Command::Symbolize(args) => symbolize::symbolize(args),
+        Command::Tolerance(args) => tolerance::tolerance(args, out),
         Command::Triggers(args) => triggers::triggers(args, out),
     })
 }

@@ -11,17 +11,20 @@ mod detail;
 mod embedded;
 mod overview;
 mod states;
+mod study;
 mod units;
 
 pub use data::{Origin, PageData};
 pub use detail::Detail;
 pub use overview::Overview;
+pub use study::StudyPage;
 
 use std::cell::RefCell;
 use std::io;
 use std::path::Path;
 use std::rc::Rc;
 
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use titr_common::output::OutputFile;
 use titr_timeline::{Excerpt, Excerpted, Subject, TimelineWriter};
@@ -105,8 +108,13 @@ fn policy(style: &str, script: &str) -> String {
 /// # Errors
 /// If the data cannot be serialised, or the file not be written.
 pub fn write(data: &PageData, path: &Path) -> io::Result<()> {
+    OutputFile::write(path, document(data, &SCRIPTS)?.as_bytes())
+}
+
+/// The text of a page with this data, drawn by these scripts.
+fn document(data: &impl Serialize, scripts: &[&str]) -> io::Result<String> {
     let data = embedded::encoded(&serde_json::to_vec(data)?);
-    let script = format!("\n\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
+    let script = format!("\n\"use strict\";\n(() => {{\n{}}})();\n", scripts.concat());
     let style = format!("\n{STYLE}");
     let policy = policy(&style, &script);
     let parts = [("{policy}", policy.as_str()), ("{style}", &style), ("{data}", &data), ("{script}", &script)];
@@ -119,7 +127,7 @@ pub fn write(data: &PageData, path: &Path) -> io::Result<()> {
         rest = after;
     }
     page.push_str(rest);
-    OutputFile::write(path, page.as_bytes())
+    Ok(page)
 }
 
 #[cfg(test)]

@@ -6,45 +6,45 @@ use titr_analyses::scaling::{EfficiencyTable, ScaledResult, Scaling};
 use titr_common::format::uncertain;
 
 /// A row of the table: a number of a result.
-struct Row {
+struct EfficiencyRow {
     name: &'static str,
     value: fn(&ScaledResult) -> Option<f64>,
     formula: &'static str,
 }
 
-const ROWS: [Row; 8] = [
-    Row {
+const ROWS: [EfficiencyRow; 8] = [
+    EfficiencyRow {
         name: "Global efficiency",
         value: |result| result.global,
         formula: "parallel efficiency × computation scaling",
     },
-    Row {
+    EfficiencyRow {
         name: "  Parallel efficiency",
         value: |result| Some(result.efficiencies?.parallel),
         formula: "load balance × communication efficiency",
     },
-    Row {
+    EfficiencyRow {
         name: "    Load balance",
         value: |result| Some(result.efficiencies?.load_balance),
         formula: "mean / largest computation of a rank",
     },
-    Row {
+    EfficiencyRow {
         name: "    Communication efficiency",
         value: |result| Some(result.efficiencies?.communication),
         formula: "largest computation of a rank / time = serialisation × transfer",
     },
-    Row {
+    EfficiencyRow {
         name: "      Serialisation",
         value: |result| result.efficiencies?.serialisation,
         formula: "largest computation of a rank / time on an ideal network",
     },
-    Row {
+    EfficiencyRow {
         name: "      Transfer",
         value: |result| result.efficiencies?.transfer,
         formula: "time on an ideal network / time",
     },
-    Row { name: "  Computation scaling", value: |result| result.computation_scaling, formula: "" },
-    Row { name: "    Instruction scaling", value: |result| result.instruction_scaling, formula: "" },
+    EfficiencyRow { name: "  Computation scaling", value: |result| result.computation_scaling, formula: "" },
+    EfficiencyRow { name: "    Instruction scaling", value: |result| result.instruction_scaling, formula: "" },
 ];
 
 /// The width of the first column.
@@ -73,7 +73,7 @@ pub(crate) fn summary(table: &EfficiencyTable, scaling: Scaling, out: &mut impl 
         Scaling::Strong => ("", "all ranks"),
         Scaling::Weak => ("mean ", "a rank"),
     };
-    for Row { name, value, formula } in &ROWS {
+    for EfficiencyRow { name, value, formula } in &ROWS {
         let formula = match *name {
             "  Computation scaling" => format!("{work}computation of {whose}: first result / this one"),
             "    Instruction scaling" => format!("{work}instructions of {whose}: first result / this one"),

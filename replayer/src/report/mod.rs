@@ -10,6 +10,7 @@ mod jobs;
 pub mod own_profile;
 mod places;
 pub mod text;
+pub(crate) mod tolerance;
 pub mod triggered;
 pub mod variations;
 

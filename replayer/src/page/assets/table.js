@@ -14,9 +14,15 @@ const columnStyle = (kind, numbers) => {
   return { unit, show: (value) => value ? `${value < 0 ? "−" : ""}${show(value)}` : NOTHING };
 };
 
+/** The content of a cell: the text, as a link if the column has links. */
+const shownCell = (column, row) => {
+  const text = column.show(column.value(row));
+  return column.link ? element("a", { href: column.link(row) }, text) : text;
+};
+
 /**
  * A table of `rows`. A column is {name, kind, value(row)}, of kind text, time, bytes, count, percent or number; `title(row)` is shown
- * with the pointer over the cell. Columns without any value are left out. The rows are in the order of `rows`.
+ * with the pointer over the cell, and `link(row)` is the address of another page. Columns without any value are left out. The rows are in the order of `rows`.
  */
 const table = (name, columns, rows, caption) => {
   const isNothing = (value) => value === null || value === undefined || value === 0 || value === "";
@@ -36,7 +42,7 @@ const table = (name, columns, rows, caption) => {
   });
   const fill = () => {
     body.replaceChildren(...order.slice(0, shown).map((row) => element("tr", {}, styled.map((column) =>
-      element("td", { class: column.kind, title: column.title ? column.title(row) : false }, column.show(column.value(row)))))));
+      element("td", { class: column.kind, title: column.title ? column.title(row) : false }, shownCell(column, row))))));
     more.hidden = rows.length <= SHOWN_ROWS;
     more.textContent = shown > SHOWN_ROWS ? (rows.length > shown ? `first ${count(shown)} of ${count(rows.length)}: show fewer` : "show fewer")
       : `${count(rows.length - shown)} more`;

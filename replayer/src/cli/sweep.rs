@@ -1,0 +1,216 @@
+//! `titr sweep`: the points of a study.
+
+mod report;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use titr_common::format::{counted, significant};
+use titr_common::output::named;
+use titr_studies::engine::{self, slurm};
+use titr_studies::{AxisKey, Inputs, PointOutcome, PreparedPoint, ResultsFolder, Study, StudyError};
+
+use super::meter::Meter;
+use super::runs::JobsArgs;
+use super::{Failure, Out};
+use crate::page::StudyPage;
+
+const EXAMPLES: &str = "\
+Examples:
+  titr sweep study.toml --dry-run
+  titr sweep study.toml --output results
+  SBATCH_PARTITION=short titr sweep study.toml --output results --engine slurm
+
+A study names a platform, traces, and axes:
+
+  schema = 1
+  platform = \"cluster.toml\"
+  trace = [\"cg\", \"lu\"]
+  [axes]
+  network.bandwidth = [\"10 Gbit/s\", \"40 Gbit/s\"]
+  hosts.cores = { from = 1, to = 4, step = 1 }";
+
+/// Replays the points of a study: all combinations of the values of its axes, or a sample (see docs/STUDIES.md).
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct SweepArgs {
+    /// The study.
+    study: PathBuf,
+    /// The folder of the results. A sweep that was killed continues there.
+    #[arg(short, long, value_name = "DIRECTORY", required_unless_present = "dry_run")]
+    output: Option<PathBuf>,
+    /// Says what runs the replays: `local`, this command; or `slurm`, a job array, whose options are in the environment
+    /// (SBATCH_PARTITION, SBATCH_ACCOUNT, ...).
+    #[arg(long, value_enum, default_value_t, hide_possible_values = true)]
+    engine: Engine,
+    /// Checks the study and each of its points, replays one point of each trace on each platform, and prints how long the study
+    /// takes.
+    #[arg(long)]
+    dry_run: bool,
+    /// Also writes a page for each point, which takes another replay of the point.
+    #[arg(long)]
+    reports: bool,
+    /// The number of points of a task of a job array [default: as many as give 256 tasks].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    points_per_task: Option<u32>,
+    /// Simulates the points of a task of a job array.
+    #[arg(long, hide = true, requires = "output")]
+    task: Option<usize>,
+    #[command(flatten)]
+    jobs: JobsArgs,
+}
+
+/// A way to run replays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// Threads of this command.
+    #[default]
+    Local,
+    /// A job array of Slurm.
+    Slurm,
+}
+
+/// The command.
+pub(super) fn sweep(args: &SweepArgs, out: &mut Out) -> Result<(), Failure> {
+    let inputs = Inputs::read(Study::load(&args.study)?, args.jobs.jobs())?;
+    let Some(path) = args.output.as_deref().filter(|_| !args.dry_run) else {
+        return args.dry_run(&inputs, out);
+    };
+    if let Some(task) = args.task {
+        return args.task(&inputs, path, task);
+    }
+    if args.engine == Engine::Slurm {
+        slurm::check()?;
+    }
+    let folder = ResultsFolder::open(path, &inputs)?;
+    let missing = folder.missing(inputs.len(), args.reports);
+    let old = inputs.len() - missing.len();
+    let meter = Meter::of_points(inputs.len());
+    let show = |done: usize| meter.iter().for_each(|meter| meter.done(done));
+    show(old);
+    match args.engine {
+        Engine::Local => {
+            let done = AtomicUsize::new(old);
+            let one_more = || show(done.fetch_add(1, Ordering::Relaxed) + 1);
+            let replay = |point, prepared: &PreparedPoint| args.replay(&inputs, &folder, prepared, point);
+            engine::run(&inputs, &folder, &missing, args.jobs.jobs(), &replay, &one_more)?;
+        }
+        Engine::Slurm => {
+            let array = slurm::SlurmArray {
+                folder: &folder,
+                command: args.command(path)?,
+                points_per_task: args.points_per_task.map(|points| points as usize),
+                has_reports: args.reports,
+            };
+            array.run(inputs.len(), &show)?;
+        }
+    }
+    drop(meter);
+    let outcomes = folder.finish(&inputs)?;
+    StudyPage::new(&args.study, &inputs, &outcomes, args.reports).write(&folder.path().join("page.html"))?;
+    args.summary(&inputs, &outcomes, path, out)
+}
+
+impl SweepArgs {
+    /// Simulates a point, and writes its report if reports are asked for.
+    fn replay(
+        &self,
+        inputs: &Inputs,
+        folder: &ResultsFolder,
+        prepared: &PreparedPoint,
+        point: usize,
+    ) -> Result<titr_analyses::AnalysedResult, StudyError> {
+        let result = engine::simulate(inputs, prepared, point)?;
+        if self.reports {
+            report::write(inputs, prepared, point, &folder.report(point))?;
+        }
+        Ok(result)
+    }
+
+    /// Simulates the points of a task.
+    fn task(&self, inputs: &Inputs, path: &Path, task: usize) -> Result<(), Failure> {
+        let folder = ResultsFolder::of_task(path, inputs)?;
+        let mut points = slurm::points_of_task(path, task)?;
+        let missing = folder.missing(inputs.len(), self.reports);
+        points.retain(|point| missing.binary_search(point).is_ok());
+        let replay = |point, prepared: &PreparedPoint| {
+            let result = self.replay(inputs, &folder, prepared, point);
+            if let Err(error) = &result {
+                folder.keep_failure(point, &error.to_string())?;
+            }
+            result
+        };
+        Ok(engine::run(inputs, &folder, &points, self.jobs.jobs(), &replay, &|| ())?)
+    }
+
+    /// The command of a task, without its number.
+    fn command(&self, output: &Path) -> Result<Vec<String>, Failure> {
+        let absolute = |path: &Path| {
+            let path = std::path::absolute(path).map_err(|error| named(path, error))?;
+            path.into_os_string().into_string().map_err(|path| {
+                Failure::Value(format!("--engine slurm: {} has letters that no script has", path.display()))
+            })
+        };
+        let titr = std::env::current_exe()?;
+        let words = [absolute(&titr)?, "sweep".into(), absolute(&self.study)?, "--output".into(), absolute(output)?];
+        Ok(words.into_iter().chain(self.reports.then(|| "--reports".to_owned())).collect())
+    }
+
+    /// Prints how many replays there are, and how long they take.
+    fn dry_run(&self, inputs: &Inputs, out: &mut Out) -> Result<(), Failure> {
+        let mut kinds: Vec<(String, usize, usize)> = Vec::new();
+        for point in 0..inputs.len() {
+            let is_of_kind = |key: &AxisKey| matches!(key, AxisKey::Platform | AxisKey::Trace);
+            let settings = inputs.study.axes.iter().zip(inputs.settings(point));
+            let kind: Vec<&str> =
+                settings.filter(|(axis, _)| is_of_kind(&axis.key)).map(|(_, setting)| setting.shown.as_str()).collect();
+            let kind = kind.join(", ");
+            match kinds.iter_mut().find(|(known, ..)| *known == kind) {
+                Some((.., points)) => *points += 1,
+                None => kinds.push((kind, point, 1)),
+            }
+        }
+        let mut work = Duration::ZERO;
+        for (_, point, points) in &kinds {
+            let prepared = inputs.point(*point)?;
+            let start = Instant::now();
+            engine::simulate(inputs, &prepared, *point)?;
+            work += start.elapsed() * u32::try_from(*points).unwrap_or(u32::MAX);
+        }
+        let replays =
+            inputs.len() as u64 * u64::from(inputs.study.repeats) * (1 + u64::from(inputs.study.split_communication));
+        writeln!(out, "{}, {}", counted(inputs.len(), "point", "points"), counted(replays, "replay", "replays"))?;
+        for (kind, _, points) in &kinds {
+            writeln!(out, "  {kind}: {}", counted(*points, "point", "points"))?;
+        }
+        let jobs = self.jobs.jobs().0.get();
+        let wall = work.as_secs_f64() / jobs.min(inputs.len()) as f64;
+        let (work, wall) = (significant(work.as_secs_f64(), 2), significant(wall, 2));
+        writeln!(out, "about {work} s of processor time, {wall} s with --jobs {jobs}")?;
+        Ok(())
+    }
+
+    /// Prints the files, the fastest point, and what could not be simulated faithfully.
+    fn summary(&self, inputs: &Inputs, outcomes: &[PointOutcome], path: &Path, out: &mut Out) -> Result<(), Failure> {
+        writeln!(out, "{} in {}", counted(outcomes.len(), "point", "points"), path.join("results.csv").display())?;
+        let time = |(_, outcome): &(usize, &PointOutcome)| outcome.mean_time.unwrap_or(outcome.simulated_time).0;
+        let fastest = outcomes.iter().enumerate().min_by(|one, other| time(one).total_cmp(&time(other)));
+        if let Some((point, outcome)) = fastest {
+            let shown = titr_common::format::uncertain(outcome.simulated_time, None);
+            writeln!(out, "fastest: {shown}, point {}", inputs.in_words(point))?;
+        }
+        let mut warnings: Vec<&str> = Vec::new();
+        for warning in outcomes.iter().flat_map(|outcome| &outcome.warnings) {
+            if !warnings.contains(&warning.as_str()) {
+                warnings.push(warning);
+            }
+        }
+        if !warnings.is_empty() {
+            writeln!(out, "\nNot as in the program, at some or all points")?;
+        }
+        Ok(warnings.iter().try_for_each(|warning| writeln!(out, "  {warning}"))?)
+    }
+}

@@ -1,0 +1,29 @@
+//! Studies: many simulations that answer one question.
+//!
+//! A [`Study`] is a file with axes. [`Inputs`] are its platforms, traces and hypotheses, and the points that it has. An
+//! [`engine`] simulates the points, and a [`ResultsFolder`] keeps the outcome of each: the study can be killed and started again
+//! at any time, and no point is simulated twice.
+//!
+//! [`tolerance`] finds how much slower a machine may be until a program takes a given part longer.
+
+mod axis;
+mod cost;
+pub mod engine;
+mod error;
+mod expression;
+mod folder;
+mod inputs;
+mod magnitude;
+mod outcome;
+mod sampling;
+mod study;
+mod table;
+pub mod tolerance;
+
+pub use axis::{Axis, AxisKey, Setting};
+pub use error::StudyError;
+pub use folder::ResultsFolder;
+pub use inputs::{Inputs, PreparedPoint};
+pub use magnitude::Magnitude;
+pub use outcome::PointOutcome;
+pub use study::Study;

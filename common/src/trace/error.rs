@@ -70,4 +70,25 @@ impl TraceError {
         let path = path.to_owned();
         move |error| Self::Io { path, error }
     }
+
+    /// The file at fault, and the line where one is, from 1; `None` if no single file is at fault.
+    #[must_use]
+    pub fn place(&self) -> Option<(PathBuf, Option<u64>)> {
+        let (path, line) = match self {
+            Self::Line { path, line, .. }
+            | Self::LongLine { path, line, .. }
+            | Self::Torn { path, line, .. }
+            | Self::Count { path, line, .. }
+            | Self::AfterEnd { path, line, .. }
+            | Self::FirstFormat { path, line, .. }
+            | Self::ForeignRank { path, line, .. }
+            | Self::Index { path, line, .. } => (path, Some(*line)),
+            Self::Manifest { path, line, .. } => (path, Some(*line as u64)),
+            Self::Io { path, .. } | Self::Empty { path } | Self::Nothing { path } => (path, None),
+            Self::Directory { path, .. } | Self::Foreign { path, .. } => (path, None),
+            Self::Archive { path, .. } | Self::Checksum { path, .. } => (path, None),
+            Self::Change(_) => return None,
+        };
+        Some((path.clone(), line))
+    }
 }

@@ -4,6 +4,7 @@
 //! turn, so a place alone identifies the part.
 
 use std::ops::Range;
+use std::path::PathBuf;
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
 use thiserror::Error;
@@ -15,6 +16,9 @@ const WIDEST: usize = 1000;
 
 /// The columns at which messages are wrapped.
 const COLUMNS: usize = 120;
+
+/// The name of an override.
+const OVERRIDE: &str = "--set";
 
 /// A range of bytes in the text.
 pub type Place = Range<usize>;
@@ -68,7 +72,7 @@ impl Source {
             let last = source.overrides.last().unwrap_or(&source.file);
             // A byte between parts, so that the end of one is not the start of the next.
             let start = last.start + last.text.len() + 1;
-            source.overrides.push(Part { name: "--set".to_owned(), text, start });
+            source.overrides.push(Part { name: OVERRIDE.to_owned(), text, start });
         }
         source
     }
@@ -183,6 +187,15 @@ impl Mistake {
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
+    }
+
+    /// The file, and the line from 1 if it is known; `None` for a mistake that is not in a file.
+    #[must_use]
+    pub fn place(&self) -> Option<(PathBuf, Option<u64>)> {
+        let Report { text, at, .. } = &*self.0;
+        let newlines = |end: usize| text.inner().get(..end).unwrap_or_default().matches('\n').count();
+        let line = at.as_ref().map(|label| 1 + newlines(label.offset()) as u64);
+        (text.name() != OVERRIDE).then(|| (text.name().into(), line))
     }
 }
 

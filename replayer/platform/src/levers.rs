@@ -35,7 +35,15 @@ impl Platform {
     /// # Errors
     /// As [`Platform::load`].
     pub fn levers(path: &Path, overrides: &[String]) -> Result<Vec<Lever>, PlatformError> {
-        let tables = build::tables(path, read(path)?, overrides)?;
+        Self::levers_in(path, read(path)?, overrides)
+    }
+
+    /// The levers of the platform in a text, like [`Platform::levers`]. Files named in the text are relative to its `path`.
+    ///
+    /// # Errors
+    /// As [`Platform::parse`].
+    pub fn levers_in(path: &Path, text: String, overrides: &[String]) -> Result<Vec<Lever>, PlatformError> {
+        let tables = build::tables(path, text, overrides)?;
         let mut levers = Vec::new();
         if let Value::Table(table) = &tables.value {
             of_table(table, "", &mut levers);

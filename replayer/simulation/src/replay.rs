@@ -10,6 +10,7 @@ use titr_workload::Workload;
 
 use crate::observe::{Observer, Traffic};
 use crate::ranks::{Causality, Core, Ranks, Recorded, ReplayError};
+use crate::stop::StopRequest;
 
 /// Options of a replay.
 #[derive(Default)]
@@ -28,6 +29,8 @@ pub struct Options<'a> {
     pub jobs: Vec<Job>,
     /// The follower of the replay, which receives progress reports.
     pub follower: Option<&'a mut dyn Follower>,
+    /// The request that the replay ends early.
+    pub stop: StopRequest,
 }
 
 /// Follows how far a replay is.
@@ -36,7 +39,7 @@ pub trait Follower {
     fn at(&mut self, events: u64, simulated: f64);
 }
 
-/// Number of turns of the loop between two progress reports.
+/// Number of turns of the loop between two progress reports, and between two looks at the request to stop.
 const REPORT_EVERY: u64 = 1 << 14;
 
 /// The outcome of a replay.
@@ -94,7 +97,7 @@ impl<A> Outcome<A> {
 /// Replays `workload` with its ranks on `cores`, over `network`.
 ///
 /// # Errors
-/// If the trace cannot be read or is invalid, or where it ends in a deadlock.
+/// If the trace cannot be read or is invalid, or where it ends in a deadlock or on request.
 pub fn replay<S: EventSource, O: Observer>(
     workload: Workload<S>,
     mut cores: Vec<Core>,
@@ -133,10 +136,13 @@ pub fn replay<S: EventSource, O: Observer>(
         }
         network.advance(now, &mut delivered);
         ranks.advance(now, &mut delivered);
-        if let Some(follower) = &mut options.follower
-            && turn.is_multiple_of(REPORT_EVERY)
-        {
-            follower.at(ranks.events(), now.seconds().0);
+        if turn.is_multiple_of(REPORT_EVERY) {
+            if options.stop.is_made() {
+                return Err(ReplayError::Stopped);
+            }
+            if let Some(follower) = &mut options.follower {
+                follower.at(ranks.events(), now.seconds().0);
+            }
         }
     }
     if !ranks.all_finished() && !options.partial {

@@ -25,6 +25,7 @@ use crate::recorded_speed::RecordedSpeeds;
 use crate::recording::Recording;
 use crate::replay::{Follower, Outcome};
 use crate::result::{Efficiencies, LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
+use crate::stop::StopRequest;
 use crate::uncertainty::uncertainty;
 use crate::warnings;
 pub use run::PreparedReplay;
@@ -48,6 +49,7 @@ pub struct Simulation<'a> {
     transformations: Vec<&'a dyn Transformation>,
     observers: Vec<&'a mut dyn Observer>,
     follower: Option<&'a mut dyn Follower>,
+    stop: StopRequest,
 }
 
 /// An error of a simulation.
@@ -100,6 +102,7 @@ impl<'a> Simulation<'a> {
             transformations: Vec::new(),
             observers: Vec::new(),
             follower: None,
+            stop: StopRequest::default(),
         }
     }
 
@@ -169,6 +172,11 @@ impl<'a> Simulation<'a> {
     /// Tells `follower` from time to time how far the replay is.
     pub fn follow(self, follower: &'a mut dyn Follower) -> Self {
         Self { follower: Some(follower), ..self }
+    }
+
+    /// Ends all replays with an error when the request is made.
+    pub fn stop_on(self, stop: StopRequest) -> Self {
+        Self { stop, ..self }
     }
 
     /// The platform.
@@ -327,6 +335,7 @@ impl<'a> Simulation<'a> {
             mix: self.mix,
             read_ahead,
             threads,
+            stop: self.stop.clone(),
         })
     }
 

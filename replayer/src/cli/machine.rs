@@ -1,8 +1,10 @@
 //! The machine that a command replays on.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::output::{Claims, Clash};
 use titr_platform::{Lever, Platform, PlatformError, Policy};
 
@@ -15,12 +17,23 @@ pub(super) struct MachineArgs {
     /// Sets a key of the platform, such as network.flow.preset=cm02. You can repeat this option.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// The text of the platform, in place of the file, which then only gives the text a name.
+    #[arg(skip)]
+    pub(super) text: Option<String>,
 }
 
 impl MachineArgs {
     /// The platform file.
     pub(super) fn file(&self) -> &Path {
         &self.platform
+    }
+
+    /// The text of the platform file.
+    pub(super) fn text(&self) -> io::Result<String> {
+        match &self.text {
+            Some(text) => Ok(text.clone()),
+            None => input::read_text(&self.platform, WRITTEN_BY_PROGRAM),
+        }
     }
 
     /// The platform.
@@ -30,12 +43,19 @@ impl MachineArgs {
 
     /// The platform with further keys set.
     pub(super) fn load_with(&self, further: &[String]) -> Result<Platform, PlatformError> {
-        Platform::load(&self.platform, &[&self.set, further].concat())
+        let set = [&self.set, further].concat();
+        match &self.text {
+            Some(text) => Platform::parse(&self.platform, text.clone(), &set),
+            None => Platform::load(&self.platform, &set),
+        }
     }
 
     /// The keys by which the machine could be faster.
     pub(super) fn levers(&self) -> Result<Vec<Lever>, PlatformError> {
-        Platform::levers(&self.platform, &self.set)
+        match &self.text {
+            Some(text) => Platform::levers_in(&self.platform, text.clone(), &self.set),
+            None => Platform::levers(&self.platform, &self.set),
+        }
     }
 
     /// Claims the files that `platform` was read from.
@@ -45,6 +65,7 @@ impl MachineArgs {
             Policy::Block | Policy::RoundRobin | Policy::Random { .. } | Policy::Assigned { .. } => None,
         };
         let profiles = platform.profiles.iter().map(PathBuf::as_path);
-        [Some(self.file()), placement].into_iter().flatten().chain(profiles).try_for_each(|path| claims.read(path))
+        let file = self.text.is_none().then(|| self.file());
+        [file, placement].into_iter().flatten().chain(profiles).try_for_each(|path| claims.read(path))
     }
 }

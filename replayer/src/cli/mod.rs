@@ -4,6 +4,7 @@
 
 mod advise;
 mod calibrate;
+pub mod calls;
 mod combine;
 mod convert;
 mod diff;
@@ -38,7 +39,6 @@ mod vary;
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, StdoutLock};
-use std::process::ExitCode;
 
 use clap::Parser;
 
@@ -67,12 +67,15 @@ use titr_studies::StudyError;
 
 use trace::TraceArgs;
 
-/// The exit status that clap has for wrong usage.
+/// The exit statuses; that of wrong usage is clap's.
+const DONE: u8 = 0;
+const AT_FAULT: u8 = 1;
 const WRONG_USAGE: u8 = 2;
 
 /// An error that ends a command.
 #[derive(Debug, Error)]
-enum Failure {
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
+pub enum Failure {
     #[error(transparent)]
     TraceArgs(#[from] TraceError),
     #[error(transparent)]
@@ -199,22 +202,22 @@ fn claim_files(claims: &mut Claims, trace: &Trace) -> Result<(), Failure> {
     Ok(files.try_for_each(|file| claims.read(file.name()))?)
 }
 
-/// Runs a command that prints to standard output, and says on standard error what is wrong.
-fn run(name: &str, command: impl FnOnce(&mut Out) -> Result<(), Failure>) -> ExitCode {
+/// Runs a command that prints to standard output, and says on standard error what is wrong. Returns the exit status.
+fn run(name: &str, command: impl FnOnce(&mut Out) -> Result<(), Failure>) -> u8 {
     signals::watch();
     let mut out = Escaped::new(BufWriter::new(io::stdout().lock()));
     let result = command(&mut out).and_then(|()| Ok(io::Write::flush(&mut out)?));
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => DONE,
         // Who reads has seen enough.
         Err(Failure::Output(error)) if error.raw_os_error().is_some() && error.kind() == io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
+            DONE
         }
-        Err(Failure::Findings) => ExitCode::FAILURE,
+        Err(Failure::Findings) => AT_FAULT,
         Err(failure) => {
             let _ = io::Write::flush(&mut out);
             say(format_args!("{name}: {failure}"));
-            if matches!(failure, Failure::Usage(_)) { WRONG_USAGE.into() } else { ExitCode::FAILURE }
+            if matches!(failure, Failure::Usage(_)) { WRONG_USAGE } else { AT_FAULT }
         }
     }
 }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use titr_analyses::diff::ReplayedResult;
 use titr_analyses::{ANALYSES, AnalysedResult};
-use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::trace::Trace;
 use titr_platform::Platform;
 use titr_simulation::SimulationError;
 use titr_timeline::Series;
 
 use super::Failure;
+use super::machine::MachineArgs;
 use super::program::EVERY_ITERATION;
 use crate::page::{Origin, PageData, Recorder, write};
 
@@ -82,12 +82,12 @@ pub(super) struct PageSubject<'a> {
     pub(super) trace: &'a Trace,
     pub(super) trace_name: String,
     pub(super) platform: &'a Platform,
-    pub(super) platform_file: &'a Path,
+    pub(super) machine: &'a MachineArgs,
 }
 
 impl PageSubject<'_> {
     pub(super) fn origin(&self) -> Result<Origin, Failure> {
-        let Self { trace, trace_name, platform, platform_file } = self;
+        let Self { trace, trace_name, platform, machine } = self;
         let manifest = trace.manifest();
         let program = manifest.and_then(|manifest| program_name(&manifest.command));
         let counter = manifest.and_then(|manifest| manifest.per_rank.first()).map(|rank| &rank.counter);
@@ -96,8 +96,8 @@ impl PageSubject<'_> {
             program: program.or_else(|| last_name(trace_name)).unwrap_or_else(|| trace_name.clone()),
             trace: trace_name.clone(),
             measured: counter.map_or_else(String::new, |counter| counter.unit.clone()),
-            platform: platform_file.display().to_string(),
-            platform_text: input::read_text(platform_file, WRITTEN_BY_PROGRAM)?,
+            platform: machine.file().display().to_string(),
+            platform_text: machine.text()?,
             bandwidth: Origin::bandwidth(platform),
             hosts: platform.place(trace.ranks()).map_err(SimulationError::from)?.0.iter().map(|host| host.0).collect(),
         })

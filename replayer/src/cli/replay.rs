@@ -12,6 +12,7 @@ use titr_common::output::{Claims, OutputFile};
 use titr_network_traces::NetworkTraceWriter;
 use titr_platform::Platform;
 use titr_simulation::SimulationError;
+use titr_simulation::observe::Observer;
 use titr_simulation::profile::{self, OwnWork};
 use titr_timeline::{EventSorter, Subject};
 
@@ -45,7 +46,7 @@ Exit status: 0 replayed; 1 the trace, the platform or a value is at fault; 2 wro
 #[command(after_help = EXAMPLES)]
 pub(super) struct ReplayArgs {
     #[command(flatten)]
-    machine: MachineArgs,
+    pub(super) machine: MachineArgs,
     #[command(flatten)]
     runs: RunsArgs,
     /// Prints each virtual channel of a packet network, not only the busiest links.
@@ -60,7 +61,7 @@ pub(super) struct ReplayArgs {
     #[command(flatten)]
     report: ReportArgs,
     #[command(flatten)]
-    program: ProgramArgs,
+    pub(super) program: ProgramArgs,
     #[command(flatten)]
     page: PageArgs,
     #[command(flatten)]
@@ -91,10 +92,7 @@ fn is_bold() -> bool {
 /// The command.
 pub(super) fn replay(args: &ReplayArgs, out: &mut Out) -> Result<(), Failure> {
     args.time.measure(out, |out| {
-        args.excerpt.is_of(!args.timeline.is_empty() || args.page.is_asked_for())?;
-        let platform = args.machine.load()?;
-        let claims = args.claims(&platform)?;
-        let result = args.run(platform, claims)?;
+        let result = args.result(Vec::new())?;
         let _results = profile::enter(OwnWork::Results);
         args.report.write(Results::Simulation(&result), out)?;
         if args.report.has_summary() {
@@ -105,6 +103,14 @@ pub(super) fn replay(args: &ReplayArgs, out: &mut Out) -> Result<(), Failure> {
 }
 
 impl ReplayArgs {
+    /// Replays with further `observers` of the first run, and writes the requested files apart from the forms of the result.
+    pub(super) fn result(&self, observers: Vec<&mut dyn Observer>) -> Result<AnalysedResult, Failure> {
+        self.excerpt.is_of(!self.timeline.is_empty() || self.page.is_asked_for())?;
+        let platform = self.machine.load()?;
+        let claims = self.claims(&platform)?;
+        self.run(platform, claims, observers)
+    }
+
     /// Refuses outputs that are inputs, or one file twice.
     fn claims(&self, platform: &Platform) -> Result<Claims, Failure> {
         let mut claims = self.program.claims(&self.machine, platform)?;
@@ -114,7 +120,12 @@ impl ReplayArgs {
         Ok(claims)
     }
 
-    fn run(&self, platform: Platform, mut claims: Claims) -> Result<AnalysedResult, Failure> {
+    fn run(
+        &self,
+        platform: Platform,
+        mut claims: Claims,
+        observers: Vec<&mut dyn Observer>,
+    ) -> Result<AnalysedResult, Failure> {
         let program = self.program.open_on(&platform, &mut claims)?;
         if self.steady && program.is_job_mix() {
             return Err(Failure::Value(
@@ -157,6 +168,9 @@ impl ReplayArgs {
         let is_named = !analyses.is_empty() || interval.is_some();
         let mut simulation = program.simulation(&platform, &names, is_named);
         simulation = simulation.runs(self.runs.runs().unwrap_or(1)).jobs(self.runs.jobs()).channels(self.channels);
+        for observer in observers {
+            simulation = simulation.observe(observer as &mut dyn Observer);
+        }
         if let Some((timeline, links)) = &mut timeline {
             simulation = simulation.observe(timeline).observe(links);
         }
@@ -193,7 +207,7 @@ impl ReplayArgs {
                 trace: &program.trace,
                 trace_name: self.program.trace_name(),
                 platform: &platform,
-                platform_file: self.machine.file(),
+                machine: &self.machine,
             };
             self.page.write(page, &result, &loads, &subject)?;
         }

@@ -108,11 +108,11 @@ enum Command {
 /// The command.
 #[must_use]
 pub fn main() -> ExitCode {
-    run_command("titr", std::env::args_os().collect())
+    run_command("titr", std::env::args_os().collect()).into()
 }
 
-/// Runs the command that these words ask for, and calls itself `name` where something is wrong.
-pub(super) fn run_command(name: &str, words: Vec<OsString>) -> ExitCode {
+/// Runs the command that these words ask for, and calls itself `name` where something is wrong. Returns the exit status.
+pub(super) fn run_command(name: &str, words: Vec<OsString>) -> u8 {
     let args: TitrArgs = arguments(&words);
     run(name, |out| match &args.command {
         Command::Replay(args) => replay::replay(args, out),

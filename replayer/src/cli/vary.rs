@@ -26,7 +26,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct VaryArgs {
     #[command(flatten)]
-    machine: MachineArgs,
+    pub(super) machine: MachineArgs,
     /// Replays the trace with each of these values of a key of the platform. If you repeat this option, replays every
     /// combination of values.
     #[arg(short, long = "key", alias = "vary", value_name = "KEY=VALUE,...", required = true)]
@@ -38,7 +38,7 @@ pub(super) struct VaryArgs {
     #[command(flatten)]
     report: ReportArgs,
     #[command(flatten)]
-    program: ProgramArgs,
+    pub(super) program: ProgramArgs,
 }
 
 /// A key of the platform, and the values that it has in one replay after the other.
@@ -125,7 +125,7 @@ impl VaryArgs {
     ///
     /// # Errors
     /// The error of the first combination that has one.
-    fn run(&self) -> Result<Variations, Failure> {
+    pub(super) fn run(&self) -> Result<Variations, Failure> {
         let mut claims = self.program.claims(&self.machine, &self.machine.load()?)?;
         self.report.files().try_for_each(|path| claims.write(&path))?;
         let program = self.program.open(&mut claims)?;

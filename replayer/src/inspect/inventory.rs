@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
-use titr_common::event::{Event, Partitioned, Rank, RequestId, Transfers};
+use titr_common::event::{Event, Rank};
 use titr_common::trace::{Ending, Manifest, RankStream, Trace, TraceError};
 use titr_common::units::{Bytes, Instructions};
+
+use super::messages::SentMessages;
 
 /// The contents of a trace.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -69,14 +71,14 @@ impl Inventory {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub(crate) fn add(&mut self, mut stream: RankStream) -> Result<(), TraceError> {
+    pub fn add(&mut self, mut stream: RankStream) -> Result<(), TraceError> {
         let mut kinds: FxHashMap<&'static str, u64> = FxHashMap::default();
-        let mut sends = FxHashMap::default();
+        let mut sent = SentMessages::default();
         let mut finalized = false;
         while let Some(event) = stream.next_event()? {
             finalized = event == Event::Finalize;
             *kinds.entry(event.word()).or_default() += 1;
-            self.count(&event, &mut sends);
+            self.count(&event, &mut sent);
         }
         let torn = match stream.ending() {
             Some(Ending::Torn(reason)) => Some(reason),
@@ -88,50 +90,12 @@ impl Inventory {
         Ok(())
     }
 
-    /// Counts the data and computation of an event; `sends` has the sizes of the rank's persistent sends.
-    fn count(&mut self, event: &Event, sends: &mut FxHashMap<RequestId, Bytes>) {
+    /// Counts the data and computation of an event of the rank whose messages are `sent`.
+    fn count(&mut self, event: &Event, sent: &mut SentMessages) {
         if let Event::Compute(work) = event {
             self.compute.0 += work.0;
         }
-        let Transfers { sent, at_start_of, .. } = event.transfers();
-        match (at_start_of, sent) {
-            (Some(request), Some(message)) => _ = sends.insert(request, message.bytes),
-            (Some(request), None) => _ = sends.remove(&request),
-            (None, Some(message)) => self.send(message.bytes),
-            (None, None) => {}
-        }
-        match event {
-            Event::Start(requests) => {
-                requests.iter().filter_map(|request| sends.get(request)).for_each(|&bytes| self.send(bytes));
-            }
-            &Event::Partitioned(Partitioned::SendInit(message, _, request)) => _ = sends.insert(request, message.bytes),
-            // The number may next be used by a persistent collective.
-            Event::RequestFree(request) => _ = sends.remove(request),
-            Event::Init
-            | Event::Finalize
-            | Event::Compute(_)
-            | Event::Sleep(_)
-            | Event::Send(..)
-            | Event::Recv(..)
-            | Event::Sendrecv(..)
-            | Event::Probe(_)
-            | Event::Iprobe(..)
-            | Event::Partitioned(Partitioned::RecvInit(..) | Partitioned::Ready(..) | Partitioned::Arrived(..))
-            | Event::Cancel(_)
-            | Event::Matched(..)
-            | Event::Wait(..)
-            | Event::Test(..)
-            | Event::Collective(..)
-            | Event::Neighborhood(..)
-            | Event::OneSided(_)
-            | Event::File(_)
-            | Event::Other(_)
-            | Event::CommCreate(..)
-            | Event::CommFree(_)
-            | Event::Mark(_)
-            | Event::Task(_)
-            | Event::Annotation(_) => {}
-        }
+        sent.visit(event, |message| self.send(message.bytes));
     }
 
     fn send(&mut self, bytes: Bytes) {

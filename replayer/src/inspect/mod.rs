@@ -2,10 +2,12 @@
 
 mod check;
 mod inventory;
+mod messages;
 mod part;
 mod uncounted;
 
 pub use check::{Verdict, check};
 pub use inventory::{Inventory, RankEnd, TraceInfo};
+pub use messages::sent_by;
 pub use part::recorded_part;
 pub use uncounted::uncounted;

@@ -22,4 +22,6 @@ pub enum ReplayError {
     Places { ranks: usize, places: usize },
     #[error(transparent)]
     Unreachable(#[from] Unreachable),
+    #[error("the replay was stopped")]
+    Stopped,
 }

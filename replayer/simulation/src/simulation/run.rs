@@ -20,6 +20,7 @@ use crate::profile::{self, OwnWork, profiled_network, profiled_trace};
 use crate::ranks::{Causality, Core, Recorded, ReplayError};
 use crate::recorded_speed::RecordedSpeeds;
 use crate::replay::{Follower, Options, Outcome, replay};
+use crate::stop::StopRequest;
 use crate::stopwatch::Stopwatch;
 
 /// A trace, seen through all transformations, and the options that its replays have in common.
@@ -40,6 +41,8 @@ pub struct PreparedReplay<'a> {
     pub(super) read_ahead: bool,
     /// The number of threads that the network may take.
     pub(super) threads: usize,
+    /// The request that replays end early.
+    pub(super) stop: StopRequest,
 }
 
 /// The outcome of one run.
@@ -99,8 +102,8 @@ impl PreparedReplay<'_> {
         let workload = if self.read_ahead { Workload::read_ahead(streams) } else { Workload::new(streams) };
         let (causality, partial, recorded) = (self.causality, self.original.is_partial(), self.recorded);
         let jobs = self.mix.map_or_else(Vec::new, |mix| mix.jobs.clone());
-        let storage = platform.storage.clone();
-        let options = Options { causality, partial, recorded, storage, jobs, follower, ..Options::default() };
+        let (storage, stop) = (platform.storage.clone(), self.stop.clone());
+        let options = Options { causality, partial, recorded, storage, jobs, follower, stop, ..Options::default() };
         let breakdown = Breakdown::new(self.trace.ranks());
         let mpi = &platform.mpi;
         let (outcome, network) = profiled_network(platform.network(number, self.threads), |network| {

@@ -27,9 +27,10 @@ const PAGES: [&str; 13] = [
 ];
 
 /// The pages whose commands are not run here.
-const OTHER_PAGES: [(&str, &str); 5] = [
+const OTHER_PAGES: [(&str, &str); 6] = [
     ("docs/FOREIGN.md", "needs traces of other tools: see the test `foreign` of titr-formats"),
     ("docs/CALIBRATING.md", "needs two hosts: see the test `calibrate`"),
+    ("docs/PYTHON.md", "needs the module for Python: see replayer/python/tests/test_docs.py"),
     ("docs/TESTING.md", "runs the tests"),
     ("docs/PERFORMANCE.md", "takes an hour"),
     ("docs/OVERHEAD.md", "takes an hour"),

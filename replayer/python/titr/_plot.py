@@ -1,0 +1,32 @@
+"""Pictures of results, drawn by matplotlib."""
+
+ACTIVITIES = {
+    "compute": "#4c78a8",
+    "send": "#f58518",
+    "recv": "#e45756",
+    "wait": "#bab0ac",
+    "file": "#72b7b2",
+    "collective": "#b279a2",
+}
+
+
+def plot(result, ax=None):
+    """Draws the time of each rank by activity, and returns the axes."""
+    if ax is None:
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise ImportError("plot needs matplotlib: pip install matplotlib") from None
+        _, ax = pyplot.subplots()
+    ranks = result.ranks
+    below = [0.0] * len(ranks)
+    for activity, colour in ACTIVITIES.items():
+        seconds = ranks[activity]
+        if any(seconds):
+            ax.bar(ranks["rank"], seconds, bottom=below, width=1.0, color=colour, label=activity)
+            below = [lower + upper for lower, upper in zip(below, seconds)]
+    ax.set_xlabel("rank")
+    ax.set_ylabel("seconds")
+    ax.set_title(f"Predicted time: {result.simulated_time:.6g} s")
+    ax.legend()
+    return ax

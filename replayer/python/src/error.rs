@@ -9,7 +9,7 @@ pyo3::create_exception!(
     Error,
     PyException,
     "An error of titr. Its text is the message of the command.\n\n\
-     `file` is the file at fault, and `line` the line in it, from 1; each is None if it is not known."
+     `file` is the path of the file at fault, and `line` the line in it, from 1; each is None if it is not known."
 );
 
 /// The exception of a failed command.

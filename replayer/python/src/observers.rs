@@ -13,21 +13,26 @@ use crate::table::{Columns, Table};
 const NAMES: [&str; 2] = ["messages", "states"];
 
 /// The observers of a replay; `None` for one that was not asked for.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Observers {
-    pub(crate) messages: Option<Messages>,
-    pub(crate) states: Option<States>,
+    messages: Option<Messages>,
+    states: Option<States>,
+}
+
+/// The recordings of observers; `None` for one that was not asked for.
+pub(crate) struct Recorded {
+    pub(crate) messages: Option<Py<Table>>,
+    pub(crate) states: Option<Py<Table>>,
 }
 
 /// Each message that travelled through the network, in the order of departure.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Messages {
+#[derive(Default)]
+struct Messages {
     messages: Vec<Travel>,
     /// The places in `messages` of those in transit, by the id of their transfer.
     in_transit: Vec<usize>,
 }
 
-#[derive(Clone, Copy, Debug)]
 struct Travel {
     message: Departure,
     departed: Time,
@@ -35,10 +40,9 @@ struct Travel {
 }
 
 /// Each state of a rank.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct States(Vec<State>);
+#[derive(Default)]
+struct States(Vec<State>);
 
-#[derive(Clone, Copy, Debug)]
 struct State {
     rank: Rank,
     activity: Activity,
@@ -57,6 +61,13 @@ impl Observers {
         }
         let wants = |name: &str| names.iter().any(|named| named == name);
         Ok(Self { messages: wants("messages").then(Messages::default), states: wants("states").then(States::default) })
+    }
+
+    /// The recordings as tables, once the replay has ended.
+    pub(crate) fn tables(self, py: Python<'_>) -> PyResult<Recorded> {
+        let messages = self.messages.map(|messages| Py::new(py, messages.table()?)).transpose()?;
+        let states = self.states.map(|states| Py::new(py, states.table()?)).transpose()?;
+        Ok(Recorded { messages, states })
     }
 
     /// The observers, as a replay takes them.
@@ -94,7 +105,7 @@ impl Observer for States {
 
 impl Messages {
     /// The messages as a table.
-    pub(crate) fn table(&self) -> PyResult<Table> {
+    fn table(&self) -> PyResult<Table> {
         let all = || self.messages.iter();
         Columns::default()
             .numbers("from", all().map(|travel| travel.message.from.0))
@@ -109,7 +120,7 @@ impl Messages {
 
 impl States {
     /// The states as a table.
-    pub(crate) fn table(&self) -> PyResult<Table> {
+    fn table(&self) -> PyResult<Table> {
         let all = || self.0.iter();
         Columns::default()
             .numbers("rank", all().map(|state| state.rank.0))

@@ -44,5 +44,5 @@ pub(crate) fn replay(
     let inputs = arguments.inputs.clone();
     let result =
         interruptible::run(py, &arguments.inputs.stop, || calls::replay(&arguments.words, inputs, observers.list()))?;
-    Ok(Result { result, observers, arguments })
+    Ok(Result { result, recorded: observers.tables(py)?, arguments })
 }

@@ -14,7 +14,7 @@ use crate::error::error;
 use crate::interruptible;
 use crate::matrix;
 use crate::object::as_object;
-use crate::observers::Observers;
+use crate::observers::Recorded;
 use crate::table::{Columns, Table};
 
 /// The number of lines of the summary that stand for a result.
@@ -26,7 +26,7 @@ const SHOWN: usize = 6;
 #[pyclass(frozen, module = "titr")]
 pub(crate) struct Result {
     pub(crate) result: AnalysedResult,
-    pub(crate) observers: Observers,
+    pub(crate) recorded: Recorded,
     /// The arguments that the result came from, for further replays.
     pub(crate) arguments: Arguments,
 }
@@ -92,20 +92,14 @@ impl Result {
     /// A row for each message in the network, those of collectives included: from, to, bytes, departed and arrived in seconds,
     /// and whether it is in_collective. Needs observers=["messages"].
     #[getter]
-    fn messages(&self, py: Python<'_>) -> PyResult<Table> {
-        let messages = self.observers.messages.as_ref();
-        messages
-            .ok_or_else(|| error(py, "messages were not recorded: replay with observers=[\"messages\"]".to_owned()))?
-            .table()
+    fn messages(&self, py: Python<'_>) -> PyResult<Py<Table>> {
+        recorded(py, self.recorded.messages.as_ref(), "messages")
     }
 
     /// A row for each state of a rank: rank, activity, begin and end in seconds. Needs observers=["states"].
     #[getter]
-    fn states(&self, py: Python<'_>) -> PyResult<Table> {
-        let states = self.observers.states.as_ref();
-        states
-            .ok_or_else(|| error(py, "states were not recorded: replay with observers=[\"states\"]".to_owned()))?
-            .table()
+    fn states(&self, py: Python<'_>) -> PyResult<Py<Table>> {
+        recorded(py, self.recorded.states.as_ref(), "states")
     }
 
     /// A row for each pair of ranks with messages in the network, those of collectives included: from, to, messages, bytes.
@@ -202,6 +196,12 @@ impl Result {
         let found = self.result.analyses.as_ref().and_then(of);
         found.ok_or_else(|| error(py, format!("the analysis was not made: replay with analyses=[\"{name}\"]")))
     }
+}
+
+/// The table of an observer.
+fn recorded(py: Python<'_>, table: Option<&Py<Table>>, name: &str) -> PyResult<Py<Table>> {
+    let missing = || error(py, format!("{name} were not recorded: replay with observers=[\"{name}\"]"));
+    table.map(|table| table.clone_ref(py)).ok_or_else(missing)
 }
 
 /// Text as a part of HTML.

@@ -82,6 +82,6 @@ def stencil(traces):
 def long(traces):
     """A trace whose replay takes much longer than a test waits for."""
     path = traces / "long"
-    words = ["--ranks", 64, "--bytes", "100kB", "--iterations", 300]
+    words = ["--ranks", 64, "--bytes", "100kB", "--iterations", 3000]
     command("titr", "generate", "all-to-all", *words, "-o", path)
     return path

@@ -58,8 +58,8 @@ def test_every_library_reads_the_same_table(torus, stencil):
 
 
 def test_nothing_is_copied(torus, stencil):
-    messages = titr.replay(torus, stencil, set=SPEED, observers="messages").messages
-    addresses = {pyarrow.table(messages)["departed"].chunk(0).buffers()[1].address for _ in range(2)}
+    result = titr.replay(torus, stencil, set=SPEED, observers="messages")
+    addresses = {pyarrow.table(result.messages)["departed"].chunk(0).buffers()[1].address for _ in range(2)}
     assert len(addresses) == 1
 
 

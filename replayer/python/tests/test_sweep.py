@@ -43,8 +43,43 @@ def test_a_sweep_without_values_is_refused(torus, stencil):
         titr.sweep(torus, stencil, {"hosts.korn": [1]}, set=SPEED)
 
 
+@pytest.fixture
+def measurements(tmp_path):
+    """Ping-pong between two hosts with 1 µs of latency and 10 Gbit/s."""
+    sizes = [0, *(2**power for power in range(23))]
+    points = [{"bytes": size, "seconds": 5 * [1e-6 + size / 1.25e9]} for size in sizes]
+    series = [{"pattern": "ping-pong", "ranks": [0, 1], "points": points}]
+    path = tmp_path / "measurements.json"
+    path.write_text(
+        json.dumps(
+            {
+                "titr_measurements": 1,
+                "mpi": "Open MPI 4",
+                "hosts": ["a", "b"],
+                "places": [0, 1],
+                "series": series,
+                "late_receives": [],
+            }
+        )
+    )
+    return path
+
+
+def test_a_calibration_is_that_of_the_command(measurements, tmp_path, ring):
+    text = titr.calibrate(measurements, topology="torus=4x4")
+    written = tmp_path / "cluster.toml"
+    command("titr", "calibrate", measurements, "--topology", "torus=4x4", "--output", written)
+    assert text == written.read_text()
+    assert titr.replay(text, ring).simulated_time > 0
+
+
 def test_a_calibration_is_an_error_without_measurements(tmp_path):
     with pytest.raises(titr.Error, match="missing.json"):
         titr.calibrate(tmp_path / "missing.json")
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text('{\n"mpi": 3}')
+    with pytest.raises(titr.Error, match="no measurements") as raised:
+        titr.calibrate(wrong)
+    assert (str(raised.value.file), raised.value.line) == (str(wrong), 2)
     with pytest.raises(titr.Error, match="topology"):
         titr.calibrate(tmp_path / "missing.json", topology="spiral")

@@ -1,6 +1,9 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, TypedDict, Union
+from pathlib import Path
+from typing import Any, Literal, TypedDict, Union, final
+
+__all__ = ["Error", "Events", "Result", "Table", "Trace", "__version__", "calibrate", "open", "replay", "sweep"]
 
 __version__: str
 
@@ -13,10 +16,10 @@ _Names = Union[str, Iterable[str]]
 class Error(Exception):
     """An error of titr. Its text is the message of the command."""
 
-    file: str | None
+    file: Path | None
     line: int | None
 
-class Efficiencies(TypedDict, total=False):
+class _Efficiencies(TypedDict, total=False):
     """Fractions, 1 at best."""
 
     parallel: float
@@ -25,6 +28,7 @@ class Efficiencies(TypedDict, total=False):
     serialisation: float
     transfer: float
 
+@final
 class Table:
     """A table, in Arrow's memory format."""
 
@@ -34,12 +38,13 @@ class Table:
     def shape(self) -> tuple[int, int]: ...
     def to_pandas(self) -> Any: ...
     def to_dict(self) -> dict[str, list[Any]]: ...
-    def __getitem__(self, column: str) -> list[Any]: ...
+    def __getitem__(self, column: str, /) -> list[Any]: ...
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
     def __arrow_c_schema__(self) -> object: ...
 
+@final
 class Events:
     """The events of a rank, or of all ranks, as tables."""
 
@@ -47,6 +52,7 @@ class Events:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
 
+@final
 class Trace:
     """An opened trace: the events of each rank of an MPI program."""
 
@@ -60,6 +66,7 @@ class Trace:
     ) -> Events: ...
     def matrix(self) -> Table: ...
 
+@final
 class Result:
     """The result of a replay. Times are seconds, sizes are bytes."""
 
@@ -70,7 +77,7 @@ class Result:
     @property
     def warnings(self) -> list[str]: ...
     @property
-    def efficiencies(self) -> Efficiencies | None: ...
+    def efficiencies(self) -> _Efficiencies | None: ...
     @property
     def ranks(self) -> Table: ...
     @property

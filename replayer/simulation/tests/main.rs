@@ -18,4 +18,5 @@ mod progress;
 mod properties;
 mod semantics;
 mod servers;
+mod stopping;
 mod threads;

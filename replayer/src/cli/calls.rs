@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, FromArgMatches, Parser};
 use titr_analyses::AnalysedResult;
+use titr_calibration::measurements::MeasurementsError;
 use titr_common::terminal::Escaped;
 use titr_hypotheses::HypothesesError;
 use titr_platform::PlatformError;
@@ -121,6 +122,12 @@ impl Failure {
             Self::Platform(PlatformError::Mistaken(mistake)) | Self::Hypotheses(HypothesesError::Mistaken(mistake)) => {
                 mistake.place()
             }
+            Self::Measurements(error) => match error {
+                MeasurementsError::Unreadable { path, .. } | MeasurementsError::Inconsistent { path, .. } => {
+                    whole(path)
+                }
+                MeasurementsError::Malformed { path, source } => Some((path.clone(), Some(source.line() as u64))),
+            },
             Self::Simulation(
                 SimulationError::Placement(_)
                 | SimulationError::Deadlock { .. }
@@ -129,8 +136,8 @@ impl Failure {
                 | SimulationError::NoRuns,
             ) => None,
             Self::Combine(_) | Self::Diff(_) | Self::Convert(_) | Self::Traffic(_) | Self::Triggered(_) => None,
-            Self::NetworkTrace(_) | Self::Triggers(_) | Self::Measurements(_) | Self::Calibration(_) => None,
-            Self::Rate(_) | Self::Clash(_) | Self::Findings | Self::Value(_) | Self::Usage(_) => None,
+            Self::NetworkTrace(_) | Self::Triggers(_) | Self::Calibration(_) | Self::Rate(_) => None,
+            Self::Clash(_) | Self::Findings | Self::Value(_) | Self::Usage(_) => None,
             Self::Output(_) => None,
         }
     }

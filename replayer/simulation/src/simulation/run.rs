@@ -80,8 +80,8 @@ impl PreparedReplay<'_> {
     /// If the trace cannot be read, is invalid, or ends in a deadlock.
     pub(super) fn time_alone(&self, job: &Job, platform: &Platform) -> Result<Time, SimulationError> {
         let trace = OnlyJob(job).apply(self.trace.clone())?;
-        let worth = self.worth.clone();
-        let alone = PreparedReplay { trace, worth, mix: None, read_ahead: false, threads: 1, ..*self };
+        let (worth, stop) = (self.worth.clone(), self.stop.clone());
+        let alone = PreparedReplay { trace, worth, stop, mix: None, read_ahead: false, threads: 1, ..*self };
         alone.time_on(platform)
     }
 

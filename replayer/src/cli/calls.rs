@@ -9,10 +9,12 @@ use titr_analyses::AnalysedResult;
 use titr_calibration::measurements::MeasurementsError;
 use titr_common::terminal::Escaped;
 use titr_hypotheses::HypothesesError;
+use titr_job_mix::JobMixError;
 use titr_platform::PlatformError;
 use titr_simulation::observe::Observer;
 use titr_simulation::ranks::ReplayError;
 use titr_simulation::{SimulationError, StopRequest};
+use titr_studies::StudyError;
 
 use super::replay::ReplayArgs;
 use super::vary::VaryArgs;
@@ -122,6 +124,13 @@ impl Failure {
             Self::Platform(PlatformError::Mistaken(mistake)) | Self::Hypotheses(HypothesesError::Mistaken(mistake)) => {
                 mistake.place()
             }
+            Self::JobMix(JobMixError::Unreadable { path, .. }) | Self::Study(StudyError::Unreadable { path, .. }) => {
+                whole(path)
+            }
+            Self::JobMix(JobMixError::Mistaken(mistake)) | Self::Study(StudyError::Mistaken(mistake)) => {
+                mistake.place()
+            }
+            Self::JobMix(JobMixError::Trace(error)) | Self::Study(StudyError::Trace(error)) => error.place(),
             Self::Measurements(error) => match error {
                 MeasurementsError::Unreadable { path, .. } | MeasurementsError::Inconsistent { path, .. } => {
                     whole(path)
@@ -137,6 +146,8 @@ impl Failure {
             ) => None,
             Self::Combine(_) | Self::Diff(_) | Self::Convert(_) | Self::Traffic(_) | Self::Triggered(_) => None,
             Self::NetworkTrace(_) | Self::Triggers(_) | Self::Calibration(_) | Self::Rate(_) => None,
+            // What else a study finds wrong is in its message.
+            Self::Study(_) => None,
             Self::Clash(_) | Self::Findings | Self::Value(_) | Self::Usage(_) => None,
             Self::Output(_) => None,
         }

@@ -11,7 +11,6 @@ use titr_simulation::SimulationError;
 use titr_timeline::Series;
 
 use super::Failure;
-use super::machine::MachineArgs;
 use super::program::EVERY_ITERATION;
 use crate::page::{Origin, PageData, Recorder, write};
 
@@ -82,12 +81,13 @@ pub(super) struct PageSubject<'a> {
     pub(super) trace: &'a Trace,
     pub(super) trace_name: String,
     pub(super) platform: &'a Platform,
-    pub(super) machine: &'a MachineArgs,
+    pub(super) platform_file: &'a Path,
+    pub(super) platform_text: String,
 }
 
 impl PageSubject<'_> {
     pub(super) fn origin(&self) -> Result<Origin, Failure> {
-        let Self { trace, trace_name, platform, machine } = self;
+        let Self { trace, trace_name, platform, platform_file, platform_text } = self;
         let manifest = trace.manifest();
         let program = manifest.and_then(|manifest| program_name(&manifest.command));
         let counter = manifest.and_then(|manifest| manifest.per_rank.first()).map(|rank| &rank.counter);
@@ -96,8 +96,8 @@ impl PageSubject<'_> {
             program: program.or_else(|| last_name(trace_name)).unwrap_or_else(|| trace_name.clone()),
             trace: trace_name.clone(),
             measured: counter.map_or_else(String::new, |counter| counter.unit.clone()),
-            platform: machine.file().display().to_string(),
-            platform_text: machine.text()?,
+            platform: platform_file.display().to_string(),
+            platform_text: platform_text.clone(),
             bandwidth: Origin::bandwidth(platform),
             hosts: platform.place(trace.ranks()).map_err(SimulationError::from)?.0.iter().map(|host| host.0).collect(),
         })

@@ -207,7 +207,8 @@ impl ReplayArgs {
                 trace: &program.trace,
                 trace_name: self.program.trace_name(),
                 platform: &platform,
-                machine: &self.machine,
+                platform_file: self.machine.file(),
+                platform_text: self.machine.text()?,
             };
             self.page.write(page, &result, &loads, &subject)?;
         }

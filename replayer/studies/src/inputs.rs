@@ -145,7 +145,7 @@ impl Inputs {
         }
         let placement = match &platform.policy {
             Policy::Explicit { file, .. } => Some(file.clone()),
-            Policy::Block | Policy::RoundRobin | Policy::Random { .. } => None,
+            Policy::Block | Policy::RoundRobin | Policy::Random { .. } | Policy::Assigned { .. } => None,
         };
         let files = platform.profiles.iter().cloned().chain(placement).collect();
         let prepared = self.prepare(platform, settings)?;

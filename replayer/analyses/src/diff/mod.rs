@@ -156,8 +156,6 @@ impl ReplayedResult {
     pub fn of(result: &AnalysedResult) -> Self {
         let AnalysedResult { simulated_time, uncertainty, recording, waiting_ranks, computed, .. } = result;
         let AnalysedResult { per_rank, efficiencies, links, analyses, .. } = result;
-        let recorded =
-            |recording: &Recording| Recorded { program: recording.program.clone(), counted: recording.counted.clone() };
         Self {
             simulated_time: *simulated_time,
             uncertainty: *uncertainty,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use titr_analyses::{ANALYSES, AnalysedSimulation, LinkHistory, Timeline};
 use titr_call_sites::CallSiteNames;
+use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
 use titr_studies::{AxisKey, Inputs, PreparedPoint, StudyError};
@@ -33,11 +34,13 @@ pub(super) fn write(inputs: &Inputs, prepared: &PreparedPoint, point: usize, pat
         let named = axes.find(|(axis, _)| axis.key == *key).map(|(_, setting)| inputs.study.file(setting));
         named.unwrap_or_default()
     };
+    let platform_file = file_of(&AxisKey::Platform);
     let subject = PageSubject {
         trace: prepared.trace,
         trace_name: file_of(&AxisKey::Trace).display().to_string(),
         platform,
-        platform_file: &file_of(&AxisKey::Platform),
+        platform_text: input::read_text(&platform_file, WRITTEN_BY_PROGRAM)?,
+        platform_file: &platform_file,
     };
     let origin = subject.origin().map_err(|error| StudyError::Failed(error.to_string()))?;
     let (overview, detail) = recorder.finish();

@@ -80,7 +80,7 @@ fn tables_hold_what_is_told() {
     let table = |name: &str| std::fs::read_to_string(folder.path().join("tables").join(name)).unwrap();
     let [summary, ranks, links, channels, hops] =
         ["summary.csv", "ranks.csv", "links.csv", "channels.csv", "hops.csv"].map(table);
-    assert!(summary.starts_with("bytes,events,hosts_used,messages,network_hosts,"), "{summary}");
+    assert!(summary.starts_with("bytes,computed,events,hosts_used,messages,network_hosts,"), "{summary}");
     assert_eq!(summary.lines().count(), 2);
     assert_eq!(ranks.lines().count(), 4);
     assert_eq!(links.lines().count(), 3);

@@ -70,8 +70,46 @@ fn two_streams_over_one_link_share_it() {
         let (together, alone) = (of_jobs(&result, "simulated_time"), of_jobs(&result, "alone"));
         assert_eq!(alone[0], alone[1], "{model}");
         assert!((alone[0] - 0.1).abs() < 1e-5, "{model}: {alone:?}");
+        let link = &result["jobs"][0]["shared_links"].as_array().unwrap()[..];
+        assert_eq!((link.len(), &link[0]["with"], &link[0]["link"]), (1, &"b".into(), &"node-1 +x".into()), "{model}");
+        assert!((link[0]["time"].as_f64().unwrap() - 0.2).abs() < 1e-5, "{model}: {link:?}");
         let late = together.iter().map(|time| (time - alone[0] - 0.1).abs()).fold(0.0, f64::max);
         assert!(late <= precision, "{model}: {together:?} {alone:?}");
+    }
+}
+
+/// A stream of M bytes over a link of bandwidth B, where another host sends at the rate r: up to half the bandwidth, the load
+/// gets its rate, and the stream takes M / (B - r). A load that wants more gets half, as the stream does.
+#[test]
+fn a_background_load_slows_a_stream() {
+    let time = |load: &str| {
+        let stream = "[[job]]\nname = 'a'\ntrace = 'stream.txt'\nhosts = [0, 2]\n";
+        let jobs = format!("{stream}[[background]]\npattern = 'neighbour'\nhosts = [1, 3]\n{load}\n");
+        let result = replayed(&folder(&platform("flow", 1), &jobs), "jobs.toml", &[]);
+        assert_eq!(of_jobs(&result, "alone"), [0.100002]);
+        of_jobs(&result, "simulated_time")[0]
+    };
+    // A message more or less, of 10 kB or 1 MB, and its latency.
+    let near = |one: f64, other: f64, message: f64| assert!((one - other).abs() < message + 1e-5, "{one} {other}");
+    for rate in [0.1, 0.25, 0.4] {
+        near(time(&format!("rate = '{rate} GB/s'\nmessage = '10kB'")), 0.1 / (1.0 - rate), 1e-5);
+    }
+    near(time("rate = '1 GB/s'\nmessage = '1MB'"), 0.2, 1e-3);
+    // Half the time with a load of a quarter of the bandwidth, half without.
+    let until = 0.05 / 0.75;
+    near(time(&format!("rate = '250 MB/s'\nmessage = '10kB'\nend = {until}")), until + 0.05, 1e-5);
+    near(time("rate = '250 MB/s'\nmessage = '10kB'\nstart = '50 ms'"), 0.05 + until, 1e-5);
+    near(time("rate = '250 MB/s'\nstart = '200 ms'"), 0.1, 0.0);
+}
+
+#[test]
+fn a_load_does_not_hide_a_deadlock() {
+    let jobs = "[[job]]\nname = 'a'\ntrace = 'stuck.txt'\n[[background]]\npattern = 'uniform'\nrate = '1 MB/s'\n";
+    for model in ["flow", "packet"] {
+        let folder = folder(&platform(model, 1), jobs);
+        folder.file("stuck.txt", "0 init\n0 recv 1 7 10\n0 finalize\n1 init\n1 recv 0 7 10\n1 finalize\n");
+        let shown = folder.run(TITR, &["replay", "-p", "p.toml", "jobs.toml"]);
+        assert!(shown.contains("deadlock") && shown.ends_with("[1]"), "{shown}");
     }
 }
 
@@ -135,6 +173,13 @@ fn mistakes_are_shown_where_they_are() {
         ("two starts", job("a", "") + &job("b", "after = \"a\"\nstart = 1")),
         ("a start before the beginning", job("a", "start = -1")),
         ("a start without unit", job("a", "start = \"5\"")),
+        ("a pattern", job("a", "") + "[[background]]\npattern = \"square\"\nrate = \"1 GB/s\"\n"),
+        (
+            "hosts of a pattern",
+            job("a", "") + "[[background]]\npattern = \"transpose\"\nhosts = \"0-4\"\nrate = \"1 GB/s\"\n",
+        ),
+        ("a rate", job("a", "") + "[[background]]\npattern = \"uniform\"\nrate = \"0 GB/s\"\n"),
+        ("an end", job("a", "") + "[[background]]\npattern = \"uniform\"\nrate = \"1 GB/s\"\nstart = 1\nend = 1\n"),
         ("a policy", job("a", "placement = \"file\"")),
     ];
     let mut shown = String::new();

@@ -30,13 +30,13 @@ const LAYERS: &str = "\
 | `replayer/network-traces` | `common` `replayer/document` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `netrace` `triggers` |
 | `replayer/storage` | `common` | `queue` `sharing` `disk` `disks` `striping` |
 | `replayer/platform` | `common` `replayer/document` `replayer/network` `replayer/storage` | `host_speed` `overhead` `one_sided` `partitioned` `spawn` `mpi` `storage` `placement` `topology` `schema` `simgrid` `build` `models` `levers` |
-| `replayer/job-mix` | `common` `replayer/document` `replayer/network` `replayer/platform` | `job` `schema` `starts` `placement` `mix` |
+| `replayer/job-mix` | `common` `replayer/document` `replayer/network` `replayer/platform` | `job` `schema` `starts` `placement` `background` `mix` |
 | `replayer/timeline` | `common` | `event` `writer` `excerpt` `event_sorter` |
 | `replayer/workload` | `common` | `prefetch` `window` `computation` `regions` |
 | `replayer/hypotheses` | `common` `replayer/document` | `selection` `position` `rewriting` `keys` `machine_change` `message_filter` `kind` `machine` `computation` `messages` `hypotheses` `change` |
 | `replayer/call-sites` | `common` | `function` `code` `names` |
 | `replayer/formats` | `common` `replayer/timeline` `replayer/workload` | `input` `output` `timeline` `combine` |
-| `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/job-mix` `replayer/workload` | `stop` `stopwatch` `parallel` `normalisation` `disturbances` `warnings` `recorded_speed` `recording` `observe` `ranks` `profile` `replay` `efficiencies` `jobs` `result` `uncertainty` `traffic` `triggered` `dry_run` `deadlock_causes` `simulation` |
+| `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/job-mix` `replayer/workload` | `stop` `stopwatch` `parallel` `normalisation` `disturbances` `warnings` `recorded_speed` `recording` `observe` `ranks` `profile` `replay` `efficiencies` `shared_network` `jobs` `result` `uncertainty` `traffic` `triggered` `dry_run` `deadlock_causes` `simulation` |
 | `replayer/analyses` | `common` `replayer/document` `replayer/network` `replayer/network-traces` `replayer/platform` `replayer/hypotheses` `replayer/timeline` `replayer/simulation` | `interval` (`causes` `critical_path` `matrix` `wait_states` `findings` `analysis`) `link_history` `timeline` `network_trace` `machine_changes` `sensitivities` `analysed_simulation` `steady` `diff` `scaling` `advise` |
 | `replayer/calibration` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `robust` `measurements` `programs` `segments` `eager` `compute` `topology` `fit` `cluster` `residuals` `picture` `report` `calibration` `output` |
 | `replayer/studies` | `common` `replayer/document` `replayer/network` `replayer/platform` `replayer/hypotheses` `replayer/call-sites` `replayer/formats` `replayer/simulation` `replayer/analyses` | `magnitude` `axis` `expression` `sampling` `cost` `error` `study` `inputs` `outcome` `table` `folder` `engine` `tolerance` |

@@ -9,6 +9,7 @@ use titr_document::{Checked, Mistake, Source};
 use titr_network::topology::HostId;
 use titr_platform::Platform;
 
+use crate::background::{Background, backgrounds};
 use crate::job::Job;
 use crate::placement::Placer;
 use crate::schema::{File, JobTable};
@@ -21,6 +22,8 @@ pub struct JobMix {
     pub jobs: Vec<Job>,
     /// The traces of all jobs as one, whose ranks are those of the jobs in their order.
     pub trace: Trace,
+    /// Synthetic traffic beside the jobs.
+    pub background: Vec<Background>,
 }
 
 /// A reason why there is no job mix.
@@ -55,9 +58,10 @@ impl JobMix {
         let text = input::read_text(path, WRITTEN_BY_HAND)
             .map_err(|error| JobMixError::Unreadable { path: path.to_owned(), error })?;
         let source = Source::new(&path.display().to_string(), text, []);
-        let File { job: tables } = source.read()?;
+        let File { job: tables, background } = source.read()?;
         check_names(&source, &tables)?;
         let starts = starts(&source, &tables)?;
+        let background = backgrounds(&source, &background, platform.topology.hosts())?;
         let traces = traces(&source, path, &tables, open)?;
         let ranks: Vec<u32> = traces.iter().map(|(_, trace)| trace.ranks()).collect();
         let hosts = Placer::new(&source, &tables, &starts, platform).place(&ranks)?;
@@ -68,7 +72,7 @@ impl JobMix {
             jobs.push(Job { name: table.name.into_inner(), ranks: first..last, hosts, start });
             first = last;
         }
-        Ok(Self { jobs, trace: side_by_side(traces)? })
+        Ok(Self { jobs, trace: side_by_side(traces)?, background })
     }
 
     /// The host of each rank of all jobs.

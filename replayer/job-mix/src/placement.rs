@@ -42,7 +42,11 @@ impl<'a> Placer<'a> {
         let jobs = self.jobs;
         for has_hosts in [true, false] {
             for (at, job) in jobs.iter().enumerate().filter(|(_, job)| job.hosts.is_some() == has_hosts) {
-                let hosts = job.hosts.as_ref().map(|written| self.hosts(written)).transpose()?;
+                let hosts = job
+                    .hosts
+                    .as_ref()
+                    .map(|written| hosts(self.source, written, self.platform.topology.hosts()))
+                    .transpose()?;
                 let free = self.free(JobId(at), hosts.as_deref().unwrap_or(&all));
                 let free_hosts: Vec<HostId> = free.iter().map(|&(host, _)| host).collect();
                 let chosen = self.policy(job)?.choose(ranks[at], &free_hosts);
@@ -52,36 +56,6 @@ impl<'a> Placer<'a> {
         }
         let hosts = |cores: Vec<HostCore>| cores.into_iter().map(|(host, _)| host).collect();
         Ok(self.placed.into_iter().flatten().map(hosts).collect())
-    }
-
-    /// The hosts that a job names, in the order in which it names them.
-    fn hosts(&self, written: &Spanned<OneOrSeveral<HostRange>>) -> Checked<Vec<HostId>> {
-        let last = self.platform.topology.hosts() - 1;
-        let numbered = |mistake: Mistake| mistake.with_help(format!("hosts are numbered from 0 to {last}"));
-        let mut hosts = Vec::new();
-        for item in written.get_ref().as_slice() {
-            let ranges = match item {
-                HostRange::Number(number) => vec![(*number, *number)],
-                HostRange::Text(text) => ranges_written(text)
-                    .ok_or_else(|| numbered(self.source.wrong(written, format!("`{text}` is no list of hosts"))))?,
-            };
-            for (first, end) in ranges {
-                if end > last {
-                    let absent = first.max(last + 1);
-                    return Err(numbered(self.source.wrong(written, format!("there is no host {absent}"))));
-                }
-                hosts.extend((first..=end).map(HostId));
-            }
-        }
-        let mut sorted = hosts.clone();
-        sorted.sort_unstable();
-        match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => {
-                let mistake = self.source.wrong(written, format!("host {} is named twice", pair[0].0));
-                Err(mistake.with_help("a host that is named once has room for a rank on each of its cores"))
-            }
-            None => Ok(hosts),
-        }
     }
 
     /// The cores that a job can have on these hosts, host by host.
@@ -145,5 +119,38 @@ impl<'a> Placer<'a> {
         mistake.with_help(
             "name more hosts, or hosts of no other job; a job can have the cores of a job that it is `after`",
         )
+    }
+}
+
+/// The hosts that a list names, in its order, of a platform of `all` hosts.
+///
+/// # Errors
+/// If one does not exist, or is named twice.
+pub(crate) fn hosts(source: &Source, written: &Spanned<OneOrSeveral<HostRange>>, all: u32) -> Checked<Vec<HostId>> {
+    let last = all - 1;
+    let numbered = |mistake: Mistake| mistake.with_help(format!("hosts are numbered from 0 to {last}"));
+    let mut hosts = Vec::new();
+    for item in written.get_ref().as_slice() {
+        let ranges = match item {
+            HostRange::Number(number) => vec![(*number, *number)],
+            HostRange::Text(text) => ranges_written(text)
+                .ok_or_else(|| numbered(source.wrong(written, format!("`{text}` is no list of hosts"))))?,
+        };
+        for (first, end) in ranges {
+            if end > last {
+                let absent = first.max(last + 1);
+                return Err(numbered(source.wrong(written, format!("there is no host {absent}"))));
+            }
+            hosts.extend((first..=end).map(HostId));
+        }
+    }
+    let mut sorted = hosts.clone();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => {
+            let mistake = source.wrong(written, format!("host {} is named twice", pair[0].0));
+            Err(mistake.with_help("a host that is named once has room for a rank on each of its cores"))
+        }
+        None => Ok(hosts),
     }
 }

@@ -1,6 +1,7 @@
 //! The schema of a file of jobs: every permitted key, and its default.
 
 use serde::Deserialize;
+use titr_common::units::{Bandwidth, Quantity};
 use titr_document::Spanned;
 
 /// A whole file.
@@ -10,6 +11,32 @@ pub(crate) struct File {
     /// The jobs.
     #[serde(default)]
     pub job: Vec<JobTable>,
+    /// Synthetic traffic beside the jobs.
+    #[serde(default)]
+    pub background: Vec<BackgroundTable>,
+}
+
+/// `[[background]]`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BackgroundTable {
+    /// The name that reports have for the load. Default: that of the pattern.
+    pub name: Option<String>,
+    /// Who sends to whom, as `titr traffic` names it.
+    pub pattern: Spanned<String>,
+    /// The mean rate at which each host sends.
+    pub rate: Quantity<Bandwidth>,
+    /// The sizes of messages, as `titr traffic --message` names them. Default: 64 KiB.
+    pub message: Option<Spanned<String>>,
+    /// The hosts that send and receive. Default: all.
+    pub hosts: Option<Spanned<OneOrSeveral<HostRange>>>,
+    /// When the first message departs, as the start of a job. Default: 0.
+    pub start: Option<Spanned<TimeValue>>,
+    /// From when on no message departs. Default: never.
+    pub end: Option<Spanned<TimeValue>>,
+    /// The seed of destinations and sizes. Default: 0.
+    #[serde(default)]
+    pub seed: u64,
 }
 
 /// `[[job]]`

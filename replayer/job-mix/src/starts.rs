@@ -44,7 +44,7 @@ fn start(source: &Source, jobs: &[JobTable], job: &JobTable) -> Checked<Start> {
 }
 
 /// A time of the simulation.
-fn time(source: &Source, written: &Spanned<TimeValue>) -> Checked<Time> {
+pub(crate) fn time(source: &Source, written: &Spanned<TimeValue>) -> Checked<Time> {
     let seconds = match written.get_ref() {
         TimeValue::Seconds(seconds) => Seconds::in_base_unit(*seconds),
         TimeValue::Text(text) => Seconds::written(text),

@@ -36,6 +36,7 @@ mod recorded_speed;
 pub mod recording;
 pub mod replay;
 pub mod result;
+mod shared_network;
 mod simulation;
 mod stop;
 mod stopwatch;
@@ -46,7 +47,7 @@ mod warnings;
 
 pub use dry_run::{DryRun, dry_run, relies_on_buffers};
 pub use efficiencies::Efficiencies;
-pub use jobs::JobResult;
+pub use jobs::{JobResult, SharedLink};
 pub use normalisation::Comparison;
 pub use ranks::Causality;
 pub use replay::Follower;

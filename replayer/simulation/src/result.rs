@@ -14,7 +14,7 @@ use titr_network::topology::{Link, LinkId, Topology, capacity};
 use titr_platform::Platform;
 
 pub use crate::efficiencies::Efficiencies;
-pub use crate::jobs::JobResult;
+pub use crate::jobs::{JobResult, SharedLink};
 pub use crate::observe::Shares;
 use crate::recording::Recording;
 pub use titr_network::statistics::Percentiles;

@@ -9,13 +9,13 @@ use thiserror::Error;
 use titr_common::time::Time;
 use titr_common::trace::manifest::{Mode, RankEntry};
 use titr_common::trace::{Trace, TraceError, Transformation};
-use titr_job_mix::JobMix;
+use titr_job_mix::{JobId, JobMix};
 use titr_network::packet::PacketStatistics;
 use titr_platform::{Model, PlacementError, Platform, Spawn};
 use titr_workload::{Computation, Normalise, Recompute, RegionSpeeds};
 
 use crate::disturbances::disturbed_counts;
-use crate::jobs::JobResult;
+use crate::jobs::{JobResult, SharedLink};
 use crate::normalisation::Comparison;
 use crate::observe::Observer;
 use crate::parallel::Jobs;
@@ -226,7 +226,7 @@ impl<'a> Simulation<'a> {
             self.runs as usize - 1,
             |run| replay.run(1 + run as u32, self.platform, Vec::new(), None),
         )?;
-        let Run { outcome, links, packets, cpu } = first;
+        let Run { outcome, links, packets, shared, cpu } = first;
         let (mut times, mut packets, mut cpu) = (vec![outcome.simulated_time], Vec::from_iter(packets), cpu);
         for run in further {
             times.push(run.outcome.simulated_time);
@@ -275,10 +275,12 @@ impl<'a> Simulation<'a> {
             }
             Computation::Counted | Computation::Timed | Computation::Ignored => Vec::new(),
         };
+        let shared = |job| self.mix.map_or_else(Vec::new, |mix| SharedLink::of_job(JobId(job), mix, &shared, platform));
         let jobs: Vec<JobResult> = jobs
             .iter()
             .zip(started.into_iter().zip(alone))
-            .map(|(job, (started, alone))| JobResult::of(job, started, &per_rank, alone))
+            .enumerate()
+            .map(|(at, (job, (started, alone)))| JobResult::of(job, started, &per_rank, alone, shared(at)))
             .collect();
         let result = SimulationResult {
             simulated_time,

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use titr_common::format::TimeUnit;
 use titr_common::units::Seconds;
-use titr_simulation::JobResult;
+use titr_simulation::{JobResult, SharedLink};
 
 /// Prints a row for each job; nothing if all ranks were of one program.
 pub(super) fn table(jobs: &[JobResult], out: &mut impl Write) -> io::Result<()> {
@@ -16,7 +16,7 @@ pub(super) fn table(jobs: &[JobResult], out: &mut impl Write) -> io::Result<()> 
     let column = width + 2;
     let (start, time, alone) = (format!("start, {}", unit.name), format!("time, {}", unit.name), "alone");
     writeln!(out, "\n{:<column$}  {start:>12}  {time:>12}  {alone:>12}  slowdown  efficiency  ranks", "Jobs")?;
-    for JobResult { name, first, ranks, start, simulated_time, alone, slowdown, efficiencies } in jobs {
+    for JobResult { name, first, ranks, start, simulated_time, alone, slowdown, efficiencies, .. } in jobs {
         let start = start.map_or("never".to_owned(), |start| unit.show(start));
         let (time, alone) = (unit.show(*simulated_time), unit.show(*alone));
         let slowdown = slowdown.map_or(String::new(), |slowdown| format!("{slowdown:.3}"));
@@ -29,6 +29,20 @@ pub(super) fn table(jobs: &[JobResult], out: &mut impl Write) -> io::Result<()> 
             out,
             "  {name:<width$}  {start:>12}  {time:>12}  {alone:>12}  {slowdown:>8}  {efficiency:>10}  {which}"
         )?;
+    }
+    shared_links(jobs, unit, out)
+}
+
+/// Prints the link that each job shared longest with each other one.
+fn shared_links(jobs: &[JobResult], unit: TimeUnit, out: &mut impl Write) -> io::Result<()> {
+    for job in jobs {
+        let mut last = None;
+        for SharedLink { with, link, time } in &job.shared_links {
+            if last.replace(with) != Some(with) {
+                let (name, time) = (&job.name, unit.show(*time));
+                writeln!(out, "  {name} met messages of {with}: for {time} {} on {link}", unit.name)?;
+            }
+        }
     }
     Ok(())
 }

@@ -15,12 +15,14 @@
 //!
 //! Means have 99 % confidence intervals (Student's t): over runs, or over batches of cycles for a single run.
 
+mod background;
 mod load;
 mod measure;
 mod pattern;
 mod size;
 mod source;
 
+pub use background::{BackgroundLoad, BackgroundMessage, BackgroundTraffic};
 pub use load::{Loads, NoLoad};
 pub use measure::{Burst, Injection, MeasuredRun, Plan, Point, measure, measure_run, point};
 pub use pattern::{Destinations, NoPattern, Pattern};

@@ -1,5 +1,6 @@
 //! One replay of a simulation.
 
+use std::any::Any;
 use std::time::Duration;
 
 use titr_common::event::Rank;
@@ -7,8 +8,8 @@ use titr_common::time::Time;
 use titr_common::trace::Trace;
 use titr_common::trace::Transformation;
 use titr_job_mix::{Job, JobMix};
-use titr_network::LinkLoad;
 use titr_network::packet::PacketStatistics;
+use titr_network::{LinkLoad, Network};
 use titr_platform::Platform;
 use titr_workload::Workload;
 
@@ -20,6 +21,7 @@ use crate::profile::{self, OwnWork, profiled_network, profiled_trace};
 use crate::ranks::{Causality, Core, Recorded, ReplayError};
 use crate::recorded_speed::RecordedSpeeds;
 use crate::replay::{Follower, Options, Outcome, replay};
+use crate::shared_network::{SharedNetwork, SharedTime};
 use crate::stop::StopRequest;
 use crate::stopwatch::Stopwatch;
 
@@ -50,6 +52,8 @@ pub(super) struct Run {
     pub outcome: Outcome<Breakdown>,
     pub links: Vec<LinkLoad>,
     pub packets: Option<PacketStatistics>,
+    /// The time for which jobs and loads shared links.
+    pub shared: Vec<SharedTime>,
     /// Processor time of the thread that drove the replay, or of all threads if the network may take several.
     pub cpu: Duration,
 }
@@ -106,7 +110,12 @@ impl PreparedReplay<'_> {
         let options = Options { causality, partial, recorded, storage, jobs, follower, stop, ..Options::default() };
         let breakdown = Breakdown::new(self.trace.ranks());
         let mpi = &platform.mpi;
-        let (outcome, network) = profiled_network(platform.network(number, self.threads), |network| {
+        let network = platform.network(number, self.threads);
+        let network: Box<dyn Network> = match self.mix {
+            Some(mix) => Box::new(SharedNetwork::new(network, mix, platform, number)),
+            None => network,
+        };
+        let (outcome, network) = profiled_network(network, |network| {
             if observers.is_empty() {
                 replay(workload, cores, mpi, network, breakdown, options)
             } else {
@@ -122,7 +131,16 @@ impl PreparedReplay<'_> {
             }
             error => SimulationError::Replay(error),
         })?;
+        let (network, shared) = if self.mix.is_some() {
+            let network: Box<dyn Any> = network;
+            match network.downcast::<SharedNetwork>() {
+                Ok(shared) => shared.into_parts(outcome.simulated_time),
+                Err(_) => unreachable!("the network of a mix is shared"),
+            }
+        } else {
+            (network, Vec::new())
+        };
         let packets = PacketStatistics::of(&*network, outcome.simulated_time);
-        Ok(Run { outcome, links: network.link_loads(), packets, cpu: stopwatch.cpu() })
+        Ok(Run { outcome, links: network.link_loads(), packets, shared, cpu: stopwatch.cpu() })
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use titr_tests::{Family, built, run};
 
 /// The pages whose blocks of shell commands are run, in this order.
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 14] = [
     "README.md",
     "docs/TRACING.md",
     "docs/REPLAYING.md",

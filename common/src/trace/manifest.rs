@@ -24,7 +24,7 @@ use super::error::TraceError;
 use super::part_calls::PartCalls;
 use super::process_time::ProcessTime;
 use crate::event::Rank;
-use crate::units::Bytes;
+use crate::units::{Bytes, Nanoseconds};
 
 /// The version of the directory's layout that this code writes and reads.
 pub const VERSION: u32 = 1;
@@ -176,6 +176,16 @@ pub struct Clock {
     pub drift: f64,
     /// The uncertainty of the offset, in nanoseconds.
     pub uncertainty: f64,
+}
+
+impl Clock {
+    /// The time that rank 0's clock shows when this clock shows a time.
+    #[must_use]
+    pub fn at_rank_zero(&self, shown: Nanoseconds) -> Nanoseconds {
+        let off = self.offset + self.drift * shown.0 as f64;
+        // `as` saturates.
+        Nanoseconds(shown.0.saturating_add_signed(off.round() as i64))
+    }
 }
 
 /// The counter that computation was measured with.

@@ -29,6 +29,9 @@ format cannot express are counted on standard error; docs/CONVERT.md says how th
 `goal` writes a graph of messages and times for LogGOPSim's txt2bin and for ATLAHS, and `goal-binary` the file that LogGOPSim \
 reads. All collectives become the messages that they are made of, by the algorithms that --collectives and --platform choose.
 
+`otf2` writes an archive with MPI's events for Score-P's tools, Vampir and others: PLACE/traces.otf2 and the files beside it. \
+titr reads it again as the trace that it was.
+
 `ti` writes a trace directory. It removes the times and the messages of collectives from an extended trace, which gives \
 the time-independent trace. It also turns a trace of another tool into one of titr's.
 

@@ -9,7 +9,7 @@ mod goal;
 mod liballprof;
 mod no_trace;
 mod notes;
-mod otf2;
+pub(crate) mod otf2;
 mod paraver;
 mod rank_events;
 mod requests;

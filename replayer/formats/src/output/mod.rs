@@ -5,6 +5,7 @@
 
 mod error;
 mod goal;
+mod otf2;
 mod rank_files;
 pub mod simgrid;
 pub mod ti;
@@ -28,7 +29,7 @@ pub struct OutputFormat {
 }
 
 /// All formats except timelines.
-pub static FORMATS: &[OutputFormat] = &[simgrid::SIMGRID, ti::TI, goal::GOAL, goal::GOAL_BINARY];
+pub static FORMATS: &[OutputFormat] = &[simgrid::SIMGRID, ti::TI, goal::GOAL, goal::GOAL_BINARY, otf2::OTF2];
 
 /// The translation of calls that a format cannot express.
 #[derive(Clone, Debug)]

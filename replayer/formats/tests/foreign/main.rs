@@ -18,3 +18,4 @@ mod paraver;
 mod samples;
 mod speed;
 mod tally;
+mod written;

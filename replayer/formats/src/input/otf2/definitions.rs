@@ -9,6 +9,7 @@ use titr_common::trace::TraceError;
 use super::communicators::{MPI, Otf2Communicator, Otf2Communicators, RawComm, RawGroup};
 use super::fields::Otf2Fields;
 use super::functions::Otf2Function;
+use super::own::CALLS;
 use super::records::{Contents, Otf2Records};
 use crate::input::rank_events::region_name;
 
@@ -26,6 +27,9 @@ pub(super) struct Definitions {
     pub instructions: FxHashMap<u32, usize>,
     /// The communicators of windows, and whether the events create and destroy them.
     pub windows: FxHashMap<u32, (Arc<Otf2Communicator>, bool)>,
+    /// The attribute with the text of calls, in an archive that titr wrote, and all texts.
+    pub calls: Option<u32>,
+    pub texts: FxHashMap<u32, Box<[u8]>>,
     /// The number of locations that are no rank's: further threads, devices, metrics; and of their events.
     pub further: (u64, u64),
 }
@@ -67,6 +71,8 @@ const OPENMP: std::ops::RangeInclusive<u8> = 5..=20;
 struct Raw {
     clock: Option<ClockProperties>,
     strings: FxHashMap<u32, Box<[u8]>>,
+    /// Attributes with their names.
+    attributes: FxHashMap<u32, u32>,
     nodes: FxHashMap<u32, u32>,
     location_groups: FxHashMap<u32, u32>,
     locations: Vec<(u64, u64, u32)>,
@@ -117,6 +123,10 @@ impl Raw {
             10 => {
                 let (id, text) = (f.u32()?, f.text()?);
                 self.strings.entry(id).or_insert_with(|| text.into());
+            }
+            11 => {
+                let (id, name) = (f.u32()?, f.u32()?);
+                self.attributes.entry(id).or_insert(name);
             }
             12 => {
                 let (id, name) = (f.u32()?, f.u32()?);
@@ -197,6 +207,8 @@ impl Raw {
             let name = self.text(name);
             let region = match Otf2Function::of_region(&name, paradigm == MPI) {
                 Some(function) => Region::Mpi(function, name.into()),
+                // A function of a library that is not in the standard.
+                None if paradigm == MPI => Region::Mpi(Otf2Function::Plain, name.into()),
                 None if OF_PROGRAM.contains(&paradigm) && !name.is_empty() => Region::User(region_name(&name)),
                 None => Region::Other,
             };
@@ -219,6 +231,20 @@ impl Raw {
             .iter()
             .filter_map(|(&id, &(comm, has_events))| Some((id, (Arc::clone(communicators.get(comm)?), has_events))));
         let windows = windows.collect();
-        Ok(Definitions { clock, locations, hosts, regions, communicators, instructions, windows, further })
+        let is_calls = |name: &u32| self.strings.get(name).is_some_and(|name| **name == *CALLS.as_bytes());
+        let calls = self.attributes.iter().find(|(_, name)| is_calls(name)).map(|(&id, _)| id);
+        let texts = if calls.is_some() { self.strings } else { FxHashMap::default() };
+        Ok(Definitions {
+            clock,
+            locations,
+            hosts,
+            regions,
+            communicators,
+            instructions,
+            windows,
+            calls,
+            texts,
+            further,
+        })
     }
 }

@@ -182,10 +182,10 @@ fn moves_data(name: &str) -> bool {
     name.contains("read") || name.contains("write")
 }
 
-/// The collective with a number in records.
-pub(super) fn kind_of(number: u8) -> Option<CollectiveKind> {
+/// The collectives, in the order of their numbers in records.
+const KINDS: [CollectiveKind; 17] = {
     use CollectiveKind as K;
-    const KINDS: [CollectiveKind; 17] = [
+    [
         K::Barrier,
         K::Bcast,
         K::Gather,
@@ -203,8 +203,17 @@ pub(super) fn kind_of(number: u8) -> Option<CollectiveKind> {
         K::Scan,
         K::Exscan,
         K::ReduceScatterBlock,
-    ];
+    ]
+};
+
+/// The collective with a number in records.
+pub(super) fn kind_of(number: u8) -> Option<CollectiveKind> {
     KINDS.get(usize::from(number)).copied()
+}
+
+/// The number of a collective in records.
+pub(crate) fn number_of(kind: CollectiveKind) -> u8 {
+    KINDS.iter().position(|&other| other == kind).map_or(u8::MAX, |number| number as u8)
 }
 
 #[cfg(test)]

@@ -8,19 +8,21 @@ mod anchor;
 mod communicators;
 mod definitions;
 mod fields;
-mod functions;
+pub(crate) mod functions;
 mod in_order;
 mod local;
 mod notes;
 mod one_sided;
+pub(crate) mod own;
 mod rank;
 mod records;
 mod requests;
 mod shares;
 #[cfg(test)]
 mod tests;
+mod told;
 mod translation;
-mod volumes;
+pub(crate) mod volumes;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -99,6 +101,11 @@ impl Archive {
         let (convention, is_known_creator) = Convention::of_creator(&anchor.creator);
         let (folder, shares, notes) = (path.with_extension(""), OnceLock::new(), NotesOfRanks::default());
         Ok(Self { anchor, definitions, convention, is_known_creator, folder, shares, notes })
+    }
+
+    /// Whether titr wrote the archive.
+    fn is_own(&self) -> bool {
+        self.definitions.calls.is_some() && self.anchor.creator.starts_with(own::CREATOR)
     }
 
     fn is_score_p(&self) -> bool {

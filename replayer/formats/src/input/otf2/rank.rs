@@ -96,13 +96,11 @@ impl Otf2Translation {
         match kind {
             12 => {
                 let region = fields.u32().ok_or(Fault::Malformed)?;
-                self.enter(region, ticks, events);
-                return Ok(());
+                return self.enter(region, ticks, events);
             }
             13 => {
                 let region = fields.u32().ok_or(Fault::Malformed)?;
-                self.leave(region, ticks, events);
-                return Ok(());
+                return self.leave(region, ticks, events);
             }
             10 => {
                 let until = fields.full_u64().ok_or(Fault::Malformed)?;
@@ -113,12 +111,15 @@ impl Otf2Translation {
                 // Records are missing from here on, the end of a call among them.
                 if let Some(call) = self.call.take() {
                     let end = self.clock.nanoseconds(ticks);
-                    self.finish(call, end, events);
+                    self.finish(call, end, events)?;
                 }
                 return Ok(());
             }
+            6 if self.is_own => return self.attributes(fields).ok_or(Fault::Malformed),
             31 => return self.count(fields).ok_or(Fault::Malformed),
             _ if self.stage == Otf2Stage::After => return Ok(()),
+            14 | 15 | 17 | 18 | 23 | 85 if self.call.is_some_and(|call| call.told.is_some()) => {}
+            87 if self.is_own => self.told.created = fields.u32(),
             14..=21 | 23 | 85 | 86 => self.message(kind, fields, events)?,
             35 | 36 | 38..=43 | 46..=52 => self.one_sided(kind, fields, events)?,
             _ => return Ok(()),
@@ -127,7 +128,7 @@ impl Otf2Translation {
         if self.call.is_none() && (!self.pending.is_empty() || self.requests.has_completed()) {
             let begin = self.clock.nanoseconds(ticks);
             let call = self.begin(Otf2Function::Plain, None, begin);
-            self.finish(call, begin, events);
+            self.finish(call, begin, events)?;
         }
         Ok(())
     }
@@ -148,45 +149,51 @@ impl Otf2Translation {
 
     fn begin(&self, function: Otf2Function, region: Option<u32>, begin: Nanoseconds) -> Otf2Call {
         let counted = self.counter.latest.saturating_sub(self.counter.returned) as f64;
-        Otf2Call { function, region, begin, depth: 0, counted }
+        Otf2Call { function, region, begin, depth: 0, counted, told: None }
     }
 
-    fn enter(&mut self, local: u32, ticks: u64, events: &mut LocatedEvents) {
+    fn enter(&mut self, local: u32, ticks: u64, events: &mut LocatedEvents) -> Result<(), Fault> {
         self.began.get_or_insert(ticks);
+        let told = self.told.next.take();
         match (self.place(local), &mut self.call) {
             (RegionMeaning::Mpi(..), Some(call)) => call.depth += 1,
             (RegionMeaning::Mpi(function, region), None) => {
                 let begin = self.clock.nanoseconds(ticks);
-                self.call = Some(self.begin(function, Some(region), begin));
+                self.call = Some(Otf2Call { told, ..self.begin(function, Some(region), begin) });
             }
             (RegionMeaning::User(region), None) => {
+                self.before_mark(told, events)?;
                 self.open.push(region);
                 self.mark(region, Mark::RegionBegin, events);
             }
             // A function that MPI calls, such as that of a reduction.
             (RegionMeaning::User(_), Some(_)) | (RegionMeaning::Other, _) => {}
         }
+        Ok(())
     }
 
-    fn leave(&mut self, local: u32, ticks: u64, events: &mut LocatedEvents) {
+    fn leave(&mut self, local: u32, ticks: u64, events: &mut LocatedEvents) -> Result<(), Fault> {
+        let told = self.told.next.take();
         match (self.place(local), &mut self.call) {
             (RegionMeaning::Mpi(..), Some(call)) if call.depth > 0 => call.depth -= 1,
             (RegionMeaning::Mpi(..), call) => {
                 if let Some(call) = call.take() {
                     let end = self.clock.nanoseconds(ticks);
-                    self.finish(call, end, events);
+                    self.finish(call, end, events)?;
                 }
             }
             (RegionMeaning::User(region), None) => {
+                self.before_mark(told, events)?;
                 // The end of a region is missing if the measurement was off at the time.
-                let Some(depth) = self.open.iter().rposition(|&open| open == region) else { return };
+                let Some(depth) = self.open.iter().rposition(|&open| open == region) else { return Ok(()) };
                 while self.open.len() > depth {
-                    let Some(region) = self.open.pop() else { return };
+                    let Some(region) = self.open.pop() else { return Ok(()) };
                     self.mark(region, Mark::RegionEnd, events);
                 }
             }
             (RegionMeaning::User(_), Some(_)) | (RegionMeaning::Other, _) => {}
         }
+        Ok(())
     }
 
     /// The tool wrote its buffer to disk, which is no computation.
@@ -218,19 +225,32 @@ impl Otf2Translation {
     }
 
     /// The call is over: appends its events.
-    fn finish(&mut self, mut call: Otf2Call, end: Nanoseconds, events: &mut LocatedEvents) {
+    fn finish(&mut self, mut call: Otf2Call, end: Nanoseconds, events: &mut LocatedEvents) -> Result<(), Fault> {
+        if let Some(text) = call.told
+            && self.stage != Otf2Stage::After
+        {
+            self.pending.clear();
+            self.requests.completion(call.function);
+            return self.finish_told(call, text, end, events);
+        }
         match (call.function, self.stage) {
-            (_, Otf2Stage::After) => return self.pending.clear(),
-            (Otf2Function::Init, Otf2Stage::Before) => return self.start(end, events),
+            (_, Otf2Stage::After) => {
+                self.pending.clear();
+                return Ok(());
+            }
+            (Otf2Function::Init, Otf2Stage::Before) => {
+                self.start(end, events);
+                return Ok(());
+            }
             (Otf2Function::Finalize, Otf2Stage::Before | Otf2Stage::Running) => {
                 self.start_if_needed(events);
                 self.close(events);
                 self.called(call, end, events);
                 self.order.push(Event::Finalize, events);
                 self.stage = Otf2Stage::After;
-                return;
+                return Ok(());
             }
-            (_, Otf2Stage::Before) if self.pending.is_empty() && !self.requests.has_completed() => return,
+            (_, Otf2Stage::Before) if self.pending.is_empty() && !self.requests.has_completed() => return Ok(()),
             (_, Otf2Stage::Before) => self.start_if_needed(events),
             (_, Otf2Stage::Running) => {}
         }
@@ -273,6 +293,7 @@ impl Otf2Translation {
             }
         }
         self.limit(events);
+        Ok(())
     }
 
     fn lose(&mut self, call: Otf2Call) {
@@ -302,6 +323,9 @@ impl Otf2Translation {
     /// Ends regions and requests that are still open.
     fn close(&mut self, events: &mut LocatedEvents) {
         self.leave_open_requests(events);
+        if self.is_own {
+            self.open.clear();
+        }
         while let Some(region) = self.open.pop() {
             self.mark(region, Mark::RegionEnd, events);
         }
@@ -310,7 +334,8 @@ impl Otf2Translation {
     /// There are no more records; all of them were read if the file `is_whole`.
     fn end(&mut self, is_whole: bool, events: &mut LocatedEvents) {
         if let Some(call) = self.call.take() {
-            self.finish(call, call.begin, events);
+            // The text of a call that did not end is not looked at.
+            let _ = self.finish(Otf2Call { told: None, ..call }, call.begin, events);
         }
         if self.stage != Otf2Stage::After {
             self.start_if_needed(events);

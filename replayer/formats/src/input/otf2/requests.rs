@@ -7,14 +7,15 @@ use titr_common::event::{
     Quantifier, RequestId, SendMode, Tag, Wildcard,
 };
 use titr_common::trace::LocatedEvents;
-use titr_common::units::{Bytes, Instructions};
+use titr_common::units::Bytes;
 
 use super::fields::Otf2Fields;
 use super::functions::{Otf2Function, kind_of};
 use super::local::Otf2Kind;
+use super::own::request_of;
 use super::shares::has_lists;
 use super::translation::{Fault, Otf2Pending, Otf2Translation};
-use super::volumes::{Amounts, Convention, Root, is_divided, volumes};
+use super::volumes::{self, Amounts, Convention, Root, is_divided};
 
 /// The number of events that wait for the completion of an operation, at most.
 const REACH: usize = 1 << 18;
@@ -73,13 +74,15 @@ impl Otf2Translation {
             16 => {
                 let name = fields!(f: u64);
                 // Of a send that began while the measurement was off.
-                if let Some(id) = self.requests.numbers.release(name) {
+                if let Some(id) = self.release(name) {
                     self.requests.completed.push(id);
                 }
             }
             21 => {
                 let name = fields!(f: u64);
-                if let Some(id) = self.requests.numbers.release(name) {
+                if self.is_own {
+                    self.requests.completed.push(request_of(name));
+                } else if let Some(id) = self.requests.numbers.release(name) {
                     let receive = Event::Recv(unknown_message(), Completion::Request(Some(id)));
                     self.fill(name, Some(receive), events);
                     self.pending.push(Otf2Pending::Event(Event::Cancel(id)));
@@ -167,31 +170,16 @@ impl Otf2Translation {
         } else {
             None
         };
-        let (send, recv) = volumes(archive.convention, kind, amounts, shared);
+        let (send, recv) = volumes::volumes(archive.convention, kind, amounts, shared);
         self.notes.divided += u64::from(is_divided(archive.convention, kind, amounts, shared.is_some()));
-        let (reduced, element) = if kind.is_shared_out() {
-            let parts = recv.per_member().iter().map(|part| part.0);
-            let element = parts.clone().map(element_of).min().unwrap_or_else(|| element_of(recv.each().0));
-            (parts.fold(recv.each().0, u64::saturating_add), element)
-        } else {
-            (send.each().0, element_of(send.each().0))
-        };
-        let element = if signature.reduces { element } else { 1 };
-        let work = if signature.reduces { reduced / element } else { 0 };
-        Ok(Collective {
-            comm: comm.id,
-            kind,
-            root,
-            send,
-            recv,
-            element: Bytes(element),
-            work: Instructions(work as f64),
-            is_commutative: true,
-        })
+        Ok(volumes::collective(comm.id, kind, root, (send, recv)))
     }
 
     /// Makes a request. One of the same name that is still active has completed without a record.
     fn make(&mut self, name: u64, events: &mut LocatedEvents) -> RequestId {
+        if self.is_own {
+            return request_of(name);
+        }
         if let Some(old) = self.requests.numbers.release(name)
             && self.leave_open(name, old, events)
         {
@@ -201,10 +189,15 @@ impl Otf2Translation {
         self.requests.numbers.make(name).unwrap_or_default()
     }
 
+    /// The number of a request that has completed, if the request is known.
+    fn release(&mut self, name: u64) -> Option<RequestId> {
+        if self.is_own { Some(request_of(name)) } else { self.requests.numbers.release(name) }
+    }
+
     /// The operation with the request of this name has completed: it is the event, with the completion that it turns out to
     /// have.
     fn complete(&mut self, name: u64, event: impl FnOnce(Completion) -> Event, events: &mut LocatedEvents) {
-        match self.requests.numbers.release(name) {
+        match self.release(name) {
             Some(id) => {
                 self.fill(name, Some(event(Completion::Request(id))), events);
                 self.requests.completed.push(id);
@@ -314,11 +307,6 @@ impl Otf2Translation {
             self.fill(name, None, events);
         }
     }
-}
-
-/// The size of an element of a reduction of some bytes, which is not in the archive.
-fn element_of(bytes: u64) -> u64 {
-    [8, 4].into_iter().find(|&size| bytes.is_multiple_of(size)).unwrap_or(1)
 }
 
 /// A message from anybody, of unknown size.

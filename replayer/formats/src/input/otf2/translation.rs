@@ -7,6 +7,7 @@ use titr_common::dense_slab::DenseSlab;
 use titr_common::event::{
     Annotation, CommCall, CommId, Completed, Event, Group, Mark, Quantifier, Rank, RequestId, Span, Tag, WinId,
 };
+use titr_common::grammar::Parser;
 use titr_common::trace::LocatedEvents;
 use titr_common::units::Nanoseconds;
 
@@ -62,7 +63,25 @@ pub(super) struct Otf2Translation {
     pub(super) stage: Otf2Stage,
     /// The number of collectives with lists so far, by the definition of their communicator.
     pub(super) lists: FxHashMap<u32, usize>,
+    /// Whether titr wrote the archive.
+    pub(super) is_own: bool,
+    pub(super) told: Told,
     pub(super) notes: Otf2Notes,
+}
+
+/// What is known of the calls that have a text.
+pub(super) struct Told {
+    pub(super) parser: Parser,
+    /// The number of the text of the next record.
+    pub next: Option<u32>,
+    /// The number of the communicator that the call makes.
+    pub created: Option<u32>,
+}
+
+impl Told {
+    pub(super) fn new(ranks: usize) -> Self {
+        Self { parser: Parser::new(u32::try_from(ranks).unwrap_or(u32::MAX)), next: None, created: None }
+    }
 }
 
 /// The part of the program that a rank is in.
@@ -94,6 +113,8 @@ pub(super) struct Otf2Call {
     pub(super) depth: u32,
     /// The instructions since the call before.
     pub(super) counted: f64,
+    /// The number of the text with its events.
+    pub(super) told: Option<u32>,
 }
 
 /// A communicator, as a rank knows it.
@@ -184,6 +205,7 @@ pub(super) struct Otf2Windows {
 impl Otf2Translation {
     pub(super) fn new(archive: Arc<Archive>, rank: Rank, local: Local) -> Self {
         let clock = local.clock(archive.definitions.clock);
+        let (is_own, told) = (archive.is_own(), Told::new(archive.definitions.locations.len()));
         let counter = Counter { exists: archive.definitions.counts_instructions(), ..Counter::default() };
         Self {
             archive,
@@ -205,6 +227,8 @@ impl Otf2Translation {
             open: Vec::new(),
             stage: Otf2Stage::Before,
             lists: FxHashMap::default(),
+            is_own,
+            told,
             notes: Otf2Notes::default(),
         }
     }
@@ -225,6 +249,9 @@ impl Otf2Translation {
         self.counter.returned = self.counter.latest;
         self.order.push(Event::Annotation(Annotation::Call(span)), events);
         self.order.push(Event::Init, events);
+        if self.is_own {
+            return;
+        }
         let communicators = &self.archive.definitions.communicators;
         let mut comms: Vec<u32> = match self.local.globals(Otf2Kind::Communicator) {
             Some(globals) => globals.collect(),

@@ -1,14 +1,15 @@
 //! The bytes of collectives. OTF2 has two numbers for each call, the bytes that the rank sent and received, and tools
 //! fill them in in different ways.
 
-use titr_common::event::{CollectiveKind, Extent, Volumes};
-use titr_common::units::Bytes;
+use titr_common::event::{Collective, CollectiveKind, CommId, Extent, Rank, Volumes};
+use titr_common::units::{Bytes, Instructions};
 
-use super::shares::Otf2Shared;
+use super::own::CREATOR;
+use super::shares::{Otf2Shared, has_lists};
 
 /// The meaning of the bytes in the records of collectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Convention {
+pub(crate) enum Convention {
     /// Score-P counts what the rank exchanges with each member, itself included: of an allreduce, bytes times ranks.
     ScoreP,
     /// EZTrace has the arguments of MPI's function: of an allreduce, its bytes.
@@ -22,13 +23,13 @@ impl Convention {
         if creator.to_ascii_lowercase().contains("eztrace") {
             return (Self::EzTrace, true);
         }
-        (Self::ScoreP, creator.contains("Score-P"))
+        (Self::ScoreP, creator.contains("Score-P") || creator.starts_with(CREATOR))
     }
 }
 
 /// A record of the end of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Amounts {
+pub(crate) struct Amounts {
     pub sent: u64,
     pub received: u64,
     /// The number of members.
@@ -37,6 +38,47 @@ pub(super) struct Amounts {
     pub me: u64,
     /// Whether the rank is the root.
     pub is_root: bool,
+}
+
+/// The collective of these volumes. The size of its elements is not in the archive: it is the largest of 8, 4 and 1 bytes that
+/// divides the volume of a reduction.
+pub(super) fn collective(
+    comm: CommId,
+    kind: CollectiveKind,
+    root: Option<Rank>,
+    (send, recv): (Volumes, Volumes),
+) -> Collective {
+    let reduces = kind.signature().reduces;
+    let (reduced, element) = if kind.is_shared_out() {
+        let parts = recv.per_member().iter().map(|part| part.0);
+        let element = parts.clone().map(element_of).min().unwrap_or_else(|| element_of(recv.each().0));
+        (parts.fold(recv.each().0, u64::saturating_add), element)
+    } else {
+        (send.each().0, element_of(send.each().0))
+    };
+    let element = if reduces { element } else { 1 };
+    let work = if reduces { reduced / element } else { 0 };
+    Collective {
+        comm,
+        kind,
+        root,
+        send,
+        recv,
+        element: Bytes(element),
+        work: Instructions(work as f64),
+        is_commutative: true,
+    }
+}
+
+/// Whether a record with these amounts says all of the call, by itself.
+pub(crate) fn describes(amounts: Amounts, call: &Collective) -> bool {
+    let volumes = volumes(Convention::ScoreP, call.kind, amounts, None);
+    !has_lists(call.kind) && collective(call.comm, call.kind, call.root, volumes) == *call
+}
+
+/// The size of an element of a reduction of some bytes.
+fn element_of(bytes: u64) -> u64 {
+    [8, 4].into_iter().find(|&size| bytes.is_multiple_of(size)).unwrap_or(1)
 }
 
 /// What a rank gives and gets in a collective, as MPI's function has it. The lists of members are those of the call

@@ -72,10 +72,9 @@ impl Calls {
         (self.moment(begin), self.moment(end))
     }
 
-    fn moment(&self, Nanoseconds(shown): Nanoseconds) -> Time {
-        let off = self.clock.map_or(0.0, |Clock { offset, drift, .. }| offset + drift * shown as f64);
-        // `as` saturates.
-        Time(shown.saturating_add_signed(off.round() as i64).saturating_mul(1000))
+    fn moment(&self, shown: Nanoseconds) -> Time {
+        let Nanoseconds(shown) = self.clock.map_or(shown, |clock| clock.at_rank_zero(shown));
+        Time(shown.saturating_mul(1000))
     }
 
     /// The number of events read.

@@ -1,0 +1,141 @@
+//! An archive in the Open Trace Format 2, with MPI's events.
+//!
+//! The archive has a location for each rank, and the records that Score-P writes: regions, messages, requests, collectives,
+//! communicators, and the counter of instructions. Most calls are described by their records in full. Where titr's trace says
+//! more, such as the size of an element, the record that enters the call has a list of attributes with the text of the event,
+//! from which titr reads the archive again as the trace that it was.
+//!
+//! Ranks are written one after another, and the definitions after all of them.
+
+mod amounts;
+mod calls;
+mod chunks;
+mod definitions;
+mod rank;
+
+use std::fs;
+use std::io::Error;
+use std::path::Path;
+
+use titr_common::event::Rank;
+use titr_common::format::{count, counted, plural};
+use titr_common::output::{OutputDirectory, OutputFile, named};
+use titr_common::program::{Communicators, Place};
+use titr_common::trace::{EventSource, Trace};
+
+use super::{ConversionNotes, ConvertError, OutputFormat};
+use crate::input::otf2::own::CREATOR;
+use chunks::{CHUNK, ChunkedFile, RecordBody};
+use definitions::ArchiveDefinitions;
+use rank::{ArchiveCounts, EventFailure, RankRecords};
+
+/// OTF2.
+pub(super) const OTF2: OutputFormat = OutputFormat {
+    name: "otf2",
+    about: "An archive for Score-P's tools, Vampir, and the readers of OTF2",
+    convert: |trace, _, directory| {
+        let written = convert(trace, directory)?;
+        let (ranks, of) = (trace.ranks(), plural(u64::from(trace.ranks()), "rank", "ranks"));
+        let mut differences = Vec::new();
+        if written.left_out > 0 {
+            let messages = counted(written.left_out, "message", "messages");
+            differences.push(format!("{messages} inside of collectives are left out: OTF2 has the collectives"));
+        }
+        if written.threads > 0 {
+            let events = counted(written.threads, "event", "events");
+            differences.push(format!("{events} of further threads are in the location of the first one of their rank"));
+        }
+        let written = format!(
+            "{}: {} calls of {ranks} {of}: {} sends, {} receives, {} parts of collectives",
+            directory.join(ANCHOR).display(),
+            count(written.calls),
+            count(written.sent),
+            count(written.received),
+            count(written.collectives)
+        );
+        Ok(ConversionNotes { written, differences })
+    },
+};
+
+/// The files of an archive.
+const ANCHOR: &str = "traces.otf2";
+const DEFINITIONS: &str = "traces.def";
+const EVENTS: &str = "traces";
+
+/// The sizes of chunks of events and of definitions.
+const EVENT_CHUNK: usize = 1 << 20;
+const DEFINITION_CHUNK: usize = 1 << 24;
+/// The nanoseconds of an instruction in a trace without times.
+const PACE: f64 = 1.0;
+
+/// Writes an archive into `directory`.
+fn convert(trace: &Trace, directory: &Path) -> Result<ArchiveCounts, ConvertError> {
+    let output = OutputDirectory::create(directory)?;
+    let folder = directory.join(EVENTS);
+    fs::create_dir(&folder).map_err(|error| named(&folder, error))?;
+    let mut definitions = ArchiveDefinitions::new();
+    let mut communicators = Communicators::new(trace.ranks() as usize);
+    let mut written = ArchiveCounts::default();
+    for rank in (0..trace.ranks()).map(Rank) {
+        let clock = trace.manifest().and_then(|manifest| manifest.per_rank.get(rank.0 as usize)?.clock);
+        let file = ChunkedFile::create(&folder.join(format!("{}.evt", rank.0)), EVENT_CHUNK)?;
+        let local = ChunkedFile::create(&folder.join(format!("{}.def", rank.0)), DEFINITION_CHUNK)?;
+        local.finish()?;
+        let mut records =
+            RankRecords::new(rank, &mut definitions, &mut communicators, file, (clock, PACE), &mut written);
+        records.begin()?;
+        let mut events = trace.stream(rank)?;
+        while let Some(event) = events.next_event()? {
+            let location = events.location();
+            records.written.threads += u64::from(location.thread.0 > 0);
+            records.event(&event).map_err(|failure| match failure {
+                EventFailure::Output(error) => error.into(),
+                EventFailure::Graph => {
+                    let what = format!("rank {}: a graph cannot be written as OTF2, whose events are in order", rank.0);
+                    ConvertError::Output(Error::other(what))
+                }
+                EventFailure::Fault(fault) => {
+                    let line = events.path().zip(location.line);
+                    let place = Place { rank, thread: location.thread, event: events.events(), line };
+                    ConvertError::Event { place: Box::new(place), fault: Box::new(fault) }
+                }
+            })?;
+        }
+        records.finish()?;
+    }
+    let mut file = ChunkedFile::create(&directory.join(DEFINITIONS), DEFINITION_CHUNK)?;
+    let number = definitions.write(&mut file, written.end + 1, trace.manifest())?;
+    file.finish()?;
+    OutputFile::write(&directory.join(ANCHOR), &anchor(trace.ranks(), number))?;
+    output.finish();
+    Ok(written)
+}
+
+/// The anchor of an archive with this number of locations and of global definitions.
+fn anchor(locations: u32, definitions: u64) -> Vec<u8> {
+    let creator = format!("{CREATOR} {}", env!("CARGO_PKG_VERSION"));
+    let [format, trace_format, posix, uncompressed] = [3, 2, 1, 1];
+    let body = RecordBody::default()
+        .text("OTF2")
+        .byte(format)
+        .byte(trace_format)
+        .byte(3)
+        .byte(0)
+        .byte(0)
+        .full_u64(EVENT_CHUNK as u64)
+        .full_u64(DEFINITION_CHUNK as u64)
+        .byte(posix)
+        .byte(uncompressed)
+        .full_u64(locations.into())
+        .full_u64(definitions)
+        .text("")
+        .text(&creator)
+        .text("")
+        .full_u32(0)
+        .full_u64(0)
+        .full_u32(0)
+        .full_u32(0)
+        .byte(2)
+        .byte(0);
+    [CHUNK.to_vec(), body.into_bytes()].concat()
+}

@@ -209,7 +209,7 @@ impl SweepArgs {
             }
         }
         if !warnings.is_empty() {
-            writeln!(out, "\nNot as in the program, at some or all points")?;
+            writeln!(out, "\nAssumptions and limits, at some or all points")?;
         }
         Ok(warnings.iter().try_for_each(|warning| writeln!(out, "  {warning}"))?)
     }

@@ -103,7 +103,7 @@ pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<imp
         channel_table(channels, out)?;
     }
     if !report.warnings.is_empty() {
-        writeln!(out, "\nNot as in the program")?;
+        writeln!(out, "\nAssumptions and limits")?;
         for warning in &report.warnings {
             writeln!(out, "  {warning}")?;
         }

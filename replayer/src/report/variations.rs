@@ -65,7 +65,7 @@ pub(crate) fn summary(results: &Variations, out: &mut impl Write) -> io::Result<
         }
     }
     if !warnings.is_empty() {
-        writeln!(out, "\nNot as in the program, in some or all of these")?;
+        writeln!(out, "\nAssumptions and limits, in some or all of these")?;
     }
     warnings.iter().try_for_each(|warning| writeln!(out, "  {warning}"))
 }

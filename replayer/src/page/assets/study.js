@@ -115,7 +115,7 @@ const startStudy = async () => {
   }
   section("points", "Points", pointTable(data, "all", sorted, "All points, the fastest first"));
   const warnings = [...new Set(data.points.flatMap(({ outcome }) => outcome.warnings))];
-  if (warnings.length) section("warnings", "Not as in the program", element("ul", { class: "warnings" }, warnings.map((warning) => element("li", {}, warning))));
+  if (warnings.length) section("warnings", "Assumptions and limits", element("ul", { class: "warnings" }, warnings.map((warning) => element("li", {}, warning))));
   document.getElementById("footer").textContent = `titr ${data.version}`;
   redrawAll();
   addEventListener("resize", redrawSoon);

@@ -20,7 +20,7 @@ const bits = (bytesASecond) => {
 
 /** How sure the predicted time is. */
 const uncertaintyOf = ({ uncertainty: deviation, runs }) => {
-  const sure = deviation ? `± ${percent(deviation)} (one standard deviation)` : "of unknown uncertainty";
+  const sure = deviation ? `predicted, ± ${percent(deviation)} (one standard deviation)` : "predicted, of unknown uncertainty";
   return runs ? `${sure}; ${time(runs.mean)} in the mean of ${runs.times.length} runs, ${time(runs.interval[0])} to ${time(runs.interval[1])} (99 %)` : sure;
 };
 
@@ -132,7 +132,7 @@ const addSummary = (data) => {
     element("div", { class: "to-try" },
       result.tried ? element("p", { class: "finding" }, suggestion(result.tried)) : null,
       best ? improvementChart(path, whole).figure : null),
-    result.warnings.length ? element("div", { class: "warned" }, element("h3", {}, "Not as in the program"), warnings(result.warnings.slice(0, 3)),
+    result.warnings.length ? element("div", { class: "warned" }, element("h3", {}, "Assumptions and limits"), warnings(result.warnings.slice(0, 3)),
       rest.length ? element("details", {}, element("summary", {}, `${rest.length} more`), warnings(rest)) : null) : null);
   made.classList.add("first");
 };

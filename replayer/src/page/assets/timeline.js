@@ -107,7 +107,7 @@ const addTimeline = (data) => {
   };
 
   const note = element("p", { class: "faint" });
-  const made = chart({ id: "timeline", key, title: "Each rank over time: the activity that dominates, paler where others share the cell",
+  const made = chart({ id: "timeline", key, title: "Each rank over time: the activity that dominates, fainter where others share the cell",
     label: "What each rank does over time. Plus and minus zoom, arrow keys move, page up and page down change the number of ranks, 0 shows everything.",
     height: (width) => Math.min(width > 1800 ? 760 : width < 600 ? 420 : 560, Math.max(120, many * 18)) + AXIS,
     csv: () => [["rank", "begin (s)", "end (s)", "state"], ...rows.slice(Math.floor(view.top), Math.ceil(view.bottom)).flatMap(({ rank, times, names }) =>

@@ -81,7 +81,7 @@ fn traces_of_titr_in_a_collection() {
 /// The events of an archive by type, as OTF2's tool lists them.
 fn listed(archive: &Path) -> BTreeMap<String, u64> {
     let output = Command::new("otf2-print").arg(archive.join("traces.otf2")).output();
-    let output = output.expect("otf2-print is missing: ci/install test installs it");
+    let output = output.unwrap_or_else(|error| panic!("otf2-print, which ci/install test installs: {error}"));
     let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && errors.trim().is_empty(), "{errors}");
     let mut counts = BTreeMap::new();

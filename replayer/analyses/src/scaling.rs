@@ -112,7 +112,7 @@ mod tests {
             compute.iter().map(|compute| serde_json::json!({"compute": compute, "finish": time})).collect();
         let result = serde_json::json!({
             "simulated_time": time, "computed": instructions, "per_rank": per_rank, "links": [],
-            "recording": {"program": "a.out", "counted": counted},
+            "recording": {"program": "a.out", "mpi": "", "counted": counted},
         });
         serde_json::from_value(result).unwrap()
     }

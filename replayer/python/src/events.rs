@@ -6,7 +6,6 @@ mod row;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::{PyIndexError, PyValueError};
@@ -17,7 +16,7 @@ use titr_common::trace::{EventSource, LocatedEvents, RankStream, Trace, TraceErr
 use titr_replayer::cli::Failure;
 
 use crate::error::exception;
-use crate::table::{Table, schema_capsule};
+use crate::table::{Table, schema_capsule, stream_capsule};
 use columns::{EventColumns, schema};
 use row::Row;
 
@@ -114,7 +113,7 @@ impl Events {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(self.reader())), c"arrow_array_stream")
+        stream_capsule(py, self.reader())
     }
 
     /// Arrow's PyCapsule interface: the names and types of the columns.

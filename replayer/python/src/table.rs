@@ -7,7 +7,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::Int32Type;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array, ListArray, RecordBatch,
-    RecordBatchIterator, StringArray, StructArray, UInt32Array, UInt64Array,
+    RecordBatchIterator, RecordBatchReader, StringArray, StructArray, UInt32Array, UInt64Array,
 };
 use arrow_schema::{ArrowError, Field, Schema};
 use pyo3::exceptions::{PyImportError, PyKeyError, PyRuntimeError, PyTypeError};
@@ -99,6 +99,14 @@ pub(crate) fn schema_capsule<'py>(py: Python<'py>, schema: &Schema) -> PyResult<
     PyCapsule::new_with_value(py, FFI_ArrowSchema::try_from(schema).map_err(unfit)?, c"arrow_schema")
 }
 
+/// Batches as other libraries take them.
+pub(crate) fn stream_capsule<'py>(
+    py: Python<'py>,
+    batches: impl RecordBatchReader + Send + 'static,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
+}
+
 impl From<RecordBatch> for Table {
     fn from(batch: RecordBatch) -> Self {
         Self(batch)
@@ -116,8 +124,7 @@ impl Table {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // A table has one type. The interface permits to ignore a request for another.
         drop(requested_schema);
-        let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
-        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
+        stream_capsule(py, RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema()))
     }
 
     /// Arrow's PyCapsule interface: the table as one batch.

@@ -162,6 +162,19 @@ fn lammps_on_4_ranks() {
 }
 
 #[test]
+fn a_program_in_rust_on_4_ranks() {
+    let directory = TempDir::new().unwrap();
+    // Cargo builds the examples of a crate beside its tests.
+    let program = env::current_exe().unwrap().ancestors().nth(2).unwrap().join("examples/heat");
+    let program = &[program.to_str().unwrap()];
+    let heat = Application { directory: directory.path(), ranks: 4, program, input: None, outputs: &[], extended: true };
+    let trace = heat.check(str::to_owned).unwrap();
+    let of_rank_0 = lines(&trace);
+    let count = |word: &str| of_rank_0.lines().filter(|line| line.starts_with(&format!("0 {word} "))).count();
+    assert_eq!((count("irecv"), count("send"), count("wait"), count("allreduce")), (40, 40, 40, 20));
+}
+
+#[test]
 fn wavefront_folded_on_64_ranks() {
     let directory = TempDir::new().unwrap();
     let program = Family::OpenMpi.build("wavefront.f90", &[]);

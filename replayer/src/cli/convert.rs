@@ -9,7 +9,7 @@ use titr_common::terminal::say;
 use titr_common::trace::TraceError;
 use titr_common::units::Bytes;
 use titr_formats::output::{self, Rules};
-use titr_formats::timeline;
+use titr_formats::timeline::{self, TimelineFormat};
 use titr_platform::Platform;
 
 use super::timeline::ExcerptArgs;
@@ -35,7 +35,9 @@ titr reads it again as the trace that it was.
 `ti` writes a trace directory. It removes the times and the messages of collectives from an extended trace, which gives \
 the time-independent trace. It also turns a trace of another tool into one of titr's.
 
-`paje`, `perfetto`, `paraver` and `timeline-csv` write a timeline of the recorded times of an extended trace: what each \
+`paraver` writes a trace with MPI's events as Extrae has them: PLACE, and .pcf and .row beside it.
+
+`paje`, `perfetto` and `timeline-csv` write a timeline of the recorded times of an extended trace: what each \
 rank did when, and each message. ViTE and pj_dump read Pajé, https://ui.perfetto.dev reads Perfetto's format. titr-replay \
 has options of the same names for simulated time.
 
@@ -48,7 +50,7 @@ pub(super) struct ConvertArgs {
     /// The format of the output.
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     to: String,
-    /// The output: a new or empty directory; for a timeline a file.
+    /// The output: a new or empty directory; for `goal`, `paraver` and timelines a file.
     #[arg(short, long, value_name = "PLACE")]
     output: PathBuf,
     /// Uses the collective algorithms of simgrid, simgrid-openmpi, openmpi or mpich [default: the platform's, or simgrid].
@@ -69,11 +71,16 @@ pub(super) struct ConvertArgs {
 /// The formats that a trace can be converted to.
 fn formats() -> PossibleValuesParser {
     let traces = output::FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.about));
-    let timelines = timeline::FORMATS.iter().map(|format| {
+    let timelines = timelines().map(|format| {
         let about = format!("A timeline of an extended trace for {}", format.viewers);
         PossibleValue::new(format.name).help(about)
     });
     traces.chain(timelines).collect::<Vec<_>>().into()
+}
+
+/// The formats of timelines, except those that a trace is written in with MPI's events.
+fn timelines() -> impl Iterator<Item = &'static TimelineFormat> {
+    timeline::FORMATS.iter().filter(|timeline| output::FORMATS.iter().all(|format| format.name != timeline.name))
 }
 
 pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
@@ -82,10 +89,11 @@ pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
     let mut claims = claims(&args.trace)?;
     claim_files(&mut claims, &trace)?;
     args.platform.iter().try_for_each(|path| claims.read(path))?;
-    args.excerpt.is_of(timeline::FORMATS.iter().any(|format| format.name == args.to))?;
+    args.excerpt.is_of(timelines().any(|format| format.name == args.to))?;
     let notes = if let Some(format) = output::FORMATS.iter().find(|format| format.name == args.to) {
+        (format.files)(output).iter().try_for_each(|path| claims.write(path))?;
         (format.convert)(&trace, &rules, output)?
-    } else if let Some(format) = timeline::FORMATS.iter().find(|format| format.name == args.to) {
+    } else if let Some(format) = timelines().find(|format| format.name == args.to) {
         format.files(output).iter().try_for_each(|path| claims.write(path))?;
         if let [first, _, ..] = trace.worlds() {
             let what = "its times and those of the other worlds are of clocks that nobody has compared: a timeline of what \

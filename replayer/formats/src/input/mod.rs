@@ -8,9 +8,9 @@ mod first_ti;
 mod goal;
 mod liballprof;
 mod no_trace;
-mod notes;
+pub(crate) mod notes;
 pub(crate) mod otf2;
-mod paraver;
+pub(crate) mod paraver;
 mod rank_events;
 mod requests;
 

@@ -4,19 +4,25 @@
 //! [`timeline`](crate::timeline).
 
 mod error;
+mod function_name;
 mod goal;
+mod message_pairs;
 mod otf2;
+pub(crate) mod paraver;
 mod rank_files;
 pub mod simgrid;
+mod temporary;
 pub mod ti;
+mod timed_calls;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use titr_common::collectives::Selection;
 use titr_common::trace::Trace;
 use titr_common::units::Bytes;
 
 pub use error::ConvertError;
+pub(crate) use message_pairs::{Channel, MessagePairs};
 
 /// A format that traces are converted to.
 pub struct OutputFormat {
@@ -24,12 +30,15 @@ pub struct OutputFormat {
     pub name: &'static str,
     /// The use of the format, in a few words.
     pub about: &'static str,
+    /// The files that are written for a place; none for a directory, which has to be new or empty.
+    pub files: fn(&Path) -> Vec<PathBuf>,
     /// Writes a trace to a place: a directory that is new or empty, or a file.
     pub convert: fn(&Trace, &Rules, &Path) -> Result<ConversionNotes, ConvertError>,
 }
 
 /// All formats except timelines.
-pub static FORMATS: &[OutputFormat] = &[simgrid::SIMGRID, ti::TI, goal::GOAL, goal::GOAL_BINARY, otf2::OTF2];
+pub static FORMATS: &[OutputFormat] =
+    &[simgrid::SIMGRID, ti::TI, goal::GOAL, goal::GOAL_BINARY, otf2::OTF2, paraver::PARAVER];
 
 /// The translation of calls that a format cannot express.
 #[derive(Clone, Debug)]

@@ -14,6 +14,7 @@ use super::{ConversionNotes, ConvertError, OutputFormat};
 pub(super) const TI: OutputFormat = OutputFormat {
     name: "ti",
     about: "A time-independent trace of titr's",
+    files: |_| Vec::new(),
     convert: |trace, _, directory| {
         let folded = convert(trace, directory)?;
         let (path, ranks) = (directory.display(), trace.ranks());

@@ -8,37 +8,28 @@
 //! until the end.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use titr_common::event::{Activity, Rank};
+use titr_common::event::Rank;
 use titr_common::output::OutputFile;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 use titr_timeline::{Arrow, Series, State, Subject, TimelineEvent, TimelineWriter};
 
 use super::TimelineFormat;
+use crate::output::paraver::{files, state_of, write_rows, write_states};
 
 /// The format of Paraver.
 pub(super) const PARAVER: TimelineFormat = TimelineFormat {
     name: "paraver",
     viewers: "Paraver; .pcf and .row are written beside the .prv",
     begin: |path, subject| Ok(Box::new(Paraver::new(path, subject)?)),
-    files,
+    files: |path| files(path).to_vec(),
 };
 
 /// Types of events. Other tools have given none of these a meaning.
 const CALL: u32 = 77_000_001;
 const IN_FLIGHT: u32 = 77_000_002;
-
-/// The states: Paraver's number, name and colour of each.
-const STATES: [(Activity, u32, &str, &str); 6] = [
-    (Activity::Compute, 1, "Running", "{77,179,77}"),
-    (Activity::Send, 4, "Blocking Send", "{51,102,204}"),
-    (Activity::Recv, 3, "Waiting a message", "{230,153,26}"),
-    (Activity::Wait, 8, "Wait/WaitAll", "{204,51,51}"),
-    (Activity::File, 12, "I/O", "{128,102,51}"),
-    (Activity::Collective, 13, "Group Communication", "{153,77,179}"),
-];
 
 /// A record of the trace. Times are nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -68,15 +59,15 @@ struct Paraver {
 
 impl Paraver {
     fn new(path: &Path, subject: &Subject) -> io::Result<Self> {
-        let file = |ending: &str| OutputFile::create(&beside(path, ending));
+        let [path, config, rows] = files(path);
         let mut row_of = vec![None; subject.ranks as usize];
         for (row, rank) in (1..).zip(subject.shown()) {
             row_of[rank.0 as usize] = Some(row);
         }
         Ok(Self {
-            trace: OutputFile::create(path)?,
-            config: file("pcf")?,
-            rows: file("row")?,
+            trace: OutputFile::create(&path)?,
+            config: OutputFile::create(&config)?,
+            rows: OutputFile::create(&rows)?,
             states: vec![None; row_of.len()],
             row_of,
             records: Vec::new(),
@@ -106,8 +97,7 @@ impl Paraver {
     fn leave(&mut self, rank: Rank, at: u64) {
         let Some((state, since)) = self.states[rank.0 as usize].take() else { return };
         let Some(row) = self.row(rank) else { return };
-        let number = STATES.iter().find(|(activity, ..)| *activity == state.activity).map_or(0, |found| found.1);
-        self.records.push((since, Record::State { row, to: at, state: number }));
+        self.records.push((since, Record::State { row, to: at, state: state_of(state.activity) }));
         if state.word != State::COMPUTING.word {
             self.records.push((at, Record::Call { row, value: 0 }));
         }
@@ -134,11 +124,7 @@ impl Paraver {
 
     fn write_config(&mut self) -> io::Result<()> {
         let out = &mut self.config;
-        writeln!(out, "DEFAULT_OPTIONS\n\nLEVEL               TASK\nUNITS               NANOSEC\n")?;
-        writeln!(out, "STATES")?;
-        STATES.iter().try_for_each(|(_, number, name, _)| writeln!(out, "{number:<4}{name}"))?;
-        writeln!(out, "\nSTATES_COLOR")?;
-        STATES.iter().try_for_each(|(_, number, _, color)| writeln!(out, "{number:<4}{color}"))?;
+        write_states(out)?;
         writeln!(out, "\nEVENT_TYPE\n0    {CALL}    MPI call\nVALUES\n0      End")?;
         for (value, call) in (1..).zip(&self.calls) {
             writeln!(out, "{value:<6} {}", call.name())?;
@@ -148,25 +134,10 @@ impl Paraver {
     }
 
     fn write_rows(&mut self) -> io::Result<()> {
-        let (out, shown) = (&mut self.rows, (0..).zip(&self.row_of).filter(|(_, row)| row.is_some()));
+        let shown = (0..).zip(&self.row_of).filter(|(_, row)| row.is_some());
         let names: Vec<String> = shown.map(|(rank, _): (u32, _)| format!("rank {rank}")).collect();
-        for level in ["CPU", "TASK", "THREAD"] {
-            writeln!(out, "LEVEL {level} SIZE {}", names.len())?;
-            names.iter().try_for_each(|name| writeln!(out, "{name}"))?;
-            writeln!(out)?;
-        }
-        Ok(())
+        write_rows(&mut self.rows, &names)
     }
-}
-
-/// The files that are written for a trace at `path`.
-fn files(path: &Path) -> Vec<PathBuf> {
-    vec![path.to_owned(), beside(path, "pcf"), beside(path, "row")]
-}
-
-/// The file of the same name except for its ending.
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    path.with_extension(ending)
 }
 
 impl TimelineWriter for Paraver {

@@ -17,5 +17,7 @@ mod otf2;
 mod paraver;
 mod samples;
 mod speed;
+mod steps;
 mod tally;
 mod written;
+mod written_paraver;

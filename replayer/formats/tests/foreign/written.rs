@@ -1,21 +1,20 @@
 //! Archives of OTF2 that titr writes: read again, they are the traces that they were, and OTF2's own library reads them.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use proptest::prelude::*;
 use tempfile::tempdir;
 use titr_common::collectives::{Library, Selection};
-use titr_common::event::{Event, Rank, ThreadId};
-use titr_common::grammar::Parser;
-use titr_common::trace::{Manifest, RankWriter, Trace};
+use titr_common::event::Event;
+use titr_common::trace::Trace;
 use titr_common::units::Bytes;
 use titr_formats::output::{self, Rules};
 
 use crate::counts::{Counts, events};
 use crate::samples::{collection, open, sample};
+use crate::steps::{STEPS, native, program};
 
 /// Writes a trace as an archive in `directory`; returns the lines for the user.
 fn write(trace: &Trace, directory: &Path) -> Vec<String> {
@@ -121,71 +120,11 @@ fn the_library_of_otf2_lists_as_many_events() {
     }
 }
 
-/// Writes a trace of titr's with these lines for each rank.
-fn native(directory: &Path, lines: &[Vec<String>]) -> PathBuf {
-    let path = directory.join("traces");
-    fs::create_dir(&path).unwrap();
-    let ranks = lines.len() as u32;
-    let mut manifest = Manifest::of_unknown_origin(ranks);
-    for (rank, lines) in (0..).zip(lines) {
-        let (mut writer, mut parser) = (RankWriter::create(&path, Rank(rank)).unwrap(), Parser::new(ranks));
-        for line in lines {
-            let (_, event) = parser.line(format!("{rank} {line}").as_bytes()).unwrap().unwrap();
-            writer.write(ThreadId::MAIN, &event).unwrap();
-        }
-        let entry = &mut manifest.per_rank[rank as usize];
-        *entry = writer.finish(entry.clone()).unwrap();
-    }
-    manifest.write(&path).unwrap();
-    path
-}
-
-/// The ranks of random programs.
-const RANKS: u32 = 3;
-
-/// A step of all ranks: a line, in which `R`, `N` and `P` stand for the rank, the next one and the one before.
-const STEPS: [&[&str]; 22] = [
-    &["compute 1000", "barrier"],
-    &["sendrecv N 7 800 P 7 800"],
-    &["isend N 1 64 6 0", "irecv P 1 64 6 1", "compute 5", "waitall_of 0-1"],
-    &["irecv P 1 64 6 0", "compute 12.5", "issend N 1 60 6 1", "wait_of 0", "wait_of 1"],
-    &["irecv * * 64 6 0 any", "isend N 9 64 6 1", "test -", "matched 0 P 9", "waitsome_of 0", "wait R N 9 1"],
-    &["allreduce 800 100 0"],
-    &["allreduce 810 33"],
-    &["bcast 4096 1", "compute 77", "barrier"],
-    &["gather 40 0 0 6 6"],
-    &["ibarrier 0", "compute 4", "wait_of 0"],
-    &["allgatherv 10 10 10 10 6 6"],
-    &["alltoallv 60 10 20 30 60 20 20 20 6 6"],
-    &["region_begin step", "compute 9", "barrier", "compute 2", "region_end step"],
-    &["region_begin a", "region_begin b", "region_end a", "barrier", "region_end b"],
-    &["pcontrol 2", "compute 31", "barrier"],
-    &["send_init N 3 100 0", "recv_init P 3 100 1", "start 0-1", "waitall_of 0-1", "request_free 0", "request_free 1"],
-    &["irecv P 99 8 6 0", "cancel 0", "wait_of 0"],
-    &["comm_dup 2 0 0-2", "on 2 barrier", "on 2 sendrecv N 4 9 P 4 9", "comm_free 2"],
-    &["comm_split 2 0 0-2", "comm_dup 3 2 0-2", "on 3 allreduce 80 10", "comm_free 2", "comm_free 3"],
-    &["on 1 barrier"],
-    &["win_create 0 800", "win_fence 0", "put 0 N 100 0", "win_fence 0", "win_free 0"],
-    &["sleep 0.001", "compute 3", "call MPIX_Harmonize 10 20"],
-];
-
-fn lines(step: usize, rank: u32) -> impl Iterator<Item = String> {
-    let (next, before) = ((rank + 1) % RANKS, (rank + RANKS - 1) % RANKS);
-    let word = move |word: &str| match word {
-        "R" => rank.to_string(),
-        "N" => next.to_string(),
-        "P" => before.to_string(),
-        word => word.to_owned(),
-    };
-    STEPS[step].iter().map(move |line| line.split(' ').map(word).collect::<Vec<_>>().join(" "))
-}
-
 #[test]
 fn each_step_is_what_it_was() {
     for step in 0..STEPS.len() {
         let place = tempdir().unwrap();
-        let whole = |rank| [vec!["init".to_owned()], lines(step, rank).collect(), vec!["finalize".to_owned()]].concat();
-        assert_round_trip(&native(place.path(), &(0..RANKS).map(whole).collect::<Vec<_>>()));
+        assert_round_trip(&native(place.path(), &program(&[step])));
     }
 }
 
@@ -196,10 +135,6 @@ proptest! {
     #[test]
     fn random_programs_are_what_they_were(steps in prop::collection::vec(0..STEPS.len(), 0..40)) {
         let place = tempdir().unwrap();
-        let whole = |rank| {
-            let body = steps.iter().flat_map(|&step| lines(step, rank));
-            std::iter::once("init".to_owned()).chain(body).chain(["finalize".to_owned()]).collect()
-        };
-        assert_round_trip(&native(place.path(), &(0..RANKS).map(whole).collect::<Vec<_>>()));
+        assert_round_trip(&native(place.path(), &program(&steps)));
     }
 }

@@ -54,6 +54,7 @@ impl PrvCall<'_> {
             "Allgather" => (Kind::Allgather, each(self.sent), each(self.received / number), false),
             "Alltoall" => (Kind::Alltoall, each(self.received / number), each(self.received / number), false),
             "Reduce_scatter" => (Kind::ReduceScatter, none, listed(&|of, at| of[at].1, self.sent), false),
+            "Reduce_scatter_block" => (Kind::ReduceScatterBlock, none, each(self.received), false),
             "Gatherv" => {
                 let recv = if is_root { listed(&|of, at| of[at].0, self.received) } else { nothing() };
                 (Kind::Gatherv, each(self.sent), recv, true)

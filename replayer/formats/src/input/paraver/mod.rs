@@ -6,7 +6,7 @@
 
 mod collectives;
 mod line;
-mod names;
+pub(crate) mod names;
 mod rank;
 mod survey;
 
@@ -24,7 +24,7 @@ use self::survey::PrvSurvey;
 use super::notes::NotesOfRanks;
 
 /// Traces for Paraver.
-pub(super) struct Prv;
+pub(crate) struct Prv;
 
 impl TraceFormat for Prv {
     fn name(&self) -> &'static str {

@@ -10,15 +10,8 @@ use titr_common::event::Rank;
 use titr_common::trace::{Lines, TraceError};
 
 use super::line::{Header, PrvFields, PrvLine, parse};
-use super::names::{MPI_TYPES, Names};
+use super::names::{COMMUNICATOR, INSTRUCTIONS, MPI_TYPES, Names, RECEIVED, ROOT, SENT};
 
-/// The types of events of a collective: the bytes that a rank gives and gets, the root, and the communicator.
-const SENT: u64 = 50_100_001;
-const RECEIVED: u64 = 50_100_002;
-const ROOT: u64 = 50_100_003;
-const COMMUNICATOR: u64 = 50_100_004;
-/// The type of events that count completed instructions.
-const INSTRUCTIONS: u64 = 42_000_050;
 /// The most volumes of collectives that are kept.
 const MOST_VOLUMES: usize = 1 << 22;
 
@@ -115,8 +108,8 @@ impl PrvSurvey {
             }
         }
         if survey.began.iter().all(Option::is_none) {
-            let what = "the trace has no events of MPI calls (types 50000001 to 50000003), which a replay needs; titr's own \
-                        timelines for Prv have none either";
+            let what = "the trace has no events of MPI calls (types 50000001 to 50000003), which a replay needs; the timelines of \
+                        titr-replay have none either";
             return Err(TraceError::Directory { path: path.into(), what: what.to_owned() });
         }
         if u64::from(tasks) > lines.line() {
@@ -178,6 +171,7 @@ pub(super) fn is_collective(name: &str) -> bool {
             | "Allreduce"
             | "Scan"
             | "Exscan"
+            | "Reduce_scatter_block"
             | "Gather"
             | "Scatter"
             | "Allgather"

@@ -8,12 +8,9 @@
 mod graph;
 mod program;
 
-use std::env;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
-use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::Path;
 
 use titr_common::event::{Event, Rank};
 use titr_common::format::{count, plural};
@@ -24,6 +21,7 @@ use titr_workload::{Computation, Recompute, Workload};
 
 use super::rank_files::RankFiles;
 use super::simgrid::{self, Collectives};
+use super::temporary::temporary;
 use super::{ConversionNotes, ConvertError, OutputFormat, Rules};
 use graph::Graph;
 
@@ -31,6 +29,7 @@ use graph::Graph;
 pub(super) const GOAL: OutputFormat = OutputFormat {
     name: "goal",
     about: "A graph for LogGOPSim's `txt2bin`, and for ATLAHS",
+    files: |path| vec![path.to_owned()],
     convert: |trace, rules, path| convert(trace, rules, path, Form::Text),
 };
 
@@ -38,6 +37,7 @@ pub(super) const GOAL: OutputFormat = OutputFormat {
 pub(super) const GOAL_BINARY: OutputFormat = OutputFormat {
     name: "goal-binary",
     about: "A graph for `LogGOPSim`",
+    files: |path| vec![path.to_owned()],
     convert: |trace, rules, path| convert(trace, rules, path, Form::Binary),
 };
 
@@ -58,7 +58,7 @@ struct WrittenGoal {
 
 fn convert(trace: &Trace, rules: &Rules, path: &Path, form: Form) -> Result<ConversionNotes, ConvertError> {
     OutputFile::check(path)?;
-    let place = OutputDirectory::create(&temporary())?;
+    let place = OutputDirectory::create(&temporary("goal"))?;
     let (messages, mut differences) = match is_graph(trace)? {
         true => (trace.clone(), Vec::new()),
         false => as_messages(trace, rules, &place.path().join("messages"))?,
@@ -80,13 +80,6 @@ fn convert(trace: &Trace, rules: &Rules, path: &Path, form: Form) -> Result<Conv
         count(written.messages)
     );
     Ok(ConversionNotes { written, differences })
-}
-
-/// A directory for what is written before the output, and removed.
-fn temporary() -> PathBuf {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    env::temp_dir().join(format!(".titr-goal-{}-{number}", process::id()))
 }
 
 /// Whether the ranks of a trace are graphs.

@@ -34,7 +34,8 @@ pub(super) fn amounts(call: &Collective, members: u64, me: u64, is_root: bool) -
     Amounts { sent, received, members, me, is_root }
 }
 
-fn sum(volumes: &Volumes) -> u64 {
+/// The bytes in one buffer, where it has a number for each member; otherwise the number.
+pub(in crate::output) fn sum(volumes: &Volumes) -> u64 {
     match volumes {
         Volumes::None => 0,
         Volumes::Each(bytes) => bytes.0,

@@ -25,6 +25,7 @@ use titr_common::trace::{EventSource, Trace};
 
 use super::{ConversionNotes, ConvertError, OutputFormat};
 use crate::input::otf2::own::CREATOR;
+pub(super) use amounts::sum;
 use chunks::{CHUNK, ChunkedFile, RecordBody};
 use definitions::ArchiveDefinitions;
 use rank::{ArchiveCounts, EventFailure, RankRecords};
@@ -33,6 +34,7 @@ use rank::{ArchiveCounts, EventFailure, RankRecords};
 pub(super) const OTF2: OutputFormat = OutputFormat {
     name: "otf2",
     about: "An archive for Score-P's tools, Vampir, and the readers of OTF2",
+    files: |_| Vec::new(),
     convert: |trace, _, directory| {
         let written = convert(trace, directory)?;
         let (ranks, of) = (trace.ranks(), plural(u64::from(trace.ranks()), "rank", "ranks"));

@@ -3,17 +3,16 @@
 use std::io;
 
 use titr_common::event::{Annotation, Event, Mark, Rank, Span};
-use titr_common::event_buffer::EventRef;
 use titr_common::grammar::write_event;
 use titr_common::program::{Communicators, Fault};
 use titr_common::trace::manifest::Clock;
 use titr_common::units::Instructions;
-use titr_timeline::State;
 
 use super::calls::{CallRecords, CallTranslation};
 use super::chunks::{ChunkedFile, RecordBody};
 use super::definitions::{ArchiveDefinitions, ONLY};
 use crate::input::otf2::own::COUNTED;
+use crate::output::function_name::function_name;
 
 /// The largest volume of a computation that the counter can count.
 const MOST_COUNTED: f64 = (1_u64 << 53) as f64;
@@ -272,11 +271,7 @@ impl<'a> RankRecords<'a> {
     /// The region of the function that an event is a call of.
     fn function(&mut self, event: &Event) -> u32 {
         let kind = if let Event::Collective(call, _) = event { Some(call.kind) } else { None };
-        let name = if let Event::Other(other) = event {
-            other.function.to_string()
-        } else {
-            State::of(EventRef::Event(event)).map_or_else(String::new, |state| state.name())
-        };
+        let name = function_name(event);
         self.definitions.function(&name, kind, event.activity())
     }
 }

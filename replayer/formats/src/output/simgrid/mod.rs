@@ -43,6 +43,7 @@ use translation::Translation;
 pub(super) const SIMGRID: OutputFormat = OutputFormat {
     name: "simgrid",
     about: "A trace for `smpirun -replay`",
+    files: |_| Vec::new(),
     convert: |trace, rules, directory| {
         let written = convert(Workload::new(trace.streams()?), rules, directory)?;
         let (index, events, actions) = (written.index.display(), count(written.events), count(written.actions));

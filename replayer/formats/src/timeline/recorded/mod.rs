@@ -24,9 +24,9 @@ use titr_common::time::Time;
 use titr_common::trace::Trace;
 use titr_timeline::{EventSorter, Excerpt, State, Subject, TimelineEvent, TimelineWriter};
 
-use crate::output::{ConversionNotes, ConvertError};
+use crate::output::{Channel, ConversionNotes, ConvertError};
 use calls::{Call, Calls};
-use channels::{Channel, Channels};
+use channels::Channels;
 
 /// Writes the recorded times of an extended trace, or an excerpt of them, to `path`, in a file that `begin` begins.
 ///

@@ -1,0 +1,232 @@
+//! The messages of a rank, and the requests of those that do not block.
+
+use std::rc::Rc;
+
+use titr_common::event::{CommId, Completed, Completion, Event, Incoming, Outgoing, Rank, RequestId, RequestKey, Tag};
+use titr_common::program::{Communicators, Fault, RequestTable, Template};
+
+use crate::output::{Channel, MessagePairs};
+
+/// The sender's end of a message: the time of its call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PrvSend {
+    pub begin: u64,
+    pub end: u64,
+    pub bytes: u64,
+    pub tag: Tag,
+}
+
+/// The receiver's end of a message: when the receive was posted, and when it was complete.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PrvReceive {
+    pub posted: u64,
+    pub completed: u64,
+}
+
+/// A message whose two ends are known.
+pub(super) struct PrvMessage {
+    pub from: Rank,
+    pub to: Rank,
+    pub send: PrvSend,
+    pub receive: PrvReceive,
+}
+
+/// A request whose operation continues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct PrvPosted {
+    posted: u64,
+    from: Option<Rank>,
+    tag: Option<Tag>,
+    comm: CommId,
+}
+
+/// The time of a call.
+#[derive(Clone, Copy)]
+pub(super) struct PrvSpan {
+    pub begin: u64,
+    pub end: u64,
+}
+
+/// The requests of a rank.
+#[derive(Default)]
+pub(super) struct PrvRequests {
+    table: RequestTable<PrvPosted>,
+}
+
+/// What the calls of all ranks share.
+#[derive(Default)]
+pub(super) struct PrvMessages {
+    pub pairs: MessagePairs<PrvSend, PrvReceive>,
+    pub found: Vec<PrvMessage>,
+}
+
+impl PrvRequests {
+    /// Takes note of an event that describes a call to come.
+    pub(super) fn before(&mut self, event: &Event) {
+        if let Event::Matched(id, source, tag) = event
+            && let Some(Some(posted)) = self.table.activity_mut(*id)
+        {
+            (posted.from, posted.tag) = (Some(*source), Some(*tag));
+        }
+        if let Event::Cancel(id) = event
+            && let Some(operation) = self.table.activity_mut(*id)
+        {
+            *operation = None;
+        }
+    }
+
+    /// Takes note of the messages of a call.
+    pub(super) fn call(
+        &mut self,
+        rank: Rank,
+        event: &Event,
+        span: PrvSpan,
+        communicators: &mut Communicators,
+        messages: &mut PrvMessages,
+    ) -> Result<(), Fault> {
+        let mut ends = PrvEnds { rank, span, communicators, messages };
+        match event {
+            Event::Send(mode, message, completion) => match completion {
+                Completion::Persistent(id) => self.table.add_persistent(*id, Template::Send(*mode, *message)),
+                Completion::Request(Some(id)) => {
+                    self.table.add(*id, None)?;
+                    ends.send(message)
+                }
+                Completion::Request(None) => {
+                    let key = RequestKey { from: Some(rank), to: message.to, tag: Some(message.tag) };
+                    self.table.add_keyed(key, None);
+                    ends.send(message)
+                }
+                Completion::Blocking => ends.send(message),
+            },
+            Event::Recv(message, completion) => {
+                let posted = posted(message, span);
+                match completion {
+                    Completion::Persistent(id) => self.table.add_persistent(*id, Template::Receive(*message)),
+                    Completion::Request(Some(id)) => self.table.add(*id, Some(posted)),
+                    Completion::Request(None) => {
+                        let key = RequestKey { from: message.from, to: rank, tag: message.tag };
+                        self.table.add_keyed(key, Some(posted));
+                        Ok(())
+                    }
+                    Completion::Blocking => ends.receive(posted),
+                }
+            }
+            Event::Sendrecv(sent, received) => {
+                sent.iter().try_for_each(|message| ends.send(message))?;
+                received.iter().try_for_each(|message| ends.receive(posted(message, span)))
+            }
+            Event::Start(ids) => ids.iter().try_for_each(|&id| self.start(id, &mut ends)),
+            Event::RequestFree(id) => {
+                let posted = self.table.free(*id)?;
+                posted.map_or(Ok(()), |posted| ends.receive(posted))
+            }
+            Event::Wait(_, completed) | Event::Test(_, Some(completed)) => self.complete(completed, &mut ends),
+            Event::Collective(collective, completion) => match completion {
+                Completion::Blocking => Ok(()),
+                Completion::Request(id) => self.table.add(*id, None),
+                Completion::Persistent(id) => {
+                    let index = ends.communicators.find(rank, collective.comm)?;
+                    let part = ends.communicators.begin(index, rank, collective)?;
+                    self.table.add_persistent(*id, Template::Collective(Rc::new(collective.clone()), part))
+                }
+            },
+            Event::Neighborhood(collective, completion) => match completion {
+                Completion::Blocking => Ok(()),
+                Completion::Request(id) => self.table.add(*id, None),
+                Completion::Persistent(id) => {
+                    let index = ends.communicators.find(rank, collective.comm)?;
+                    let part = ends.communicators.begin_neighborhood(index, rank)?;
+                    self.table.add_persistent(*id, Template::Neighbor(Rc::new(collective.clone()), part))
+                }
+            },
+            Event::Partitioned(partitioned) => match partitioned.sets_up() {
+                Some((id, bytes)) => self.table.add_persistent(id, Template::Partitioned(bytes)),
+                None => Ok(()),
+            },
+            Event::OneSided(_) | Event::File(_) | Event::Other(_) => {
+                event.starts().iter().try_for_each(|&id| self.table.add(id, None))
+            }
+            Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Probe(_) => Ok(()),
+            Event::Iprobe(..) | Event::Test(_, None) | Event::Matched(..) | Event::Cancel(_) => Ok(()),
+            Event::CommCreate(..) | Event::CommFree(_) | Event::Mark(_) => Ok(()),
+            Event::Task(_) | Event::Annotation(_) => Ok(()),
+        }
+    }
+
+    fn start(&mut self, id: RequestId, ends: &mut PrvEnds<'_>) -> Result<(), Fault> {
+        let operation = match self.table.template(id).cloned() {
+            Some(Template::Send(_, message)) => {
+                ends.send(&message)?;
+                None
+            }
+            Some(Template::Receive(message)) => Some(posted(&message, ends.span)),
+            Some(Template::Collective(..) | Template::Neighbor(..) | Template::Partitioned(_)) => None,
+            None => return Err(Fault::NotStartable(id)),
+        };
+        self.table.start(id, operation)
+    }
+
+    fn complete(&mut self, completed: &Completed, ends: &mut PrvEnds<'_>) -> Result<(), Fault> {
+        let ids = match completed {
+            Completed::One(_, Some(id)) => vec![*id],
+            Completed::One(key, None) => {
+                let posted = self.table.complete_keyed(key).flatten();
+                return posted.map_or(Ok(()), |posted| ends.receive(posted));
+            }
+            Completed::These(ids) => ids.clone(),
+            Completed::Outstanding(_) => self.table.active(),
+        };
+        for id in ids {
+            if let Some(posted) = self.table.complete(id)? {
+                ends.receive(posted)?;
+            }
+        }
+        if matches!(completed, Completed::Outstanding(_)) {
+            self.table.complete_where(|_| false).into_iter().try_for_each(|posted| ends.receive(posted))?;
+        }
+        Ok(())
+    }
+}
+
+fn posted(message: &Incoming, span: PrvSpan) -> PrvPosted {
+    PrvPosted { posted: span.begin, from: message.from, tag: message.tag, comm: message.comm }
+}
+
+/// The place where the ends of messages of a call go.
+struct PrvEnds<'e> {
+    rank: Rank,
+    span: PrvSpan,
+    communicators: &'e mut Communicators,
+    messages: &'e mut PrvMessages,
+}
+
+impl PrvEnds<'_> {
+    fn channel(&mut self, comm: CommId, from: Rank, to: Rank, tag: Tag) -> Result<Channel, Fault> {
+        let index = self.communicators.find(self.rank, comm)?;
+        let context = self.communicators.get(index).context;
+        Ok(Channel { context, from, to, number: u64::from(tag.0.cast_unsigned()) })
+    }
+
+    fn send(&mut self, message: &Outgoing) -> Result<(), Fault> {
+        let &Outgoing { comm, to, tag, bytes } = message;
+        let channel = self.channel(comm, self.rank, to, tag)?;
+        let send = PrvSend { begin: self.span.begin, end: self.span.end, bytes: bytes.0, tag };
+        let found = self.messages.pairs.send(channel, send);
+        self.found(channel, found);
+        Ok(())
+    }
+
+    /// A receive is complete.
+    fn receive(&mut self, PrvPosted { posted, from, tag, comm }: PrvPosted) -> Result<(), Fault> {
+        let (Some(from), Some(tag)) = (from, tag) else { return Ok(()) };
+        let channel = self.channel(comm, from, self.rank, tag)?;
+        let found = self.messages.pairs.receive(channel, PrvReceive { posted, completed: self.span.end });
+        self.found(channel, found);
+        Ok(())
+    }
+
+    fn found(&mut self, Channel { from, to, .. }: Channel, found: Option<(PrvSend, PrvReceive)>) {
+        self.messages.found.extend(found.map(|(send, receive)| PrvMessage { from, to, send, receive }));
+    }
+}

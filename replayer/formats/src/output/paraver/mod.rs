@@ -1,0 +1,76 @@
+//! A trace for Paraver, with MPI's events as Extrae writes them: states, calls, messages and communicators.
+//!
+//! Ranks are read in the order of their calls. A line of a message has both of its ends and is written when both are known;
+//! memory grows with the messages in transit. The first line names the end of the trace and the number of communicators, so
+//! the lines after it are in a temporary file until then.
+
+mod amounts;
+mod body;
+mod communicators;
+mod files;
+mod functions;
+mod messages;
+mod program;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use titr_common::format::{count, plural};
+use titr_common::output::{OutputDirectory, OutputFile, named};
+use titr_common::trace::Trace;
+
+use super::temporary::temporary;
+use super::{ConversionNotes, ConvertError, OutputFormat};
+use body::PrvBody;
+use communicators::PrvCommunicators;
+pub(crate) use files::{files, state_of, write_rows, write_states};
+use program::PrvProgram;
+
+/// The format of Paraver.
+pub(super) const PARAVER: OutputFormat = OutputFormat {
+    name: "paraver",
+    about: "A trace for Paraver, with MPI's events as Extrae has them; .pcf and .row are written beside the .prv",
+    files: |path| files(path).to_vec(),
+    convert: |trace, _, path| {
+        let place = OutputDirectory::create(&temporary("paraver"))?;
+        let written = convert(trace, path, &place.path().join("body"))?;
+        let (ranks, of) = (trace.ranks(), plural(u64::from(trace.ranks()), "rank", "ranks"));
+        let messages = plural(written.messages, "message", "messages");
+        let calls = count(written.calls);
+        let sentence =
+            format!("{}: {calls} calls of {ranks} {of}, {} {messages}", path.display(), count(written.messages));
+        Ok(ConversionNotes { written: sentence, differences: written.differences })
+    },
+};
+
+/// The outcome of a conversion.
+struct WrittenPrv {
+    calls: u64,
+    messages: u64,
+    differences: Vec<String>,
+}
+
+fn convert(trace: &Trace, path: &Path, body: &Path) -> Result<WrittenPrv, ConvertError> {
+    let [path, config, rows] = files(path);
+    let [mut output, mut config, mut rows] =
+        [OutputFile::create(&path)?, OutputFile::create(&config)?, OutputFile::create(&rows)?];
+    let program = PrvProgram::open(trace, PrvBody::create(body)?)?;
+    let ended = program.write()?;
+    write_header(&mut output, trace.ranks(), ended.end, &ended.communicators)?;
+    let mut lines = File::open(body).map_err(|error| named(body, error))?;
+    io::copy(&mut lines, &mut output)?;
+    write_states(&mut config)?;
+    ended.functions.write(&mut config)?;
+    write_rows(&mut rows, &(0..trace.ranks()).map(|rank| format!("rank {rank}")).collect::<Vec<_>>())?;
+    [&mut output, &mut config, &mut rows].into_iter().try_for_each(OutputFile::finish)?;
+    Ok(WrittenPrv { calls: ended.calls, messages: ended.messages, differences: ended.differences })
+}
+
+fn write_header(out: &mut impl Write, ranks: u32, end: u64, communicators: &PrvCommunicators) -> io::Result<()> {
+    let tasks = vec!["1:1"; ranks as usize].join(",");
+    let number = communicators.len();
+    // A date would make two files of one trace differ.
+    writeln!(out, "#Paraver (01/01/1970 at 00:00):{end}_ns:1({ranks}):1:{ranks}({tasks}),{number}")?;
+    communicators.write(out)
+}

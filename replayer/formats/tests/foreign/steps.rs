@@ -5,14 +5,20 @@ use std::path::{Path, PathBuf};
 
 use titr_common::event::{Rank, ThreadId};
 use titr_common::grammar::Parser;
+use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Manifest, RankWriter};
 
-/// Writes a trace of titr's with these lines for each rank.
+/// Writes a trace of titr's without times, with these lines for each rank.
 pub(crate) fn native(directory: &Path, lines: &[Vec<String>]) -> PathBuf {
+    native_of(Mode::Ti, directory, lines)
+}
+
+/// Writes a trace of titr's with these lines for each rank.
+pub(crate) fn native_of(mode: Mode, directory: &Path, lines: &[Vec<String>]) -> PathBuf {
     let path = directory.join("traces");
     fs::create_dir(&path).unwrap();
     let ranks = lines.len() as u32;
-    let mut manifest = Manifest::of_unknown_origin(ranks);
+    let mut manifest = Manifest { mode, ..Manifest::of_unknown_origin(ranks) };
     for (rank, lines) in (0..).zip(lines) {
         let (mut writer, mut parser) = (RankWriter::create(&path, Rank(rank)).unwrap(), Parser::new(ranks));
         for line in lines {

@@ -7,14 +7,15 @@ use std::process::Command;
 use proptest::prelude::*;
 use tempfile::tempdir;
 use titr_common::collectives::{Library, Selection};
-use titr_common::event::Event;
+use titr_common::event::{Annotation, Event};
 use titr_common::trace::Trace;
+use titr_common::trace::manifest::Mode;
 use titr_common::units::Bytes;
 use titr_formats::output::{self, Rules};
 
 use crate::counts::{Counts, events};
 use crate::samples::{collection, open, sample};
-use crate::steps::{STEPS, native, program};
+use crate::steps::{STEPS, native, native_of, program};
 
 /// Writes a trace as an archive in `directory`; returns the lines for the user.
 fn write(trace: &Trace, directory: &Path) -> Vec<String> {
@@ -126,6 +127,25 @@ fn each_step_is_what_it_was() {
         let place = tempdir().unwrap();
         assert_round_trip(&native(place.path(), &program(&[step])));
     }
+}
+
+/// The beginnings of calls by the clock of the rank, after the first call.
+fn times(trace: &Trace) -> Vec<u64> {
+    let begin = |event| if let Event::Annotation(Annotation::Call(span)) = event { Some(span.begin.0) } else { None };
+    let times: Vec<u64> = events(trace, 0).unwrap().into_iter().filter_map(begin).collect();
+    times.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+#[test]
+fn instructions_take_no_time_in_a_trace_with_times() {
+    let place = tempdir().unwrap();
+    let lines = ["called 0 10", "init", "compute 5000", "called 100 150", "barrier", "called 200 210", "finalize"];
+    let lines = lines.map(str::to_owned).to_vec();
+    let trace = open(&native_of(Mode::Extended, place.path(), &[lines])).unwrap();
+    write(&trace, &place.path().join("archive"));
+    let again = open(&place.path().join("archive")).unwrap();
+    assert_eq!(times(&trace).last(), Some(&100));
+    assert_eq!(times(&again).last(), Some(&100));
 }
 
 proptest! {

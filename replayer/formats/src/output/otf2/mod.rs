@@ -21,6 +21,7 @@ use titr_common::event::Rank;
 use titr_common::format::{count, counted, plural};
 use titr_common::output::{OutputDirectory, OutputFile, named};
 use titr_common::program::{Communicators, Place};
+use titr_common::trace::manifest::Mode;
 use titr_common::trace::{EventSource, Trace};
 
 use super::{ConversionNotes, ConvertError, OutputFormat};
@@ -78,13 +79,15 @@ fn convert(trace: &Trace, directory: &Path) -> Result<ArchiveCounts, ConvertErro
     let mut definitions = ArchiveDefinitions::new();
     let mut communicators = Communicators::new(trace.ranks() as usize);
     let mut written = ArchiveCounts::default();
+    let is_timed = trace.manifest().is_some_and(|manifest| manifest.mode == Mode::Extended);
+    let pace = if is_timed { 0.0 } else { PACE };
     for rank in (0..trace.ranks()).map(Rank) {
         let clock = trace.manifest().and_then(|manifest| manifest.per_rank.get(rank.0 as usize)?.clock);
         let file = ChunkedFile::create(&folder.join(format!("{}.evt", rank.0)), EVENT_CHUNK)?;
         let local = ChunkedFile::create(&folder.join(format!("{}.def", rank.0)), DEFINITION_CHUNK)?;
         local.finish()?;
         let mut records =
-            RankRecords::new(rank, &mut definitions, &mut communicators, file, (clock, PACE), &mut written);
+            RankRecords::new(rank, &mut definitions, &mut communicators, file, (clock, pace), &mut written);
         records.begin()?;
         let mut events = trace.stream(rank)?;
         while let Some(event) = events.next_event()? {

@@ -3,7 +3,7 @@
 //! To add a format, implement [`TraceFormat`] in a file of this folder and name it in [`FOREIGN`].
 
 mod chakra;
-mod dumpi;
+pub(crate) mod dumpi;
 mod first_ti;
 mod goal;
 mod liballprof;

@@ -20,4 +20,5 @@ mod speed;
 mod steps;
 mod tally;
 mod written;
+mod written_dumpi;
 mod written_paraver;

@@ -12,9 +12,9 @@ use super::functions::DumpiFunction;
 use super::records::DumpiRecords;
 
 /// The eight bytes that a file begins with, and its index.
-const MAGIC: u64 = 0xffaa_dd44_554d_5049;
+pub(crate) const MAGIC: u64 = 0xffaa_dd44_554d_5049;
 /// The eight bytes that a footer begins with.
-const FOOTER_MAGIC: u64 = 0xf007_fee7;
+pub(crate) const FOOTER_MAGIC: u64 = 0xf007_fee7;
 /// The most offsets that an index has. Older versions have fewer.
 const MOST_OFFSETS: usize = 7;
 /// The fewest offsets that an index has: of the header, the body, the footer and the keyvals.

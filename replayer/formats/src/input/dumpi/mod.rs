@@ -6,13 +6,13 @@
 
 mod arguments;
 mod bytes;
-mod communicators;
-mod datatypes;
-mod file;
+pub(crate) mod communicators;
+pub(crate) mod datatypes;
+pub(crate) mod file;
 mod files;
-mod functions;
+pub(crate) mod functions;
 mod rank;
-mod records;
+pub(crate) mod records;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,7 +29,7 @@ use self::rank::{DumpiRankSource, DumpiTables, Nobody};
 use super::notes::NotesOfRanks;
 
 /// Traces of DUMPI.
-pub(super) struct Dumpi;
+pub(crate) struct Dumpi;
 
 impl TraceFormat for Dumpi {
     fn name(&self) -> &'static str {

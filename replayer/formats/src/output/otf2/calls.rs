@@ -368,7 +368,7 @@ fn name_of(id: RequestId) -> u64 {
 }
 
 /// The place of a rank among the members of its group.
-fn place(members: &Members, rank: Rank) -> Result<u32, Fault> {
+pub(in crate::output) fn place(members: &Members, rank: Rank) -> Result<u32, Fault> {
     let member = members.member(rank)?;
     Ok(member.checked_sub(members.first_group()).unwrap_or(member))
 }

@@ -1,12 +1,11 @@
 //! The records of calls that start, complete, cancel and free requests.
 
-use std::cmp::Ordering;
-
-use titr_common::event::{Completed, Incoming, Quantifier, Rank, RequestId, Tag};
+use titr_common::event::{Completed, Quantifier, Rank, RequestId, Tag};
 use titr_common::program::{Fault, Template};
 
 use super::NotWritten;
 use super::file::{DumpiBytes, WrittenStatus};
+use super::open::OpenDumpi;
 use super::rank::{DumpiRank, request};
 use crate::input::dumpi::functions::DumpiFunction;
 use crate::input::notes::Notes;
@@ -15,37 +14,6 @@ use crate::input::notes::Notes;
 const REQUEST_NULL: i32 = 1;
 /// `MPI_UNDEFINED`, as Open MPI numbers it.
 pub(super) const UNDEFINED: i32 = -32_766;
-
-/// A message with a request.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OpenDumpi {
-    /// The number of the request in records.
-    pub name: i32,
-    /// The message, if it is to be received.
-    pub receive: Option<Incoming>,
-    pub is_cancelled: bool,
-}
-
-impl PartialEq for OpenDumpi {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
-impl Eq for OpenDumpi {}
-
-// Requests are completed in the order in which they were made.
-impl Ord for OpenDumpi {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.name.cmp(&other.name)
-    }
-}
-
-impl PartialOrd for OpenDumpi {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
 
 /// The requests that a call has completed, and their statuses.
 #[derive(Default)]

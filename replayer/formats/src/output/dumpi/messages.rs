@@ -6,8 +6,8 @@ use titr_common::event::{
 use titr_common::program::{Members, Template};
 
 use super::NotWritten;
-use super::completions::OpenDumpi;
 use super::file::{DumpiBytes, WrittenStatus};
+use super::open::OpenDumpi;
 use super::rank::{DumpiRank, request};
 use crate::input::dumpi::functions::DumpiFunction;
 use crate::output::otf2::place;

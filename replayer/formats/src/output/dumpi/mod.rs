@@ -12,6 +12,7 @@ mod definitions;
 mod file;
 mod messages;
 mod one_sided;
+mod open;
 mod rank;
 
 use std::fmt::Write;

@@ -7,10 +7,10 @@ use titr_common::event::{CommCall, CommId, Completion, Event, Mark, Rank, Reques
 use titr_common::program::{Communicators, Members, RequestTable, Template};
 
 use super::NotWritten;
-use super::completions::OpenDumpi;
 use super::datatypes::DumpiTypes;
 use super::definitions::CommDefinitions;
 use super::file::{DumpiBytes, DumpiFile, DumpiSpan};
+use super::open::OpenDumpi;
 use crate::input::dumpi::functions::DumpiFunction;
 use crate::input::notes::Notes;
 use crate::output::timed_calls::TimedCall;

@@ -15,6 +15,7 @@ mod graphs;
 mod liballprof;
 mod otf2;
 mod paraver;
+mod readings;
 mod samples;
 mod speed;
 mod steps;

@@ -18,7 +18,7 @@ use crate::steps::{STEPS, native, program};
 use crate::tally::counted;
 
 /// Writes a trace into a new directory; returns the lines for the user.
-fn write(trace: &Trace, directory: &Path) -> Result<Vec<String>, String> {
+pub(crate) fn write(trace: &Trace, directory: &Path) -> Result<Vec<String>, String> {
     let format = output::FORMATS.iter().find(|format| format.name == "dumpi").unwrap();
     let rules = Rules { collectives: Selection::from(Library::SimGrid), eager_threshold: Bytes(65_536) };
     let notes = (format.convert)(trace, &rules, directory).map_err(|error| error.to_string())?;

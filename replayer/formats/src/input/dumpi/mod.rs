@@ -29,7 +29,10 @@ use self::rank::{DumpiRankSource, DumpiTables, Nobody};
 use super::notes::NotesOfRanks;
 
 /// Traces of DUMPI.
-pub(crate) struct Dumpi;
+pub(crate) struct Dumpi {
+    /// Whether receives from -1 without a status are from `MPI_PROC_NULL`; `None`: if a rank sends to -1.
+    pub minus_one_is_nobody: Option<bool>,
+}
 
 impl TraceFormat for Dumpi {
     fn name(&self) -> &'static str {
@@ -52,7 +55,7 @@ impl TraceFormat for Dumpi {
         let manifest = manifest(&files)?;
         let world = (0..ranks).map(Rank).collect();
         let files: Arc<[DumpiRankFile]> = files.into();
-        let nobody = Arc::new(Nobody::new(&files));
+        let nobody = Arc::new(Nobody::new(&files, self.minus_one_is_nobody));
         let sources = DumpiSources { files, made, world, nobody, notes: Arc::default() };
         Ok(Trace::new(ranks, sources).with_manifest(manifest))
     }

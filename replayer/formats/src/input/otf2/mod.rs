@@ -43,7 +43,10 @@ use shares::Shares;
 use volumes::Convention;
 
 /// An archive in the Open Trace Format 2: its anchor, or a directory that has one.
-pub(super) struct Otf2;
+pub(super) struct Otf2 {
+    /// The meaning of the bytes of collectives; `None`: that of the tool that the anchor names.
+    pub bytes: Option<Convention>,
+}
 
 impl TraceFormat for Otf2 {
     fn name(&self) -> &'static str {
@@ -60,7 +63,7 @@ impl TraceFormat for Otf2 {
     fn open(&self, paths: &[&Path]) -> Result<Trace, TraceError> {
         let path = paths.first().copied().unwrap_or(Path::new(""));
         let path = if path.is_dir() { the_anchor(path)? } else { path.to_owned() };
-        let archive = Archive::open(&path)?;
+        let archive = Archive::open(&path, self.bytes)?;
         let manifest = archive.manifest();
         Ok(Trace::new(manifest.ranks, Otf2Sources(Arc::new(archive))).with_manifest(manifest))
     }
@@ -83,6 +86,9 @@ struct Archive {
     anchor: Anchor,
     definitions: Definitions,
     convention: Convention,
+    /// The meaning of the bytes of collectives, and whether the user has chosen it.
+    bytes: Convention,
+    is_chosen: bool,
     is_known_creator: bool,
     /// The folder with a file for each location.
     folder: PathBuf,
@@ -91,7 +97,7 @@ struct Archive {
 }
 
 impl Archive {
-    fn open(path: &Path) -> Result<Self, TraceError> {
+    fn open(path: &Path, bytes: Option<Convention>) -> Result<Self, TraceError> {
         let mut anchor = Anchor::read(path)?;
         let definitions = Definitions::read(&path.with_extension("def"), anchor.definition_chunk)?;
         // EZTrace does not name itself, except by a region.
@@ -100,7 +106,8 @@ impl Archive {
         }
         let (convention, is_known_creator) = Convention::of_creator(&anchor.creator);
         let (folder, shares, notes) = (path.with_extension(""), OnceLock::new(), NotesOfRanks::default());
-        Ok(Self { anchor, definitions, convention, is_known_creator, folder, shares, notes })
+        let (is_chosen, bytes) = (bytes.is_some(), bytes.unwrap_or(convention));
+        Ok(Self { anchor, definitions, convention, bytes, is_chosen, is_known_creator, folder, shares, notes })
     }
 
     /// Whether titr wrote the archive.
@@ -154,7 +161,7 @@ impl Archive {
     /// Parts of the archive without a counterpart in titr's events.
     fn untranslated(&self) -> Vec<String> {
         let mut sentences = Vec::new();
-        if !self.is_known_creator {
+        if !self.is_known_creator && !self.is_chosen {
             sentences.push(format!(
                 "The archive is of {}: the bytes of its collectives are taken to mean what they mean in Score-P's archives.",
                 if self.anchor.creator.is_empty() { "an unknown tool" } else { self.anchor.creator.as_str() }

@@ -170,8 +170,8 @@ impl Otf2Translation {
         } else {
             None
         };
-        let (send, recv) = volumes::volumes(archive.convention, kind, amounts, shared);
-        self.notes.divided += u64::from(is_divided(archive.convention, kind, amounts, shared.is_some()));
+        let (send, recv) = volumes::volumes(archive.bytes, kind, amounts, shared);
+        self.notes.divided += u64::from(is_divided(archive.bytes, kind, amounts, shared.is_some()));
         Ok(volumes::collective(comm.id, kind, root, (send, recv)))
     }
 

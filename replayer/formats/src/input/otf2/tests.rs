@@ -217,7 +217,7 @@ fn calls(trace: &Trace, rank: u32) -> Result<Vec<Event>, String> {
 /// The calls of both ranks, or the error, without the folder.
 fn read(folder: &Path) -> Result<[Vec<Event>; 2], String> {
     let read = || {
-        let trace = Otf2.open(&[folder]).map_err(|error| error.to_string())?;
+        let trace = Otf2 { bytes: None }.open(&[folder]).map_err(|error| error.to_string())?;
         Ok([calls(&trace, 0)?, calls(&trace, 1)?])
     };
     let result = read();
@@ -250,7 +250,7 @@ fn byte_orders_and_chunks_make_no_difference() {
 #[test]
 fn a_rank_begins_when_it_leaves_init() {
     let folder = Files::new(ByteOrder::Little, 4096).write("times");
-    let trace = Otf2.open(&[&folder]).unwrap();
+    let trace = Otf2 { bytes: None }.open(&[&folder]).unwrap();
     let mut stream = trace.stream(Rank(0)).unwrap();
     let first = [(); 4].map(|()| stream.next_event().unwrap().unwrap());
     let call =
@@ -307,7 +307,7 @@ fn a_cut_file_is_read_as_far_as_it_goes() {
     files.events[0].truncate(75);
     let folder = files.write("partial");
     fs::remove_file(folder.join("trace/1000.evt")).unwrap();
-    let trace = Otf2.open(&[&folder]).unwrap().partial(true);
+    let trace = Otf2 { bytes: None }.open(&[&folder]).unwrap().partial(true);
     assert_eq!(calls(&trace, 1).unwrap(), [Event::Init]);
     let calls = calls(&trace, 0).unwrap();
     assert!(matches!(calls[..], [Event::Init, Event::Send(..)]), "{calls:?}");

@@ -20,8 +20,9 @@ pub(in crate::input::dumpi) struct Nobody {
 }
 
 impl Nobody {
-    pub(in crate::input::dumpi) fn new(files: &Arc<[DumpiRankFile]>) -> Self {
-        Self { files: Arc::clone(files), is_minus_one: OnceLock::new() }
+    /// What the files say, unless the user has chosen.
+    pub(in crate::input::dumpi) fn new(files: &Arc<[DumpiRankFile]>, chosen: Option<bool>) -> Self {
+        Self { files: Arc::clone(files), is_minus_one: chosen.map_or_else(OnceLock::new, OnceLock::from) }
     }
 
     /// Whether -1 is `MPI_PROC_NULL`. The first call reads all files.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use crate::page::{COLOURS, open};
 use crate::support::command::{Folder, TITR, TITR_REPLAY};
 
 /// A rank sends 100 MB to another.
@@ -193,4 +194,76 @@ fn mistakes_are_shown_where_they_are() {
         writeln!(shown, "── titr {}\n{shown_here}", command.join(" ")).unwrap();
     }
     insta::assert_snapshot!(shown);
+}
+
+/// Two streams over one link, with names that files of timelines would not read as they are.
+const NAMED: &str = "[[job]]\nname = 'first'\ntrace = 'stream.txt'\nhosts = [0, 2]\n\
+                     [[job]]\nname = 'a \"second\", later'\ntrace = 'stream.txt'\nhosts = [1, 3]\nstart = '50 ms'\n";
+
+#[test]
+fn timelines_name_the_job_of_each_rank() {
+    let folder = folder(&platform("flow", 1), NAMED);
+    let files = ["--paje", "t.paje", "--perfetto", "t.pftrace", "--paraver", "t.prv", "--timeline-csv", "t.csv"];
+    replayed(&folder, "jobs.toml", &files);
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    let text = |name: &str| String::from_utf8_lossy(&read(name)).into_owned();
+    for (rank, job) in ["first", "first", "a _second_, later", "a _second_, later"].into_iter().enumerate() {
+        let name = format!("rank {rank} ({job})");
+        for file in ["t.paje", "t.pftrace", "t.row"] {
+            assert!(text(file).contains(&name), "{file}: {name}");
+        }
+        let table = text("t.csv");
+        let states: Vec<&str> = table.lines().filter(|line| line.starts_with(&format!("state,{rank},"))).collect();
+        assert!(!states.is_empty() && states.iter().all(|line| line.ends_with(&format!(",,\"{job}\""))), "{states:?}");
+    }
+    let mut rows = csv_rows(&text("t.csv"));
+    assert_eq!(rows.remove(0).last().unwrap(), "job");
+    assert!(rows.iter().all(|row| row.len() == 9), "{rows:?}");
+    assert!(rows.iter().filter(|row| row[0] == "counter").all(|row| row[8].is_empty()));
+    let messages: Vec<&str> = rows.iter().filter(|row| row[0] == "message").map(|row| row[8].as_str()).collect();
+    assert_eq!(messages, ["first", "a _second_, later"]);
+}
+
+/// The cells of a table (RFC 4180) without line breaks in cells.
+fn csv_rows(text: &str) -> Vec<Vec<String>> {
+    let row = |line: &str| {
+        let (mut cells, mut is_quoted) = (vec![String::new()], false);
+        for letter in line.chars() {
+            match letter {
+                '"' => is_quoted = !is_quoted,
+                ',' if !is_quoted => cells.push(String::new()),
+                letter => cells.last_mut().unwrap().push(letter),
+            }
+        }
+        cells
+    };
+    text.lines().map(row).collect()
+}
+
+/// The second stream starts 50 ms after the first, and both share a link for 100 ms.
+#[test]
+fn the_page_has_a_row_for_each_job() {
+    let folder = folder(&platform("flow", 1), NAMED);
+    replayed(&folder, "jobs.toml", &["--report", "page.html"]);
+    let Some(mut browser) = open(&folder.path().join("page.html")) else { return };
+    let rows =
+        "[...document.querySelectorAll('#jobs tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))";
+    let rows = browser.evaluate(rows);
+    let rows: Vec<Vec<&str>> = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row.as_array().unwrap().iter().map(|cell| cell.as_str().unwrap()).collect())
+        .collect();
+    assert_eq!(
+        rows.iter().map(|row| (row[0], row[1])).collect::<Vec<_>>(),
+        [("first", "0–1"), ("a \"second\", later", "2–3")]
+    );
+    for (row, other) in rows.iter().zip(["a \"second\", later", "first"]) {
+        assert!(row.last().unwrap().starts_with(other) && row.last().unwrap().contains("node-1 +x"), "{row:?}");
+    }
+    let colours = browser.evaluate(COLOURS);
+    // Both jobs, what they add to each other, the panel below, and the text.
+    assert!(colours["jobs-chart"].as_u64().unwrap() >= 5, "{colours}");
+    assert_eq!(browser.complaints, [""; 0]);
 }

@@ -251,7 +251,8 @@ fn findings_are_shown_as_they_are() {
         segments: vec![],
     });
     let result = result.analysed(Some(Findings { critical_path, ..Findings::default() }));
-    let subject = Subject { ranks: trace.ranks(), time: "simulated time", excerpt: Excerpt::default() };
+    let subject =
+        Subject { ranks: trace.ranks(), time: "simulated time", excerpt: Excerpt::default(), jobs: Vec::new() };
     let (overview, detail) = Recorder::new(&subject).finish();
     let origin = Origin {
         command: vec!["titr-replay".into()],

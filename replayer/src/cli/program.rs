@@ -16,6 +16,7 @@ use titr_job_mix::JobMix;
 use titr_platform::{Platform, Policy};
 use titr_simulation::parallel::Jobs;
 use titr_simulation::{Simulation, StopRequest};
+use titr_timeline::JobRanks;
 
 use super::machine::MachineArgs;
 use super::{Failure, TraceArgs, claim_files, claims};
@@ -164,6 +165,12 @@ impl Program<'_> {
     /// Whether several jobs share the machine.
     pub(super) fn is_job_mix(&self) -> bool {
         self.mix.is_some()
+    }
+
+    /// The ranks of each job, if there are several.
+    pub(super) fn jobs(&self) -> Vec<JobRanks> {
+        let jobs = self.mix.iter().flat_map(|mix| &mix.jobs);
+        jobs.map(|job| JobRanks::new(&job.name, job.ranks.clone())).collect()
     }
 
     /// The platform with the collectives and the changes that the options ask for, and the hosts of the jobs.

@@ -149,7 +149,8 @@ impl ReplayArgs {
             return Ok(result.analysed(None));
         }
         let ranks = program.trace.ranks();
-        let subject = Subject { ranks, time: "simulated time", excerpt: self.excerpt.of(ranks)? };
+        let (excerpt, jobs) = (self.excerpt.of(ranks)?, program.jobs());
+        let subject = Subject { ranks, time: "simulated time", excerpt, jobs };
         let mut writers = self.timeline.begin(&subject)?;
         let page = self.page.is_asked_for().then(|| Recorder::new(&subject));
         writers.extend(page.iter().flat_map(Recorder::writers));

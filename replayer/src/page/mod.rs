@@ -36,13 +36,14 @@ use overview::OverviewWriter;
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/page.css");
 /// Parts of the script, in the order in which they build on each other.
-const SCRIPTS: [&str; 17] = [
+const SCRIPTS: [&str; 18] = [
     include_str!("assets/base.js"),
     include_str!("assets/numbers.js"),
     include_str!("assets/table.js"),
     include_str!("assets/chart.js"),
     include_str!("assets/summary.js"),
     include_str!("assets/comparison.js"),
+    include_str!("assets/jobs.js"),
     include_str!("assets/levels.js"),
     include_str!("assets/paint.js"),
     include_str!("assets/timeline.js"),

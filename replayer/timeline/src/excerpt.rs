@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 
 use titr_common::event::{Rank, RankSet};
 use titr_common::time::Time;
@@ -54,12 +55,46 @@ pub struct Subject {
     pub time: &'static str,
     /// The part that is shown.
     pub excerpt: Excerpt,
+    /// The jobs of the ranks; empty if all ranks are of one program.
+    pub jobs: Vec<JobRanks>,
+}
+
+/// The ranks of one of several jobs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobRanks {
+    /// The name of the job, in letters that files of timelines may have.
+    name: String,
+    ranks: Range<u32>,
+}
+
+impl JobRanks {
+    /// The ranks of the job with this name.
+    #[must_use]
+    pub fn new(name: &str, ranks: Range<u32>) -> Self {
+        let is_plain = |letter: char| !letter.is_control() && letter != '"';
+        Self { name: name.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect(), ranks }
+    }
 }
 
 impl Subject {
     /// The ranks that are shown.
     pub fn shown(&self) -> impl Iterator<Item = Rank> {
         (0..self.ranks).map(Rank).filter(|rank| self.excerpt.has(*rank))
+    }
+
+    /// The name of the job of a rank, if there are several jobs.
+    #[must_use]
+    pub fn job(&self, rank: Rank) -> Option<&str> {
+        self.jobs.iter().find(|job| job.ranks.contains(&rank.0)).map(|job| job.name.as_str())
+    }
+
+    /// The name of a rank, with that of its job if there are several: `rank 5 (cg)`.
+    #[must_use]
+    pub fn rank_name(&self, rank: Rank) -> String {
+        match self.job(rank) {
+            Some(job) => format!("rank {} ({job})", rank.0),
+            None => format!("rank {}", rank.0),
+        }
     }
 }
 

@@ -15,5 +15,5 @@ mod writer;
 
 pub use event::{Arrow, Series, State, TimelineEvent};
 pub use event_sorter::EventSorter;
-pub use excerpt::{Excerpt, Excerpted, Subject};
+pub use excerpt::{Excerpt, Excerpted, JobRanks, Subject};
 pub use writer::TimelineWriter;

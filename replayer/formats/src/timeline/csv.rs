@@ -23,6 +23,8 @@ pub(super) const CSV: TimelineFormat = TimelineFormat {
 /// A table.
 struct Table {
     out: OutputFile,
+    /// The last column of each rank, with its job; empty if all ranks are of one program.
+    jobs: Vec<String>,
     /// The state of each rank, and since when.
     states: Vec<Option<(State, Time)>>,
     /// The departure time of each message in transit.
@@ -31,14 +33,24 @@ struct Table {
 
 impl Table {
     fn new(mut out: OutputFile, subject: &Subject) -> io::Result<Self> {
-        writeln!(out, "kind,rank,to,begin,end,name,activity,value")?;
-        Ok(Self { out, states: vec![None; subject.ranks as usize], departed: FxHashMap::default() })
+        let jobs: Vec<String> = match subject.jobs.is_empty() {
+            true => Vec::new(),
+            false => (0..subject.ranks).map(|rank| column(subject.job(Rank(rank)).unwrap_or_default())).collect(),
+        };
+        writeln!(out, "kind,rank,to,begin,end,name,activity,value{}", if jobs.is_empty() { "" } else { ",job" })?;
+        Ok(Self { jobs, out, states: vec![None; subject.ranks as usize], departed: FxHashMap::default() })
     }
 
     fn end_state(&mut self, rank: Rank, at: Time) -> io::Result<()> {
         let Some((state, since)) = self.states[rank.0 as usize].take() else { return Ok(()) };
         let (name, activity) = (state.name(), activity(state.activity));
-        writeln!(self.out, "state,{},,{},{},{name},{activity},", rank.0, Decimal(since), Decimal(at))
+        let job = self.jobs.get(rank.0 as usize).map_or("", String::as_str);
+        writeln!(self.out, "state,{},,{},{},{name},{activity},{job}", rank.0, Decimal(since), Decimal(at))
+    }
+
+    /// The last column of a row that is of no job.
+    fn no_job(&self) -> &'static str {
+        if self.jobs.is_empty() { "" } else { "," }
     }
 }
 
@@ -51,6 +63,16 @@ fn activity(activity: Activity) -> &'static str {
         Activity::File => "file",
         Activity::Collective => "collective",
     }
+}
+
+/// A text in quotes.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", cell(text).replace('"', "\"\""))
+}
+
+/// The column of a job.
+fn column(job: &str) -> String {
+    format!(",{}", quoted(job))
 }
 
 /// Whole picoseconds, shown in seconds.
@@ -79,20 +101,20 @@ impl TimelineWriter for Table {
             TimelineEvent::Arrive(Arrow { key, from, to, bytes, in_collective }) => {
                 let departed = Decimal(self.departed.remove(&key).unwrap_or(at));
                 let name = if in_collective { "message of a collective" } else { "message" };
-                writeln!(self.out, "message,{},{},{departed},{},{name},,{}", from.0, to.0, Decimal(at), bytes.0)
+                let job = self.jobs.get(from.0 as usize).map_or("", String::as_str);
+                writeln!(self.out, "message,{},{},{departed},{},{name},,{}{job}", from.0, to.0, Decimal(at), bytes.0)
             }
             TimelineEvent::InFlight(bytes) => {
-                writeln!(self.out, "counter,,,{},,bytes in flight,,{}", Decimal(at), bytes.0)
+                let job = self.no_job();
+                writeln!(self.out, "counter,,,{},,bytes in flight,,{}{job}", Decimal(at), bytes.0)
             }
         }
     }
 
     fn series(&mut self, series: &Series) -> io::Result<()> {
-        let name = cell(&series.name).replace('"', "\"\"");
-        series
-            .samples
-            .iter()
-            .try_for_each(|&(at, number)| writeln!(self.out, "counter,,,{},,\"{name}\",,{number}", Decimal(at)))
+        let (name, job) = (quoted(&series.name), self.no_job());
+        let mut samples = series.samples.iter();
+        samples.try_for_each(|&(at, number)| writeln!(self.out, "counter,,,{},,{name},,{number}{job}", Decimal(at)))
     }
 
     fn finish(&mut self, end: Time) -> io::Result<()> {

@@ -116,8 +116,8 @@ impl Paje {
     /// Begins a file.
     fn new(mut out: OutputFile, subject: &Subject) -> io::Result<Self> {
         out.write_all(HEADER.as_bytes())?;
-        for Rank(rank) in subject.shown() {
-            writeln!(out, "4 0 r{rank} R p \"rank {rank}\"")?;
+        for rank in subject.shown() {
+            writeln!(out, "4 0 r{} R p \"{}\"", rank.0, subject.rank_name(rank))?;
         }
         Ok(Self { out, aliases: HashMap::new() })
     }

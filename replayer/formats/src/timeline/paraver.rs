@@ -47,6 +47,8 @@ struct Paraver {
     rows: OutputFile,
     /// The row of each rank, from 1; `None` if it is not shown.
     row_of: Vec<Option<u32>>,
+    /// The name of each row.
+    names: Vec<String>,
     /// The state of each rank, and since when.
     states: Vec<Option<(State, u64)>>,
     /// Records, and when each begins.
@@ -61,8 +63,10 @@ impl Paraver {
     fn new(path: &Path, subject: &Subject) -> io::Result<Self> {
         let [path, config, rows] = files(path);
         let mut row_of = vec![None; subject.ranks as usize];
+        let mut names = Vec::new();
         for (row, rank) in (1..).zip(subject.shown()) {
             row_of[rank.0 as usize] = Some(row);
+            names.push(subject.rank_name(rank));
         }
         Ok(Self {
             trace: OutputFile::create(&path)?,
@@ -70,6 +74,7 @@ impl Paraver {
             rows: OutputFile::create(&rows)?,
             states: vec![None; row_of.len()],
             row_of,
+            names,
             records: Vec::new(),
             departed: rustc_hash::FxHashMap::default(),
             calls: Vec::new(),
@@ -134,9 +139,7 @@ impl Paraver {
     }
 
     fn write_rows(&mut self) -> io::Result<()> {
-        let shown = (0..).zip(&self.row_of).filter(|(_, row)| row.is_some());
-        let names: Vec<String> = shown.map(|(rank, _): (u32, _)| format!("rank {rank}")).collect();
-        write_rows(&mut self.rows, &names)
+        write_rows(&mut self.rows, &self.names)
     }
 }
 

@@ -171,7 +171,7 @@ impl Perfetto {
                 .varint(thread::PID, 1)
                 // The viewer takes thread 0 for an idle processor.
                 .varint(thread::TID, u64::from(rank.0) + 1)
-                .text(thread::NAME, &format!("rank {}", rank.0));
+                .text(thread::NAME, &subject.rank_name(rank));
             let track = Fields::default().varint(track::UUID, track_of(rank)).message(track::THREAD, &thread);
             this.packet(Fields::default().message(packet::TRACK, &track.varint(track::PARENT, PROCESS_TRACK)))?;
         }

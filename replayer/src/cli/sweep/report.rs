@@ -17,7 +17,7 @@ use crate::page::{PageData, Recorder, write as write_page};
 /// Replays a point with all analyses, and writes its page.
 pub(super) fn write(inputs: &Inputs, prepared: &PreparedPoint, point: usize, path: &Path) -> Result<(), StudyError> {
     let (platform, ranks) = (&prepared.platform, prepared.trace.ranks());
-    let subject = Subject { ranks, time: "simulated time", excerpt: Excerpt::default() };
+    let subject = Subject { ranks, time: "simulated time", excerpt: Excerpt::default(), jobs: Vec::new() };
     let recorder = Recorder::new(&subject);
     let mut links = LinkHistory::new(platform, ranks).map_err(SimulationError::from)?;
     let mut timeline = Timeline::new(EventSorter::new(recorder.writers()));

@@ -4,6 +4,7 @@ const start = async () => {
   const data = await readData();
   addSummary(data);
   addComparison(data);
+  addJobs(data);
   addTimeline(data);
   const columns = element("div", { class: "columns" });
   document.getElementById("main").append(columns);

@@ -37,6 +37,9 @@ const addTimeline = (data) => {
   const present = activities.filter((_, activity) => totals.some((part, place) => place % DONE === activity && part > 0));
   const isDoneEarly = timeParts(result).some(({ name }) => name === "done early");
   const key = [...present.map((name) => [name, name]), ...(isDoneEarly ? [["done", "done"]] : []), ...(visits.length ? [["critical path", "ink"]] : [])];
+  const jobs = result.jobs || [];
+  const jobKey = jobs.map(({ name }, which) => [name, jobColor(which)]);
+  const rankName = (rank) => jobs.length ? `rank ${rank} (${jobs[jobOf(jobs, rank)].name})` : `rank ${rank}`;
   let arrows = true;
   let frame = { x: 0, y: 0, width: 1, height: 1 };
   const share = ({ from, to }) => (to - from) / (all.to - all.from);
@@ -106,8 +109,18 @@ const addTimeline = (data) => {
     }
   };
 
+  /** A band beside each rank in the colour of its job. */
+  const drawJobs = (context) => {
+    const paints = jobKey.map(([, paint]) => color(paint));
+    for (let row = Math.floor(view.top); row < Math.min(many, Math.ceil(view.bottom)); row += 1) {
+      const [from, until] = [Math.max(frame.y, yOf(row)), Math.min(frame.y + frame.height, yOf(row + 1))];
+      context.fillStyle = paints[jobOf(jobs, rows[row].rank)];
+      context.fillRect(frame.x - 4, from, 3, until - from);
+    }
+  };
+
   const note = element("p", { class: "faint" });
-  const made = chart({ id: "timeline", key, title: "Each rank over time: the activity that dominates, fainter where others share the cell",
+  const made = chart({ id: "timeline", key: [...key, ...jobKey], title: "Each rank over time: the activity that dominates, fainter where others share the cell",
     label: "What each rank does over time. Plus and minus zoom, arrow keys move, page up and page down change the number of ranks, 0 shows everything.",
     height: (width) => Math.min(width > 1800 ? 760 : width < 600 ? 420 : 560, Math.max(120, many * 18)) + AXIS,
     csv: () => [["rank", "begin (s)", "end (s)", "state"], ...rows.slice(Math.floor(view.top), Math.ceil(view.bottom)).flatMap(({ rank, times, names }) =>
@@ -126,6 +139,7 @@ const addTimeline = (data) => {
       const drawn = arrows && messages.length ? drawArrows(context) : { drawn: 0, all: 0 };
       if (hasPath) drawPath(context);
       drawAxes(context, width, height);
+      if (jobs.length) drawJobs(context);
       const few = messages.length < detail.all_messages ? ` Of ${counted(detail.all_messages, "message", "messages")}, ` +
         `the ${count(messages.length)} that were in the network for the longest time can be drawn.` : "";
       const shortest = detail.shortest * 1e-9;
@@ -222,8 +236,8 @@ const addTimeline = (data) => {
   const tell = (when, row) => {
     const { rank, times, names } = rows[row];
     const place = lastUntil(times, when);
-    if (place < 0 || place >= names.length) return `rank ${rank} at ${time(when)}: done`;
-    return `rank ${rank} at ${time(when)}: ${stateName(names[place])} from ${time(times[place])} for ${time(times[place + 1] - times[place])}`;
+    if (place < 0 || place >= names.length) return `${rankName(rank)} at ${time(when)}: done`;
+    return `${rankName(rank)} at ${time(when)}: ${stateName(names[place])} from ${time(times[place])} for ${time(times[place + 1] - times[place])}`;
   };
   made.canvas.addEventListener("keydown", onKey);
   strip.canvas.addEventListener("keydown", onKey);
@@ -278,7 +292,7 @@ const addTimeline = (data) => {
 
   const button = (text, title, action) => element("button", { type: "button", title, "aria-label": title, onclick: action }, text);
   section("timeline", "Timeline",
-    legend(key),
+    legend([...key, ...jobKey]),
     strip.figure,
     element("div", { class: "controls" },
       button("+", "Zoom in", () => zoom(0.5)), button("−", "Zoom out", () => zoom(2)),

@@ -39,7 +39,7 @@ pub fn convert(
     begin: impl FnOnce(&Subject) -> io::Result<Box<dyn TimelineWriter>>,
 ) -> Result<ConversionNotes, ConvertError> {
     let recording = Recording::open(trace)?;
-    let subject = Subject { ranks: trace.ranks(), time: "recorded time", excerpt };
+    let subject = Subject { ranks: trace.ranks(), time: "recorded time", excerpt, jobs: Vec::new() };
     let writer = begin(&subject)?;
     let TimelineStats { calls, messages, lost } = recording.write(EventSorter::new(vec![writer]))?;
     let (path, ranks) = (path.display(), trace.ranks());

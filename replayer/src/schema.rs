@@ -13,6 +13,7 @@ use titr_analyses::diff::Difference;
 use titr_analyses::scaling::EfficiencyTable;
 use titr_simulation::traffic::TrafficResult;
 use titr_simulation::triggered::TriggeredResult;
+use titr_studies::placement::FastestPlacement;
 use titr_studies::tolerance::Tolerances;
 
 use crate::inspect::TraceInfo;
@@ -38,6 +39,7 @@ pub static OUTPUTS: &[Output] = &[
     Output::of::<Difference>("diff", "titr diff --json"),
     Output::of::<EfficiencyTable>("efficiency", "titr efficiency --json"),
     Output::of::<Tolerances>("tolerance", "titr tolerance --json"),
+    Output::of::<FastestPlacement>("place", "titr place --json"),
     Output::of::<Advice>("advise", "titr advise --json"),
     Output::of::<TraceInfo>("info", "titr info --json"),
     Output::of::<PageData>("page", "titr-replay --report, which embeds the object in the page"),

@@ -24,6 +24,7 @@ mod packet_results;
 mod page;
 mod page_data;
 mod page_security;
+mod place;
 mod recorded;
 mod reports;
 mod schedule;

@@ -15,6 +15,7 @@ mod machine;
 mod manual;
 mod meter;
 mod page;
+mod place;
 mod program;
 mod replay;
 mod report;

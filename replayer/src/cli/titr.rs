@@ -20,7 +20,8 @@ use titr_simulation::recording::counted;
 use super::meter::Meter;
 use super::{
     Failure, Out, TraceArgs, advise, arguments, calibrate, claims, combine, convert, diff, efficiency, gather,
-    generate, manual, replay, run, schedule, schema, sweep, symbolize, tolerance, traffic, trigger, triggers, vary,
+    generate, manual, place, replay, run, schedule, schema, sweep, symbolize, tolerance, traffic, trigger, triggers,
+    vary,
 };
 use crate::inspect::{Inventory, TraceInfo, Verdict, check, recorded_part, uncounted};
 
@@ -38,6 +39,7 @@ Examples:
   titr advise --platform cluster.toml traces/
   titr sweep study.toml --output results
   titr tolerance --platform cluster.toml traces/
+  titr place --platform cluster.toml --output rankfile traces/
   titr generate all-to-all --ranks 32 --bytes 10kB -o all-to-all
   titr schedule allreduce --library openmpi --algorithm ring --ranks 8 --bytes 64KiB
   titr calibrate measurements.json --output cluster.toml
@@ -97,6 +99,7 @@ enum Command {
     Gather(gather::GatherArgs),
     Generate(generate::GenerateArgs),
     Man(manual::ManArgs),
+    Place(Box<place::PlaceArgs>),
     Schedule(schedule::ScheduleArgs),
     Schema(schema::SchemaArgs),
     Sweep(sweep::SweepArgs),
@@ -134,6 +137,7 @@ pub(super) fn run_command(name: &str, words: Vec<OsString>) -> u8 {
         Command::Man(args) => manual::man(args, TitrArgs::command()),
         Command::Schedule(args) => schedule::schedule(args, out),
         Command::Schema(args) => schema::print_schema(args, out),
+        Command::Place(args) => place::place(args, out),
         Command::Sweep(args) => sweep::sweep(args, out),
         Command::Symbolize(args) => symbolize::symbolize(args),
         Command::Tolerance(args) => tolerance::tolerance(args, out),

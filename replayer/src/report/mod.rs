@@ -8,6 +8,7 @@ pub mod difference;
 pub(crate) mod efficiency;
 mod jobs;
 pub mod own_profile;
+pub(crate) mod placement;
 mod places;
 pub mod text;
 pub(crate) mod tolerance;

@@ -66,6 +66,17 @@ pub enum StudyError {
         /// The first thing that is wrong.
         error: serde_json::Error,
     },
+    /// A file does not name the hosts of the platform.
+    #[error("{}: {what}", path.display())]
+    HostNames {
+        /// The file.
+        path: PathBuf,
+        /// The first thing that is wrong.
+        what: String,
+    },
+    /// Scotch does not do as it is asked.
+    #[error("--mapper scotch: {0}")]
+    Scotch(String),
     /// Slurm does not do as it is asked.
     #[error("--engine slurm: {0}")]
     Slurm(String),

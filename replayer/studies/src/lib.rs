@@ -4,7 +4,7 @@
 //! [`engine`] simulates the points, and a [`ResultsFolder`] keeps the outcome of each: the study can be killed and started again
 //! at any time, and no point is simulated twice.
 //!
-//! [`tolerance`] finds how much slower a machine may be until a program takes a given part longer.
+//! [`placement`] finds the core of each rank with which a program is fastest, and [`tolerance`] finds how much slower a machine may be until a program takes a given part longer.
 
 mod axis;
 mod cost;
@@ -15,6 +15,7 @@ mod folder;
 mod inputs;
 mod magnitude;
 mod outcome;
+pub mod placement;
 mod sampling;
 mod study;
 mod table;

@@ -80,7 +80,7 @@ fn latin_hypercube(axes: &[Axis], points: usize, seed: u64) -> Vec<Settings> {
 }
 
 /// A random number from 0 to below 1.
-fn fraction(random: &mut Pcg64Mcg) -> f64 {
+pub(crate) fn fraction(random: &mut Pcg64Mcg) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 

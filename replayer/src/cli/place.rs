@@ -1,0 +1,164 @@
+//! `titr place`.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use titr_call_sites::CallSiteNames;
+use titr_common::output::OutputFile;
+use titr_network::topology::HostId;
+use titr_platform::Policy;
+use titr_simulation::SimulationError;
+use titr_simulation::parallel::Jobs;
+use titr_studies::placement::{HostNames, Mapper, PlacementSubject, RankFileFormat, by_rule};
+
+use super::Failure;
+use super::machine::MachineArgs;
+use super::program::ProgramArgs;
+use super::runs::JobsArgs;
+use crate::report::placement;
+
+const EXAMPLES: &str = "\
+Examples:
+  titr place --platform examples/torus.toml --output rankfile traces/
+  titr place --platform cluster.toml --hosts-file hosts --for slurm --output tasks traces/
+
+The file is for
+  openmpi  mpirun --rankfile FILE; without --hosts-file, host 0 is the first of the allocation of a batch system
+  mpich    mpiexec -f FILE
+  slurm    SLURM_HOSTFILE=FILE srun --distribution=arbitrary";
+
+/// Finds the core of each rank with which a program is fastest, and writes a file for the MPI library or the batch system.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct PlaceArgs {
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// The file that is written.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Says what reads the file: `openmpi`, `mpich` or `slurm`.
+    #[arg(long = "for", value_name = "READER", value_enum, default_value_t, hide_possible_values = true)]
+    reader: Reader,
+    /// The names of the hosts: a line for each host of the platform, whose first word is the name. `-` stands for a host that no
+    /// rank may have.
+    #[arg(long, value_name = "FILE")]
+    hosts_file: Option<PathBuf>,
+    /// Also writes the number of the host of each rank, for `placement.file` of a platform.
+    #[arg(long, value_name = "FILE")]
+    placement_file: Option<PathBuf>,
+    /// Says what maps the communication matrix: `built-in`, or `scotch`, whose program `scotch_gmap` has to be installed.
+    #[arg(long, value_name = "MAPPER", value_enum, default_value_t, hide_possible_values = true)]
+    mapper: MapperName,
+    /// The number of replays of the search; 0 only compares block, round robin, random and the mapping of the communication matrix.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+    replays: u32,
+    /// The seed of the search.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Prints one JSON object.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    jobs: JobsArgs,
+    #[command(flatten)]
+    program: ProgramArgs,
+}
+
+/// A reader of files that place ranks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Reader {
+    #[default]
+    #[value(name = "openmpi")]
+    OpenMpi,
+    Mpich,
+    Slurm,
+}
+
+impl From<Reader> for RankFileFormat {
+    fn from(reader: Reader) -> Self {
+        match reader {
+            Reader::OpenMpi => Self::OpenMpi,
+            Reader::Mpich => Self::Mpich,
+            Reader::Slurm => Self::Slurm,
+        }
+    }
+}
+
+/// A mapper of the communication matrix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum MapperName {
+    #[default]
+    BuiltIn,
+    Scotch,
+}
+
+impl From<MapperName> for Mapper {
+    fn from(name: MapperName) -> Self {
+        match name {
+            MapperName::BuiltIn => Self::BuiltIn,
+            MapperName::Scotch => Self::Scotch,
+        }
+    }
+}
+
+/// The command.
+pub(super) fn place(args: &PlaceArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let mut claims = args.program.claims(&args.machine, &args.machine.load()?)?;
+    args.hosts_file.iter().try_for_each(|path| claims.read(path))?;
+    for path in [Some(&args.output), args.placement_file.as_ref()].into_iter().flatten() {
+        claims.write(path)?;
+        OutputFile::check(path)?;
+    }
+    let program = args.program.open(&mut claims)?;
+    let mut platform = program.on(args.machine.load()?)?;
+    let names = match &args.hosts_file {
+        Some(path) => Some(HostNames::read(path, platform.topology.hosts())?),
+        None => HostNames::of_platform(&*platform.topology),
+    };
+    let format = RankFileFormat::from(args.reader);
+    if format.needs_names() && names.is_none() {
+        let message = "--for mpich and --for slurm need the names of the hosts: give --hosts-file";
+        return Err(Failure::Value(message.to_owned()));
+    }
+    let hosts = match &names {
+        Some(names) => names.usable(),
+        None => (0..platform.topology.hosts()).map(HostId).collect(),
+    };
+    let each = |host| (0..platform.cores).map(move |_| host);
+    let cores: Vec<HostId> = hosts.into_iter().flat_map(each).collect();
+    let ranks = program.trace.ranks();
+    let block = by_rule(&Policy::Block, ranks, &cores, &platform).map_err(SimulationError::from)?;
+    platform.policy = Policy::Assigned { hosts: block };
+
+    let call_sites = CallSiteNames::default();
+    let simulation = || program.simulation(&platform, &call_sites, false).jobs(Jobs::ONE).read_ahead(false);
+    let analysed = args.program.analysed(simulation(), &["matrix"], args.jobs.jobs()).run()?;
+    if analysed.waiting_ranks > 0 || analysed.simulated_time.0 <= 0.0 {
+        let message = "the trace is not complete or takes no time: no placement is faster than another";
+        return Err(Failure::Value(message.to_owned()));
+    }
+    let pairs = analysed.analyses.as_ref().and_then(|found| found.matrix.as_deref()).unwrap_or_default();
+    let (_, replay) = simulation().run_observed(Vec::new())?;
+    let subject = PlacementSubject {
+        platform: &platform,
+        replay: &replay,
+        pairs,
+        ranks,
+        cores: &cores,
+        mapper: args.mapper.into(),
+        replays: args.replays,
+        seed: args.seed,
+    };
+    let found = subject.fastest(args.jobs.jobs())?;
+    if let Some(path) = &args.placement_file {
+        let list: String = found.hosts.iter().map(|host| format!("{host}\n")).collect();
+        OutputFile::write(path, list.as_bytes())?;
+    }
+    OutputFile::write(&args.output, format.file(&found.hosts, names.as_ref()).as_bytes())?;
+    if !args.json {
+        return Ok(placement::summary(&found, out)?);
+    }
+    serde_json::to_writer(&mut *out, &found).map_err(std::io::Error::from)?;
+    Ok(writeln!(out)?)
+}

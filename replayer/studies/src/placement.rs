@@ -1,0 +1,208 @@
+//! Placement: the core of each rank with which a program is fastest.
+//!
+//! Placements by rules (block, round robin, random) and a [`mapping`] of the communication matrix are replayed. A [`local_search`]
+//! by replay continues from the fastest one.
+
+mod cost;
+mod host_names;
+mod local_search;
+mod mapping;
+mod rank_file;
+mod scotch;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use titr_analyses::Pair;
+use titr_common::statistics::{deviation, mean};
+use titr_common::time::Time;
+use titr_common::units::Seconds;
+use titr_network::topology::HostId;
+use titr_platform::{PlacementError, Platform, Policy};
+use titr_simulation::parallel::Jobs;
+use titr_simulation::{PreparedReplay, SimulationError};
+
+use crate::error::StudyError;
+use cost::CommunicationCost;
+use local_search::{LocalSearch, Replayed};
+use mapping::mapped;
+
+pub use host_names::HostNames;
+pub use rank_file::RankFileFormat;
+
+/// The number of random placements that are replayed for comparison.
+const RANDOM: u64 = 10;
+
+/// The fastest placement that was found, and the others that it was compared with.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FastestPlacement {
+    /// The predicted time with the placement.
+    pub simulated_time: Seconds,
+    /// The way in which the placement was found.
+    pub found_by: PlacementMethod,
+    /// The number of the host of each rank.
+    pub hosts: Vec<u32>,
+    /// The predicted time with the placement of each method except the random ones.
+    pub methods: Vec<MethodTime>,
+    /// The predicted times with random placements.
+    pub random: RandomPlacements,
+    /// The number of replays of the local search.
+    pub replays: u32,
+}
+
+/// A way to place ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlacementMethod {
+    /// Ranks fill a host before the next host is used.
+    Block,
+    /// Each host gets one rank, then each a second one, and so on.
+    RoundRobin,
+    /// The communication matrix is mapped onto the network.
+    Mapping,
+    /// Each rank gets a core that is drawn.
+    Random,
+    /// Steps from a placement to a similar one are replayed.
+    LocalSearch,
+}
+
+/// The predicted time with the placement of a method.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct MethodTime {
+    /// The method.
+    pub method: PlacementMethod,
+    /// The predicted time.
+    pub simulated_time: Seconds,
+}
+
+/// The predicted times with random placements.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct RandomPlacements {
+    /// The predicted time of each.
+    pub simulated_times: Vec<Seconds>,
+    /// Their mean.
+    pub mean: Seconds,
+    /// Their standard deviation.
+    pub deviation: Seconds,
+}
+
+/// A mapper of the communication matrix onto the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mapper {
+    /// Greedy construction, pairwise exchange and simulated annealing.
+    BuiltIn,
+    /// Scotch's program first, and then the same.
+    Scotch,
+}
+
+/// The program and the machine for which a placement is wanted.
+pub struct PlacementSubject<'a> {
+    /// The machine.
+    pub platform: &'a Platform,
+    /// The program, ready to be replayed with other placements.
+    pub replay: &'a PreparedReplay<'a>,
+    /// The communication matrix.
+    pub pairs: &'a [Pair],
+    /// The number of ranks.
+    pub ranks: u32,
+    /// The hosts of the cores that may have a rank, host by host.
+    pub cores: &'a [HostId],
+    /// What maps the communication matrix.
+    pub mapper: Mapper,
+    /// The number of replays of the local search.
+    pub replays: u32,
+    /// The seed of the local search.
+    pub seed: u64,
+}
+
+/// The placement of ranks on these cores by a rule.
+///
+/// # Errors
+/// If there are too few cores.
+pub fn by_rule(
+    policy: &Policy,
+    ranks: u32,
+    cores: &[HostId],
+    platform: &Platform,
+) -> Result<Vec<HostId>, PlacementError> {
+    let too_few = || {
+        let hosts = cores.len() as u32 / platform.cores.max(1);
+        PlacementError::TooManyRanks { ranks, hosts, cores: platform.cores }
+    };
+    let chosen = policy.choose(ranks, cores).ok_or_else(too_few)?;
+    Ok(chosen.into_iter().map(|place| cores[place]).collect())
+}
+
+impl PlacementSubject<'_> {
+    /// The fastest placement. Replays run at the same time.
+    ///
+    /// # Errors
+    /// If there are too few cores, the mapper is not there, or a replay fails.
+    pub fn fastest(&self, jobs: Jobs) -> Result<FastestPlacement, StudyError> {
+        let cost = CommunicationCost::new(&*self.platform.topology, self.ranks, self.pairs);
+        let by_rule =
+            |policy: &Policy| by_rule(policy, self.ranks, self.cores, self.platform).map_err(SimulationError::from);
+        let (block, round_robin) = (by_rule(&Policy::Block)?, by_rule(&Policy::RoundRobin)?);
+        let of_scotch = match self.mapper {
+            Mapper::BuiltIn => None,
+            Mapper::Scotch => Some(scotch::mapped(&cost, self.cores, &block)?),
+        };
+        let known = [Some(&block), Some(&round_robin), of_scotch.as_ref()];
+        let known: Vec<&[HostId]> = known.into_iter().flatten().map(Vec::as_slice).collect();
+        let mapped = mapped(&cost, self.cores, &known);
+        let mut placements = vec![
+            (PlacementMethod::Block, block),
+            (PlacementMethod::RoundRobin, round_robin),
+            (PlacementMethod::Mapping, mapped),
+        ];
+        for seed in 0..RANDOM {
+            placements.push((PlacementMethod::Random, by_rule(&Policy::Random { seed })?));
+        }
+        let time = |hosts: &[HostId]| self.time(hosts);
+        let times = jobs.map(placements.len(), |at| time(&placements[at].1))?;
+        let of_methods = placements.iter().zip(&times);
+        let mut methods: Vec<MethodTime> = of_methods
+            .map(|((method, _), time)| MethodTime { method: *method, simulated_time: time.seconds() })
+            .collect();
+        let random = RandomPlacements::of(&mut methods);
+
+        let compared =
+            placements.into_iter().zip(times).map(|((method, hosts), time)| (method, Replayed { hosts, time }));
+        let fastest = compared.reduce(|best, one| if one.1.time < best.1.time { one } else { best });
+        let Some((mut found_by, start)) = fastest else { unreachable!("placements by rules are always compared") };
+        let from = start.time;
+        let (replays, seed) = (self.replays, self.seed);
+        let search = LocalSearch { cost: &cost, cores: self.cores, replays, seed, jobs, time: &time };
+        let (found, replays) = search.from(start)?;
+        if replays > 0 {
+            methods.push(MethodTime { method: PlacementMethod::LocalSearch, simulated_time: found.time.seconds() });
+        }
+        if found.time < from {
+            found_by = PlacementMethod::LocalSearch;
+        }
+        Ok(FastestPlacement {
+            simulated_time: found.time.seconds(),
+            found_by,
+            hosts: found.hosts.iter().map(|host| host.0).collect(),
+            methods,
+            random,
+            replays,
+        })
+    }
+
+    fn time(&self, hosts: &[HostId]) -> Result<Time, SimulationError> {
+        let policy = Policy::Assigned { hosts: hosts.to_vec() };
+        self.replay.time_on(&Platform { policy, ..self.platform.clone() })
+    }
+}
+
+impl RandomPlacements {
+    /// Takes the times of random placements out of the times of all.
+    fn of(methods: &mut Vec<MethodTime>) -> Self {
+        let is_random = |one: &MethodTime| one.method == PlacementMethod::Random;
+        let simulated_times: Vec<Seconds> =
+            methods.iter().filter(|one| is_random(one)).map(|one| one.simulated_time).collect();
+        methods.retain(|one| !is_random(one));
+        let sample: Vec<f64> = simulated_times.iter().map(|time| time.0).collect();
+        Self { simulated_times, mean: Seconds(mean(&sample)), deviation: Seconds(deviation(&sample)) }
+    }
+}

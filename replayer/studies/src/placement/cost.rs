@@ -1,0 +1,138 @@
+//! The cost of communication of a placement, without a replay.
+//!
+//! The cost is the time for which messages occupy links: the sum, over all messages and all links of the route between the hosts of
+//! both ranks, of payload / bandwidth + latency. On links that are all alike and without latency, it is proportional to the
+//! *hop-bytes* of Agarwal, Sharma and Kale ("Topology-aware task mapping for reducing communication contention on large parallel
+//! machines", IPDPS 2006). Contention, overlap and waiting are not part of it: only a replay knows them.
+
+use titr_analyses::Pair;
+use titr_network::topology::{HostId, LinkId, Topology};
+
+/// The number of hosts for which a table of distances is kept.
+const MOST_HOSTS: u32 = 1024;
+
+/// The cost of a message between hosts without a route between them.
+const NO_ROUTE: f64 = 1e9;
+
+/// The bytes that take as long as the latency of a message, roughly: 1 us at 10 Gbit/s.
+const BYTES_OF_A_MESSAGE: f64 = 1250.0;
+
+/// The messages between a rank and one of its partners, in both directions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Exchange {
+    /// The rank of the partner.
+    pub with: u32,
+    messages: f64,
+    bytes: f64,
+}
+
+impl Exchange {
+    /// The weight of the exchange where routes do not matter: its bytes, and some for each message.
+    pub(super) fn bytes_and_messages(&self) -> f64 {
+        self.bytes + BYTES_OF_A_MESSAGE * self.messages
+    }
+}
+
+/// The distance of two hosts: the times for which a byte and a message occupy links.
+#[derive(Clone, Copy, Debug)]
+struct Distance {
+    of_byte: f64,
+    of_message: f64,
+}
+
+impl Distance {
+    fn between(topology: &dyn Topology, from: HostId, to: HostId) -> Self {
+        if from == to {
+            return Self { of_byte: 0.0, of_message: 0.0 };
+        }
+        let mut route: Vec<LinkId> = Vec::with_capacity(16);
+        topology.route(from.min(to), from.max(to), &mut route);
+        if route.is_empty() {
+            return Self { of_byte: 0.0, of_message: NO_ROUTE };
+        }
+        let links = || route.iter().map(|link| topology.links()[link.index()]);
+        let of_byte = links().map(|link| link.bandwidth.recip()).sum();
+        Self { of_byte, of_message: links().map(|link| link.latency.0).sum() }
+    }
+}
+
+/// Computes the cost of communication. A route is taken to be as long as the route back.
+pub(super) struct CommunicationCost<'a> {
+    topology: &'a dyn Topology,
+    /// The distance of each two hosts; empty if there are too many of them.
+    distances: Vec<Distance>,
+    /// The exchanges of each rank with ranks of higher and lower number.
+    exchanges: Vec<Vec<Exchange>>,
+}
+
+impl<'a> CommunicationCost<'a> {
+    /// The cost of these messages between `ranks` ranks.
+    pub(super) fn new(topology: &'a dyn Topology, ranks: u32, pairs: &[Pair]) -> Self {
+        let mut exchanges = vec![Vec::new(); ranks as usize];
+        for pair in pairs.iter().filter(|pair| pair.from != pair.to) {
+            let (messages, bytes) = (pair.messages as f64, pair.bytes.0 as f64);
+            for (rank, with) in [(pair.from, pair.to), (pair.to, pair.from)] {
+                exchanges[rank as usize].push(Exchange { with, messages, bytes });
+            }
+        }
+        for of_rank in &mut exchanges {
+            of_rank.sort_by_key(|exchange| exchange.with);
+            of_rank.dedup_by(|next, first| {
+                let is_same = next.with == first.with;
+                if is_same {
+                    first.messages += next.messages;
+                    first.bytes += next.bytes;
+                }
+                is_same
+            });
+        }
+        let hosts = topology.hosts();
+        let pairs = || (0..hosts).flat_map(|from| (0..hosts).map(move |to| (HostId(from), HostId(to))));
+        let distances = match hosts <= MOST_HOSTS {
+            true => pairs().map(|(from, to)| Distance::between(topology, from, to)).collect(),
+            false => Vec::new(),
+        };
+        Self { topology, distances, exchanges }
+    }
+
+    /// The exchanges of a rank.
+    pub(super) fn exchanges(&self, rank: u32) -> &[Exchange] {
+        &self.exchanges[rank as usize]
+    }
+
+    /// The number of ranks.
+    pub(super) fn ranks(&self) -> u32 {
+        self.exchanges.len() as u32
+    }
+
+    /// An exchange of the mean size.
+    pub(super) fn typical_exchange(&self) -> Exchange {
+        let all = || self.exchanges.iter().flatten();
+        let number = all().count().max(1) as f64;
+        let mean = |sum: f64| sum / number;
+        Exchange {
+            with: 0,
+            messages: mean(all().map(|exchange| exchange.messages).sum()),
+            bytes: mean(all().map(|exchange| exchange.bytes).sum()),
+        }
+    }
+
+    /// The cost of an exchange between two hosts.
+    pub(super) fn of_exchange(&self, exchange: &Exchange, from: HostId, to: HostId) -> f64 {
+        let place = from.index() * self.topology.hosts() as usize + to.index();
+        let known = self.distances.get(place).copied();
+        let distance = known.unwrap_or_else(|| Distance::between(self.topology, from, to));
+        exchange.bytes * distance.of_byte + exchange.messages * distance.of_message
+    }
+
+    /// The cost of a rank on a host: of its exchanges with all ranks except `other`.
+    pub(super) fn of_rank(&self, rank: u32, host: HostId, hosts: &[HostId], other: Option<u32>) -> f64 {
+        let exchanges = self.exchanges(rank).iter().filter(|exchange| Some(exchange.with) != other);
+        exchanges.map(|exchange| self.of_exchange(exchange, host, hosts[exchange.with as usize])).sum()
+    }
+
+    /// The cost of a placement.
+    pub(super) fn of(&self, hosts: &[HostId]) -> f64 {
+        (0..).zip(hosts).map(|(rank, &host)| self.of_rank(rank, host, hosts, None)).sum::<f64>() / 2.0
+    }
+}

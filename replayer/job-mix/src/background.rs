@@ -4,7 +4,7 @@ use titr_common::time::Time;
 use titr_common::units::Bandwidth;
 use titr_document::{Checked, Source};
 use titr_network::topology::HostId;
-use titr_network::traffic::{BackgroundLoad, Destinations, Pattern, Sizes};
+use titr_network::traffic::{Arrangement, BackgroundLoad, Destinations, Pattern, Sizes};
 
 use crate::placement::hosts;
 use crate::schema::BackgroundTable;
@@ -37,7 +37,8 @@ fn background(source: &Source, table: &BackgroundTable, all: u32) -> Checked<Bac
     };
     let wrong = |error: &dyn std::error::Error| source.wrong(&table.pattern, error.to_string());
     let pattern: Pattern = table.pattern.get_ref().parse().map_err(|error| wrong(&error))?;
-    let destinations = Destinations::new(pattern, among.len() as u32, None).map_err(|error| wrong(&error))?;
+    let destinations =
+        Destinations::new(pattern, among.len() as u32, Arrangement::Line).map_err(|error| wrong(&error))?;
     let sizes: Sizes = match &table.message {
         Some(written) => written.get_ref().parse(),
         None => SIZES.parse(),

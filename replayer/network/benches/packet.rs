@@ -8,9 +8,9 @@ use divan::counter::ItemsCount;
 use titr_common::units::{Bytes, Seconds};
 use titr_network::packet::{PacketParameters, PacketSpec};
 use titr_network::topology::{
-    Cable, Dragonfly, Duplex, FatTree, Grid, RouteVariant, RoutingOptions, Shape, Stage, Topology,
+    Cable, Dragonfly, Duplex, FatTree, GlobalLinks, Grid, RouteVariant, RoutingOptions, Shape, Stage, Topology,
 };
-use titr_network::traffic::{Destinations, Injection, Pattern, Plan, Sizes, measure};
+use titr_network::traffic::{Arrangement, Destinations, Injection, Pattern, Plan, Sizes, measure};
 
 const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
 
@@ -21,7 +21,7 @@ fn main() {
 fn run(bencher: divan::Bencher, topology: Arc<dyn Topology>, parameters: PacketParameters, load: f64) {
     let spec = PacketSpec::new(topology.router_graph().unwrap(), parameters).unwrap();
     let plan = Plan {
-        destinations: Destinations::new(Pattern::Uniform, topology.hosts(), None).unwrap(),
+        destinations: Destinations::new(Pattern::Uniform, topology.hosts(), Arrangement::Line).unwrap(),
         sizes: Sizes::Range(Bytes(64), Bytes(64)),
         warmup: 500,
         cycles: 4000,
@@ -62,6 +62,7 @@ fn tree(bencher: divan::Bencher, load: f64) {
 
 #[divan::bench(args = [0.2, 0.9])]
 fn dragonfly(bencher: divan::Bencher, load: f64) {
-    let shape = Shape { groups: 8, chassis: 2, blades: 8, nodes: 2, green: 1, black: 1, blue: 2 };
+    let shape =
+        Shape { groups: 8, chassis: 2, blades: 8, nodes: 2, green: 1, black: 1, global: GlobalLinks::OfGroups(2) };
     run(bencher, Arc::new(Dragonfly::new(shape, RouteVariant::Minimal, CABLE)), PacketParameters::default(), load);
 }

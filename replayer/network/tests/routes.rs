@@ -9,7 +9,8 @@ use flate2::read::MultiGzDecoder;
 use proptest::prelude::*;
 use titr_common::units::Seconds;
 use titr_network::topology::{
-    Cable, Dragonfly, Duplex, FatTree, Grid, HostId, Link, LinkId, RouteVariant, Shape, Sharing, Stage, Star, Topology,
+    Cable, Dragonfly, Duplex, FatTree, GlobalLinks, Grid, HostId, Link, LinkId, RouteVariant, Shape, Sharing, Stage,
+    Star, Topology,
 };
 
 const FULL: Cable = Cable { bandwidth: 1.25e8, latency: Seconds(15e-6), duplex: Duplex::Full };
@@ -82,7 +83,7 @@ fn fat_trees_route_as_simgrid() {
 }
 
 fn shape([groups, chassis, blades, nodes]: [u32; 4]) -> Shape {
-    Shape { groups, blue: 3, chassis, black: 2, blades, green: 4, nodes }
+    Shape { groups, chassis, black: 2, blades, green: 4, nodes, global: GlobalLinks::OfGroups(3) }
 }
 
 #[test]
@@ -229,6 +230,23 @@ fn distances_in_dragonflies_have_closed_forms() {
     assert_eq!(diameter, 1 + 2 + 1 + 2 + 1);
     let (same_group, within) = (1.0 / 4.0, 4.0 / 5.0 + 2.0 / 3.0);
     assert!((mean - (2.0 + same_group * within + (1.0 - same_group) * (2.0 * within + 1.0))).abs() < 1e-12);
+}
+
+/// In a canonical dragonfly with one link between every two groups, each router of a group has the same part of the links
+/// to other groups, so the link begins at any router of a group, and ends at any router of the other, equally often.
+#[test]
+fn distances_in_canonical_dragonflies_have_closed_forms() {
+    for (routers, links, hosts) in [(4, 2, 2), (3, 1, 2), (5, 2, 1)] {
+        let groups = routers * links + 1;
+        let shape = Shape::canonical(groups, routers, links, hosts);
+        let fly = Dragonfly::new(shape, RouteVariant::Minimal, FULL);
+        assert_eq!(shape.cables() * 2, fly.links().len() as u64);
+        let (diameter, mean) = diameter_and_mean(&fly);
+        assert_eq!(diameter, 1 + 1 + 1 + 1 + 1);
+        let (same_group, within) = (1.0 / f64::from(groups), 1.0 - 1.0 / f64::from(routers));
+        let expected = 2.0 + same_group * within + (1.0 - same_group) * (2.0 * within + 1.0);
+        assert!((mean - expected).abs() < 1e-12, "{mean}, not {expected}");
+    }
 }
 
 /// Cables side by side are one link, as wide as all of them.

@@ -53,6 +53,18 @@ fn point_into_the_text() {
         ("too many groups", "torus]\ndims = [4, 4]", "dragonfly]\ngroups = 5\nchassis = 2\nblades = 4\nnodes = 1"),
         ("no blades", "torus]\ndims = [4, 4]", "dragonfly]\ngroups = 1\nchassis = 2\nblades = 0\nnodes = 1"),
         ("too many blades", "torus]\ndims = [4, 4]", "dragonfly]\ngroups = 1\nchassis = 1\nblades = 9000\nnodes = 1"),
+        (
+            "too few global links",
+            "torus]\ndims = [4, 4]",
+            "dragonfly]\ngroups = 10\nrouters = 4\nglobal_links = 2\nhosts = 2",
+        ),
+        (
+            "two kinds of dragonfly",
+            "torus]\ndims = [4, 4]",
+            "dragonfly]\ngroups = 2\nrouters = 4\nglobal_links = 2\nhosts = 2\nblue = 2",
+        ),
+        ("no hosts at routers", "torus]\ndims = [4, 4]", "dragonfly]\ngroups = 2\nrouters = 4\nglobal_links = 2"),
+        ("no chassis", "torus]\ndims = [4, 4]", "dragonfly]\ngroups = 2\nblades = 4\nnodes = 2"),
         ("too many speeds", "\"2.5 Ginstr/s\"", "[\"2 Ginstr/s\", \"3 Ginstr/s\"]"),
         ("no switch", "[network]", "[network]\nloopback.through = \"switch\""),
         ("a placement of no file", "[network]", "[placement]\npolicy = \"file\"\n\n[network]"),

@@ -6,8 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
 use titr_network::packet::PacketSpec;
-use titr_network::topology::Lattice;
-use titr_network::traffic::{Destinations, Injection, Plan, Point, measure_run, point};
+use titr_network::traffic::{Arrangement, Destinations, Injection, Plan, Point, measure_run, point};
 use titr_platform::{Model, Platform};
 
 use crate::parallel::Jobs;
@@ -105,8 +104,8 @@ impl TrafficSweep {
     /// If the platform's network is not one of packets, or its topology has no such pattern.
     pub fn on<'a>(&self, platform: &'a Platform) -> Result<PlatformTraffic<'a>, TrafficError> {
         let Model::Packet(spec) = &platform.model else { return Err(TrafficError::NotPackets) };
-        let grid = spec.graph().geometry::<Lattice>().map(Lattice::sizes);
-        let destinations = Destinations::new(self.pattern, platform.topology.hosts(), grid)?;
+        let arrangement = Arrangement::of(spec.graph());
+        let destinations = Destinations::new(self.pattern, platform.topology.hosts(), arrangement)?;
         let &Self { warmup, cycles, runs, .. } = self;
         let plan = Plan { destinations, sizes: self.sizes.clone(), warmup, cycles, runs };
         Ok(PlatformTraffic { platform, spec, plan, sweep: self.clone() })

@@ -21,8 +21,8 @@ Examples:
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct TrafficArgs {
-    /// The pattern of senders and receivers: uniform, hot-spot, hot-region, transpose, bit-reversal, bit-complement,
-    /// perfect-shuffle, butterfly, tornado or neighbour.
+    /// The pattern of senders and receivers: uniform, hot-spot, hot-region, group-adversarial, transpose, bit-reversal,
+    /// bit-complement, perfect-shuffle, butterfly, tornado or neighbour.
     pattern: Pattern,
     #[command(flatten)]
     machine: MachineArgs,

@@ -9,8 +9,8 @@ use titr_common::units::Seconds;
 use super::reference::Reference;
 use super::*;
 use crate::topology::{
-    Ascent, Cable, Dragonfly, Duplex, Explicit, FatTree, Grid, Link, LinkId, Piece, RouteVariant, Routes, Routing,
-    RoutingOptions, RoutingVisitor, Shape, Sharing, Stage, Star, Topology,
+    Ascent, Cable, Dragonfly, Duplex, Explicit, FatTree, GlobalLinks, Grid, Link, LinkId, Piece, RouteVariant, Routes,
+    Routing, RoutingOptions, RoutingVisitor, Shape, Sharing, Stage, Star, Topology,
 };
 
 const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
@@ -21,7 +21,7 @@ fn tree(m: &[u32], w: &[u32]) -> FatTree {
 }
 
 fn dragonfly(nodes: u32, green: u32) -> Dragonfly {
-    let shape = Shape { groups: 3, chassis: 2, blades: 3, nodes, green, black: 1, blue: 2 };
+    let shape = Shape { groups: 3, chassis: 2, blades: 3, nodes, green, black: 1, global: GlobalLinks::OfGroups(2) };
     Dragonfly::new(shape, RouteVariant::Minimal, CABLE)
 }
 

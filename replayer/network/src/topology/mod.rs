@@ -32,7 +32,7 @@ use crate::ids::ids;
 
 pub use cable::{Cable, Direction, Duplex};
 pub use changed_links::ChangedLinks;
-pub use dragonfly::{Blade, Dragonfly, Shape};
+pub use dragonfly::{Blade, Dragonfly, GlobalLinks, Shape};
 pub use explicit::{Explicit, Routes};
 pub use fat_tree::{FatTree, Stage, Stages};
 pub use grid::Grid;

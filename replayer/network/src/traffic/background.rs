@@ -123,7 +123,7 @@ fn picoseconds(bytes: Bytes, rate: Bandwidth) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pattern::Pattern;
+    use super::super::pattern::{Arrangement, Pattern};
     use super::*;
 
     /// Messages of 1000 bytes at 1 GB/s: one a microsecond, of two hosts at times that are half of this apart. A late arrival
@@ -132,7 +132,7 @@ mod tests {
     fn messages_depart_at_the_rate_of_the_load() {
         let load = BackgroundLoad {
             hosts: [3, 5].map(HostId).to_vec(),
-            destinations: Destinations::new(Pattern::Neighbour, 2, None).unwrap(),
+            destinations: Destinations::new(Pattern::Neighbour, 2, Arrangement::Line).unwrap(),
             sizes: "1000B".parse().unwrap(),
             rate: Bandwidth { bytes_per_second: 1e9 },
             from: Time(7_000_000),

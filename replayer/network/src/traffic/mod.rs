@@ -25,6 +25,6 @@ mod source;
 pub use background::{BackgroundLoad, BackgroundMessage, BackgroundTraffic};
 pub use load::{Loads, NoLoad};
 pub use measure::{Burst, Injection, MeasuredRun, Plan, Point, measure, measure_run, point};
-pub use pattern::{Destinations, NoPattern, Pattern};
+pub use pattern::{Arrangement, Destinations, NoPattern, Pattern};
 pub use size::{NoSize, Sizes};
 pub use source::{below, generator};

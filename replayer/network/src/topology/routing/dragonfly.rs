@@ -1,5 +1,5 @@
 //! Minimal routing in dragonflies, as [`Dragonfly`](crate::topology::Dragonfly) routes messages: within a group, green
-//! and then black; to another group, to the blade with the blue cable, over it, and on as within a group.
+//! and then black; to another group, to the router with the link, over it, and on as within a group.
 //!
 //! Within a group, green before black admits no cycle. Paths through two groups could close a cycle through both, so
 //! packets use other channels in the last group than before (J. Kim, W. J. Dally, S. Scott, D. Abts,
@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, roomiest};
-use crate::topology::{Blade, ChannelIndex, PortIndex, RouterGraph, RouterId, Shape};
+use crate::topology::{ChannelIndex, PortIndex, RouterGraph, RouterId, Shape};
 
 /// Minimal routing. Packets carry no state.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ impl BuildRouting for DragonflyRouting {
         match graph.geometry::<Shape>() {
             Some(_) if channels < 2 => Err(Unroutable::Impossible("a dragonfly needs two virtual channels".to_owned())),
             Some(&shape) => Ok(Self { shape, channels }),
-            None => Err(Unroutable::Impossible("routers are not the blades of a dragonfly".to_owned())),
+            None => Err(Unroutable::Impossible("routers are not those of a dragonfly".to_owned())),
         }
     }
 }
@@ -40,7 +40,7 @@ impl Routing for DragonflyRouting {
     }
 
     fn has_alternatives(&self) -> bool {
-        self.shape.green.max(self.shape.black).max(self.shape.blue) > 1
+        self.shape.has_bundles()
     }
 
     fn choose(
@@ -53,46 +53,24 @@ impl Routing for DragonflyRouting {
     ) -> Option<OutputVc> {
         let (at, destination) = (self.shape.blade(at), self.shape.blade(header.destination));
         let last_group = at.group == destination.group;
-        let ports = if last_group { self.within(at, destination) } else { self.between(at, destination) };
-        let channels = if last_group { self.channels / 2..self.channels } else { 0..self.channels / 2 };
-        let cables = ports.end - ports.start;
-        let from_any = (0..cables).map(|cable| PortIndex(ports.start + (cable + header.from.0) % cables));
-        roomiest(from_any, channels, room)
-    }
-}
-
-impl DragonflyRouting {
-    /// The cables towards a blade of the same group.
-    fn within(&self, at: Blade, to: Blade) -> Range<u32> {
-        if at.blade != to.blade { self.green(at, to.blade) } else { self.black(at, to.chassis) }
-    }
-
-    /// The cables towards another group.
-    fn between(&self, at: Blade, to: Blade) -> Range<u32> {
-        let Shape { chassis, blades, green, black, blue, .. } = self.shape;
-        if at.blade != to.group {
-            self.green(at, to.group)
-        } else if at.chassis != 0 {
-            self.black(at, 0)
+        let ports = if last_group {
+            self.shape.ports_within(at, destination)
         } else {
-            let first = (blades - 1) * green + (chassis - 1) * black;
-            first..first + blue
-        }
-    }
-
-    fn green(&self, at: Blade, blade: u32) -> Range<u32> {
-        let first = place_among_others(at.blade, blade) * self.shape.green;
-        first..first + self.shape.green
-    }
-
-    fn black(&self, at: Blade, chassis: u32) -> Range<u32> {
-        let Shape { blades, green, black, .. } = self.shape;
-        let first = (blades - 1) * green + place_among_others(at.chassis, chassis) * black;
-        first..first + black
+            self.shape.ports_towards(at, &self.shape.exit(at, destination.group, Some(destination), flow(header)))
+        };
+        let channels = if last_group { self.channels / 2..self.channels } else { 0..self.channels / 2 };
+        roomiest(from_any(ports, header), channels, room)
     }
 }
 
-/// The place of `other` among all but `me`.
-fn place_among_others(me: u32, other: u32) -> u32 {
-    if other < me { other } else { other - 1 }
+/// The number by which a packet selects one of several links that are as near: the one that
+/// [`Dragonfly`](crate::topology::Dragonfly) gives messages between the same hosts.
+pub(super) fn flow(header: &Header) -> u32 {
+    header.from.0.wrapping_add(header.to.0)
+}
+
+/// The ports of cables side by side, from any of them on.
+pub(super) fn from_any(ports: Range<u32>, header: &Header) -> impl Iterator<Item = PortIndex> + use<> {
+    let (cables, from) = (ports.end - ports.start, header.from.0);
+    (0..cables).map(move |cable| PortIndex(ports.start + (cable + from) % cables))
 }

@@ -66,3 +66,10 @@ fn dragonfly(bencher: divan::Bencher, load: f64) {
         Shape { groups: 8, chassis: 2, blades: 8, nodes: 2, green: 1, black: 1, global: GlobalLinks::OfGroups(2) };
     run(bencher, Arc::new(Dragonfly::new(shape, RouteVariant::Minimal, CABLE)), PacketParameters::default(), load);
 }
+
+#[divan::bench(args = ["minimal", "valiant", "ugal", "ugal-g", "par"])]
+fn canonical_dragonfly(bencher: divan::Bencher, name: &str) {
+    let parameters = PacketParameters { routing: routing(name), ..PacketParameters::default() };
+    let shape = Shape::canonical(17, 8, 2, 4);
+    run(bencher, Arc::new(Dragonfly::new(shape, RouteVariant::Minimal, CABLE)), parameters, 0.2);
+}

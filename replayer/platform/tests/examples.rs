@@ -63,6 +63,15 @@ fn dragonfly() {
     assert!((seconds - (7.0 * 1e-6 + 1e-3)).abs() < 1e-7, "{seconds}");
 }
 
+#[test]
+fn canonical_dragonfly() {
+    let platform = example("canonical-dragonfly.toml", &[]);
+    assert_eq!(platform.topology.name(), "dragonfly of 9 groups × 4 routers × 2 hosts, 2 global links a router");
+    for routing in ["minimal", "valiant", "ugal-g", "par"] {
+        example("canonical-dragonfly.toml", &[&format!("network.packet.routing={routing}")]);
+    }
+}
+
 /// The cluster of the paper, where SimGrid 3.32 gives these times.
 #[test]
 fn cluster16() {

@@ -87,6 +87,8 @@ mod usage;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
+mod sample_networks;
+#[cfg(test)]
 mod slab_tests;
 #[cfg(test)]
 mod tests;

@@ -66,7 +66,12 @@ impl OutputQueues {
 
     /// Packets that a queue has room for.
     pub(crate) fn room(&self, output: OutputId, channel: ChannelIndex) -> u32 {
-        self.capacity - self.queues[(output.0 * self.channels + channel.0) as usize].taken
+        self.capacity - self.taken(output, channel)
+    }
+
+    /// Packets in a queue.
+    pub(crate) fn taken(&self, output: OutputId, channel: ChannelIndex) -> u32 {
+        self.queues[(output.0 * self.channels + channel.0) as usize].taken
     }
 
     /// A packet comes through the crossbar.

@@ -1,53 +1,17 @@
 //! Tests of the packet model: times computed by hand, delivery of every message exactly once, and equality with the
 //! reference in every cycle.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
-use titr_common::units::Seconds;
 
 use super::reference::Reference;
-use super::*;
-use crate::topology::{
-    Ascent, Cable, Dragonfly, Duplex, Explicit, FatTree, GlobalLinks, Grid, Link, LinkId, Piece, RouteVariant, Routes,
-    Routing, RoutingOptions, RoutingVisitor, Shape, Sharing, Stage, Star, Topology,
+use super::sample_networks::{
+    CABLE, any_network, canonical, dragonfly, one_way_ring, routing, star, tree, up_and_down,
 };
-
-const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
-
-fn tree(m: &[u32], w: &[u32]) -> FatTree {
-    let stages: Vec<_> = m.iter().zip(w).map(|(&down, &up)| Stage { down, up, count: 1 }).collect();
-    FatTree::new(&stages, CABLE)
-}
-
-fn dragonfly(nodes: u32, green: u32) -> Dragonfly {
-    let shape = Shape { groups: 3, chassis: 2, blades: 3, nodes, green, black: 1, global: GlobalLinks::OfGroups(2) };
-    Dragonfly::new(shape, RouteVariant::Minimal, CABLE)
-}
-
-fn star(hosts: u32, backbone: bool) -> Star {
-    let link = Link { bandwidth: CABLE.bandwidth, latency: CABLE.latency, sharing: Sharing::Shared };
-    Star::new(hosts, CABLE, backbone.then_some(link))
-}
-
-/// Nodes in a ring whose links lead one way round: host i reaches host i + 1 by link i.
-fn one_way_ring(nodes: u32) -> Explicit {
-    let link = Link { bandwidth: CABLE.bandwidth, latency: CABLE.latency, sharing: Sharing::Shared };
-    let links = (0..nodes).map(|number| (format!("link {number}"), link)).collect();
-    let piece = |from| Piece { from, to: (from + 1) % nodes, links: vec![LinkId(from)] };
-    Explicit::new(nodes, 0, links, &(0..nodes).map(piece).collect::<Vec<_>>(), Routes::Dijkstra)
-}
+use super::*;
+use crate::topology::{Ascent, Grid, Routing, RoutingOptions, RoutingVisitor, Topology};
 
 fn spec_of(topology: &dyn Topology, parameters: PacketParameters) -> PacketSpec {
     PacketSpec::new(topology.router_graph().unwrap(), parameters).unwrap()
-}
-
-fn routing(name: &str) -> RoutingOptions {
-    RoutingOptions { name: Some(name.parse().unwrap()), ..RoutingOptions::default() }
-}
-
-fn up_and_down(ascent: Ascent) -> RoutingOptions {
-    RoutingOptions { ascent: Some(ascent), ..RoutingOptions::default() }
 }
 
 /// Lives until nothing happens any more. Messages come with the cycle in which they are offered.
@@ -182,6 +146,26 @@ fn a_packet_alone_takes_what_the_formula_says() {
     }
 }
 
+/// Packets that decide by queues take the minimal path if there are none. Valiant's take one link more between groups, and at
+/// most one more within each of the three groups.
+#[test]
+fn a_packet_alone_takes_the_path_of_its_routing() {
+    let topology = canonical(5, 2, 2);
+    for name in ["minimal", "ugal", "ugal-g", "par", "valiant"] {
+        let spec = spec_of(&topology, PacketParameters { routing: routing(name), ..PacketParameters::default() });
+        for (from, to) in (0..20).flat_map(|from| (0..20).map(move |to| (from, to))).filter(|(from, to)| from != to) {
+            let [delivery] = run(&spec, &[(7, message(from, to, 1))])[..] else { panic!("not delivered once") };
+            let (hops, minimal) = (u64::from(delivery.hops), channels(&topology, from, to));
+            if name == "valiant" && from / 4 != to / 4 {
+                assert!((2..=5).contains(&hops), "{hops} from {from} to {to}");
+            } else {
+                assert_eq!(hops, minimal, "{name} from {from} to {to}");
+            }
+            assert_eq!(delivery.at - 7, Delays::of(&spec).alone(hops));
+        }
+    }
+}
+
 /// Two packets from the same distance meet somewhere on their ways to a host, at its consumption port at the latest.
 /// The one that has to wait there continues when the tail of the other has left, L = 16 cycles later, and keeps this
 /// distance.
@@ -268,37 +252,6 @@ fn what_would_deadlock_is_refused() {
     assert!(refused(&dragonfly(1, 1), PacketParameters { routing: on_one_channel("minimal"), ..defaults() }));
 }
 
-fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, RoutingOptions)> {
-    let sizes = || prop::collection::vec(1_u32..5, 1..4);
-    let grids = prop_oneof![
-        sizes().prop_map(|sizes| Arc::new(Grid::torus(&sizes, CABLE)) as Arc<dyn Topology>),
-        sizes().prop_map(|sizes| Arc::new(Grid::mesh(&sizes, CABLE)) as Arc<dyn Topology>),
-        prop::sample::select(vec![vec![4, 2], vec![6, 3], vec![8, 4], vec![4, 2, 2]])
-            .prop_map(|sizes| Arc::new(Grid::twisted_torus(&sizes, CABLE)) as Arc<dyn Topology>),
-    ];
-    let trees = prop::sample::select(vec![
-        (vec![4], vec![1]),
-        (vec![2, 2, 2], vec![1, 2, 2]),
-        (vec![3, 3], vec![1, 3]),
-        (vec![4, 2, 2], vec![1, 1, 2]),
-        (vec![2, 3], vec![1, 2]),
-    ])
-    .prop_map(|(m, w)| Arc::new(tree(&m, &w)) as Arc<dyn Topology>);
-    let dragonflies =
-        (1_u32..3, 1_u32..3).prop_map(|(nodes, green)| Arc::new(dragonfly(nodes, green)) as Arc<dyn Topology>);
-    let stars =
-        (1_u32..6, any::<bool>()).prop_map(|(hosts, backbone)| Arc::new(star(hosts, backbone)) as Arc<dyn Topology>);
-    let rings = (2_u32..4).prop_map(|nodes| Arc::new(one_way_ring(nodes)) as Arc<dyn Topology>);
-    let ascents = prop::sample::select(vec![Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive]);
-    prop_oneof![
-        3 => (grids, prop::sample::select(vec![routing("dor"), routing("adaptive")])),
-        2 => (trees, ascents.prop_map(up_and_down)),
-        1 => (dragonflies, Just(routing("minimal"))),
-        1 => (stars, Just(RoutingOptions::default())),
-        1 => (rings, Just(routing("table"))),
-    ]
-}
-
 pub(super) fn any_parameters() -> impl Strategy<Value = PacketParameters> {
     let arbitration = prop::sample::select(vec![
         Arbitration::RoundRobin,
@@ -355,8 +308,12 @@ pub(super) fn any_run(
 ) -> impl Strategy<Value = (PacketSpec, Vec<(u64, Message)>)> {
     let messages = prop::collection::vec((0..span, any::<(u32, u32)>(), 1_u64..6), messages);
     (any_network(), any_parameters(), messages).prop_map(|((topology, routing), mut parameters, messages)| {
-        let more =
-            u32::from(routing.name.is_some_and(|name| ["adaptive", "minimal", "table"].contains(&&*name.to_string())));
+        let more = routing.name.map_or(0, |name| match &*name.to_string() {
+            "adaptive" | "minimal" | "table" => 1,
+            "valiant" | "ugal" | "ugal-g" => 2,
+            "par" => 3,
+            _ => 0,
+        });
         let virtual_channels = parameters.routing.virtual_channels.map(|channels| channels + more);
         parameters.routing = RoutingOptions { virtual_channels, ..routing };
         (spec_of(&*topology, parameters), between(topology.hosts(), messages))

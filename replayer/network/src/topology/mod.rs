@@ -32,6 +32,7 @@ use crate::ids::ids;
 
 pub use cable::{Cable, Direction, Duplex};
 pub use changed_links::ChangedLinks;
+pub(crate) use dragonfly::GlobalLink;
 pub use dragonfly::{Blade, Dragonfly, GlobalLinks, Shape};
 pub use explicit::{Explicit, Routes};
 pub use fat_tree::{FatTree, Stage, Stages};
@@ -41,8 +42,8 @@ pub use link_change::{LinkChange, capacity};
 pub use loopback::WithLoopback;
 pub use router_graph::{Geometry, HostPort, NoRouters, Port, RouterGraph};
 pub use routing::{
-    Ascent, BuildRouting, DragonflyRouting, GridRouting, Header, OutputVc, Routing, RoutingName, RoutingOptions,
-    RoutingVisitor, TableRouting, TreeRouting, UnknownRouting, Unroutable, roomiest,
+    Ascent, BuildRouting, DragonflyRouting, GridRouting, Header, NonminimalRouting, OutputVc, Routing, RoutingName,
+    RoutingOptions, RoutingVisitor, TableRouting, TreeRouting, UnknownRouting, Unroutable, roomiest,
 };
 pub use shortest::Piece;
 pub use star::Star;
@@ -53,6 +54,7 @@ routing::routings! {
     Grid(GridRouting),
     Tree(TreeRouting),
     Dragonfly(DragonflyRouting),
+    Nonminimal(NonminimalRouting),
     Table(TableRouting),
 }
 

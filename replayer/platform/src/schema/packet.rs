@@ -16,7 +16,8 @@ pub struct PacketTable {
     pub packet: Option<Spanned<Quantity<Bytes>>>,
     /// The part of a packet that is header, which messages' bytes are not counted in. Default: none.
     pub header: Option<Spanned<Quantity<Bytes>>>,
-    /// Queues at the end of each channel. Default: 1 in dimension order and in trees, 3 if adaptive, 2 in dragonflies.
+    /// Queues at the end of each channel. Default: 1 in dimension order and in trees, 3 if adaptive, 2 in
+    /// dragonflies, 3 if packets may pass other groups, 4 with `"par"`.
     pub virtual_channels: Option<Spanned<u32>>,
     /// Packets that each virtual channel has room for. Default: 4.
     pub queue_packets: Option<Spanned<u32>>,

@@ -89,7 +89,7 @@ pub(super) fn in_slabs(spec: &PacketSpec, threads: usize) -> Box<dyn Engine> {
 
         fn visit<R: Routing>(self, routing: &R) -> Box<dyn Engine> {
             let Self(spec, threads) = self;
-            if threads > 1 {
+            if threads > 1 && !routing.watches_other_routers() {
                 return Box::new(SlabEngine::new(spec, routing, threads));
             }
             Box::new(RoutedEngine::<R, false>::new(spec, routing.clone(), None))
@@ -297,6 +297,9 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
 
     /// Handles the arrival of a packet's header at a queue.
     fn arrive(&mut self, queue: QueueId, packet: QueuedPacket) {
+        if R::DECIDES {
+            self.decide(self.queues.get(queue).router, packet.packet);
+        }
         if self.queues.push(queue, packet) {
             self.on_new_head(queue, packet);
         }

@@ -24,6 +24,21 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         }
     }
 
+    /// Makes the decision of a packet whose header is at a router.
+    pub(super) fn decide(&mut self, at: RouterId, id: PacketId) {
+        let header = self.packets.get(id).header;
+        if header.destination == at {
+            return;
+        }
+        let (routers, outputs, places) = (&self.routers, &self.outputs, self.parameters.queue_packets);
+        let queued = |router: RouterId, port, channel| {
+            let output = routers[router.index()].output(port);
+            let behind = places - outputs.room(output, channel);
+            self.output_queues.as_ref().map_or(behind, |queues| behind + queues.taken(output, channel))
+        };
+        self.routing.decide(at, &header, self.packets.state_mut(id), queued);
+    }
+
     /// Passes on the head of a queue.
     pub(super) fn grant(&mut self, queue: QueueId, output: OutputId, channel: ChannelIndex, now: u64) {
         let (id, state) = (self.queues.head(queue).packet, self.queues.get(queue));

@@ -1,6 +1,7 @@
 //! A reference implementation of the packet network, which visits every queue in every cycle and counts every phit. It is
 //! slow, but simple enough to verify by reading; the engine has to give the same result for every message.
 
+mod injection;
 mod links;
 
 use std::collections::VecDeque;
@@ -8,11 +9,11 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use crate::chance::chance;
-use crate::packet::ids::{MessageId, OutputId, QueueIndex};
+use crate::packet::ids::{OutputId, QueueIndex};
 use crate::packet::layout::{Layout, Output, Source};
 use crate::packet::packets::Packet;
-use crate::packet::{Arbitration, Delivery, InjectionOrder, Message, PacketParameters, PacketSpec};
-use crate::topology::{ChannelIndex, Header, LinkId, OutputVc, PortIndex, RouterId, Routing};
+use crate::packet::{Arbitration, Delivery, Message, PacketParameters, PacketSpec};
+use crate::topology::{ChannelIndex, LinkId, OutputVc, PortIndex, RouterId, Routing};
 
 /// A network, the cycle that it is in, and all that is in it.
 pub(crate) struct Reference<'a, R> {
@@ -150,11 +151,13 @@ impl<'a, R: Routing> Reference<'a, R> {
         }
         let mut headers: Vec<_> =
             self.underway.drain(..).map(|(left, packet, queue)| (left, (packet, queue))).collect();
-        for (packet, queue) in elapse(&mut headers) {
+        let arrived = elapse(&mut headers);
+        for &(packet, queue) in &arrived {
             self.packets[packet].0.since = self.now;
             self.queues[queue].push_back(packet);
         }
         self.underway = headers.into_iter().map(|(left, (packet, queue))| (left, packet, queue)).collect();
+        arrived.iter().for_each(|&(packet, queue)| self.decide(packet, self.layout.queues[queue].router));
         for message in elapse(&mut self.offered) {
             let host = self.messages[message].message.from.index();
             self.waiting[host].push_back(message);
@@ -204,43 +207,6 @@ impl<'a, R: Routing> Reference<'a, R> {
         if progress.missing == 0 {
             let Progress { message, created, injected, hops, .. } = *progress;
             delivered.push(Delivery { message, created, injected: injected.unwrap(), at: self.now, hops });
-        }
-    }
-
-    /// Each injection port that holds no packet takes one.
-    fn fill_ports(&mut self) {
-        for host in 0..self.waiting.len() {
-            let places = self.layout.hosts[host];
-            for queue in (places.first_queue.index()..).take(self.parameters().injection_ports as usize) {
-                if !self.queues[queue].is_empty() {
-                    continue;
-                }
-                let Some(&id) = self.waiting[host].front() else { break };
-                let progress = &mut self.messages[id];
-                progress.unsent -= 1;
-                let Message { from, to, connection, .. } = progress.message;
-                if progress.unsent == 0 {
-                    self.waiting[host].remove(0);
-                }
-                if self.parameters().injection_order == InjectionOrder::RoundRobin {
-                    // The packet's connection has its turn after all others.
-                    let is_same = |&other: &usize| {
-                        let other = (other, self.messages[other].message.connection);
-                        other.0 == id || connection.is_some() && other.1 == connection
-                    };
-                    let (same, mut others): (Vec<_>, Vec<_>) = self.waiting[host].iter().copied().partition(is_same);
-                    others.extend(same);
-                    self.waiting[host] = others.into();
-                }
-                let random = chance(self.parameters().seed, host as u64, self.sent[host]);
-                self.sent[host] += 1;
-                let header = Header { from, to, destination: self.spec.graph.hosts()[to.index()].router, random };
-                let packet = Packet { since: self.now, left: 0, header, message: MessageId(id as u32), hops: 0 };
-                let mut state = vec![0; self.routing.state_words()];
-                self.routing.depart(places.router, &header, &mut state);
-                self.queues[queue].push_back(self.packets.len());
-                self.packets.push((packet, state));
-            }
         }
     }
 

@@ -7,13 +7,17 @@
 //! - [`grid`]: dimension order, or adaptive with dimension order as escape, both under the bubble restriction.
 //! - [`tree`]: up and then down.
 //! - [`dragonfly`]: other channels after the link between groups.
+//! - [`nonminimal`]: other channels after each link between groups.
 //! - [`table`]: the routes of the topology, in layers without a cycle of dependencies.
 //!
 //! **To add a routing**, implement [`Routing`] and [`BuildRouting`] for a type, and list the type in the `routings!` of
 //! [`topology`](super).
 
+#[cfg(test)]
+mod cycles;
 mod dragonfly;
 mod grid;
+mod nonminimal;
 mod table;
 mod tree;
 
@@ -28,6 +32,7 @@ use super::{ChannelIndex, HostId, NoRouters, PortIndex, RouterGraph, RouterId, R
 
 pub use dragonfly::DragonflyRouting;
 pub use grid::GridRouting;
+pub use nonminimal::NonminimalRouting;
 pub use table::TableRouting;
 pub use tree::{Ascent, TreeRouting};
 
@@ -56,13 +61,16 @@ pub struct Header {
 /// Finds the ways of packets through a graph of routers, one hop at a time.
 ///
 /// Each packet carries `state`: [`state_words`](Self::state_words) numbers that belong to the routing alone, such as the
-/// steps left along each dimension, or an intermediate router and whether the packet has passed it. [`depart`](Self::depart)
-/// and [`hop`](Self::hop) write the state, and the other methods read it.
+/// steps left along each dimension, or an intermediate group that the packet has not reached. [`depart`](Self::depart),
+/// [`decide`](Self::decide) and [`hop`](Self::hop) write the state, and the other methods read it.
 ///
 /// `arrival` is the virtual channel by which a packet came from the previous router, or `None` if its host is attached
 /// to this router. `room` is the number of packets that a virtual channel of a port has room for: zero while the port
 /// is busy.
 pub trait Routing: Clone + Debug + Send + Sync + 'static {
+    /// Whether packets [decide](Self::decide) on their way by the packets that are queued.
+    const DECIDES: bool = false;
+
     /// Virtual channels of each link.
     fn virtual_channels(&self) -> u32;
 
@@ -79,8 +87,26 @@ pub trait Routing: Clone + Debug + Send + Sync + 'static {
     /// Whether a packet whose request was refused may find another port before the requested port is free again.
     fn has_alternatives(&self) -> bool;
 
+    /// Whether these decisions depend on queues of other routers.
+    fn watches_other_routers(&self) -> bool {
+        false
+    }
+
     /// Writes the state of a packet that starts at router `from`.
     fn depart(&self, _from: RouterId, _header: &Header, _state: &mut [i32]) {}
+
+    /// Writes the decision of a packet into its state. Called if packets [decide](Self::DECIDES), once at each router
+    /// that is not the packet's destination: when the packet has entered an injection port, or when its header has
+    /// arrived. There the packet has no [fixed output](Self::fixed_output). `queued` is the number of packets behind a
+    /// virtual channel of a port: in the queues of the channel, or granted a way to them.
+    fn decide(
+        &self,
+        _at: RouterId,
+        _header: &Header,
+        _state: &mut [i32],
+        _queued: impl Fn(RouterId, PortIndex, ChannelIndex) -> u32,
+    ) {
+    }
 
     /// The port that a packet at router `at`, which is not its destination, has to take, if it has no choice. Called
     /// once, when the packet is on its way to the router. A port that some packets have to take must not be

@@ -1,0 +1,64 @@
+//! Injection: hosts give their packets to routers, and packets decide on their way.
+
+use crate::chance::chance;
+use crate::packet::ids::MessageId;
+use crate::packet::packets::Packet;
+use crate::packet::{InjectionOrder, Message};
+use crate::topology::{ChannelIndex, Header, RouterId, Routing};
+
+use super::Reference;
+
+impl<R: Routing> Reference<'_, R> {
+    /// Each injection port that holds no packet takes one.
+    pub(super) fn fill_ports(&mut self) {
+        for host in 0..self.waiting.len() {
+            let places = self.layout.hosts[host];
+            for queue in (places.first_queue.index()..).take(self.parameters().injection_ports as usize) {
+                if !self.queues[queue].is_empty() {
+                    continue;
+                }
+                let Some(&id) = self.waiting[host].front() else { break };
+                let progress = &mut self.messages[id];
+                progress.unsent -= 1;
+                let Message { from, to, connection, .. } = progress.message;
+                if progress.unsent == 0 {
+                    self.waiting[host].remove(0);
+                }
+                if self.parameters().injection_order == InjectionOrder::RoundRobin {
+                    // The packet's connection has its turn after all others.
+                    let is_same = |&other: &usize| {
+                        let other = (other, self.messages[other].message.connection);
+                        other.0 == id || connection.is_some() && other.1 == connection
+                    };
+                    let (same, mut others): (Vec<_>, Vec<_>) = self.waiting[host].iter().copied().partition(is_same);
+                    others.extend(same);
+                    self.waiting[host] = others.into();
+                }
+                let random = chance(self.parameters().seed, host as u64, self.sent[host]);
+                self.sent[host] += 1;
+                let header = Header { from, to, destination: self.spec.graph.hosts()[to.index()].router, random };
+                let packet = Packet { since: self.now, left: 0, header, message: MessageId(id as u32), hops: 0 };
+                let mut state = vec![0; self.routing.state_words()];
+                self.routing.depart(places.router, &header, &mut state);
+                self.queues[queue].push_back(self.packets.len());
+                self.packets.push((packet, state));
+                self.decide(self.packets.len() - 1, places.router);
+            }
+        }
+    }
+
+    /// Makes the decision of a packet whose header is at a router.
+    pub(super) fn decide(&mut self, packet: usize, at: RouterId) {
+        let (Packet { header, .. }, mut state) = self.packets[packet].clone();
+        let queued = |router: RouterId, port, channel: ChannelIndex| {
+            let output = self.layout.routers[router.index()].output(port);
+            let next = self.layout.outputs[output.index()].queue(channel).unwrap();
+            let behind = self.parameters().queue_packets - self.room(next.index());
+            behind + self.output_queues[output.index()][channel.index()].len() as u32
+        };
+        if R::DECIDES && header.destination != at {
+            self.routing.decide(at, &header, &mut state, queued);
+        }
+        self.packets[packet].1 = state;
+    }
+}

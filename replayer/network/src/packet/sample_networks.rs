@@ -1,0 +1,84 @@
+//! Small networks of every kind for tests.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use titr_common::units::Seconds;
+
+use crate::topology::{
+    Ascent, Cable, Dragonfly, Duplex, Explicit, FatTree, GlobalLinks, Grid, Link, LinkId, Piece, RouteVariant, Routes,
+    RoutingOptions, Shape, Sharing, Stage, Star, Topology,
+};
+
+pub(super) const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
+
+pub(super) fn tree(m: &[u32], w: &[u32]) -> FatTree {
+    let stages: Vec<_> = m.iter().zip(w).map(|(&down, &up)| Stage { down, up, count: 1 }).collect();
+    FatTree::new(&stages, CABLE)
+}
+
+pub(super) fn dragonfly(nodes: u32, green: u32) -> Dragonfly {
+    let shape = Shape { groups: 3, chassis: 2, blades: 3, nodes, green, black: 1, global: GlobalLinks::OfGroups(2) };
+    Dragonfly::new(shape, RouteVariant::Minimal, CABLE)
+}
+
+/// A dragonfly with as many hosts at a router as links to other groups.
+pub(super) fn canonical(groups: u32, routers: u32, links: u32) -> Dragonfly {
+    Dragonfly::new(Shape::canonical(groups, routers, links, links), RouteVariant::Minimal, CABLE)
+}
+
+pub(super) fn star(hosts: u32, backbone: bool) -> Star {
+    let link = Link { bandwidth: CABLE.bandwidth, latency: CABLE.latency, sharing: Sharing::Shared };
+    Star::new(hosts, CABLE, backbone.then_some(link))
+}
+
+/// Nodes in a ring whose links lead one way round: host i reaches host i + 1 by link i.
+pub(super) fn one_way_ring(nodes: u32) -> Explicit {
+    let link = Link { bandwidth: CABLE.bandwidth, latency: CABLE.latency, sharing: Sharing::Shared };
+    let links = (0..nodes).map(|number| (format!("link {number}"), link)).collect();
+    let piece = |from| Piece { from, to: (from + 1) % nodes, links: vec![LinkId(from)] };
+    Explicit::new(nodes, 0, links, &(0..nodes).map(piece).collect::<Vec<_>>(), Routes::Dijkstra)
+}
+
+pub(super) fn routing(name: &str) -> RoutingOptions {
+    RoutingOptions { name: Some(name.parse().unwrap()), ..RoutingOptions::default() }
+}
+
+pub(super) fn up_and_down(ascent: Ascent) -> RoutingOptions {
+    RoutingOptions { ascent: Some(ascent), ..RoutingOptions::default() }
+}
+
+/// A network, with a routing that it can have.
+pub(super) fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, RoutingOptions)> {
+    let sizes = || prop::collection::vec(1_u32..5, 1..4);
+    let grids = prop_oneof![
+        sizes().prop_map(|sizes| Arc::new(Grid::torus(&sizes, CABLE)) as Arc<dyn Topology>),
+        sizes().prop_map(|sizes| Arc::new(Grid::mesh(&sizes, CABLE)) as Arc<dyn Topology>),
+        prop::sample::select(vec![vec![4, 2], vec![6, 3], vec![8, 4], vec![4, 2, 2]])
+            .prop_map(|sizes| Arc::new(Grid::twisted_torus(&sizes, CABLE)) as Arc<dyn Topology>),
+    ];
+    let trees = prop::sample::select(vec![
+        (vec![4], vec![1]),
+        (vec![2, 2, 2], vec![1, 2, 2]),
+        (vec![3, 3], vec![1, 3]),
+        (vec![4, 2, 2], vec![1, 1, 2]),
+        (vec![2, 3], vec![1, 2]),
+    ])
+    .prop_map(|(m, w)| Arc::new(tree(&m, &w)) as Arc<dyn Topology>);
+    let dragonflies = prop_oneof![
+        (1_u32..3, 1_u32..3).prop_map(|(nodes, green)| Arc::new(dragonfly(nodes, green)) as Arc<dyn Topology>),
+        (2_u32..6, 2_u32..4).prop_map(|(groups, routers)| Arc::new(canonical(groups, routers, 2)) as Arc<dyn Topology>),
+    ];
+    let through_groups = prop::sample::select(vec!["minimal", "valiant", "ugal", "ugal-g", "par"]).prop_map(routing);
+    let stars =
+        (1_u32..6, any::<bool>()).prop_map(|(hosts, backbone)| Arc::new(star(hosts, backbone)) as Arc<dyn Topology>);
+    let rings = (2_u32..4).prop_map(|nodes| Arc::new(one_way_ring(nodes)) as Arc<dyn Topology>);
+    let ascents = prop::sample::select(vec![Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive]);
+    prop_oneof![
+        3 => (grids, prop::sample::select(vec![routing("dor"), routing("adaptive")])),
+        2 => (trees, ascents.prop_map(up_and_down)),
+        1 => (dragonflies, through_groups),
+        1 => (stars, Just(RoutingOptions::default())),
+        1 => (rings, Just(routing("table"))),
+    ]
+}

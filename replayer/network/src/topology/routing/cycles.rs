@@ -1,0 +1,217 @@
+//! Freedom from deadlock, by the graph of dependences between virtual channels.
+//!
+//! A packet in the queue of a virtual channel waits for the next one. In virtual cut-through it occupies no other queue, so
+//! a network is free of deadlock if each packet can always request one of its *escape* channels, and the dependences of
+//! escape channels on each other have no cycle (W. J. Dally, B. Towles, "Principles and Practices of Interconnection
+//! Networks", 2004, §14.1). In a ring with bubbles, a packet that continues in its ring and channel always finds room in
+//! the end, so the channel of a ring is one node of the graph.
+//!
+//! The test asks the routing itself: a packet may request a channel if it does so where this channel alone has room.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use titr_common::units::Seconds;
+
+use super::*;
+use crate::chance::chance;
+use crate::topology::{
+    Cable, Dragonfly, Duplex, Explicit, FatTree, GlobalLinks, Grid, Link, LinkId, Piece, RouteVariant, Routes, Shape,
+    Sharing, Stage, Star, Topology,
+};
+
+const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
+
+/// A virtual channel of a router's port; in a ring with bubbles, of all routers of the ring.
+type Node = (u32, u32, u32);
+
+/// The dependences of nodes on each other.
+type Dependences = BTreeMap<Node, BTreeSet<Node>>;
+
+/// A packet at a router: the router, the channel that it came by with its node, and its state.
+type Place = (RouterId, Option<(OutputVc, Node)>, Vec<i32>);
+
+/// The names of routings, with the fewest channels of each.
+type Routings = Vec<(&'static str, u32)>;
+
+/// Follows packets between all hosts.
+struct Search<'a> {
+    graph: &'a RouterGraph,
+    /// Whether channel 0 alone is an escape channel.
+    escapes_by_first: bool,
+    /// Whether all virtual channels of a port count as one.
+    as_one_channel: bool,
+}
+
+impl Search<'_> {
+    fn node(&self, rings: bool, at: RouterId, vc: OutputVc) -> Node {
+        let mut first = at;
+        if rings {
+            let next = |router| self.graph.port(router, vc.port).and_then(|port| port.to).unwrap();
+            let ring = std::iter::successors(Some(next(at)), |&router| (router != at).then(|| next(router)));
+            first = ring.min().unwrap();
+        }
+        (first.0, vc.port.0, if self.as_one_channel { 0 } else { vc.channel.0 })
+    }
+
+    /// The states that a packet can have after it decided at a router.
+    fn decisions<R: Routing>(routing: &R, at: RouterId, header: &Header, state: &[i32]) -> BTreeSet<Vec<i32>> {
+        let decide = |seed: u64| {
+            let mut state = state.to_vec();
+            let queued = |router: RouterId, port: PortIndex, channel: ChannelIndex| {
+                let place = u64::from(router.0) << 32 | u64::from(port.0) << 16 | u64::from(channel.0);
+                if seed > 0 && chance(seed, place, 0).is_multiple_of(2) { 100 } else { 0 }
+            };
+            if R::DECIDES && at != header.destination {
+                routing.decide(at, header, &mut state, queued);
+            }
+            state
+        };
+        (0..12).map(decide).collect()
+    }
+
+    /// The channels that a packet may request.
+    fn options<R: Routing>(&self, routing: &R, header: &Header, (at, arrival, state): &Place) -> Vec<OutputVc> {
+        let arrival = arrival.map(|(vc, _)| vc);
+        let channels = (0..routing.virtual_channels()).map(ChannelIndex);
+        let ports = (0..self.graph.ports(*at).len() as u32).map(PortIndex);
+        let all = ports.flat_map(|port| channels.clone().map(move |channel| OutputVc { port, channel }));
+        let is_requested = |only: &OutputVc| {
+            let room = |port, channel| if (OutputVc { port, channel }) == *only { 9 } else { 0 };
+            let requested = match routing.fixed_output(*at, header, state) {
+                Some(port) => routing.choose_channel(port, arrival, room),
+                None => routing.choose(*at, header, state, arrival, room),
+            };
+            requested.is_some()
+        };
+        all.filter(is_requested).collect()
+    }
+
+    /// Follows a packet on all its paths.
+    fn follow<R: Routing>(&self, routing: &R, header: &Header, start: RouterId, found: &mut Dependences) {
+        let mut state = vec![0; routing.state_words()];
+        routing.depart(start, header, &mut state);
+        let decided = Self::decisions(routing, start, header, &state);
+        let mut places: Vec<Place> = decided.into_iter().map(|state| (start, None, state)).collect();
+        let mut seen = BTreeSet::new();
+        while let Some(place) = places.pop() {
+            let (at, arrival, state) = &place;
+            let key = (at.0, arrival.map(|(_, node)| node), state.clone());
+            if *at == header.destination || !seen.insert(key) {
+                continue;
+            }
+            let options = self.options(routing, header, &place);
+            let is_escape = |vc: &&OutputVc| !self.escapes_by_first || vc.channel.0 == 0;
+            let escapes: Vec<Node> =
+                options.iter().filter(is_escape).map(|&vc| self.node(routing.has_rings(), *at, vc)).collect();
+            assert!(!escapes.is_empty(), "a packet at {at:?} with {header:?} has no escape");
+            if let Some((vc, node)) = arrival.filter(|(vc, _)| is_escape(&vc)) {
+                let continues = routing.has_rings() && options.contains(&vc);
+                found.entry(node).or_default().extend(escapes.iter().filter(|_| !continues));
+            }
+            for vc in options {
+                let to = self.graph.port(*at, vc.port).and_then(|port| port.to).unwrap();
+                let mut state = state.clone();
+                routing.hop(vc.port, to, &mut state);
+                let arrival = Some((vc, self.node(routing.has_rings(), *at, vc)));
+                let decided = Self::decisions(routing, to, header, &state);
+                places.extend(decided.into_iter().map(|state| (to, arrival, state)));
+            }
+        }
+    }
+}
+
+impl RoutingVisitor for Search<'_> {
+    type Output = Dependences;
+
+    fn visit<R: Routing>(self, routing: &R) -> Dependences {
+        let (mut found, hosts) = (Dependences::new(), self.graph.hosts());
+        for (from, start) in (0..).map(HostId).zip(hosts) {
+            for (to, end) in (0..).map(HostId).zip(hosts).filter(|(_, end)| end.router != start.router) {
+                for draw in 0..8 {
+                    let random = chance(draw, from.0.into(), to.0.into());
+                    self.follow(
+                        routing,
+                        &Header { from, to, destination: end.router, random },
+                        start.router,
+                        &mut found,
+                    );
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Nodes that remain when all without a dependence on a remaining one are removed.
+fn on_cycles(mut dependences: Dependences) -> Vec<Node> {
+    loop {
+        let nodes: BTreeSet<Node> = dependences.keys().copied().collect();
+        dependences.retain(|_, on| on.iter().any(|node| nodes.contains(node)));
+        if dependences.len() == nodes.len() {
+            return nodes.into_iter().collect();
+        }
+    }
+}
+
+fn one_way_ring(nodes: u32) -> Explicit {
+    let link = Link { bandwidth: CABLE.bandwidth, latency: CABLE.latency, sharing: Sharing::Shared };
+    let links = (0..nodes).map(|number| (format!("link {number}"), link)).collect();
+    let piece = |from| Piece { from, to: (from + 1) % nodes, links: vec![LinkId(from)] };
+    Explicit::new(nodes, 0, links, &(0..nodes).map(piece).collect::<Vec<_>>(), Routes::Dijkstra)
+}
+
+/// Small networks of every kind, with their routings.
+fn networks() -> Vec<(Box<dyn Topology>, Routings)> {
+    let tree = |m: [u32; 2], w: [u32; 2]| {
+        let stages: Vec<_> = m.iter().zip(w).map(|(&down, up)| Stage { down, up, count: up }).collect();
+        Box::new(FatTree::new(&stages, CABLE))
+    };
+    let cascade =
+        Shape { groups: 4, chassis: 2, black: 1, blades: 4, green: 2, nodes: 1, global: GlobalLinks::OfGroups(1) };
+    let dragonfly = |shape| Box::new(Dragonfly::new(shape, RouteVariant::Minimal, CABLE));
+    let grid = || vec![("dor", 1), ("adaptive", 2)];
+    let groups = || vec![("minimal", 2), ("valiant", 3), ("ugal", 3), ("ugal-g", 3), ("par", 4)];
+    vec![
+        (Box::new(Grid::torus(&[4, 3, 2], CABLE)), grid()),
+        (Box::new(Grid::mesh(&[4, 3], CABLE)), grid()),
+        (Box::new(Grid::twisted_torus(&[4, 2], CABLE)), grid()),
+        (tree([3, 4], [1, 2]), vec![("updown", 1), ("adaptive", 1)]),
+        (Box::new(Star::new(4, CABLE, None)), vec![("updown", 1)]),
+        (Box::new(one_way_ring(4)), vec![("table", 2)]),
+        (dragonfly(cascade), groups()),
+        (dragonfly(Shape::canonical(5, 2, 2, 1)), groups()),
+        (dragonfly(Shape::canonical(4, 3, 2, 1)), groups()),
+    ]
+}
+
+#[test]
+fn dependences_of_channels_have_no_cycle() {
+    for (topology, routings) in networks() {
+        let graph = topology.router_graph().unwrap();
+        let ascents = [Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive];
+        for (name, fewest) in routings {
+            for (channels, ascent) in (fewest..fewest + 4).zip(ascents) {
+                let name = Some(name.parse().unwrap());
+                let options = RoutingOptions { name, virtual_channels: Some(channels), ascent: Some(ascent) };
+                let routing = RoutingFunction::new(&graph, &options).unwrap();
+                let escapes_by_first = matches!(&routing, RoutingFunction::Grid(_)) && options.is_named("adaptive");
+                let dependences = routing.visit(Search { graph: &graph, escapes_by_first, as_one_channel: false });
+                assert!(dependences.len() > 1 || topology.hosts() == 4, "{}: nobody waits", topology.name());
+                let cycles = on_cycles(dependences);
+                assert!(cycles.is_empty(), "{} {options:?}: {cycles:?}", topology.name());
+            }
+        }
+    }
+}
+
+/// Without the classes of channels, each routing of a dragonfly has cycles, and the search finds them.
+#[test]
+fn one_channel_has_cycles() {
+    let graph = Dragonfly::new(Shape::canonical(5, 2, 2, 1), RouteVariant::Minimal, CABLE).router_graph().unwrap();
+    for name in ["minimal", "valiant", "ugal", "ugal-g", "par"] {
+        let options = RoutingOptions { name: Some(name.parse().unwrap()), ..RoutingOptions::default() };
+        let routing = RoutingFunction::new(&graph, &options).unwrap();
+        let search = Search { graph: &graph, escapes_by_first: false, as_one_channel: true };
+        assert!(!on_cycles(routing.visit(search)).is_empty(), "{name}");
+    }
+}

@@ -4,9 +4,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use titr_common::terminal::on_one_line;
 use titr_common::trace::{Trace, TraceError};
-use titr_formats::input;
+use titr_formats::input::{self, READINGS, Readings};
 
 /// The arguments that name a trace.
 #[derive(Debug, Args)]
@@ -15,12 +16,25 @@ pub(super) struct TraceArgs {
     /// archives: the parts of one trace, or the traces of several worlds of one program.
     #[arg(value_name = "TRACE", required = true, help_heading = None::<&str>)]
     places: Vec<PathBuf>,
+    /// Chooses a reading of a trace of another tool, where the format leaves it open. The option can be given several times.
+    #[arg(long = "reading", value_name = "READING", value_parser = readings())]
+    readings: Vec<String>,
+}
+
+/// The readings that can be chosen.
+fn readings() -> PossibleValuesParser {
+    let values = READINGS.iter().map(|reading| PossibleValue::new(reading.name).help(reading.about));
+    values.collect::<Vec<_>>().into()
 }
 
 impl TraceArgs {
     /// The places that were named.
     pub(super) fn places(&self) -> impl Iterator<Item = &Path> {
         self.places.iter().map(PathBuf::as_path)
+    }
+
+    fn readings(&self) -> Readings {
+        Readings::of(self.readings.iter().map(String::as_str))
     }
 
     /// The file of jobs that was named in place of a trace, if one was.
@@ -33,7 +47,7 @@ impl TraceArgs {
 
     /// The trace, and with it those of the worlds that its ranks have met.
     pub(super) fn open(&self) -> Result<Trace, TraceError> {
-        input::open(&self.places)
+        input::open_read_as(&self.places, &self.readings())
     }
 
     /// As [`open`](Self::open). With `partial`, a torn trace ends where it is torn; a trace without any event remains
@@ -44,7 +58,7 @@ impl TraceArgs {
 
     /// The trace of one world, as it was written.
     pub(super) fn open_one(&self) -> Result<Trace, TraceError> {
-        input::open_one(&self.places().collect::<Vec<_>>())
+        input::open_one_read_as(&self.places().collect::<Vec<_>>(), &self.readings())
     }
 }
 

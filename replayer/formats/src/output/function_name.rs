@@ -6,8 +6,8 @@ use titr_timeline::State;
 
 /// The name of the function, such as `MPI_Isend`; empty for an event that is no call.
 pub(super) fn function_name(event: &Event) -> String {
-    match event {
-        Event::Other(other) => other.function.to_string(),
-        event => State::of(EventRef::Event(event)).map_or_else(String::new, |state| state.name()),
+    if let Event::Other(other) = event {
+        return other.function.to_string();
     }
+    State::of(EventRef::Event(event)).map_or_else(String::new, |state| state.name())
 }

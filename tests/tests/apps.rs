@@ -167,7 +167,8 @@ fn a_program_in_rust_on_4_ranks() {
     // Cargo builds the examples of a crate beside its tests.
     let program = env::current_exe().unwrap().ancestors().nth(2).unwrap().join("examples/heat");
     let program = &[program.to_str().unwrap()];
-    let heat = Application { directory: directory.path(), ranks: 4, program, input: None, outputs: &[], extended: true };
+    let heat =
+        Application { directory: directory.path(), ranks: 4, program, input: None, outputs: &[], extended: true };
     let trace = heat.check(str::to_owned).unwrap();
     let of_rank_0 = lines(&trace);
     let count = |word: &str| of_rank_0.lines().filter(|line| line.starts_with(&format!("0 {word} "))).count();

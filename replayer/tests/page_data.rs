@@ -27,9 +27,13 @@ const DATA: &str = "(async () => {
 /// received.
 const UNEVEN: &str = "uneven";
 
+/// Stands for three jobs: two that share links, and one of a rank that does nothing.
+const JOBS: &str = "jobs";
+
 /// A page of each kind: the program that is replayed, the platform, and other options.
-const PAGES: [(&str, &str, &str); 7] = [
+const PAGES: [(&str, &str, &str); 8] = [
     (UNEVEN, "../examples/cluster16.toml", ""),
+    (JOBS, "../examples/torus.toml", "--set hosts.cores=1"),
     (
         "stencil --ranks 27 --dimensions 3x3x3 --torus --bytes 64KiB --iterations 3 --compute 1e5",
         "../examples/torus.toml",
@@ -72,6 +76,18 @@ fn page(folder: &Folder, (program, platform, options): (&str, &str, &str)) -> Pa
             "1 init\n1 region_begin solve\n1 compute 2e6\n1 region_end solve\n1 finalize\n",
         ]);
         "traces"
+    } else if program == JOBS {
+        run(
+            TITR,
+            &["generate"],
+            "stencil --ranks 8 --dimensions 8 --torus --bytes 100kB --iterations 3 --compute 1e5 -o t",
+        );
+        folder.file("nothing.txt", "0 init\n0 finalize\n");
+        let job = |name, trace, hosts| format!("[[job]]\nname = \"{name}\"\ntrace = \"{trace}\"\nhosts = {hosts}\n");
+        let even = job("even", "t", "[0, 2, 4, 6, 8, 10, 12, 14]");
+        let odd = job("odd", "t", "[1, 3, 5, 7, 9, 11, 13, 15]");
+        folder.file("jobs.toml", even + &odd + &job("idle", "nothing.txt", "[20]"));
+        "jobs.toml"
     } else {
         run(TITR, &["generate"], &format!("{program} -o t"));
         "t"

@@ -25,3 +25,13 @@ pub(crate) fn collection() -> Option<PathBuf> {
     }
     directory
 }
+
+/// Does something with each trace of titr in the collection: six programs, time-independent and extended.
+pub(crate) fn each_of_titr_in_the_collection(check: impl Fn(&Path)) {
+    let Some(directory) = collection() else { return };
+    for program in ["stencil", "lu", "collectives", "persistent", "vectors", "wildcards"] {
+        let path = directory.join("programs-by-seven-tools/titr").join(program);
+        check(&path.join("ti"));
+        check(&path.join("extended"));
+    }
+}

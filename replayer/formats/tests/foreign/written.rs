@@ -14,7 +14,7 @@ use titr_common::units::Bytes;
 use titr_formats::output::{self, Rules};
 
 use crate::counts::{Counts, events};
-use crate::samples::{collection, open, sample};
+use crate::samples::{each_of_titr_in_the_collection, open, sample};
 use crate::steps::{STEPS, native, native_of, program};
 
 /// Writes a trace as an archive in `directory`; returns the lines for the user.
@@ -70,12 +70,7 @@ fn archives_are_the_traces_that_they_were() {
 #[test]
 #[ignore = "reads the collection of traces that TITR_FOREIGN names"]
 fn traces_of_titr_in_a_collection() {
-    for program in ["stencil", "lu", "collectives", "persistent", "vectors", "wildcards"] {
-        let Some(directory) = collection() else { return };
-        let path = directory.join("programs-by-seven-tools/titr").join(program);
-        assert_round_trip(&path.join("ti"));
-        assert_round_trip(&path.join("extended"));
-    }
+    each_of_titr_in_the_collection(assert_round_trip);
 }
 
 /// The events of an archive by type, as OTF2's tool lists them.

@@ -13,7 +13,7 @@ use titr_common::units::{Bytes, Instructions};
 use titr_formats::output::{self, Rules};
 
 use crate::counts::events;
-use crate::samples::{collection, open, sample};
+use crate::samples::{each_of_titr_in_the_collection, open, sample};
 use crate::steps::{STEPS, native, program};
 use crate::tally::counted;
 
@@ -119,12 +119,7 @@ fn communicators_that_are_defined_without_calls_keep_their_collectives() {
 #[test]
 #[ignore = "reads the collection of traces that TITR_FOREIGN names"]
 fn traces_of_titr_in_a_collection() {
-    for program in ["stencil", "lu", "collectives", "persistent", "vectors", "wildcards"] {
-        let Some(directory) = collection() else { return };
-        let path = directory.join("programs-by-seven-tools/titr").join(program);
-        assert_round_trip(&path.join("ti"));
-        assert_round_trip(&path.join("extended"));
-    }
+    each_of_titr_in_the_collection(assert_round_trip);
 }
 
 /// The step with a collective that does not block, for which DUMPI has no function.

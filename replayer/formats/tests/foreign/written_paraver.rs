@@ -13,7 +13,7 @@ use titr_common::units::Bytes;
 use titr_formats::output::{self, Rules};
 
 use crate::counts::events;
-use crate::samples::{collection, open, sample};
+use crate::samples::{each_of_titr_in_the_collection, open, sample};
 use crate::steps::{STEPS, native, program};
 use crate::tally::{self, counted};
 
@@ -50,12 +50,7 @@ fn a_trace_has_as_many_messages_and_collectives() {
 #[test]
 #[ignore = "reads the collection of traces that TITR_FOREIGN names"]
 fn traces_of_titr_in_a_collection() {
-    for program in ["stencil", "lu", "collectives", "persistent", "vectors", "wildcards"] {
-        let Some(directory) = collection() else { return };
-        let path = directory.join("programs-by-seven-tools/titr").join(program);
-        assert_as_many(&path.join("ti"));
-        assert_as_many(&path.join("extended"));
-    }
+    each_of_titr_in_the_collection(assert_as_many);
 }
 
 /// The steps that Paraver, as titr reads it, does not say all of: collectives that do not block, cancelled receives.

@@ -70,8 +70,8 @@ impl DumpiRank<'_> {
         self.record(DumpiFunction::REQUEST_FREE, &DumpiBytes::default().int(request(id)))
     }
 
-    /// Completes requests; those without a record are left out.
-    fn complete(&mut self, completed: &Completed) -> Result<DumpiCompleted, NotWritten> {
+    /// Completes requests; those without a record are left out. `None` if that leaves none.
+    fn complete(&mut self, completed: &Completed, notes: &mut Notes) -> Result<Option<DumpiCompleted>, NotWritten> {
         let mut open = Vec::new();
         match completed {
             Completed::One(_, Some(id)) => open.extend(self.requests.complete(*id)?),
@@ -92,7 +92,11 @@ impl DumpiRank<'_> {
             done.names.push(name);
             done.statuses.push(status);
         }
-        Ok(done)
+        if done.names.is_empty() {
+            notes.add("waits and tests are left out, whose requests have no record");
+            return Ok(None);
+        }
+        Ok(Some(done))
     }
 
     pub(super) fn wait(
@@ -101,14 +105,10 @@ impl DumpiRank<'_> {
         completed: &Completed,
         notes: &mut Notes,
     ) -> Result<(), NotWritten> {
-        let DumpiCompleted { names, statuses } = self.complete(completed)?;
+        let Some(DumpiCompleted { names, statuses }) = self.complete(completed, notes)? else { return Ok(()) };
         let number = names.len() as i32;
         let list = || DumpiBytes::default().int(number).integers(&names);
         let (function, arguments) = match (quantifier, names.as_slice()) {
-            (_, []) => {
-                notes.add("waits and tests are left out, whose requests have no record");
-                return Ok(());
-            }
             (Quantifier::Single, &[name]) => (DumpiFunction::WAIT, DumpiBytes::default().int(name)),
             (Quantifier::Any, [_]) => (DumpiFunction::WAITANY, list().int(0)),
             (Quantifier::Some, _) => (DumpiFunction::WAITSOME, list().int(number).integers(&places(number))),
@@ -124,14 +124,10 @@ impl DumpiRank<'_> {
         notes: &mut Notes,
     ) -> Result<(), NotWritten> {
         let Some(completed) = completed else { return self.test_in_vain(quantifier) };
-        let DumpiCompleted { names, statuses } = self.complete(completed)?;
+        let Some(DumpiCompleted { names, statuses }) = self.complete(completed, notes)? else { return Ok(()) };
         let number = names.len() as i32;
         let list = || DumpiBytes::default().int(number).integers(&names);
         let (function, arguments) = match (quantifier, names.as_slice()) {
-            (_, []) => {
-                notes.add("waits and tests are left out, whose requests have no record");
-                return Ok(());
-            }
             (Quantifier::Single, &[name]) => (DumpiFunction::TEST, DumpiBytes::default().int(name).int(1)),
             (Quantifier::Any, [_]) => (DumpiFunction::TESTANY, list().int(0).int(1)),
             (Quantifier::Some, _) => (DumpiFunction::TESTSOME, list().int(number).integers(&places(number))),

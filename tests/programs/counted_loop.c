@@ -1,11 +1,22 @@
-/* Executes a loop of a known number of instructions between MPI calls, and optionally computes in a second thread
- * meanwhile ("thread") or ends by a signal ("abort"). */
+/* Executes a loop of a known number of instructions and a string operation between MPI calls; optionally, computes in a
+ * second thread meanwhile ("thread"), or ends by a signal ("abort"). */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { TURNS = 1000000 };
+
+static char text[1 << 20];
+
+/* One instruction as processors count, where there is such an instruction. */
+static void fill(void) {
+#if defined(__x86_64__)
+    void *to = text;
+    size_t length = sizeof text;
+    __asm__ volatile("rep stosb" : "+D"(to), "+c"(length) : "a"('x') : "memory");
+#endif
+}
 
 /* Three instructions a turn, on both architectures. */
 static void loop(long turns) {
@@ -19,7 +30,11 @@ static void loop(long turns) {
 }
 
 static void *other(void *unused) {
+    static char own[1 << 18];
     loop(5 * TURNS);
+    /* The library's own code was translated before there was a second thread. */
+    for (int round = 0; round < 20; round++)
+        memset(own, round, sizeof own);
     return unused;
 }
 
@@ -32,6 +47,7 @@ int main(int argc, char **argv) {
             pthread_create(&thread, NULL, other, NULL);
         MPI_Barrier(MPI_COMM_WORLD);
         loop((long)round * TURNS);
+        fill();
         MPI_Barrier(MPI_COMM_WORLD);
         if (strcmp(how, "thread") == 0)
             pthread_join(thread, NULL);

@@ -49,7 +49,7 @@ const LAYERS: &str = "\
 | `wrappers/mpi` | `common` `wrappers` | `function` `error` `call` `library` `room` `status` `communicator` `request` `message` `persistent` `collective` `data` |
 | `tracer/papi-sys` |  |  |
 | `tracer/config` | `common` | `emulation` `launched` `part` `pattern` `value` |
-| `tracer/emulation` | `tracer/config` | `qemu` |
+| `tracer/emulation` | `tracer/config` | `qemu` `string_operation` |
 | `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `nap` `descriptors` `stderr` `launched` `termination` `host` `processors` `process_time` `local_ranks` `never_called` `sanitizers` `ranks` `directory` `sink` `counter` `call_sites` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
 | `tracer/launcher` | `common` `tracer/config` | `elf` `library` `preload` `sanitizer` `privilege` `program` `emulator` `options` `witness` `repeat` |
 | `tracer/reenact` | `common` `replayer/workload` `replayer/hypotheses` `wrappers/mpi` | `pace` `calls` `tags` `feasible` `communicators` `requests` `options` `reenactment` `report` |

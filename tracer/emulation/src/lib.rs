@@ -1,21 +1,25 @@
 //! `libtitremulation.so`, a plug-in of QEMU's user-mode emulation: counts the instructions that each thread of the program executes.
 //!
 //! The counts are in a memory file, which the tracer finds among the descriptors of its process and maps
-//! ([`titr_config::emulation`]). The emulator adds the number of instructions of a block when the block begins.
+//! ([`titr_config::emulation`]). When a thread begins a block, the plug-in adds the number of its instructions.
 //!
-//! While the program has one thread, the addition is in line. The emulator has no addition in line that differs by thread, so
-//! a block that is translated after the second thread has begun calls [`executed`]. QEMU translates all blocks again when the
-//! first thread is created (`CF_PARALLEL`), after it has announced the thread.
+//! The emulator can also add in line, which is faster, but to one place for all threads. A block that is translated just
+//! before the second thread is announced would add to the count of the first thread for ever, whichever thread executes it.
+//!
+//! A processor counts a repeated string operation as one instruction; the emulator executes a block for each repetition
+//! ([`string_operation`]).
 
 #![allow(missing_docs)]
 
 mod qemu;
+mod string_operation;
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::io;
 use std::ptr;
+use std::slice;
+use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicPtr};
 
 use titr_config::emulation::{Counts, FILE, MAGIC, VERSION};
 
@@ -25,9 +29,6 @@ pub static qemu_plugin_version: c_int = qemu::VERSION;
 
 /// The counts; null before they are mapped.
 static COUNTS: AtomicPtr<Counts> = AtomicPtr::new(ptr::null_mut());
-
-/// Whether the program has had a second thread.
-static PARALLEL: AtomicBool = AtomicBool::new(false);
 
 /// Descriptors from here on are the plug-in's: the program's own have the numbers that they would have without it.
 const HIGH: c_int = 700;
@@ -97,9 +98,6 @@ fn counts() -> Option<&'static Counts> {
 /// A thread of the program begins. QEMU calls it in the thread that creates it, and may give the number of a thread that has
 /// ended.
 unsafe extern "C" fn begun(_id: qemu::Id, thread: c_uint) {
-    if thread > 0 {
-        PARALLEL.store(true, Relaxed);
-    }
     if let Some(slot) = counts().and_then(|counts| counts.threads.get(thread as usize)) {
         slot.thread.store(if thread == 0 { own_id() } else { 0 }, Relaxed);
     }
@@ -107,17 +105,24 @@ unsafe extern "C" fn begun(_id: qemu::Id, thread: c_uint) {
 
 /// A block has been translated.
 unsafe extern "C" fn translated(_id: qemu::Id, block: *mut qemu::Block) {
-    let Some(counts) = counts() else { return };
-    // SAFETY: QEMU's block is valid during this call, and the count that it adds to is never unmapped.
+    // SAFETY: QEMU's block is valid during this call, and the callback is a function of this library, which is never unloaded.
     unsafe {
-        let instructions = qemu::qemu_plugin_tb_n_insns(block);
-        if PARALLEL.load(Relaxed) {
-            let data = ptr::without_provenance_mut(instructions);
-            qemu::qemu_plugin_register_vcpu_tb_exec_cb(block, executed, qemu::NO_REGISTERS, data);
-        } else {
-            let count = counts.threads[0].instructions.as_ptr().cast();
-            qemu::qemu_plugin_register_vcpu_tb_exec_inline(block, qemu::ADD, count, instructions as u64);
-        }
+        let repetition = string_operation::repeats(first_instruction(block));
+        let instructions = qemu::qemu_plugin_tb_n_insns(block).saturating_sub(usize::from(repetition));
+        let data = ptr::without_provenance_mut(instructions);
+        qemu::qemu_plugin_register_vcpu_tb_exec_cb(block, executed, qemu::NO_REGISTERS, data);
+    }
+}
+
+/// The code of the first instruction of a block.
+///
+/// # Safety
+/// The block is QEMU's, and is being translated.
+unsafe fn first_instruction<'a>(block: *const qemu::Block) -> &'a [u8] {
+    // SAFETY: a block has at least one instruction, and QEMU keeps its code while it translates the block.
+    unsafe {
+        let instruction = qemu::qemu_plugin_tb_get_insn(block, 0);
+        slice::from_raw_parts(qemu::qemu_plugin_insn_data(instruction).cast(), qemu::qemu_plugin_insn_size(instruction))
     }
 }
 

@@ -14,21 +14,26 @@ pub struct Block {
     _opaque: [u8; 0],
 }
 
+/// A translated instruction, valid while its block is translated (`struct qemu_plugin_insn`).
+#[repr(C)]
+pub struct Instruction {
+    _opaque: [u8; 0],
+}
+
 /// The callback reads no registers (`QEMU_PLUGIN_CB_NO_REGS`).
 pub const NO_REGISTERS: c_int = 0;
-
-/// The operation in line adds to a number of 64 bits (`QEMU_PLUGIN_INLINE_ADD_U64`).
-pub const ADD: c_int = 0;
 
 unsafe extern "C" {
     pub fn qemu_plugin_register_vcpu_init_cb(id: Id, callback: unsafe extern "C" fn(Id, c_uint));
     pub fn qemu_plugin_register_vcpu_tb_trans_cb(id: Id, callback: unsafe extern "C" fn(Id, *mut Block));
     pub fn qemu_plugin_tb_n_insns(block: *const Block) -> usize;
+    pub fn qemu_plugin_tb_get_insn(block: *const Block, index: usize) -> *const Instruction;
+    pub fn qemu_plugin_insn_data(instruction: *const Instruction) -> *const c_void;
+    pub fn qemu_plugin_insn_size(instruction: *const Instruction) -> usize;
     pub fn qemu_plugin_register_vcpu_tb_exec_cb(
         block: *mut Block,
         callback: unsafe extern "C" fn(c_uint, *mut c_void),
         flags: c_int,
         data: *mut c_void,
     );
-    pub fn qemu_plugin_register_vcpu_tb_exec_inline(block: *mut Block, operation: c_int, to: *mut c_void, number: u64);
 }

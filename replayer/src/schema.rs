@@ -63,7 +63,7 @@ impl Output {
 
 /// The schema of all outputs: an object is valid if it is one of them.
 #[must_use]
-pub(crate) fn schema() -> Schema {
+pub fn schema() -> Schema {
     let mut generator = generator();
     let mut one_of = |output: &Output| {
         let mut schema = (output.add)(&mut generator);

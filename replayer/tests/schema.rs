@@ -1,6 +1,7 @@
 //! The schema of what the commands print as JSON. Every other test that has a command print JSON validates it, too.
 
 use serde_json::{Value, json};
+use titr_replayer::schema::OUTPUTS;
 
 use crate::support::command::{Folder, TITR, TITR_REPLAY, here};
 use crate::support::schema::validate;
@@ -11,18 +12,30 @@ fn printed(folder: &Folder, command: &str, arguments: &[&str]) -> Value {
     serde_json::from_str(said.strip_suffix("[0]").unwrap_or_else(|| panic!("{said}"))).unwrap()
 }
 
-/// `UPDATE=1` writes the file anew.
+/// `UPDATE=1` writes the file anew; the command, which contains the file, is then to be built anew.
 #[test]
 fn the_file_is_as_the_types_are() {
-    let said = Folder::new().run(TITR, &["schema"]);
-    let schema = said.strip_suffix("[0]").unwrap();
+    let of_types = serde_json::to_string_pretty(&titr_replayer::schema::schema()).unwrap() + "\n";
     let file = here("../docs/schema/result.json");
     if std::env::var_os("UPDATE").is_some() {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(&file, schema).unwrap();
+        std::fs::write(&file, &of_types).unwrap();
     }
-    let is_same = std::fs::read_to_string(&file).is_ok_and(|text| text == schema);
-    assert!(is_same, "docs/schema/result.json is not what `titr schema` prints: set UPDATE=1 and run this test");
+    let is_same = std::fs::read_to_string(&file).is_ok_and(|text| text == of_types);
+    assert!(is_same, "docs/schema/result.json is not as the types are: set UPDATE=1 and run this test");
+}
+
+/// The part for one output is whole: it refers to no type that it lacks, and has no type that it does not need.
+#[test]
+fn the_schema_of_each_output_is_the_part_of_the_whole() {
+    for output in OUTPUTS {
+        let said = Folder::new().run(TITR, &["schema", output.name]);
+        let printed: Value = serde_json::from_str(said.strip_suffix("[0]").unwrap()).unwrap();
+        let of_type = output.schema().to_value();
+        for part in ["$schema", "$ref", "$defs"] {
+            assert_eq!(printed[part], of_type[part], "{part} of {}", output.name);
+        }
+    }
 }
 
 /// Each output, with all that its command can add to it.

@@ -1,4 +1,4 @@
-//! The table of results: a row for each point, as CSV (RFC 4180), and the units of its columns in a second file.
+//! The table of results: a row for each point, as CSV (RFC 4180) with the units of its columns in a second file, and as Parquet.
 
 use std::io;
 use std::path::Path;
@@ -8,7 +8,9 @@ use titr_common::format::cell;
 use titr_common::output::OutputFile;
 
 use crate::inputs::Inputs;
-use crate::outcome::{COLUMNS, Column, PointOutcome};
+use crate::outcome::{COLUMNS, PointOutcome};
+use crate::parquet_file;
+use crate::series::Series;
 
 /// The name of the table.
 pub(crate) const RESULTS: &str = "results.csv";
@@ -16,28 +18,40 @@ pub(crate) const RESULTS: &str = "results.csv";
 /// The name of the table of units.
 pub(crate) const UNITS: &str = "results.units.csv";
 
+/// The name of the table as Parquet.
+pub(crate) const PARQUET: &str = "results.parquet";
+
 /// Writes the outcomes of all points, in the order of the points.
 pub(crate) fn write(inputs: &Inputs, outcomes: &[PointOutcome], folder: &Path) -> io::Result<()> {
-    let axes: Vec<_> = inputs.study.varied().map(|(number, axis)| (number, axis.key.name(), axis.unit())).collect();
-    let is_used = |column: &&Column| outcomes.iter().any(|outcome| (column.number)(outcome).is_some());
-    let columns: Vec<&Column> = COLUMNS.iter().filter(is_used).collect();
+    let series = series(inputs, outcomes);
+    write_csv(&series, outcomes.len(), folder)?;
+    parquet_file::write(&series, &folder.join(PARQUET))
+}
 
+/// The columns: axes, and the numbers of outcomes that any point has.
+fn series<'a>(inputs: &'a Inputs, outcomes: &[PointOutcome]) -> Vec<Series<'a>> {
+    let axes = inputs.study.varied().map(|(number, axis)| {
+        let value = |point| inputs.settings(point).get(number).map_or_else(String::new, |one| one.cell(axis.unit()));
+        let cells = (0..outcomes.len()).map(value).collect();
+        Series { name: axis.key.name(), unit: axis.unit().unwrap_or_default(), cells }
+    });
+    let numbers = COLUMNS.iter().map(|column| {
+        let number = |outcome| (column.number)(outcome).map_or_else(String::new, |number| number.to_string());
+        Series { name: column.name, unit: column.unit, cells: outcomes.iter().map(number).collect() }
+    });
+    axes.chain(numbers.filter(|series| series.cells.iter().any(|cell| !cell.is_empty()))).collect()
+}
+
+fn write_csv(series: &[Series], points: usize, folder: &Path) -> io::Result<()> {
     let mut table = WriterBuilder::new().from_writer(OutputFile::create(&folder.join(RESULTS))?);
-    let names = axes.iter().map(|(_, name, _)| *name).chain(columns.iter().map(|column| column.name));
-    table.write_record(names.clone().map(|name| cell(name).into_owned()))?;
-    for (point, outcome) in outcomes.iter().enumerate() {
-        let settings = inputs.settings(point);
-        let of_axes = axes.iter().map(|(number, _, unit)| {
-            settings.get(*number).map_or_else(String::new, |setting| cell(&setting.cell(*unit)).into_owned())
-        });
-        let number = |column: &&Column| (column.number)(outcome).map_or_else(String::new, |number| number.to_string());
-        table.write_record(of_axes.chain(columns.iter().map(number)))?;
+    table.write_record(series.iter().map(|column| cell(column.name).into_owned()))?;
+    for point in 0..points {
+        table.write_record(series.iter().map(|column| cell(&column.cells[point]).into_owned()))?;
     }
     let mut units = WriterBuilder::new().from_writer(OutputFile::create(&folder.join(UNITS))?);
     units.write_record(["column", "unit"])?;
-    let of_columns = columns.iter().map(|column| column.unit);
-    for (name, unit) in names.zip(axes.iter().map(|(_, _, unit)| unit.unwrap_or_default()).chain(of_columns)) {
-        units.write_record([cell(name).as_ref(), unit])?;
+    for column in series {
+        units.write_record([cell(column.name).as_ref(), column.unit])?;
     }
     let mut files = [table, units].map(|table| table.into_inner().map_err(csv::IntoInnerError::into_error));
     for file in &mut files {

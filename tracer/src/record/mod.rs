@@ -178,6 +178,7 @@ impl Recorder {
     #[inline]
     pub(crate) fn switch_to(&mut self, thread: ThreadId, computed: Instructions) {
         self.stream.switch_to(thread, computed);
+        self.requests.table.switch_to(thread);
     }
 
     /// The thread that was switched to last has ended; its number is free.

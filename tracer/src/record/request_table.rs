@@ -3,11 +3,12 @@
 //! A program refers to a request by its handle. Libraries use one handle for several requests at once if nothing is
 //! left to do: Open MPI's `ompi_request_empty` for small sends, both libraries' for communication with `MPI_PROC_NULL`.
 //! Such requests form a chain. The one that is meant is identified by the address of the handle, if the handle is still
-//! where the library put it, and is otherwise the oldest. Requests without an event are in the table as well, so that
+//! where the library put it. Otherwise it is the oldest of the calling thread, since threads rarely complete each other's
+//! requests, or else the oldest of all. Requests without an event are in the table as well, so that
 //! the chain is right.
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{CommId, Rank, RequestId, Tag};
+use titr_common::event::{CommId, Rank, RequestId, Tag, ThreadId};
 use titr_wrappers::argument::{Later, Request};
 
 use super::id_pool::IdPool;
@@ -15,6 +16,9 @@ use crate::ranks::Ranks;
 
 /// The number of requests of a chain to look at for a place. Programs complete requests mostly in the order they made them.
 const LOOK: usize = 8;
+
+/// The number of requests of a chain to look at for one of the calling thread.
+const LOOK_FOR_OWN: usize = 256;
 
 /// No request.
 const NONE: u32 = u32::MAX;
@@ -55,6 +59,8 @@ pub(super) struct Entry {
     handle: Request,
     /// The address where the library put the handle.
     place: usize,
+    /// The thread that created the request.
+    thread: ThreadId,
     older: u32,
     newer: u32,
 }
@@ -63,7 +69,9 @@ impl Entry {
     fn new(what: RequestKind, persistent: bool) -> Self {
         let handle = Request::default();
         let active = !persistent;
-        Self { what, persistent, active, cancelled: false, companion: None, handle, place: 0, older: NONE, newer: NONE }
+        let thread = ThreadId::MAIN;
+        let (older, newer) = (NONE, NONE);
+        Self { what, persistent, active, cancelled: false, companion: None, handle, place: 0, thread, older, newer }
     }
 
     /// Whether events refer to the request.
@@ -95,21 +103,27 @@ impl Chain {
         self.oldest == NONE
     }
 
-    /// The request of the chain that is kept at `place`, or else the oldest.
+    /// The request of the chain that is kept at `place`, or else the oldest of `thread`, or else the oldest.
     #[inline]
-    fn find(self, entries: &[Entry], place: usize) -> Option<RequestId> {
+    fn find(self, entries: &[Entry], place: usize, thread: ThreadId) -> Option<RequestId> {
         if self.oldest == self.newest {
             return (!self.is_empty()).then_some(RequestId(self.oldest));
         }
-        let mut at = self.oldest;
-        for _ in 0..LOOK {
+        let (mut at, mut own) = (self.oldest, None);
+        for looked in 0..LOOK_FOR_OWN {
             let Some(entry) = entries.get(at as usize) else { break };
-            if entry.place == place {
+            if entry.place == place && looked < LOOK {
                 return Some(RequestId(at));
+            }
+            if entry.thread == thread {
+                own = own.or(Some(at));
+            }
+            if looked + 1 >= LOOK && own.is_some() {
+                break;
             }
             at = entry.newer;
         }
-        Some(RequestId(self.oldest))
+        Some(RequestId(own.unwrap_or(self.oldest)))
     }
 }
 
@@ -151,14 +165,22 @@ pub(super) struct RequestTable {
     ids: IdPool,
     chains: Chains,
     outstanding: u32,
+    /// The thread whose calls follow.
+    thread: ThreadId,
 }
 
 impl RequestTable {
+    /// The calls that follow are of this thread.
+    #[inline]
+    pub(super) fn switch_to(&mut self, thread: ThreadId) {
+        self.thread = thread;
+    }
+
     /// A new request that the library has given `handle` and put at `place`: one in progress, or a persistent one that
     /// was not started yet.
     #[inline]
     pub(super) fn add(&mut self, handle: Request, place: usize, what: RequestKind, persistent: bool) -> RequestId {
-        let id = self.insert(Entry { handle, place, ..Entry::new(what, persistent) });
+        let id = self.insert(Entry { handle, place, thread: self.thread, ..Entry::new(what, persistent) });
         self.put_back(id, End::Newest);
         id
     }
@@ -196,7 +218,7 @@ impl RequestTable {
 
     /// The request with this `handle` at the address `place`.
     pub(super) fn find(&mut self, handle: Request, place: usize) -> Option<RequestId> {
-        self.chains.get(handle)?.find(&self.entries, place)
+        self.chains.get(handle)?.find(&self.entries, place, self.thread)
     }
 
     /// Removes the request with this `handle` at the address `place` from its chain: as long as a call may complete the
@@ -204,7 +226,7 @@ impl RequestTable {
     #[inline]
     pub(super) fn take_out(&mut self, handle: Request, place: usize) -> Option<RequestId> {
         let chain = self.chains.get(handle)?;
-        let id = chain.find(&self.entries, place)?;
+        let id = chain.find(&self.entries, place, self.thread)?;
         if chain.oldest == chain.newest {
             *chain = Chain::EMPTY;
             return Some(id);
@@ -355,6 +377,21 @@ mod tests {
         requests.put_in(RequestId(0));
         let rest: Vec<u32> = std::iter::from_fn(|| take(&mut requests, SHARED, 777)).collect();
         assert_eq!(rest, [0, 1, 2].into_iter().chain(4..20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_thread_completes_its_own_requests_before_those_of_others() {
+        let mut requests = RequestTable::default();
+        for place in 0..20 {
+            requests.switch_to(ThreadId(u32::from(place >= 15)));
+            add(&mut requests, SHARED, place);
+        }
+        assert_eq!(take(&mut requests, SHARED, 777), Some(15));
+        assert_eq!(take(&mut requests, SHARED, 3), Some(3), "handed over where it was");
+        requests.switch_to(ThreadId::MAIN);
+        assert_eq!(take(&mut requests, SHARED, 777), Some(0));
+        requests.switch_to(ThreadId(2));
+        assert_eq!(take(&mut requests, SHARED, 777), Some(1), "a thread without requests of its own");
     }
 
     #[test]

@@ -30,21 +30,31 @@ pub struct Output {
     add: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// All outputs.
-pub static OUTPUTS: &[Output] = &[
-    Output::of::<AnalysedResult>("replay", "titr-replay --json"),
-    Output::of::<Variations>("vary", "titr-replay --vary --json"),
-    Output::of::<TrafficResult>("traffic", "titr-replay --traffic --json"),
-    Output::of::<TriggeredResult>("triggered", "titr-replay --triggered --json"),
-    Output::of::<Difference>("diff", "titr diff --json"),
-    Output::of::<EfficiencyTable>("efficiency", "titr efficiency --json"),
-    Output::of::<Tolerances>("tolerance", "titr tolerance --json"),
-    Output::of::<FastestPlacement>("place", "titr place --json"),
-    Output::of::<Advice>("advise", "titr advise --json"),
-    Output::of::<TraceInfo>("info", "titr info --json"),
-    Output::of::<PageData>("page", "titr-replay --report, which embeds the object in the page"),
-    Output::of::<StudyPage>("study-page", "titr sweep, which embeds the object in page.html"),
-];
+/// Declares the outputs: the name, the command that writes the object, and the type of the object.
+macro_rules! outputs {
+    ($($name:literal, $command:literal => $type:ty;)+) => {
+        /// The names of all outputs. Apart from [`OUTPUTS`], so that a command that names them contains no generator.
+        pub const NAMES: &[&str] = &[$($name),+];
+
+        /// All outputs.
+        pub static OUTPUTS: &[Output] = &[$(Output::of::<$type>($name, $command)),+];
+    };
+}
+
+outputs! {
+    "replay", "titr-replay --json" => AnalysedResult;
+    "vary", "titr-replay --vary --json" => Variations;
+    "traffic", "titr-replay --traffic --json" => TrafficResult;
+    "triggered", "titr-replay --triggered --json" => TriggeredResult;
+    "diff", "titr diff --json" => Difference;
+    "efficiency", "titr efficiency --json" => EfficiencyTable;
+    "tolerance", "titr tolerance --json" => Tolerances;
+    "place", "titr place --json" => FastestPlacement;
+    "advise", "titr advise --json" => Advice;
+    "info", "titr info --json" => TraceInfo;
+    "page", "titr-replay --report, which embeds the object in the page" => PageData;
+    "study-page", "titr sweep, which embeds the object in page.html" => StudyPage;
+}
 
 impl Output {
     const fn of<T: JsonSchema>(name: &'static str, command: &'static str) -> Self {

@@ -8,7 +8,7 @@ use clap::builder::PossibleValuesParser;
 use serde_json::{Map, Value};
 
 use super::Failure;
-use crate::schema::OUTPUTS;
+use crate::schema::NAMES;
 
 /// The schema of all outputs.
 const SCHEMA: &str = include_str!("../../../docs/schema/result.json");
@@ -17,7 +17,7 @@ const SCHEMA: &str = include_str!("../../../docs/schema/result.json");
 #[derive(Debug, Args)]
 pub(super) struct SchemaArgs {
     /// Prints the schema of this output only.
-    #[arg(value_parser = PossibleValuesParser::new(OUTPUTS.iter().map(|output| output.name)))]
+    #[arg(value_parser = PossibleValuesParser::new(NAMES))]
     output: Option<String>,
 }
 

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use titr_tests::{Family, built, run};
 
 /// The pages whose blocks of shell commands are run, in this order.
-const PAGES: [&str; 14] = [
+const PAGES: [&str; 15] = [
     "README.md",
     "docs/TRACING.md",
     "docs/REPLAYING.md",
+    "docs/PLATFORM.md",
     "docs/JOBS.md",
     "docs/REPORT.md",
     "docs/EXPLAINING.md",

@@ -3,17 +3,19 @@
 //! [`Platform::load`] reads a file in these steps:
 //!
 //! 1. `titr_document`: the tables of the file and of each `--set`, with the place of each value. [`simgrid`] makes such
-//!    tables from SimGrid's XML.
+//!    tables from SimGrid's XML, and [`one_line`] from one line such as `torus:4x4x4 10Gbit/s 1us`.
 //! 2. [`schema`]: every permitted key, and its type; [`topology`]: the keys of each topology, and their meaning.
 //! 3. [`build`]: combines the keys and defaults into a [`Platform`].
 //!
 //! A platform is data: it describes what to simulate, and simulates nothing.
 
+mod as_toml;
 mod build;
 mod host_speed;
 mod levers;
 mod models;
 mod mpi;
+mod one_line;
 mod one_sided;
 mod overhead;
 mod partitioned;
@@ -102,14 +104,32 @@ pub enum PlatformError {
     Mistaken(#[from] Mistake),
 }
 
-/// The text of a platform file.
+/// The text of a platform file, or the platform of one line that `path` is if no file has that name.
 fn read(path: &Path) -> Result<String, PlatformError> {
+    if let Some(line) = one_line::in_place_of(path) {
+        return Ok(line.to_owned());
+    }
     input::read_text(path, WRITTEN_BY_PROGRAM)
         .map_err(|error| PlatformError::Unreadable { path: path.to_owned(), error })
 }
 
 impl Platform {
-    /// Reads the platform in a file, titr's own or SimGrid's, with `KEY=VALUE` overrides, whose keys are dotted:
+    /// The text of the platform in a file, titr's own or SimGrid's. If no file has this name, the name may be a platform of
+    /// one line, such as `torus:4x4x4 10Gbit/s 1us host:4`.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn text(path: &Path) -> Result<String, PlatformError> {
+        read(path)
+    }
+
+    /// Whether a text is a platform of one line.
+    #[must_use]
+    pub fn is_line(text: &str) -> bool {
+        one_line::is_line(text)
+    }
+
+    /// Reads the platform in a file, or of one line, with `KEY=VALUE` overrides, whose keys are dotted:
     /// `network.flow.preset=cm02`.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use crate::result::Result;
 
 /// Predicts how long a traced program takes on a machine.
 ///
-/// platform: the path of a platform file (titr's TOML or SimGrid's XML), its text, or a dict of its tables.
+/// platform: the path of a platform file (titr's TOML or SimGrid's XML), its text, one line, or a dict of its tables.
 /// trace: the path of a trace, a list of paths of its parts, or an opened trace.
 /// set: keys of the platform with their values, such as {"network.bandwidth": "40 Gbit/s", "hosts.cores": 2}.
 /// what_if: the path of a file of hypotheses, its text, or a dict: {"change": [{"kind": "balance-compute"}]}.

@@ -1,17 +1,16 @@
 //! The machine that a command replays on.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::output::{Claims, Clash};
 use titr_platform::{Lever, Platform, PlatformError, Policy};
 
 /// A platform file, and keys that are set.
 #[derive(Debug, Args)]
 pub(super) struct MachineArgs {
-    /// The platform file: TOML, or SimGrid's XML.
+    /// The platform file: TOML, or SimGrid's XML; or, if no file has that name, a platform of one line, such as
+    /// "torus:4x4x4 10Gbit/s 1us host:4".
     #[arg(short, long, value_name = "FILE")]
     platform: PathBuf,
     /// Sets a key of the platform, such as network.flow.preset=cm02. You can repeat this option.
@@ -29,10 +28,10 @@ impl MachineArgs {
     }
 
     /// The text of the platform file.
-    pub(super) fn text(&self) -> io::Result<String> {
+    pub(super) fn text(&self) -> Result<String, PlatformError> {
         match &self.text {
             Some(text) => Ok(text.clone()),
-            None => input::read_text(&self.platform, WRITTEN_BY_PROGRAM),
+            None => Platform::text(&self.platform),
         }
     }
 

@@ -8,9 +8,8 @@ use sha2::{Digest, Sha256};
 use titr_analyses::apply_machine_changes;
 use titr_call_sites::CallSiteNames;
 use titr_common::event::Rank;
-use titr_common::input::{self, WRITTEN_BY_HAND, WRITTEN_BY_PROGRAM};
+use titr_common::input::{self, WRITTEN_BY_HAND};
 use titr_common::trace::{Trace, TraceError};
-use titr_common::units::Bytes;
 use titr_document::Mistake;
 use titr_hypotheses::{Hypotheses, HypothesesError};
 use titr_network::topology::LinkId;
@@ -76,11 +75,12 @@ impl Inputs {
         };
         this.points = this.study.points();
         for setting in this.used(&AxisKey::Platform) {
-            let text = this.text(&setting, "platform", WRITTEN_BY_PROGRAM)?;
+            let wrong = |error: PlatformError| this.study.source.mistake(setting.place.clone(), error.to_string());
+            let text = Platform::text(&this.platform_file(&setting)).map_err(wrong)?;
             this.platforms.insert(setting.shown, text);
         }
         for setting in this.used(&AxisKey::WhatIf).into_iter().filter(|setting| setting.shown != NO_HYPOTHESES) {
-            let text = this.text(&setting, "hypotheses", WRITTEN_BY_HAND)?;
+            let text = this.hypotheses_text(&setting)?;
             let hypotheses =
                 Hypotheses::parse(&this.study.file(&setting), text.clone()).map_err(HypothesesError::from)?;
             this.hypotheses.insert(setting.shown, (hypotheses, text));
@@ -103,11 +103,18 @@ impl Inputs {
         settings
     }
 
-    fn text(&self, setting: &Setting, what: &str, most: Bytes) -> Result<String, StudyError> {
+    /// The file of a platform, or the platform itself if it is one line.
+    fn platform_file(&self, setting: &Setting) -> PathBuf {
+        let file = self.study.file(setting);
+        if Platform::is_line(&setting.shown) && !file.exists() { PathBuf::from(&setting.shown) } else { file }
+    }
+
+    fn hypotheses_text(&self, setting: &Setting) -> Result<String, StudyError> {
         let path = self.study.file(setting);
-        let unreadable = |error| format!("cannot read the {what} {}: {error}", path.display());
+        let unreadable = |error| format!("cannot read the hypotheses {}: {error}", path.display());
         let place = setting.place.clone();
-        Ok(input::read_text(&path, most).map_err(|error| self.study.source.mistake(place, unreadable(error)))?)
+        Ok(input::read_text(&path, WRITTEN_BY_HAND)
+            .map_err(|error| self.study.source.mistake(place, unreadable(error)))?)
     }
 
     /// Keeps the points that meet all constraints, and checks each of them.
@@ -168,7 +175,7 @@ impl Inputs {
     fn platform(&self, settings: &[Setting]) -> Result<Platform, StudyError> {
         let named = self.value(&AxisKey::Platform, settings);
         let text = named.and_then(|named| self.platforms.get(&named.shown));
-        let path = named.map(|named| self.study.file(named)).unwrap_or_default();
+        let path = named.map(|named| self.platform_file(named)).unwrap_or_default();
         let (overrides, axes) = overrides(&self.study, settings);
         match Platform::parse(&path, text.cloned().unwrap_or_default(), &overrides) {
             Ok(platform) => Ok(platform),

@@ -16,6 +16,7 @@ use toml::Spanned;
 
 use crate::HostSpeed;
 use crate::Platform;
+use crate::one_line;
 use crate::schema::{File, OneOrMany};
 use crate::simgrid::{self, BesideTables, SimGridPlatform};
 
@@ -27,9 +28,22 @@ const SHORTHANDS: [Shorthand; 1] = [("collectives", "library")];
 
 /// The platform that `text`, read from `path`, and the overrides describe.
 pub fn platform(path: &Path, text: String, overrides: &[String]) -> Checked<Platform> {
+    let is_line = one_line::is_line(&text);
+    let (source, path) = source(path, text, overrides);
+    let platform = platform_in(&Builder { source: &source, path });
+    if is_line { platform.map_err(one_line::with_example) } else { platform }
+}
+
+/// The text with its overrides, and the file from which other files are found.
+fn source<'a>(path: &'a Path, text: String, overrides: &[String]) -> (Source, &'a Path) {
     let overrides = overrides.iter().map(|setting| override_as_toml(setting));
-    let source = Source::new(&path.display().to_string(), text, overrides);
-    let builder = Builder { source: &source, path };
+    if one_line::is_line(&text) && path == Path::new(&text) {
+        return (Source::new(one_line::NAME, text, overrides), Path::new(""));
+    }
+    (Source::new(&path.display().to_string(), text, overrides), path)
+}
+
+fn platform_in(builder: &Builder) -> Checked<Platform> {
     let (file, BesideTables { network, parts_of_speed, profiles, warnings }) = builder.file()?;
     let mut platform = builder.platform(file, network)?;
     platform.parts_of_speed = parts_of_speed.into_iter().map(|(host, part)| (host, Arc::new(part))).collect();
@@ -40,8 +54,7 @@ pub fn platform(path: &Path, text: String, overrides: &[String]) -> Checked<Plat
 
 /// The tables of `text`, read from `path`, with the overrides on top. They are known to be those of a platform.
 pub(crate) fn tables(path: &Path, text: String, overrides: &[String]) -> Checked<Located> {
-    let overrides = overrides.iter().map(|setting| override_as_toml(setting));
-    let source = Source::new(&path.display().to_string(), text, overrides);
+    let (source, path) = source(path, text, overrides);
     Ok(Builder { source: &source, path }.tables()?.tables)
 }
 
@@ -72,6 +85,8 @@ impl Builder<'_> {
         let source = self.source;
         let SimGridPlatform { mut tables, beside } = if simgrid::is_xml(source.text()) {
             simgrid::read(source, self.path, &|tables| self.topology(&self.read(tables)?, None))?
+        } else if one_line::is_line(source.text()) {
+            SimGridPlatform { tables: one_line::read(source)?, beside: BesideTables::default() }
         } else {
             SimGridPlatform { tables: source.parse(source.file())?, beside: BesideTables::default() }
         };

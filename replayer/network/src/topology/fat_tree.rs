@@ -49,6 +49,24 @@ impl Geometry for Stages {
     fn family(&self) -> &'static str {
         "tree"
     }
+
+    fn router_name(&self, router: RouterId) -> String {
+        let (mut level, mut position) = (1, router.0);
+        while level < self.0.len() && position >= self.switches(level) {
+            position -= self.switches(level);
+            level += 1;
+        }
+        format!("switch-{level}.{position}")
+    }
+}
+
+impl Stages {
+    /// The number of switches of a level, from 1.
+    #[must_use]
+    pub fn switches(&self, level: usize) -> u32 {
+        let (below, above) = self.0.split_at(level.min(self.0.len()));
+        below.iter().map(|stage| stage.up).product::<u32>() * above.iter().map(|stage| stage.down).product::<u32>()
+    }
 }
 
 /// The cables between two levels.

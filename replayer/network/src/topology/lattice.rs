@@ -10,8 +10,8 @@
 //! difference of coordinates: if it crosses k seams, it is shifted by k·a along the long dimension, and a shortest path
 //! always crosses no seam or one in each short dimension.
 
-use super::Geometry;
 use super::cable::Direction;
+use super::{Geometry, RouterId};
 
 /// A grid's geometry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,10 @@ impl Geometry for Lattice {
     fn family(&self) -> &'static str {
         "grid"
     }
+
+    fn router_name(&self, router: RouterId) -> String {
+        format!("node-{}", router.0)
+    }
 }
 
 impl Lattice {
@@ -54,7 +58,7 @@ impl Lattice {
 
     /// The kind of its edges.
     #[must_use]
-    pub(crate) fn edge(&self) -> Edge {
+    pub fn edge(&self) -> Edge {
         self.edge
     }
 

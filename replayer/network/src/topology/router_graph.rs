@@ -50,6 +50,11 @@ pub struct HostPort {
 pub trait Geometry: Any + Debug + Send + Sync {
     /// The name of the family of networks in messages, such as `grid`.
     fn family(&self) -> &'static str;
+
+    /// The name of a router, as in the names of links.
+    fn router_name(&self, router: RouterId) -> String {
+        format!("router-{}", router.0)
+    }
 }
 
 /// An error of a topology that the packet model cannot simulate.
@@ -140,6 +145,12 @@ impl RouterGraph {
     #[must_use]
     pub fn geometry<G: Geometry>(&self) -> Option<&G> {
         (&*self.geometry as &dyn Any).downcast_ref()
+    }
+
+    /// The name of a router, as in the names of links.
+    #[must_use]
+    pub fn router_name(&self, router: RouterId) -> String {
+        self.geometry.router_name(router)
     }
 
     /// The name of the family of networks in messages, such as `grid`.

@@ -130,7 +130,7 @@ impl Dragonfly {
     fn ends(&self, cable: u32) -> (String, String, CableKind) {
         let Shape { groups, chassis, blades, .. } = self.shape;
         let Some(green) = cable.checked_sub(self.shape.hosts()) else {
-            let router = self.shape.router_name(self.blade(HostId(cable)));
+            let router = self.shape.blade_name(self.blade(HostId(cable)));
             return (format!("node-{cable}"), router, CableKind::Host);
         };
         let (low, high, kind) = if let Some(black) = green.checked_sub(self.shape.green_links()) {
@@ -149,7 +149,7 @@ impl Dragonfly {
             let router = |blade| Blade { group: at / chassis, chassis: at % chassis, blade };
             (router(low), router(high), CableKind::Green)
         };
-        (self.shape.router_name(low), self.shape.router_name(high), kind)
+        (self.shape.blade_name(low), self.shape.blade_name(high), kind)
     }
 
     /// The name of a kind of cables.
@@ -213,7 +213,7 @@ impl Topology for Dragonfly {
         if let Some(device) = self.limiters.device(link) {
             return match device.checked_sub(self.shape.hosts()) {
                 None => format!("node-{device} limiter"),
-                Some(router) => format!("{} limiter", self.shape.router_name(self.shape.blade(RouterId(router)))),
+                Some(router) => format!("{} limiter", self.shape.blade_name(self.shape.blade(RouterId(router)))),
             };
         }
         let (cable, direction) = self.cable.of_link(link);

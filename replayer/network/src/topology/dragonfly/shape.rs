@@ -72,6 +72,10 @@ impl Geometry for Shape {
     fn family(&self) -> &'static str {
         "dragonfly"
     }
+
+    fn router_name(&self, router: RouterId) -> String {
+        self.blade_name(self.blade(router))
+    }
 }
 
 impl fmt::Display for Shape {
@@ -113,7 +117,7 @@ impl Shape {
     }
 
     /// The name of a blade's router in reports.
-    pub(super) fn router_name(&self, Blade { group, chassis, blade }: Blade) -> String {
+    pub(super) fn blade_name(&self, Blade { group, chassis, blade }: Blade) -> String {
         match self.global {
             GlobalLinks::OfGroups(_) => format!("blade-{group}.{chassis}.{blade}"),
             GlobalLinks::OfRouters(_) => format!("router-{group}.{blade}"),

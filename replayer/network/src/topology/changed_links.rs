@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use titr_common::units::Seconds;
 
-use super::{HostId, Link, LinkChange, LinkId, NoRouters, RouterGraph, Topology};
+use super::{HostId, Link, LinkChange, LinkId, NoRouters, RouterGraph, Topology, written_routes};
 
 /// Another topology with links of other latencies and bandwidths.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub struct ChangedLinks {
     inner: Arc<dyn Topology>,
     links: Vec<Link>,
     changes: Vec<LinkChange>,
+    /// Whether packets take each link at its own bandwidth and latency.
+    are_own: bool,
 }
 
 impl ChangedLinks {
@@ -19,7 +21,13 @@ impl ChangedLinks {
     #[must_use]
     pub fn instant(inner: Arc<dyn Topology>) -> Self {
         let instant = |link: &Link| Link { bandwidth: f64::INFINITY, latency: Seconds(0.0), ..*link };
-        Self { links: inner.links().iter().map(instant).collect(), changes: Vec::new(), inner }
+        Self { links: inner.links().iter().map(instant).collect(), changes: Vec::new(), inner, are_own: false }
+    }
+
+    /// The topology `inner` with these links, by number.
+    #[must_use]
+    pub fn one_by_one(inner: Arc<dyn Topology>, links: Vec<Link>) -> Self {
+        Self { links, changes: inner.changes().to_vec(), inner, are_own: true }
     }
 
     /// The topology `inner`, with the latency and bandwidth of its links multiplied: of all links, or of one class.
@@ -45,7 +53,8 @@ impl ChangedLinks {
             false => change.clone(),
         };
         let changes = inner.changes().iter().map(changing).collect();
-        Self { links: (0..).zip(inner.links()).map(scaled).collect(), changes, inner: Arc::clone(inner) }
+        let links = (0..).zip(inner.links()).map(scaled).collect();
+        Self { links, changes, inner: Arc::clone(inner), are_own: false }
     }
 }
 
@@ -91,6 +100,7 @@ impl Topology for ChangedLinks {
     }
 
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
-        self.inner.router_graph()
+        // The routing by a table is the one that knows the properties of each link.
+        if self.are_own { written_routes::router_graph(self) } else { self.inner.router_graph() }
     }
 }

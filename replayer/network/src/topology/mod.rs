@@ -19,6 +19,7 @@ mod router_graph;
 mod routing;
 mod shortest;
 mod star;
+mod with_failures;
 mod written_routes;
 mod zones;
 
@@ -47,6 +48,7 @@ pub use routing::{
 };
 pub use shortest::Piece;
 pub use star::Star;
+pub use with_failures::{Failures, Separated, WithFailures};
 pub use written_routes::RouteTable;
 pub use zones::{Attachment, PointId, WrittenRoute, ZoneId, ZoneRouting, Zones};
 

@@ -1,5 +1,6 @@
 //! The meaning of a platform file: defaults, and consistency between keys.
 
+mod links;
 mod mpi;
 mod network;
 mod packet;

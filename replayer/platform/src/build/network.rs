@@ -51,6 +51,7 @@ impl Builder<'_> {
             let message = format!("a {} has {} hosts, not {}", topology.name(), topology.hosts(), count.get_ref());
             return Err(self.wrong(count, message).with_help("change the count or the topology"));
         }
+        let topology = self.with_unlike_links(topology, network)?;
         // All hosts in zones reach themselves.
         if has_zones && network.loopback.turns_round() {
             return Ok(topology);

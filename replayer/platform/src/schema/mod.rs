@@ -18,7 +18,7 @@ use crate::HostSpeed;
 use crate::topology::TopologyTable;
 
 pub use mpi::{CollectivesTable, MpiTable, OneSidedTable};
-pub use network::{FlowTable, LoopbackTable, ModelName, NetworkTable, Through};
+pub use network::{FailedTable, FlowTable, LoopbackTable, ModelName, NetworkTable, Through, UnlikeLinkTable};
 pub use packet::{FlowControl, PacketTable};
 pub use storage::{ServersValue, StorageTable};
 pub use value::{NonNegative, OneOrMany};

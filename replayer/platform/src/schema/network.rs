@@ -25,12 +25,43 @@ pub struct NetworkTable {
     /// Bandwidth that each host and switch passes on in all (SimGrid's `limiter_link`; of a star, the hosts only). Default: as
     /// much as its cables do.
     pub limiter: Option<Spanned<Quantity<Bandwidth>>>,
+    /// Links that are unlike the others.
+    #[serde(default)]
+    pub link: Vec<UnlikeLinkTable>,
+    /// Links and switches that have failed.
+    #[serde(default)]
+    pub failed: Vec<Spanned<FailedTable>>,
     #[serde(default)]
     pub loopback: LoopbackTable,
     #[serde(default)]
     pub flow: FlowTable,
     #[serde(default)]
     pub packet: PacketTable,
+}
+
+/// `[[network.link]]`: a link that is unlike the others, in both directions of its cable.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnlikeLinkTable {
+    /// The name of the link in results.
+    pub name: Spanned<String>,
+    /// Default: as all links.
+    pub bandwidth: Option<Quantity<Bandwidth>>,
+    /// Default: as all links.
+    pub latency: Option<Quantity<Seconds>>,
+}
+
+/// `[[network.failed]]`: a link with both directions of its cable, or a switch with all its links.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FailedTable {
+    /// The name of the link in results.
+    pub link: Option<Spanned<String>>,
+    /// The name of the switch or router in the names of its links.
+    #[serde(alias = "router")]
+    pub switch: Option<Spanned<String>>,
+    /// The time of the failure. Default: the start, which is the only time that titr simulates.
+    pub from: Option<Spanned<Quantity<Seconds>>>,
 }
 
 /// `[network] model`

@@ -3,6 +3,7 @@
 pub mod cli;
 pub mod generate;
 pub mod inspect;
+pub mod machine;
 pub mod page;
 pub mod report;
 pub mod schedule;

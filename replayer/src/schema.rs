@@ -17,6 +17,7 @@ use titr_studies::placement::FastestPlacement;
 use titr_studies::tolerance::Tolerances;
 
 use crate::inspect::TraceInfo;
+use crate::machine::MachineSummary;
 use crate::page::{PageData, StudyPage};
 use crate::report::variations::Variations;
 
@@ -52,6 +53,7 @@ outputs! {
     "place", "titr place --json" => FastestPlacement;
     "advise", "titr advise --json" => Advice;
     "info", "titr info --json" => TraceInfo;
+    "platform", "titr platform show --json" => MachineSummary;
     "page", "titr-replay --report, which embeds the object in the page" => PageData;
     "study-page", "titr sweep, which embeds the object in page.html" => StudyPage;
 }

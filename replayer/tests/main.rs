@@ -25,6 +25,7 @@ mod page;
 mod page_data;
 mod page_security;
 mod place;
+mod platform;
 mod recorded;
 mod reports;
 mod schedule;

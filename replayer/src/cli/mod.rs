@@ -16,6 +16,7 @@ mod manual;
 mod meter;
 mod page;
 mod place;
+mod platform;
 mod program;
 mod replay;
 mod report;

@@ -20,8 +20,8 @@ use titr_simulation::recording::counted;
 use super::meter::Meter;
 use super::{
     Failure, Out, TraceArgs, advise, arguments, calibrate, claims, combine, convert, diff, efficiency, gather,
-    generate, manual, place, replay, run, schedule, schema, sweep, symbolize, tolerance, traffic, trigger, triggers,
-    vary,
+    generate, manual, place, platform, replay, run, schedule, schema, sweep, symbolize, tolerance, traffic, trigger,
+    triggers, vary,
 };
 use crate::inspect::{Inventory, TraceInfo, Verdict, check, recorded_part, uncounted};
 
@@ -40,6 +40,7 @@ Examples:
   titr sweep study.toml --output results
   titr tolerance --platform cluster.toml traces/
   titr place --platform cluster.toml --output rankfile traces/
+  titr platform show \"torus:4x4x4 10Gbit/s 1us host:4\" --svg torus.svg
   titr generate all-to-all --ranks 32 --bytes 10kB -o all-to-all
   titr schedule allreduce --library openmpi --algorithm ring --ranks 8 --bytes 64KiB
   titr calibrate measurements.json --output cluster.toml
@@ -100,6 +101,7 @@ enum Command {
     Generate(generate::GenerateArgs),
     Man(manual::ManArgs),
     Place(Box<place::PlaceArgs>),
+    Platform(platform::PlatformArgs),
     Schedule(schedule::ScheduleArgs),
     Schema(schema::SchemaArgs),
     Sweep(sweep::SweepArgs),
@@ -138,6 +140,7 @@ pub(super) fn run_command(name: &str, words: Vec<OsString>) -> u8 {
         Command::Schedule(args) => schedule::schedule(args, out),
         Command::Schema(args) => schema::print_schema(args, out),
         Command::Place(args) => place::place(args, out),
+        Command::Platform(args) => platform::platform(args, out),
         Command::Sweep(args) => sweep::sweep(args, out),
         Command::Symbolize(args) => symbolize::symbolize(args),
         Command::Tolerance(args) => tolerance::tolerance(args, out),

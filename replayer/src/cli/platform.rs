@@ -1,0 +1,101 @@
+//! `titr platform`.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use titr_common::output::{Claims, OutputFile};
+use titr_common::terminal::say;
+use titr_platform::Platform;
+
+use super::Failure;
+use crate::machine::{MOST_DRAWN, MachineSummary, picture};
+
+const EXAMPLES: &str = "\
+A platform is a file, or one line: a topology, the bandwidth and the latency of its cables and, if you like, the cores of a host,
+the speed of a core (2.5Ginstr/s) and the network model (packet).
+
+Examples:
+  titr platform show examples/torus.toml
+  titr platform show \"dragonfly:g=9,a=4,h=2,p=2 10Gbit/s 1us host:4\" --svg dragonfly.svg
+  titr platform write \"fat-tree:8x8,1x4 100Gbit/s 500ns\" > cluster.toml
+
+Exit status: 0 done; 1 the platform is at fault; 2 wrong usage.";
+
+/// Shows and writes platforms.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, arg_required_else_help = true, disable_help_subcommand = true)]
+pub(super) struct PlatformArgs {
+    #[command(subcommand)]
+    command: PlatformCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum PlatformCommand {
+    /// Counts the hosts, routers and links of a platform, measures diameter, routes and bisection, and checks that all hosts reach
+    /// each other.
+    Show {
+        #[command(flatten)]
+        platform: NamedPlatform,
+        /// Prints one JSON object.
+        #[arg(long)]
+        json: bool,
+        /// Draws the network into this file.
+        #[arg(long, value_name = "FILE")]
+        svg: Option<PathBuf>,
+    },
+    /// Prints a platform, with the keys that are set, as a platform file in TOML.
+    Write {
+        #[command(flatten)]
+        platform: NamedPlatform,
+    },
+}
+
+/// A platform, and keys that are set.
+#[derive(Debug, Args)]
+struct NamedPlatform {
+    /// The platform file: TOML, or SimGrid's XML; or, if no file has that name, a platform of one line, such as
+    /// "torus:4x4x4 10Gbit/s 1us host:4".
+    platform: PathBuf,
+    /// Sets a key of the platform, such as network.model=packet. You can repeat this option.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+pub(super) fn platform(args: &PlatformArgs, out: &mut impl Write) -> Result<(), Failure> {
+    match &args.command {
+        PlatformCommand::Show { platform, json, svg } => show(platform, *json, svg.as_ref(), out),
+        PlatformCommand::Write { platform } => {
+            Claims::new().read(&platform.platform)?;
+            Ok(out.write_all(Platform::as_toml(&platform.platform, &platform.set)?.as_bytes())?)
+        }
+    }
+}
+
+fn show(named: &NamedPlatform, json: bool, svg: Option<&PathBuf>, out: &mut impl Write) -> Result<(), Failure> {
+    let mut claims = Claims::new();
+    claims.read(&named.platform)?;
+    svg.into_iter().try_for_each(|file| claims.write(file))?;
+    let platform = Platform::load(&named.platform, &named.set)?;
+    let topology = &*platform.topology;
+    if let Some(file) = svg {
+        if topology.hosts() > MOST_DRAWN {
+            let hosts = topology.hosts();
+            return Err(Failure::Value(format!(
+                "--svg: {hosts} hosts are too many for a picture: at most {MOST_DRAWN}"
+            )));
+        }
+        let drawn =
+            picture(topology).map_err(|why| Failure::Value(format!("--svg: the routers are unknown: {why}")))?;
+        OutputFile::write(file, drawn.as_bytes())?;
+    }
+    let summary = MachineSummary::of(&platform);
+    if json {
+        serde_json::to_writer(&mut *out, &summary).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        summary.warnings.iter().for_each(|warning| say(format_args!("{warning}")));
+        summary.write(out)?;
+    }
+    if summary.findings.is_empty() { Ok(()) } else { Err(Failure::Findings) }
+}

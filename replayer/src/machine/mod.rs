@@ -1,0 +1,223 @@
+//! The summary of a machine, as `titr platform show` prints it: counts, distances, bisection, and checks; and its picture.
+
+mod drawing;
+mod picture;
+mod text;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use titr_common::units::Seconds;
+use titr_network::properties::{Distances, RouteLengths, Wiring, bisection, distances, route_lengths};
+use titr_network::topology::{HostId, LinkId, RouterGraph, Topology};
+use titr_platform::{Model, Platform};
+
+pub(crate) use picture::{MOST_DRAWN, picture};
+
+/// A machine in numbers.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct MachineSummary {
+    /// The topology.
+    pub topology: String,
+    /// The network model.
+    pub model: &'static str,
+    /// The number of hosts.
+    pub hosts: u32,
+    /// The number of cores of all hosts.
+    pub cores: u64,
+    /// The number of routers or switches. A host of a torus or mesh is a router, too. `None` if the routers are unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub routers: Option<u64>,
+    /// The number of cables between devices; `None` if the routers are unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cables: Option<u64>,
+    /// The links outside hosts by their class, such as a dimension or a level. A cable with two directions is two links.
+    pub links: Vec<ClassOfLinks>,
+    /// The routes of messages between different hosts.
+    pub routes: RoutesOfMachine,
+    /// The distances between routers with hosts; `None` if the routers are unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distances: Option<DistancesOfMachine>,
+    /// The bandwidth between halves of the hosts; `None` if the routers are unknown, or if there are fewer than two hosts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bisection: Option<BisectionOfMachine>,
+    /// The packet network; `None` if the machine has another network model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<PacketsOfMachine>,
+    /// The reason why the routers are unknown; `None` if they are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_routers: Option<String>,
+    /// Mistakes in the machine, such as hosts that do not reach each other.
+    pub findings: Vec<String>,
+    /// Sentences on properties of the platform that affect results.
+    pub warnings: Vec<String>,
+}
+
+/// Links of one class with equal properties.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ClassOfLinks {
+    /// The name of the class.
+    pub class: String,
+    /// The number of links.
+    pub links: u64,
+    /// The bandwidth of each link, in bytes per second.
+    pub bandwidth: f64,
+    /// The latency of each link.
+    pub latency: Seconds,
+}
+
+/// Routes between different hosts.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RoutesOfMachine {
+    /// The number of links of the longest route.
+    pub longest: u32,
+    /// The mean number of links.
+    pub mean: f64,
+    /// The latency of the route with the largest latency.
+    pub longest_latency: Seconds,
+    /// The mean latency.
+    pub mean_latency: Seconds,
+    /// The number of pairs of hosts whose routes were measured.
+    pub pairs: u64,
+    /// Whether these are all pairs. Otherwise they are a random sample.
+    pub is_complete: bool,
+}
+
+/// Distances between routers with hosts, in cables between routers.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct DistancesOfMachine {
+    /// The largest distance.
+    pub diameter: u32,
+    /// The mean distance of the routers of two different hosts.
+    pub mean: f64,
+    /// The number of routers from which distances were measured.
+    pub sources: u32,
+    /// Whether these are all routers with hosts. Otherwise the diameter may be larger.
+    pub is_complete: bool,
+}
+
+/// The least bandwidth between two halves of the hosts.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct BisectionOfMachine {
+    /// The bandwidth from one half to the other, in bytes per second.
+    pub bandwidth: f64,
+    /// Whether the bandwidth follows from the definition of the topology. Otherwise it is the smallest bandwidth that was
+    /// found, and the true value may be smaller.
+    pub is_exact: bool,
+    /// The number of divisions into halves that were tried.
+    pub divisions: u32,
+    /// The bandwidth as a part of the bandwidth with which one half of the hosts can send. `None` if the hosts have no cables
+    /// of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part_of_injection: Option<f64>,
+}
+
+/// The routers of the packet model.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct PacketsOfMachine {
+    /// Virtual channels of each link. With these, packets cannot deadlock.
+    pub virtual_channels: u32,
+    /// Whether packets use rings, in which they need bubbles.
+    pub has_rings: bool,
+    /// The length of a cycle.
+    pub cycle: Seconds,
+}
+
+impl MachineSummary {
+    /// The summary of a platform.
+    #[must_use]
+    pub fn of(platform: &Platform) -> Self {
+        let topology = &*platform.topology;
+        let routes = route_lengths(topology);
+        let graph = topology.router_graph();
+        let network = graph.as_ref().ok().map(|graph| (graph, Wiring::of(graph)));
+        let lengths = network.as_ref().map(|(_, wiring)| distances(wiring));
+        let bisection = network.as_ref().and_then(|(graph, wiring)| bisection(topology, graph, wiring));
+        Self {
+            topology: topology.name(),
+            model: platform.model.name(),
+            hosts: topology.hosts(),
+            cores: u64::from(topology.hosts()) * u64::from(platform.cores),
+            routers: network.as_ref().map(|(_, wiring)| wiring.routers.into()),
+            cables: network.as_ref().map(|(_, wiring)| wiring.cables().len() as u64),
+            links: classes(topology),
+            findings: findings(topology, &routes, lengths.as_ref(), network.as_ref().map(|(_, wiring)| wiring)),
+            routes: RoutesOfMachine {
+                longest: routes.longest,
+                mean: routes.mean,
+                longest_latency: routes.longest_latency,
+                mean_latency: routes.mean_latency,
+                pairs: routes.pairs,
+                is_complete: routes.is_complete,
+            },
+            distances: lengths.map(|lengths| DistancesOfMachine {
+                diameter: lengths.diameter,
+                mean: lengths.mean,
+                sources: lengths.sources,
+                is_complete: lengths.is_complete,
+            }),
+            bisection: bisection.map(|found| BisectionOfMachine {
+                bandwidth: found.bandwidth,
+                is_exact: found.is_exact,
+                divisions: found.divisions,
+                part_of_injection: found.injection.map(|injection| found.bandwidth / injection),
+            }),
+            packets: match &platform.model {
+                Model::Packet(spec) => Some(PacketsOfMachine {
+                    virtual_channels: spec.virtual_channels(),
+                    has_rings: spec.has_rings(),
+                    cycle: Seconds(spec.cycle()),
+                }),
+                Model::Flow(_) | Model::Ideal => None,
+            },
+            no_routers: graph.as_ref().err().map(ToString::to_string),
+            warnings: platform.warnings.clone(),
+        }
+    }
+}
+
+/// The links outside hosts, by class and properties.
+fn classes(topology: &dyn Topology) -> Vec<ClassOfLinks> {
+    let mut classes: BTreeMap<(String, u64, u64), u64> = BTreeMap::new();
+    let links = (0..).map(LinkId).zip(topology.links());
+    for (id, link) in links.filter(|(id, _)| !topology.is_loopback(*id)) {
+        let key = (topology.link_class(id), link.bandwidth.to_bits(), link.latency.0.to_bits());
+        *classes.entry(key).or_default() += 1;
+    }
+    let class = |((class, bandwidth, latency), links)| ClassOfLinks {
+        class,
+        links,
+        bandwidth: f64::from_bits(bandwidth),
+        latency: Seconds(f64::from_bits(latency)),
+    };
+    classes.into_iter().map(class).collect()
+}
+
+/// Mistakes in a machine.
+fn findings(
+    topology: &dyn Topology,
+    routes: &RouteLengths,
+    distances: Option<&Distances>,
+    wiring: Option<&Wiring>,
+) -> Vec<String> {
+    let name = |host: HostId| topology.host_name(host);
+    let mut findings = Vec::new();
+    if let Some((from, to)) = routes.without_route {
+        findings.push(format!("there is no route from {} to {}", name(from), name(to)));
+    }
+    if distances.is_some_and(|distances| !distances.all_reached) {
+        findings.push("the network is in several parts, without a path from one to the other".to_owned());
+    }
+    if let Some(host) = wiring.and_then(|wiring| wiring.isolated_hosts().first().copied()) {
+        findings.push(format!("{} has no link", name(host)));
+    }
+    findings
+}
+
+/// The graph and the wiring of a machine, for its picture.
+fn drawable(topology: &dyn Topology) -> Result<(RouterGraph, Wiring), String> {
+    let graph = topology.router_graph().map_err(|why| why.to_string())?;
+    let wiring = Wiring::of(&graph);
+    Ok((graph, wiring))
+}

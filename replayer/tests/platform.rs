@@ -1,0 +1,96 @@
+//! `titr platform`, and platforms of one line in place of a file.
+
+use serde_json::Value;
+
+use crate::support::command::{Folder, TITR, TITR_REPLAY, here};
+
+const MACHINES: [&str; 8] = [
+    "star:16 10Gbit/s 1us host:4",
+    "torus:4x4x4 10Gbit/s 1us host:4",
+    "mesh:5x3 10Gbit/s 1us",
+    "fat-tree:8x8,1x4 100Gbit/s 500ns host:4",
+    "dragonfly:g=9,a=4,h=2,p=2 10Gbit/s 1us packet",
+    "torus:8x4 10Gbit/s packet",
+    "star:1 10Gbit/s 1us",
+    "torus:64x64x16 10Gbit/s 1us",
+];
+
+#[test]
+fn machines_in_numbers() {
+    let folder = Folder::new();
+    let shown = MACHINES
+        .map(|line| format!("$ titr platform show \"{line}\"\n{}\n", folder.run(TITR, &["platform", "show", line])));
+    insta::assert_snapshot!("machines", shown.join("\n"));
+}
+
+#[test]
+fn numbers_and_pictures_for_programs() {
+    let folder = Folder::new();
+    for line in MACHINES {
+        let shown = folder.run(TITR, &["platform", "show", line, "--json"]);
+        let summary: Value =
+            serde_json::from_str(shown.strip_suffix("[0]").unwrap_or_else(|| panic!("{shown}"))).unwrap();
+        assert_eq!(summary["findings"].as_array().map(Vec::len), Some(0));
+        let hosts = summary["hosts"].as_u64().unwrap();
+        let drawn = folder.run(TITR, &["platform", "show", line, "--svg", "machine.svg"]);
+        if hosts > 4096 {
+            assert!(drawn.ends_with("at most 4096\n[1]"), "{drawn}");
+            continue;
+        }
+        let svg = std::fs::read_to_string(folder.path().join("machine.svg")).unwrap();
+        let devices = svg.matches("<rect").count() - 1 + svg.matches("<circle").count();
+        let routers = summary["routers"].as_u64().unwrap();
+        let is_direct = svg.matches("<circle").count() == 0;
+        assert_eq!(devices as u64, if is_direct { routers } else { hosts + routers }, "{line}");
+        let cables = svg.matches("<line").count() + svg.matches("<path").count();
+        // Each class has a line in the legend.
+        let classes = svg.matches("stroke-opacity").count();
+        assert_eq!((cables - classes) as u64, summary["cables"].as_u64().unwrap(), "{line}");
+    }
+}
+
+#[test]
+fn a_line_is_as_good_as_its_file() {
+    let folder = Folder::new();
+    let line = "torus:4x4 10Gbit/s 1us host:2 2.5Ginstr/s";
+    let text = folder.run(TITR, &["platform", "write", line]);
+    folder.file("p.toml", text.strip_suffix("[0]").unwrap());
+    let trace = here("../examples/ring.txt");
+    let replayed = |platform: &str| {
+        let shown = folder.run(TITR_REPLAY, &["--platform", platform, "--json", trace.to_str().unwrap()]);
+        let result: Value =
+            serde_json::from_str(shown.strip_suffix("[0]").unwrap_or_else(|| panic!("{shown}"))).unwrap();
+        result["simulated_time"].as_f64().unwrap()
+    };
+    assert_eq!(replayed(line), replayed("p.toml"));
+    let traffic = ["traffic", "uniform", "--platform", "torus:4x4 10Gbit/s packet", "--load", "0.1", "--cycles", "500"];
+    assert!(folder.run(TITR, &traffic).ends_with("[0]"));
+}
+
+/// A study with a platform of one line.
+#[test]
+fn a_study_takes_lines() {
+    let folder = Folder::new();
+    std::fs::copy(here("../examples/ring.txt"), folder.path().join("ring.txt")).unwrap();
+    folder.file(
+        "study.toml",
+        "schema = 1\nplatform = [\"star:16 10Gbit/s 1us 1Ginstr/s\", \"torus:4x4 10Gbit/s 1us 1Ginstr/s\"]\ntrace = \"ring.txt\"\n",
+    );
+    let shown = folder.run(TITR, &["sweep", "study.toml", "--output", "results"]);
+    assert!(shown.ends_with("[0]"), "{shown}");
+    let table = std::fs::read_to_string(folder.path().join("results/results.csv")).unwrap();
+    assert_eq!(table.lines().count(), 3, "{table}");
+}
+
+#[test]
+fn mistakes() {
+    let folder = Folder::new();
+    let failed = "network.failed=[{ link = 'node-1 up' }]";
+    let shown = [
+        folder.run(TITR, &["platform", "show", "torsu:4x4 10Gbit/s 1us"]),
+        folder.run(TITR, &["platform", "show", "no-such.toml"]),
+        folder.run(TITR, &["platform", "show", "star:4 10Gbit/s 1us", "--set", failed]),
+        folder.run(TITR, &["platform", "write", "star:4 10Gbit/s"]),
+    ];
+    insta::assert_snapshot!("platform_mistakes", shown.join("\n\n"));
+}

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use titr_common::units::Seconds;
 
 use crate::topology::{
-    Ascent, Cable, Dragonfly, Duplex, Explicit, FatTree, GlobalLinks, Grid, Link, LinkId, Piece, RouteVariant, Routes,
-    RoutingOptions, Shape, Sharing, Stage, Star, Topology,
+    Ascent, Cable, Dragonfly, Duplex, Explicit, Fabric, FatTree, GlobalLinks, Grid, HyperX, Jellyfish, Link, LinkId,
+    Piece, RouteVariant, Routes, RoutingOptions, Shape, Sharing, SlimFly, Stage, Star, Topology,
 };
 
 pub(super) const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
@@ -25,6 +25,20 @@ pub(super) fn dragonfly(nodes: u32, green: u32) -> Dragonfly {
 /// A dragonfly with as many hosts at a router as links to other groups.
 pub(super) fn canonical(groups: u32, routers: u32, links: u32) -> Dragonfly {
     Dragonfly::new(Shape::canonical(groups, routers, links, links), RouteVariant::Minimal, CABLE)
+}
+
+/// A HyperX, with two cables side by side in its second dimension.
+pub(super) fn hyperx(sizes: [u32; 2], hosts: u32) -> Fabric {
+    Fabric::new(HyperX { sizes: sizes.to_vec(), cables: vec![1, 2], hosts }.wiring(), CABLE).unwrap()
+}
+
+/// A random graph of routers with three cables each.
+pub(super) fn jellyfish(routers: u32, hosts: u32, seed: u64) -> Fabric {
+    Fabric::new(Jellyfish { routers, degree: 3, hosts, seed }.wiring().unwrap(), CABLE).unwrap()
+}
+
+fn slim_fly(hosts: u32) -> Fabric {
+    Fabric::new(SlimFly::new(3, Some(hosts)).unwrap().wiring(), CABLE).unwrap()
 }
 
 pub(super) fn star(hosts: u32, backbone: bool) -> Star {
@@ -70,6 +84,17 @@ pub(super) fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, Routing
         (2_u32..6, 2_u32..4).prop_map(|(groups, routers)| Arc::new(canonical(groups, routers, 2)) as Arc<dyn Topology>),
     ];
     let through_groups = prop::sample::select(vec!["minimal", "valiant", "ugal", "ugal-g", "par"]).prop_map(routing);
+    let fabrics = prop_oneof![
+        (2_u32..4, 1_u32..4, 1_u32..3).prop_map(|(x, y, hosts)| hyperx([x, y], hosts)),
+        (2_u32..5, 1_u32..3, any::<u64>()).prop_map(|(half, hosts, seed)| jellyfish(2 * half, hosts, seed)),
+        (1_u32..3).prop_map(slim_fly),
+    ];
+    let shortest = prop::sample::select(vec!["minimal", "adaptive"]).prop_map(|name| (name, 1));
+    let detours = prop::sample::select(vec!["valiant", "ugal", "ugal-g"]).prop_map(|name| (name, 2));
+    let hops = (fabrics, prop_oneof![shortest, detours], 0_u32..3).prop_map(|(fabric, (name, times), more)| {
+        let virtual_channels = Some((times * fabric.diameter()).max(1) + more);
+        (Arc::new(fabric) as Arc<dyn Topology>, RoutingOptions { virtual_channels, ..routing(name) })
+    });
     let stars =
         (1_u32..6, any::<bool>()).prop_map(|(hosts, backbone)| Arc::new(star(hosts, backbone)) as Arc<dyn Topology>);
     let rings = (2_u32..4).prop_map(|nodes| Arc::new(one_way_ring(nodes)) as Arc<dyn Topology>);
@@ -78,6 +103,7 @@ pub(super) fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, Routing
         3 => (grids, prop::sample::select(vec![routing("dor"), routing("adaptive")])),
         2 => (trees, ascents.prop_map(up_and_down)),
         1 => (dragonflies, through_groups),
+        2 => hops,
         1 => (stars, Just(RoutingOptions::default())),
         1 => (rings, Just(routing("table"))),
     ]

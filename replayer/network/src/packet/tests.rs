@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::reference::Reference;
 use super::sample_networks::{
-    CABLE, any_network, canonical, dragonfly, one_way_ring, routing, star, tree, up_and_down,
+    CABLE, any_network, canonical, dragonfly, hyperx, jellyfish, one_way_ring, routing, star, tree, up_and_down,
 };
 use super::*;
 use crate::topology::{Ascent, Grid, Routing, RoutingOptions, RoutingVisitor, Topology};
@@ -96,12 +96,14 @@ fn all_networks() -> Vec<(Box<dyn Topology>, PacketSpec)> {
         || Box::new(tree(&[4, 2, 2], &[1, 1, 2])),
     ];
     let dragonflies: [fn() -> Box<dyn Topology>; 1] = [|| Box::new(dragonfly(2, 1))];
+    let fabrics: [fn() -> Box<dyn Topology>; 2] = [|| Box::new(hyperx([3, 3], 2)), || Box::new(jellyfish(6, 2, 1))];
     let stars: [fn() -> Box<dyn Topology>; 3] =
         [|| Box::new(star(5, false)), || Box::new(star(4, true)), || Box::new(one_way_ring(3))];
     let routed = [
         (&grids[..], vec![routing("dor"), routing("adaptive")]),
         (&trees, [Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive].map(up_and_down).to_vec()),
         (&dragonflies, vec![routing("minimal")]),
+        (&fabrics, vec![routing("minimal"), routing("adaptive")]),
         (&stars, vec![RoutingOptions::default()]),
     ];
     let mut all = Vec::new();
@@ -314,8 +316,8 @@ pub(super) fn any_run(
             "par" => 3,
             _ => 0,
         });
-        let virtual_channels = parameters.routing.virtual_channels.map(|channels| channels + more);
-        parameters.routing = RoutingOptions { virtual_channels, ..routing };
+        let drawn = parameters.routing.virtual_channels.map(|channels| channels + more);
+        parameters.routing = RoutingOptions { virtual_channels: routing.virtual_channels.or(drawn), ..routing };
         (spec_of(&*topology, parameters), between(topology.hosts(), messages))
     })
 }

@@ -9,6 +9,7 @@ mod cable;
 mod changed_links;
 mod dragonfly;
 mod explicit;
+mod fabric;
 mod fat_tree;
 mod grid;
 mod lattice;
@@ -36,6 +37,9 @@ pub use changed_links::ChangedLinks;
 pub(crate) use dragonfly::GlobalLink;
 pub use dragonfly::{Blade, Dragonfly, GlobalLinks, Shape};
 pub use explicit::{Explicit, Routes};
+pub use fabric::{
+    DragonflyPlus, Fabric, HopTable, HyperX, Jellyfish, NoFabric, NoRegularGraph, RouterCable, SlimFly, Wiring,
+};
 pub use fat_tree::{FatTree, Stage, Stages};
 pub use grid::Grid;
 pub use lattice::{Edge, Lattice};
@@ -43,8 +47,9 @@ pub use link_change::{LinkChange, capacity};
 pub use loopback::WithLoopback;
 pub use router_graph::{Geometry, HostPort, NoRouters, Port, RouterGraph};
 pub use routing::{
-    Ascent, BuildRouting, DragonflyRouting, GridRouting, Header, NonminimalRouting, OutputVc, Routing, RoutingName,
-    RoutingOptions, RoutingVisitor, TableRouting, TreeRouting, UnknownRouting, Unroutable, roomiest,
+    Ascent, BuildRouting, DragonflyRouting, FabricRouting, GridRouting, Header, NonminimalRouting, OutputVc, Routing,
+    RoutingName, RoutingOptions, RoutingVisitor, TableRouting, TreeRouting, UnknownRouting, Unroutable, ValiantRouting,
+    roomiest,
 };
 pub use shortest::Piece;
 pub use star::Star;
@@ -57,6 +62,8 @@ routing::routings! {
     Tree(TreeRouting),
     Dragonfly(DragonflyRouting),
     Nonminimal(NonminimalRouting),
+    Fabric(FabricRouting),
+    Valiant(ValiantRouting),
     Table(TableRouting),
 }
 

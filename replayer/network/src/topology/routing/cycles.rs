@@ -15,8 +15,8 @@ use titr_common::units::Seconds;
 use super::*;
 use crate::chance::chance;
 use crate::topology::{
-    Cable, Dragonfly, Duplex, Explicit, FatTree, GlobalLinks, Grid, Link, LinkId, Piece, RouteVariant, Routes, Shape,
-    Sharing, Stage, Star, Topology,
+    Cable, Dragonfly, DragonflyPlus, Duplex, Explicit, Fabric, FatTree, GlobalLinks, Grid, HyperX, Jellyfish, Link,
+    LinkId, Piece, RouteVariant, Routes, Shape, Sharing, SlimFly, Stage, Star, Topology, Wiring,
 };
 
 const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
@@ -171,7 +171,21 @@ fn networks() -> Vec<(Box<dyn Topology>, Routings)> {
     let dragonfly = |shape| Box::new(Dragonfly::new(shape, RouteVariant::Minimal, CABLE));
     let grid = || vec![("dor", 1), ("adaptive", 2)];
     let groups = || vec![("minimal", 2), ("valiant", 3), ("ugal", 3), ("ugal-g", 3), ("par", 4)];
+    let fabric = |wiring: Wiring| -> (Box<dyn Topology>, Routings) {
+        let fabric = Fabric::new(wiring, CABLE).unwrap();
+        let shortest = ["minimal", "adaptive"].map(|name| (name, fabric.diameter()));
+        let detours = ["valiant", "ugal", "ugal-g"].map(|name| (name, 2 * fabric.diameter()));
+        (Box::new(fabric), shortest.into_iter().chain(detours).collect())
+    };
+    let plus = DragonflyPlus { groups: 3, leaves: 2, spines: 2, global_links: 1, hosts: 1 };
+    let mut slim_fly = SlimFly::new(3, Some(1)).unwrap().wiring();
+    slim_fly.hosts.retain(|router| router.0.is_multiple_of(3));
     vec![
+        fabric(HyperX { sizes: vec![3, 2], cables: vec![1, 2], hosts: 1 }.wiring()),
+        fabric(slim_fly),
+        fabric(Jellyfish { routers: 6, degree: 3, hosts: 1, seed: 1 }.wiring().unwrap()),
+        fabric(Jellyfish { routers: 7, degree: 2, hosts: 1, seed: 1 }.wiring().unwrap()),
+        fabric(plus.wiring()),
         (Box::new(Grid::torus(&[4, 3, 2], CABLE)), grid()),
         (Box::new(Grid::mesh(&[4, 3], CABLE)), grid()),
         (Box::new(Grid::twisted_torus(&[4, 2], CABLE)), grid()),
@@ -204,14 +218,19 @@ fn dependences_of_channels_have_no_cycle() {
     }
 }
 
-/// Without the classes of channels, each routing of a dragonfly has cycles, and the search finds them.
+/// Without the classes of channels, each routing of a dragonfly and of a graph of routers has cycles, and the search finds
+/// them.
 #[test]
 fn one_channel_has_cycles() {
-    let graph = Dragonfly::new(Shape::canonical(5, 2, 2, 1), RouteVariant::Minimal, CABLE).router_graph().unwrap();
-    for name in ["minimal", "valiant", "ugal", "ugal-g", "par"] {
+    let dragonfly = Dragonfly::new(Shape::canonical(5, 2, 2, 1), RouteVariant::Minimal, CABLE).router_graph().unwrap();
+    let ring = Jellyfish { routers: 7, degree: 2, hosts: 1, seed: 1 }.wiring().unwrap();
+    let ring = Fabric::new(ring, CABLE).unwrap().router_graph().unwrap();
+    let of_dragonfly = ["minimal", "valiant", "ugal", "ugal-g", "par"].map(|name| (&dragonfly, name));
+    let of_ring = ["minimal", "adaptive", "valiant", "ugal", "ugal-g"].map(|name| (&ring, name));
+    for (graph, name) in of_dragonfly.into_iter().chain(of_ring) {
         let options = RoutingOptions { name: Some(name.parse().unwrap()), ..RoutingOptions::default() };
-        let routing = RoutingFunction::new(&graph, &options).unwrap();
-        let search = Search { graph: &graph, escapes_by_first: false, as_one_channel: true };
+        let routing = RoutingFunction::new(graph, &options).unwrap();
+        let search = Search { graph, escapes_by_first: false, as_one_channel: true };
         assert!(!on_cycles(routing.visit(search)).is_empty(), "{name}");
     }
 }

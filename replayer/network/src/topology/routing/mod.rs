@@ -8,6 +8,7 @@
 //! - [`tree`]: up and then down.
 //! - [`dragonfly`]: other channels after the link between groups.
 //! - [`nonminimal`]: other channels after each link between groups.
+//! - [`fabric`], [`valiant`]: other channels after each hop.
 //! - [`table`]: the routes of the topology, in layers without a cycle of dependencies.
 //!
 //! **To add a routing**, implement [`Routing`] and [`BuildRouting`] for a type, and list the type in the `routings!` of
@@ -16,10 +17,14 @@
 #[cfg(test)]
 mod cycles;
 mod dragonfly;
+mod fabric;
 mod grid;
+mod hop_classes;
 mod nonminimal;
 mod table;
 mod tree;
+mod ugal;
+mod valiant;
 
 use std::fmt::{self, Debug};
 use std::ops::Range;
@@ -31,10 +36,12 @@ use thiserror::Error;
 use super::{ChannelIndex, HostId, NoRouters, PortIndex, RouterGraph, RouterId, RoutingFunction};
 
 pub use dragonfly::DragonflyRouting;
+pub use fabric::FabricRouting;
 pub use grid::GridRouting;
 pub use nonminimal::NonminimalRouting;
 pub use table::TableRouting;
 pub use tree::{Ascent, TreeRouting};
+pub use valiant::ValiantRouting;
 
 /// A virtual channel of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@
 //! - **Valiant** (`valiant`): every packet to another group passes an intermediate group.
 //! - **UGAL-L** (`ugal`): a packet compares the minimal path with a path through one intermediate group when it enters the
 //!   injection port of its host. With q packets behind the first port of a path of H hops, it takes the minimal path if
-//!   q·H of this path is at most q·H of the other path plus [`BIAS`]. If both paths have the same first port, q counts the
-//!   virtual channels of each path alone (UGAL-L_VCH).
+//!   q·H of this path [exceeds](takes_detour) q·H of the other path by little. If both paths have the same first port, q
+//!   counts the virtual channels of each path alone (UGAL-L_VCH).
 //! - **UGAL-G** (`ugal-g`): the same, and q also counts the packets behind the first link between groups, which another
 //!   router may have. (The packets that wait for this link are in input queues of its router, behind the first port.)
 //! - **PAR** (`par`): like UGAL-L; and a packet on the minimal path compares again at each router of its first group.
@@ -26,6 +26,7 @@
 use std::ops::Range;
 
 use super::dragonfly::{flow, from_any};
+use super::ugal::takes_detour;
 use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, roomiest};
 use crate::chance::chance;
 use crate::topology::{Blade, ChannelIndex, GlobalLink, PortIndex, RouterGraph, RouterId, Shape};
@@ -59,10 +60,6 @@ const UNDECIDED: usize = 1;
 
 /// No intermediate group.
 const NONE: i32 = -1;
-
-/// The product of queued packets and hops that the minimal path may exceed another by: a single packet behind the first
-/// port, which is in every queue that is in use, is no congestion.
-const BIAS: u32 = 3;
 
 /// A path that a packet may take.
 struct Path {
@@ -165,7 +162,7 @@ impl Routing for NonminimalRouting {
                 path.exit.iter().flat_map(|(at, ports)| ports.clone().map(|port| of_port(*at, port, 0..self.channels)));
             (first.unwrap_or(0) + exit.min().unwrap_or(0)) * path.hops
         };
-        if cost(&minimal) > cost(&other) + BIAS {
+        if takes_detour(cost(&minimal), cost(&other)) {
             state[INTERMEDIATE] = group as i32;
         } else if self.rule == Rule::Progressive && minimal.ports.start < self.shape.first_global_port() {
             state[UNDECIDED] = 1;

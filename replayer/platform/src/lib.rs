@@ -25,6 +25,7 @@ mod simgrid;
 mod spawn;
 mod storage;
 mod topology;
+mod xml;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

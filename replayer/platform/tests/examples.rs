@@ -72,6 +72,17 @@ fn canonical_dragonfly() {
     }
 }
 
+/// A message to another leaf passes four cables, and gets 10 of the 20 Gbit/s that the middle ones have.
+#[test]
+fn graph() {
+    let platform = example("graph.toml", &[]);
+    assert_eq!(platform.topology.name(), "graph of 5 routers and 6 hosts");
+    assert_eq!((platform.topology.host_name(HostId(4)), platform.cores), ("node5".to_owned(), 4));
+    let seconds = alone(&mut *platform.network(0, 1), 0, 5, 1_250_000);
+    assert!((seconds - (4.0 * 1e-6 + 1e-3)).abs() < 1e-7, "{seconds}");
+    example("graph.toml", &["network.model=packet"]);
+}
+
 /// The cluster of the paper, where SimGrid 3.32 gives these times.
 #[test]
 fn cluster16() {

@@ -1,5 +1,7 @@
 //! Builds the network of a platform file: topology, cables, messages within a host, and the model's parameters.
 
+use std::path::Path;
+
 use titr_common::units::Seconds;
 use titr_document::Checked;
 use titr_network::flow::{FlowParameters, Penalties};
@@ -38,6 +40,7 @@ impl Builder<'_> {
             (None, None, _) => return Err(self.source.mistake(Some(0..0), "missing key `topology`")),
             (Some(written), None, _) => written.get_ref().build(&Site {
                 source: self.source,
+                folder: self.path.parent().unwrap_or(Path::new("")),
                 place: written.span(),
                 hosts: count,
                 network: file.network.span(),

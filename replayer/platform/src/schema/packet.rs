@@ -17,13 +17,14 @@ pub struct PacketTable {
     /// The part of a packet that is header, which messages' bytes are not counted in. Default: none.
     pub header: Option<Spanned<Quantity<Bytes>>>,
     /// Queues at the end of each channel. Default: 1 in dimension order and in trees, 3 if adaptive, 2 in
-    /// dragonflies, 3 if packets may pass other groups, 4 with `"par"`.
+    /// dragonflies, 3 if packets may pass other groups, 4 with `"par"`, one for each hop in graphs of routers.
     pub virtual_channels: Option<Spanned<u32>>,
     /// Packets that each virtual channel has room for. Default: 4.
     pub queue_packets: Option<Spanned<u32>>,
     /// Packets that each channel of a port has room for between crossbar and cable. Default: none.
     pub output_queue: Option<Spanned<u32>>,
-    /// Default: `"dor"` in grids, `"updown"` in trees, `"minimal"` in dragonflies.
+    /// Default: `"dor"` in grids, `"updown"` in trees, `"minimal"` in dragonflies and graphs of
+    /// routers.
     pub routing: Option<Spanned<RoutingName>>,
     /// The choice of ports upwards in trees. Default: `"adaptive"` if the routing is, otherwise `"d-mod-k"`.
     pub ascent: Option<Spanned<Ascent>>,

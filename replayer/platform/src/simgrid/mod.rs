@@ -13,7 +13,6 @@
 mod cluster;
 mod config;
 mod element;
-mod limits;
 mod units;
 mod zones;
 
@@ -27,6 +26,7 @@ use titr_document::{Checked, Located, Place, Source, Table};
 use titr_network::topology::{HostId, Zones};
 
 use self::element::{Element, Known};
+use crate::xml;
 
 pub use zones::BuildTopology;
 
@@ -86,15 +86,10 @@ pub(crate) fn is_xml(text: &str) -> bool {
 
 /// Reads the source's file. `build` makes a topology of the tables of a cluster.
 pub(crate) fn read(source: &Source, path: &Path, build: BuildTopology) -> Checked<SimGridPlatform> {
-    limits::check(source)?;
+    xml::check(source)?;
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let text = with_declaration_first(source.text());
-    let document = Document::parse_with_options(&text, options).map_err(|error| {
-        let place = source.at(error.pos().row as usize, error.pos().col as usize);
-        // The message without the position that it ends with.
-        let message = error.to_string();
-        source.mistake(Some(place), message.rsplit_once(" at ").map_or(message.as_str(), |(message, _)| message))
-    })?;
+    let document = Document::parse_with_options(&text, options).map_err(|error| xml::malformed(source, &error))?;
     let mut reading = Reading::new(source, path);
     let platform = Element::new(document.root_element(), source);
     if platform.name() != "platform" {

@@ -4,11 +4,16 @@
 //! [`topologies!`] below. If it has a [`ShortForm`], that is a constant beside the table, and a line in [`SHORT_FORMS`].
 
 mod dragonfly;
+mod dragonfly_plus;
 mod explicit;
 mod fat_tree;
+mod graph;
 mod grid;
+mod hyperx;
+mod jellyfish;
 mod short_form;
 mod site;
+mod slim_fly;
 mod star;
 mod xgft;
 
@@ -21,12 +26,12 @@ pub use site::Site;
 
 /// Declares the topologies: the name in a file, the type of the table, and the function that builds it.
 macro_rules! topologies {
-    ($($(#[doc = $doc:literal])+ $name:ident($table:ty) => $build:path,)+) => {
+    ($($(#[$attribute:meta])+ $name:ident($table:ty) => $build:path,)+) => {
         /// `[topology.…]`: exactly one of these tables.
         #[derive(Deserialize)]
         #[serde(rename_all = "kebab-case", deny_unknown_fields)]
         pub enum TopologyTable {
-            $($(#[doc = $doc])+ $name($table),)+
+            $($(#[$attribute])+ $name($table),)+
         }
 
         impl TopologyTable {
@@ -58,6 +63,17 @@ topologies! {
     Xgft(xgft::XgftTable) => xgft::xgft,
     /// Groups of chassis of blades of nodes: SimGrid's `DRAGONFLY`.
     Dragonfly(dragonfly::DragonflyTable) => dragonfly::dragonfly,
+    /// Groups of leaf and spine routers.
+    DragonflyPlus(dragonfly_plus::DragonflyPlusTable) => dragonfly_plus::dragonfly_plus,
+    /// Routers in a grid, every two of which are joined in each dimension.
+    #[serde(rename = "hyperx")]
+    HyperX(hyperx::HyperXTable) => hyperx::hyperx,
+    /// Routers that are two hops apart: the graphs of McKay, Miller and Širáň.
+    SlimFly(slim_fly::SlimFlyTable) => slim_fly::slim_fly,
+    /// Routers joined at random.
+    Jellyfish(jellyfish::JellyfishTable) => jellyfish::jellyfish,
+    /// Routers and hosts as a file lists their cables.
+    Graph(graph::GraphTable) => graph::graph,
     /// Links and routes one by one, as in SimGrid's zones.
     Explicit(explicit::ExplicitTable) => explicit::explicit,
 }

@@ -1,7 +1,9 @@
 //! The surroundings of a topology: cables, the number of hosts, and limits that hold for all topologies.
 
+use std::path::Path;
+
 use titr_document::{Checked, Place, Source};
-use titr_network::topology::{Cable, Topology};
+use titr_network::topology::{Cable, Fabric, Topology, Wiring};
 use toml::Spanned;
 
 /// Hosts at most: a mistyped count is refused rather than filling memory with cables.
@@ -10,10 +12,15 @@ const MAX_HOSTS: u64 = 1 << 22;
 /// Cables at most: a mistyped size is refused rather than filling memory with them.
 const MAX_CABLES: u64 = 1 << 24;
 
+/// Routers at most of a fabric whose routers all have hosts, as the hops between each two are in a table.
+const MAX_ROUTERS: u64 = 1 << 15;
+
 /// Everything that a platform says about its topology outside the topology's own table.
 pub struct Site<'a> {
     /// The platform's text, for mistakes.
     pub source: &'a Source,
+    /// The folder of the platform file, from which other files are found.
+    pub folder: &'a Path,
     /// The place of the topology.
     pub place: Place,
     /// The number of hosts, if it is written.
@@ -53,6 +60,20 @@ impl Site<'_> {
         }
     }
 
+    /// The product of sizes, if it is a number of routers that a fabric may have.
+    ///
+    /// # Errors
+    /// If it is 0 or too large.
+    pub(crate) fn within_max_routers(&self, place: Place, sizes: &[u32]) -> Checked<u32> {
+        match sizes.iter().fold(1_u64, |routers, &size| routers.saturating_mul(u64::from(size))) {
+            routers @ 1..=MAX_ROUTERS => Ok(routers as u32),
+            routers => {
+                let message = format!("{routers} routers: where all have hosts, there are from 1 to {MAX_ROUTERS}");
+                Err(self.source.mistake(Some(place), message))
+            }
+        }
+    }
+
     /// Finds fault with too many cables.
     ///
     /// # Errors
@@ -73,5 +94,15 @@ impl Site<'_> {
             Some(bandwidth) => Box::new(limit(topology, bandwidth)),
             None => Box::new(topology),
         }
+    }
+
+    /// The fabric of a wiring.
+    ///
+    /// # Errors
+    /// If hosts cannot reach each other, there are too many routers, or the platform does not describe cables.
+    pub(crate) fn fabric(&self, wiring: Wiring) -> Checked<Box<dyn Topology>> {
+        let fabric = Fabric::new(wiring, self.cable()?)
+            .map_err(|why| self.source.mistake(Some(self.place.clone()), why.to_string()))?;
+        Ok(self.limited(fabric, Fabric::limited))
     }
 }

@@ -1,10 +1,11 @@
-//! Limits on an XML text, checked before it is parsed, so that a short text cannot exhaust the parser.
+//! XML texts: limits that are checked before a text is parsed, so that a short text cannot exhaust the parser, and mistakes
+//! that the parser finds.
 //!
 //! Custom entities are rejected: they can expand a text of a few kilobytes to gigabytes, and no platform file of
 //! SimGrid uses any. Elements with more attributes than SimGrid knows are rejected, since a parser compares each
 //! attribute with each other one. So is unlimited nesting of elements.
 
-use titr_document::{Checked, Source};
+use titr_document::{Checked, Mistake, Source};
 
 /// Attributes of an element at most; SimGrid's have no more than forty.
 const MOST_ATTRIBUTES: usize = 1000;
@@ -38,6 +39,14 @@ pub(crate) fn check(source: &Source) -> Checked<()> {
         }
     }
     Ok(())
+}
+
+/// The mistake that the parser found.
+pub(crate) fn malformed(source: &Source, error: &roxmltree::Error) -> Mistake {
+    let place = source.at(error.pos().row as usize, error.pos().col as usize);
+    // The message without the position that it ends with.
+    let message = error.to_string();
+    source.mistake(Some(place), message.rsplit_once(" at ").map_or(message.as_str(), |(message, _)| message))
 }
 
 /// Parts that may hold anything, by their beginnings and ends.

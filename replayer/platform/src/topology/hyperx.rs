@@ -5,7 +5,7 @@ use titr_document::Checked;
 use titr_network::topology::{HyperX, Topology};
 use toml::Spanned;
 
-use super::Site;
+use super::{ShortForm, ShortKey, Site};
 
 /// `[topology.hyperx]`
 #[derive(Deserialize)]
@@ -13,11 +13,22 @@ use super::Site;
 pub(crate) struct HyperXTable {
     /// Routers along each dimension. The first varies fastest in the numbering of routers.
     dims: Spanned<Vec<u32>>,
-    /// Hosts of each router.
-    hosts: Spanned<u32>,
+    /// Hosts of each router. Default: 1.
+    hosts: Option<Spanned<u32>>,
     /// Cables side by side between two routers, for each dimension. Default: 1 everywhere.
     cables: Option<Spanned<Vec<u32>>>,
 }
+
+/// `hyperx:4x4,p=4`
+pub(crate) const SHORT_FORM: ShortForm = ShortForm {
+    name: "hyperx",
+    example: "hyperx:4x4,p=4",
+    keys: &[
+        ShortKey::numbers("topology.hyperx.dims", ""),
+        ShortKey::number("topology.hyperx.hosts", "p"),
+        ShortKey::numbers("topology.hyperx.cables", ""),
+    ],
+};
 
 /// A HyperX.
 pub(crate) fn hyperx(table: &HyperXTable, site: &Site) -> Checked<Box<dyn Topology>> {
@@ -35,9 +46,10 @@ pub(crate) fn hyperx(table: &HyperXTable, site: &Site) -> Checked<Box<dyn Topolo
             return Err(site.source.wrong(written, "two routers of a dimension have at least one cable"));
         }
     }
-    let hosts = *table.hosts.get_ref();
+    let hosts = table.hosts.as_ref().map_or(1, |hosts| *hosts.get_ref());
     let routers = site.within_max_routers(table.dims.span(), dims)?;
-    site.within_max_hosts(table.hosts.span(), &[routers, hosts])?;
+    let place = table.hosts.as_ref().map_or(table.dims.span(), Spanned::span);
+    site.within_max_hosts(place, &[routers, hosts])?;
     let hyperx = HyperX { sizes: dims.clone(), cables, hosts };
     site.within_max_cables(table.dims.span(), hyperx.cables())?;
     site.fabric(hyperx.wiring())

@@ -5,7 +5,7 @@ use titr_document::Checked;
 use titr_network::topology::{Jellyfish, Topology};
 use toml::Spanned;
 
-use super::Site;
+use super::{ShortForm, ShortKey, Site};
 
 /// `[topology.jellyfish]`
 #[derive(Deserialize)]
@@ -14,18 +14,32 @@ pub(crate) struct JellyfishTable {
     routers: Spanned<u32>,
     /// Cables from each router to others.
     degree: Spanned<u32>,
-    /// Hosts of each router.
-    hosts: Spanned<u32>,
+    /// Hosts of each router. Default: 1.
+    hosts: Option<Spanned<u32>>,
     /// The seed of the random graph. Default: 0.
     #[serde(default)]
     seed: u64,
 }
 
+/// `jellyfish:20,degree=4,p=4`
+pub(crate) const SHORT_FORM: ShortForm = ShortForm {
+    name: "jellyfish",
+    example: "jellyfish:20,degree=4,p=4",
+    keys: &[
+        ShortKey::number("topology.jellyfish.routers", ""),
+        ShortKey::number("topology.jellyfish.degree", ""),
+        ShortKey::number("topology.jellyfish.hosts", "p"),
+        ShortKey::number("topology.jellyfish.seed", ""),
+    ],
+};
+
 /// A random regular graph.
 pub(crate) fn jellyfish(table: &JellyfishTable, site: &Site) -> Checked<Box<dyn Topology>> {
-    let [routers, degree, hosts] = [&table.routers, &table.degree, &table.hosts].map(|number| *number.get_ref());
+    let [routers, degree] = [&table.routers, &table.degree].map(|number| *number.get_ref());
+    let hosts = table.hosts.as_ref().map_or(1, |hosts| *hosts.get_ref());
     site.within_max_routers(table.routers.span(), &[routers])?;
-    site.within_max_hosts(table.hosts.span(), &[routers, hosts])?;
+    let place = table.hosts.as_ref().map_or(table.routers.span(), Spanned::span);
+    site.within_max_hosts(place, &[routers, hosts])?;
     if degree == 0 || degree >= routers {
         let message = format!("a router has at least one cable, and fewer than there are routers, {routers}");
         return Err(site.source.wrong(&table.degree, message));

@@ -87,4 +87,8 @@ pub(crate) const SHORT_FORMS: &[&ShortForm] = &[
     &fat_tree::SHORT_FORM,
     &xgft::SHORT_FORM,
     &dragonfly::SHORT_FORM,
+    &dragonfly_plus::SHORT_FORM,
+    &hyperx::SHORT_FORM,
+    &slim_fly::SHORT_FORM,
+    &jellyfish::SHORT_FORM,
 ];

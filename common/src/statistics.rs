@@ -21,6 +21,16 @@ pub fn relative_deviation(sample: &[f64]) -> f64 {
     if mean > 0.0 { deviation(sample) / mean } else { 0.0 }
 }
 
+/// The number below which this part of a sorted sample lies, interpolated between the two nearest numbers (Hyndman and Fan's type 7);
+/// 0 if there are no numbers.
+#[must_use]
+pub fn quantile(sorted: &[f64], part: f64) -> f64 {
+    let place = part.clamp(0.0, 1.0) * sorted.len().saturating_sub(1) as f64;
+    let at = |place: f64| sorted.get(place as usize).copied().unwrap_or(0.0);
+    let (below, above) = (at(place.floor()), at(place.ceil()));
+    below + (above - below) * place.fract()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,6 +40,13 @@ mod tests {
         let sample = [90.0, 110.0];
         assert_eq!((mean(&sample), deviation(&sample)), (100.0, 200_f64.sqrt()));
         assert_eq!(relative_deviation(&sample), 200_f64.sqrt() / 100.0);
+    }
+
+    #[test]
+    fn quantiles_lie_between_numbers() {
+        let quartiles = [0.0, 0.25, 0.5, 1.0].map(|part| quantile(&[1.0, 2.0, 4.0], part));
+        assert_eq!(quartiles, [1.0, 1.5, 2.0, 4.0]);
+        assert_eq!((quantile(&[], 0.5), quantile(&[3.0], 0.9)), (0.0, 3.0));
     }
 
     #[test]

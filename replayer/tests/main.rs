@@ -30,6 +30,7 @@ mod recorded;
 mod reports;
 mod schedule;
 mod schema;
+mod spread;
 mod steady;
 mod studies;
 mod suggestions;

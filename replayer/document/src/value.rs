@@ -127,6 +127,32 @@ impl Table {
         }
     }
 
+    /// The value of a key, such as `network.flow.preset`.
+    #[must_use]
+    pub fn value(&self, path: &str) -> Option<&Located> {
+        let Some((key, rest)) = path.split_once('.') else { return self.entries.get(path).map(|(_, value)| value) };
+        match &self.entries.get(key)?.1.value {
+            Value::Table(below) => below.value(rest),
+            _ => None,
+        }
+    }
+
+    /// Replaces the value of a key, such as `network.flow.preset`, if it has one.
+    pub fn replace(&mut self, path: &str, value: Value) {
+        match path.split_once('.') {
+            Some((key, rest)) => {
+                if let Some((_, Located { value: Value::Table(below), .. })) = self.entries.get_mut(key) {
+                    below.replace(rest, value);
+                }
+            }
+            None => {
+                if let Some((_, located)) = self.entries.get_mut(path) {
+                    located.value = value;
+                }
+            }
+        }
+    }
+
     /// Takes the value of a key out.
     pub fn remove(&mut self, key: &str) -> Option<Located> {
         self.entries.remove(key).map(|(_, value)| value)

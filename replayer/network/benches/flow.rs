@@ -38,6 +38,7 @@ fn stream(topology: &Arc<dyn Topology>, streams: u32, total: u32, bytes: u64, en
             to: HostId(to),
             bytes: Bytes(bytes),
             connection: None,
+            stretch: 1.0,
         };
         network.inject(now, transfer);
     };

@@ -3,7 +3,8 @@
 
 /// A random number for the `which`th use of kind `what`: the finalizer of splitmix64 (G. L. Steele, D. Lea, C. H. Flood,
 /// "Fast splittable pseudorandom number generators", OOPSLA 2014), applied to each part in turn.
-pub(super) fn chance(seed: u64, what: u64, which: u64) -> u64 {
+#[must_use]
+pub fn chance(seed: u64, what: u64, which: u64) -> u64 {
     mix(mix(seed ^ what.wrapping_mul(0x9e37_79b9_7f4a_7c15)) ^ which.wrapping_mul(0xd1b5_4a32_d192_ed03))
 }
 

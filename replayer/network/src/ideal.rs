@@ -97,12 +97,16 @@ impl Ideal {
 
 impl Network for Ideal {
     fn inject(&mut self, now: Time, transfer: Transfer) {
-        self.send(transfer, |cost| now + Seconds(cost.latency + cost.per_byte * transfer.bytes.0 as f64));
+        self.send(transfer, |cost| {
+            now + Seconds((cost.latency + cost.per_byte * transfer.bytes.0 as f64) * transfer.stretch)
+        });
     }
 
     fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
         let cost = self.cost(transfer, LinkLoad::default());
-        Unloaded { latency: Seconds(cost.latency), transfer: Seconds(cost.per_byte * transfer.bytes.0 as f64) }
+        let [latency, bytes] =
+            [cost.latency, cost.per_byte * transfer.bytes.0 as f64].map(|time| time * transfer.stretch);
+        Unloaded { latency: Seconds(latency), transfer: Seconds(bytes) }
     }
 
     fn next_event(&mut self) -> Option<Time> {
@@ -142,7 +146,7 @@ mod tests {
         let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
         let mut network = Ideal::new(Arc::new(Star::new(2, cable, None)));
         let (from, to, bytes) = (HostId(0), HostId(1), Bytes(5000));
-        let transfer = Transfer { id: TransferId(0), from, to, bytes, connection: None };
+        let transfer = Transfer { id: TransferId(0), from, to, bytes, connection: None, stretch: 1.0 };
         assert_eq!(network.unloaded(&transfer), Unloaded { latency: Seconds(2e-6), transfer: Seconds(5e-6) });
         assert!(network.link_loads().iter().all(|load| load.messages == 0), "to ask is no load");
         network.inject(Time::ZERO, transfer);

@@ -20,4 +20,5 @@ mod ordered_float;
 mod route_cache;
 mod timer_queue;
 
+pub use chance::chance;
 pub use network::{Connection, LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};

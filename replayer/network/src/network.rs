@@ -16,7 +16,7 @@ use crate::topology::{HostId, Topology};
 pub struct TransferId(pub u32);
 
 /// A message handed to the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transfer {
     /// The message's name.
     pub id: TransferId,
@@ -28,6 +28,9 @@ pub struct Transfer {
     pub bytes: Bytes,
     /// The connection that it uses; `None`: a separate one.
     pub connection: Option<Connection>,
+    /// The factor on the time that it takes, 1 unless times vary at random: on its latency and on its transfer. In a packet
+    /// network, it is the factor on the number of its packets.
+    pub stretch: f64,
 }
 
 /// A channel from one process to another, such as a TCP connection or a queue pair. A model may send its messages one

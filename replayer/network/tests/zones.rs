@@ -66,6 +66,7 @@ fn a_message_without_a_route_never_arrives_and_says_why() {
             to: HostId(to),
             bytes: Bytes(1000),
             connection: None,
+            stretch: 1.0,
         };
         let no_route = Unreachable::NoRoute { from: "right-near".to_owned(), to: "left-far".to_owned() };
         assert_eq!(network.unreachable(Time::ZERO, &transfer(0, 0, 2)), None);

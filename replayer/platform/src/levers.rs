@@ -5,6 +5,7 @@ use std::path::Path;
 use titr_common::units::{Bandwidth, Seconds, Written};
 use titr_document::{Located, Table, Value};
 
+use crate::scaling::scaled_text;
 use crate::{HostSpeed, Platform, PlatformError, build, read};
 
 /// The property of a machine that a key sets.
@@ -123,13 +124,7 @@ impl Property {
             Self::Bandwidth => Bandwidth::written(text).is_ok(),
             Self::Latency => Seconds::written(text).is_ok_and(|latency| latency.0 > 0.0),
         };
-        let text = text.trim();
-        let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-        // The longest beginning that is a number: `1e3` of `1e3 s`, `2` of `2.5x`.
-        let (number, unit) = ends
-            .filter_map(|at| Some((text.get(..at)?.trim_end().parse::<f64>().ok()?, text.get(at..)?)))
-            .next_back()?;
-        is_right.then(|| format!("{} {}", number * self.factor(), unit.trim()))
+        is_right.then(|| scaled_text(text, self.factor())).flatten()
     }
 }
 

@@ -20,9 +20,11 @@ mod one_sided;
 mod overhead;
 mod partitioned;
 mod placement;
+mod scaling;
 mod schema;
 mod simgrid;
 mod spawn;
+mod spread;
 mod storage;
 mod topology;
 mod xml;
@@ -49,6 +51,7 @@ pub use overhead::{Overhead, OverheadStep};
 pub use partitioned::Partitioned;
 pub use placement::{Placement, PlacementError, Policy};
 pub use spawn::Spawn;
+pub use spread::{Detours, Spread};
 pub use storage::{Buffering, CollectiveAccess, Servers, Storage};
 
 /// Hosts, their network, and the cost of MPI on them.
@@ -72,6 +75,8 @@ pub struct Platform {
     pub storage: Storage,
     /// The rule by which ranks are given hosts.
     pub policy: Policy,
+    /// How times vary from run to run.
+    pub spread: Spread,
     /// Files of profiles that the platform names.
     pub profiles: Vec<PathBuf>,
     /// Remarks on how the file was read, for the report.
@@ -144,7 +149,28 @@ impl Platform {
     /// # Errors
     /// If the text or an override is not valid.
     pub fn parse(path: &Path, text: String, overrides: &[String]) -> Result<Self, PlatformError> {
-        Ok(build::platform(path, text, overrides)?)
+        Ok(build::platform(path, text, overrides, &[])?)
+    }
+
+    /// Reads the platform in a file, like [`Platform::load`], and multiplies the values of keys by factors.
+    ///
+    /// # Errors
+    /// As [`Platform::load`], or if the value of a key is neither a quantity nor a number.
+    pub fn load_scaled(path: &Path, overrides: &[String], factors: &[(String, f64)]) -> Result<Self, PlatformError> {
+        Self::parse_scaled(path, read(path)?, overrides, factors)
+    }
+
+    /// Reads the platform in a text, like [`Platform::parse`], and multiplies the values of keys by factors.
+    ///
+    /// # Errors
+    /// As [`Platform::parse`], or if the value of a key is neither a quantity nor a number.
+    pub fn parse_scaled(
+        path: &Path,
+        text: String,
+        overrides: &[String],
+        factors: &[(String, f64)],
+    ) -> Result<Self, PlatformError> {
+        Ok(build::platform(path, text, overrides, factors)?)
     }
 
     /// The host of each of `ranks` ranks.

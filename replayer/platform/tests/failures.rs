@@ -41,7 +41,7 @@ fn names(platform: &Platform, from: u32, to: u32) -> Vec<String> {
 fn arrival(platform: &Platform, from: u32, to: u32, bytes: u64) -> f64 {
     let mut network = platform.network(0, 1);
     let message =
-        Transfer { id: TransferId(0), from: HostId(from), to: HostId(to), bytes: Bytes(bytes), connection: None };
+        Transfer { id: TransferId(0), from: HostId(from), to: HostId(to), bytes: Bytes(bytes), connection: None, stretch: 1.0 };
     network.inject(Time::ZERO, message);
     let mut delivered = Vec::new();
     loop {

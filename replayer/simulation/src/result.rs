@@ -17,6 +17,7 @@ pub use crate::efficiencies::Efficiencies;
 pub use crate::jobs::{JobResult, SharedLink};
 pub use crate::observe::Shares;
 use crate::recording::Recording;
+use crate::spread::PredictedSpread;
 pub use titr_network::statistics::Percentiles;
 
 /// The number of links in `links`, the busiest ones.
@@ -78,6 +79,10 @@ pub struct SimulationResult<F = ()> {
     /// The predicted time of each run, if there were several. All other fields except `packets` describe the first run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<Runs>,
+    /// The spread of the predicted time over replays with random choices for everything that is known to vary; absent if it was not
+    /// requested, or nothing is known to vary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<PredictedSpread>,
     /// The iterations of the program's loop that were not simulated, and the error bound of the extrapolated time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<LeftOut>,
@@ -119,6 +124,7 @@ impl SimulationResult {
             all_links: self.all_links,
             packets: self.packets,
             runs: self.runs,
+            spread: self.spread,
             left_out: self.left_out,
             analyses,
             tried: self.tried,

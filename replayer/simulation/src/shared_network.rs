@@ -65,7 +65,8 @@ impl SharedNetwork {
         for (number, load) in self.loads.iter_mut().enumerate() {
             while let Some(BackgroundMessage { sender, from, to, bytes }) = load.take(now) {
                 // Transfers of ranks have low numbers.
-                let transfer = Transfer { id: TransferId(highest - sender), from, to, bytes, connection: None };
+                let transfer =
+                    Transfer { id: TransferId(highest - sender), from, to, bytes, connection: None, stretch: 1.0 };
                 let owner = Owner::Background(number, sender);
                 self.sharing.enter(owner, &transfer, now);
                 self.in_transit.insert(transfer.id, (owner, transfer));

@@ -1,5 +1,6 @@
 //! A simulation: a platform, a trace, and options.
 
+mod drawn;
 mod run;
 
 use std::collections::HashSet;
@@ -16,6 +17,7 @@ use titr_workload::{Computation, Normalise, Recompute, RegionSpeeds};
 
 use crate::disturbances::disturbed_counts;
 use crate::jobs::{JobResult, SharedLink};
+use crate::noise::Draw;
 use crate::normalisation::Comparison;
 use crate::observe::Observer;
 use crate::parallel::Jobs;
@@ -46,6 +48,7 @@ pub struct Simulation<'a> {
     recorded_collectives: bool,
     causality: Causality,
     channels: bool,
+    draw: Option<Draw>,
     transformations: Vec<&'a dyn Transformation>,
     observers: Vec<&'a mut dyn Observer>,
     follower: Option<&'a mut dyn Follower>,
@@ -99,6 +102,7 @@ impl<'a> Simulation<'a> {
             recorded_collectives: false,
             causality: Causality::default(),
             channels: false,
+            draw: None,
             transformations: Vec::new(),
             observers: Vec::new(),
             follower: None,
@@ -303,6 +307,7 @@ impl<'a> Simulation<'a> {
             all_links,
             packets,
             runs: (times.len() > 1).then(|| Runs::of(&times)),
+            spread: None,
             left_out: None,
             analyses: None,
             tried: None,
@@ -333,6 +338,7 @@ impl<'a> Simulation<'a> {
             trace: self.transformed(normalisation)?,
             worth: normalisation.worth.clone(),
             causality: self.causality,
+            draw: self.draw,
             recorded: self.recorded(),
             mix: self.mix,
             read_ahead,
@@ -371,7 +377,7 @@ impl<'a> Simulation<'a> {
         if self.computation == Computation::Timed && !is_extended {
             return Err(SimulationError::NoTimes);
         }
-        let recompute = Recompute { computation: self.computation, scale: self.compute_scale };
+        let recompute = Recompute { computation: self.computation, scale: self.drawn_compute_scale() };
         let regions = RegionSpeeds { parts: self.platform.region_speeds.clone() };
         let recomputed = regions.apply(normalisation.apply(recompute.apply(self.trace.clone())?)?)?;
         Ok(self.transformations.iter().try_fold(recomputed, |trace, transformation| transformation.apply(trace))?)

@@ -35,7 +35,7 @@ pub(crate) fn uncertainty(
 }
 
 /// The relative standard deviation of the slowest rank's computation.
-fn of_volumes(manifest: &Manifest) -> Option<f64> {
+pub(crate) fn of_volumes(manifest: &Manifest) -> Option<f64> {
     match &manifest.combined {
         // A choice among several runs varies less than one run.
         Some(combined) => Some(combined.slowest_rank_deviation / f64::from(combined.runs).sqrt()),

@@ -18,5 +18,6 @@ mod progress;
 mod properties;
 mod semantics;
 mod servers;
+mod spread;
 mod stopping;
 mod threads;

@@ -49,6 +49,14 @@ impl MachineArgs {
         }
     }
 
+    /// The platform with the values of keys multiplied by factors.
+    pub(super) fn load_scaled(&self, factors: &[(String, f64)]) -> Result<Platform, PlatformError> {
+        match &self.text {
+            Some(text) => Platform::parse_scaled(&self.platform, text.clone(), &self.set, factors),
+            None => Platform::load_scaled(&self.platform, &self.set, factors),
+        }
+    }
+
     /// The keys by which the machine could be faster.
     pub(super) fn levers(&self) -> Result<Vec<Lever>, PlatformError> {
         match &self.text {

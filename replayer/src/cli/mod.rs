@@ -24,6 +24,7 @@ mod runs;
 mod schedule;
 mod schema;
 mod signals;
+mod spread;
 mod ssh;
 mod suggestion;
 mod sweep;

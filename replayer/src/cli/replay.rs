@@ -22,6 +22,7 @@ use super::page::{PageArgs, PageSubject};
 use super::program::{EVERY_ITERATION, ProgramArgs};
 use super::report::ReportArgs;
 use super::runs::RunsArgs;
+use super::spread::{Found, SpreadArgs};
 use super::time::TimeArgs;
 use super::timeline::{ExcerptArgs, TimelineArgs};
 use super::{Failure, Out, suggestion};
@@ -49,6 +50,8 @@ pub(super) struct ReplayArgs {
     pub(super) machine: MachineArgs,
     #[command(flatten)]
     runs: RunsArgs,
+    #[command(flatten)]
+    spread: SpreadArgs,
     /// Prints each virtual channel of a packet network, not only the busiest links.
     #[arg(long, group = EVERY_ITERATION)]
     channels: bool,
@@ -196,6 +199,11 @@ impl ReplayArgs {
         if self.report.suggests() || self.page.is_asked_for() {
             result.tried =
                 suggestion::tried(&result, &self.machine, &program, self.runs.jobs(), self.report.suggests_all());
+        }
+        match self.spread.find(&program, (&self.machine, &platform), self.runs.jobs())? {
+            Some(Found::Spread(spread)) => result.spread = Some(spread),
+            Some(Found::Nothing(why)) => result.warnings.push(why.to_owned()),
+            None => {}
         }
         let mut loads = Vec::new();
         if let Some((timeline, links)) = timeline {

@@ -10,6 +10,7 @@ mod jobs;
 pub mod own_profile;
 pub(crate) mod placement;
 mod places;
+mod spread;
 pub mod text;
 pub(crate) mod tolerance;
 pub mod triggered;

@@ -13,7 +13,7 @@ use titr_simulation::result::{
 };
 use titr_simulation::traffic::{Burst, MeasuredPoint, TrafficResult};
 
-use super::{cause, jobs, places};
+use super::{cause, jobs, places, spread};
 
 /// Prints the summary of a simulation: what was traced, the answer, its main cause with a suggestion, and then the details.
 /// With `bold`, the answer is bold on a terminal.
@@ -46,6 +46,9 @@ pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<imp
     }
     if let Some(runs) = &report.runs {
         writeln!(out, "                {}", of_runs(runs))?;
+    }
+    if let Some(spread) = &report.spread {
+        spread::time(spread, out)?;
     }
     if let Some(IntervalTime { interval, time, .. }) =
         report.analyses.as_ref().and_then(|found| found.interval.as_ref())
@@ -92,6 +95,9 @@ pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<imp
         // The shares of ranks of different programs have no mean.
         if report.jobs.is_empty() {
             time(report, out)?;
+            if let Some(spread) = &report.spread {
+                spread::activities(spread, out)?;
+            }
         }
         places::explained(report, out)?;
     }
@@ -173,23 +179,14 @@ type Part<'a> = &'a dyn Fn(&Shares) -> Seconds;
 fn time(report: &AnalysedResult, out: &mut impl Write) -> io::Result<()> {
     let ranks = &report.per_rank;
     let unit = TimeUnit::of(report.simulated_time);
-    // A rank that is done earlier waits for the last one.
-    let idle = |share: &Shares| Seconds(report.simulated_time.0 - share.finish.0);
-    let parts: [(&str, Part); 7] = [
-        ("compute", &|share| share.compute),
-        ("send", &|share| share.send),
-        ("receive", &|share| share.recv),
-        ("wait", &|share| share.wait),
-        ("file", &|share| share.file),
-        ("collective", &|share| share.collective),
-        ("done early", &idle),
-    ];
+    let rows = Shares::default().rows(report.simulated_time).into_iter().enumerate();
+    let part = |row: usize| move |share: &Shares| share.rows(report.simulated_time)[row].1;
     // Several threads of a rank spend more than the time there is.
-    let whole: f64 = parts.iter().map(|(_, part)| mean(ranks, part).0).sum();
+    let whole: f64 = (0..Shares::ROWS).map(|row| mean(ranks, &part(row)).0).sum();
     writeln!(out, "\nWhere it goes   {:>9}  {:>7}  {:>12}  by rank", format!("mean, {}", unit.name), "share", "most")?;
-    for (name, part) in parts {
-        let mean = mean(ranks, part);
-        let Some((rank, most)) = most(ranks, part).filter(|(_, most)| most.0 > 0.0) else { continue };
+    for (row, (name, _)) in rows {
+        let mean = mean(ranks, &part(row));
+        let Some((rank, most)) = most(ranks, &part(row)).filter(|(_, most)| most.0 > 0.0) else { continue };
         let share = 100.0 * mean.0 / whole;
         writeln!(out, "  {name:<12}  {:>9}  {share:>5.1} %  {:>12}  {rank}", unit.show(mean), unit.show(most))?;
     }

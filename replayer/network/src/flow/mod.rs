@@ -157,6 +157,11 @@ impl SizeCost {
         let need = size.0 as f64 / parameters.bandwidth_factor.at(size);
         Self { bytes, need, latency_factor: parameters.latency_factor.at(size) }
     }
+
+    /// The cost of a message that takes `stretch` times as long.
+    fn stretched(self, stretch: f64) -> Self {
+        Self { need: self.need * stretch, latency_factor: self.latency_factor * stretch, ..self }
+    }
 }
 
 /// The messages that use the number of a stream.
@@ -268,7 +273,7 @@ impl Network for Flow {
         if self.size.bytes != transfer.bytes {
             self.size = SizeCost::of(transfer.bytes, &self.parameters);
         }
-        let SizeCost { need, latency_factor, .. } = self.size;
+        let SizeCost { need, latency_factor, .. } = self.size.stretched(transfer.stretch);
         let connection = transfer.connection.filter(|_| self.parameters.in_order);
         let turn = Turn::FIRST;
         let in_transit = InTransit { id: transfer.id, sequence, flow, connection, turn, is_ready: false, need };
@@ -289,7 +294,8 @@ impl Network for Flow {
 
     fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
         let CachedRoute { latency, alone, .. } = self.route((transfer.from, transfer.to), LinkLoad::default());
-        let SizeCost { need, latency_factor, .. } = SizeCost::of(transfer.bytes, &self.parameters);
+        let SizeCost { need, latency_factor, .. } =
+            SizeCost::of(transfer.bytes, &self.parameters).stretched(transfer.stretch);
         Unloaded { latency: latency_of(latency, latency_factor), transfer: Seconds(need / alone) }
     }
 

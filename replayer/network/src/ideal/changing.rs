@@ -25,7 +25,7 @@ impl ChangingIdeal {
     }
 
     /// The latency of a message that is sent now, and the time at which it is there.
-    fn passage(&self, &Transfer { from, to, bytes, .. }: &Transfer) -> (Seconds, Time) {
+    fn passage(&self, &Transfer { from, to, bytes, stretch, .. }: &Transfer) -> (Seconds, Time) {
         let (links, changes) = (self.topology.links(), self.topology.changes());
         let mut route: Vec<LinkId> = Vec::new();
         self.topology.route(from, to, &mut route);
@@ -40,8 +40,8 @@ impl ChangingIdeal {
                 None => least = least.min(now.bandwidth),
             }
         }
-        let latency = Seconds(latency);
-        let (mut at, mut left) = (self.now + latency, bytes.0 as f64);
+        let latency = Seconds(latency * stretch);
+        let (mut at, mut left) = (self.now + latency, bytes.0 as f64 * stretch);
         while at < Time::NEVER {
             let rate = bandwidths.iter().map(|bandwidth| bandwidth.value_at(at)).fold(least, f64::min);
             let next = bandwidths.iter().filter_map(|bandwidth| bandwidth.next_after(at)).min();
@@ -115,8 +115,14 @@ mod tests {
         let latency = StepFunction::new(3.0, &[(at(10.0), 1.0)], None).unwrap();
         zones.change_link(LinkChange { link: wire, bandwidth: Some(bandwidth), latency: Some(latency) });
         let mut network = super::super::network(Arc::new(zones));
-        let message =
-            |id| Transfer { id: TransferId(id), from: HostId(0), to: HostId(1), bytes: Bytes(300), connection: None };
+        let message = |id| Transfer {
+            id: TransferId(id),
+            from: HostId(0),
+            to: HostId(1),
+            bytes: Bytes(300),
+            connection: None,
+            stretch: 1.0,
+        };
         network.inject(Time::ZERO, message(0));
         let mut delivered = Vec::new();
         for (id, arrival) in [(0, 6.5), (1, 16.0)] {

@@ -125,10 +125,18 @@ impl PacketNetwork {
         self.local_arrivals.set(key, Deadline { at, sequence: arrival.sequence.into() });
     }
 
+    /// The number of packets of a message.
+    fn packets(&self, transfer: &Transfer) -> u64 {
+        match self.spec.parameters().packets(transfer.bytes) {
+            packets if transfer.stretch.to_bits() == 1.0_f64.to_bits() => packets,
+            packets => (packets as f64 * transfer.stretch).round().max(1.0) as u64,
+        }
+    }
+
     /// The error of a message that enters the routers at `cycle` and can never arrive; `None` if it can.
     fn unreachable_by_packets(&self, now: Time, cycle: u64, transfer: &Transfer) -> Option<Unreachable> {
         let parameters = self.spec.parameters();
-        let (bytes, packets) = (transfer.bytes, parameters.packets(transfer.bytes));
+        let (bytes, packets) = (transfer.bytes, self.packets(transfer));
         if packets > MOST_PACKETS {
             // No host sends faster than with all its injection ports.
             let cycles = packets as f64 * f64::from(parameters.packet_phits) / f64::from(parameters.injection_ports);
@@ -147,7 +155,7 @@ impl Network for PacketNetwork {
         // instant.
         self.injected = self.injected.wrapping_add(1);
         if let Some(link) = self.loopback(transfer) {
-            let at = now + Seconds(link.latency.0 + transfer.bytes.0 as f64 / link.bandwidth);
+            let at = now + Seconds((link.latency.0 + transfer.bytes.0 as f64 / link.bandwidth) * transfer.stretch);
             self.arrive_at(at, arrival);
             let load = &mut self.local_loads[transfer.from.index()];
             load.bytes += transfer.bytes;
@@ -155,7 +163,7 @@ impl Network for PacketNetwork {
             return;
         }
         let cycle = self.clock.cycle(now).max(self.cycle);
-        let packets = self.spec.parameters().packets(transfer.bytes);
+        let packets = self.packets(&transfer);
         if let Some(why) = self.unreachable_by_packets(now, cycle, &transfer) {
             self.unreachable.get_or_insert(why);
             return self.arrive_at(Time::NEVER, arrival);
@@ -173,19 +181,21 @@ impl Network for PacketNetwork {
     /// For the route that the topology describes, which is a shortest one.
     fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
         if let Some(link) = self.loopback(*transfer) {
-            let transfer = Seconds(transfer.bytes.0 as f64 / link.bandwidth);
-            return Unloaded { latency: link.latency, transfer };
+            let [latency, bytes] =
+                [link.latency.0, transfer.bytes.0 as f64 / link.bandwidth].map(|time| Seconds(time * transfer.stretch));
+            return Unloaded { latency, transfer: bytes };
         }
         self.route.clear();
         self.topology.route(transfer.from, transfer.to, &mut self.route);
-        let packets = self.spec.parameters().packets(transfer.bytes);
+        let packets = self.packets(transfer);
         let (latency, transfer) = Delays::of(&self.spec).unloaded(&self.spec, &self.route, packets);
         Unloaded { latency: Seconds(latency * self.spec.cycle()), transfer: Seconds(transfer * self.spec.cycle()) }
     }
 
     fn unreachable(&mut self, now: Time, transfer: &Transfer) -> Option<Unreachable> {
-        if let Some(link) = self.loopback(*transfer) {
-            let at = now + link.latency + Seconds(transfer.bytes.0 as f64 / link.bandwidth);
+        if self.loopback(*transfer).is_some() {
+            let Unloaded { latency, transfer } = self.unloaded(transfer);
+            let at = now + latency + transfer;
             return (at == Time::NEVER).then_some(Unreachable::EndOfTime);
         }
         self.unreachable_by_packets(now, self.clock.cycle(now).max(self.cycle), transfer)

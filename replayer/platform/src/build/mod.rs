@@ -5,6 +5,7 @@ mod mpi;
 mod network;
 mod packet;
 mod placement;
+mod spread;
 mod storage;
 
 use std::collections::BTreeMap;
@@ -17,9 +18,11 @@ use toml::Spanned;
 
 use crate::HostSpeed;
 use crate::Platform;
+use crate::Spread;
 use crate::one_line;
 use crate::schema::{File, OneOrMany};
 use crate::simgrid::{self, BesideTables, SimGridPlatform};
+use spread::WrittenValues;
 
 /// The only edition of the schema.
 const SCHEMA: u32 = 1;
@@ -27,11 +30,11 @@ const SCHEMA: u32 = 1;
 /// `collectives = "mpich"` is `collectives.library = "mpich"`.
 const SHORTHANDS: [Shorthand; 1] = [("collectives", "library")];
 
-/// The platform that `text`, read from `path`, and the overrides describe.
-pub fn platform(path: &Path, text: String, overrides: &[String]) -> Checked<Platform> {
+/// The platform that `text`, read from `path`, and the overrides describe, with the values of keys multiplied by factors.
+pub fn platform(path: &Path, text: String, overrides: &[String], factors: &[(String, f64)]) -> Checked<Platform> {
     let is_line = one_line::is_line(&text);
     let (source, path) = source(path, text, overrides);
-    let platform = platform_in(&Builder { source: &source, path });
+    let platform = platform_in(&Builder { source: &source, path }, factors);
     if is_line { platform.map_err(one_line::with_example) } else { platform }
 }
 
@@ -44,9 +47,15 @@ fn source<'a>(path: &'a Path, text: String, overrides: &[String]) -> (Source, &'
     (Source::new(&path.display().to_string(), text, overrides), path)
 }
 
-fn platform_in(builder: &Builder) -> Checked<Platform> {
-    let (file, BesideTables { network, parts_of_speed, profiles, warnings }) = builder.file()?;
+fn platform_in(builder: &Builder, factors: &[(String, f64)]) -> Checked<Platform> {
+    let SimGridPlatform { mut tables, beside } = builder.tables()?;
+    let BesideTables { network, parts_of_speed, profiles, warnings } = beside;
+    builder.scale(&mut tables, factors)?;
+    let written = WrittenValues::of(&tables);
+    let mut file = builder.read(tables)?;
+    let spread = std::mem::take(&mut file.spread);
     let mut platform = builder.platform(file, network)?;
+    platform.spread = builder.spread(spread, &written)?;
     platform.parts_of_speed = parts_of_speed.into_iter().map(|(host, part)| (host, Arc::new(part))).collect();
     platform.profiles = profiles;
     platform.warnings.splice(..0, warnings);
@@ -69,12 +78,6 @@ struct Builder<'a> {
 impl Builder<'_> {
     fn wrong<T>(&self, written: &Spanned<T>, message: impl Into<String>) -> Mistake {
         self.source.wrong(written, message)
-    }
-
-    /// The file with the overrides on top, what of it is in no table, and remarks on how it was read.
-    fn file(&self) -> Checked<(File, BesideTables)> {
-        let SimGridPlatform { tables, beside } = self.tables()?;
-        Ok((self.read(tables)?, beside))
     }
 
     fn read(&self, tables: Located) -> Checked<File> {
@@ -115,6 +118,7 @@ impl Builder<'_> {
             model,
             mpi: self.mpi(file.mpi)?,
             storage: self.storage(file.storage, hosts)?,
+            spread: Spread::default(),
             warnings,
         })
     }

@@ -6,6 +6,7 @@
 mod mpi;
 mod network;
 mod packet;
+mod spread;
 mod storage;
 mod value;
 
@@ -20,6 +21,7 @@ use crate::topology::TopologyTable;
 pub use mpi::{CollectivesTable, MpiTable, OneSidedTable};
 pub use network::{FailedTable, FlowTable, LoopbackTable, ModelName, NetworkTable, Through, UnlikeLinkTable};
 pub use packet::{FlowControl, PacketTable};
+pub use spread::{DetoursTable, SpreadTable, UncertaintyValue};
 pub use storage::{ServersValue, StorageTable};
 pub use value::{NonNegative, OneOrMany};
 
@@ -39,6 +41,8 @@ pub(crate) struct File {
     pub storage: Option<StorageTable>,
     #[serde(default)]
     pub placement: PlacementTable,
+    #[serde(default)]
+    pub spread: SpreadTable,
 }
 
 /// `[hosts]`

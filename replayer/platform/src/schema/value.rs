@@ -27,9 +27,17 @@ pub(crate) struct FactorSteps(pub Factor);
 
 impl<'de> Deserialize<'de> for NonNegative {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match f64::deserialize(deserializer)? {
-            number if number.is_finite() && number >= 0.0 => Ok(Self(number)),
-            number => Err(D::Error::custom(format!("{number} is not a number from 0 up"))),
+        Self::checked(f64::deserialize(deserializer)?)
+    }
+}
+
+impl NonNegative {
+    /// The number, if it is not negative.
+    pub(super) fn checked<E: Error>(number: f64) -> Result<Self, E> {
+        if number.is_finite() && number >= 0.0 {
+            Ok(Self(number))
+        } else {
+            Err(E::custom(format!("{number} is not a number from 0 up")))
         }
     }
 }

@@ -59,6 +59,26 @@ impl<T: Copy> Shares<T> {
     }
 }
 
+impl Shares {
+    /// The number of rows of a summary.
+    pub const ROWS: usize = 7;
+
+    /// The rows of a summary of a program that ends at `end`: each activity, and the time after the end of the rank.
+    #[must_use]
+    pub fn rows(&self, end: Seconds) -> [(&'static str, Seconds); Self::ROWS] {
+        let Self { compute, send, recv, wait, file, collective, finish } = *self;
+        [
+            ("compute", compute),
+            ("send", send),
+            ("receive", recv),
+            ("wait", wait),
+            ("file", file),
+            ("collective", collective),
+            ("done early", Seconds(end.0 - finish.0)),
+        ]
+    }
+}
+
 /// The shares of all ranks, summed exactly.
 #[derive(Clone, Debug)]
 pub struct Breakdown(Vec<Sums>);

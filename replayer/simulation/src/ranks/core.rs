@@ -8,6 +8,8 @@ use titr_common::units::{Instructions, Seconds, Speed};
 use titr_network::topology::HostId;
 use titr_platform::Platform;
 
+use crate::noise::CoreDetours;
+
 /// The core that a rank runs on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Core {
@@ -17,13 +19,15 @@ pub struct Core {
     pub speed: Speed,
     /// The part of this speed that it has by time; `None`: all of it at any time.
     pub part: Option<Arc<StepFunction>>,
+    /// The interruptions of its computation; `None`: none.
+    pub(crate) detours: Option<CoreDetours>,
 }
 
 impl Core {
     /// A core that is as fast at any time.
     #[must_use]
     pub fn new(host: HostId, speed: Speed) -> Self {
-        Self { host, speed, part: None }
+        Self { host, speed, part: None, detours: None }
     }
 
     /// A core of a host of a platform, for a rank that was recorded at 1 Ginstr/s.
@@ -36,15 +40,19 @@ impl Core {
     #[must_use]
     pub(crate) fn for_recorded(platform: &Platform, host: HostId, recorded: Speed) -> Self {
         let speed = platform.speed(host).for_recorded(recorded);
-        Self { host, speed, part: platform.parts_of_speed.get(&host).cloned() }
+        Self { part: platform.parts_of_speed.get(&host).cloned(), ..Self::new(host, speed) }
     }
 
     /// How long `work` takes that begins at `from`.
     #[inline]
     pub(super) fn time_for(&self, work: Instructions, from: Time) -> Seconds {
-        match &self.part {
+        let time = match &self.part {
             None => self.speed.time_for(work),
             Some(part) => Self::time_in_parts(part, self.speed.time_for(work), from),
+        };
+        match &self.detours {
+            None => time,
+            Some(detours) => time + detours.during(time, from),
         }
     }
 

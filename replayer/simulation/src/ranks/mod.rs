@@ -204,7 +204,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             let in_collective = message.envelope.context.is_collective();
             observer.injected(*now, Departure { id, from, to, bytes, in_collective });
             let connection = Some(Connection { sender: from.0, receiver: to.0 });
-            let transfer = Transfer { id, from: host(from), to: host(to), bytes, connection };
+            let transfer = Transfer { id, from: host(from), to: host(to), bytes, connection, stretch: 1.0 };
             if observer.wants_unloaded() {
                 observer.unloaded(id, network.unloaded(&transfer));
             }

@@ -16,6 +16,7 @@ use titr_workload::Workload;
 use super::SimulationError;
 use crate::deadlock_causes::causes;
 use crate::jobs::OnlyJob;
+use crate::noise::{Draw, VaryingNetwork};
 use crate::observe::{Breakdown, Observer};
 use crate::profile::{self, OwnWork, profiled_network, profiled_trace};
 use crate::ranks::{Causality, Core, Recorded, ReplayError};
@@ -35,6 +36,8 @@ pub struct PreparedReplay<'a> {
     pub(super) worth: Vec<f64>,
     /// The events that sends wait for.
     pub(super) causality: Causality,
+    /// The random choices, if the replay is one of several that differ by chance.
+    pub(super) draw: Option<Draw>,
     /// Which collectives use recorded messages.
     pub(super) recorded: Recorded,
     /// The jobs whose traces the trace is made of, if it is made of several.
@@ -101,7 +104,12 @@ impl PreparedReplay<'_> {
         let stopwatch = Stopwatch::start(self.threads);
         profile::before_ranks(self.trace.ranks());
         let recorded = RecordedSpeeds::of(self.original, &self.worth);
-        let cores = cores(platform, self.trace.ranks(), number, &recorded)?;
+        let number = self.draw.map_or(number, Draw::run);
+        let mut cores = cores(platform, self.trace.ranks(), number, &recorded)?;
+        if let (Some(draw), Some(detours)) = (self.draw, platform.spread.detours) {
+            let ranks = (0..).map(Rank).zip(&mut cores);
+            ranks.for_each(|(rank, core)| core.detours = Some(draw.detours(detours, rank)));
+        }
         let streams = profiled_trace(&self.trace).streams()?;
         let workload = if self.read_ahead { Workload::read_ahead(streams) } else { Workload::new(streams) };
         let (causality, partial, recorded) = (self.causality, self.original.is_partial(), self.recorded);
@@ -111,6 +119,12 @@ impl PreparedReplay<'_> {
         let breakdown = Breakdown::new(self.trace.ranks());
         let mpi = &platform.mpi;
         let network = platform.network(number, self.threads);
+        let network: Box<dyn Network> = match self.draw {
+            Some(draw) if platform.spread.message > 0.0 => {
+                Box::new(VaryingNetwork::new(network, draw, platform.spread.message))
+            }
+            Some(_) | None => network,
+        };
         let network: Box<dyn Network> = match self.mix {
             Some(mix) => Box::new(SharedNetwork::new(network, mix, platform, number)),
             None => network,
@@ -140,6 +154,7 @@ impl PreparedReplay<'_> {
         } else {
             (network, Vec::new())
         };
+        let network = VaryingNetwork::within(network);
         let packets = PacketStatistics::of(&*network, outcome.simulated_time);
         Ok(Run { outcome, links: network.link_loads(), packets, shared, cpu: stopwatch.cpu() })
     }

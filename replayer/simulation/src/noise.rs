@@ -1,0 +1,189 @@
+//! Random choices of one of several replays, for everything that [varies](titr_platform::Spread) from run to run.
+//!
+//! A choice is a function of the seed, of the replay's number and of its subject: a key of the platform, a computation or a
+//! message. It does not depend on the order in which choices are made.
+
+mod messages;
+
+use titr_common::event::Rank;
+use titr_common::time::Time;
+use titr_common::units::Seconds;
+use titr_network::chance;
+use titr_platform::Detours;
+
+pub(crate) use messages::VaryingNetwork;
+
+/// One of several replays that differ by chance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draw {
+    /// The seed of all replays.
+    pub seed: u64,
+    /// The number of the replay.
+    pub number: u32,
+}
+
+/// The subject of random choices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Subject {
+    /// The value of a key of the platform.
+    Key,
+    /// The recorded volumes of computation.
+    Volumes,
+    /// The detours of a rank.
+    Detours,
+    /// A message.
+    Message,
+    /// The choices that a run makes itself: its placement, and the packets of its network.
+    Run,
+}
+
+impl Draw {
+    /// The factor on a key of the platform whose value has the relative standard deviation `deviation`. Its median is 1.
+    #[must_use]
+    pub fn factor(self, key: &str, deviation: f64) -> f64 {
+        let which = key.bytes().fold(0, |hash, byte| chance(hash, u64::from(byte), 0));
+        (deviation * self.chances(Subject::Key, which).normal()).exp()
+    }
+
+    /// The factor on the recorded volumes of computation, which have this relative standard deviation.
+    pub(crate) fn factor_on_volumes(self, deviation: f64) -> f64 {
+        (deviation * self.chances(Subject::Volumes, 0).normal()).exp()
+    }
+
+    /// The number of the run, for its own random choices.
+    pub(crate) fn run(self) -> u32 {
+        self.chances(Subject::Run, 0).next() as u32
+    }
+
+    /// The detours of a rank's core.
+    pub(crate) fn detours(self, detours: Detours, rank: Rank) -> CoreDetours {
+        CoreDetours { detours, seed: self.chances(Subject::Detours, rank.0.into()).next() }
+    }
+
+    /// The choices on one subject.
+    fn chances(self, subject: Subject, which: u64) -> Chances {
+        let replay = chance(self.seed, u64::from(self.number), 0);
+        Chances { seed: chance(replay, subject as u64, which), used: 0 }
+    }
+}
+
+/// Random numbers in sequence.
+#[derive(Clone, Debug)]
+struct Chances {
+    seed: u64,
+    used: u64,
+}
+
+impl Chances {
+    fn next(&mut self) -> u64 {
+        self.used += 1;
+        chance(self.seed, 0, self.used)
+    }
+
+    /// Uniform between 0 and 1, neither of which it ever is.
+    fn uniform(&mut self) -> f64 {
+        ((self.next() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
+    }
+
+    /// Exponentially distributed, with the mean 1.
+    fn exponential(&mut self) -> f64 {
+        -self.uniform().ln()
+    }
+
+    /// Normally distributed, with the mean 0 and the deviation 1 (Box and Muller, 1958).
+    fn normal(&mut self) -> f64 {
+        let radius = (2.0 * self.exponential()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+/// The detours of one core.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct CoreDetours {
+    detours: Detours,
+    seed: u64,
+}
+
+/// The number of detours from which on their sum is drawn from a normal distribution, by the central limit theorem.
+const MANY: f64 = 1000.0;
+
+impl CoreDetours {
+    /// The length of all detours in a computation that begins at `from` and takes `time` without them. Detours are a Poisson process in
+    /// the time of the computation.
+    pub(crate) fn during(&self, time: Seconds, from: Time) -> Seconds {
+        let Detours { length, rate } = self.detours;
+        let expected = time.0 * rate;
+        if !(expected > 0.0 && expected.is_finite()) {
+            return Seconds(0.0);
+        }
+        let mut chances = Chances { seed: chance(self.seed, from.0, time.0.to_bits()), used: 0 };
+        if expected > MANY {
+            // A sum of N exponential lengths, N from a Poisson distribution, has the variance 2 × expected × length².
+            let sum = expected + (2.0 * expected).sqrt() * chances.normal();
+            return Seconds(length.0 * sum.max(0.0));
+        }
+        let (mut passed, mut sum) = (chances.exponential(), 0.0);
+        while passed < expected {
+            sum += chances.exponential();
+            passed += chances.exponential();
+        }
+        Seconds(length.0 * sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use titr_common::statistics::{deviation, mean};
+
+    use super::*;
+
+    /// Draws of a number by each of 4,000 replays.
+    fn draws(of: impl Fn(Draw) -> f64) -> Vec<f64> {
+        (0..4000).map(|number| of(Draw { seed: 7, number })).collect()
+    }
+
+    /// The mean of a sample is within four standard errors of `expected`, and its deviation within 6 %.
+    fn assert_distributed(sample: &[f64], expected: f64, spread: f64) {
+        let error = spread / (sample.len() as f64).sqrt();
+        assert!((mean(sample) - expected).abs() < 4.0 * error, "{} is not {expected} ± {error}", mean(sample));
+        assert!((deviation(sample) / spread - 1.0).abs() < 0.06, "{} is not {spread}", deviation(sample));
+    }
+
+    /// `T` of computation at the rate `r` of detours of the mean length `d` has the mean `T r d` and the variance `2 T r d²`: for
+    /// few detours, which are drawn one by one, and for many.
+    #[test]
+    fn detours_have_the_moments_of_a_compound_poisson_process() {
+        let detours = Detours { length: Seconds(0.001), rate: 10.0 };
+        for seconds in [0.05_f64, 2.0, 99.0, 300.0] {
+            let sample = draws(|draw| draw.detours(detours, Rank(3)).during(Seconds(seconds), Time(5)).0);
+            assert_distributed(&sample, seconds * 0.01, (2.0 * seconds * 10.0).sqrt() * 0.001);
+        }
+    }
+
+    #[test]
+    fn factors_are_lognormal_with_the_median_one() {
+        let sample = draws(|draw| draw.factor("network.bandwidth", 0.1).ln());
+        assert_distributed(&sample, 0.0, 0.1);
+    }
+
+    #[test]
+    fn a_choice_depends_on_seed_replay_and_subject_alone() {
+        let draw = Draw { seed: 1, number: 2 };
+        let key = |draw: Draw, key| draw.factor(key, 0.1).to_bits();
+        assert_eq!(key(draw, "hosts.speed"), key(draw, "hosts.speed"));
+        for other in [Draw { seed: 2, ..draw }, Draw { number: 3, ..draw }] {
+            assert_ne!(key(draw, "hosts.speed"), key(other, "hosts.speed"));
+        }
+        assert_ne!(key(draw, "hosts.speed"), key(draw, "network.latency"));
+        assert_eq!(draw.factor("hosts.speed", 0.0).to_bits(), 1.0_f64.to_bits());
+    }
+
+    #[test]
+    fn no_rate_and_no_time_have_no_detours() {
+        let during = |rate, seconds| {
+            let detours = Detours { length: Seconds(1.0), rate };
+            Draw { seed: 0, number: 0 }.detours(detours, Rank(0)).during(Seconds(seconds), Time::ZERO).0
+        };
+        assert_eq!([during(0.0, 5.0), during(5.0, 0.0), during(5.0, f64::INFINITY)], [0.0; 3]);
+    }
+}

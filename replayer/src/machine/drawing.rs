@@ -125,7 +125,8 @@ fn of_place(lattice: &Lattice, place: u32) -> Point {
     for (dimension, &size) in lattice.sizes().iter().enumerate() {
         let axis = dimension % 2;
         at[axis] += steps[axis] * f64::from(rest % size);
-        // Half a step between two planes.
+        // Planes are not quite level, so that the cables between them do not cover each other.
+        at[1 - axis] += if dimension > 1 { 0.4 * STEP * f64::from(rest % size) } else { 0.0 };
         steps[axis] = steps[axis] * f64::from(size) + STEP;
         rest /= size;
     }

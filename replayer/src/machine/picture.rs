@@ -21,8 +21,8 @@ const MARGIN: f64 = 30.0;
 /// The height of a line of text.
 const LINE: f64 = 20.0;
 
-/// The width of the narrowest picture: room for its title.
-const NARROWEST: f64 = 480.0;
+/// The width of a letter of the title; those of the legend are narrower, and it has numbers.
+const LETTER: f64 = 9.0;
 
 /// Colours of classes of links, which differ for colour-blind readers, too (M. Okabe, K. Ito, "Color Universal Design", 2008).
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555"];
@@ -45,7 +45,9 @@ pub(crate) fn picture(topology: &dyn Topology) -> Result<String, String> {
     let (top, bottom) = (edge(|point| point.y, f64::min), edge(|point| point.y, f64::max));
     let legend = LINE * (classes.len() + 2) as f64;
     let bend = if drawing.is_bent { STEP_OF_BENDS } else { 0.0 };
-    let width = (right - left + 2.0 * (MARGIN + bend)).max(NARROWEST);
+    let texts = classes.keys().map(|class| class.chars().count() + 12).chain([topology.name().chars().count()]);
+    let text_width = LETTER * texts.max().unwrap_or_default() as f64 + 2.0 * MARGIN;
+    let width = (right - left + 2.0 * (MARGIN + bend)).max(text_width);
     let height = bottom - top + 2.0 * (MARGIN + bend) + legend;
     let (across, down) = ((width - (right - left)) / 2.0 - left, MARGIN + bend + legend - top);
     let mut svg = format!(

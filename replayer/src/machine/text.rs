@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use titr_common::format::{count, counted, significant, uncertain, volume};
+use titr_common::format::{count, counted, plural, significant, uncertain, volume};
 use titr_common::terminal::on_one_line;
 use titr_common::units::Bytes;
 
@@ -16,9 +16,14 @@ impl MachineSummary {
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let Self { hosts, cores, .. } = self;
         row(out, "Machine", &format!("{}; {} model", self.topology, self.model))?;
-        row(out, "Hosts", &format!("{}, {} cores", count((*hosts).into()), count(*cores)))?;
+        row(
+            out,
+            "Hosts",
+            &format!("{}, {} {}", count((*hosts).into()), count(*cores), plural(*cores, "core", "cores")),
+        )?;
         if let (Some(routers), Some(cables)) = (self.routers, self.cables) {
-            row(out, "Routers", &format!("{}; {} cables", count(routers), count(cables)))?;
+            let noun = plural(cables, "cable", "cables");
+            row(out, "Routers", &format!("{}; {} {noun}", count(routers), count(cables)))?;
         }
         if let Some(why) = &self.no_routers {
             row(out, "Routers", &format!("unknown: {why}"))?;

@@ -19,7 +19,7 @@ fn try_load(line: &str, overrides: &[&str]) -> Result<Platform, PlatformError> {
 }
 
 fn load(line: &str, overrides: &[&str]) -> Platform {
-    try_load(line, overrides).unwrap_or_else(|error| panic!("{error}"))
+    try_load(line, overrides).unwrap()
 }
 
 fn mistake(line: &str, overrides: &[&str]) -> String {
@@ -40,8 +40,14 @@ fn names(platform: &Platform, from: u32, to: u32) -> Vec<String> {
 /// The time at which a message between two hosts arrives.
 fn arrival(platform: &Platform, from: u32, to: u32, bytes: u64) -> f64 {
     let mut network = platform.network(0, 1);
-    let message =
-        Transfer { id: TransferId(0), from: HostId(from), to: HostId(to), bytes: Bytes(bytes), connection: None, stretch: 1.0 };
+    let message = Transfer {
+        id: TransferId(0),
+        from: HostId(from),
+        to: HostId(to),
+        bytes: Bytes(bytes),
+        connection: None,
+        stretch: 1.0,
+    };
     network.inject(Time::ZERO, message);
     let mut delivered = Vec::new();
     loop {

@@ -10,7 +10,7 @@ use titr_platform::{HostSpeed, Platform};
 
 fn load(line: &str, overrides: &[&str]) -> Platform {
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
-    Platform::load(Path::new(line), &overrides).unwrap_or_else(|error| panic!("{error}"))
+    Platform::load(Path::new(line), &overrides).unwrap()
 }
 
 #[test]

@@ -4,19 +4,19 @@
 
 use proptest::prelude::*;
 use titr_common::units::Seconds;
-use titr_network::properties::{Wiring, bisection, distances, route_lengths};
+use titr_network::properties::{DeviceGraph, bisection, distances, route_lengths};
 use titr_network::topology::{Cable, Dragonfly, Duplex, FatTree, Grid, RouteVariant, Shape, Stage, Star, Topology};
 
 const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
 
-fn wiring(topology: &dyn Topology) -> Wiring {
-    Wiring::of(&topology.router_graph().unwrap())
+fn devices(topology: &dyn Topology) -> DeviceGraph {
+    DeviceGraph::of(&topology.router_graph().unwrap())
 }
 
 /// The bisection in cables, and whether it is exact.
 fn halves(topology: &dyn Topology) -> (f64, bool) {
     let graph = topology.router_graph().unwrap();
-    let found = bisection(topology, &graph, &Wiring::of(&graph)).unwrap();
+    let found = bisection(topology, &graph, &DeviceGraph::of(&graph)).unwrap();
     (found.bandwidth / CABLE.bandwidth, found.is_exact)
 }
 
@@ -33,7 +33,7 @@ fn dragonfly() -> Dragonfly {
 #[test]
 fn torus() {
     let torus = Grid::torus(&[4, 4, 4], CABLE);
-    let found = distances(&wiring(&torus));
+    let found = distances(&devices(&torus));
     assert_eq!((found.diameter, found.is_complete, found.all_reached), (6, true, true));
     assert!((found.mean - 3.0 * 64.0 / 63.0).abs() < 1e-12, "{found:?}");
     let routes = route_lengths(&torus);
@@ -41,13 +41,13 @@ fn torus() {
     assert!((routes.mean - found.mean).abs() < 1e-12 && (routes.longest_latency.0 - 6e-6).abs() < 1e-18);
     assert_eq!(halves(&torus), (32.0, true));
     assert_eq!(halves(&Grid::mesh(&[8, 4], CABLE)), (4.0, true));
-    assert_eq!(wiring(&torus).cables().len(), 192);
+    assert_eq!(devices(&torus).cables().len(), 192);
 }
 
 #[test]
 fn trees() {
     let full = tree(&[(8, 1), (8, 8)]);
-    let found = distances(&wiring(&full));
+    let found = distances(&devices(&full));
     // Of 63 other hosts, 7 are at the same switch, and the others at the other ends of two cables.
     assert_eq!(found.diameter, 2);
     assert!((found.mean - 2.0 * 56.0 / 63.0).abs() < 1e-12, "{found:?}");
@@ -57,20 +57,20 @@ fn trees() {
     assert_eq!(halves(&full), (32.0, true));
     assert_eq!(halves(&tree(&[(8, 1), (8, 2)])), (8.0, true));
     assert_eq!(halves(&tree(&[(4, 1), (4, 4), (4, 4)])), (32.0, true));
-    assert_eq!(wiring(&full).cables().len(), 128);
+    assert_eq!(devices(&full).cables().len(), 128);
 }
 
 #[test]
 fn star() {
     let star = Star::new(5, CABLE, None);
-    assert_eq!((distances(&wiring(&star)).diameter, route_lengths(&star).longest), (0, 2));
+    assert_eq!((distances(&devices(&star)).diameter, route_lengths(&star).longest), (0, 2));
     assert_eq!(halves(&star), (2.0, true));
 }
 
 /// A router to another in its group, the link to the other group, and a router there.
 #[test]
 fn dragonflies() {
-    let found = distances(&wiring(&dragonfly()));
+    let found = distances(&devices(&dragonfly()));
     assert_eq!(found.diameter, 3);
     assert_eq!(route_lengths(&dragonfly()).longest, 5);
     let (cables, is_exact) = halves(&dragonfly());
@@ -81,20 +81,23 @@ fn dragonflies() {
 
 /// The bisection of a network by brute force.
 fn smallest_cut(topology: &dyn Topology) -> f64 {
-    let wiring = wiring(topology);
-    let hosts = wiring.hosts_of_routers();
+    let devices = devices(topology);
+    let hosts = devices.hosts_of_routers();
     let all: u32 = hosts.iter().sum();
     let cut = |division: u32| {
         let is_first = |device| match device {
             titr_network::properties::Device::Router(router) => division >> router.0 & 1 == 1,
-            titr_network::properties::Device::Host(host) => division >> wiring.hosts[host.index()].0 & 1 == 1,
+            titr_network::properties::Device::Host(host) => division >> devices.hosts[host.index()].0 & 1 == 1,
         };
-        let halves: u32 =
-            (0..wiring.routers).filter(|router| division >> router & 1 == 1).map(|router| hosts[router as usize]).sum();
-        let crossing = wiring.cables().into_iter().filter(|cable| is_first(cable.one) != is_first(cable.other)).count();
+        let halves: u32 = (0..devices.routers)
+            .filter(|router| division >> router & 1 == 1)
+            .map(|router| hosts[router as usize])
+            .sum();
+        let crossing =
+            devices.cables().into_iter().filter(|cable| is_first(cable.one) != is_first(cable.other)).count();
         (2 * halves == all).then_some(crossing as f64)
     };
-    (0..1 << wiring.routers).filter_map(cut).min_by(f64::total_cmp).unwrap()
+    (0..1 << devices.routers).filter_map(cut).min_by(f64::total_cmp).unwrap()
 }
 
 proptest! {

@@ -8,7 +8,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
-use titr_network::properties::{Device, Wiring};
+use titr_network::properties::{Device, DeviceGraph};
 use titr_network::topology::{HostId, LinkId, Topology};
 use titr_network::{Transfer, TransferId};
 use titr_platform::{Platform, PlatformError};
@@ -142,17 +142,17 @@ proptest! {
         failed in prop::collection::btree_set(0_u32..1000, 1..4),
     ) {
         let whole = load(&format!("{line} 10Gbit/s 1us"), &[]);
-        let wiring = Wiring::of(&whole.topology.router_graph().unwrap());
-        let cables = wiring.cables();
+        let devices = DeviceGraph::of(&whole.topology.router_graph().unwrap());
+        let cables = devices.cables();
         let failed: Vec<_> = failed.iter().map(|number| cables[*number as usize % cables.len()]).collect();
         let links: Vec<LinkId> = failed.iter().flat_map(|cable| [cable.there, cable.back]).flatten().collect();
         let written: Vec<String> =
             links.iter().map(|link| format!("{{ link = \"{}\" }}", whole.topology.link_name(*link))).collect();
         let set = format!("network.failed=[{}]", written.join(", "));
-        let channels: Vec<_> = wiring.channels.iter().filter(|channel| !links.contains(&channel.link)).collect();
-        let device = |host: u32| match wiring.channels.iter().find(|channel| channel.from == Device::Host(HostId(host))) {
+        let channels: Vec<_> = devices.channels.iter().filter(|channel| !links.contains(&channel.link)).collect();
+        let device = |host: u32| match devices.channels.iter().find(|channel| channel.from == Device::Host(HostId(host))) {
             Some(channel) => channel.from,
-            None => Device::Router(wiring.hosts[host as usize]),
+            None => Device::Router(devices.hosts[host as usize]),
         };
         let lengths = |from: Device| {
             let (mut lengths, mut waiting) = (BTreeMap::from([(from, 0)]), std::collections::VecDeque::from([from]));

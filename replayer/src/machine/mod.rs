@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 use titr_common::units::Seconds;
-use titr_network::properties::{Distances, RouteLengths, Wiring, bisection, distances, route_lengths};
+use titr_network::properties::{DeviceGraph, Distances, RouteLengths, bisection, distances, route_lengths};
 use titr_network::topology::{HostId, LinkId, RouterGraph, Topology};
 use titr_platform::{Model, Platform};
 
@@ -131,18 +131,18 @@ impl MachineSummary {
         let topology = &*platform.topology;
         let routes = route_lengths(topology);
         let graph = topology.router_graph();
-        let network = graph.as_ref().ok().map(|graph| (graph, Wiring::of(graph)));
-        let lengths = network.as_ref().map(|(_, wiring)| distances(wiring));
-        let bisection = network.as_ref().and_then(|(graph, wiring)| bisection(topology, graph, wiring));
+        let network = graph.as_ref().ok().map(|graph| (graph, DeviceGraph::of(graph)));
+        let lengths = network.as_ref().map(|(_, devices)| distances(devices));
+        let bisection = network.as_ref().and_then(|(graph, devices)| bisection(topology, graph, devices));
         Self {
             topology: topology.name(),
             model: platform.model.name(),
             hosts: topology.hosts(),
             cores: u64::from(topology.hosts()) * u64::from(platform.cores),
-            routers: network.as_ref().map(|(_, wiring)| wiring.routers.into()),
-            cables: network.as_ref().map(|(_, wiring)| wiring.cables().len() as u64),
+            routers: network.as_ref().map(|(_, devices)| devices.routers.into()),
+            cables: network.as_ref().map(|(_, devices)| devices.cables().len() as u64),
             links: classes(topology),
-            findings: findings(topology, &routes, lengths.as_ref(), network.as_ref().map(|(_, wiring)| wiring)),
+            findings: findings(topology, &routes, lengths.as_ref(), network.as_ref().map(|(_, devices)| devices)),
             routes: RoutesOfMachine {
                 longest: routes.longest,
                 mean: routes.mean,
@@ -199,7 +199,7 @@ fn findings(
     topology: &dyn Topology,
     routes: &RouteLengths,
     distances: Option<&Distances>,
-    wiring: Option<&Wiring>,
+    devices: Option<&DeviceGraph>,
 ) -> Vec<String> {
     let name = |host: HostId| topology.host_name(host);
     let mut findings = Vec::new();
@@ -209,15 +209,15 @@ fn findings(
     if distances.is_some_and(|distances| !distances.all_reached) {
         findings.push("the network is in several parts, without a path from one to the other".to_owned());
     }
-    if let Some(host) = wiring.and_then(|wiring| wiring.isolated_hosts().first().copied()) {
+    if let Some(host) = devices.and_then(|devices| devices.isolated_hosts().first().copied()) {
         findings.push(format!("{} has no link", name(host)));
     }
     findings
 }
 
-/// The graph and the wiring of a machine, for its picture.
-fn drawable(topology: &dyn Topology) -> Result<(RouterGraph, Wiring), String> {
+/// The graph and the devices of a machine, for its picture.
+fn drawable(topology: &dyn Topology) -> Result<(RouterGraph, DeviceGraph), String> {
     let graph = topology.router_graph().map_err(|why| why.to_string())?;
-    let wiring = Wiring::of(&graph);
-    Ok((graph, wiring))
+    let devices = DeviceGraph::of(&graph);
+    Ok((graph, devices))
 }

@@ -32,10 +32,10 @@ const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00
 /// # Errors
 /// If its routers are unknown.
 pub(crate) fn picture(topology: &dyn Topology) -> Result<String, String> {
-    let (graph, wiring) = drawable(topology)?;
-    let drawing = Drawing::of(&graph, &wiring);
+    let (graph, devices) = drawable(topology)?;
+    let drawing = Drawing::of(&graph, &devices);
     let mut classes: BTreeMap<String, Vec<CableEnds>> = BTreeMap::new();
-    for cable in wiring.cables() {
+    for cable in devices.cables() {
         let class = cable.there.or(cable.back).map_or_else(String::new, |link| topology.link_class(link));
         classes.entry(class).or_default().push(cable);
     }
@@ -81,12 +81,12 @@ pub(crate) fn picture(topology: &dyn Topology) -> Result<String, String> {
         svg += "</g>\n";
     }
     let is_numbered = topology.hosts() <= MOST_NUMBERED;
-    for router in (0..wiring.routers).map(RouterId) {
+    for router in (0..devices.routers).map(RouterId) {
         let label = graph.router_name(router);
         let number = label.trim_start_matches(|letter: char| !letter.is_ascii_digit());
         draw_device(&mut svg, drawing.at(Device::Router(router)), &label, number, is_numbered, true);
     }
-    let with_cables = wiring.channels.iter().filter_map(|channel| match channel.from {
+    let with_cables = devices.channels.iter().filter_map(|channel| match channel.from {
         Device::Host(host) => Some(host),
         Device::Router(_) => None,
     });

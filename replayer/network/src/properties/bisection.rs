@@ -13,7 +13,7 @@
 use std::collections::BinaryHeap;
 
 use super::distances::nearest_first;
-use super::{Device, Wiring};
+use super::{Device, DeviceGraph};
 use crate::topology::{Edge, Lattice, Link, RouterGraph, RouterId, Stages, Topology};
 
 /// The bisection of a network.
@@ -40,19 +40,19 @@ const PASSES: usize = 8;
 
 /// The bisection of a topology, whose routers and channels are those of `graph`. `None` if there are fewer than two hosts.
 #[must_use]
-pub fn bisection(topology: &dyn Topology, graph: &RouterGraph, wiring: &Wiring) -> Option<Bisection> {
-    let half = wiring.hosts.len() / 2;
+pub fn bisection(topology: &dyn Topology, graph: &RouterGraph, devices: &DeviceGraph) -> Option<Bisection> {
+    let half = devices.hosts.len() / 2;
     if half == 0 {
         return None;
     }
-    let cables = wiring.channels.iter().filter(|channel| matches!(channel.from, Device::Host(_)));
+    let cables = devices.channels.iter().filter(|channel| matches!(channel.from, Device::Host(_)));
     let slowest = cables.map(|channel| topology.links()[channel.link.index()].bandwidth).min_by(f64::total_cmp);
     let injection = slowest.map(|slowest| slowest * half as f64);
     if let Some(bandwidth) = closed_form(topology, graph) {
         return Some(Bisection { bandwidth, is_exact: true, divisions: 0, injection });
     }
-    let network = WeightedRouters::new(topology, wiring);
-    let starts = network.starts(wiring);
+    let network = WeightedRouters::new(topology, devices);
+    let starts = network.starts(devices);
     let divisions = starts.len() as u32;
     let cut = starts.into_iter().filter_map(|order| network.division(&order)).min_by(f64::total_cmp);
     // The hosts of one half can also be divided from their routers.
@@ -110,26 +110,26 @@ struct WeightedRouters {
 }
 
 impl WeightedRouters {
-    fn new(topology: &dyn Topology, wiring: &Wiring) -> Self {
-        let mut neighbours = vec![Vec::new(); wiring.routers as usize];
-        for channel in &wiring.channels {
+    fn new(topology: &dyn Topology, devices: &DeviceGraph) -> Self {
+        let mut neighbours = vec![Vec::new(); devices.routers as usize];
+        for channel in &devices.channels {
             if let (Device::Router(from), Device::Router(to)) = (channel.from, channel.to) {
                 let bandwidth = topology.links()[channel.link.index()].bandwidth.round() as i128;
                 neighbours[from.index()].push((to, bandwidth));
                 neighbours[to.index()].push((from, bandwidth));
             }
         }
-        Self { hosts: wiring.hosts_of_routers(), neighbours, all_hosts: wiring.hosts.len() as u32 }
+        Self { hosts: devices.hosts_of_routers(), neighbours, all_hosts: devices.hosts.len() as u32 }
     }
 
     /// Orders of routers whose first part is one half.
-    fn starts(&self, wiring: &Wiring) -> Vec<Vec<RouterId>> {
+    fn starts(&self, devices: &DeviceGraph) -> Vec<Vec<RouterId>> {
         let [few, many] = DIVISIONS;
-        let count = if wiring.routers <= FEW_ROUTERS { few } else { many };
-        let neighbours = wiring.neighbours();
-        let step = (wiring.routers as usize).div_ceil(count).max(1);
-        let from_one = (0..wiring.routers).step_by(step).map(|source| nearest_first(RouterId(source), &neighbours));
-        std::iter::once((0..wiring.routers).map(RouterId).collect()).chain(from_one).collect()
+        let count = if devices.routers <= FEW_ROUTERS { few } else { many };
+        let neighbours = devices.neighbours();
+        let step = (devices.routers as usize).div_ceil(count).max(1);
+        let from_one = (0..devices.routers).step_by(step).map(|source| nearest_first(RouterId(source), &neighbours));
+        std::iter::once((0..devices.routers).map(RouterId).collect()).chain(from_one).collect()
     }
 
     /// The bandwidth between the halves that begin with an order of routers, after improvement; `None` if one is empty.

@@ -1,6 +1,6 @@
 //! Distances between routers, by breadth-first search.
 
-use super::Wiring;
+use super::DeviceGraph;
 use crate::topology::{LinkId, RouterId};
 
 /// Distances between routers with hosts, in channels between routers.
@@ -26,10 +26,10 @@ const UNREACHED: u32 = u32::MAX;
 
 /// Distances from all routers with hosts, or in a large network from some that are evenly spaced.
 #[must_use]
-pub fn distances(wiring: &Wiring) -> Distances {
-    let (hosts, neighbours) = (wiring.hosts_of_routers(), wiring.neighbours());
-    let with_hosts: Vec<u32> = (0..wiring.routers).filter(|&router| hosts[router as usize] > 0).collect();
-    let most = (MOST_CHANNELS / (wiring.channels.len() + hosts.len()).max(1)).max(1);
+pub fn distances(devices: &DeviceGraph) -> Distances {
+    let (hosts, neighbours) = (devices.hosts_of_routers(), devices.neighbours());
+    let with_hosts: Vec<u32> = (0..devices.routers).filter(|&router| hosts[router as usize] > 0).collect();
+    let most = (MOST_CHANNELS / (devices.channels.len() + hosts.len()).max(1)).max(1);
     let step = with_hosts.len().div_ceil(most).max(1);
     let (mut diameter, mut sum, mut pairs, mut sources, mut all_reached) = (0, 0.0, 0.0, 0, true);
     for &source in with_hosts.iter().step_by(step) {

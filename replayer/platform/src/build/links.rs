@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use titr_document::Checked;
-use titr_network::properties::Wiring;
+use titr_network::properties::DeviceGraph;
 use titr_network::topology::{
     ChangedLinks, Failures, HostId, LinkId, RouteTable, RouterGraph, RouterId, Topology, WithFailures,
 };
@@ -24,7 +24,7 @@ impl Names {
         let links = (0..topology.links().len() as u32).map(LinkId);
         // Written links are no cables, and their routers have no names.
         let graph = graph.filter(|graph| graph.geometry::<RouteTable>().is_none());
-        let cables = graph.map(|graph| Wiring::of(graph).cables()).unwrap_or_default();
+        let cables = graph.map(|graph| DeviceGraph::of(graph).cables()).unwrap_or_default();
         let both = cables.iter().filter_map(|cable| cable.there.zip(cable.back));
         let routers =
             graph.into_iter().flat_map(|graph| graph.routers().map(|router| (graph.router_name(router), router)));

@@ -6,7 +6,7 @@ use crate::topology::{HostId, LinkId, RouterGraph, RouterId};
 
 /// Hosts and routers, and the channels between them.
 #[derive(Clone, Debug)]
-pub struct Wiring {
+pub struct DeviceGraph {
     /// The number of routers.
     pub routers: u32,
     /// The router that each host is attached to, or is a node with.
@@ -48,7 +48,7 @@ pub struct CableEnds {
     pub back: Option<LinkId>,
 }
 
-impl Wiring {
+impl DeviceGraph {
     /// The devices and channels of a graph of routers.
     #[must_use]
     pub fn of(graph: &RouterGraph) -> Self {

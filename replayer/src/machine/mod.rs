@@ -35,10 +35,10 @@ pub struct MachineSummary {
     /// The links outside hosts by their class, such as a dimension or a level. A cable with two directions is two links.
     pub links: Vec<ClassOfLinks>,
     /// The routes of messages between different hosts.
-    pub routes: RoutesOfMachine,
+    pub routes: RouteLengths,
     /// The distances between routers with hosts; `None` if the routers are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub distances: Option<DistancesOfMachine>,
+    pub distances: Option<Distances>,
     /// The bandwidth between halves of the hosts; `None` if the routers are unknown, or if there are fewer than two hosts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bisection: Option<BisectionOfMachine>,
@@ -65,36 +65,6 @@ pub struct ClassOfLinks {
     pub bandwidth: f64,
     /// The latency of each link.
     pub latency: Seconds,
-}
-
-/// Routes between different hosts.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct RoutesOfMachine {
-    /// The number of links of the longest route.
-    pub longest: u32,
-    /// The mean number of links.
-    pub mean: f64,
-    /// The latency of the route with the largest latency.
-    pub longest_latency: Seconds,
-    /// The mean latency.
-    pub mean_latency: Seconds,
-    /// The number of pairs of hosts whose routes were measured.
-    pub pairs: u64,
-    /// Whether these are all pairs. Otherwise they are a random sample.
-    pub is_complete: bool,
-}
-
-/// Distances between routers with hosts, in cables between routers.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct DistancesOfMachine {
-    /// The largest distance.
-    pub diameter: u32,
-    /// The mean distance of the routers of two different hosts.
-    pub mean: f64,
-    /// The number of routers from which distances were measured.
-    pub sources: u32,
-    /// Whether these are all routers with hosts. Otherwise the diameter may be larger.
-    pub is_complete: bool,
 }
 
 /// The least bandwidth between two halves of the hosts.
@@ -143,20 +113,8 @@ impl MachineSummary {
             cables: network.as_ref().map(|(_, devices)| devices.cables().len() as u64),
             links: classes(topology),
             findings: findings(topology, &routes, lengths.as_ref(), network.as_ref().map(|(_, devices)| devices)),
-            routes: RoutesOfMachine {
-                longest: routes.longest,
-                mean: routes.mean,
-                longest_latency: routes.longest_latency,
-                mean_latency: routes.mean_latency,
-                pairs: routes.pairs,
-                is_complete: routes.is_complete,
-            },
-            distances: lengths.map(|lengths| DistancesOfMachine {
-                diameter: lengths.diameter,
-                mean: lengths.mean,
-                sources: lengths.sources,
-                is_complete: lengths.is_complete,
-            }),
+            routes,
+            distances: lengths,
             bisection: bisection.map(|found| BisectionOfMachine {
                 bandwidth: found.bandwidth,
                 is_exact: found.is_exact,

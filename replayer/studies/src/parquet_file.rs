@@ -71,11 +71,14 @@ enum Cells {
 
 impl Cells {
     fn of(series: &Series) -> Self {
-        let has_value = |cell: &&String| !cell.is_empty();
-        if series.cells.iter().filter(has_value).all(|cell| cell.parse::<f64>().is_ok_and(f64::is_finite)) {
-            Self::Numbers(series.cells.iter().map(|cell| cell.parse().ok()).collect())
-        } else {
-            Self::Texts(series.cells.iter().map(|cell| Some(cell.clone()).filter(|cell| !cell.is_empty())).collect())
+        let value = |cell: &String| Some(cell.clone()).filter(|cell| !cell.is_empty());
+        let number = |cell: &String| match value(cell) {
+            Some(cell) => cell.parse().ok().filter(|number: &f64| number.is_finite()).map(Some),
+            None => Some(None),
+        };
+        match series.cells.iter().map(number).collect() {
+            Some(numbers) => Self::Numbers(numbers),
+            None => Self::Texts(series.cells.iter().map(value).collect()),
         }
     }
 

@@ -1,20 +1,24 @@
 //! Distances between routers, by breadth-first search.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::DeviceGraph;
 use crate::topology::{LinkId, RouterId};
 
-/// Distances between routers with hosts, in channels between routers.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Distances between routers with hosts, in cables between routers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Distances {
     /// The largest distance.
     pub diameter: u32,
-    /// The mean distance of two different hosts.
+    /// The mean distance of the routers of two different hosts.
     pub mean: f64,
-    /// The routers from which distances were computed.
+    /// The number of routers from which distances were measured.
     pub sources: u32,
-    /// Whether these are all routers with hosts.
+    /// Whether these are all routers with hosts. Otherwise the diameter may be larger.
     pub is_complete: bool,
     /// Whether each of these routers reaches all routers with hosts.
+    #[serde(skip)]
     pub all_reached: bool,
 }
 

@@ -1,26 +1,29 @@
 //! Lengths of the routes of messages.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use titr_common::units::Seconds;
 
 use crate::chance::chance;
 use crate::topology::{HostId, Topology};
 
 /// Lengths of routes between different hosts.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RouteLengths {
-    /// Links of the longest route.
+    /// The number of links of the longest route.
     pub longest: u32,
-    /// Links of a route, in the mean.
+    /// The mean number of links.
     pub mean: f64,
-    /// The largest sum of the latencies of a route.
+    /// The latency of the route with the largest latency.
     pub longest_latency: Seconds,
-    /// The mean sum of the latencies of a route.
+    /// The mean latency.
     pub mean_latency: Seconds,
-    /// The pairs of hosts whose routes were looked at.
+    /// The number of pairs of hosts whose routes were measured.
     pub pairs: u64,
-    /// Whether these are all pairs.
+    /// Whether these are all pairs. Otherwise they are a random sample.
     pub is_complete: bool,
     /// Two hosts without a route from one to the other, if there are any among these pairs.
+    #[serde(skip)]
     pub without_route: Option<(HostId, HostId)>,
 }
 

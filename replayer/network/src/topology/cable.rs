@@ -48,6 +48,16 @@ impl Direction {
     }
 }
 
+impl Direction {
+    /// The two ends of a cable in the order in which a message passes them; a cable without directions counts as up.
+    pub(super) fn in_order<T>(direction: Option<Self>, lower: T, upper: T) -> (T, T) {
+        match direction {
+            Some(Self::Up) | None => (lower, upper),
+            Some(Self::Down) => (upper, lower),
+        }
+    }
+}
+
 impl Cable {
     /// Lays `count` such cables: their links, cable by cable.
     pub(super) fn lay(&self, count: u32) -> Vec<Link> {

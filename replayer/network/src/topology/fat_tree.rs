@@ -252,10 +252,8 @@ impl Topology for FatTree {
             1 => String::new(),
             _ => format!(" cable {}", port / stage.stage.up),
         };
-        match direction {
-            Some(Direction::Up) | None => format!("{lower} to {upper}{which}"),
-            Some(Direction::Down) => format!("{upper} to {lower}{which}"),
-        }
+        let (from, to) = Direction::in_order(direction, lower, upper);
+        format!("{from} to {to}{which}")
     }
 
     fn link_class(&self, link: LinkId) -> String {

@@ -218,10 +218,7 @@ impl Topology for Dragonfly {
         }
         let (cable, direction) = self.cable.of_link(link);
         let (lower, upper, kind) = self.ends(cable);
-        let (from, to) = match direction {
-            Some(Direction::Up) | None => (lower, upper),
-            Some(Direction::Down) => (upper, lower),
-        };
+        let (from, to) = Direction::in_order(direction, lower, upper);
         match kind {
             CableKind::Host => format!("{from} to {to}"),
             CableKind::Green | CableKind::Black | CableKind::Blue => format!("{from} to {to} {}", self.class(kind)),

@@ -214,10 +214,8 @@ impl Topology for Fabric {
         let (cable, direction) = self.cable.of_link(link);
         let [lower, upper] = self.ends(cable).map(|device| self.device_name(device));
         let which = self.place_in_bundle(cable).map(|place| format!(" cable {place}")).unwrap_or_default();
-        match direction {
-            Some(Direction::Up) | None => format!("{lower} to {upper}{which}"),
-            Some(Direction::Down) => format!("{upper} to {lower}{which}"),
-        }
+        let (from, to) = Direction::in_order(direction, lower, upper);
+        format!("{from} to {to}{which}")
     }
 
     fn link_class(&self, link: LinkId) -> String {

@@ -20,6 +20,7 @@ mod dragonfly;
 mod fabric;
 mod grid;
 mod hop_classes;
+mod intermediate;
 mod nonminimal;
 mod table;
 mod tree;

@@ -27,8 +27,7 @@ use std::ops::Range;
 
 use super::dragonfly::{flow, from_any};
 use super::ugal::takes_detour;
-use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, roomiest};
-use crate::chance::chance;
+use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, intermediate, roomiest};
 use crate::topology::{Blade, ChannelIndex, GlobalLink, PortIndex, RouterGraph, RouterId, Shape};
 
 /// Valiant's routing, and the choice between Valiant's and minimal routing.
@@ -202,12 +201,7 @@ impl NonminimalRouting {
     /// A random group that is neither the group of `at` nor the last group of a packet, if there is one.
     fn draw(&self, at: Blade, header: &Header) -> Option<u32> {
         let last = self.shape.blade(header.destination).group;
-        let others = self.shape.groups.checked_sub(2).filter(|&others| others > 0)?;
-        let random = chance(header.random, self.shape.router(at).0.into(), 0) >> 32;
-        let place = ((random * u64::from(others)) >> 32) as u32;
-        let (low, high) = (at.group.min(last), at.group.max(last));
-        let place = if place < low { place } else { place + 1 };
-        Some(if place < high { place } else { place + 1 })
+        intermediate::draw(self.shape.groups, [at.group, last], self.shape.router(at), header)
     }
 
     fn minimal_path(&self, at: Blade, header: &Header) -> Path {

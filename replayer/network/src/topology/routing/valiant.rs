@@ -19,8 +19,7 @@
 
 use super::hop_classes::HopClasses;
 use super::ugal::takes_detour;
-use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, roomiest};
-use crate::chance::chance;
+use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, intermediate, roomiest};
 use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterGraph, RouterId};
 
 /// Routing through intermediate routers. The state of a packet is the router that it has still to pass, [`NONE`], or
@@ -143,13 +142,8 @@ impl Routing for ValiantRouting {
 impl ValiantRouting {
     /// A random router with hosts that is neither `at`, which has hosts, nor the last router of a packet, if there is one.
     fn draw(&self, at: RouterId, header: &Header) -> Option<RouterId> {
-        let others = self.table.ends().len().checked_sub(2).filter(|&others| others > 0)?;
-        let random = chance(header.random, at.0.into(), 0) >> 32;
-        let place = ((random * others as u64) >> 32) as u32;
-        let [one, other] = [at, header.destination].map(|end| self.table.place(end));
-        let (low, high) = (one.min(other), one.max(other));
-        let place = if place < low { place } else { place + 1 };
-        let place = if place < high { place } else { place + 1 };
+        let ends = [at, header.destination].map(|end| self.table.place(end));
+        let place = intermediate::draw(self.table.ends().len() as u32, ends, at, header)?;
         self.table.ends().get(place as usize).copied()
     }
 

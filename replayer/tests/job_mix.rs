@@ -79,6 +79,47 @@ fn two_streams_over_one_link_share_it() {
     }
 }
 
+/// Contention is divided among the jobs and loads whose messages a message has met. Messages of one size that have a link
+/// in common from beginning to end are in it alike: here two of `a` and one of `b`, then one of `a` and a load.
+#[test]
+fn causes_of_waiting_name_the_other_job() {
+    let two = "0 init\n0 send 2 7 100000000\n0 finalize\n1 init\n1 send 3 7 100000000\n1 finalize\n\
+               2 init\n2 recv 0 7 100000000\n2 finalize\n3 init\n3 recv 1 7 100000000\n3 finalize\n";
+    let job = |name: &str, trace: &str, hosts: &str| {
+        format!("[[job]]\nname = '{name}'\ntrace = '{trace}'\nhosts = {hosts}\n")
+    };
+    let load =
+        "[[background]]\nname = 'load'\npattern = 'neighbour'\nrate = '1 GB/s'\nmessage = '1MB'\nhosts = [1, 3]\n";
+    let causes = |jobs: &str, model: &str| {
+        let folder = folder(&platform(model, 1), jobs);
+        folder.file("two.txt", two);
+        let result = replayed(&folder, "jobs.toml", &["--analyse", "wait-states", "--analyse", "critical-path"]);
+        let of_kind = |list: &Value| {
+            let segments = list.as_array().unwrap().iter().filter(|segment| segment["kind"] == "contention");
+            let one = |segment: &Value| {
+                let with = segment["with"].as_str().map(str::to_owned);
+                (segment["rank"].as_u64().unwrap(), with, (segment["seconds"].as_f64().unwrap() * 1e3).round())
+            };
+            let mut all: Vec<_> = segments.map(one).filter(|(.., time)| *time > 0.0).collect();
+            all.sort_by(|one, other| one.partial_cmp(other).unwrap());
+            all
+        };
+        let analyses = &result["analyses"];
+        (of_kind(&analyses["wait-states"]["causes"]), of_kind(&analyses["critical-path"]["segments"]))
+    };
+    let with = |name: &str| Some(name.to_owned());
+    // Both ends of a message wait for it.
+    let (waits, path) = causes(&(job("a", "two.txt", "[0, 1, 3, 4]") + &job("b", "stream.txt", "[2, 5]")), "flow");
+    let whose = [(0, None), (0, with("b")), (1, None), (1, with("b")), (4, with("a"))];
+    let times = [200.0, 200.0, 200.0, 200.0, 400.0];
+    assert_eq!(waits, whose.into_iter().zip(times).map(|((rank, with), time)| (rank, with, time)).collect::<Vec<_>>());
+    assert_eq!(path.iter().map(|(.., time)| time).sum::<f64>(), 200.0, "{path:?}");
+    for model in ["flow", "packet"] {
+        let (waits, path) = causes(&(job("a", "stream.txt", "[0, 2]") + load), model);
+        assert_eq!((waits, path), (vec![(0, with("load"), 200.0)], vec![(0, with("load"), 100.0)]), "{model}");
+    }
+}
+
 /// A stream of M bytes over a link of bandwidth B, where another host sends at the rate r: up to half the bandwidth, the load
 /// gets its rate, and the stream takes M / (B - r). A load that wants more gets half, as the stream does.
 #[test]

@@ -86,6 +86,7 @@ impl Analysis for Tips<()> {
                     rank: segment.rank.0,
                     place: places.named(segment.place),
                     kind: segment.kind,
+                    with: self.party(segment.party),
                     seconds: Time(sum).seconds(),
                 })
                 .collect(),

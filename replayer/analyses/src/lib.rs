@@ -26,6 +26,7 @@
 pub mod advise;
 mod analysed_simulation;
 mod analysis;
+mod apportionment;
 mod causes;
 mod critical_path;
 pub mod diff;

@@ -13,6 +13,7 @@ pub mod topology;
 pub mod traffic;
 
 mod chance;
+mod company;
 mod ids;
 mod indexed_heap;
 mod network;
@@ -21,4 +22,5 @@ mod route_cache;
 mod timer_queue;
 
 pub use chance::chance;
+pub use company::{Met, PartyId};
 pub use network::{Connection, LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};

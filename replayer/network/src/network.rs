@@ -9,6 +9,7 @@ use titr_common::format::{count, volume};
 use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 
+use crate::company::Met;
 use crate::topology::{HostId, Topology};
 
 /// The identifier of a message in transit: chosen by the code that injects the message, free again once delivered.
@@ -142,6 +143,12 @@ pub trait Network: Any {
     /// Advances to `now`, which is no later than [`next_event`](Self::next_event), and appends the delivered messages
     /// to `delivered`, in order of arrival (ties: order of injection).
     fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>);
+
+    /// Whose messages a transfer has met that was delivered when the network last advanced; asked at most once. Empty
+    /// unless several programs share the network.
+    fn met(&mut self, _id: TransferId) -> Vec<Met> {
+        Vec::new()
+    }
 
     /// The load that each link has carried so far, by the topology's link number.
     fn link_loads(&self) -> Vec<LinkLoad>;

@@ -21,7 +21,7 @@ use rustix::time::{ClockId, clock_gettime};
 use titr_common::time::Time;
 use titr_common::trace::{EventSource, LocatedEvents, Passed, Passing, Trace, TraceError};
 use titr_common::units::Bytes;
-use titr_network::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
+use titr_network::{LinkLoad, Met, Network, Transfer, TransferId, Unloaded, Unreachable};
 
 /// A kind of work that titr does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -378,6 +378,10 @@ impl Network for ProfiledNetwork {
 
     fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
         self.thread.during(OwnWork::Network, || self.network.advance(now, delivered));
+    }
+
+    fn met(&mut self, id: TransferId) -> Vec<Met> {
+        self.network.met(id)
     }
 
     fn link_loads(&self) -> Vec<LinkLoad> {

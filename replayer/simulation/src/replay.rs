@@ -135,7 +135,7 @@ pub fn replay<S: EventSource, O: Observer>(
             return Err(network.first_unreachable().into());
         }
         network.advance(now, &mut delivered);
-        ranks.advance(now, &mut delivered);
+        ranks.advance(now, network, &mut delivered);
         if turn.is_multiple_of(REPORT_EVERY) {
             if options.stop.is_made() {
                 return Err(ReplayError::Stopped);

@@ -6,15 +6,17 @@
 
 mod sharing;
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use titr_common::time::Time;
 use titr_job_mix::JobMix;
 use titr_network::traffic::{BackgroundMessage, BackgroundTraffic};
-use titr_network::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
+use titr_network::{LinkLoad, Met, Network, Transfer, TransferId, Unloaded, Unreachable};
 use titr_platform::Platform;
 
-use sharing::Sharing;
 pub(crate) use sharing::{Owner, SharedTime};
+use sharing::{RouteTimes, Sharing};
 
 /// A network with the messages of jobs and of background loads.
 pub(crate) struct SharedNetwork {
@@ -22,21 +24,40 @@ pub(crate) struct SharedNetwork {
     loads: Vec<BackgroundTraffic>,
     /// The end of the ranks of each job.
     job_ends: Vec<u32>,
-    /// The messages in transit that are of jobs or loads, with their owners.
-    in_transit: FxHashMap<TransferId, (Owner, Transfer)>,
+    /// The messages in transit that are of jobs or loads.
+    in_transit: FxHashMap<TransferId, OwnedMessage>,
     /// The number of transfers in transit that are not of background loads.
     of_ranks: usize,
     /// Whether one of these can never arrive.
     is_unreachable: bool,
     sharing: Sharing,
+    /// Whether anybody asks whose messages a message has met, and what the messages have met that arrived last.
+    watches: bool,
+    met: FxHashMap<TransferId, Vec<Met>>,
     now: Time,
     /// Kept to be used again.
     arrived: Vec<TransferId>,
 }
 
+/// A message in transit.
+struct OwnedMessage {
+    owner: Owner,
+    transfer: Transfer,
+    entered: Time,
+    /// The times of all messages on its route when it entered, if they are watched.
+    before: RouteTimes,
+}
+
+/// The names of all jobs and loads of a mix.
+pub(crate) fn parties(mix: &JobMix) -> Vec<Arc<str>> {
+    let jobs = mix.jobs.iter().map(|job| job.name.as_str());
+    jobs.chain(mix.background.iter().map(|load| load.name.as_str())).map(Arc::from).collect()
+}
+
 impl SharedNetwork {
-    /// The network of `platform` with the loads of a mix, for one of several runs with different chance.
-    pub(crate) fn new(network: Box<dyn Network>, mix: &JobMix, platform: &Platform, run: u32) -> Self {
+    /// The network of `platform` with the loads of a mix, for one of several runs with different chance. If it `watches`,
+    /// it knows whose messages each message meets.
+    pub(crate) fn new(network: Box<dyn Network>, mix: &JobMix, platform: &Platform, run: u32, watches: bool) -> Self {
         let loads = mix.background.iter().map(|background| BackgroundTraffic::new(background.load.clone(), run));
         Self {
             network,
@@ -46,16 +67,20 @@ impl SharedNetwork {
             of_ranks: 0,
             is_unreachable: false,
             sharing: Sharing::new(&platform.topology),
+            watches,
+            met: FxHashMap::default(),
             now: Time::ZERO,
             arrived: Vec::new(),
         }
     }
 
-    /// The network that is shared, and the time for which owners shared links until `end`.
+    /// The network that is shared, and the time for which owners shared links until the last rank ended at `end`, or until a
+    /// message arrived after it.
     pub(crate) fn into_parts(mut self, end: Time) -> (Box<dyn Network>, Vec<SharedTime>) {
+        let end = end.max(self.now);
         let mut left: Vec<_> = self.in_transit.into_values().collect();
-        left.sort_unstable_by_key(|(owner, transfer)| (*owner, transfer.id));
-        left.iter().for_each(|(owner, transfer)| self.sharing.leave(*owner, transfer, end));
+        left.sort_unstable_by_key(|message| (message.owner, message.transfer.id));
+        left.iter().for_each(|message| self.sharing.leave(message.owner, &message.transfer, end));
         (self.network, self.sharing.into_times())
     }
 
@@ -67,9 +92,10 @@ impl SharedNetwork {
                 // Transfers of ranks have low numbers.
                 let transfer =
                     Transfer { id: TransferId(highest - sender), from, to, bytes, connection: None, stretch: 1.0 };
-                let owner = Owner::Background(number, sender);
+                let (owner, entered) = (Owner::Background(number, sender), now);
                 self.sharing.enter(owner, &transfer, now);
-                self.in_transit.insert(transfer.id, (owner, transfer));
+                let message = OwnedMessage { owner, transfer, entered, before: RouteTimes::new() };
+                self.in_transit.insert(transfer.id, message);
                 self.network.inject(now, transfer);
             }
             highest -= load.hosts();
@@ -80,12 +106,19 @@ impl SharedNetwork {
     fn receive(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
         for id in self.arrived.drain(..) {
             let found = self.in_transit.remove(&id);
-            if let Some((owner, transfer)) = &found {
+            if let Some(OwnedMessage { owner, transfer, entered, before }) = &found {
+                if self.watches && matches!(owner, Owner::Job(_)) {
+                    let met = self.sharing.met(*owner, transfer, (*entered, before), now);
+                    let jobs = self.job_ends.len();
+                    let party = |other: Owner| (other != *owner).then(|| other.party(jobs));
+                    let met = met.into_iter().map(|(other, time)| Met { party: party(other), time });
+                    self.met.insert(id, met.collect());
+                }
                 self.sharing.leave(*owner, transfer, now);
             }
-            match found {
-                Some((Owner::Background(load, sender), _)) => self.loads[load].arrived(sender, now),
-                Some((Owner::Job(_), _)) | None => {
+            match found.map(|message| message.owner) {
+                Some(Owner::Background(load, sender)) => self.loads[load].arrived(sender, now),
+                Some(Owner::Job(_)) | None => {
                     self.of_ranks -= 1;
                     delivered.push(id);
                 }
@@ -104,8 +137,9 @@ impl Network for SharedNetwork {
         self.is_unreachable |= !self.loads.is_empty() && self.network.unreachable(now, &transfer).is_some();
         if let Some(connection) = transfer.connection {
             let owner = Owner::Job(self.job_ends.partition_point(|end| *end <= connection.sender));
+            let before = if self.watches { self.sharing.times(&transfer, now) } else { RouteTimes::new() };
             self.sharing.enter(owner, &transfer, now);
-            self.in_transit.insert(transfer.id, (owner, transfer));
+            self.in_transit.insert(transfer.id, OwnedMessage { owner, transfer, entered: now, before });
         }
         self.network.inject(now, transfer);
     }
@@ -135,6 +169,7 @@ impl Network for SharedNetwork {
     }
 
     fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
+        self.met.clear();
         loop {
             let load = self.next_load().map(|at| at.max(self.now));
             let Some(next) = self.network.next_event().into_iter().chain(load).min().filter(|next| *next <= now) else {
@@ -148,6 +183,10 @@ impl Network for SharedNetwork {
         self.network.advance(now, &mut self.arrived);
         self.now = now;
         self.receive(now, delivered);
+    }
+
+    fn met(&mut self, id: TransferId) -> Vec<Met> {
+        self.met.remove(&id).unwrap_or_default()
     }
 
     fn link_loads(&self) -> Vec<LinkLoad> {

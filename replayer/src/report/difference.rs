@@ -93,7 +93,7 @@ pub(crate) fn summary(difference: &Difference, out: &mut impl Write) -> io::Resu
         let of_place = |place: &PlaceChange| (at(place.pattern, &place.place), place.change);
         parts(out, waits.places.iter().map(of_place), &row)?;
         writeln!(out, "\nWaiting because of, in {}", unit.name)?;
-        let of_cause = |cause: &CauseChange| (at(cause.kind, &cause.place), cause.change);
+        let of_cause = |cause: &CauseChange| (at(name_of_cause(cause), &cause.place), cause.change);
         parts(out, waits.causes.iter().map(of_cause), &row)?;
     }
 
@@ -111,6 +111,11 @@ fn same_for_all(finishes: &[(usize, Change)]) -> Option<Change> {
     let (_, first) = finishes.first().filter(|(_, change)| finishes.len() > 1 && change.gain() != 0.0)?;
     let is_same = |(_, change): &(usize, Change)| (change.gain() / first.gain() - 1.0).abs() <= SAME;
     finishes.iter().all(is_same).then_some(*first)
+}
+
+/// The kind of a cause, and whose messages it is due to if not the program's own.
+fn name_of_cause(CauseChange { kind, with, .. }: &CauseChange) -> String {
+    with.as_ref().map_or_else(|| kind.to_string(), |with| format!("{kind} with {with}"))
 }
 
 /// A kind of time at a place.

@@ -15,11 +15,13 @@ const SHOWN: usize = 3;
 pub(super) fn explained(report: &AnalysedResult, out: &mut impl Write) -> io::Result<()> {
     let Some(Findings { critical_path, wait_states, interval: _, matrix: _ }) = &report.analyses else { return Ok(()) };
     if let Some(WaitFindings { waiting, causes, .. }) = wait_states {
-        let causes = causes.iter().map(|cause| (name(cause.kind, &cause.place), cause.seconds));
+        let causes = causes.iter().map(|cause| (name(cause.kind, cause.with.as_deref(), &cause.place), cause.seconds));
         parts("Ranks wait because of", *waiting, causes, out)?;
     }
     if let Some(CriticalPath { length, segments, .. }) = critical_path {
-        let segments = segments.iter().map(|segment| (name(segment.kind, &segment.place), segment.seconds));
+        let segments = segments
+            .iter()
+            .map(|segment| (name(segment.kind, segment.with.as_deref(), &segment.place), segment.seconds));
         parts("On the critical path", *length, segments, out)?;
     }
     Ok(())
@@ -50,8 +52,8 @@ fn parts(
     Ok(())
 }
 
-/// The kind and the place of a cause or a segment.
-fn name(kind: SegmentKind, ProgramPlace { region, call_site }: &ProgramPlace) -> String {
+/// The kind and the place of a cause or a segment, and the other job whose messages it is due to.
+fn name(kind: SegmentKind, with: Option<&str>, ProgramPlace { region, call_site }: &ProgramPlace) -> String {
     let kind = match kind {
         SegmentKind::Compute => "computation",
         SegmentKind::Overhead => "overheads of messages",
@@ -63,5 +65,6 @@ fn name(kind: SegmentKind, ProgramPlace { region, call_site }: &ProgramPlace) ->
     };
     let site = call_site.as_ref().map_or(String::new(), |site| format!(" at {site}"));
     let region = region.as_ref().map_or(String::new(), |region| format!(" in region {region}"));
-    format!("{kind}{site}{region}")
+    let with = with.map_or(String::new(), |with| format!(" with messages of {with}"));
+    format!("{kind}{with}{site}{region}")
 }

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use titr_common::event::Rank;
+use titr_network::PartyId;
 
 use crate::findings::SegmentKind;
 
@@ -16,6 +17,15 @@ pub(crate) struct Segment {
     pub rank: Rank,
     pub place: PlaceId,
     pub kind: SegmentKind,
+    /// The other program or load whose messages took the time; only of [`SegmentKind::Contention`].
+    pub party: Option<PartyId>,
+}
+
+impl Segment {
+    /// Time that the messages of no other program took.
+    pub(crate) fn new(rank: Rank, place: PlaceId, kind: SegmentKind) -> Self {
+        Self { rank, place, kind, party: None }
+    }
 }
 
 /// Sums of time by segment, in picoseconds.

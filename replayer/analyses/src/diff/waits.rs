@@ -1,6 +1,7 @@
 //! The difference between the wait states of two results: how the waiting moved.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -43,6 +44,9 @@ pub struct CauseChange {
     pub place: ProgramPlace,
     /// The kind of the time of the cause.
     pub kind: SegmentKind,
+    /// The other job or load whose messages shared links with those of the cause; only of contention.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with: Option<Arc<str>>,
     /// The waiting of all ranks because of it.
     #[serde(flatten)]
     pub change: Change,
@@ -56,7 +60,9 @@ impl WaitChanges {
         let scaled =
             |Change { before, after }: Change| Change { before: before / divisors[0], after: after / divisors[1] };
         let places = both(&before.waits, &after.waits, |wait| ((wait.place.clone(), wait.pattern), wait.seconds.0));
-        let causes = both(&before.causes, &after.causes, |cause| ((cause.place.clone(), cause.kind), cause.seconds.0));
+        let causes = both(&before.causes, &after.causes, |cause| {
+            ((cause.place.clone(), cause.kind, cause.with.clone()), cause.seconds.0)
+        });
         let of_ranks = both(&before.waits, &after.waits, |wait| (wait.rank, wait.seconds.0));
         let mut by_rank = vec![Change::default(); if is_alike { ranks[0] } else { 0 }];
         for (rank, change) in of_ranks {
@@ -72,7 +78,7 @@ impl WaitChanges {
                 .collect(),
             causes: causes
                 .into_iter()
-                .map(|((place, kind), change)| CauseChange { place, kind, change: scaled(change) })
+                .map(|((place, kind, with), change)| CauseChange { place, kind, with, change: scaled(change) })
                 .collect(),
             ranks: by_rank,
         }
@@ -113,6 +119,7 @@ mod tests {
             rank: 0,
             place: ProgramPlace::default(),
             kind: SegmentKind::Compute,
+            with: None,
             seconds: waiting,
             direct: waiting,
             indirect: Seconds(0.0),

@@ -144,6 +144,9 @@ pub struct SegmentShare {
     pub place: ProgramPlace,
     /// The kind of the time.
     pub kind: SegmentKind,
+    /// The other job or load whose messages shared links with those of the rank; only of contention.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with: Option<Arc<str>>,
     /// The time.
     pub seconds: Seconds,
 }

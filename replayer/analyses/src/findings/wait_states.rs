@@ -1,6 +1,7 @@
 //! The findings on wait states.
 
 use std::fmt;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,6 +89,9 @@ pub struct WaitCause {
     pub place: ProgramPlace,
     /// The kind of the time.
     pub kind: SegmentKind,
+    /// The other job or load whose messages shared links with those of the rank; only of contention.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with: Option<Arc<str>>,
     /// The waiting that it causes: `direct` and `indirect` together.
     pub seconds: Seconds,
     /// The time that ranks waited directly for this rank.

@@ -14,7 +14,9 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use titr_common::event::Rank;
+use titr_network::PartyId;
 
+use crate::apportionment::Apportionment;
 use crate::causes::{PlaceId, Segment, SegmentSums};
 use crate::findings::SegmentKind;
 
@@ -36,10 +38,10 @@ pub(super) struct Delays {
     shares: Apportionment,
 }
 
-/// One kind of time in one place: a part of the segments of a cause, which are in this order.
+/// One kind of time in one place, because of one party: a part of the segments of a cause, which are in this order.
 #[derive(Debug)]
 struct KindAtPlace {
-    key: (SegmentKind, PlaceId),
+    key: (SegmentKind, PlaceId, Option<PartyId>),
     /// The end of its segments.
     end: usize,
     /// The picoseconds that the cause's chain has more of than the waiter's.
@@ -53,8 +55,8 @@ impl Delays {
         self.order(cause);
         self.own.clear();
         own.append_to(&mut self.own);
-        for &(Segment { kind, place, .. }, sum) in &self.own {
-            if let Ok(at) = self.kinds.binary_search_by_key(&(kind, place), |kind| kind.key) {
+        for &(Segment { kind, place, party, .. }, sum) in &self.own {
+            if let Ok(at) = self.kinds.binary_search_by_key(&(kind, place, party), |kind| kind.key) {
                 self.kinds[at].excess -= sum as i64;
             }
         }
@@ -81,12 +83,12 @@ impl Delays {
         let Self { cause: segments, kinds, .. } = self;
         segments.clear();
         cause.append_to(segments);
-        segments.sort_unstable_by_key(|&(Segment { rank, place, kind }, _)| (kind, place, rank));
+        segments.sort_unstable_by_key(|&(Segment { rank, place, kind, party }, _)| (kind, place, party, rank));
         kinds.clear();
-        for (at, &(Segment { kind, place, .. }, sum)) in segments.iter().enumerate() {
-            match kinds.last_mut().filter(|last| last.key == (kind, place)) {
+        for (at, &(Segment { kind, place, party, .. }, sum)) in segments.iter().enumerate() {
+            match kinds.last_mut().filter(|last| last.key == (kind, place, party)) {
                 Some(last) => (last.end, last.excess) = (at + 1, last.excess + sum as i64),
-                None => kinds.push(KindAtPlace { key: (kind, place), end: at + 1, excess: sum as i64 }),
+                None => kinds.push(KindAtPlace { key: (kind, place, party), end: at + 1, excess: sum as i64 }),
             }
         }
     }
@@ -108,78 +110,5 @@ impl Delays {
 impl Delay {
     fn add(&mut self, waited: u64, is_direct: bool) {
         *(if is_direct { &mut self.direct } else { &mut self.indirect }) += waited;
-    }
-}
-
-/// The parts of a number of picoseconds that is shared out; kept to be used again.
-#[derive(Debug, Default)]
-struct Apportionment {
-    /// The part of each, and its rounding remainder.
-    parts: Vec<(u64, u128)>,
-    /// The places of the parts, those that rounding took most from first.
-    order: Vec<usize>,
-}
-
-impl Apportionment {
-    /// Distributes a number of picoseconds in proportion to weights. The rounding remainder goes to those that lost
-    /// most by rounding, and of these to the first.
-    fn compute(&mut self, total: u64, weights: impl Iterator<Item = u64> + Clone) {
-        let Self { parts, order } = self;
-        parts.clear();
-        let sum: u128 = weights.clone().map(u128::from).sum();
-        let mut left = total;
-        parts.extend(weights.map(|weight| {
-            let (part, rest) = divide(u128::from(total) * u128::from(weight), sum.max(1));
-            left -= part;
-            (part, rest)
-        }));
-        if sum == 0 || left == 0 {
-            return;
-        }
-        order.clear();
-        order.extend(0..parts.len());
-        order.sort_by_key(|&at| u128::MAX - parts[at].1);
-        order.iter().take(left as usize).for_each(|&at| parts[at].0 += 1);
-    }
-
-    fn iter(&self) -> impl Iterator<Item = u64> + '_ {
-        self.parts.iter().map(|&(part, _)| part)
-    }
-}
-
-/// The quotient, of at most 64 bits, and the remainder. Most numbers here fit into 64 bits, and dividing those takes a
-/// tenth of the time.
-fn divide(number: u128, by: u128) -> (u64, u128) {
-    match (u64::try_from(number), u64::try_from(by)) {
-        (Ok(number), Ok(by)) => (number / by, u128::from(number % by)),
-        _ => ((number / by) as u64, number % by),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn share(total: u64, weights: &[u64]) -> Vec<u64> {
-        let mut shares = Apportionment::default();
-        shares.compute(total, weights.iter().copied());
-        shares.iter().collect()
-    }
-
-    #[test]
-    fn shares_are_in_proportion() {
-        assert_eq!(share(10, &[1, 1, 1]), [4, 3, 3]);
-        assert_eq!(share(11, &[7, 4]), [7, 4]);
-        assert_eq!(share(5, &[0, 2, 0]), [0, 5, 0]);
-    }
-
-    proptest! {
-        #[test]
-        fn shares_add_up(total: u64, weights in prop::collection::vec(any::<u64>(), 1..20)) {
-            prop_assume!(weights.iter().any(|&weight| weight > 0));
-            prop_assert_eq!(share(total, &weights).iter().map(|&part| u128::from(part)).sum::<u128>(), u128::from(total));
-        }
     }
 }

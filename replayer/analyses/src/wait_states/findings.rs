@@ -83,6 +83,7 @@ impl Analysis for Tips<WaitStates> {
                     rank: segment.rank.0,
                     place: program.named(segment.place),
                     kind: segment.kind,
+                    with: self.party(segment.party),
                     seconds: seconds(direct + indirect),
                     direct: seconds(direct),
                     indirect: seconds(indirect),

@@ -124,13 +124,13 @@ impl WaitStates {
                 let (mut own_time, cause_time) = tree.branches(&own, &cause);
                 // Between pieces the thread has paid overheads.
                 if let (Some((from, _)), Some((_, to))) = (pieces.first(), pieces.last()) {
-                    let overhead = Segment { rank, place, kind: SegmentKind::Overhead };
+                    let overhead = Segment::new(rank, place, SegmentKind::Overhead);
                     own_time.add(overhead, to.0 - from.0 - waited);
                 }
                 self.delays.add(waited, &own_time, &cause_time, [Some(rank), explanation.delayer]);
                 tree.release(cause);
             }
-            Err(kind) => self.delays.add_part(Segment { rank, place, kind }, waited, true),
+            Err(kind) => self.delays.add_part(Segment::new(rank, place, kind), waited, true),
         }
         tree.release(own);
     }

@@ -22,11 +22,13 @@ pub use transfer_kind::TransferKind;
 pub(crate) use truncations::Truncations;
 pub use waiter::{ActiveMessageIndex, FileCallIndex, PartIndex, SynchronisationIndex, ThreadIndex, Waiter, Work};
 
+use std::sync::Arc;
+
 use titr_common::event::{Mark, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
-use titr_network::{Transfer, TransferId, Unloaded};
+use titr_network::{Met, Transfer, TransferId, Unloaded};
 
 pub use titr_common::event::Activity;
 
@@ -54,8 +56,8 @@ macro_rules! observers {
         pub trait Observer {
             $( $(#[$doc])* fn $callback(&mut self, $($argument: $type),*) {} )*
 
-            /// Whether [`unloaded`](Self::unloaded) is called, which needs a query of the network.
-            fn wants_unloaded(&self) -> bool {
+            /// Whether [`unloaded`](Self::unloaded) and [`met`](Self::met) are called, which need queries of the network.
+            fn queries_network(&self) -> bool {
                 false
             }
         }
@@ -71,8 +73,8 @@ macro_rules! observers {
             )*
 
             #[inline(always)]
-            fn wants_unloaded(&self) -> bool {
-                self.0.wants_unloaded() || self.1.wants_unloaded()
+            fn queries_network(&self) -> bool {
+                self.0.queries_network() || self.1.queries_network()
             }
         }
 
@@ -88,8 +90,8 @@ macro_rules! observers {
             )*
 
             #[inline(always)]
-            fn wants_unloaded(&self) -> bool {
-                self.iter().any(|observer| observer.wants_unloaded())
+            fn queries_network(&self) -> bool {
+                self.iter().any(|observer| observer.queries_network())
             }
         }
     };
@@ -143,6 +145,12 @@ observers! {
 
     /// A message enters the network at `now`.
     fn injected(now: Time, message: Departure);
+
+    /// The programs and loads that share the network have these names. Not called if there is one program only.
+    fn shared_by(parties: &[Arc<str>]);
+
+    /// The message of this name, which is delivered next, has met messages on its links.
+    fn met(message: TransferId, met: &[Met]);
 
     /// The message of this name is delivered.
     fn delivered(now: Time, id: TransferId);

@@ -205,7 +205,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             observer.injected(*now, Departure { id, from, to, bytes, in_collective });
             let connection = Some(Connection { sender: from.0, receiver: to.0 });
             let transfer = Transfer { id, from: host(from), to: host(to), bytes, connection, stretch: 1.0 };
-            if observer.wants_unloaded() {
+            if observer.queries_network() {
                 observer.unloaded(id, network.unloaded(&transfer));
             }
             observer.carried(*now, transfer, message.kind(&exchange.protocol));
@@ -229,14 +229,25 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         if files.is_idle() { timer } else { timer.into_iter().chain(files.next_event()).min() }
     }
 
-    /// Moves on to `now`, when the network delivered `transfers`.
-    pub(crate) fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
+    /// Moves on to `now`, when the network delivered these transfers.
+    pub(crate) fn advance(
+        &mut self,
+        now: Time,
+        network: &mut (impl Network + ?Sized),
+        delivered: &mut Vec<TransferId>,
+    ) {
         let Library { exchange, files, observer, .. } = &mut self.library;
         observer.reached(now);
         for transfer in delivered.drain(..) {
             observer.arrived(now, transfer);
             match Carried::from(transfer) {
                 Carried::Message(message) => {
+                    if observer.queries_network() {
+                        let met = network.met(transfer);
+                        if !met.is_empty() {
+                            observer.met(transfer, &met);
+                        }
+                    }
                     observer.delivered(now, transfer);
                     exchange.deliver(message, now, observer);
                 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use titr_common::time::Time;
-use titr_network::Transfer;
 use titr_network::topology::{LinkId, Topology};
+use titr_network::{PartyId, Transfer};
 
 /// The owner of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +25,14 @@ impl Owner {
             Self::Background(load, _) => Self::Background(load, 0),
         }
     }
+
+    /// Its place in the list of all `jobs` jobs, followed by the loads.
+    pub(super) fn party(self, jobs: usize) -> PartyId {
+        PartyId::at(match self {
+            Self::Job(job) => job,
+            Self::Background(load, _) => jobs + load,
+        })
+    }
 }
 
 /// The time for which two owners had messages on a link at the same time.
@@ -35,13 +43,32 @@ pub(crate) struct SharedTime {
     pub time: Time,
 }
 
-/// The messages of one owner on a link: how many, and since when there are any.
-type Presence = (Owner, u32, Time);
+/// The messages of one owner on a link.
+struct Presence {
+    owner: Owner,
+    /// How many there are now, and since when there are any.
+    messages: u32,
+    since: Time,
+    /// The picoseconds that they were on the link before `until`, summed over messages.
+    time: u64,
+    until: Time,
+}
+
+impl Presence {
+    fn catch_up(&mut self, now: Time) {
+        self.time = self.time.wrapping_add(u64::from(self.messages).wrapping_mul(now.0 - self.until.0));
+        self.until = now;
+    }
+}
+
+/// The picoseconds that messages of each owner were on each link of a route until now, summed over messages.
+pub(super) type RouteTimes = Vec<(LinkId, Owner, u64)>;
 
 /// Which owners have messages on each link.
 pub(super) struct Sharing {
     topology: Arc<dyn Topology>,
-    present: FxHashMap<LinkId, SmallVec<[Presence; 2]>>,
+    /// All owners that have had messages on a link.
+    on_link: FxHashMap<LinkId, SmallVec<[Presence; 2]>>,
     /// The time of each pair of owners on each link, in picoseconds. The first owner is the lower one.
     shared: FxHashMap<(LinkId, Owner, Owner), u64>,
     /// Kept to be used again.
@@ -51,19 +78,22 @@ pub(super) struct Sharing {
 impl Sharing {
     pub(super) fn new(topology: &Arc<dyn Topology>) -> Self {
         let topology = Arc::clone(topology);
-        Self { topology, present: FxHashMap::default(), shared: FxHashMap::default(), route: Vec::new() }
+        Self { topology, on_link: FxHashMap::default(), shared: FxHashMap::default(), route: Vec::new() }
     }
 
     /// A message enters the links of its route at `now`.
     pub(super) fn enter(&mut self, owner: Owner, transfer: &Transfer, now: Time) {
         let owner = owner.whole();
-        self.route.clear();
-        self.topology.route(transfer.from, transfer.to, &mut self.route);
+        self.find_route(transfer);
         for link in &self.route {
-            let present = self.present.entry(*link).or_default();
-            match present.iter_mut().find(|(known, ..)| *known == owner) {
-                Some((_, messages, _)) => *messages += 1,
-                None => present.push((owner, 1, now)),
+            let owners = self.on_link.entry(*link).or_default();
+            match owners.iter_mut().find(|known| known.owner == owner) {
+                Some(presence) => {
+                    presence.catch_up(now);
+                    presence.since = if presence.messages == 0 { now } else { presence.since };
+                    presence.messages += 1;
+                }
+                None => owners.push(Presence { owner, messages: 1, since: now, time: 0, until: now }),
             }
         }
     }
@@ -71,23 +101,68 @@ impl Sharing {
     /// The message leaves these links at `now`.
     pub(super) fn leave(&mut self, owner: Owner, transfer: &Transfer, now: Time) {
         let owner = owner.whole();
-        self.route.clear();
-        self.topology.route(transfer.from, transfer.to, &mut self.route);
+        self.find_route(transfer);
         for link in &self.route {
-            let Some(present) = self.present.get_mut(link) else { continue };
-            let Some(at) = present.iter().position(|(known, ..)| *known == owner) else { continue };
-            present[at].1 -= 1;
-            if present[at].1 > 0 {
+            let Some(owners) = self.on_link.get_mut(link) else { continue };
+            let Some(presence) = owners.iter_mut().find(|known| known.owner == owner) else { continue };
+            presence.catch_up(now);
+            presence.messages -= 1;
+            if presence.messages > 0 {
                 continue;
             }
-            let (_, _, since) = present.swap_remove(at);
-            for (other, _, other_since) in present.iter() {
-                let time = now.0 - since.max(*other_since).0;
+            let since = presence.since;
+            for other in owners.iter().filter(|other| other.messages > 0) {
+                let time = now.0 - since.max(other.since).0;
                 if time > 0 {
-                    *self.shared.entry((*link, owner.min(*other), owner.max(*other))).or_default() += time;
+                    *self.shared.entry((*link, owner.min(other.owner), owner.max(other.owner))).or_default() += time;
                 }
             }
         }
+    }
+
+    /// The times of all messages on the route of a message until `now`.
+    pub(super) fn times(&mut self, transfer: &Transfer, now: Time) -> RouteTimes {
+        self.find_route(transfer);
+        let mut times = RouteTimes::new();
+        for link in &self.route {
+            for presence in self.on_link.get_mut(link).into_iter().flatten() {
+                presence.catch_up(now);
+                times.push((*link, presence.owner, presence.time));
+            }
+        }
+        times
+    }
+
+    /// The time that other messages of each owner were on the links of a message of `owner`, which entered them at
+    /// `entered`, when the times on its route were `before`: on the link where this time is the longest.
+    pub(super) fn met(
+        &mut self,
+        owner: Owner,
+        transfer: &Transfer,
+        (entered, before): (Time, &RouteTimes),
+        now: Time,
+    ) -> SmallVec<[(Owner, Time); 2]> {
+        let mut met = SmallVec::<[(Owner, Time); 2]>::new();
+        let mut before = before.iter().peekable();
+        for (link, other, time) in self.times(transfer, now) {
+            // The owners that a link had then are the first that it has now.
+            let earlier =
+                before.next_if(|(known, whose, _)| (*known, *whose) == (link, other)).map_or(0, |(.., time)| *time);
+            let own = if other == owner { now.0 - entered.0 } else { 0 };
+            let time = Time(time.wrapping_sub(earlier).wrapping_sub(own));
+            match met.iter_mut().find(|(known, _)| *known == other) {
+                Some((_, longest)) => *longest = time.max(*longest),
+                None => met.push((other, time)),
+            }
+        }
+        met.retain(|(_, time)| *time > Time::ZERO);
+        met
+    }
+
+    /// Finds the route of a message, which remains until the next is found.
+    fn find_route(&mut self, transfer: &Transfer) {
+        self.route.clear();
+        self.topology.route(transfer.from, transfer.to, &mut self.route);
     }
 
     /// The time of each pair of owners on each link that they shared: the longest time first.

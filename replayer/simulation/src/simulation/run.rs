@@ -22,7 +22,7 @@ use crate::profile::{self, OwnWork, profiled_network, profiled_trace};
 use crate::ranks::{Causality, Core, Recorded, ReplayError};
 use crate::recorded_speed::RecordedSpeeds;
 use crate::replay::{Follower, Options, Outcome, replay};
-use crate::shared_network::{SharedNetwork, SharedTime};
+use crate::shared_network::{SharedNetwork, SharedTime, parties};
 use crate::stop::StopRequest;
 use crate::stopwatch::Stopwatch;
 
@@ -97,7 +97,7 @@ impl PreparedReplay<'_> {
         &self,
         number: u32,
         platform: &Platform,
-        observers: Vec<&mut dyn Observer>,
+        mut observers: Vec<&mut dyn Observer>,
         follower: Option<&mut dyn Follower>,
     ) -> Result<Run, SimulationError> {
         let _ranks = profile::enter(OwnWork::Ranks);
@@ -126,7 +126,10 @@ impl PreparedReplay<'_> {
             Some(_) | None => network,
         };
         let network: Box<dyn Network> = match self.mix {
-            Some(mix) => Box::new(SharedNetwork::new(network, mix, platform, number)),
+            Some(mix) => {
+                observers.shared_by(&parties(mix));
+                Box::new(SharedNetwork::new(network, mix, platform, number, observers.queries_network()))
+            }
             None => network,
         };
         let (outcome, network) = profiled_network(network, |network| {

@@ -81,8 +81,9 @@ const KINDS = { compute: "computation", overhead: "software overhead of messages
   contention: "messages that share links", storage: "access to files", other: "other" };
 const kindName = (kind) => KINDS[kind] || kind;
 
-/** The kind and the place of a cause. */
-const causeName = (cause) => [kindName(cause.kind), placeName(cause)].filter((part) => part).join(" in ");
+/** The kind and the place of a cause, and the other job whose messages it is due to. */
+const causeName = (cause) => [kindName(cause.kind) + (cause.with ? ` with messages of ${cause.with}` : ""), placeName(cause)]
+  .filter((part) => part).join(" in ");
 
 const words = (name) => name.replaceAll("_", " ").replaceAll("-", " ");
 const titled = (name) => words(name).replace(/^./, (letter) => letter.toUpperCase());

@@ -1,10 +1,12 @@
 //! The callbacks that keep the tips up to date.
 
+use std::sync::Arc;
+
 use titr_common::event::{Mark, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_common::units::Seconds;
-use titr_network::{TransferId, Unloaded};
+use titr_network::{Met, TransferId, Unloaded};
 
 use super::super::segment::{PlaceId, Segment};
 use super::{MessageTip, Tips, Turn, WaitListener, other, slot};
@@ -25,7 +27,7 @@ fn split(span: u64, unloaded: Unloaded) -> [(SegmentKind, u64); 3] {
 }
 
 impl<L: WaitListener> Observer for Tips<L> {
-    fn wants_unloaded(&self) -> bool {
+    fn queries_network(&self) -> bool {
         true
     }
 
@@ -103,7 +105,7 @@ impl<L: WaitListener> Observer for Tips<L> {
         let (from, place) = (Rank(0), PlaceId::default());
         let tip = self.cause_or_other(now, from, place);
         let unloaded = Unloaded { latency: Seconds(0.0), transfer: Seconds(0.0) };
-        let new = MessageTip { tip, from, place, departed: now.0, unloaded };
+        let new = MessageTip { tip, from, place, departed: now.0, unloaded, met: Vec::new() };
         if let Some(old) = self.message(message).replace(new) {
             self.tree.release(old.tip);
         }
@@ -125,13 +127,30 @@ impl<L: WaitListener> Observer for Tips<L> {
         }
     }
 
+    fn shared_by(&mut self, parties: &[Arc<str>]) {
+        self.parties = parties.to_vec();
+    }
+
+    fn met(&mut self, message: TransferId, met: &[Met]) {
+        if let Some(message) = self.message(message) {
+            message.met = met.to_vec();
+        }
+    }
+
     fn delivered(&mut self, now: Time, id: TransferId) {
         self.listener.delivered(now, id);
-        let Some(MessageTip { mut tip, from: rank, place, departed, unloaded }) = self.message(id).take() else {
+        let Some(MessageTip { mut tip, from: rank, place, departed, unloaded, met }) = self.message(id).take() else {
             return;
         };
         for (kind, time) in split(now.0 - departed, unloaded) {
-            self.tree.extend(&mut tip, Segment { rank, place, kind }, time);
+            if kind == SegmentKind::Contention && time > 0 && !met.is_empty() {
+                self.shares.compute(time, met.iter().map(|met| met.time.0));
+                for (met, part) in met.iter().zip(self.shares.iter()) {
+                    self.tree.extend(&mut tip, Segment { rank, place, kind, party: met.party }, part);
+                }
+            } else {
+                self.tree.extend(&mut tip, Segment::new(rank, place, kind), time);
+            }
         }
         self.tree.count_message(&mut tip);
         self.take_turn(Turn::Past(tip, rank, place));

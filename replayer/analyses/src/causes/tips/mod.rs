@@ -12,15 +12,18 @@
 
 mod callbacks;
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
 use titr_common::time::Time;
-use titr_network::{TransferId, Unloaded};
+use titr_network::{Met, PartyId, TransferId, Unloaded};
 
 use super::places::Places;
 use super::segment::{PlaceId, Segment, SegmentSums};
 use super::tree::{Causes, Tip};
 use super::visits::Visits;
+use crate::apportionment::Apportionment;
 use crate::findings::SegmentKind;
 use titr_simulation::observe::{Observer, OperationId};
 use titr_simulation::observe::{Waiter, Work};
@@ -66,6 +69,8 @@ impl WaitListener for () {
 pub(crate) struct Tips<L> {
     tree: Causes,
     pub places: Places,
+    /// The names of the programs and loads that share the network.
+    parties: Vec<Arc<str>>,
     /// Indexed by kind and number of the waiter.
     waiters: [Vec<Option<WaiterTip>>; 6],
     /// Indexed by transfer id.
@@ -75,6 +80,8 @@ pub(crate) struct Tips<L> {
     turn: Turn,
     /// The causes of the operations completed at this instant.
     completed: FxHashMap<OperationId, Tip>,
+    /// Kept to be used again.
+    shares: Apportionment,
     pub listener: L,
 }
 
@@ -95,6 +102,8 @@ struct MessageTip {
     place: PlaceId,
     departed: u64,
     unloaded: Unloaded,
+    /// Whose messages it has met; empty if no other program shares the network.
+    met: Vec<Met>,
 }
 
 /// The current cause.
@@ -117,7 +126,13 @@ impl<L: WaitListener> Tips<L> {
         let mut waiters: [Vec<Option<WaiterTip>>; 6] = Default::default();
         waiters[0] = (0..ranks).map(main).collect();
         let (places, messages, completed) = (Places::new(), Vec::new(), FxHashMap::default());
-        Self { tree, places, waiters, messages, sent: Vec::new(), turn: Turn::Nobody, completed, listener }
+        let (parties, sent, shares) = (Vec::new(), Vec::new(), Apportionment::default());
+        Self { tree, places, parties, waiters, messages, sent, turn: Turn::Nobody, completed, shares, listener }
+    }
+
+    /// The name of a program or load that shares the network.
+    pub(crate) fn party(&self, party: Option<PartyId>) -> Option<Arc<str>> {
+        self.parties.get(party?.place()).cloned()
     }
 
     /// The chain of the thread that is the last to end, when that is, and the chain's visits of ranks.
@@ -247,7 +262,7 @@ impl<L: WaitListener> Tips<L> {
             }
             Err(kind) if is_late => {
                 released.settle(tree);
-                let segment = Segment { rank: released.rank, place: released.place, kind };
+                let segment = Segment::new(released.rank, released.place, kind);
                 tree.extend(&mut released.tip, segment, now.0 - at);
             }
             Err(_) => {}
@@ -268,7 +283,7 @@ impl<L: WaitListener> Tips<L> {
 impl WaiterTip {
     /// The pending time by segment.
     fn spent(&self) -> [(Segment, u64); 2] {
-        let segment = |kind| Segment { rank: self.rank, place: self.place, kind };
+        let segment = |kind| Segment::new(self.rank, self.place, kind);
         let [compute, overhead] = self.pending;
         [(segment(SegmentKind::Compute), compute), (segment(SegmentKind::Overhead), overhead)]
     }
@@ -296,5 +311,5 @@ fn slot(waiter: Waiter) -> (usize, usize) {
 }
 
 fn other(rank: Rank, place: PlaceId) -> Segment {
-    Segment { rank, place, kind: SegmentKind::Other }
+    Segment::new(rank, place, SegmentKind::Other)
 }

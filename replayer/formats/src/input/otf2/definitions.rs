@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use titr_common::trace::TraceError;
 
+use super::call_sites::source_place;
 use super::communicators::{MPI, Otf2Communicator, Otf2Communicators, RawComm, RawGroup};
 use super::fields::Otf2Fields;
 use super::functions::Otf2Function;
@@ -47,8 +48,8 @@ pub(super) struct ClockProperties {
 pub(super) enum Region {
     /// A function of MPI, and its name.
     Mpi(Otf2Function, Box<str>),
-    /// A function or another part of the program itself.
-    User(Box<str>),
+    /// A function or another part of the program itself, and its [place in the source](source_place).
+    User { name: Box<str>, source: Option<Box<str>> },
     /// A construct of another paradigm.
     Other,
 }
@@ -76,14 +77,22 @@ struct Raw {
     nodes: FxHashMap<u32, u32>,
     location_groups: FxHashMap<u32, u32>,
     locations: Vec<(u64, u64, u32)>,
-    /// Regions with their names and paradigms.
-    regions: Vec<(u32, u32, u8)>,
+    regions: Vec<RawRegion>,
     groups: Vec<RawGroup>,
     comms: Vec<RawComm>,
     members: FxHashMap<u32, u32>,
     classes: FxHashMap<u32, Vec<u32>>,
     instances: FxHashMap<u32, u32>,
     windows: FxHashMap<u32, (u32, bool)>,
+}
+
+/// A region, with references to its name and the file of its source.
+struct RawRegion {
+    id: u32,
+    name: u32,
+    file: u32,
+    lines: [u32; 2],
+    paradigm: u8,
 }
 
 impl Definitions {
@@ -102,7 +111,7 @@ impl Definitions {
 
     /// Whether there is a region of the program of this name.
     pub(super) fn has_region(&self, name: &str) -> bool {
-        self.regions.values().any(|region| matches!(region, Region::User(other) if **other == *name))
+        self.regions.values().any(|region| matches!(region, Region::User { name: other, .. } if **other == *name))
     }
 
     /// Whether computation was counted in instructions.
@@ -142,13 +151,13 @@ impl Raw {
             }
             15 => {
                 let (id, name, _description, old_type) = (f.u32()?, f.u32()?, f.u32()?, f.byte()?);
-                let _source = (f.u32()?, f.u32()?, f.u32()?);
+                let (file, lines) = (f.u32()?, [f.u32()?, f.u32()?]);
                 let paradigm = match old_type {
                     _ if !f.is_empty() => (f.u32()?, f.byte()?, f.byte()?).2,
                     old_type if OPENMP.contains(&old_type) => OTHER,
                     _ => UNKNOWN,
                 };
-                self.regions.push((id, name, paradigm));
+                self.regions.push(RawRegion { id, name, file, lines, paradigm });
             }
             18 => self.groups.push(RawGroup::read(f)?),
             19 => {
@@ -203,13 +212,17 @@ impl Raw {
         }
 
         let mut regions = FxHashMap::default();
-        for &(id, name, paradigm) in &self.regions {
+        for &RawRegion { id, name, file, lines, paradigm } in &self.regions {
             let name = self.text(name);
             let region = match Otf2Function::of_region(&name, paradigm == MPI) {
                 Some(function) => Region::Mpi(function, name.into()),
                 // A function of a library that is not in the standard.
                 None if paradigm == MPI => Region::Mpi(Otf2Function::Plain, name.into()),
-                None if OF_PROGRAM.contains(&paradigm) && !name.is_empty() => Region::User(region_name(&name)),
+                None if OF_PROGRAM.contains(&paradigm) && !name.is_empty() => {
+                    let name = region_name(&name);
+                    let source = source_place(&name, &self.text(file), lines);
+                    Region::User { name, source }
+                }
                 None => Region::Other,
             };
             regions.entry(id).or_insert(region);

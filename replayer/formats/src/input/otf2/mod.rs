@@ -5,6 +5,7 @@
 //! when the archive is opened, events as they are needed.
 
 mod anchor;
+mod call_sites;
 mod communicators;
 mod definitions;
 mod fields;

@@ -140,7 +140,7 @@ impl Otf2Translation {
         let region = self.local.global(Otf2Kind::Region, local);
         let place = match self.archive.definitions.regions.get(&region) {
             Some(&Region::Mpi(function, _)) => RegionMeaning::Mpi(function, region),
-            Some(Region::User(_)) => RegionMeaning::User(region),
+            Some(Region::User { .. }) => RegionMeaning::User(region),
             Some(Region::Other) | None => RegionMeaning::Other,
         };
         self.regions.insert(local, place);
@@ -164,6 +164,7 @@ impl Otf2Translation {
             (RegionMeaning::User(region), None) => {
                 self.before_mark(told, events)?;
                 self.open.push(region);
+                self.call_sites.move_on();
                 self.mark(region, Mark::RegionBegin, events);
             }
             // A function that MPI calls, such as that of a reduction.
@@ -186,6 +187,7 @@ impl Otf2Translation {
                 self.before_mark(told, events)?;
                 // The end of a region is missing if the measurement was off at the time.
                 let Some(depth) = self.open.iter().rposition(|&open| open == region) else { return Ok(()) };
+                self.call_sites.move_on();
                 while self.open.len() > depth {
                     let Some(region) = self.open.pop() else { return Ok(()) };
                     self.mark(region, Mark::RegionEnd, events);
@@ -244,6 +246,7 @@ impl Otf2Translation {
             }
             (Otf2Function::Finalize, Otf2Stage::Before | Otf2Stage::Running) => {
                 self.start_if_needed(events);
+                self.mark_call_site(events);
                 self.close(events);
                 self.called(call, end, events);
                 self.order.push(Event::Finalize, events);
@@ -254,6 +257,7 @@ impl Otf2Translation {
             (_, Otf2Stage::Before) => self.start_if_needed(events),
             (_, Otf2Stage::Running) => {}
         }
+        self.mark_call_site(events);
         if call.function == Otf2Function::Sendrecv {
             self.join_messages();
         }
@@ -294,6 +298,15 @@ impl Otf2Translation {
         }
         self.limit(events);
         Ok(())
+    }
+
+    /// Marks the call site of the call that follows, with the computation before it.
+    fn mark_call_site(&mut self, events: &mut LocatedEvents) {
+        if !self.is_own {
+            for mark in self.call_sites.marks(&self.open, &self.archive.definitions.regions).into_iter().flatten() {
+                self.order.push(Event::Mark(mark), events);
+            }
+        }
     }
 
     fn lose(&mut self, call: Otf2Call) {

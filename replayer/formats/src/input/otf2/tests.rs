@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
 use titr_common::event::{
-    Annotation, CommId, Completed, Completion, Event, Incoming, Outgoing, Quantifier, Rank, RequestId, SendMode, Span,
-    Tag, Wildcard,
+    Annotation, CommId, Completed, Completion, Event, Incoming, Mark, Outgoing, Quantifier, Rank, RequestId, SendMode,
+    Span, Tag, Wildcard,
 };
 use titr_common::trace::{Trace, TraceFormat};
 use titr_common::units::{Bytes, Instructions, Nanoseconds};
@@ -257,6 +257,58 @@ fn a_rank_begins_when_it_leaves_init() {
         |begin, end| Event::Annotation(Annotation::Call(Span { begin: Nanoseconds(begin), end: Nanoseconds(end) }));
     assert_eq!(first, [call(0, 10), Event::Init, Event::Compute(Instructions(90.0)), call(100, 110)]);
     fs::remove_dir_all(folder).unwrap();
+}
+
+/// Each call has the part of the program around it as its call site, once; `MPI_Init` has none.
+#[test]
+fn calls_have_the_source_places_of_the_regions_around_them() {
+    let mut files = Files::new(ByteOrder::Little, 4096);
+    files.definitions.truncate(files.definitions.len() - 2);
+    let mut definitions = Writer { order: ByteOrder::Little, chunk: 4096, bytes: files.definitions };
+    for (id, text) in [(6, "solve"), (7, "/src/lu.c"), (8, "main")] {
+        definitions.record(10, &[C(id), Text(text)]);
+    }
+    for (id, lines) in [(6, [40, 97]), (8, [100, 120])] {
+        let source = [C(id), C(id), C(0), U8(0), C(7), C(lines[0]), C(lines[1])];
+        definitions.record(15, &[&source[..], &[C(id), U8(1), U8(2), C(0)]].concat());
+    }
+    files.definitions = definitions.finish();
+    let mut events = Writer::new(ByteOrder::Little, 4096);
+    let region = |writer: &mut Writer, time, kind, region| writer.event(time, kind, &[C(region)]);
+    for (time, kind, number) in [(990, 12, 8), (1000, 12, 1), (1010, 13, 1), (1050, 12, 6), (1100, 12, 4)] {
+        region(&mut events, time, kind, number);
+    }
+    events.event(1101, 14, &[C(1), C(0), C(7), C(70_000)]);
+    for (time, kind, number) in [(1110, 13, 4), (1200, 13, 6), (1300, 12, 5), (1310, 13, 5)] {
+        region(&mut events, time, kind, number);
+    }
+    files.events[0] = events.finish();
+    let folder = files.write("sites");
+    let trace = Otf2 { bytes: None }.open(&[&folder]).unwrap();
+    let mut stream = trace.stream(Rank(0)).unwrap();
+    let events: Vec<_> = std::iter::from_fn(|| stream.next_event().transpose()).map(Result::unwrap).collect();
+    fs::remove_dir_all(folder).unwrap();
+    let shown: Vec<String> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Mark(Mark::CallStack(site, stack)) => {
+                Some(format!("{}: {}", site.0, stack.iter().map(ToString::to_string).collect::<Vec<_>>().join(" < ")))
+            }
+            Event::Mark(Mark::CallSite(site)) => Some(format!("at {}", site.0)),
+            Event::Init | Event::Send(..) | Event::Finalize => Some("call".to_owned()),
+            _ => None,
+        })
+        .collect();
+    let expected = [
+        "call",
+        "0: solve (lu.c:40-97) < main (lu.c:100-120)",
+        "at 0",
+        "call",
+        "1: main (lu.c:100-120)",
+        "at 1",
+        "call",
+    ];
+    assert_eq!(shown, expected);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use titr_common::trace::LocatedEvents;
 use titr_common::units::Nanoseconds;
 
 use super::Archive;
+use super::call_sites::Otf2CallSites;
 use super::communicators::{Members, Otf2Communicator};
 use super::definitions::Region;
 use super::functions::Otf2Function;
@@ -60,6 +61,7 @@ pub(super) struct Otf2Translation {
     pub(super) counter: Counter,
     /// The regions of the program that are open.
     pub(super) open: Vec<u32>,
+    pub(super) call_sites: Otf2CallSites,
     pub(super) stage: Otf2Stage,
     /// The number of collectives with lists so far, by the definition of their communicator.
     pub(super) lists: FxHashMap<u32, usize>,
@@ -225,6 +227,7 @@ impl Otf2Translation {
             began: None,
             counter,
             open: Vec::new(),
+            call_sites: Otf2CallSites::default(),
             stage: Otf2Stage::Before,
             lists: FxHashMap::default(),
             is_own,
@@ -330,7 +333,7 @@ impl Otf2Translation {
     /// Marks the beginning or the end of a region of the program.
     pub(super) fn mark(&mut self, region: u32, mark: fn(Box<str>) -> Mark, events: &mut LocatedEvents) {
         if self.stage == Otf2Stage::Running
-            && let Some(Region::User(name)) = self.archive.definitions.regions.get(&region)
+            && let Some(Region::User { name, .. }) = self.archive.definitions.regions.get(&region)
         {
             self.order.push(Event::Mark(mark(name.clone())), events);
         }

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
+use titr_common::trace::Trace;
 
+use crate::counts::events;
 use crate::samples::{collection, open, sample};
 use crate::tally::{Counts, collectives, counted, damage, lu, of, programs, read_damaged, stencil};
 
@@ -60,6 +62,41 @@ fn a_missing_or_cut_file_is_an_error_that_names_it() {
     fs::write(&path, &bytes).unwrap();
     fs::write(folder.path().join("._dumpi-0009.bin"), b"\0\x05\x16\x07").unwrap();
     assert_eq!(of(folder.path()), stencil());
+}
+
+/// Of a file that was cut anywhere, the calls before the cut are read; those of other ranks are whole, unless they make a
+/// communicator with the rank after it.
+#[test]
+fn a_cut_file_is_read_as_far_as_it_goes() {
+    let whole = open(&sample("dumpi/stencil")).unwrap();
+    let counts = |trace: &Trace| (0..9).map(|rank| events(trace, rank).unwrap().len()).collect::<Vec<_>>();
+    let all = counts(&whole);
+    let folder = copy("stencil");
+    let path = bin(folder.path(), 3);
+    let bytes = fs::read(&path).unwrap();
+    let mut before = 0;
+    for part in 0..=20 {
+        let length = (bytes.len() * part / 20).clamp(8, bytes.len() - 1);
+        fs::write(&path, &bytes[..length]).unwrap();
+        let message = error(folder.path());
+        assert!(message.contains("-0003.bin") && message.contains("--partial"), "{length}: {message}");
+        let partial = counts(&open(folder.path()).unwrap().partial(true));
+        let others = |counts: &[usize]| [&counts[..3], &counts[4..]].concat();
+        assert_eq!(others(&partial), others(&all), "{length}");
+        assert!((before..=all[3]).contains(&partial[3]), "{length}: {} after {before} of {}", partial[3], all[3]);
+        before = partial[3];
+    }
+    // The last cut leaves all records.
+    assert_eq!(before, all[3]);
+    let folder = copy("collectives");
+    let path = bin(folder.path(), 5);
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..400]).unwrap();
+    let partial = open(folder.path()).unwrap().partial(true);
+    let lengths: Vec<usize> = (0..8).map(|rank| events(&partial, rank).unwrap().len()).collect();
+    let whole = open(&sample("dumpi/collectives")).unwrap();
+    assert!((0..8).all(|rank| lengths[rank as usize] < events(&whole, rank).unwrap().len()), "{lengths:?}");
+    assert!(lengths.iter().all(|length| *length > 0), "{lengths:?}");
 }
 
 #[test]

@@ -15,6 +15,8 @@ use super::records::DumpiRecords;
 pub(crate) const MAGIC: u64 = 0xffaa_dd44_554d_5049;
 /// The eight bytes that a footer begins with.
 pub(crate) const FOOTER_MAGIC: u64 = 0xf007_fee7;
+/// Where the body of a file begins: after the magic number.
+const FIRST_BODY: u64 = 8;
 /// The most offsets that an index has. Older versions have fewer.
 const MOST_OFFSETS: usize = 7;
 /// The fewest offsets that an index has: of the header, the body, the footer and the keyvals.
@@ -39,6 +41,8 @@ pub(super) struct DumpiRankFile {
     pub calls: Vec<u32>,
     /// The number of calls that were made and not recorded, by function.
     pub ignored: Vec<u32>,
+    /// Whether the file has no index, and so none of the tables: it was cut.
+    pub is_cut: bool,
 }
 
 impl DumpiRankFile {
@@ -52,7 +56,7 @@ impl DumpiRankFile {
         if !Self::begins_with(&file.part(0, 8)?) {
             return Err(file.error("byte 0", "the file does not begin as DUMPI's do"));
         }
-        let index = Index::read(&mut file)?;
+        let Some(index) = Index::read(&mut file)? else { return Self::cut(path, &mut file) };
         let (version, host) = header(&mut file, index.header)?;
         if version[0] == 0 {
             let [major, minor, patch] = version;
@@ -67,7 +71,42 @@ impl DumpiRankFile {
         let (calls, ignored) = if index.footer == 0 { Default::default() } else { footer(&mut file, index.footer)? };
         let records = (index.body + 8, file.length);
         let started = u64::from(started);
-        Ok(Self { path: path.into(), records, started, host, version, sizes, calls, ignored })
+        Ok(Self { path: path.into(), records, started, host, version, sizes, calls, ignored, is_cut: false })
+    }
+
+    /// A file without an index. Its records begin where they do in a whole one.
+    fn cut(path: &Path, file: &mut Parts) -> Result<Self, TraceError> {
+        let started = file.part(FIRST_BODY, 8)?;
+        let mut started = Cursor::new(&started);
+        let started = u64::from(started.u32().and(started.u32()).unwrap_or(0));
+        Ok(Self {
+            path: path.into(),
+            records: ((FIRST_BODY + 8).min(file.length), file.length),
+            started,
+            host: String::new(),
+            version: [0; 3],
+            sizes: Vec::new(),
+            calls: Vec::new(),
+            ignored: Vec::new(),
+            is_cut: true,
+        })
+    }
+
+    /// The error for a reader who needs the whole file.
+    ///
+    /// # Errors
+    /// If the file was cut.
+    pub(super) fn whole(&self) -> Result<&Self, TraceError> {
+        if !self.is_cut {
+            return Ok(self);
+        }
+        Err(TraceError::Foreign {
+            path: self.path.clone(),
+            place: "its end".to_owned(),
+            what: "the file has no index at its end: it was cut, or its program ended before MPI_Finalize; --partial takes \
+                   what there is"
+                .to_owned(),
+        })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -100,19 +139,19 @@ struct Index {
 }
 
 impl Index {
-    /// Reads the index at the end of the file: the magic number, and as many offsets as the version has.
-    fn read(file: &mut Parts) -> Result<Self, TraceError> {
+    /// Reads the index at the end of the file: the magic number, and as many offsets as the version has. `None` if there is
+    /// no index.
+    fn read(file: &mut Parts) -> Result<Option<Self>, TraceError> {
         for number in (FEWEST_OFFSETS..=MOST_OFFSETS).rev() {
             let Some(at) = file.length.checked_sub(8 * (number as u64 + 1)) else { continue };
             let bytes = file.part(at, 8 * (number as u64 + 1))?;
             let mut bytes = Cursor::new(&bytes);
             if bytes.u64() == Some(MAGIC) {
                 let offsets: Vec<u64> = std::iter::from_fn(|| bytes.u64()).collect();
-                return Self::of(file, &offsets, at);
+                return Self::of(file, &offsets, at).map(Some);
             }
         }
-        Err(file
-            .error("its end", "the file has no index at its end: it was cut, or its program ended before MPI_Finalize"))
+        Ok(None)
     }
 
     fn of(file: &Parts, offsets: &[u64], end: u64) -> Result<Self, TraceError> {

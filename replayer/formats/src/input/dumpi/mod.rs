@@ -49,7 +49,9 @@ impl TraceFormat for Dumpi {
     fn open(&self, paths: &[&Path]) -> Result<Trace, TraceError> {
         let path = paths.first().copied().unwrap_or(Path::new(""));
         let paths = files::of(path)?;
-        let files: Vec<DumpiRankFile> = paths.iter().map(|path| DumpiRankFile::open(path)).collect::<Result<_, _>>()?;
+        let mut files: Vec<DumpiRankFile> =
+            paths.iter().map(|path| DumpiRankFile::open(path)).collect::<Result<_, _>>()?;
+        take_sizes_of_others(&mut files);
         let made = communicators::of_all(&files)?;
         let ranks = files.len() as u32;
         let manifest = manifest(&files)?;
@@ -71,14 +73,14 @@ struct DumpiSources {
 }
 
 impl RankSources for DumpiSources {
-    fn source(&self, rank: Rank, _partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
+    fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
         let at = rank.0 as usize;
         let (Some(file), Some(made)) = (self.files.get(at), self.made.get(at)) else {
             let what = format!("there is no rank {} in the trace", rank.0);
             return Err(TraceError::Directory { path: Path::new("").into(), what });
         };
         let shared = DumpiTables { nobody: Arc::clone(&self.nobody), notes: Arc::clone(&self.notes) };
-        Ok(Box::new(DumpiRankSource::new(file, rank, &self.world, Arc::clone(made), shared)?))
+        Ok(Box::new(DumpiRankSource::new(file, rank, &self.world, Arc::clone(made), shared, partial)?))
     }
 
     fn untranslated(&self) -> Vec<String> {
@@ -91,15 +93,36 @@ impl RankSources for DumpiSources {
     }
 }
 
+/// Gives files that were cut, and so have no table of sizes, the sizes of predefined datatypes from a file that has one.
+fn take_sizes_of_others(files: &mut [DumpiRankFile]) {
+    let whole = files.iter().find(|file| !file.sizes.is_empty());
+    let Some(sizes) =
+        whole.map(|file| file.sizes.iter().copied().take(datatypes::PREDEFINED.len()).collect::<Vec<_>>())
+    else {
+        return;
+    };
+    files.iter_mut().filter(|file| file.is_cut).for_each(|file| file.sizes.clone_from(&sizes));
+}
+
 /// The description of a trace: the host of each rank, its clock, and the calls without an event.
 fn manifest(files: &[DumpiRankFile]) -> Result<Manifest, TraceError> {
-    let version = files.first().map_or([0; 3], |file| file.version).map(|part| part.to_string()).join(".");
+    let version = files
+        .iter()
+        .find(|file| !file.is_cut)
+        .map_or([0; 3], |file| file.version)
+        .map(|part| part.to_string())
+        .join(".");
     let mut manifest = Manifest::of_foreign(files.len() as u32, "DUMPI", &format!("sst-dumpi {version}"));
     let mut first = None;
     for (file, entry) in files.iter().zip(&mut manifest.per_rank) {
         entry.host.clone_from(&file.host);
         count_calls(file, entry);
-        let begin = file.records()?.next()?.and_then(|record| record.span).map(|span| span.begin.0);
+        let mut records = file.records()?;
+        let record = match records.next() {
+            Err(_) if file.is_cut => continue,
+            record => record?,
+        };
+        let begin = record.and_then(|record| record.span).map(|span| span.begin.0);
         // The times of a rank count from its first call.
         match begin {
             Some(begin) => {

@@ -91,7 +91,9 @@ impl DumpiRecords {
                 Parsed::Short => {
                     self.clock = before;
                     if !self.window.refill().map_err(TraceError::io(&self.path))? {
-                        return Err(self.error("the records end in the middle of one: the file is damaged".to_owned()));
+                        return Err(self.error(
+                            "the file ends in the middle of its records: it was cut, or is damaged".to_owned(),
+                        ));
                     }
                 }
             }

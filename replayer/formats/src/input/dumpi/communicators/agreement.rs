@@ -92,7 +92,12 @@ impl Agreement {
                 return Err(error(files, rank, record, what));
             }
         }
-        if let Some((&place, meeting)) = self.meetings.iter().min_by_key(|(place, _)| (place.identity, place.before)) {
+        // Members whose files were cut do not come, so the calls of the others make no communicator.
+        let is_whole = files.iter().all(|file| !file.is_cut);
+        if is_whole
+            && let Some((&place, meeting)) =
+                self.meetings.iter().min_by_key(|(place, _)| (place.identity, place.before))
+        {
             return Err(self.stuck(files, place, meeting));
         }
         Ok(self.ranks.into_iter().map(|calls| calls.made.into()).collect())

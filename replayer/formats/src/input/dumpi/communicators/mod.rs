@@ -52,7 +52,12 @@ pub(super) fn of_all(files: &[DumpiRankFile]) -> Result<Vec<Arc<[Made]>>, TraceE
         let mut records = file.records()?;
         let mut found = 0;
         while expected != Some(found) {
-            let Some(record) = records.next()? else { break };
+            let record = match records.next() {
+                Ok(Some(record)) => record,
+                Ok(None) => break,
+                Err(_) if file.is_cut => break,
+                Err(error) => return Err(error),
+            };
             if !record.function.changes_communicators() {
                 continue;
             }

@@ -134,7 +134,10 @@ impl DumpiTranslation {
                     self.notes.add("communicators with processes of other worlds: calls on them are left out");
                 }
             }
-            None => return Err(NoEvent::Wrong("the file has changed while it was read".to_owned())),
+            None => {
+                let what = "the members are not known: the file of another rank was cut before this call";
+                return Err(NoEvent::Wrong(what.to_owned()));
+            }
         }
         Ok(())
     }

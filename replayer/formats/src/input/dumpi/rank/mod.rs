@@ -64,6 +64,9 @@ pub(super) struct DumpiRankSource {
     translation: DumpiTranslation,
     notes_of_ranks: Arc<NotesOfRanks>,
     stage: DumpiStage,
+    /// Whether an incomplete file is read as far as it goes, and why it went no further.
+    partial: bool,
+    torn: Option<String>,
 }
 
 /// Where the reader of a rank is.
@@ -100,7 +103,9 @@ impl DumpiRankSource {
         world: &Arc<[Rank]>,
         made: Arc<[Made]>,
         shared: DumpiTables,
+        partial: bool,
     ) -> Result<Self, TraceError> {
+        let file = if partial { file } else { file.whole()? };
         let translation = DumpiTranslation {
             me: rank,
             communicators: DumpiCommunicators::new(rank, world, made),
@@ -114,7 +119,8 @@ impl DumpiRankSource {
             notes: Notes::default(),
         };
         let (records, path) = (file.records()?, file.path().to_owned());
-        Ok(Self { records, path, rank, translation, notes_of_ranks: shared.notes, stage: DumpiStage::Start })
+        let (notes_of_ranks, stage) = (shared.notes, DumpiStage::Start);
+        Ok(Self { records, path, rank, translation, notes_of_ranks, stage, partial, torn: None })
     }
 
     /// Translates the next record; false at the end of the trace.
@@ -130,8 +136,7 @@ impl DumpiRankSource {
                     .add("ranks have no MPI_Finalize: their traces end before, or the call was not recorded");
                 events.push(Event::Finalize, Location::default());
             }
-            self.notes_of_ranks.keep(self.rank, std::mem::take(&mut self.translation.notes));
-            self.stage = DumpiStage::Ended;
+            self.end();
             return Ok(false);
         };
         let function = record.function;
@@ -167,13 +172,31 @@ impl DumpiRankSource {
     }
 }
 
+impl DumpiRankSource {
+    fn end(&mut self) {
+        self.notes_of_ranks.keep(self.rank, std::mem::take(&mut self.translation.notes));
+        self.stage = DumpiStage::Ended;
+    }
+}
+
 impl EventSource for DumpiRankSource {
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         let before = events.len();
         while self.stage != DumpiStage::Ended && events.len() == before {
-            self.step(events)?;
+            match self.step(events) {
+                Ok(_) => {}
+                Err(error) if self.partial => {
+                    self.torn = Some(error.to_string());
+                    self.end();
+                }
+                Err(error) => return Err(error),
+            }
         }
         Ok(events.len() > before)
+    }
+
+    fn torn(&self) -> Option<String> {
+        self.torn.clone()
     }
 
     fn path(&self) -> Option<PathBuf> {

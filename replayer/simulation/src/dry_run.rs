@@ -16,9 +16,9 @@ use titr_platform::{
 };
 use titr_workload::Workload;
 
-use crate::observe::{Observer, Truncations};
+use crate::observe::{Breakdown, Observer, Truncations};
 use crate::ranks::{Core, Deadlock, ReplayError};
-use crate::replay::{Follower, Options, Outcome, replay};
+use crate::replay::{Follower, Options, replay};
 
 /// The outcome of a dry run.
 #[derive(Clone, Debug, Default)]
@@ -39,20 +39,22 @@ pub fn dry_run(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Dry
     let options = Options { storage: Storage::instant(), follower, compares_amounts: true, ..Options::default() };
     let has_finished = has_finished(trace);
     let eager = Bytes(u64::MAX);
-    let findings = match run(trace, Library::SimGrid, eager, Truncations::new(trace), options)? {
-        Ok(Outcome { warnings, observer, .. }) if has_finished => {
-            return Ok(DryRun { findings: warnings, survived: observer.findings() });
+    let mut truncations = Truncations::new(trace);
+    let findings = match run(trace, Library::SimGrid, eager, vec![&mut truncations], options)? {
+        Ok(warnings) if has_finished => {
+            return Ok(DryRun { findings: warnings, survived: truncations.findings() });
         }
-        Ok(Outcome { warnings, observer, .. }) => observer.findings().into_iter().chain(warnings).collect(),
+        Ok(warnings) => truncations.findings().into_iter().chain(warnings).collect(),
         Err(ReplayError::Deadlock(deadlock)) => vec![Deadlock { at: None, ..*deadlock }.to_string()],
         Err(error @ ReplayError::Event { .. }) if has_finished => {
             let mut survived = vec![error.to_string()];
             for &library in Library::ALL {
                 let options = Options { storage: Storage::instant(), ..Options::default() };
-                match run(trace, library, eager, Truncations::new(trace), options)? {
-                    Ok(Outcome { warnings, observer, .. }) if warnings.is_empty() => {
+                let mut truncations = Truncations::new(trace);
+                match run(trace, library, eager, vec![&mut truncations], options)? {
+                    Ok(warnings) if warnings.is_empty() => {
                         survived.truncate(1);
-                        survived.extend(observer.findings());
+                        survived.extend(truncations.findings());
                     }
                     Ok(_) | Err(_) => return Ok(DryRun { findings: survived, survived: Vec::new() }),
                 }
@@ -77,7 +79,7 @@ fn has_finished(trace: &Trace) -> bool {
 /// If the trace cannot be opened.
 pub fn relies_on_buffers(trace: &Trace) -> Result<Option<String>, TraceError> {
     let options = Options { storage: Storage::instant(), ..Options::default() };
-    Ok(match run(trace, Library::SimGrid, Bytes(0), (), options)? {
+    Ok(match run(trace, Library::SimGrid, Bytes(0), Vec::new(), options)? {
         Err(ReplayError::Deadlock(deadlock)) => {
             let text = Deadlock { at: None, ..*deadlock }.to_string();
             Some(text.trim_start_matches("deadlock on any machine: ").to_owned())
@@ -86,13 +88,14 @@ pub fn relies_on_buffers(trace: &Trace) -> Result<Option<String>, TraceError> {
     })
 }
 
-fn run<O: Observer>(
+/// The warnings of a replay. It is compiled once for all whose observers are a list.
+fn run(
     trace: &Trace,
     library: Library,
     eager_threshold: Bytes,
-    observer: O,
+    observers: Vec<&mut dyn Observer>,
     options: Options,
-) -> Result<Result<Outcome<O>, ReplayError>, TraceError> {
+) -> Result<Result<Vec<String>, ReplayError>, TraceError> {
     let core = Core::new(HostId(0), Speed { per_second: f64::INFINITY });
     let mpi = Mpi {
         eager_threshold,
@@ -110,7 +113,9 @@ fn run<O: Observer>(
     };
     let workload = Workload::read_ahead(trace.streams()?);
     let cores = vec![core; workload.ranks()];
-    Ok(replay(workload, cores, &mpi, &mut Instant::default(), observer, options))
+    let observer = (Breakdown::new(trace.ranks()), observers);
+    let network: &mut dyn Network = &mut Instant::default();
+    Ok(replay(workload, cores, &mpi, network, observer, options).map(|outcome| outcome.warnings))
 }
 
 /// A network that takes no time.

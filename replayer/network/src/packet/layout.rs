@@ -185,7 +185,7 @@ impl Layout {
             let router = &mut routers[host.router.index()];
             let (first_queue, first_port) = (QueueId(router.queues), PortIndex(router.outputs));
             hosts.push(HostPlaces { router: host.router, first_queue, first_port });
-            router.queues += spec.parameters.injection_ports;
+            router.queues += spec.parameters.queues_of_host();
             router.outputs += spec.parameters.consumption_ports;
         }
         let (mut queues, mut outputs, mut words) = (0, 0, 0);
@@ -257,7 +257,7 @@ impl Layout {
         for (host, places) in (0..).map(HostId).zip(&self.hosts) {
             let ports = self.queues[places.first_queue.index()..].iter_mut();
             ports
-                .take(spec.parameters.injection_ports as usize)
+                .take(spec.parameters.queues_of_host() as usize)
                 .for_each(|queue| queue.source = Source::Host(host).into());
         }
     }

@@ -30,6 +30,9 @@ pub struct PacketParameters {
     pub injection_order: InjectionOrder,
     /// Packets that a host can send at once.
     pub injection_ports: u32,
+    /// Packets of each injection port that wait at the router of their host, each in a queue of its own. With 1, the next
+    /// packet follows when the last has left the router.
+    pub injection_queues: u32,
     /// Packets that a host can receive at once.
     pub consumption_ports: u32,
     /// Cycles that a header spends in a router before it requests a port.
@@ -54,6 +57,7 @@ impl Default for PacketParameters {
             arbitration: Arbitration::RoundRobin,
             injection_order: InjectionOrder::default(),
             injection_ports: 1,
+            injection_queues: 1,
             consumption_ports: 1,
             router_delay: 0,
             wire_delay: 0,
@@ -67,6 +71,12 @@ impl PacketParameters {
     #[must_use]
     pub(crate) fn packets(&self, bytes: Bytes) -> u64 {
         bytes.0.div_ceil(self.payload()).max(1)
+    }
+
+    /// The number of queues of a host at its router.
+    #[must_use]
+    pub(crate) fn queues_of_host(&self) -> u32 {
+        self.injection_ports.saturating_mul(self.injection_queues)
     }
 
     /// The size of a packet.

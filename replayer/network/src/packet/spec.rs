@@ -46,7 +46,7 @@ impl PacketSpec {
         let Self { graph, routing, parameters, .. } = self;
         let ports = graph.all_ports().len() as u64;
         let at_hosts =
-            graph.hosts().len() as u64 * u64::from(parameters.injection_ports.max(parameters.consumption_ports));
+            graph.hosts().len() as u64 * u64::from(parameters.queues_of_host().max(parameters.consumption_ports));
         let queues = ports * u64::from(routing.virtual_channels()) + at_hosts;
         if queues * u64::from(self.most_places()) > MAX_SLOTS {
             return Err(Unroutable::Impossible(format!(

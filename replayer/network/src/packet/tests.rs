@@ -263,11 +263,11 @@ pub(super) fn any_parameters() -> impl Strategy<Value = PacketParameters> {
     ]);
     let order = prop::sample::select(vec![InjectionOrder::Fifo, InjectionOrder::RoundRobin]);
     let orders = (arbitration, order);
-    let shape = (1_u32..6, 1_u32..4, 2_u32..5, 1_u32..3, 1_u32..3);
+    let shape = (1_u32..6, 1_u32..4, 2_u32..5, 1_u32..3, 1_u32..4, 1_u32..3);
     let output_queue = prop_oneof![Just(0_u32), 1_u32..4];
     (shape, output_queue, 0_u32..3, 0_u32..3, orders, any::<u64>()).prop_map(
         |(
-            (packet_phits, virtual_channels, queue_packets, injection_ports, consumption_ports),
+            (packet_phits, virtual_channels, queue_packets, injection_ports, injection_queues, consumption_ports),
             output_queue,
             r,
             w,
@@ -281,6 +281,7 @@ pub(super) fn any_parameters() -> impl Strategy<Value = PacketParameters> {
                 output_queue,
                 injection_order,
                 injection_ports,
+                injection_queues,
                 consumption_ports,
                 router_delay: r,
                 wire_delay: w,

@@ -55,6 +55,7 @@ impl Builder<'_> {
             arbitration: table.arbitration,
             injection_order: table.injection_order,
             injection_ports: self.number(table.injection_ports.as_ref(), defaults.injection_ports)?,
+            injection_queues: self.number(table.injection_queues.as_ref(), defaults.injection_queues)?,
             consumption_ports: self.number(table.consumption_ports.as_ref(), defaults.consumption_ports)?,
             router_delay: table.router_delay,
             wire_delay: table.wire_delay.unwrap_or(defaults.wire_delay),

@@ -36,6 +36,8 @@ pub struct PacketTable {
     pub injection_order: InjectionOrder,
     /// Packets that a host can send at once. Default: 1.
     pub injection_ports: Option<Spanned<u32>>,
+    /// Packets of each injection port that wait at the router of their host, each in a queue of its own. Default: 1.
+    pub injection_queues: Option<Spanned<u32>>,
     /// Packets that a host can receive at once. Default: 1.
     pub consumption_ports: Option<Spanned<u32>>,
     /// Cycles that a header spends in a router before it requests a port. Default: 0.

@@ -138,6 +138,8 @@ struct RoutedEngine<R, const UNEVEN: bool> {
     retry_at: u64,
     /// Hosts with an idle injection port that may have more to send.
     refill: Vec<HostId>,
+    /// Hosts with an injection port that is busy with a packet, if its router has several queues for it.
+    injecting: DelayLine<HostId>,
     requests: Requests,
     usage: Usage,
     prefetch: Prefetch,
@@ -151,6 +153,8 @@ struct RoutedEngine<R, const UNEVEN: bool> {
 #[derive(Clone, Copy, Debug)]
 struct HostState {
     places: HostPlaces,
+    /// Injection ports that are busy; counted if its router has several queues for each.
+    injecting: u32,
     /// Packets that it has sent.
     sent: u64,
     /// Packets that it has received.
@@ -164,7 +168,11 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         let widest = layout.routers.iter().map(|router| router.outputs).max().unwrap_or_default();
         let Delays { offer, hop, tail, consumption } = Delays::of(spec);
         Self {
-            hosts: layout.hosts.iter().map(|&places| HostState { places, sent: 0, received: 0 }).collect(),
+            hosts: layout
+                .hosts
+                .iter()
+                .map(|&places| HostState { places, injecting: 0, sent: 0, received: 0 })
+                .collect(),
             sources: Sources::new(graph.hosts().len(), parameters.injection_order),
             packets: Packets::new(routing.state_words()),
             choosing: vec![0; layout.words as usize],
@@ -179,6 +187,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
             retry: Vec::new(),
             retry_at: 0,
             refill: Vec::new(),
+            injecting: DelayLine::new(parameters.packet_phits.into()),
             requests: Requests::new(widest),
             usage: Usage::new(&layout, graph, spec.virtual_channels()),
             prefetch: Prefetch::new(layout.outputs.len()),
@@ -203,7 +212,7 @@ impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
         let retry = if self.retry.is_empty() { u64::MAX } else { self.retry_at };
         let behind = self.output_queues.as_ref().map_or(u64::MAX, OutputQueues::next);
         let arrivals = self.offers.next().min(self.headers.next());
-        let departures = self.tails.next().min(self.consumed.next());
+        let departures = self.tails.next().min(self.consumed.next()).min(self.injecting.next());
         let uneven = if UNEVEN { self.uneven.as_ref().map_or(u64::MAX, Uneven::next) } else { u64::MAX };
         let credits = self.border.as_ref().map_or(u64::MAX, |border| border.credits.next());
         Some(arrivals.min(departures).min(uneven).min(retry).min(behind).min(credits)).filter(|&next| next != u64::MAX)
@@ -257,6 +266,12 @@ impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
             self.refill.push(host);
         }
         self.offers.recycle(offers);
+        let injected = self.injecting.take(now);
+        for &host in &injected {
+            self.hosts[host.index()].injecting -= 1;
+            self.refill.push(host);
+        }
+        self.injecting.recycle(injected);
         while let Some(host) = self.refill.pop() {
             self.inject(host, now);
         }
@@ -354,11 +369,19 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     /// Gives each idle injection port of a host a packet, the first port first.
     fn inject(&mut self, host: HostId, now: u64) {
         let HostPlaces { router, first_queue, .. } = self.hosts[host.index()].places;
-        for queue in (first_queue.0..first_queue.0 + self.parameters.injection_ports).map(QueueId) {
+        for queue in (first_queue.0..first_queue.0 + self.parameters.queues_of_host()).map(QueueId) {
             if self.queues.get(queue).queued > 0 {
                 continue;
             }
+            if self.hosts[host.index()].injecting == self.parameters.injection_ports {
+                return;
+            }
             let Some(message) = self.sources.send(host) else { return };
+            // A port with one queue is busy until the queue is empty.
+            if self.parameters.injection_queues > 1 {
+                self.hosts[host.index()].injecting += 1;
+                self.injecting.push(now, host);
+            }
             let Message { from, to, .. } = self.sources.get(message).message;
             let sent = &mut self.hosts[host.index()].sent;
             let random = chance(self.parameters.seed, host.0.into(), *sent);

@@ -9,15 +9,24 @@ use crate::topology::{ChannelIndex, Header, RouterId, Routing};
 use super::Reference;
 
 impl<R: Routing> Reference<'_, R> {
-    /// Each injection port that holds no packet takes one.
+    /// Each injection port that holds no packet takes one. A port with several queues takes one into an empty queue when
+    /// the last has left the host.
     pub(super) fn fill_ports(&mut self) {
         for host in 0..self.waiting.len() {
             let places = self.layout.hosts[host];
-            for queue in (places.first_queue.index()..).take(self.parameters().injection_ports as usize) {
+            let begun = self.now.saturating_sub(u64::from(self.parameters().packet_phits) - 1);
+            self.injecting[host].retain(|&at| at >= begun);
+            for queue in (places.first_queue.index()..).take(self.parameters().queues_of_host() as usize) {
                 if !self.queues[queue].is_empty() {
                     continue;
                 }
+                if self.injecting[host].len() == self.parameters().injection_ports as usize {
+                    break;
+                }
                 let Some(&id) = self.waiting[host].front() else { break };
+                if self.parameters().injection_queues > 1 {
+                    self.injecting[host].push(self.now);
+                }
                 let progress = &mut self.messages[id];
                 progress.unsent -= 1;
                 let Message { from, to, connection, .. } = progress.message;

@@ -26,6 +26,8 @@ pub(crate) struct Reference<'a, R> {
     /// Messages of each host that have packets to send.
     waiting: Vec<VecDeque<usize>>,
     sent: Vec<u64>,
+    /// The cycles in which the packets began that the ports of each host are busy with.
+    injecting: Vec<Vec<u64>>,
     /// Packets whose header is in each queue.
     queues: Vec<VecDeque<usize>>,
     /// Messages that reach their host's router after this many further cycles.
@@ -104,6 +106,7 @@ impl<'a, R: Routing> Reference<'a, R> {
             packets: Vec::new(),
             waiting: vec![VecDeque::new(); hosts],
             sent: vec![0; hosts],
+            injecting: vec![Vec::new(); hosts],
             queues: vec![VecDeque::new(); layout.queues.len()],
             offered: Vec::new(),
             underway: Vec::new(),

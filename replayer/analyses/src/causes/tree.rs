@@ -224,7 +224,7 @@ mod tests {
     use crate::findings::SegmentKind;
 
     fn segment(rank: u32) -> Segment {
-        Segment { rank: Rank(rank), place: PlaceId::default(), kind: SegmentKind::Compute }
+        Segment::new(Rank(rank), PlaceId::default(), SegmentKind::Compute)
     }
 
     fn totals<'a>(chain: impl IntoIterator<Item = &'a (u32, u64)>) -> BTreeMap<u32, u64> {

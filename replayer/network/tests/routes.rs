@@ -9,8 +9,8 @@ use flate2::read::MultiGzDecoder;
 use proptest::prelude::*;
 use titr_common::units::Seconds;
 use titr_network::topology::{
-    Cable, Dragonfly, Duplex, FatTree, GlobalLinks, Grid, HostId, Link, LinkId, RouteVariant, Shape, Sharing, Stage,
-    Star, Topology,
+    Ascent, Cable, Dragonfly, Duplex, FatTree, GlobalLinks, Grid, HostId, Link, LinkId, PortChoice, RouteVariant,
+    Shape, Sharing, Stage, Star, Topology,
 };
 
 const FULL: Cable = Cable { bandwidth: 1.25e8, latency: Seconds(15e-6), duplex: Duplex::Full };
@@ -158,9 +158,11 @@ proptest! {
     fn fat_trees_route_minimally(
         stages in prop::collection::vec((1_u32..5, 1_u32..4, 1_u32..3), 1..4),
         ends in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+        ascent in prop::sample::select(vec![Ascent::DModK, Ascent::SModK, Ascent::Hashed]),
+        seed: u64,
     ) {
         let stages: Vec<_> = stages.into_iter().map(|(down, up, count)| Stage { down, up, count }).collect();
-        let tree = FatTree::new(&stages, FULL);
+        let tree = FatTree::new(&stages, FULL).choosing(PortChoice { ascent, seed });
         prop_assert_eq!(FatTree::cables(&stages) * 2, tree.links().len() as u64);
         let hosts = tree.hosts() as usize;
         let (from, to) = (ends.0.index(hosts) as u32, ends.1.index(hosts) as u32);

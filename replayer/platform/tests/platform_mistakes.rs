@@ -50,6 +50,12 @@ fn point_into_the_text() {
         ("no dimension", "[4, 4]", "[]"),
         ("an empty dimension", "[4, 4]", "[4, 0]"),
         ("uneven lists", "[topology.torus]\ndims = [4, 4]", "[topology.fat-tree]\ndown = [4, 4]\nup = [1]"),
+        (
+            "an ascent of SimGrid's tree",
+            "[topology.torus]\ndims = [4, 4]",
+            "[topology.fat-tree]\ndown = [4, 4]\nup = [1, 4]\nrouting = \"simgrid\"\nascent = \"s-mod-k\"",
+        ),
+        ("an unknown ascent", "torus]\ndims = [4, 4]", "xgft]\nm = [4, 4]\nw = [1, 4]\nascent = \"ecmp\""),
         ("too many groups", "torus]\ndims = [4, 4]", "dragonfly]\ngroups = 5\nchassis = 2\nblades = 4\nnodes = 1"),
         ("no blades", "torus]\ndims = [4, 4]", "dragonfly]\ngroups = 1\nchassis = 2\nblades = 0\nnodes = 1"),
         ("too many blades", "torus]\ndims = [4, 4]", "dragonfly]\ngroups = 1\nchassis = 1\nblades = 9000\nnodes = 1"),

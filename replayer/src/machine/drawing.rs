@@ -59,7 +59,7 @@ impl Drawing {
 
     /// Hosts in a row, and above them the levels of switches.
     fn tree(stages: &Stages, devices: &DeviceGraph) -> Self {
-        let levels = stages.0.len();
+        let levels = stages.stages.len();
         let width = HOST_STEP * devices.hosts.len().max(24) as f64;
         let row = |count: u32, height: f64| {
             let step = width / f64::from(count);

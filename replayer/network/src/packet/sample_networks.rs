@@ -12,6 +12,10 @@ use crate::topology::{
 
 pub(super) const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
 
+/// All ways up a tree.
+pub(super) const ASCENTS: [Ascent; 5] =
+    [Ascent::DModK, Ascent::SModK, Ascent::Hashed, Ascent::Random, Ascent::Adaptive];
+
 pub(super) fn tree(m: &[u32], w: &[u32]) -> FatTree {
     let stages: Vec<_> = m.iter().zip(w).map(|(&down, &up)| Stage { down, up, count: 1 }).collect();
     FatTree::new(&stages, CABLE)
@@ -98,7 +102,7 @@ pub(super) fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, Routing
     let stars =
         (1_u32..6, any::<bool>()).prop_map(|(hosts, backbone)| Arc::new(star(hosts, backbone)) as Arc<dyn Topology>);
     let rings = (2_u32..4).prop_map(|nodes| Arc::new(one_way_ring(nodes)) as Arc<dyn Topology>);
-    let ascents = prop::sample::select(vec![Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive]);
+    let ascents = prop::sample::select(ASCENTS.to_vec());
     prop_oneof![
         3 => (grids, prop::sample::select(vec![routing("dor"), routing("adaptive")])),
         2 => (trees, ascents.prop_map(up_and_down)),

@@ -5,10 +5,11 @@ use proptest::prelude::*;
 
 use super::reference::Reference;
 use super::sample_networks::{
-    CABLE, any_network, canonical, dragonfly, hyperx, jellyfish, one_way_ring, routing, star, tree, up_and_down,
+    ASCENTS, CABLE, any_network, canonical, dragonfly, hyperx, jellyfish, one_way_ring, routing, star, tree,
+    up_and_down,
 };
 use super::*;
-use crate::topology::{Ascent, Grid, Routing, RoutingOptions, RoutingVisitor, Topology};
+use crate::topology::{Grid, Routing, RoutingOptions, RoutingVisitor, Topology};
 
 fn spec_of(topology: &dyn Topology, parameters: PacketParameters) -> PacketSpec {
     PacketSpec::new(topology.router_graph().unwrap(), parameters).unwrap()
@@ -101,7 +102,7 @@ fn all_networks() -> Vec<(Box<dyn Topology>, PacketSpec)> {
         [|| Box::new(star(5, false)), || Box::new(star(4, true)), || Box::new(one_way_ring(3))];
     let routed = [
         (&grids[..], vec![routing("dor"), routing("adaptive")]),
-        (&trees, [Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive].map(up_and_down).to_vec()),
+        (&trees, ASCENTS.map(up_and_down).to_vec()),
         (&dragonflies, vec![routing("minimal")]),
         (&fabrics, vec![routing("minimal"), routing("adaptive")]),
         (&stars, vec![RoutingOptions::default()]),

@@ -85,7 +85,7 @@ fn of_lattice(lattice: &Lattice) -> Option<u64> {
     }
 }
 
-fn of_tree(Stages(stages): &Stages) -> Option<u64> {
+fn of_tree(Stages { stages, .. }: &Stages) -> Option<u64> {
     let levels = stages.iter().rposition(|stage| stage.down > 1)? + 1;
     let subtrees = stages[levels - 1].down;
     if levels == 1 {

@@ -5,6 +5,7 @@
 //! For packets that choose their way, the topology provides a [`RouterGraph`]; a routing for the graph may be in the
 //! topology's folder, and is a line in `routings!`.
 
+mod ascent;
 mod cable;
 mod changed_links;
 mod dragonfly;
@@ -32,6 +33,7 @@ use titr_common::units::{Bytes, Seconds};
 
 use crate::ids::ids;
 
+pub use ascent::{Ascent, PortChoice};
 pub use cable::{Cable, Direction, Duplex};
 pub use changed_links::ChangedLinks;
 pub(crate) use dragonfly::GlobalLink;
@@ -47,7 +49,7 @@ pub use link_change::{LinkChange, capacity};
 pub use loopback::WithLoopback;
 pub use router_graph::{Geometry, HostPort, NoRouters, Port, RouterGraph};
 pub use routing::{
-    Ascent, BuildRouting, DragonflyRouting, FabricRouting, GridRouting, Header, NonminimalRouting, OutputVc, Routing,
+    BuildRouting, DragonflyRouting, FabricRouting, GridRouting, Header, NonminimalRouting, OutputVc, Routing,
     RoutingName, RoutingOptions, RoutingVisitor, TableRouting, TreeRouting, UnknownRouting, Unroutable, ValiantRouting,
     roomiest,
 };

@@ -3,8 +3,8 @@
 use super::cable::Direction;
 use super::limiter::Limiters;
 use super::{
-    Cable, Duplex, HostId, HostPort, Link, LinkId, NoRouters, RouterGraph, RouterId, Stage, Stages, Topology,
-    written_routes,
+    Cable, Duplex, HostId, HostPort, Link, LinkId, NoRouters, PortChoice, RouterGraph, RouterId, Stage, Stages,
+    Topology, written_routes,
 };
 
 /// Hosts round a switch.
@@ -95,6 +95,7 @@ impl Topology for Star {
         }
         let cable = |host| (self.cable.link(host, Direction::Up), self.cable.link(host, Direction::Down));
         let hosts = (0..self.hosts).map(|host| HostPort { router: RouterId(0), cable: Some(cable(host)) });
-        Ok(RouterGraph::new([Vec::new()], hosts, Stages(vec![Stage { down: self.hosts, up: 1, count: 1 }])))
+        let stages = vec![Stage { down: self.hosts, up: 1, count: 1 }];
+        Ok(RouterGraph::new([Vec::new()], hosts, Stages { stages, choice: PortChoice::default() }))
     }
 }

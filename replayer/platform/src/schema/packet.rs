@@ -26,7 +26,7 @@ pub struct PacketTable {
     /// Default: `"dor"` in grids, `"updown"` in trees, `"minimal"` in dragonflies and graphs of
     /// routers.
     pub routing: Option<Spanned<RoutingName>>,
-    /// The choice of ports upwards in trees. Default: `"adaptive"` if the routing is, otherwise `"d-mod-k"`.
+    /// The choice of ports upwards in trees. Default: `"adaptive"` if the routing is, otherwise the ascent of the topology.
     pub ascent: Option<Spanned<Ascent>>,
     /// Default: `"bubble"` where there are rings.
     pub flow_control: Option<Spanned<FlowControl>>,

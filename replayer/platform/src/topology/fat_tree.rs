@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use titr_document::Checked;
-use titr_network::topology::{FatTree, RouteVariant, Stage, Topology};
+use titr_network::topology::{Ascent, FatTree, PortChoice, RouteVariant, Stage, Topology};
 use toml::Spanned;
 
 use super::{ShortForm, ShortKey, Site};
@@ -22,6 +22,11 @@ pub(crate) struct FatTreeTable {
     /// Default: `"minimal"`, which is D-mod-K.
     #[serde(default)]
     routing: RouteVariant,
+    /// The choice of ports upwards. Default: `"d-mod-k"`.
+    ascent: Option<Spanned<Ascent>>,
+    /// The seed of the hash of `ascent = "hashed"`. Default: 0.
+    #[serde(default)]
+    seed: u64,
 }
 
 /// `fat-tree:8x8,1x8`
@@ -33,12 +38,23 @@ pub(crate) const SHORT_FORM: ShortForm = ShortForm {
         ShortKey::numbers("topology.fat-tree.up", ""),
         ShortKey::numbers("topology.fat-tree.count", ""),
         ShortKey::word("topology.fat-tree.routing"),
+        ShortKey::word("topology.fat-tree.ascent"),
+        ShortKey::number("topology.fat-tree.seed", ""),
     ],
 };
 
 /// A fat-tree.
 pub(crate) fn fat_tree(table: &FatTreeTable, site: &Site) -> Checked<Box<dyn Topology>> {
-    let tree = FatTree::new(&stages(table, site)?, site.cable()?).routed(table.routing);
+    let ascent = match (&table.ascent, table.routing) {
+        (None, RouteVariant::Minimal | RouteVariant::SimGrid) => Ascent::default(),
+        (Some(ascent), RouteVariant::Minimal) => *ascent.get_ref(),
+        (Some(ascent), RouteVariant::SimGrid) => {
+            let mistake = site.source.wrong(ascent, "the routes of SimGrid have an ascent of their own");
+            return Err(mistake.with_help("leave out ascent, or use routing = \"minimal\""));
+        }
+    };
+    let choice = PortChoice { ascent, seed: table.seed };
+    let tree = FatTree::new(&stages(table, site)?, site.cable()?).routed(table.routing).choosing(choice);
     Ok(site.limited(tree, FatTree::limited))
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use titr_document::Checked;
-use titr_network::topology::{FatTree, Stage, Topology};
+use titr_network::topology::{Ascent, FatTree, PortChoice, Stage, Topology};
 use toml::Spanned;
 
 use super::{ShortForm, ShortKey, Site};
@@ -16,13 +16,24 @@ pub(crate) struct XgftTable {
     m: Spanned<Vec<u32>>,
     /// Parents of each host, and of each switch of the levels but the highest.
     w: Spanned<Vec<u32>>,
+    /// The choice of ports upwards. Default: `"d-mod-k"`.
+    #[serde(default)]
+    ascent: Ascent,
+    /// The seed of the hash of `ascent = "hashed"`. Default: 0.
+    #[serde(default)]
+    seed: u64,
 }
 
 /// `xgft:8x8,1x8`
 pub(crate) const SHORT_FORM: ShortForm = ShortForm {
     name: "xgft",
     example: "xgft:8x8,1x8",
-    keys: &[ShortKey::numbers("topology.xgft.m", ""), ShortKey::numbers("topology.xgft.w", "")],
+    keys: &[
+        ShortKey::numbers("topology.xgft.m", ""),
+        ShortKey::numbers("topology.xgft.w", ""),
+        ShortKey::word("topology.xgft.ascent"),
+        ShortKey::number("topology.xgft.seed", ""),
+    ],
 };
 
 /// An extended generalized fat-tree.
@@ -39,6 +50,7 @@ pub(crate) fn xgft(table: &XgftTable, site: &Site) -> Checked<Box<dyn Topology>>
     site.within_max_hosts(table.m.span(), m)?;
     let stages: Vec<_> = m.iter().zip(w).map(|(&down, &up)| Stage { down, up, count: 1 }).collect();
     site.within_max_cables(table.w.span(), FatTree::cables(&stages))?;
-    let tree = FatTree::new(&stages, site.cable()?);
+    let choice = PortChoice { ascent: table.ascent, seed: table.seed };
+    let tree = FatTree::new(&stages, site.cable()?).choosing(choice);
     Ok(site.limited(tree, FatTree::limited))
 }

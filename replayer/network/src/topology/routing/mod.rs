@@ -34,14 +34,14 @@ use std::str::FromStr;
 use serde::de::{Deserialize, Deserializer, Error as _};
 use thiserror::Error;
 
-use super::{ChannelIndex, HostId, NoRouters, PortIndex, RouterGraph, RouterId, RoutingFunction};
+use super::{Ascent, ChannelIndex, HostId, NoRouters, PortIndex, RouterGraph, RouterId, RoutingFunction};
 
 pub use dragonfly::DragonflyRouting;
 pub use fabric::FabricRouting;
 pub use grid::GridRouting;
 pub use nonminimal::NonminimalRouting;
 pub use table::TableRouting;
-pub use tree::{Ascent, TreeRouting};
+pub use tree::TreeRouting;
 pub use valiant::ValiantRouting;
 
 /// A virtual channel of a port.

@@ -3,35 +3,18 @@
 //! The path down is unique, except for parallel cables; on the way up, every port is equally short. A packet never goes
 //! up after going down, so packets wait for one another in one direction only, and no bubble is needed.
 //!
-//! At level l — hosts are level 0 — **d-mod-k** takes the port ⌊d / Π_{j≤l} w_j⌋ mod w_{l+1} of the destination d,
-//! where each device of level j − 1 has w_j ports upwards (Zahavi, CCIT 776, 2010). **s-mod-k** uses the source's
-//! number instead. The **adaptive** ascent takes the port with most room; among equals, the first from d-mod-k's on.
-//! The name `adaptive` selects the adaptive ascent unless another is given.
-
-use serde::Deserialize;
+//! The ports upwards follow from an [`Ascent`]. The **adaptive** ascent takes the port with most room; among equals, the
+//! first from d-mod-k's on. The name `adaptive` selects the adaptive ascent unless another is given; without a name and an
+//! ascent, packets choose as the tree says.
 
 use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, roomiest};
 use crate::chance::chance;
-use crate::topology::{ChannelIndex, PortIndex, RouterGraph, RouterId, Stage, Stages};
-
-/// The choice among the ports of a switch that lead upwards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ascent {
-    /// Determined by the destination.
-    DModK,
-    /// Determined by the source.
-    SModK,
-    /// A random port.
-    Random,
-    /// The port with most room.
-    Adaptive,
-}
+use crate::topology::{Ascent, ChannelIndex, PortChoice, PortIndex, RouterGraph, RouterId, Stage, Stages};
 
 /// Up*/down* routing. Packets carry no state.
 #[derive(Clone, Debug)]
 pub struct TreeRouting {
-    ascent: Ascent,
+    choice: PortChoice,
     channels: u32,
     /// From the lowest switches up.
     levels: Vec<SwitchLevel>,
@@ -67,12 +50,12 @@ impl BuildRouting for TreeRouting {
     }
 
     fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
-        let Some(Stages(stages)) = graph.geometry() else {
+        let Some(Stages { stages, choice }) = graph.geometry() else {
             return Err(Unroutable::Impossible("routers are not the switches of a tree".to_owned()));
         };
-        let by_default = if options.is_named(ADAPTIVE) { Ascent::Adaptive } else { Ascent::DModK };
-        let ascent = options.ascent.unwrap_or(by_default);
-        Ok(Self { ascent, channels: options.virtual_channels.unwrap_or(1), levels: levels(stages) })
+        let by_default = if options.is_named(ADAPTIVE) { Ascent::Adaptive } else { choice.ascent };
+        let choice = PortChoice { ascent: options.ascent.unwrap_or(by_default), ..*choice };
+        Ok(Self { choice, channels: options.virtual_channels.unwrap_or(1), levels: levels(stages) })
     }
 }
 
@@ -106,18 +89,30 @@ impl Routing for TreeRouting {
     }
 
     fn has_alternatives(&self) -> bool {
-        self.ascent == Ascent::Adaptive || self.levels.iter().any(|level| level.to_child > 1)
+        match self.choice.ascent {
+            Ascent::Adaptive => true,
+            Ascent::Hashed => false,
+            Ascent::DModK | Ascent::SModK | Ascent::Random => self.levels.iter().any(|level| level.to_child > 1),
+        }
     }
 
     fn fixed_output(&self, at: RouterId, header: &Header, _state: &[i32]) -> Option<PortIndex> {
         let (place, level) = self.level(at)?;
         if level.is_above(at, header.to.0) {
-            return (level.to_child == 1).then(|| PortIndex(level.child_towards(header.to.0)));
+            let first = level.child_towards(header.to.0);
+            return match (level.to_child, self.choice.ascent) {
+                (1, _) => Some(PortIndex(first)),
+                (cables, Ascent::Hashed) => {
+                    Some(PortIndex(first + self.choice.downwards((header.from, header.to), place) % cables))
+                }
+                (_, Ascent::DModK | Ascent::SModK | Ascent::Random | Ascent::Adaptive) => None,
+            };
         }
-        match self.ascent {
-            Ascent::DModK => Some(level.upwards(header.to.0 / level.alike)),
-            Ascent::SModK => Some(level.upwards(header.from.0 / level.alike)),
-            Ascent::Random => Some(level.upwards((chance(header.random, place, 0) >> 33) as u32)),
+        match self.choice.ascent {
+            Ascent::DModK | Ascent::SModK | Ascent::Hashed => {
+                Some(level.upwards(self.choice.upwards((header.from, header.to), place + 1, level.alike)))
+            }
+            Ascent::Random => Some(level.upwards((chance(header.random, place as u64, 0) >> 33) as u32)),
             Ascent::Adaptive => None,
         }
     }
@@ -143,10 +138,10 @@ impl Routing for TreeRouting {
 }
 
 impl TreeRouting {
-    /// The level of a switch, and the level's number.
-    fn level(&self, switch: RouterId) -> Option<(u64, SwitchLevel)> {
+    /// The level of a switch, and the number of levels of switches below.
+    fn level(&self, switch: RouterId) -> Option<(usize, SwitchLevel)> {
         let place = self.levels.iter().rposition(|level| level.first <= switch.0)?;
-        Some((place as u64, self.levels[place]))
+        Some((place, self.levels[place]))
     }
 }
 
@@ -164,5 +159,45 @@ impl SwitchLevel {
     fn upwards(&self, number: u32) -> PortIndex {
         let (parent, cable) = (number % self.parents, number / self.parents % self.to_parent);
         PortIndex(self.down + parent * self.to_parent + cable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use titr_common::units::Seconds;
+
+    use super::*;
+    use crate::topology::{Cable, Duplex, FatTree, HostId, LinkId, Topology};
+
+    /// The links between routers that a packet takes whose ports are all fixed.
+    fn fixed_links(graph: &RouterGraph, routing: &TreeRouting, from: HostId, to: HostId) -> Vec<LinkId> {
+        let router_of = |host: HostId| graph.hosts()[host.index()].router;
+        let header = Header { from, to, destination: router_of(to), random: 0 };
+        let (mut at, mut links) = (router_of(from), Vec::new());
+        while at != header.destination {
+            let port = graph.port(at, routing.fixed_output(at, &header, &[]).unwrap()).unwrap();
+            links.push(port.link);
+            at = port.to.unwrap();
+        }
+        links
+    }
+
+    /// Packets take the path of the flow model, unless they choose it.
+    #[test]
+    fn packets_take_the_route_of_the_topology() {
+        let cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
+        for (ascent, count) in [(Ascent::DModK, 1), (Ascent::SModK, 1), (Ascent::Hashed, 1), (Ascent::Hashed, 3)] {
+            let stages = [(3, 1, 1), (4, 2, count), (2, 3, count)].map(|(down, up, count)| Stage { down, up, count });
+            let tree = FatTree::new(&stages, cable).choosing(PortChoice { ascent, seed: 5 });
+            let graph = tree.router_graph().unwrap();
+            let routing = TreeRouting::new(&graph, &RoutingOptions::default()).unwrap();
+            assert!(!routing.has_alternatives());
+            for (from, to) in (0..24).flat_map(|from| (0..24).map(move |to| (HostId(from), HostId(to)))) {
+                let mut route = Vec::new();
+                tree.route(from, to, &mut route);
+                let between = &route[1..route.len() - 1];
+                assert_eq!(fixed_links(&graph, &routing, from, to), between, "{ascent:?} from {from:?} to {to:?}");
+            }
+        }
     }
 }

@@ -10,19 +10,25 @@
 //! These are the generalized fat-trees of Zahavi ("D-Mod-K routing providing non-blocking traffic for shift permutations
 //! on real life fat trees", CCIT 776, 2010), and with one cable each the XGFTs of Öhring et al. (IPPS 1995).
 //!
-//! **Routing** is his D-mod-K: up from the source, at each level by the port that the destination's number determines,
-//! until the destination is below; then down the only path, over the parallel cable that the source's number
-//! determines. (SimGrid 3.32, in `FatTreeZone::get_local_route`, searches for that path among a switch's ports from the
+//! **Routing** is his D-mod-K, or another [`Ascent`](super::Ascent): up from the source, at each level by the port that the
+//! destination's number determines, until the destination is below; then down the only path, over the parallel cable that
+//! the source's number determines. (SimGrid 3.32, in `FatTreeZone::get_local_route`, searches for that path among a switch's ports from the
 //! port where the search at the switch above ended, and only if there is none after that from the port of the source's
 //! number.)
 
+mod paths;
+mod stages;
+
 use titr_common::format::counted;
+
+use stages::Laid;
+pub use stages::{Stage, Stages};
 
 use super::cable::Direction;
 use super::limiter::Limiters;
 use super::{
-    Cable, Duplex, Geometry, HostId, HostPort, Link, LinkId, NoRouters, Port, RouteVariant, RouterGraph, RouterId,
-    Topology, written_routes,
+    Ascent, Cable, Duplex, HostId, HostPort, Link, LinkId, NoRouters, Port, PortChoice, RouteVariant, RouterGraph,
+    RouterId, Topology, written_routes,
 };
 
 /// Hosts under levels of switches.
@@ -31,116 +37,13 @@ pub struct FatTree {
     /// From the hosts upwards.
     stages: Vec<Laid>,
     variant: RouteVariant,
+    choice: PortChoice,
     hosts: u32,
     /// Hosts and switches.
     devices: u32,
     cable: Cable,
     links: Vec<Link>,
     limiters: Limiters,
-}
-
-/// The stages of a tree, from the hosts upwards. Routers are switches, numbered level by level from the lowest. Ports
-/// lead first down, child by child, with those to one child in sequence; then up, parent by parent, with those to one
-/// parent in sequence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stages(pub Vec<Stage>);
-
-impl Geometry for Stages {
-    fn family(&self) -> &'static str {
-        "tree"
-    }
-
-    fn router_name(&self, router: RouterId) -> String {
-        let (mut level, mut position) = (1, router.0);
-        while level < self.0.len() && position >= self.switches(level) {
-            position -= self.switches(level);
-            level += 1;
-        }
-        format!("switch-{level}.{position}")
-    }
-}
-
-impl Stages {
-    /// The number of switches of a level, from 1.
-    #[must_use]
-    pub fn switches(&self, level: usize) -> u32 {
-        let (below, above) = self.0.split_at(level.min(self.0.len()));
-        below.iter().map(|stage| stage.up).product::<u32>() * above.iter().map(|stage| stage.down).product::<u32>()
-    }
-}
-
-/// The cables between two levels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stage {
-    /// Children of each device of the upper level.
-    pub down: u32,
-    /// Parents of each device of the lower level.
-    pub up: u32,
-    /// Parallel cables between a child and a parent.
-    pub count: u32,
-}
-
-/// A stage and its position in the tree.
-#[derive(Clone, Copy, Debug)]
-struct Laid {
-    stage: Stage,
-    /// The distance between positions whose digits of this stage differ by one: the product of `up` of the stages below.
-    stride: u32,
-    /// Hosts below each device of the lower level: the product of `down` of the stages below.
-    hosts: u32,
-    /// The cables of this stage are numbered from here, by lower device and port.
-    first_cable: u32,
-    /// The first device of the upper level, where hosts and switches are numbered level by level.
-    first_upper: u32,
-}
-
-impl Laid {
-    /// The position of the device that has the label of the device at `position` except for `digit` in this stage. The
-    /// stage's digit has `from` values in the old level and `to` in the new one.
-    fn redigit(self, position: u32, from: u32, to: u32, digit: u32) -> u32 {
-        position % self.stride + self.stride * (digit + to * (position / self.stride / from))
-    }
-
-    /// The position of the parent that `port` of the device at `position` leads to.
-    fn parent(self, position: u32, port: u32) -> u32 {
-        self.redigit(position, self.stage.down, self.stage.up, port % self.stage.up)
-    }
-
-    /// The position of the child of the switch at `position` that is above `host`.
-    fn child_towards(self, position: u32, host: u32) -> u32 {
-        self.redigit(position, self.stage.up, self.stage.down, host / self.hosts % self.stage.down)
-    }
-
-    /// The upward port of a child that leads to the switch at `position`, by the first of its parallel cables.
-    fn port_to(self, position: u32) -> u32 {
-        position / self.stride % self.stage.up
-    }
-
-    /// The parallel cable downwards that SimGrid takes; updates the port where SimGrid found it. Ports downwards are
-    /// numbered by parallel cable and then by child.
-    fn parallel_after(self, last_port: &mut Option<u32>, from: u32, to: u32) -> u32 {
-        let Stage { down, count, .. } = self.stage;
-        let child = to / self.hosts % down;
-        let at_or_after = |port: u32| port + (child + down - port % down) % down;
-        let next = last_port.map(|port| at_or_after(port + 1)).filter(|port| *port < down * count);
-        let port = next.unwrap_or(at_or_after(from % count * down));
-        *last_port = Some(port);
-        port / down
-    }
-
-    /// Ports upwards of each device of the lower level.
-    fn ports(self) -> u32 {
-        self.stage.up * self.stage.count
-    }
-
-    fn cable(self, child: u32, port: u32) -> u32 {
-        self.first_cable + child * self.ports() + port
-    }
-
-    /// Whether `host` is below the device at `position` of the lower level.
-    fn is_above(self, position: u32, host: u32) -> bool {
-        position / self.stride == host / self.hosts
-    }
 }
 
 impl FatTree {
@@ -163,6 +66,7 @@ impl FatTree {
         Self {
             stages: laid,
             variant: RouteVariant::default(),
+            choice: PortChoice::default(),
             hosts,
             devices,
             cable,
@@ -175,6 +79,13 @@ impl FatTree {
     #[must_use]
     pub fn routed(mut self, variant: RouteVariant) -> Self {
         self.variant = variant;
+        self
+    }
+
+    /// The tree in which messages choose their ports so.
+    #[must_use]
+    pub fn choosing(mut self, choice: PortChoice) -> Self {
+        self.choice = choice;
         self
     }
 
@@ -211,7 +122,7 @@ impl FatTree {
 
 impl Topology for FatTree {
     /// `fat-tree, 2 levels, 8×8, 1:2`: the children of a switch of each level, from the lowest on, and the bandwidth to the
-    /// highest level as a part of the bandwidth of the hosts.
+    /// highest level as a part of the bandwidth of the hosts; then the ascent, unless it is d-mod-k.
     fn name(&self) -> String {
         let down: Vec<_> = self.stages.iter().map(|laid| laid.stage.down.to_string()).collect();
         let levels = counted(self.stages.len(), "level", "levels");
@@ -224,7 +135,11 @@ impl Topology for FatTree {
         }
         let slimmed =
             if self.stages.len() > 1 { format!(", 1:{}", (100.0 / narrowest).round() / 100.0) } else { String::new() };
-        format!("fat-tree, {levels}, {}{slimmed}", down.join("×"))
+        let ascent = match self.choice.ascent {
+            Ascent::DModK => String::new(),
+            other => format!(", {}", other.name()),
+        };
+        format!("fat-tree, {levels}, {}{slimmed}{ascent}", down.join("×"))
     }
 
     fn hosts(&self) -> u32 {
@@ -266,34 +181,7 @@ impl Topology for FatTree {
     }
 
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
-        let mut here = from.0;
-        let mut first_device = 0;
-        let mut level = 0;
-        for stage in &self.stages {
-            // A message to the own host turns round at the first switch, like one to a neighbour.
-            if level > 0 && stage.is_above(here, to.0) {
-                break;
-            }
-            let port = to.0 / stage.stride % stage.ports();
-            route.extend(self.limiters.of(first_device + here));
-            route.push(self.cable.link(stage.cable(here, port), Direction::Up));
-            here = stage.parent(here, port);
-            first_device = stage.first_upper;
-            level += 1;
-        }
-        let mut last_port = None;
-        for stage in self.stages[..level].iter().rev() {
-            let child = stage.child_towards(here, to.0);
-            let parallel = match self.variant {
-                RouteVariant::Minimal => from.0 % stage.stage.count,
-                RouteVariant::SimGrid => stage.parallel_after(&mut last_port, from.0, to.0),
-            };
-            let port = stage.port_to(here) + parallel * stage.stage.up;
-            route.extend(self.limiters.of(stage.first_upper + here));
-            route.push(self.cable.link(stage.cable(child, port), Direction::Down));
-            here = child;
-        }
-        route.extend(self.limiters.of(to.0));
+        self.single_path((from, to), route);
     }
 
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
@@ -310,7 +198,8 @@ impl Topology for FatTree {
             let end = self.stages.get(level + 1).map_or(self.devices, |above| above.first_upper);
             (0..end - below.first_upper).map(move |position| self.ports(level, position))
         });
-        Ok(RouterGraph::new(switches, hosts, Stages(self.stages.iter().map(|laid| laid.stage).collect())))
+        let stages = self.stages.iter().map(|laid| laid.stage).collect();
+        Ok(RouterGraph::new(switches, hosts, Stages { stages, choice: self.choice }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The load of each link over time.
 //!
-//! A message is assumed to cross every link of its route at a constant rate from its injection to its delivery. The
-//! route is that of the topology, even if packets choose another one. Time is divided into equal intervals; when there
+//! A message is assumed to cross every link of its paths at a constant rate from its injection to its delivery. The
+//! paths are those of the topology, even if packets choose others. Time is divided into equal intervals; when there
 //! are too many, pairs are merged, so that memory depends on the number of links and not on the duration of the replay.
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_network::TransferId;
-use titr_network::topology::{HostId, LinkId, Topology, capacity};
+use titr_network::topology::{HostId, LinkId, Paths, Topology, capacity};
 use titr_platform::{PlacementError, Platform};
 use titr_simulation::observe::{Departure, Observer};
 use titr_timeline::Series;
@@ -37,7 +37,7 @@ pub struct LinkHistory {
     carried: Vec<Vec<f64>>,
     /// The last delivery.
     end: Time,
-    route: Vec<LinkId>,
+    paths: Paths,
 }
 
 impl LinkHistory {
@@ -55,7 +55,7 @@ impl LinkHistory {
             intervals: (ALL_INTERVALS / links.max(1)).clamp(FEWEST_INTERVALS, MOST_INTERVALS),
             carried: vec![Vec::new(); links],
             end: Time::ZERO,
-            route: Vec::new(),
+            paths: Paths::default(),
             topology,
         })
     }
@@ -108,10 +108,9 @@ impl LinkHistory {
         self.end = self.end.max(to);
         let host = |rank: Rank| self.hosts.get(rank.0 as usize).copied().unwrap_or_default();
         let (sender, receiver) = (host(message.from), host(message.to));
-        self.route.clear();
-        self.topology.route(sender, receiver, &mut self.route);
+        self.paths.find(&*self.topology, (sender, receiver));
         let (first, last) = (from.0 / self.interval, to.0 / self.interval);
-        for link in &self.route {
+        for (link, part_of_message) in self.paths.parts() {
             let carried = &mut self.carried[link.0 as usize];
             if carried.is_empty() {
                 carried.resize(self.intervals, 0.0);
@@ -119,7 +118,7 @@ impl LinkHistory {
             for place in first..=last {
                 let (begin, end) = (from.0.max(place * self.interval), to.0.min((place + 1) * self.interval));
                 let part = if to > from { (end - begin) as f64 / (to.0 - from.0) as f64 } else { 1.0 };
-                carried[place as usize] += part * message.bytes.0 as f64;
+                carried[place as usize] += part * part_of_message * message.bytes.0 as f64;
             }
         }
     }

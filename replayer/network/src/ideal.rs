@@ -1,5 +1,5 @@
 //! Latency and bandwidth without contention: a message of *n* bytes takes `Σ latency + n / min bandwidth` over its
-//! route, independent of all other messages (Hockney's model; R. Hockney, "The communication challenge for MPP",
+//! route, or paths ([`Paths`]), independent of all other messages (Hockney's model; R. Hockney, "The communication challenge for MPP",
 //! Parallel Computing 20(3), 1994). The difference from another model is the cost of contention.
 
 mod changing;
@@ -16,7 +16,7 @@ use super::route_cache::RouteCache;
 use super::timer_queue::TimerQueue;
 use super::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
 use crate::network::{no_route, unreachable};
-use crate::topology::{HostId, LinkId, Topology};
+use crate::topology::{HostId, Paths, Topology};
 use titr_common::time::Time;
 
 /// A network on `topology` without contention.
@@ -46,16 +46,16 @@ struct Cost {
 }
 
 impl Cost {
-    fn of(topology: &dyn Topology, ends: (HostId, HostId), route: &[LinkId]) -> Self {
+    fn of(topology: &dyn Topology, ends: (HostId, HostId), paths: &Paths) -> Self {
         let distance = topology.distance(ends.0, ends.1).0;
-        if route.is_empty() && distance == 0.0 {
+        if paths.is_empty() && distance == 0.0 {
             return Self { latency: f64::INFINITY, per_byte: 0.0 };
         }
-        route.iter().map(|&link| topology.links()[link.index()]).fold(
+        paths.parts().map(|(link, part)| (topology.links()[link.index()], part)).fold(
             Self { latency: distance, per_byte: 0.0 },
-            |cost, link| Self {
-                latency: cost.latency + link.latency.0,
-                per_byte: cost.per_byte.max(1.0 / link.bandwidth),
+            |cost, (link, part)| Self {
+                latency: cost.latency + part * link.latency.0,
+                per_byte: cost.per_byte.max(part / link.bandwidth),
             },
         )
     }
@@ -79,7 +79,7 @@ impl Ideal {
     fn cost(&mut self, transfer: &Transfer, load: LinkLoad) -> Cost {
         let topology = &*self.topology;
         let ends = (transfer.from, transfer.to);
-        *self.paths.carry(ends, load, |route, _| Cost::of(topology, ends, route))
+        *self.paths.carry(ends, load, |paths, _| Cost::of(topology, ends, paths))
     }
 
     /// Sends a message, which arrives when `arrival` says for the cost of its route.

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use titr_common::units::Bytes;
+
 use super::LinkLoad;
-use crate::topology::{HostId, LinkId, Topology};
+use crate::topology::{HostId, Paths, Topology};
 
 /// Caches, for pairs of hosts, the data that the model derives from their route (`T`).
 ///
@@ -21,7 +23,7 @@ pub(super) struct RouteCache<T> {
     /// The loads of links by evicted paths.
     evicted: Vec<LinkLoad>,
     /// Kept to be used again.
-    route: Vec<LinkId>,
+    paths: Paths,
 }
 
 /// The path from one host to another.
@@ -52,27 +54,26 @@ impl<T> RouteCache<T> {
             hosts,
             entries: std::iter::repeat_with(|| None).take(pairs as usize).collect(),
             holds_all,
-            route: Vec::new(),
+            paths: Paths::default(),
         }
     }
 
-    /// Adds to the load of the route between two hosts, and returns the data derived from it. `derive` derives it for a
-    /// route that is not in the cache; it receives the data of the evicted route.
+    /// Adds to the load of the paths between two hosts, and returns the data derived from them. `derive` derives it for
+    /// paths that are not in the cache; it receives the data of the evicted paths.
     pub(crate) fn carry(
         &mut self,
         ends: (HostId, HostId),
         load: LinkLoad,
-        derive: impl FnOnce(&[LinkId], Option<T>) -> T,
+        derive: impl FnOnce(&Paths, Option<T>) -> T,
     ) -> &mut T {
         let place = self.place(ends);
         let other = self.entries[place].take_if(|path| path.ends != ends);
         let path = self.entries[place].get_or_insert_with(|| {
             if let Some(other) = &other {
-                other.add_to(&mut self.evicted, &*self.topology, &mut self.route);
+                other.add_to(&mut self.evicted, &*self.topology, &mut self.paths);
             }
-            self.route.clear();
-            self.topology.route(ends.0, ends.1, &mut self.route);
-            let derived = derive(&self.route, other.map(|other| other.derived));
+            self.paths.find(&*self.topology, ends);
+            let derived = derive(&self.paths, other.map(|other| other.derived));
             CachedPath { ends, derived, carried: LinkLoad::default() }
         });
         path.carried.bytes += load.bytes;
@@ -84,7 +85,7 @@ impl<T> RouteCache<T> {
     pub(crate) fn forget(&mut self, ends: (HostId, HostId)) -> Option<T> {
         let place = self.place(ends);
         let path = self.entries[place].take_if(|path| path.ends == ends)?;
-        path.add_to(&mut self.evicted, &*self.topology, &mut self.route);
+        path.add_to(&mut self.evicted, &*self.topology, &mut self.paths);
         Some(path.derived)
     }
 
@@ -122,31 +123,36 @@ impl<T> RouteCache<T> {
 
     /// The load that each link has carried.
     pub(crate) fn loads(&self) -> Vec<LinkLoad> {
-        let (mut loads, mut route) = (self.evicted.clone(), Vec::new());
+        let (mut loads, mut paths) = (self.evicted.clone(), Paths::default());
         for path in self.entries.iter().flatten() {
-            path.add_to(&mut loads, &*self.topology, &mut route);
+            path.add_to(&mut loads, &*self.topology, &mut paths);
         }
         loads
     }
 }
 
 impl<T> CachedPath<T> {
-    fn add_to(&self, loads: &mut [LinkLoad], topology: &dyn Topology, route: &mut Vec<LinkId>) {
-        route.clear();
-        topology.route(self.ends.0, self.ends.1, route);
-        for link in route {
+    fn add_to(&self, loads: &mut [LinkLoad], topology: &dyn Topology, paths: &mut Paths) {
+        paths.find(topology, self.ends);
+        for (link, part) in paths.parts() {
             let load = &mut loads[link.index()];
-            load.bytes += self.carried.bytes;
+            load.bytes += part_of(self.carried.bytes, part);
             load.messages += self.carried.messages;
         }
     }
+}
+
+/// A part of a volume, to the nearest byte.
+fn part_of(bytes: Bytes, part: f64) -> Bytes {
+    // Exactly, however large the volume is.
+    if part == 1.0 { bytes } else { Bytes((bytes.0 as f64 * part).round() as u64) }
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use titr_common::units::{Bytes, Seconds};
+    use titr_common::units::Seconds;
 
     use super::*;
     use crate::topology::{Cable, Duplex, Star};
@@ -196,8 +202,8 @@ mod tests {
         for from in 0..hosts {
             for to in (0..hosts).filter(|&to| to != from) {
                 let bytes = Bytes(u64::from(from));
-                cache.carry((HostId(from), HostId(to)), LinkLoad { bytes, messages: 1 }, |route, _| {
-                    route.iter().for_each(|&link| {
+                cache.carry((HostId(from), HostId(to)), LinkLoad { bytes, messages: 1 }, |paths, _| {
+                    paths.parts().for_each(|(link, _)| {
                         let load: &mut LinkLoad = expected.entry(link).or_default();
                         load.bytes += bytes;
                         load.messages += 1;

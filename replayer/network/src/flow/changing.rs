@@ -16,7 +16,7 @@ use titr_common::time::Time;
 use super::max_min::FlowId;
 use super::route_cost::{RouteCost, Sent};
 use super::{Flow, FlowParameters};
-use crate::topology::{HostId, Link, LinkId, Sharing, Topology};
+use crate::topology::{HostId, Link, LinkId, Paths, Sharing, Topology};
 use crate::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
 
 /// A network whose messages are flows, and some of whose links change.
@@ -75,15 +75,15 @@ impl ChangingLinks {
         &self.links
     }
 
-    /// Takes note that `flow` has a new meaning: messages that take `route` between these ends at this cost.
-    pub(crate) fn follow(&mut self, flow: FlowId, ends: (HostId, HostId), route: &[LinkId], cost: &RouteCost) {
+    /// Takes note that `flow` has a new meaning: messages that take `paths` between these ends at this cost.
+    pub(crate) fn follow(&mut self, flow: FlowId, ends: (HostId, HostId), paths: &Paths, cost: &RouteCost) {
         let number = flow.0 as usize;
         if self.followed.len() <= number {
             self.followed.resize_with(number + 1, || None);
         }
         self.followed[number] = None;
         let mut concerned: Vec<u32> =
-            route.iter().chain(cost.back()).filter_map(|link| self.numbers.get(link).copied()).collect();
+            paths.parts().chain(cost.back().parts()).filter_map(|(link, _)| self.numbers.get(&link).copied()).collect();
         concerned.sort_unstable();
         concerned.dedup();
         if concerned.is_empty() {
@@ -91,7 +91,7 @@ impl ChangingLinks {
         }
         self.defined += 1;
         let defined = self.defined;
-        let sent = cost.sent(&self.links, route, |link| self.numbers.contains_key(&link));
+        let sent = cost.sent(&self.links, paths, |link| self.numbers.contains_key(&link));
         self.followed[number] = Some(Followed { defined, ends, sent });
         for change in concerned {
             let flows = &mut self.flows[change as usize];
@@ -152,7 +152,7 @@ impl Flow {
                 self.solver.set_capacity(link, bandwidth);
             }
         }
-        let mut route = Vec::new();
+        let mut paths = Paths::default();
         for (flow, under_way) in taken_out {
             let Some(Followed { ends, sent, .. }) = &changing.followed[flow.0 as usize] else { continue };
             let users = &mut self.streams[flow.0 as usize];
@@ -163,10 +163,9 @@ impl Flow {
                 self.idle.extend((users.messages == 0).then_some(flow));
             }
             if users.messages > 0 {
-                route.clear();
-                self.topology.route(ends.0, ends.1, &mut route);
+                paths.find(&*self.topology, *ends);
                 let links = &changing.links;
-                self.cost.compute(&*self.topology, links, &self.parameters, *ends, &route, Some(sent));
+                self.cost.compute(&*self.topology, links, &self.parameters, *ends, &paths, Some(sent));
                 self.solver.define(flow, &self.cost.demand);
                 self.solver.put_back(flow, under_way);
             } else {

@@ -205,14 +205,14 @@ impl Flow {
     /// The route between two hosts, to whose load `load` is added.
     fn route(&mut self, ends: (HostId, HostId), load: LinkLoad) -> CachedRoute {
         let Self { topology, parameters, streams, idle, solver, cost, changing, .. } = self;
-        *self.paths.carry(ends, load, |route, other| {
+        *self.paths.carry(ends, load, |paths, other| {
             if let Some(CachedRoute { flow, .. }) = other {
                 let users = &mut streams[flow.0 as usize];
                 users.forgotten = true;
                 idle.extend((users.messages == 0).then_some(flow));
             }
             let links = changing.as_ref().map_or(topology.links(), |changing| changing.links());
-            cost.compute(&**topology, links, parameters, ends, route, None);
+            cost.compute(&**topology, links, parameters, ends, paths, None);
             let RouteCost { latency, demand, .. } = &*cost;
             let flow = idle.pop().unwrap_or(FlowId(streams.len() as u32));
             if streams.len() == flow.0 as usize {
@@ -223,7 +223,7 @@ impl Flow {
             let share = |&(link, weight): &(LinkId, f64)| links[link.index()].bandwidth / weight;
             let alone = demand.uses.iter().map(share).fold(demand.bound, f64::min);
             if let Some(changing) = changing {
-                changing.follow(flow, ends, route, cost);
+                changing.follow(flow, ends, paths, cost);
             }
             CachedRoute { latency: *latency, bound: demand.bound, alone, flow }
         })

@@ -2,9 +2,10 @@
 
 use super::max_min::Demand;
 use super::parameters::FlowParameters;
-use crate::topology::{HostId, Link, LinkId, Sharing, Topology};
+use crate::topology::{HostId, Link, LinkId, Paths, Sharing, Topology};
 
-/// The cost of the route from one host to another.
+/// The cost of the paths from one host to another. Where there are several, the latency and the time in queues are means over
+/// the paths.
 #[derive(Debug, Default)]
 pub(super) struct RouteCost {
     /// Seconds before the first byte arrives, before the factor for the message's size. Infinite where there is no route.
@@ -14,7 +15,7 @@ pub(super) struct RouteCost {
     /// The least bandwidth of the links that the route takes, which bounds the rate.
     pub bandwidth: f64,
     /// The way back; kept to be used again.
-    back: Vec<LinkId>,
+    back: Paths,
 }
 
 /// The part of the cost that a message keeps from when it was sent, whatever links change while it is under way (as in SimGrid).
@@ -30,7 +31,7 @@ pub(super) struct Sent {
 const INSTANT: f64 = 1e24;
 
 impl RouteCost {
-    /// Becomes the cost of `route` from one end to the other, with `links` as they are now, of a message that is sent now or was
+    /// Becomes the cost of the `paths` from one end to the other, with `links` as they are now, of a message that is sent now or was
     /// `sent` before.
     pub(crate) fn compute(
         &mut self,
@@ -38,7 +39,7 @@ impl RouteCost {
         links: &[Link],
         parameters: &FlowParameters,
         ends: (HostId, HostId),
-        route: &[LinkId],
+        paths: &Paths,
         sent: Option<&Sent>,
     ) {
         let distance = topology.distance(ends.0, ends.1).0;
@@ -48,8 +49,8 @@ impl RouteCost {
             more_latency += links[link.index()].latency.0 - then.latency.0;
             more_queueing += queue(&links[link.index()]) - queue(then);
         }
-        let latency = route.iter().map(|link| links[link.index()].latency.0).sum::<f64>() + distance;
-        let queueing: f64 = route.iter().map(|link| queue(&links[link.index()])).sum();
+        let latency = paths.parts().map(|(link, part)| part * links[link.index()].latency.0).sum::<f64>() + distance;
+        let queueing: f64 = paths.parts().map(|(link, part)| part * queue(&links[link.index()])).sum();
         // Where the way back became so much faster that nothing would be left, SimGrid stops.
         let has_back = latency + more_latency >= 0.0 && latency + more_latency + queueing + more_queueing > 0.0;
         let (round_trip, queueing) =
@@ -60,7 +61,7 @@ impl RouteCost {
             f64::INFINITY
         };
         let Self { demand, back, .. } = self;
-        if route.is_empty() && distance == 0.0 {
+        if paths.is_empty() && distance == 0.0 {
             (demand.bound, demand.penalty) = (1.0, 1.0);
             demand.uses.clear();
             self.latency = f64::INFINITY;
@@ -72,38 +73,55 @@ impl RouteCost {
         demand.uses.clear();
         back.clear();
         if parameters.crosstraffic > 0.0 {
-            topology.route(ends.1, ends.0, back);
+            back.find(topology, (ends.1, ends.0));
         }
-        let there = route.iter().map(|&link| (link, 1.0));
-        for (link, weight) in there.chain(back.iter().map(|&link| (link, parameters.crosstraffic))) {
+        let are_several = paths.are_several() || back.are_several();
+        for (link, weight) in
+            paths.parts().chain(back.parts().map(|(link, part)| (link, part * parameters.crosstraffic)))
+        {
             let Sharing::Shared = links[link.index()].sharing else {
                 demand.bound = demand.bound.min(links[link.index()].bandwidth / weight);
                 continue;
             };
-            match demand.uses.iter_mut().find(|(used, _)| *used == link) {
+            match demand.uses.iter_mut().find(|(used, _)| *used == link && !are_several) {
                 Some((_, used)) => *used += weight,
                 None => demand.uses.push((link, weight)),
             }
         }
-        let least = route.iter().map(|link| links[link.index()].bandwidth).fold(f64::INFINITY, f64::min);
+        if are_several {
+            merge(&mut demand.uses);
+        }
+        let rates = paths.parts().map(|(link, part)| links[link.index()].bandwidth / part);
+        let least = rates.fold(f64::INFINITY, f64::min);
         self.bandwidth = sent.map_or(least, |sent| sent.bandwidth);
         demand.bound = demand.bound.min(self.bandwidth);
-        if route.is_empty() {
+        if paths.is_empty() {
             demand.bound = INSTANT;
         }
         self.latency = latency;
     }
 
     /// The part that a message sent now at this cost keeps. `changes` says which links may change.
-    pub(crate) fn sent(&self, links: &[Link], route: &[LinkId], changes: impl Fn(LinkId) -> bool) -> Sent {
-        let is_only_back = |link: &LinkId| changes(*link) && !route.contains(link);
-        let only_back = self.back.iter().filter(|link| is_only_back(link));
-        let only_back = only_back.map(|&link| (link, links[link.index()])).collect();
+    pub(crate) fn sent(&self, links: &[Link], paths: &Paths, changes: impl Fn(LinkId) -> bool) -> Sent {
+        let is_there = |link: LinkId| paths.parts().any(|(other, _)| other == link);
+        let back = self.back.parts().map(|(link, _)| link);
+        let only_back = back.filter(|&link| changes(link) && !is_there(link));
+        let only_back = only_back.map(|link| (link, links[link.index()])).collect();
         Sent { bandwidth: self.bandwidth, only_back }
     }
 
-    /// The links of the way back of a message at this cost.
-    pub(crate) fn back(&self) -> &[LinkId] {
+    /// The paths back of a message at this cost.
+    pub(crate) fn back(&self) -> &Paths {
         &self.back
     }
+}
+
+/// Adds the weights of each link.
+fn merge(uses: &mut Vec<(LinkId, f64)>) {
+    uses.sort_by_key(|&(link, _)| link);
+    uses.dedup_by(|(link, weight), (kept, sum)| {
+        let is_same = link == kept;
+        *sum += if is_same { *weight } else { 0.0 };
+        is_same
+    });
 }

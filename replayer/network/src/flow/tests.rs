@@ -4,7 +4,9 @@ use titr_common::units::Bytes;
 use super::*;
 use titr_common::step_function::StepFunction;
 
-use crate::topology::{Cable, Duplex, FatTree, Grid, HostId, Link, LinkChange, LinkId, Sharing, Stage, Star};
+use crate::topology::{
+    Ascent, Cable, Duplex, FatTree, Grid, HostId, Link, LinkChange, LinkId, Paths, PortChoice, Sharing, Stage, Star,
+};
 
 const CABLE: Cable = Cable { bandwidth: 1.25e8, latency: Seconds(15e-6), duplex: Duplex::Full };
 
@@ -175,6 +177,7 @@ fn any_topology() -> impl Strategy<Value = Arc<dyn Topology>> {
         Arc::new(Grid::torus(&[3, 3], CABLE)),
         Arc::new(Grid::mesh(&[3, 3], CABLE)),
         Arc::new(FatTree::new(&stages, CABLE)),
+        Arc::new(FatTree::new(&stages, CABLE).choosing(PortChoice { ascent: Ascent::Adaptive, seed: 0 })),
     ])
 }
 
@@ -200,10 +203,10 @@ proptest! {
         let reference: Vec<_> = messages
             .iter()
             .map(|&(start, from, to, bytes)| {
-                let mut route = Vec::new();
-                topology.route(HostId(from), HostId(to), &mut route);
+                let (ends, mut paths) = ((HostId(from), HostId(to)), Paths::default());
+                paths.find(&*topology, ends);
                 let mut cost = RouteCost::default();
-                cost.compute(&*topology, topology.links(), &parameters, (HostId(from), HostId(to)), &route, None);
+                cost.compute(&*topology, topology.links(), &parameters, ends, &paths, None);
                 let size = Bytes(bytes + 16);
                 reference::ReferenceMessage {
                     start,

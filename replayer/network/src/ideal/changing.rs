@@ -8,7 +8,7 @@ use titr_common::time::Time;
 use titr_common::units::Seconds;
 
 use super::Ideal;
-use crate::topology::{LinkId, Topology};
+use crate::topology::{Paths, Topology};
 use crate::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
 
 /// A network without contention, some of whose links change.
@@ -27,24 +27,24 @@ impl ChangingIdeal {
     /// The latency of a message that is sent now, and the time at which it is there.
     fn passage(&self, &Transfer { from, to, bytes, stretch, .. }: &Transfer) -> (Seconds, Time) {
         let (links, changes) = (self.topology.links(), self.topology.changes());
-        let mut route: Vec<LinkId> = Vec::new();
-        self.topology.route(from, to, &mut route);
+        let mut paths = Paths::default();
+        paths.find(&*self.topology, (from, to));
         let (mut latency, mut least) = (self.topology.distance(from, to).0, f64::INFINITY);
-        let mut bandwidths: Vec<&StepFunction> = Vec::new();
-        for link in &route {
-            let change = changes.binary_search_by_key(link, |change| change.link).ok().map(|number| &changes[number]);
+        let mut bandwidths: Vec<(&StepFunction, f64)> = Vec::new();
+        for (link, part) in paths.parts() {
+            let change = changes.binary_search_by_key(&link, |change| change.link).ok().map(|number| &changes[number]);
             let now = change.map_or(links[link.index()], |change| change.at(self.now, links[link.index()]));
-            latency += now.latency.0;
+            latency += part * now.latency.0;
             match change.and_then(|change| change.bandwidth.as_ref()) {
-                Some(bandwidth) => bandwidths.push(bandwidth),
-                None => least = least.min(now.bandwidth),
+                Some(bandwidth) => bandwidths.push((bandwidth, part)),
+                None => least = least.min(now.bandwidth / part),
             }
         }
         let latency = Seconds(latency * stretch);
         let (mut at, mut left) = (self.now + latency, bytes.0 as f64 * stretch);
         while at < Time::NEVER {
-            let rate = bandwidths.iter().map(|bandwidth| bandwidth.value_at(at)).fold(least, f64::min);
-            let next = bandwidths.iter().filter_map(|bandwidth| bandwidth.next_after(at)).min();
+            let rate = bandwidths.iter().map(|(bandwidth, part)| bandwidth.value_at(at) / part).fold(least, f64::min);
+            let next = bandwidths.iter().filter_map(|(bandwidth, _)| bandwidth.next_after(at)).min();
             match next.map(|next| (next, rate * (next - at).0)) {
                 Some((next, until_then)) if until_then < left => (at, left) = (next, left - until_then),
                 _ => return (latency, at + Seconds(left / rate)),

@@ -95,6 +95,10 @@ impl Topology for ChangedLinks {
         self.inner.route(from, to, route);
     }
 
+    fn spread(&self, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
+        self.inner.spread(from, to, parts);
+    }
+
     fn distance(&self, from: HostId, to: HostId) -> Seconds {
         self.inner.distance(from, to)
     }

@@ -71,6 +71,12 @@ impl Topology for WithLoopback {
         }
     }
 
+    fn spread(&self, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
+        if from != to {
+            self.inner.spread(from, to, parts);
+        }
+    }
+
     fn distance(&self, from: HostId, to: HostId) -> Seconds {
         self.inner.distance(from, to)
     }

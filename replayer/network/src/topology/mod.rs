@@ -17,6 +17,7 @@ mod lattice;
 mod limiter;
 mod link_change;
 mod loopback;
+mod paths;
 mod router_graph;
 mod routing;
 mod shortest;
@@ -47,6 +48,7 @@ pub use grid::Grid;
 pub use lattice::{Edge, Lattice};
 pub use link_change::{LinkChange, capacity};
 pub use loopback::WithLoopback;
+pub use paths::Paths;
 pub use router_graph::{Geometry, HostPort, NoRouters, Port, RouterGraph};
 pub use routing::{
     BuildRouting, DragonflyRouting, FabricRouting, GridRouting, Header, NonminimalRouting, OutputVc, Routing,
@@ -152,9 +154,13 @@ pub trait Topology: Debug + Send + Sync {
         false
     }
 
-    /// Appends to `route` the links of a message from one host to another, in order. A host has a route to itself if
+    /// Appends to `route` the links of a message from one host to another, in order; if it takes several paths, of one of them. A host has a route to itself if
     /// messages can return at the first switch; if there is no such switch, nothing is appended.
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>);
+
+    /// Appends the links of a message that takes several equally short paths, each with the part of the message that takes it.
+    /// Appends nothing if a message takes its [route](Self::route) alone. [`Paths`] asks both.
+    fn spread(&self, _from: HostId, _to: HostId, _parts: &mut Vec<(LinkId, f64)>) {}
 
     /// Time that a message between two hosts takes besides the latencies of its links: their distance by coordinates.
     fn distance(&self, _from: HostId, _to: HostId) -> Seconds {

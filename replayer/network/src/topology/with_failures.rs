@@ -1,7 +1,7 @@
 //! A topology with failed links and routers.
 //!
-//! A message whose route meets a failure takes a shortest path through the rest of the network instead; all other messages
-//! keep their routes. Packets follow these routes from a table.
+//! A message whose route meets a failure takes a shortest path through the rest of the network instead, and a message with
+//! several paths, one of which meets a failure, takes its route alone; all other messages keep their routes. Packets follow these routes from a table.
 
 use std::collections::BTreeSet;
 
@@ -176,6 +176,14 @@ impl Topology for WithFailures {
             // Different senders take different cables of several.
             let parallel = links.get(&ends).map_or(&[][..], Vec::as_slice);
             route.extend(parallel.get(from.index() % parallel.len().max(1)));
+        }
+    }
+
+    fn spread(&self, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
+        let start = parts.len();
+        self.inner.spread(from, to, parts);
+        if parts[start..].iter().any(|(link, _)| self.is_failed[link.index()]) {
+            parts.truncate(start);
         }
     }
 

@@ -184,6 +184,12 @@ impl Topology for FatTree {
         self.single_path((from, to), route);
     }
 
+    fn spread(&self, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
+        if self.choice.ascent.is_of_packets() {
+            self.all_paths((from, to), parts);
+        }
+    }
+
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
         let hosts_have_one_cable = self.stages.first().is_some_and(|first| first.ports() == 1);
         if self.cable.duplex != Duplex::Full || !self.limiters.is_empty() || !hosts_have_one_cable {

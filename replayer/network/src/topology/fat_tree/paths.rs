@@ -36,4 +36,43 @@ impl FatTree {
         }
         route.extend(self.limiters.of(to));
     }
+
+    /// Appends the links of all shortest paths of a message that takes them in equal parts, with the part on each link.
+    pub(super) fn all_paths(&self, ends: (HostId, HostId), parts: &mut Vec<(LinkId, f64)>) {
+        let (from, to) = (ends.0.0, ends.1.0);
+        // The devices of a level that the message passes: an equal part of it passes each.
+        let mut here = vec![from];
+        let mut first_device = 0;
+        let mut level = 0;
+        for stage in &self.stages {
+            if level > 0 && here.iter().all(|&device| stage.is_above(device, to)) {
+                break;
+            }
+            let part = 1.0 / here.len() as f64;
+            for &device in &here {
+                parts.extend(self.limiters.of(first_device + device).map(|link| (link, part)));
+                let cables = (0..stage.ports()).map(|port| stage.cable(device, port));
+                let links = cables.map(|cable| self.cable.link(cable, Direction::Up));
+                parts.extend(links.map(|link| (link, part / f64::from(stage.ports()))));
+            }
+            let parents = |device| (0..stage.stage.up).map(move |port| stage.parent(device, port));
+            here = here.into_iter().flat_map(parents).collect();
+            first_device = stage.first_upper;
+            level += 1;
+        }
+        for stage in self.stages[..level].iter().rev() {
+            let part = 1.0 / here.len() as f64;
+            for device in &mut here {
+                let (parent, count) = (*device, stage.stage.count);
+                *device = stage.child_towards(parent, to);
+                parts.extend(self.limiters.of(stage.first_upper + parent).map(|link| (link, part)));
+                let ports = (0..count).map(|parallel| stage.port_to(parent) + parallel * stage.stage.up);
+                let links = ports.map(|port| self.cable.link(stage.cable(*device, port), Direction::Down));
+                parts.extend(links.map(|link| (link, part / f64::from(count))));
+            }
+            // Parents of one child follow each other: their positions differ in the stage's digit only.
+            here.dedup();
+        }
+        parts.extend(self.limiters.of(to).map(|link| (link, 1.0)));
+    }
 }

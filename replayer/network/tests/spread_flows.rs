@@ -1,0 +1,201 @@
+//! Flows over all shortest paths of a fat-tree at once: the parts of links, rates by closed forms, and loads.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use titr_common::time::Time;
+use titr_common::units::{Bytes, Seconds};
+use titr_network::flow::{FlowParameters, Preset, network};
+use titr_network::topology::{
+    Ascent, Cable, ChangedLinks, Duplex, Failures, FatTree, HostId, Link, LinkId, Paths, PortChoice, Stage, Topology,
+    WithFailures,
+};
+use titr_network::{LinkLoad, Transfer, TransferId};
+
+const BANDWIDTH: f64 = 1e9;
+const CABLE: Cable = Cable { bandwidth: BANDWIDTH, latency: Seconds(1e-6), duplex: Duplex::Full };
+
+fn tree(stages: &[(u32, u32, u32)], ascent: Ascent) -> FatTree {
+    let stages: Vec<_> = stages.iter().map(|&(down, up, count)| Stage { down, up, count }).collect();
+    FatTree::new(&stages, CABLE).choosing(PortChoice { ascent, seed: 0 })
+}
+
+/// The part of a message on each link.
+fn parts(topology: &dyn Topology, from: u32, to: u32) -> BTreeMap<LinkId, f64> {
+    let (mut paths, mut parts) = (Paths::default(), BTreeMap::new());
+    paths.find(topology, (HostId(from), HostId(to)));
+    for (link, part) in paths.parts() {
+        *parts.entry(link).or_default() += part;
+    }
+    parts
+}
+
+/// The seconds that messages of `bytes` take that are sent at once, and the loads of links.
+fn times(
+    topology: impl Topology + 'static,
+    preset: Preset,
+    ends: &[(u32, u32)],
+    bytes: u64,
+) -> (Vec<f64>, Vec<LinkLoad>) {
+    let mut network = network(Arc::new(topology), FlowParameters::from(preset));
+    for (&(from, to), id) in ends.iter().zip(0..) {
+        let (from, to, bytes) = (HostId(from), HostId(to), Bytes(bytes));
+        network.inject(Time::ZERO, Transfer { id: TransferId(id), from, to, bytes, connection: None, stretch: 1.0 });
+    }
+    let (mut times, mut delivered) = (vec![f64::NAN; ends.len()], Vec::new());
+    while let Some(now) = network.next_event() {
+        network.advance(now, &mut delivered);
+        delivered.drain(..).for_each(|id| times[id.0 as usize] = now.seconds().0);
+    }
+    (times, network.link_loads())
+}
+
+/// Asserts that all messages take the latency of `links` links, and then their bytes at a part of the bandwidth of a cable.
+#[track_caller]
+fn assert_rate(found: &[f64], links: u32, bytes: u64, part: f64) {
+    let expected = f64::from(links) * 1e-6 + bytes as f64 / (part * BANDWIDTH);
+    for found in found {
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found}, not {expected}");
+    }
+}
+
+proptest! {
+    /// All of a message leaves its host and reaches the other one. What reaches a switch leaves it, in equal parts through
+    /// all ports upwards, or down.
+    #[test]
+    fn parts_of_a_message_are_conserved(
+        stages in prop::collection::vec((1_u32..5, 1_u32..4, 1_u32..3), 1..4),
+        ends in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+        limited: bool,
+    ) {
+        let tree = tree(&stages, Ascent::Random);
+        let tree = if limited { tree.limited(1e9) } else { tree };
+        let (from, to) = (ends.0.index(tree.hosts() as usize) as u32, ends.1.index(tree.hosts() as usize) as u32);
+        let (mut balance, mut passing) = (BTreeMap::<String, f64>::new(), BTreeMap::<String, f64>::new());
+        let mut upwards = BTreeMap::<String, BTreeSet<u64>>::new();
+        for (link, part) in parts(&tree, from, to) {
+            let name = tree.link_name(link);
+            let Some((start, end)) = name.split_once(" to ") else {
+                passing.insert(name.replace(" limiter", ""), part);
+                continue;
+            };
+            let end = end.split(' ').next().unwrap().to_owned();
+            if end.as_str() > start && end.starts_with("switch") {
+                upwards.entry(start.to_owned()).or_default().insert(part.to_bits());
+            }
+            *balance.entry(start.to_owned()).or_default() -= part;
+            *balance.entry(end).or_default() += part;
+        }
+        prop_assert!(upwards.values().all(|parts| parts.len() == 1));
+        let (source, destination) = (format!("node-{from}"), format!("node-{to}"));
+        for (device, balance) in balance {
+            let expected = f64::from(u8::from(device == destination)) - f64::from(u8::from(device == source));
+            prop_assert!((balance - expected).abs() < 1e-12, "{}: {}", device, balance);
+            let through = passing.get(&device).copied().unwrap_or_default();
+            prop_assert!(!limited || through > 0.0 && through <= 2.0, "{}: {}", device, through);
+        }
+    }
+
+    /// With as many cables up as down, the messages of any permutation have the whole bandwidth of their hosts.
+    #[test]
+    fn permutations_do_not_block(order in Just((0..24).collect::<Vec<u32>>()).prop_shuffle()) {
+        let ends: Vec<_> = (0..24).zip(order).filter(|(from, to)| from / 4 != to / 4).collect();
+        let (found, _) = times(tree(&[(4, 1, 1), (3, 4, 1), (2, 3, 1)], Ascent::Adaptive), Preset::Plain, &ends, 1_000_000);
+        for (found, (from, to)) in found.into_iter().zip(ends) {
+            assert_rate(&[found], if from / 12 == to / 12 { 4 } else { 6 }, 1_000_000, 1.0);
+        }
+    }
+}
+
+/// The parts are the mean of the single paths over all hashes.
+#[test]
+fn parts_are_the_mean_of_hashed_paths() {
+    const SEEDS: u64 = 4000;
+    let stages = [(2, 1, 1), (3, 2, 2), (2, 3, 1)];
+    let mut mean = BTreeMap::<LinkId, f64>::new();
+    for seed in 0..SEEDS {
+        let hashed = tree(&stages, Ascent::Hashed).choosing(PortChoice { ascent: Ascent::Hashed, seed });
+        for (link, part) in parts(&hashed, 1, 10) {
+            *mean.entry(link).or_default() += part / SEEDS as f64;
+        }
+    }
+    let spread = parts(&tree(&stages, Ascent::Random), 1, 10);
+    assert_eq!(spread.keys().collect::<Vec<_>>(), mean.keys().collect::<Vec<_>>());
+    for (link, part) in &spread {
+        // Four standard deviations of the mean of as many draws.
+        let tolerance = 4.0 * (part * (1.0 - part) / SEEDS as f64).sqrt() + 1e-9;
+        assert!((part - mean[link]).abs() < tolerance, "{part}, but {}", mean[link]);
+    }
+}
+
+/// Seven hosts of a switch send to seven others: by d-mod-k all through one port, and otherwise through all eight. With half as
+/// many ports, they share four.
+#[test]
+fn the_flows_of_a_switch_share_its_ports() {
+    let ends: Vec<_> = (1..8).map(|number| (number, 8 * number)).collect();
+    let found = |up, ascent| times(tree(&[(8, 1, 1), (8, up, 1)], ascent), Preset::Plain, &ends, 10_000_000).0;
+    assert_rate(&found(8, Ascent::DModK), 4, 10_000_000, 1.0 / 7.0);
+    for ascent in [Ascent::Random, Ascent::Adaptive] {
+        assert_rate(&found(8, ascent), 4, 10_000_000, 1.0);
+        assert_rate(&found(4, ascent), 4, 10_000_000, 4.0 / 7.0);
+    }
+}
+
+/// A message needs an equal part of each path, so that the slowest path limits all: of two cables upwards, one with a quarter
+/// of the bandwidth, each carries what the slower one can.
+#[test]
+fn the_slowest_path_limits_a_message() {
+    let tree = Arc::new(tree(&[(2, 1, 1), (2, 2, 1)], Ascent::Random));
+    let slow = |number: u32| tree.link_name(LinkId(number)) == "switch-1.0 to switch-2.0";
+    let links = (0..).zip(tree.links()).map(|(number, link)| match slow(number) {
+        true => Link { bandwidth: link.bandwidth / 4.0, ..*link },
+        false => *link,
+    });
+    let changed = ChangedLinks::one_by_one(tree.clone(), links.collect());
+    let (found, _) = times(changed, Preset::Plain, &[(0, 2)], 1_000_000);
+    assert_rate(&found, 4, 1_000_000, 0.5);
+}
+
+/// Acknowledgements take a twentieth of the bandwidth of all paths back: two messages in opposite directions have 1/1.05 each.
+#[test]
+fn acknowledgements_are_spread_too() {
+    let both = [(0, 4), (4, 0)];
+    let (found, _) = times(tree(&[(4, 1, 1), (2, 3, 2)], Ascent::Adaptive), Preset::Cm02, &both, 100_000_000 - 16);
+    assert_rate(&found, 4, 100_000_000, 1.0 / 1.05);
+}
+
+/// Each of three cables up and down carries a third of the bytes, of which a third of a byte is rounded.
+#[test]
+fn links_carry_parts_of_messages() {
+    let spread = tree(&[(2, 1, 1), (2, 3, 1)], Ascent::Random);
+    let (_, loads) = times(spread.clone(), Preset::Plain, &[(0, 2), (0, 2), (1, 0)], 500);
+    let load = |name: &str| {
+        let link = (0..loads.len()).find(|&link| spread.link_name(LinkId(link as u32)) == name).unwrap();
+        (loads[link].bytes.0, loads[link].messages)
+    };
+    assert_eq!(load("node-0 to switch-1.0"), (1000, 2));
+    for parent in 0..3 {
+        assert_eq!(load(&format!("switch-1.0 to switch-2.{parent}")), (333, 2));
+        assert_eq!(load(&format!("switch-2.{parent} to switch-1.1")), (333, 2));
+    }
+    assert_eq!(load("switch-1.0 to node-0"), (500, 1));
+    assert_eq!(load("switch-1.1 to node-3"), (0, 0));
+}
+
+/// A message takes its route alone if another of its paths meets a failure, and a path around if the route does.
+#[test]
+fn a_message_whose_path_failed_takes_one_path() {
+    let spread = tree(&[(2, 1, 1), (2, 2, 1)], Ascent::Random);
+    for failed in ["switch-1.0 to switch-2.0", "switch-1.0 to switch-2.1"] {
+        let link = (0..).map(LinkId).find(|&link| spread.link_name(link) == failed).unwrap();
+        let failures = Failures { links: BTreeSet::from([link]), ..Failures::default() };
+        let graph = spread.router_graph().unwrap();
+        let broken = WithFailures::new(Box::new(spread.clone()), &graph, &failures).unwrap();
+        let there = parts(&broken, 0, 2);
+        assert!(there.len() == 4 && there.values().all(|&part| part == 1.0) && !there.contains_key(&link));
+        assert_eq!(parts(&broken, 2, 0), parts(&spread, 2, 0), "the way back is whole");
+    }
+}

@@ -1,4 +1,4 @@
-//! Flows over all shortest paths of a fat-tree at once: the parts of links, rates by closed forms, and loads.
+//! Flows over several paths at once: the parts of links, rates by closed forms, and loads.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -10,8 +10,8 @@ use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 use titr_network::flow::{FlowParameters, Preset, network};
 use titr_network::topology::{
-    Ascent, Cable, ChangedLinks, Duplex, Failures, FatTree, HostId, Link, LinkId, Paths, PortChoice, Stage, Topology,
-    WithFailures,
+    Ascent, Cable, ChangedLinks, Dragonfly, Duplex, Fabric, Failures, FatTree, FlowRouting, GlobalLinks, Grid, HostId,
+    HyperX, Jellyfish, Link, LinkId, Paths, PortChoice, RouteVariant, Shape, Stage, Topology, WithFailures,
 };
 use titr_network::{LinkLoad, Transfer, TransferId};
 
@@ -31,6 +31,31 @@ fn parts(topology: &dyn Topology, from: u32, to: u32) -> BTreeMap<LinkId, f64> {
         *parts.entry(link).or_default() += part;
     }
     parts
+}
+
+/// Asserts that what reaches a device of a network leaves it, except at the ends of the message; and if devices have limiters,
+/// that it passes them.
+fn assert_conserved(topology: &dyn Topology, from: u32, to: u32) {
+    let (mut leaving, mut arriving, mut passing) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    for (link, part) in parts(topology, from, to) {
+        let name = topology.link_name(link);
+        let Some((start, end)) = name.split_once(" to ") else {
+            passing.insert(name.replace(" limiter", ""), part);
+            continue;
+        };
+        *leaving.entry(start.to_owned()).or_default() += part;
+        *arriving.entry(end.split(' ').next().unwrap().to_owned()).or_default() += part;
+    }
+    leaving.entry(format!("node-{to}")).and_modify(|part| *part += 1.0).or_insert(1.0);
+    arriving.entry(format!("node-{from}")).and_modify(|part| *part += 1.0).or_insert(1.0);
+    let assert_equal = |one: &BTreeMap<String, f64>, other: &BTreeMap<String, f64>| {
+        assert!(one.keys().eq(other.keys()), "{one:?}; {other:?}");
+        assert!(one.iter().all(|(device, part)| (part - other[device]).abs() < 1e-12), "{one:?}; {other:?}");
+    };
+    assert_equal(&leaving, &arriving);
+    if !passing.is_empty() && from != to {
+        assert_equal(&leaving, &passing);
+    }
 }
 
 /// The seconds that messages of `bytes` take that are sent at once, and the loads of links.
@@ -74,29 +99,15 @@ proptest! {
         let tree = tree(&stages, Ascent::Random);
         let tree = if limited { tree.limited(1e9) } else { tree };
         let (from, to) = (ends.0.index(tree.hosts() as usize) as u32, ends.1.index(tree.hosts() as usize) as u32);
-        let (mut balance, mut passing) = (BTreeMap::<String, f64>::new(), BTreeMap::<String, f64>::new());
+        assert_conserved(&tree, from, to);
         let mut upwards = BTreeMap::<String, BTreeSet<u64>>::new();
         for (link, part) in parts(&tree, from, to) {
             let name = tree.link_name(link);
-            let Some((start, end)) = name.split_once(" to ") else {
-                passing.insert(name.replace(" limiter", ""), part);
-                continue;
-            };
-            let end = end.split(' ').next().unwrap().to_owned();
-            if end.as_str() > start && end.starts_with("switch") {
+            if let Some((start, _)) = name.split_once(" to ").filter(|(start, end)| end > start && end.starts_with("switch")) {
                 upwards.entry(start.to_owned()).or_default().insert(part.to_bits());
             }
-            *balance.entry(start.to_owned()).or_default() -= part;
-            *balance.entry(end).or_default() += part;
         }
         prop_assert!(upwards.values().all(|parts| parts.len() == 1));
-        let (source, destination) = (format!("node-{from}"), format!("node-{to}"));
-        for (device, balance) in balance {
-            let expected = f64::from(u8::from(device == destination)) - f64::from(u8::from(device == source));
-            prop_assert!((balance - expected).abs() < 1e-12, "{}: {}", device, balance);
-            let through = passing.get(&device).copied().unwrap_or_default();
-            prop_assert!(!limited || through > 0.0 && through <= 2.0, "{}: {}", device, through);
-        }
     }
 
     /// With as many cables up as down, the messages of any permutation have the whole bandwidth of their hosts.
@@ -198,4 +209,92 @@ fn a_message_whose_path_failed_takes_one_path() {
         assert!(there.len() == 4 && there.values().all(|&part| part == 1.0) && !there.contains_key(&link));
         assert_eq!(parts(&broken, 2, 0), parts(&spread, 2, 0), "the way back is whole");
     }
+}
+
+/// A network in which flows have this routing.
+fn routed<T: Topology>(mut topology: T, routing: FlowRouting) -> T {
+    assert!(topology.route_flows(routing));
+    topology
+}
+
+fn hyperx(sizes: &[u32], hosts: u32) -> Fabric {
+    let cables = (1..).take(sizes.len()).collect();
+    Fabric::new(HyperX { sizes: sizes.to_vec(), cables, hosts }.wiring(), CABLE).unwrap()
+}
+
+proptest! {
+    /// All of a message leaves its host and reaches the other one in graphs of routers and dragonflies, too.
+    #[test]
+    fn parts_of_detours_are_conserved(
+        ends in (any::<prop::sample::Index>(), any::<prop::sample::Index>()),
+        limited: bool,
+        seed: u64,
+    ) {
+        let jellyfish = Jellyfish { routers: 10, degree: 3, hosts: 2, seed }.wiring().unwrap();
+        let fabrics = [hyperx(&[3, 2, 2], 2), Fabric::new(jellyfish, CABLE).unwrap()];
+        let limit = |fabric: Fabric| if limited { fabric.limited(1e9) } else { fabric };
+        let fabrics = fabrics.map(limit).into_iter().flat_map(|fabric| {
+            [FlowRouting::Adaptive, FlowRouting::Valiant].map(|routing| Box::new(routed(fabric.clone(), routing)) as Box<dyn Topology>)
+        });
+        let cascade =
+            Shape { groups: 4, chassis: 2, black: 1, blades: 4, green: 2, nodes: 2, global: GlobalLinks::OfGroups(1) };
+        let dragonflies = [Shape::canonical(5, 2, 4, 2), Shape::canonical(9, 4, 2, 2), cascade].map(|shape| {
+            let dragonfly = Dragonfly::new(shape, RouteVariant::Minimal, CABLE);
+            Box::new(routed(if limited { dragonfly.limited(1e9) } else { dragonfly }, FlowRouting::Valiant)) as Box<dyn Topology>
+        });
+        for topology in fabrics.chain(dragonflies) {
+            let hosts = topology.hosts() as usize;
+            assert_conserved(&*topology, ends.0.index(hosts) as u32, ends.1.index(hosts) as u32);
+        }
+    }
+}
+
+/// Each of n routers, of which every two are joined, sends with p hosts to the next router. The p flows share a link. By way of
+/// the n − 2 other routers, each flow uses 1/(n − 2) of two links, so that each link has 2p such flows. A dragonfly whose groups
+/// have one router is the same network.
+#[test]
+fn valiant_flows_take_half_of_what_the_other_routers_carry() {
+    const ROUTERS: u32 = 6;
+    const HOSTS: u32 = 4;
+    let ends: Vec<_> = (0..ROUTERS * HOSTS).map(|from| (from, (from + HOSTS) % (ROUTERS * HOSTS))).collect();
+    let part = |routing| match routing {
+        FlowRouting::Minimal | FlowRouting::Adaptive => 1.0 / f64::from(HOSTS),
+        FlowRouting::Valiant => f64::from(ROUTERS - 2) / f64::from(2 * HOSTS),
+    };
+    let latency = |routing| if routing == FlowRouting::Valiant { 4 } else { 3 };
+    for routing in [FlowRouting::Minimal, FlowRouting::Adaptive, FlowRouting::Valiant] {
+        let (found, _) = times(routed(hyperx(&[ROUTERS], HOSTS), routing), Preset::Plain, &ends, 1_000_000);
+        assert_rate(&found, latency(routing), 1_000_000, part(routing));
+    }
+    let dragonfly = Dragonfly::new(Shape::canonical(ROUTERS, 1, ROUTERS - 1, HOSTS), RouteVariant::Minimal, CABLE);
+    for routing in [FlowRouting::Minimal, FlowRouting::Valiant] {
+        let (found, _) = times(routed(dragonfly.clone(), routing), Preset::Plain, &ends, 1_000_000);
+        assert_rate(&found, latency(routing), 1_000_000, part(routing));
+    }
+}
+
+/// From one corner of a square of routers to the other, there are two paths; the second dimension has two cables side by side.
+#[test]
+fn adaptive_flows_take_all_shortest_paths() {
+    let square = routed(hyperx(&[2, 2], 2), FlowRouting::Adaptive);
+    let of_routers: Vec<f64> = parts(&square, 0, 6).into_values().filter(|&part| part < 1.0).collect();
+    let number = |expected: f64| of_routers.iter().filter(|&&part| (part - expected).abs() < 1e-12).count();
+    // A third takes each port of the first router: one along the first dimension, and then each of two cables along the second;
+    // and two along the second dimension.
+    assert_eq!([number(1.0 / 3.0), number(1.0 / 6.0), number(2.0 / 3.0)], [3, 2, 1], "{of_routers:?}");
+}
+
+/// Where a network has no such paths, nothing changes.
+#[test]
+fn only_some_networks_spread_flows() {
+    let mut torus = Grid::torus(&[3, 3], CABLE);
+    assert!(torus.route_flows(FlowRouting::Minimal) && !torus.route_flows(FlowRouting::Adaptive));
+    let mut fly = Dragonfly::new(Shape::canonical(5, 2, 2, 1), RouteVariant::Minimal, CABLE);
+    assert!(!fly.route_flows(FlowRouting::Adaptive));
+    let mut tree = tree(&[(2, 1, 1), (2, 2, 1)], Ascent::DModK);
+    assert!(!tree.route_flows(FlowRouting::Valiant));
+    for topology in [&torus as &dyn Topology, &fly, &tree] {
+        assert!(parts(topology, 0, 3).into_values().all(|part| part == 1.0));
+    }
+    assert!(tree.route_flows(FlowRouting::Adaptive) && parts(&tree, 0, 3).into_values().any(|part| part == 0.5));
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use titr_common::units::Seconds;
+use titr_network::topology::HostId;
 use titr_platform::{HostSpeed, Platform};
 
 fn load(line: &str, overrides: &[&str]) -> Platform {
@@ -54,6 +55,22 @@ fn overrides_complete_and_replace_a_line() {
     let platform = load("torus:4x4 10Gbit/s", &["network.latency=2 us", "network.bandwidth=1 GB/s", "hosts.cores=7"]);
     let link = platform.topology.links()[0];
     assert_eq!((link.bandwidth, link.latency, platform.cores), (1e9, Seconds(2e-6), 7));
+}
+
+/// Flows and packets have a routing each.
+#[test]
+fn flows_have_a_routing_of_their_own() {
+    let has_several_paths = |line: &str, routing: &str| {
+        let platform = load(line, &[&format!("network.flow.routing={routing}")]);
+        let mut parts = Vec::new();
+        platform.topology.spread(HostId(0), HostId(platform.topology.hosts() - 1), &mut parts);
+        !parts.is_empty()
+    };
+    assert!(has_several_paths("hyperx:4x4,p=2 10Gbit/s 1us", "valiant"));
+    assert!(has_several_paths("dragonfly:g=9,a=4,h=2,p=2 10Gbit/s 1us", "valiant"));
+    assert!(has_several_paths("fat-tree:4x4,1x2 10Gbit/s 1us", "adaptive"));
+    assert!(!has_several_paths("hyperx:4x4,p=2 10Gbit/s 1us", "minimal"));
+    assert!(!has_several_paths("hyperx:4x4,p=2 10Gbit/s packet", "valiant"));
 }
 
 #[test]

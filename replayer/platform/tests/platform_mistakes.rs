@@ -113,6 +113,8 @@ fn point_into_the_text() {
             "[network]",
             "[storage]\nservers = { apart = 2 }\ncontrol = \"1 kB\"\n\n[network]",
         ),
+        ("no such routing of flows", "[network]", "[network.flow]\nrouting = \"valiant\"\n\n[network]"),
+        ("an unknown routing of flows", "[network]", "[network.flow]\nrouting = \"ugal\"\n\n[network]"),
         ("a factor of nothing", "[network]", "[network.flow]\nlatency_factor = [[0, 1.0], [1000, 0]]\n\n[network]"),
     ];
     let mistakes = all(NAME, RIGHT, &cases) + &format!("# an empty file\n{}\n", shown(NAME, "", &[]));

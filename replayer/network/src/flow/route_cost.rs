@@ -2,7 +2,7 @@
 
 use super::max_min::Demand;
 use super::parameters::FlowParameters;
-use crate::topology::{HostId, Link, LinkId, Paths, Sharing, Topology};
+use crate::topology::{HostId, Link, LinkId, Paths, Sharing, Topology, merge};
 
 /// The cost of the paths from one host to another. Where there are several, the latency and the time in queues are means over
 /// the paths.
@@ -114,14 +114,4 @@ impl RouteCost {
     pub(crate) fn back(&self) -> &Paths {
         &self.back
     }
-}
-
-/// Adds the weights of each link.
-fn merge(uses: &mut Vec<(LinkId, f64)>) {
-    uses.sort_by_key(|&(link, _)| link);
-    uses.dedup_by(|(link, weight), (kept, sum)| {
-        let is_same = link == kept;
-        *sum += if is_same { *weight } else { 0.0 };
-        is_same
-    });
 }

@@ -48,7 +48,8 @@ pub use grid::Grid;
 pub use lattice::{Edge, Lattice};
 pub use link_change::{LinkChange, capacity};
 pub use loopback::WithLoopback;
-pub use paths::Paths;
+pub(crate) use paths::merge;
+pub use paths::{FlowRouting, Paths};
 pub use router_graph::{Geometry, HostPort, NoRouters, Port, RouterGraph};
 pub use routing::{
     BuildRouting, DragonflyRouting, FabricRouting, GridRouting, Header, NonminimalRouting, OutputVc, Routing,
@@ -159,8 +160,13 @@ pub trait Topology: Debug + Send + Sync {
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>);
 
     /// Appends the links of a message that takes several equally short paths, each with the part of the message that takes it.
-    /// Appends nothing if a message takes its [route](Self::route) alone. [`Paths`] asks both.
+    /// Appends nothing if a message takes its [route](Self::route) alone. A link may come more than once. [`Paths`] asks both.
     fn spread(&self, _from: HostId, _to: HostId, _parts: &mut Vec<(LinkId, f64)>) {}
+
+    /// Selects the paths of flows. Returns whether the topology has such paths; if not, nothing changes.
+    fn route_flows(&mut self, routing: FlowRouting) -> bool {
+        routing == FlowRouting::Minimal
+    }
 
     /// Time that a message between two hosts takes besides the latencies of its links: their distance by coordinates.
     fn distance(&self, _from: HostId, _to: HostId) -> Seconds {

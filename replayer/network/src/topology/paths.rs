@@ -1,6 +1,21 @@
 //! The links of a message: one path, or several equally short ones that share the message.
 
+use serde::Deserialize;
+
 use super::{HostId, LinkId, Topology};
+
+/// The paths of flows, where packets can take several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowRouting {
+    /// As the topology says: one path, except in trees that spread messages.
+    #[default]
+    Minimal,
+    /// All shortest paths, evenly: the limit of packets that choose among ports that are equally full.
+    Adaptive,
+    /// Paths through all intermediate groups or routers, evenly (Valiant's routing).
+    Valiant,
+}
 
 /// The paths of a message from one host to another. Kept to be used again.
 ///
@@ -19,6 +34,7 @@ impl Paths {
     pub fn find(&mut self, topology: &dyn Topology, (from, to): (HostId, HostId)) {
         self.clear();
         topology.spread(from, to, &mut self.parts);
+        merge(&mut self.parts);
         if self.parts.is_empty() {
             topology.route(from, to, &mut self.route);
         }
@@ -30,7 +46,7 @@ impl Paths {
         self.parts.clear();
     }
 
-    /// The links, each with the part of the message that takes it. A link may come more than once.
+    /// The links with the part of the message that takes each. If there are several paths, each link comes once.
     pub fn parts(&self) -> impl Iterator<Item = (LinkId, f64)> {
         self.route.iter().map(|&link| (link, 1.0)).chain(self.parts.iter().copied())
     }
@@ -46,4 +62,14 @@ impl Paths {
     pub(crate) fn are_several(&self) -> bool {
         !self.parts.is_empty()
     }
+}
+
+/// Adds the parts of each link.
+pub(crate) fn merge(parts: &mut Vec<(LinkId, f64)>) {
+    parts.sort_by_key(|&(link, _)| link);
+    parts.dedup_by(|(link, part), (kept, sum)| {
+        let is_same = link == kept;
+        *sum += if is_same { *part } else { 0.0 };
+        is_same
+    });
 }

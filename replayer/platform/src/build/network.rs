@@ -54,12 +54,27 @@ impl Builder<'_> {
             let message = format!("a {} has {} hosts, not {}", topology.name(), topology.hosts(), count.get_ref());
             return Err(self.wrong(count, message).with_help("change the count or the topology"));
         }
+        let topology = self.with_routed_flows(topology, network)?;
         let topology = self.with_unlike_links(topology, network)?;
         // All hosts in zones reach themselves.
         if has_zones && network.loopback.turns_round() {
             return Ok(topology);
         }
         self.with_loopback(topology, &network.loopback)
+    }
+
+    /// The topology in which flows take the paths that are written. Other models have paths of their own.
+    fn with_routed_flows(&self, mut topology: Box<dyn Topology>, network: &NetworkTable) -> Checked<Box<dyn Topology>> {
+        let Some(routing) = network.flow.routing.as_ref().filter(|_| network.model == ModelName::Flow) else {
+            return Ok(topology);
+        };
+        if topology.route_flows(*routing.get_ref()) {
+            return Ok(topology);
+        }
+        let mistake = self.wrong(routing, format!("the flows of a {} have no such routing", topology.name()));
+        Err(mistake.with_help(
+            "use \"adaptive\" in trees and graphs of routers, \"valiant\" in dragonflies and graphs of routers, or \"minimal\"",
+        ))
     }
 
     fn with_loopback(&self, topology: Box<dyn Topology>, table: &LoopbackTable) -> Checked<Box<dyn Topology>> {

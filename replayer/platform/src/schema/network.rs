@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use titr_common::units::{Bandwidth, Bytes, Quantity, Seconds};
 use titr_network::flow::Preset;
-use titr_network::topology::{Duplex, Sharing};
+use titr_network::topology::{Duplex, FlowRouting, Sharing};
 use toml::Spanned;
 
 use super::packet::PacketTable;
@@ -118,6 +118,8 @@ impl Default for LoopbackTable {
 pub struct FlowTable {
     /// Default: `"plain"`.
     pub preset: Preset,
+    /// The paths of messages. Default: `"minimal"`.
+    pub routing: Option<Spanned<FlowRouting>>,
     /// Multiplies latency: a number, or steps `[[from_bytes, factor], …]`, each for messages above that size.
     pub latency_factor: Option<FactorSteps>,
     /// Multiplies bandwidth: a number, or steps `[[from_bytes, factor], …]`, each for messages above that size.

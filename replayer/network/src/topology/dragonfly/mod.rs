@@ -13,6 +13,7 @@
 //! `DragonflyZone::get_local_route`, assumes that a message is in the first chassis after its last green link. Within any
 //! other chassis its route therefore has a black link too many, and from another chassis to the first one too few.)
 
+mod paths;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -20,8 +21,8 @@ mod tests;
 use super::cable::Direction;
 use super::limiter::Limiters;
 use super::{
-    Cable, Duplex, HostId, HostPort, Link, LinkId, NoRouters, Port, RouteVariant, RouterGraph, RouterId, Topology,
-    written_routes,
+    Cable, Duplex, FlowRouting, HostId, HostPort, Link, LinkId, NoRouters, Port, RouteVariant, RouterGraph, RouterId,
+    Topology, written_routes,
 };
 
 pub(crate) use shape::GlobalLink;
@@ -36,6 +37,7 @@ pub struct Dragonfly {
     /// Cables of the nodes, then green, black and blue ones.
     links: Vec<Link>,
     limiters: Limiters,
+    flow_routing: FlowRouting,
 }
 
 /// The kinds of cables, which have the names of the Cray XC's.
@@ -64,7 +66,8 @@ impl Dragonfly {
         links.extend(bundle(shape.green).lay(shape.green_links()));
         links.extend(bundle(shape.black).lay(shape.black_links()));
         links.extend(bundle(shape.cables_of_global_link()).lay(shape.blue_links()));
-        Self { shape, variant, cable, links, limiters: Limiters::default() }
+        let (limiters, flow_routing) = (Limiters::default(), FlowRouting::default());
+        Self { shape, variant, cable, links, limiters, flow_routing }
     }
 
     /// The dragonfly in which no host or router passes on more than `bandwidth` in all.
@@ -233,34 +236,24 @@ impl Topology for Dragonfly {
     }
 
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
-        route.extend(self.limiters.of(from.0));
-        route.push(self.cable.link(from.0, Direction::Up));
-        let (mut at, destination) = (self.blade(from), self.blade(to));
-        if at.group != destination.group {
-            let link = self.shape.exit(at, destination.group, Some(destination), from.0.wrapping_add(to.0));
-            if at.blade != link.exit.blade {
-                self.leave(at, self.green(at, link.exit.blade), route);
-                at.blade = link.exit.blade;
-            }
-            if at.chassis != link.exit.chassis {
-                self.leave(at, self.black(at, link.exit.chassis), route);
-                at.chassis = link.exit.chassis;
-            }
-            self.leave(at, self.blue(at.group, destination.group, link.number), route);
-            at = link.entry;
+        self.shortest((from, to), route);
+    }
+
+    fn spread(&self, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
+        match self.flow_routing {
+            FlowRouting::Minimal | FlowRouting::Adaptive => {}
+            FlowRouting::Valiant => self.spread_over_groups((from, to), parts),
         }
-        if at.blade != destination.blade {
-            self.leave(at, self.green(at, destination.blade), route);
-            at.blade = destination.blade;
-            if self.variant == RouteVariant::SimGrid {
-                at.chassis = 0;
+    }
+
+    fn route_flows(&mut self, routing: FlowRouting) -> bool {
+        match routing {
+            FlowRouting::Minimal | FlowRouting::Valiant => {
+                self.flow_routing = routing;
+                true
             }
+            FlowRouting::Adaptive => false,
         }
-        if at.chassis != destination.chassis {
-            self.leave(at, self.black(at, destination.chassis), route);
-        }
-        self.leave(destination, self.cable.link(to.0, Direction::Down), route);
-        route.extend(self.limiters.of(to.0));
     }
 
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {

@@ -10,6 +10,7 @@ mod hops;
 mod hyperx;
 mod jellyfish;
 mod slim_fly;
+mod spread;
 #[cfg(test)]
 mod tests;
 
@@ -18,7 +19,8 @@ use thiserror::Error;
 use super::cable::Direction;
 use super::limiter::Limiters;
 use super::{
-    Cable, Duplex, HostId, HostPort, Link, LinkId, NoRouters, Port, RouterGraph, RouterId, Topology, written_routes,
+    Cable, Duplex, FlowRouting, HostId, HostPort, Link, LinkId, NoRouters, Port, RouterGraph, RouterId, Topology,
+    written_routes,
 };
 use hops::NoHops;
 
@@ -67,6 +69,7 @@ pub struct Fabric {
     table: HopTable,
     /// The link that each port leads to, router by router.
     port_links: Vec<LinkId>,
+    flow_routing: FlowRouting,
 }
 
 /// A reason why a wiring is not a fabric.
@@ -115,7 +118,8 @@ impl Fabric {
         let mut has_hosts = vec![false; wiring.routers.len()];
         wiring.hosts.iter().for_each(|router| has_hosts[router.index()] = true);
         let table = HopTable::new(first_port, neighbours, &has_hosts).map_err(|why| wiring.explain(why))?;
-        Ok(Self { wiring, cable, links, limiters: Limiters::default(), table, port_links })
+        let (limiters, flow_routing) = (Limiters::default(), FlowRouting::default());
+        Ok(Self { wiring, cable, links, limiters, table, port_links, flow_routing })
     }
 
     /// The fabric in which no host or router passes on more than `bandwidth` in all.
@@ -245,6 +249,23 @@ impl Topology for Fabric {
         if from != to {
             route.extend(self.limiters.of(to.0));
         }
+    }
+
+    fn spread(&self, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
+        // A message to its own host has one path.
+        if from == to {
+            return;
+        }
+        match self.flow_routing {
+            FlowRouting::Minimal => {}
+            FlowRouting::Adaptive => self.spread_over_shortest((from, to), parts),
+            FlowRouting::Valiant => self.spread_over_intermediates((from, to), parts),
+        }
+    }
+
+    fn route_flows(&mut self, routing: FlowRouting) -> bool {
+        self.flow_routing = routing;
+        true
     }
 
     /// Packets choose their way if all cables are alike.

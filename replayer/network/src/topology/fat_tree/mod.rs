@@ -27,8 +27,8 @@ pub use stages::{Stage, Stages};
 use super::cable::Direction;
 use super::limiter::Limiters;
 use super::{
-    Ascent, Cable, Duplex, HostId, HostPort, Link, LinkId, NoRouters, Port, PortChoice, RouteVariant, RouterGraph,
-    RouterId, Topology, written_routes,
+    Ascent, Cable, Duplex, FlowRouting, HostId, HostPort, Link, LinkId, NoRouters, Port, PortChoice, RouteVariant,
+    RouterGraph, RouterId, Topology, written_routes,
 };
 
 /// Hosts under levels of switches.
@@ -187,6 +187,17 @@ impl Topology for FatTree {
     fn spread(&self, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
         if self.choice.ascent.is_of_packets() {
             self.all_paths((from, to), parts);
+        }
+    }
+
+    fn route_flows(&mut self, routing: FlowRouting) -> bool {
+        match routing {
+            FlowRouting::Minimal => true,
+            FlowRouting::Adaptive => {
+                self.choice.ascent = Ascent::Adaptive;
+                true
+            }
+            FlowRouting::Valiant => false,
         }
     }
 

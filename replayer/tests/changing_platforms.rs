@@ -1,6 +1,6 @@
 //! Replays on platforms whose hosts and links change over time, worked out by hand. `oracle` compares others with SimGrid.
 
-use crate::support::command::{Folder, TITR_REPLAY};
+use crate::support::command::{Folder, TITR_REPLAY, here};
 
 /// Two hosts of 1 Gf with a link of 100 MB/s, which a profile changes.
 const PLATFORM: &str = r#"<platform version="4.1">
@@ -106,4 +106,29 @@ fn a_host_may_stop_for_a_while() {
     folder.file("speed.txt", "8 0\n");
     let said = folder.run(TITR_REPLAY, &["--platform", "platform.xml", "trace.txt"]);
     assert!(said.contains("simulated time runs past 213 days") && said.ends_with("[1]"), "{said}");
+}
+
+/// In `ring.txt`, rank 1 sends a megabyte to rank 2 at 2.801 ms. The way round the ring has three links of 1 us.
+#[test]
+fn messages_go_around_links_that_have_failed_by_then() {
+    let folder = Folder::new();
+    let ring = here("../examples/ring.txt");
+    let run = |failed: &str| {
+        let platform =
+            ["--platform", "torus:4 10Gbit/s 1us 1Ginstr/s", "--set", "mpi.eager_threshold=1 GB", "--set", failed];
+        folder.run(TITR_REPLAY, &[&platform[..], &["--json", ring.to_str().unwrap()]].concat())
+    };
+    let time = |failed: &str| {
+        let said = run(failed);
+        let json = said.strip_suffix("[0]").unwrap_or_else(|| panic!("{said}"));
+        serde_json::from_str::<serde_json::Value>(json).unwrap()["simulated_time"].as_f64().unwrap()
+    };
+    let whole = time("network.failed=[]");
+    for (at, longer) in [("2.80 ms", 2e-6), ("2.81 ms", 0.0)] {
+        let found = time(&format!("network.failed=[{{ link = 'node-1 +x', at = '{at}' }}]"));
+        assert!((found - whole - longer).abs() < 1e-11, "{at}: {found}, and {whole} without the failure");
+    }
+    let cut =
+        "network.failed=[{ link = 'node-1 +x', at = '2.5 ms' }, { link = 'node-3 +x', at = '2 ms', until = '3 ms' }]";
+    insta::assert_snapshot!("no_route_left", run(cut));
 }

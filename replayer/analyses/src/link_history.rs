@@ -108,7 +108,7 @@ impl LinkHistory {
         self.end = self.end.max(to);
         let host = |rank: Rank| self.hosts.get(rank.0 as usize).copied().unwrap_or_default();
         let (sender, receiver) = (host(message.from), host(message.to));
-        self.paths.find(&*self.topology, (sender, receiver));
+        self.paths.find(&*self.topology, self.topology.route_period(from), (sender, receiver));
         let (first, last) = (from.0 / self.interval, to.0 / self.interval);
         for (link, part_of_message) in self.paths.parts() {
             let carried = &mut self.carried[link.0 as usize];

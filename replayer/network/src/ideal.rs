@@ -22,10 +22,10 @@ use titr_common::time::Time;
 /// A network on `topology` without contention.
 #[must_use]
 pub fn network(topology: Arc<dyn Topology>) -> Box<dyn Network> {
-    if topology.changes().is_empty() { Box::new(Ideal::new(topology)) } else { Box::new(ChangingIdeal::new(topology)) }
+    if topology.is_constant() { Box::new(Ideal::new(topology)) } else { Box::new(ChangingIdeal::new(topology)) }
 }
 
-/// A network without contention, whose links stay as they are at the start.
+/// A network without contention, whose links and routes stay as they are at the start.
 #[derive(Debug)]
 pub struct Ideal {
     topology: Arc<dyn Topology>,
@@ -34,8 +34,8 @@ pub struct Ideal {
     /// Messages in transit, by their key in `arrivals`.
     transfers: DenseSlab<TransferId>,
     injected: u64,
-    /// The ends of the first message without a route.
-    unreachable: Option<(HostId, HostId)>,
+    /// The error of the first message without a route.
+    unreachable: Option<Unreachable>,
 }
 
 /// The cost of a route: of a message of no bytes, which is infinite where there is no route, and of each byte.
@@ -82,12 +82,13 @@ impl Ideal {
         *self.paths.carry(ends, load, |paths, _| Cost::of(topology, ends, paths))
     }
 
-    /// Sends a message, which arrives when `arrival` says for the cost of its route.
+    /// Sends a message at `now`, which arrives when `arrival` says for the cost of its route.
     #[inline]
-    fn send(&mut self, transfer: Transfer, arrival: impl FnOnce(Cost) -> Time) {
+    fn send(&mut self, now: Time, transfer: Transfer, arrival: impl FnOnce(Cost) -> Time) {
         let cost = self.cost(&transfer, LinkLoad { bytes: transfer.bytes, messages: 1 });
         if cost.latency == f64::INFINITY {
-            self.unreachable.get_or_insert((transfer.from, transfer.to));
+            let topology = &*self.topology;
+            self.unreachable.get_or_insert_with(|| no_route(topology, now, (transfer.from, transfer.to)));
         }
         let key = self.transfers.insert(transfer.id) as u32;
         self.arrivals.set(key, Deadline { at: arrival(cost), sequence: self.injected });
@@ -97,7 +98,7 @@ impl Ideal {
 
 impl Network for Ideal {
     fn inject(&mut self, now: Time, transfer: Transfer) {
-        self.send(transfer, |cost| {
+        self.send(now, transfer, |cost| {
             now + Seconds((cost.latency + cost.per_byte * transfer.bytes.0 as f64) * transfer.stretch)
         });
     }
@@ -125,7 +126,7 @@ impl Network for Ideal {
     }
 
     fn first_unreachable(&self) -> Unreachable {
-        self.unreachable.map_or(Unreachable::EndOfTime, |ends| no_route(&*self.topology, ends))
+        self.unreachable.clone().unwrap_or(Unreachable::EndOfTime)
     }
 
     fn link_loads(&self) -> Vec<LinkLoad> {

@@ -70,6 +70,22 @@ pub enum Unreachable {
         /// The name of the host that it is sent to.
         to: String,
     },
+    /// Failures leave no route to its destination.
+    #[error(
+        "at {} s, a message is sent from {from} to {to}, and the failures of {failures} leave no route: place ranks on other \
+         hosts, or leave out a failure",
+        .at.seconds().0
+    )]
+    Failed {
+        /// The name of the host that sends it.
+        from: String,
+        /// The name of the host that it is sent to.
+        to: String,
+        /// The time at which it is sent.
+        at: Time,
+        /// The names of all failures at that time.
+        failures: String,
+    },
     /// It consists of more packets than the packet model can simulate.
     #[error(
         "a message of {} is {} packets, and the packet model simulates each: at most {} of one message. Use \
@@ -98,9 +114,14 @@ pub enum Unreachable {
     },
 }
 
-/// There is no route between two hosts.
-pub(crate) fn no_route(topology: &dyn Topology, (from, to): (HostId, HostId)) -> Unreachable {
-    Unreachable::NoRoute { from: topology.host_name(from), to: topology.host_name(to) }
+/// There is no route between two hosts for a message that is sent at an instant.
+pub(crate) fn no_route(topology: &dyn Topology, at: Time, (from, to): (HostId, HostId)) -> Unreachable {
+    let failures = topology.failures(topology.route_period(at));
+    let (from, to) = (topology.host_name(from), topology.host_name(to));
+    match failures.is_empty() {
+        true => Unreachable::NoRoute { from, to },
+        false => Unreachable::Failed { from, to, at, failures },
+    }
 }
 
 /// The reason why `transfer` could not arrive if it were injected at `now`, given its time `unloaded` in an idle
@@ -111,7 +132,7 @@ pub(crate) fn unreachable(
     transfer: &Transfer,
     Unloaded { latency, transfer: time }: Unloaded,
 ) -> Option<Unreachable> {
-    let no_route = || no_route(topology, (transfer.from, transfer.to));
+    let no_route = || no_route(topology, now, (transfer.from, transfer.to));
     let why = || if latency.0 == f64::INFINITY { no_route() } else { Unreachable::EndOfTime };
     (now + latency + time == Time::NEVER).then(why)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use titr_common::units::Bytes;
 
 use super::LinkLoad;
-use crate::topology::{HostId, Paths, Topology};
+use crate::topology::{HostId, Paths, RoutePeriod, Topology};
 
 /// Caches, for pairs of hosts, the data that the model derives from their route (`T`).
 ///
@@ -17,6 +17,8 @@ use crate::topology::{HostId, Paths, Topology};
 pub(super) struct RouteCache<T> {
     topology: Arc<dyn Topology>,
     hosts: u64,
+    /// The period of all routes in the cache.
+    period: RoutePeriod,
     entries: Vec<Option<CachedPath<T>>>,
     /// Whether each pair has its own entry.
     holds_all: bool,
@@ -32,6 +34,20 @@ struct CachedPath<T> {
     ends: (HostId, HostId),
     carried: LinkLoad,
     derived: T,
+}
+
+/// The routes of a topology in a period.
+#[derive(Clone, Copy)]
+struct PeriodRoutes<'t> {
+    topology: &'t dyn Topology,
+    period: RoutePeriod,
+}
+
+impl PeriodRoutes<'_> {
+    /// The paths between two hosts, in place of what is in `paths`.
+    fn find(self, ends: (HostId, HostId), paths: &mut Paths) {
+        paths.find(self.topology, self.period, ends);
+    }
 }
 
 /// Minimum number of pairs in the cache, even for few hosts: it holds all pairs of up to 256 hosts.
@@ -52,6 +68,7 @@ impl<T> RouteCache<T> {
             evicted: vec![LinkLoad::default(); topology.links().len()],
             topology,
             hosts,
+            period: RoutePeriod::default(),
             entries: std::iter::repeat_with(|| None).take(pairs as usize).collect(),
             holds_all,
             paths: Paths::default(),
@@ -67,12 +84,13 @@ impl<T> RouteCache<T> {
         derive: impl FnOnce(&Paths, Option<T>) -> T,
     ) -> &mut T {
         let place = self.place(ends);
+        let routes = PeriodRoutes { topology: &*self.topology, period: self.period };
         let other = self.entries[place].take_if(|path| path.ends != ends);
         let path = self.entries[place].get_or_insert_with(|| {
             if let Some(other) = &other {
-                other.add_to(&mut self.evicted, &*self.topology, &mut self.paths);
+                other.add_to(&mut self.evicted, routes, &mut self.paths);
             }
-            self.paths.find(&*self.topology, ends);
+            routes.find(ends, &mut self.paths);
             let derived = derive(&self.paths, other.map(|other| other.derived));
             CachedPath { ends, derived, carried: LinkLoad::default() }
         });
@@ -81,12 +99,32 @@ impl<T> RouteCache<T> {
         &mut path.derived
     }
 
+    /// The period of all routes in the cache.
+    pub(crate) fn period(&self) -> RoutePeriod {
+        self.period
+    }
+
     /// Forgets the route between two hosts, and returns what was derived from it.
     pub(crate) fn forget(&mut self, ends: (HostId, HostId)) -> Option<T> {
         let place = self.place(ends);
         let path = self.entries[place].take_if(|path| path.ends == ends)?;
-        path.add_to(&mut self.evicted, &*self.topology, &mut self.paths);
+        let routes = PeriodRoutes { topology: &*self.topology, period: self.period };
+        path.add_to(&mut self.evicted, routes, &mut self.paths);
         Some(path.derived)
+    }
+
+    /// Has the routes of a period from now on. The routes of another period are evicted, each with the data derived
+    /// from it.
+    pub(crate) fn enter(&mut self, period: RoutePeriod, mut evict: impl FnMut(T)) {
+        if period == self.period {
+            return;
+        }
+        let routes = PeriodRoutes { topology: &*self.topology, period: self.period };
+        for path in self.entries.iter_mut().filter_map(Option::take) {
+            path.add_to(&mut self.evicted, routes, &mut self.paths);
+            evict(path.derived);
+        }
+        self.period = period;
     }
 
     /// The entry of a pair, or that which it takes if it has none.
@@ -124,16 +162,17 @@ impl<T> RouteCache<T> {
     /// The load that each link has carried.
     pub(crate) fn loads(&self) -> Vec<LinkLoad> {
         let (mut loads, mut paths) = (self.evicted.clone(), Paths::default());
+        let routes = PeriodRoutes { topology: &*self.topology, period: self.period };
         for path in self.entries.iter().flatten() {
-            path.add_to(&mut loads, &*self.topology, &mut paths);
+            path.add_to(&mut loads, routes, &mut paths);
         }
         loads
     }
 }
 
 impl<T> CachedPath<T> {
-    fn add_to(&self, loads: &mut [LinkLoad], topology: &dyn Topology, paths: &mut Paths) {
-        paths.find(topology, self.ends);
+    fn add_to(&self, loads: &mut [LinkLoad], routes: PeriodRoutes, paths: &mut Paths) {
+        routes.find(self.ends, paths);
         for (link, part) in paths.parts() {
             let load = &mut loads[link.index()];
             load.bytes += part_of(self.carried.bytes, part);

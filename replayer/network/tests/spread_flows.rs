@@ -10,8 +10,9 @@ use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 use titr_network::flow::{FlowParameters, Preset, network};
 use titr_network::topology::{
-    Ascent, Cable, ChangedLinks, Dragonfly, Duplex, Fabric, Failures, FatTree, FlowRouting, GlobalLinks, Grid, HostId,
-    HyperX, Jellyfish, Link, LinkId, Paths, PortChoice, RouteVariant, Shape, Stage, Topology, WithFailures,
+    Ascent, Cable, ChangedLinks, Dragonfly, Duplex, Fabric, Failure, FatTree, FlowRouting, GlobalLinks, Grid, HostId,
+    HyperX, Jellyfish, Link, LinkId, Paths, PortChoice, RoutePeriod, RouteVariant, Shape, Stage, Topology,
+    WithFailures,
 };
 use titr_network::{LinkLoad, Transfer, TransferId};
 
@@ -26,7 +27,7 @@ fn tree(stages: &[(u32, u32, u32)], ascent: Ascent) -> FatTree {
 /// The part of a message on each link.
 fn parts(topology: &dyn Topology, from: u32, to: u32) -> BTreeMap<LinkId, f64> {
     let (mut paths, mut parts) = (Paths::default(), BTreeMap::new());
-    paths.find(topology, (HostId(from), HostId(to)));
+    paths.find(topology, RoutePeriod::default(), (HostId(from), HostId(to)));
     for (link, part) in paths.parts() {
         *parts.entry(link).or_default() += part;
     }
@@ -202,9 +203,14 @@ fn a_message_whose_path_failed_takes_one_path() {
     let spread = tree(&[(2, 1, 1), (2, 2, 1)], Ascent::Random);
     for failed in ["switch-1.0 to switch-2.0", "switch-1.0 to switch-2.1"] {
         let link = (0..).map(LinkId).find(|&link| spread.link_name(link) == failed).unwrap();
-        let failures = Failures { links: BTreeSet::from([link]), ..Failures::default() };
         let graph = spread.router_graph().unwrap();
-        let broken = WithFailures::new(Box::new(spread.clone()), &graph, &failures).unwrap();
+        let failing = |at| {
+            let (links, routers) = (BTreeSet::from([link]), BTreeSet::new());
+            let failure = Failure { name: failed.into(), links, routers, at, until: Time::NEVER };
+            WithFailures::new(Box::new(spread.clone()), &graph, &[failure]).unwrap()
+        };
+        assert_eq!(parts(&failing(Time(1)), 0, 2), parts(&spread, 0, 2), "nothing has failed at the start");
+        let broken = failing(Time::ZERO);
         let there = parts(&broken, 0, 2);
         assert!(there.len() == 4 && there.values().all(|&part| part == 1.0) && !there.contains_key(&link));
         assert_eq!(parts(&broken, 2, 0), parts(&spread, 2, 0), "the way back is whole");

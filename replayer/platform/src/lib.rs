@@ -189,10 +189,10 @@ impl Platform {
         self.policy.of_run(run).place(ranks, self.topology.hosts(), self.cores)
     }
 
-    /// Whether a host or a link is another at some time than at the start.
+    /// Whether a host, a link or a route is another at some time than at the start.
     #[must_use]
     pub fn changes_over_time(&self) -> bool {
-        !self.topology.changes().is_empty() || self.parts_of_speed.values().any(|part| part.constant().is_none())
+        !self.topology.is_constant() || self.parts_of_speed.values().any(|part| part.constant().is_none())
     }
 
     /// The speed of one core of a host.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use titr_common::units::Seconds;
-use titr_network::topology::HostId;
+use titr_network::topology::{HostId, RoutePeriod};
 use titr_platform::{HostSpeed, Platform};
 
 fn load(line: &str, overrides: &[&str]) -> Platform {
@@ -63,7 +63,7 @@ fn flows_have_a_routing_of_their_own() {
     let has_several_paths = |line: &str, routing: &str| {
         let platform = load(line, &[&format!("network.flow.routing={routing}")]);
         let mut parts = Vec::new();
-        platform.topology.spread(HostId(0), HostId(platform.topology.hosts() - 1), &mut parts);
+        platform.topology.spread(RoutePeriod::default(), HostId(0), HostId(platform.topology.hosts() - 1), &mut parts);
         !parts.is_empty()
     };
     assert!(has_several_paths("hyperx:4x4,p=2 10Gbit/s 1us", "valiant"));

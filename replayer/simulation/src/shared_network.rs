@@ -80,7 +80,9 @@ impl SharedNetwork {
         let end = end.max(self.now);
         let mut left: Vec<_> = self.in_transit.into_values().collect();
         left.sort_unstable_by_key(|message| (message.owner, message.transfer.id));
-        left.iter().for_each(|message| self.sharing.leave(message.owner, &message.transfer, end));
+        for OwnedMessage { owner, transfer, entered, .. } in &left {
+            self.sharing.leave(*owner, transfer, *entered, end);
+        }
         (self.network, self.sharing.into_times())
     }
 
@@ -114,7 +116,7 @@ impl SharedNetwork {
                     let met = met.into_iter().map(|(other, time)| Met { party: party(other), time });
                     self.met.insert(id, met.collect());
                 }
-                self.sharing.leave(*owner, transfer, now);
+                self.sharing.leave(*owner, transfer, *entered, now);
             }
             match found.map(|message| message.owner) {
                 Some(Owner::Background(load, sender)) => self.loads[load].arrived(sender, now),
@@ -137,7 +139,7 @@ impl Network for SharedNetwork {
         self.is_unreachable |= !self.loads.is_empty() && self.network.unreachable(now, &transfer).is_some();
         if let Some(connection) = transfer.connection {
             let owner = Owner::Job(self.job_ends.partition_point(|end| *end <= connection.sender));
-            let before = if self.watches { self.sharing.times(&transfer, now) } else { RouteTimes::new() };
+            let before = if self.watches { self.sharing.times(&transfer, now, now) } else { RouteTimes::new() };
             self.sharing.enter(owner, &transfer, now);
             self.in_transit.insert(transfer.id, OwnedMessage { owner, transfer, entered: now, before });
         }

@@ -138,7 +138,7 @@ impl ReplayArgs {
         let platform = program.on(platform)?;
         if self.steady {
             if platform.changes_over_time() {
-                let message = "--steady leaves out iterations that are alike, and hosts or links of the platform change over time";
+                let message = "--steady leaves out iterations that are alike, and hosts, links or routes of the platform change over time";
                 return Err(Failure::Value(message.to_owned()));
             }
             let steady = Steady { tolerance: STEADY_TOLERANCE, jobs: self.runs.jobs() };

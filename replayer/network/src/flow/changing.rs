@@ -1,10 +1,12 @@
-//! Links that change while messages are under way.
+//! Links and routes that change while messages are under way.
 //!
 //! At the time of a change, rates are what they would be with the new link from then on. As in SimGrid, a message keeps
 //! what it was given when it was sent: the time that its latency takes, and the least bandwidth of its route, which
 //! bounds its rate even if all links become faster. Its part in the sharing changes: bandwidths and latencies count
 //! in its penalty, and latencies in its window, those of the way back too, by as much as they have changed since. So a
 //! message that is sent after a change is of another flow than those before it.
+//!
+//! A message keeps the route that it was given when it was sent, even if a link of this route fails.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,12 +16,12 @@ use rustc_hash::FxHashMap;
 use titr_common::time::Time;
 
 use super::max_min::FlowId;
-use super::route_cost::{RouteCost, Sent};
-use super::{Flow, FlowParameters};
-use crate::topology::{HostId, Link, LinkId, Paths, Sharing, Topology};
+use super::route_cost::{NetworkState, RouteCost, Sent};
+use super::{Flow, FlowParameters, forget};
+use crate::topology::{HostId, Link, LinkId, Paths, RoutePeriod, Sharing, Topology};
 use crate::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
 
-/// A network whose messages are flows, and some of whose links change.
+/// A network whose messages are flows, and some of whose links or routes change.
 #[derive(Debug)]
 pub struct ChangingFlow(Flow);
 
@@ -51,6 +53,8 @@ struct Following {
 struct Followed {
     defined: u64,
     ends: (HostId, HostId),
+    /// The period of its routes there and back.
+    period: RoutePeriod,
     sent: Sent,
 }
 
@@ -75,8 +79,16 @@ impl ChangingLinks {
         &self.links
     }
 
-    /// Takes note that `flow` has a new meaning: messages that take `paths` between these ends at this cost.
-    pub(crate) fn follow(&mut self, flow: FlowId, ends: (HostId, HostId), paths: &Paths, cost: &RouteCost) {
+    /// Takes note that `flow` has a new meaning: messages that take `paths` between these ends, those of this period, at
+    /// this cost.
+    pub(crate) fn follow(
+        &mut self,
+        flow: FlowId,
+        ends: (HostId, HostId),
+        period: RoutePeriod,
+        paths: &Paths,
+        cost: &RouteCost,
+    ) {
         let number = flow.0 as usize;
         if self.followed.len() <= number {
             self.followed.resize_with(number + 1, || None);
@@ -92,7 +104,7 @@ impl ChangingLinks {
         self.defined += 1;
         let defined = self.defined;
         let sent = cost.sent(&self.links, paths, |link| self.numbers.contains_key(&link));
-        self.followed[number] = Some(Followed { defined, ends, sent });
+        self.followed[number] = Some(Followed { defined, ends, period, sent });
         for change in concerned {
             let flows = &mut self.flows[change as usize];
             if flows.len() == flows.capacity() {
@@ -154,18 +166,16 @@ impl Flow {
         }
         let mut paths = Paths::default();
         for (flow, under_way) in taken_out {
-            let Some(Followed { ends, sent, .. }) = &changing.followed[flow.0 as usize] else { continue };
-            let users = &mut self.streams[flow.0 as usize];
-            if !users.forgotten {
+            let Some(Followed { ends, period, sent, .. }) = &changing.followed[flow.0 as usize] else { continue };
+            if !self.streams[flow.0 as usize].forgotten {
                 // Messages that are sent from now on are of another flow.
                 self.paths.forget(*ends);
-                users.forgotten = true;
-                self.idle.extend((users.messages == 0).then_some(flow));
+                forget(flow, &mut self.streams, &mut self.idle);
             }
-            if users.messages > 0 {
-                paths.find(&*self.topology, *ends);
-                let links = &changing.links;
-                self.cost.compute(&*self.topology, links, &self.parameters, *ends, &paths, Some(sent));
+            if self.streams[flow.0 as usize].messages > 0 {
+                paths.find(&*self.topology, *period, *ends);
+                let network = NetworkState { topology: &*self.topology, links: &changing.links, period: *period };
+                self.cost.compute(&network, &self.parameters, *ends, &paths, Some(sent));
                 self.solver.define(flow, &self.cost.demand);
                 self.solver.put_back(flow, under_way);
             } else {
@@ -174,6 +184,12 @@ impl Flow {
         }
         self.has_changed = true;
         self.changing = Some(changing);
+    }
+
+    /// Gives the messages that are sent from `now` on the routes of this instant.
+    fn change_routes(&mut self, now: Time) {
+        let Self { paths, streams, idle, .. } = self;
+        paths.enter(self.topology.route_period(now), |route| forget(route.flow, streams, idle));
     }
 }
 
@@ -193,16 +209,19 @@ impl ChangingFlow {
 
 impl Network for ChangingFlow {
     fn inject(&mut self, now: Time, transfer: Transfer) {
+        self.0.change_routes(now);
         self.0.inject(now, transfer);
     }
 
     fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
+        self.0.change_routes(self.0.now);
         self.0.unloaded(transfer)
     }
 
     fn unreachable(&mut self, now: Time, transfer: &Transfer) -> Option<Unreachable> {
+        self.0.change_routes(now);
         // A message that would take too long now may get on later.
-        self.0.unreachable(now, transfer).filter(|why| matches!(why, Unreachable::NoRoute { .. }))
+        self.0.unreachable(now, transfer).filter(|why| *why != Unreachable::EndOfTime)
     }
 
     fn first_unreachable(&self) -> Unreachable {

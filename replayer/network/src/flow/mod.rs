@@ -55,7 +55,7 @@ use infiniband::Contention;
 pub use infiniband::Penalties;
 use max_min::{FlowId, MaxMinSolver};
 pub use parameters::{Factor, FlowParameters, Preset};
-use route_cost::RouteCost;
+use route_cost::{NetworkState, RouteCost};
 use transfers::{Transfers, earlier};
 
 use super::indexed_heap::Deadline;
@@ -69,7 +69,7 @@ use titr_common::time::Time;
 /// A network on `topology`, whose messages are flows.
 #[must_use]
 pub fn network(topology: Arc<dyn Topology>, parameters: FlowParameters) -> Box<dyn Network> {
-    if topology.changes().is_empty() {
+    if topology.is_constant() {
         Box::new(Flow::new(topology, parameters))
     } else {
         Box::new(ChangingFlow::new(topology, parameters))
@@ -96,8 +96,8 @@ pub struct Flow {
     /// Numbers that no stream has.
     idle: Vec<FlowId>,
     injected: u64,
-    /// The ends of the first message without a route.
-    unreachable: Option<(HostId, HostId)>,
+    /// The error of the first message without a route.
+    unreachable: Option<Unreachable>,
     /// The cost of the size of the message injected last: the next is often of the same.
     size: SizeCost,
     now: Time,
@@ -205,14 +205,14 @@ impl Flow {
     /// The route between two hosts, to whose load `load` is added.
     fn route(&mut self, ends: (HostId, HostId), load: LinkLoad) -> CachedRoute {
         let Self { topology, parameters, streams, idle, solver, cost, changing, .. } = self;
+        let period = self.paths.period();
         *self.paths.carry(ends, load, |paths, other| {
-            if let Some(CachedRoute { flow, .. }) = other {
-                let users = &mut streams[flow.0 as usize];
-                users.forgotten = true;
-                idle.extend((users.messages == 0).then_some(flow));
+            if let Some(other) = other {
+                forget(other.flow, streams, idle);
             }
             let links = changing.as_ref().map_or(topology.links(), |changing| changing.links());
-            cost.compute(&**topology, links, parameters, ends, paths, None);
+            let network = NetworkState { topology: &**topology, links, period };
+            cost.compute(&network, parameters, ends, paths, None);
             let RouteCost { latency, demand, .. } = &*cost;
             let flow = idle.pop().unwrap_or(FlowId(streams.len() as u32));
             if streams.len() == flow.0 as usize {
@@ -223,7 +223,7 @@ impl Flow {
             let share = |&(link, weight): &(LinkId, f64)| links[link.index()].bandwidth / weight;
             let alone = demand.uses.iter().map(share).fold(demand.bound, f64::min);
             if let Some(changing) = changing {
-                changing.follow(flow, ends, paths, cost);
+                changing.follow(flow, ends, period, paths, cost);
             }
             CachedRoute { latency: *latency, bound: demand.bound, alone, flow }
         })
@@ -252,6 +252,13 @@ impl Flow {
     }
 }
 
+/// Takes note that no message will follow in the stream of a number.
+fn forget(flow: FlowId, streams: &mut [StreamUsers], idle: &mut Vec<FlowId>) {
+    let users = &mut streams[flow.0 as usize];
+    users.forgotten = true;
+    idle.extend((users.messages == 0).then_some(flow));
+}
+
 /// A route's latency after its factor. No factor makes a route of none.
 fn latency_of(latency: f64, factor: f64) -> Seconds {
     Seconds(if latency == f64::INFINITY { latency } else { latency * factor })
@@ -264,7 +271,8 @@ impl Network for Flow {
         let load = LinkLoad { bytes: transfer.bytes, messages: 1 };
         let CachedRoute { latency, bound, flow, .. } = self.route(ends, load);
         if latency == f64::INFINITY {
-            self.unreachable.get_or_insert(ends);
+            let topology = &*self.topology;
+            self.unreachable.get_or_insert_with(|| no_route(topology, now, ends));
         }
         self.streams[flow.0 as usize].messages += 1;
 
@@ -369,7 +377,7 @@ impl Network for Flow {
     }
 
     fn first_unreachable(&self) -> Unreachable {
-        self.unreachable.map_or(Unreachable::EndOfTime, |ends| no_route(&*self.topology, ends))
+        self.unreachable.clone().unwrap_or(Unreachable::EndOfTime)
     }
 
     fn link_loads(&self) -> Vec<LinkLoad> {

@@ -2,7 +2,7 @@
 
 use super::max_min::Demand;
 use super::parameters::FlowParameters;
-use crate::topology::{HostId, Link, LinkId, Paths, Sharing, Topology, merge};
+use crate::topology::{HostId, Link, LinkId, Paths, RoutePeriod, Sharing, Topology, merge};
 
 /// The cost of the paths from one host to another. Where there are several, the latency and the time in queues are means over
 /// the paths.
@@ -18,6 +18,15 @@ pub(super) struct RouteCost {
     back: Paths,
 }
 
+/// The network as a message finds it.
+pub(super) struct NetworkState<'n> {
+    pub topology: &'n dyn Topology,
+    /// The links as they are now.
+    pub links: &'n [Link],
+    /// The period of the routes there and back.
+    pub period: RoutePeriod,
+}
+
 /// The part of the cost that a message keeps from when it was sent, whatever links change while it is under way (as in SimGrid).
 #[derive(Debug)]
 pub(super) struct Sent {
@@ -31,12 +40,10 @@ pub(super) struct Sent {
 const INSTANT: f64 = 1e24;
 
 impl RouteCost {
-    /// Becomes the cost of the `paths` from one end to the other, with `links` as they are now, of a message that is sent now or was
-    /// `sent` before.
+    /// Becomes the cost of the `paths` from one end to the other of a message that is sent now or was `sent` before.
     pub(crate) fn compute(
         &mut self,
-        topology: &dyn Topology,
-        links: &[Link],
+        &NetworkState { topology, links, period }: &NetworkState,
         parameters: &FlowParameters,
         ends: (HostId, HostId),
         paths: &Paths,
@@ -73,7 +80,7 @@ impl RouteCost {
         demand.uses.clear();
         back.clear();
         if parameters.crosstraffic > 0.0 {
-            back.find(topology, (ends.1, ends.0));
+            back.find(topology, period, (ends.1, ends.0));
         }
         let are_several = paths.are_several() || back.are_several();
         for (link, weight) in

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use titr_common::units::Bytes;
 
@@ -5,7 +7,8 @@ use super::*;
 use titr_common::step_function::StepFunction;
 
 use crate::topology::{
-    Ascent, Cable, Duplex, FatTree, Grid, HostId, Link, LinkChange, LinkId, Paths, PortChoice, Sharing, Stage, Star,
+    Ascent, Cable, Duplex, Failure, FatTree, Grid, HostId, Link, LinkChange, LinkId, Paths, PortChoice, RoutePeriod,
+    Sharing, Stage, Star, WithFailures,
 };
 
 const CABLE: Cable = Cable { bandwidth: 1.25e8, latency: Seconds(15e-6), duplex: Duplex::Full };
@@ -204,9 +207,11 @@ proptest! {
             .iter()
             .map(|&(start, from, to, bytes)| {
                 let (ends, mut paths) = ((HostId(from), HostId(to)), Paths::default());
-                paths.find(&*topology, ends);
+                paths.find(&*topology, RoutePeriod::default(), ends);
                 let mut cost = RouteCost::default();
-                cost.compute(&*topology, topology.links(), &parameters, ends, &paths, None);
+                let state =
+                    NetworkState { topology: &*topology, links: topology.links(), period: RoutePeriod::default() };
+                cost.compute(&state, &parameters, ends, &paths, None);
                 let size = Bytes(bytes + 16);
                 reference::ReferenceMessage {
                     start,
@@ -239,24 +244,24 @@ fn a_message_alone_takes_its_unloaded_time() {
     }
 }
 
-/// `cluster16`'s topology, whose first cable up changes.
+/// A topology, some of whose links change.
 #[derive(Debug)]
 struct Changing {
-    star: Star,
+    inner: Box<dyn Topology>,
     changes: Vec<LinkChange>,
 }
 
 impl Topology for Changing {
     fn name(&self) -> String {
-        self.star.name()
+        self.inner.name()
     }
 
     fn hosts(&self) -> u32 {
-        self.star.hosts()
+        self.inner.hosts()
     }
 
     fn links(&self) -> &[Link] {
-        self.star.links()
+        self.inner.links()
     }
 
     fn changes(&self) -> &[LinkChange] {
@@ -264,11 +269,11 @@ impl Topology for Changing {
     }
 
     fn link_name(&self, link: LinkId) -> String {
-        self.star.link_name(link)
+        self.inner.link_name(link)
     }
 
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
-        self.star.route(from, to, route);
+        self.inner.route(from, to, route);
     }
 }
 
@@ -284,7 +289,7 @@ fn changing(bandwidth: Option<StepFunction>, latency: Option<StepFunction>) -> B
     let mut route = Vec::new();
     star.route(HostId(0), HostId(1), &mut route);
     let changes = vec![LinkChange { link: route[0], bandwidth, latency }];
-    network(Arc::new(Changing { star, changes }), Preset::Plain.into())
+    network(Arc::new(Changing { inner: Box::new(star), changes }), Preset::Plain.into())
 }
 
 /// 250 MB: 125 MB in the first second, and the rest at half of that, in two.
@@ -292,6 +297,29 @@ fn changing(bandwidth: Option<StepFunction>, latency: Option<StepFunction>) -> B
 fn a_message_goes_on_at_the_new_bandwidth() {
     let mut network = changing(Some(steps(1.25e8, &[(1.0, 6.25e7)], None)), None);
     assert_eq!(run(&mut *network, &[(0.0, 0, 1, 250_000_000)]), [3.0]);
+}
+
+/// The link from node 0 to node 1 of a ring fails after 1 s, and has half of its bandwidth after 2 s. A message of 375 MB,
+/// sent before, takes 2 s for 250 MB and 2 s for the rest. A message of 125 MB, sent later on the same connection, waits for
+/// the first one, and then takes 1 s over the three other links.
+#[test]
+fn a_message_keeps_its_failed_route_when_a_link_of_this_route_changes() {
+    let ring = Grid::torus(&[4], Cable { latency: Seconds(0.0), ..CABLE });
+    let graph = ring.router_graph().unwrap();
+    let mut route = Vec::new();
+    ring.route(HostId(0), HostId(1), &mut route);
+    let at = Time::from_seconds(Seconds(1.0));
+    let links = BTreeSet::from([route[0]]);
+    let failure = Failure { name: "it".into(), links, routers: BTreeSet::new(), at, until: Time::NEVER };
+    let changes =
+        vec![LinkChange { link: route[0], bandwidth: Some(steps(1.25e8, &[(2.0, 6.25e7)], None)), latency: None }];
+    let changing = Changing { inner: Box::new(ring), changes };
+    let topology = WithFailures::new(Box::new(changing), &graph, &[failure]).unwrap();
+    let mut network = network(Arc::new(topology), Preset::Plain.into());
+    assert_eq!(run(&mut *network, &[(0.0, 0, 1, 375_000_000), (1.5, 0, 1, 125_000_000)]), [4.0, 5.0]);
+    let loads = network.link_loads();
+    assert_eq!(loads[route[0].index()], LinkLoad { bytes: Bytes(375_000_000), messages: 1 });
+    assert_eq!(loads.iter().map(|load| load.bytes.0).sum::<u64>(), 375_000_000 + 3 * 125_000_000);
 }
 
 /// Of each 2 s, the cable has 125 MB/s for one and a quarter of that for the other: 625 MB in four times 2 s.
@@ -349,7 +377,7 @@ proptest! {
             let bandwidth = steps(bandwidth, &times.iter().map(at).flat_map(there_and_back).collect::<Vec<_>>(), None);
             LinkChange { link, bandwidth: Some(bandwidth), latency: None }
         });
-        let topology = Arc::new(Changing { changes: changes.collect(), star: star() });
+        let topology = Arc::new(Changing { changes: changes.collect(), inner: Box::new(star()) });
         let parameters = FlowParameters { in_order: false, crosstraffic: 0.05, ..Preset::Plain.into() };
         let changing = run(&mut *network(topology, parameters.clone()), &messages);
         let steady = run(&mut Flow::new(Arc::new(star()), parameters), &messages);

@@ -1,5 +1,5 @@
-//! The ideal network on links that change: a message has the latency of its route as it is when it is sent, and then at any
-//! instant the least bandwidth of its route.
+//! The ideal network on links and routes that change: a message has the route of the instant at which it is sent, the
+//! latency of its links at this instant, and then at any instant the least bandwidth of its route.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::Ideal;
 use crate::topology::{Paths, Topology};
 use crate::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
 
-/// A network without contention, some of whose links change.
+/// A network without contention, some of whose links or routes change.
 #[derive(Debug)]
 pub(super) struct ChangingIdeal {
     ideal: Ideal,
@@ -28,7 +28,7 @@ impl ChangingIdeal {
     fn passage(&self, &Transfer { from, to, bytes, stretch, .. }: &Transfer) -> (Seconds, Time) {
         let (links, changes) = (self.topology.links(), self.topology.changes());
         let mut paths = Paths::default();
-        paths.find(&*self.topology, (from, to));
+        paths.find(&*self.topology, self.topology.route_period(self.now), (from, to));
         let (mut latency, mut least) = (self.topology.distance(from, to).0, f64::INFINITY);
         let mut bandwidths: Vec<(&StepFunction, f64)> = Vec::new();
         for (link, part) in paths.parts() {
@@ -52,13 +52,19 @@ impl ChangingIdeal {
         }
         (latency, at)
     }
+
+    /// Moves on to `now`, and to the routes of this instant.
+    fn enter(&mut self, now: Time) {
+        self.now = now;
+        self.ideal.paths.enter(self.topology.route_period(now), drop);
+    }
 }
 
 impl Network for ChangingIdeal {
     fn inject(&mut self, now: Time, transfer: Transfer) {
-        self.now = now;
+        self.enter(now);
         let (_, at) = self.passage(&transfer);
-        self.ideal.send(transfer, |cost| if cost.latency == f64::INFINITY { Time::NEVER } else { at });
+        self.ideal.send(now, transfer, |cost| if cost.latency == f64::INFINITY { Time::NEVER } else { at });
     }
 
     fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
@@ -70,9 +76,10 @@ impl Network for ChangingIdeal {
     }
 
     fn unreachable(&mut self, now: Time, transfer: &Transfer) -> Option<Unreachable> {
+        self.enter(now);
         match self.ideal.unreachable(now, transfer) {
-            Some(no_route @ Unreachable::NoRoute { .. }) => Some(no_route),
-            _ => (self.passage(transfer).1 == Time::NEVER).then_some(Unreachable::EndOfTime),
+            Some(no_route) if no_route != Unreachable::EndOfTime => Some(no_route),
+            Some(_) | None => (self.passage(transfer).1 == Time::NEVER).then_some(Unreachable::EndOfTime),
         }
     }
 
@@ -85,7 +92,7 @@ impl Network for ChangingIdeal {
     }
 
     fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
-        self.now = now;
+        self.enter(now);
         self.ideal.advance(now, delivered);
     }
 

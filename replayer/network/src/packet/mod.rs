@@ -96,7 +96,7 @@ mod tests;
 mod uneven_tests;
 
 use crate::Connection;
-use crate::topology::HostId;
+use crate::topology::{HostId, RoutePeriod};
 
 pub use arbitration::Arbitration;
 pub use delays::Delays;
@@ -121,6 +121,8 @@ pub struct Message {
     pub packets: u64,
     /// The connection that it uses; `None`: a separate one.
     pub connection: Option<Connection>,
+    /// The period of its route, where packets follow the routes of the topology.
+    pub period: RoutePeriod,
 }
 
 /// A message that has arrived. Times are cycles.

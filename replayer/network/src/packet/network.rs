@@ -8,9 +8,9 @@ use titr_common::units::Seconds;
 use super::clock::Clock;
 use super::{Batch, Delays, Delivery, Engine, Message, Observation, PacketSpec, engine};
 use crate::indexed_heap::{Deadline, IndexedHeap};
-use crate::network::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
+use crate::network::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable, no_route};
 use crate::statistics::Histogram;
-use crate::topology::{HostId, Link, LinkId, Topology};
+use crate::topology::{HostId, Link, LinkId, RoutePeriod, Topology};
 use titr_common::time::Time;
 
 /// Packets that a message may have: about an hour of simulation, and a terabyte in packets of 64 bytes.
@@ -21,7 +21,8 @@ const LAST_CYCLE: u64 = 1 << 62;
 /// Routers under a workload.
 ///
 /// A message is offered in the first cycle that begins no earlier than its injection, and delivered at the beginning of
-/// the cycle after the one in which the last phit of its last packet is consumed. Messages from a host to itself take
+/// the cycle after the one in which the last phit of its last packet is consumed. Its packets take the route that is used
+/// at its injection, even those that leave their host when a link of this route has failed. Messages from a host to itself take
 /// the host's own link, if it has one, as if alone.
 #[derive(Debug)]
 pub struct PacketNetwork {
@@ -42,6 +43,8 @@ pub struct PacketNetwork {
     injected: u32,
     /// The cycle that the engine is at.
     cycle: u64,
+    /// The present period of routes.
+    period: RoutePeriod,
     deliveries: Vec<Delivery>,
     arrivals: Vec<PendingDelivery>,
     /// Counts of the packets and messages that have arrived through routers.
@@ -106,6 +109,7 @@ impl PacketNetwork {
             spec,
             injected: 0,
             cycle: 0,
+            period: RoutePeriod(0),
             deliveries: Vec::new(),
             arrivals: Vec::new(),
             arrived: Batch::default(),
@@ -133,6 +137,13 @@ impl PacketNetwork {
         }
     }
 
+    /// Whether failures leave a route between two hosts in a period.
+    fn has_route(&self, period: RoutePeriod, (from, to): (HostId, HostId)) -> bool {
+        let mut route = Vec::new();
+        self.topology.route_in(period, from, to, &mut route);
+        from == to || !route.is_empty()
+    }
+
     /// The error of a message that enters the routers at `cycle` and can never arrive; `None` if it can.
     fn unreachable_by_packets(&self, now: Time, cycle: u64, transfer: &Transfer) -> Option<Unreachable> {
         let parameters = self.spec.parameters();
@@ -144,12 +155,18 @@ impl PacketNetwork {
             let too_many = Unreachable::Packets { bytes, packets, most: MOST_PACKETS };
             return Some(if is_late { Unreachable::EndOfTime } else { too_many });
         }
-        (cycle > LAST_CYCLE).then(|| Unreachable::Cycles { cycle: self.spec.cycle(), now })
+        if cycle > LAST_CYCLE {
+            return Some(Unreachable::Cycles { cycle: self.spec.cycle(), now });
+        }
+        let period = self.topology.route_period(now);
+        let ends = (transfer.from, transfer.to);
+        (period != RoutePeriod(0) && !self.has_route(period, ends)).then(|| no_route(&*self.topology, now, ends))
     }
 }
 
 impl Network for PacketNetwork {
     fn inject(&mut self, now: Time, transfer: Transfer) {
+        self.period = self.topology.route_period(now);
         let arrival = PendingDelivery { sequence: self.injected, id: transfer.id };
         // The number wraps after four billion messages; it is only compared between messages that arrive at the same
         // instant.
@@ -174,11 +191,12 @@ impl Network for PacketNetwork {
             to: transfer.to,
             packets,
             connection: transfer.connection,
+            period: self.period,
         };
         self.engine.offer(cycle, message);
     }
 
-    /// For the route that the topology describes, which is a shortest one.
+    /// For the present route of the topology, which is a shortest one.
     fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
         if let Some(link) = self.loopback(*transfer) {
             let [latency, bytes] =
@@ -186,7 +204,7 @@ impl Network for PacketNetwork {
             return Unloaded { latency, transfer: bytes };
         }
         self.route.clear();
-        self.topology.route(transfer.from, transfer.to, &mut self.route);
+        self.topology.route_in(self.period, transfer.from, transfer.to, &mut self.route);
         let packets = self.packets(transfer);
         let (latency, transfer) = Delays::of(&self.spec).unloaded(&self.spec, &self.route, packets);
         Unloaded { latency: Seconds(latency * self.spec.cycle()), transfer: Seconds(transfer * self.spec.cycle()) }
@@ -212,6 +230,7 @@ impl Network for PacketNetwork {
     }
 
     fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
+        self.period = self.topology.route_period(now);
         while let Some(cycle) = self.engine.next_cycle().filter(|&cycle| self.clock.time(cycle) <= now) {
             self.cycle = cycle;
             self.engine.advance(cycle, &mut self.deliveries);

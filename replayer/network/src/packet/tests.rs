@@ -9,7 +9,7 @@ use super::sample_networks::{
     up_and_down,
 };
 use super::*;
-use crate::topology::{Grid, Routing, RoutingOptions, RoutingVisitor, Topology};
+use crate::topology::{Grid, RoutePeriod, Routing, RoutingOptions, RoutingVisitor, Topology};
 
 fn spec_of(topology: &dyn Topology, parameters: PacketParameters) -> PacketSpec {
     PacketSpec::new(topology.router_graph().unwrap(), parameters).unwrap()
@@ -72,7 +72,8 @@ pub(super) fn run_reference(spec: &PacketSpec, messages: &[(u64, Message)], most
 /// A message of an even number of packets takes the connection of its hosts, any other message a separate one.
 pub(super) fn message(from: u32, to: u32, packets: u64) -> Message {
     let connection = packets.is_multiple_of(2).then_some(Connection { sender: from, receiver: to });
-    Message { tag: from.into(), from: HostId(from), to: HostId(to), packets, connection }
+    let period = RoutePeriod(0);
+    Message { tag: from.into(), from: HostId(from), to: HostId(to), packets, connection, period }
 }
 
 /// Channels between routers on a shortest way: the links of the topology's own route but the hosts' cables.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use titr_common::time::Time;
 use titr_common::units::Seconds;
 
-use super::{HostId, Link, LinkChange, LinkId, NoRouters, RouterGraph, Topology, written_routes};
+use super::{HostId, Link, LinkChange, LinkId, NoRouters, RoutePeriod, RouterGraph, Topology, written_routes};
 
 /// Another topology with links of other latencies and bandwidths.
 #[derive(Debug)]
@@ -95,8 +96,20 @@ impl Topology for ChangedLinks {
         self.inner.route(from, to, route);
     }
 
-    fn spread(&self, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
-        self.inner.spread(from, to, parts);
+    fn spread(&self, period: RoutePeriod, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
+        self.inner.spread(period, from, to, parts);
+    }
+
+    fn route_changes(&self) -> &[Time] {
+        self.inner.route_changes()
+    }
+
+    fn route_in(&self, period: RoutePeriod, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
+        self.inner.route_in(period, from, to, route);
+    }
+
+    fn failures(&self, period: RoutePeriod) -> String {
+        self.inner.failures(period)
     }
 
     fn distance(&self, from: HostId, to: HostId) -> Seconds {

@@ -1,8 +1,9 @@
 //! Messages within a host: a separate link for each host, on any topology.
 
+use titr_common::time::Time;
 use titr_common::units::Seconds;
 
-use super::{HostId, Link, LinkChange, LinkId, NoRouters, RouterGraph, Topology};
+use super::{HostId, Link, LinkChange, LinkId, NoRouters, RoutePeriod, RouterGraph, Topology};
 
 /// A topology whose hosts reach themselves through a link of their own — shared memory, mostly — and not through
 /// their network card.
@@ -64,17 +65,28 @@ impl Topology for WithLoopback {
     }
 
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
-        if from == to {
-            route.push(LinkId(self.first() + from.0));
-        } else {
-            self.inner.route(from, to, route);
+        self.route_in(RoutePeriod(0), from, to, route);
+    }
+
+    fn route_changes(&self) -> &[Time] {
+        self.inner.route_changes()
+    }
+
+    fn route_in(&self, period: RoutePeriod, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
+        match from == to {
+            true => route.push(LinkId(self.first() + from.0)),
+            false => self.inner.route_in(period, from, to, route),
         }
     }
 
-    fn spread(&self, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
+    fn spread(&self, period: RoutePeriod, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
         if from != to {
-            self.inner.spread(from, to, parts);
+            self.inner.spread(period, from, to, parts);
         }
+    }
+
+    fn failures(&self, period: RoutePeriod) -> String {
+        self.inner.failures(period)
     }
 
     fn distance(&self, from: HostId, to: HostId) -> Seconds {

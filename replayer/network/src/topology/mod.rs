@@ -30,6 +30,7 @@ use std::fmt::Debug;
 
 use serde::Deserialize;
 use titr_common::format::volume;
+use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 
 use crate::ids::ids;
@@ -58,7 +59,7 @@ pub use routing::{
 };
 pub use shortest::Piece;
 pub use star::Star;
-pub use with_failures::{Failures, Separated, WithFailures};
+pub use with_failures::{Failure, Separated, WithFailures};
 pub use written_routes::RouteTable;
 pub use zones::{Attachment, PointId, WrittenRoute, ZoneId, ZoneRouting, Zones};
 
@@ -83,6 +84,8 @@ ids! {
     PortIndex
     /// A virtual channel of a link, numbered from 0 at each link.
     ChannelIndex
+    /// A period of time in which all routes stay the same, numbered from 0.
+    RoutePeriod
 }
 
 /// The sharing of a link's bandwidth among flows.
@@ -160,12 +163,40 @@ pub trait Topology: Debug + Send + Sync {
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>);
 
     /// Appends the links of a message that takes several equally short paths, each with the part of the message that takes it.
-    /// Appends nothing if a message takes its [route](Self::route) alone. A link may come more than once. [`Paths`] asks both.
-    fn spread(&self, _from: HostId, _to: HostId, _parts: &mut Vec<(LinkId, f64)>) {}
+    /// Appends nothing if a message takes its [route](Self::route_in) alone. A link may come more than once. [`Paths`] asks
+    /// both.
+    fn spread(&self, _period: RoutePeriod, _from: HostId, _to: HostId, _parts: &mut Vec<(LinkId, f64)>) {}
 
     /// Selects the paths of flows. Returns whether the topology has such paths; if not, nothing changes.
     fn route_flows(&mut self, routing: FlowRouting) -> bool {
         routing == FlowRouting::Minimal
+    }
+
+    /// The instants at which routes change, in order. Each ends a period of routes and begins the next;
+    /// [`route`](Self::route) has those of the first period.
+    fn route_changes(&self) -> &[Time] {
+        &[]
+    }
+
+    /// The period of routes that an instant is in.
+    fn route_period(&self, at: Time) -> RoutePeriod {
+        RoutePeriod(self.route_changes().partition_point(|change| *change <= at) as u32)
+    }
+
+    /// Appends to `route` the links of a message that is sent in a period, like [`route`](Self::route). Nothing is
+    /// appended if failures leave no route.
+    fn route_in(&self, _period: RoutePeriod, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
+        self.route(from, to, route);
+    }
+
+    /// The names of the failures in a period, for messages about them; empty if there are none.
+    fn failures(&self, _period: RoutePeriod) -> String {
+        String::new()
+    }
+
+    /// Whether links and routes always stay as they are at the start.
+    fn is_constant(&self) -> bool {
+        self.changes().is_empty() && self.route_changes().is_empty()
     }
 
     /// Time that a message between two hosts takes besides the latencies of its links: their distance by coordinates.

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{HostId, LinkId, Topology};
+use super::{HostId, LinkId, RoutePeriod, Topology};
 
 /// The paths of flows, where packets can take several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -30,13 +30,13 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// Becomes the paths between two hosts.
-    pub fn find(&mut self, topology: &dyn Topology, (from, to): (HostId, HostId)) {
+    /// Becomes the paths between two hosts in a period.
+    pub fn find(&mut self, topology: &dyn Topology, period: RoutePeriod, (from, to): (HostId, HostId)) {
         self.clear();
-        topology.spread(from, to, &mut self.parts);
+        topology.spread(period, from, to, &mut self.parts);
         merge(&mut self.parts);
         if self.parts.is_empty() {
-            topology.route(from, to, &mut self.route);
+            topology.route_in(period, from, to, &mut self.route);
         }
     }
 

@@ -1,23 +1,34 @@
 //! A topology with failed links and routers.
 //!
 //! A message whose route meets a failure takes a shortest path through the rest of the network instead, and a message with
-//! several paths, one of which meets a failure, takes its route alone; all other messages keep their routes. Packets follow these routes from a table.
+//! several paths, one of which meets a failure, takes its route alone; all other messages keep their routes. Packets follow
+//! these routes from a table.
+//!
+//! A failure may begin and end during a run. The instants at which failures begin or end divide the run into periods, each
+//! with its own routes. A message has the route of the period in which it is sent.
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use titr_common::time::Time;
 use titr_common::units::Seconds;
 
 use super::shortest::{Piece, ShortestPaths};
-use super::{HostId, Link, LinkChange, LinkId, RouterGraph, RouterId, Topology};
+use super::{HostId, HostPort, Link, LinkChange, LinkId, RoutePeriod, RouterGraph, RouterId, Topology};
 
-/// Links and routers that have failed.
-#[derive(Clone, Debug, Default)]
-pub struct Failures {
+/// A failure of links or routers from an instant until another.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Its name in messages, such as `` link `node-0 +x` ``.
+    pub name: String,
     /// The links.
     pub links: BTreeSet<LinkId>,
     /// The routers, whose links have failed, too.
     pub routers: BTreeSet<RouterId>,
+    /// Its begin.
+    pub at: Time,
+    /// Its end; [`Time::NEVER`] if it lasts.
+    pub until: Time,
 }
 
 /// Two hosts between which there is no path around the failures.
@@ -33,16 +44,21 @@ pub struct Separated {
 #[derive(Debug)]
 pub struct WithFailures {
     inner: Box<dyn Topology>,
-    /// Whether each link has failed.
-    is_failed: Vec<bool>,
-    rest: Rest,
-}
-
-/// The network without the failures. Nodes are the routers, and then the hosts with a cable.
-#[derive(Debug)]
-struct Rest {
     /// The node of each host.
     host_nodes: Vec<u32>,
+    /// The instants at which failures begin or end, after the start.
+    changes: Vec<Time>,
+    /// The network in each period; `None` if nothing has failed.
+    periods: Vec<Option<Rest>>,
+}
+
+/// The network without what has failed. Nodes are the routers, and then the hosts with a cable.
+#[derive(Debug)]
+struct Rest {
+    /// The names of the failures.
+    failures: String,
+    /// Whether each link has failed.
+    is_failed: Vec<bool>,
     /// The links from one node to another.
     links: FxHashMap<(u32, u32), Vec<LinkId>>,
     paths: ShortestPaths,
@@ -52,37 +68,70 @@ impl WithFailures {
     /// The topology `inner`, whose routers are those of `graph`, with failures.
     ///
     /// # Errors
-    /// If a host does not reach another one any more.
-    pub fn new(inner: Box<dyn Topology>, graph: &RouterGraph, failures: &Failures) -> Result<Self, Separated> {
-        let mut is_failed = vec![false; inner.links().len()];
+    /// If a host does not reach another one at the start.
+    pub fn new(inner: Box<dyn Topology>, graph: &RouterGraph, failures: &[Failure]) -> Result<Self, Separated> {
+        let host_nodes = host_nodes(graph);
+        let nodes = graph.routers().count() + host_nodes.len();
         let channels = channels(graph);
-        for &(from, to, link) in &channels {
-            is_failed[link.index()] |= failures.links.contains(&link)
-                || failures.routers.contains(&RouterId(from))
-                || failures.routers.contains(&RouterId(to));
+        let during = |change: &Time| Time::ZERO < *change && *change < Time::NEVER;
+        let changes: BTreeSet<Time> =
+            failures.iter().flat_map(|failure| [failure.at, failure.until]).filter(during).collect();
+        let periods = std::iter::once(&Time::ZERO).chain(&changes).map(|begin| {
+            let is_present = |failure: &&Failure| failure.at <= *begin && *begin < failure.until;
+            let present: Vec<&Failure> = failures.iter().filter(is_present).collect();
+            (!present.is_empty()).then(|| Rest::new(nodes as u32, inner.links().len(), &channels, &present))
+        });
+        let periods: Vec<Option<Rest>> = periods.collect();
+        if let Some(Some(start)) = periods.first() {
+            start.check_all_reached(&host_nodes)?;
+        }
+        Ok(Self { host_nodes, changes: changes.into_iter().collect(), periods, inner })
+    }
+}
+
+impl Rest {
+    fn new(nodes: u32, links: usize, channels: &BTreeSet<(u32, u32, LinkId)>, failures: &[&Failure]) -> Self {
+        let mut is_failed = vec![false; links];
+        for &(from, to, link) in channels {
+            let fails = |failure: &&Failure| {
+                failure.links.contains(&link) || [from, to].iter().any(|end| failure.routers.contains(&RouterId(*end)))
+            };
+            is_failed[link.index()] |= failures.iter().any(fails);
         }
         let mut links: FxHashMap<(u32, u32), Vec<LinkId>> = FxHashMap::default();
-        for (from, to, link) in channels {
+        for &(from, to, link) in channels {
             if !is_failed[link.index()] {
                 links.entry((from, to)).or_default().push(link);
             }
         }
         let mut ends: Vec<_> = links.keys().copied().collect();
         ends.sort_unstable();
-        let host_nodes = host_nodes(graph);
-        all_reached(&host_nodes, &ends)?;
-        let nodes = graph.routers().count() + host_nodes.len();
         let piece = |(from, to)| Piece { from, to, links: vec![LinkId::default()] };
         let pieces: Vec<Piece> = ends.into_iter().map(piece).collect();
-        let paths = ShortestPaths::dijkstra(nodes as u32, &pieces);
-        Ok(Self { inner, is_failed, rest: Rest { host_nodes, links, paths } })
+        let names: Vec<&str> = failures.iter().map(|failure| failure.name.as_str()).collect();
+        Self { failures: names.join(", "), is_failed, links, paths: ShortestPaths::dijkstra(nodes, &pieces) }
+    }
+
+    /// Checks that the first host reaches all others, and all others reach it.
+    fn check_all_reached(&self, host_nodes: &[u32]) -> Result<(), Separated> {
+        let Some(&first) = host_nodes.first() else { return Ok(()) };
+        let lost = |reached: FxHashSet<u32>| {
+            host_nodes.iter().position(|node| !reached.contains(node)).map(|host| HostId(host as u32))
+        };
+        let forwards = reached(first, self.links.keys().copied());
+        let backwards = reached(first, self.links.keys().map(|&(from, to)| (to, from)));
+        match (lost(forwards), lost(backwards)) {
+            (Some(to), _) => Err(Separated { from: HostId(0), to }),
+            (None, Some(from)) => Err(Separated { from, to: HostId(0) }),
+            (None, None) => Ok(()),
+        }
     }
 }
 
 /// The node of each host.
 fn host_nodes(graph: &RouterGraph) -> Vec<u32> {
     let routers = graph.routers().count() as u32;
-    let node = |(host, attachment): (u32, &super::HostPort)| match attachment.cable {
+    let node = |(host, attachment): (u32, &HostPort)| match attachment.cable {
         Some(_) => routers + host,
         None => attachment.router.0,
     };
@@ -102,28 +151,13 @@ fn channels(graph: &RouterGraph) -> BTreeSet<(u32, u32, LinkId)> {
     channels
 }
 
-/// Checks that the first host reaches all others, and all others reach it.
-fn all_reached(host_nodes: &[u32], ends: &[(u32, u32)]) -> Result<(), Separated> {
-    let Some(&first) = host_nodes.first() else { return Ok(()) };
-    let backwards: Vec<_> = ends.iter().map(|&(from, to)| (to, from)).collect();
-    let lost = |ends: &[(u32, u32)]| {
-        let reached = reached(first, ends);
-        host_nodes.iter().position(|node| !reached.contains(node)).map(|host| HostId(host as u32))
-    };
-    match (lost(ends), lost(&backwards)) {
-        (Some(to), _) => Err(Separated { from: HostId(0), to }),
-        (None, Some(from)) => Err(Separated { from, to: HostId(0) }),
-        (None, None) => Ok(()),
-    }
-}
-
-/// The nodes that a node reaches.
-fn reached(first: u32, ends: &[(u32, u32)]) -> rustc_hash::FxHashSet<u32> {
+/// The nodes that a node reaches over links with these ends.
+fn reached(first: u32, ends: impl Iterator<Item = (u32, u32)>) -> FxHashSet<u32> {
     let mut next: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-    for &(from, to) in ends {
+    for (from, to) in ends {
         next.entry(from).or_default().push(to);
     }
-    let mut reached = rustc_hash::FxHashSet::from_iter([first]);
+    let mut reached = FxHashSet::from_iter([first]);
     let mut waiting = vec![first];
     while let Some(node) = waiting.pop() {
         waiting.extend(next.get(&node).into_iter().flatten().filter(|&&to| reached.insert(to)));
@@ -165,25 +199,42 @@ impl Topology for WithFailures {
     }
 
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
+        self.route_in(RoutePeriod(0), from, to, route);
+    }
+
+    fn route_changes(&self) -> &[Time] {
+        &self.changes
+    }
+
+    fn route_in(&self, period: RoutePeriod, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
         let start = route.len();
         self.inner.route(from, to, route);
-        if from == to || !route[start..].iter().any(|link| self.is_failed[link.index()]) {
+        let Some(Some(Rest { is_failed, links, paths, .. })) = self.periods.get(period.index()) else { return };
+        if from == to || !route[start..].iter().any(|link| is_failed[link.index()]) {
             return;
         }
         route.truncate(start);
-        let Rest { host_nodes, links, paths } = &self.rest;
-        for ends in paths.path(host_nodes[from.index()], host_nodes[to.index()]) {
+        for ends in paths.path(self.host_nodes[from.index()], self.host_nodes[to.index()]) {
             // Different senders take different cables of several.
             let parallel = links.get(&ends).map_or(&[][..], Vec::as_slice);
             route.extend(parallel.get(from.index() % parallel.len().max(1)));
         }
     }
 
-    fn spread(&self, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
+    fn spread(&self, period: RoutePeriod, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
         let start = parts.len();
-        self.inner.spread(from, to, parts);
-        if parts[start..].iter().any(|(link, _)| self.is_failed[link.index()]) {
+        self.inner.spread(period, from, to, parts);
+        if let Some(Some(Rest { is_failed, .. })) = self.periods.get(period.index())
+            && parts[start..].iter().any(|(link, _)| is_failed[link.index()])
+        {
             parts.truncate(start);
+        }
+    }
+
+    fn failures(&self, period: RoutePeriod) -> String {
+        match self.periods.get(period.index()) {
+            Some(Some(rest)) => rest.failures.clone(),
+            Some(None) | None => String::new(),
         }
     }
 

@@ -8,7 +8,7 @@ use super::size::Sizes;
 use super::source::{Bursts, Offers, OpenLoop, generator};
 use crate::packet::{self, Batch, Delivery, Figures, Message, Observation, PacketSpec};
 use crate::statistics::{Estimate, Histogram};
-use crate::topology::HostId;
+use crate::topology::{HostId, RoutePeriod};
 
 /// A measurement: the traffic, and how long it lasts.
 #[derive(Clone, Debug)]
@@ -161,7 +161,8 @@ pub fn measure_run(spec: &PacketSpec, plan: &Plan, injection: Injection, number:
         offers.take(now, &mut random, |from, random| {
             let packets = parameters.packets(plan.sizes.draw(random));
             if let Some(to) = plan.destinations.draw(from, random) {
-                engine.offer(now, Message { tag: 0, from: HostId(from), to: HostId(to), packets, connection: None });
+                let (from, to, period) = (HostId(from), HostId(to), RoutePeriod::default());
+                engine.offer(now, Message { tag: 0, from, to, packets, connection: None, period });
             }
         });
         engine.advance(now, &mut delivered);

@@ -1,14 +1,15 @@
 //! Messages over the packet model, cycle by cycle.
 
 use titr_network::packet::{Delivery, Message, PacketParameters, PacketSpec, engine};
-use titr_network::topology::{HostId, Topology};
+use titr_network::topology::{HostId, RoutePeriod, Topology};
 
 pub fn spec(topology: &dyn Topology, parameters: PacketParameters) -> PacketSpec {
     PacketSpec::new(topology.router_graph().unwrap(), parameters).unwrap()
 }
 
 pub fn message(tag: u64, from: u32, to: u32, packets: u64) -> Message {
-    Message { tag, from: HostId(from), to: HostId(to), packets, connection: None }
+    let period = RoutePeriod(0);
+    Message { tag, from: HostId(from), to: HostId(to), packets, connection: None, period }
 }
 
 /// Offers all messages at cycle 0 and lives until nothing happens any more.

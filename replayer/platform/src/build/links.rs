@@ -1,10 +1,14 @@
 //! The meaning of `[[network.link]]` and `[[network.failed]]`: links that are unlike the others, and failures.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
+use titr_common::time::Time;
+use titr_common::units::{Quantity, Seconds};
 use titr_document::Checked;
 use titr_network::properties::DeviceGraph;
 use titr_network::topology::{
-    ChangedLinks, Failures, HostId, LinkId, RouteTable, RouterGraph, RouterId, Topology, WithFailures,
+    ChangedLinks, Failure, HostId, LinkId, RouteTable, RouterGraph, RouterId, Topology, WithFailures,
 };
 use toml::Spanned;
 
@@ -90,31 +94,44 @@ impl Builder<'_> {
         written: &[Spanned<FailedTable>],
         names: &Names,
     ) -> Checked<Box<dyn Topology>> {
-        let mut failures = Failures::default();
-        for failed in written {
-            let FailedTable { link, switch, from } = failed.get_ref();
-            if let Some(from) = from.as_ref().filter(|from| from.get_ref().0.0 > 0.0) {
-                let mistake = self.wrong(from, "titr does not simulate failures that happen during a run");
-                return Err(mistake.with_help("leave `from` out for a failure from the start"));
-            }
-            match (link, switch) {
-                (Some(link), None) => failures.links.extend(names.cable(self.named("link", link, &names.links)?)),
-                (None, Some(switch)) => {
-                    failures.routers.insert(self.named("switch or router", switch, &names.routers)?);
-                }
-                (Some(_), Some(_)) | (None, None) => {
-                    let mistake = self.wrong(failed, "a failure is of one link or of one switch");
-                    return Err(mistake.with_help("write link = \"…\" or switch = \"…\""));
-                }
-            }
-        }
+        let failures: Vec<Failure> =
+            written.iter().map(|failed| self.failure(failed, names)).collect::<Checked<_>>()?;
         let hosts: Vec<String> = (0..topology.hosts()).map(|host| topology.host_name(HostId(host))).collect();
         let network = WithFailures::new(topology, graph, &failures).map_err(|separated| {
             let (from, to) = (&hosts[separated.from.index()], &hosts[separated.to.index()]);
-            let last = written.last().unwrap_or(&written[0]);
+            let mut from_the_start = written.iter().zip(&failures).filter(|(_, failure)| failure.at == Time::ZERO);
+            let last = from_the_start.next_back().map_or(&written[0], |(written, _)| written);
             self.wrong(last, format!("with these failures, there is no path from {from} to {to}"))
         })?;
         Ok(Box::new(network))
+    }
+
+    fn failure(&self, failed: &Spanned<FailedTable>, names: &Names) -> Checked<Failure> {
+        let FailedTable { link, switch, at, until } = failed.get_ref();
+        let time = |written: &Option<Spanned<Quantity<Seconds>>>, default| {
+            written.as_ref().map_or(default, |time| Time::from_seconds(time.get_ref().0))
+        };
+        let (begin, end) = (time(at, Time::ZERO), time(until, Time::NEVER));
+        if let Some(until) = until.as_ref().filter(|_| end <= begin) {
+            let mistake = self.wrong(until, "the failure would end before it begins");
+            return Err(mistake.with_help("write a time after `at`, or leave `until` out"));
+        }
+        let (mut links, mut routers) = (BTreeSet::new(), BTreeSet::new());
+        let name = match (link, switch) {
+            (Some(link), None) => {
+                links.extend(names.cable(self.named("link", link, &names.links)?));
+                format!("link `{}`", link.get_ref())
+            }
+            (None, Some(switch)) => {
+                routers.insert(self.named("switch or router", switch, &names.routers)?);
+                format!("`{}`", switch.get_ref())
+            }
+            (Some(_), Some(_)) | (None, None) => {
+                let mistake = self.wrong(failed, "a failure is of one link or of one switch");
+                return Err(mistake.with_help("write link = \"…\" or switch = \"…\""));
+            }
+        };
+        Ok(Failure { name, links, routers, at: begin, until: end })
     }
 
     /// The number that a name stands for.

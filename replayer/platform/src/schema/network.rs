@@ -60,8 +60,10 @@ pub struct FailedTable {
     /// The name of the switch or router in the names of its links.
     #[serde(alias = "router")]
     pub switch: Option<Spanned<String>>,
-    /// The time of the failure. Default: the start, which is the only time that titr simulates.
-    pub from: Option<Spanned<Quantity<Seconds>>>,
+    /// The time from which on it has failed. Default: the start.
+    pub at: Option<Spanned<Quantity<Seconds>>>,
+    /// The time at which it is repaired. Default: never.
+    pub until: Option<Spanned<Quantity<Seconds>>>,
 }
 
 /// `[network] model`

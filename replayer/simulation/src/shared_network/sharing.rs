@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use titr_common::time::Time;
-use titr_network::topology::{LinkId, Topology};
+use titr_network::topology::{LinkId, Paths, Topology};
 use titr_network::{PartyId, Transfer};
 
 /// The owner of a message.
@@ -72,21 +72,21 @@ pub(super) struct Sharing {
     /// The time of each pair of owners on each link, in picoseconds. The first owner is the lower one.
     shared: FxHashMap<(LinkId, Owner, Owner), u64>,
     /// Kept to be used again.
-    route: Vec<LinkId>,
+    paths: Paths,
 }
 
 impl Sharing {
     pub(super) fn new(topology: &Arc<dyn Topology>) -> Self {
         let topology = Arc::clone(topology);
-        Self { topology, on_link: FxHashMap::default(), shared: FxHashMap::default(), route: Vec::new() }
+        Self { topology, on_link: FxHashMap::default(), shared: FxHashMap::default(), paths: Paths::default() }
     }
 
     /// A message enters the links of its route at `now`.
     pub(super) fn enter(&mut self, owner: Owner, transfer: &Transfer, now: Time) {
         let owner = owner.whole();
-        self.find_route(transfer);
-        for link in &self.route {
-            let owners = self.on_link.entry(*link).or_default();
+        self.find_paths(transfer, now);
+        for (link, _) in self.paths.parts() {
+            let owners = self.on_link.entry(link).or_default();
             match owners.iter_mut().find(|known| known.owner == owner) {
                 Some(presence) => {
                     presence.catch_up(now);
@@ -98,12 +98,12 @@ impl Sharing {
         }
     }
 
-    /// The message leaves these links at `now`.
-    pub(super) fn leave(&mut self, owner: Owner, transfer: &Transfer, now: Time) {
+    /// The message, which entered these links at `entered`, leaves them at `now`.
+    pub(super) fn leave(&mut self, owner: Owner, transfer: &Transfer, entered: Time, now: Time) {
         let owner = owner.whole();
-        self.find_route(transfer);
-        for link in &self.route {
-            let Some(owners) = self.on_link.get_mut(link) else { continue };
+        self.find_paths(transfer, entered);
+        for (link, _) in self.paths.parts() {
+            let Some(owners) = self.on_link.get_mut(&link) else { continue };
             let Some(presence) = owners.iter_mut().find(|known| known.owner == owner) else { continue };
             presence.catch_up(now);
             presence.messages -= 1;
@@ -114,20 +114,20 @@ impl Sharing {
             for other in owners.iter().filter(|other| other.messages > 0) {
                 let time = now.0 - since.max(other.since).0;
                 if time > 0 {
-                    *self.shared.entry((*link, owner.min(other.owner), owner.max(other.owner))).or_default() += time;
+                    *self.shared.entry((link, owner.min(other.owner), owner.max(other.owner))).or_default() += time;
                 }
             }
         }
     }
 
-    /// The times of all messages on the route of a message until `now`.
-    pub(super) fn times(&mut self, transfer: &Transfer, now: Time) -> RouteTimes {
-        self.find_route(transfer);
+    /// The times of all messages until `now` on the route of a message that entered it at `entered`.
+    pub(super) fn times(&mut self, transfer: &Transfer, entered: Time, now: Time) -> RouteTimes {
+        self.find_paths(transfer, entered);
         let mut times = RouteTimes::new();
-        for link in &self.route {
-            for presence in self.on_link.get_mut(link).into_iter().flatten() {
+        for (link, _) in self.paths.parts() {
+            for presence in self.on_link.get_mut(&link).into_iter().flatten() {
                 presence.catch_up(now);
-                times.push((*link, presence.owner, presence.time));
+                times.push((link, presence.owner, presence.time));
             }
         }
         times
@@ -144,7 +144,7 @@ impl Sharing {
     ) -> SmallVec<[(Owner, Time); 2]> {
         let mut met = SmallVec::<[(Owner, Time); 2]>::new();
         let mut before = before.iter().peekable();
-        for (link, other, time) in self.times(transfer, now) {
+        for (link, other, time) in self.times(transfer, entered, now) {
             // The owners that a link had then are the first that it has now.
             let earlier =
                 before.next_if(|(known, whose, _)| (*known, *whose) == (link, other)).map_or(0, |(.., time)| *time);
@@ -159,10 +159,10 @@ impl Sharing {
         met
     }
 
-    /// Finds the route of a message, which remains until the next is found.
-    fn find_route(&mut self, transfer: &Transfer) {
-        self.route.clear();
-        self.topology.route(transfer.from, transfer.to, &mut self.route);
+    /// Finds the paths of a message, which remain until the next ones are found.
+    fn find_paths(&mut self, transfer: &Transfer, entered: Time) {
+        let period = self.topology.route_period(entered);
+        self.paths.find(&*self.topology, period, (transfer.from, transfer.to));
     }
 
     /// The time of each pair of owners on each link that they shared: the longest time first.

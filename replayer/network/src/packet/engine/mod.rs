@@ -382,11 +382,11 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
                 self.hosts[host.index()].injecting += 1;
                 self.injecting.push(now, host);
             }
-            let Message { from, to, .. } = self.sources.get(message).message;
+            let Message { from, to, period, .. } = self.sources.get(message).message;
             let sent = &mut self.hosts[host.index()].sent;
             let random = chance(self.parameters.seed, host.0.into(), *sent);
             *sent += 1;
-            let header = Header { from, to, destination: self.hosts[to.index()].places.router, random };
+            let header = Header { from, to, destination: self.hosts[to.index()].places.router, period, random };
             let id = self.packets.insert(Packet { since: now, left: now, header, message, hops: 0 });
             self.packets.depart(id, router, &self.routing);
             self.arrive(queue, self.look_ahead(id, router));

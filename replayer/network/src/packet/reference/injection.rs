@@ -29,7 +29,7 @@ impl<R: Routing> Reference<'_, R> {
                 }
                 let progress = &mut self.messages[id];
                 progress.unsent -= 1;
-                let Message { from, to, connection, .. } = progress.message;
+                let Message { from, to, connection, period, .. } = progress.message;
                 if progress.unsent == 0 {
                     self.waiting[host].remove(0);
                 }
@@ -45,7 +45,8 @@ impl<R: Routing> Reference<'_, R> {
                 }
                 let random = chance(self.parameters().seed, host as u64, self.sent[host]);
                 self.sent[host] += 1;
-                let header = Header { from, to, destination: self.spec.graph.hosts()[to.index()].router, random };
+                let destination = self.spec.graph.hosts()[to.index()].router;
+                let header = Header { from, to, destination, period, random };
                 let packet = Packet { since: self.now, left: 0, header, message: MessageId(id as u32), hops: 0 };
                 let mut state = vec![0; self.routing.state_words()];
                 self.routing.depart(places.router, &header, &mut state);

@@ -21,8 +21,8 @@ mod tests;
 use super::cable::Direction;
 use super::limiter::Limiters;
 use super::{
-    Cable, Duplex, FlowRouting, HostId, HostPort, Link, LinkId, NoRouters, Port, RouteVariant, RouterGraph, RouterId,
-    Topology, written_routes,
+    Cable, Duplex, FlowRouting, HostId, HostPort, Link, LinkId, NoRouters, Port, RoutePeriod, RouteVariant,
+    RouterGraph, RouterId, Topology, written_routes,
 };
 
 pub(crate) use shape::GlobalLink;
@@ -239,7 +239,7 @@ impl Topology for Dragonfly {
         self.shortest((from, to), route);
     }
 
-    fn spread(&self, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
+    fn spread(&self, _: RoutePeriod, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
         match self.flow_routing {
             FlowRouting::Minimal | FlowRouting::Adaptive => {}
             FlowRouting::Valiant => self.spread_over_groups((from, to), parts),

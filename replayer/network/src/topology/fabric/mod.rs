@@ -19,8 +19,8 @@ use thiserror::Error;
 use super::cable::Direction;
 use super::limiter::Limiters;
 use super::{
-    Cable, Duplex, FlowRouting, HostId, HostPort, Link, LinkId, NoRouters, Port, RouterGraph, RouterId, Topology,
-    written_routes,
+    Cable, Duplex, FlowRouting, HostId, HostPort, Link, LinkId, NoRouters, Port, RoutePeriod, RouterGraph, RouterId,
+    Topology, written_routes,
 };
 use hops::NoHops;
 
@@ -251,7 +251,7 @@ impl Topology for Fabric {
         }
     }
 
-    fn spread(&self, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
+    fn spread(&self, _: RoutePeriod, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
         // A message to its own host has one path.
         if from == to {
             return;

@@ -27,8 +27,8 @@ pub use stages::{Stage, Stages};
 use super::cable::Direction;
 use super::limiter::Limiters;
 use super::{
-    Ascent, Cable, Duplex, FlowRouting, HostId, HostPort, Link, LinkId, NoRouters, Port, PortChoice, RouteVariant,
-    RouterGraph, RouterId, Topology, written_routes,
+    Ascent, Cable, Duplex, FlowRouting, HostId, HostPort, Link, LinkId, NoRouters, Port, PortChoice, RoutePeriod,
+    RouteVariant, RouterGraph, RouterId, Topology, written_routes,
 };
 
 /// Hosts under levels of switches.
@@ -184,7 +184,7 @@ impl Topology for FatTree {
         self.single_path((from, to), route);
     }
 
-    fn spread(&self, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
+    fn spread(&self, _: RoutePeriod, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
         if self.choice.ascent.is_of_packets() {
             self.all_paths((from, to), parts);
         }

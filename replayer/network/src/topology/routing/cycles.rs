@@ -10,13 +10,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use titr_common::time::Time;
 use titr_common::units::Seconds;
 
 use super::*;
 use crate::chance::chance;
 use crate::topology::{
-    Cable, Dragonfly, DragonflyPlus, Duplex, Explicit, Fabric, FatTree, GlobalLinks, Grid, HyperX, Jellyfish, Link,
-    LinkId, Piece, RouteVariant, Routes, Shape, Sharing, SlimFly, Stage, Stages, Star, Topology, Wiring,
+    Cable, Dragonfly, DragonflyPlus, Duplex, Explicit, Fabric, Failure, FatTree, GlobalLinks, Grid, HyperX, Jellyfish,
+    Link, LinkId, Piece, RouteVariant, Routes, Shape, Sharing, SlimFly, Stage, Stages, Star, Topology, Wiring,
+    WithFailures,
 };
 
 const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
@@ -36,6 +38,8 @@ type Routings = Vec<(&'static str, u32)>;
 /// Follows packets between all hosts.
 struct Search<'a> {
     graph: &'a RouterGraph,
+    /// The number of periods of routes.
+    periods: u32,
     /// Whether channel 0 alone is an escape channel.
     escapes_by_first: bool,
     /// Whether all virtual channels of a port count as one.
@@ -129,12 +133,10 @@ impl RoutingVisitor for Search<'_> {
             for (to, end) in (0..).map(HostId).zip(hosts).filter(|(_, end)| end.router != start.router) {
                 for draw in 0..8 {
                     let random = chance(draw, from.0.into(), to.0.into());
-                    self.follow(
-                        routing,
-                        &Header { from, to, destination: end.router, random },
-                        start.router,
-                        &mut found,
-                    );
+                    for period in (0..self.periods).map(RoutePeriod) {
+                        let header = Header { from, to, destination: end.router, period, random };
+                        self.follow(routing, &header, start.router, &mut found);
+                    }
                 }
             }
         }
@@ -158,6 +160,20 @@ fn one_way_ring(nodes: u32) -> Explicit {
     let links = (0..nodes).map(|number| (format!("link {number}"), link)).collect();
     let piece = |from| Piece { from, to: (from + 1) % nodes, links: vec![LinkId(from)] };
     Explicit::new(nodes, 0, links, &(0..nodes).map(piece).collect::<Vec<_>>(), Routes::Dijkstra)
+}
+
+/// A torus, two of whose links fail one after the other. Each is repaired later.
+fn failing_torus() -> WithFailures {
+    let torus = Grid::torus(&[3, 3], CABLE);
+    let graph = torus.router_graph().unwrap();
+    let failure = |link, at, until| Failure {
+        name: String::new(),
+        links: BTreeSet::from([LinkId(link)]),
+        routers: BTreeSet::new(),
+        at: Time(at),
+        until: Time(until),
+    };
+    WithFailures::new(Box::new(torus), &graph, &[failure(0, 0, 10), failure(5, 5, 20)]).unwrap()
 }
 
 /// Small networks of every kind, with their routings.
@@ -192,6 +208,7 @@ fn networks() -> Vec<(Box<dyn Topology>, Routings)> {
         (tree([3, 4], [1, 2]), vec![("updown", 1), ("adaptive", 1)]),
         (Box::new(Star::new(4, CABLE, None)), vec![("updown", 1)]),
         (Box::new(one_way_ring(4)), vec![("table", 2)]),
+        (Box::new(failing_torus()), vec![("table", 3)]),
         (dragonfly(cascade), groups()),
         (dragonfly(Shape::canonical(5, 2, 2, 1)), groups()),
         (dragonfly(Shape::canonical(4, 3, 2, 1)), groups()),
@@ -202,6 +219,7 @@ fn networks() -> Vec<(Box<dyn Topology>, Routings)> {
 fn dependences_of_channels_have_no_cycle() {
     for (topology, routings) in networks() {
         let graph = topology.router_graph().unwrap();
+        let periods = topology.route_changes().len() as u32 + 1;
         let ascents = [Ascent::DModK, Ascent::SModK, Ascent::Random, Ascent::Adaptive, Ascent::Hashed];
         // Other networks than trees have the same paths with each ascent: four numbers of channels are enough.
         let variants = if graph.geometry::<Stages>().is_some() { ascents.len() } else { 4 };
@@ -211,7 +229,8 @@ fn dependences_of_channels_have_no_cycle() {
                 let options = RoutingOptions { name, virtual_channels: Some(channels), ascent: Some(ascent) };
                 let routing = RoutingFunction::new(&graph, &options).unwrap();
                 let escapes_by_first = matches!(&routing, RoutingFunction::Grid(_)) && options.is_named("adaptive");
-                let dependences = routing.visit(Search { graph: &graph, escapes_by_first, as_one_channel: false });
+                let dependences =
+                    routing.visit(Search { graph: &graph, periods, escapes_by_first, as_one_channel: false });
                 assert!(dependences.len() > 1 || topology.hosts() == 4, "{}: nobody waits", topology.name());
                 let cycles = on_cycles(dependences);
                 assert!(cycles.is_empty(), "{} {options:?}: {cycles:?}", topology.name());
@@ -232,7 +251,7 @@ fn one_channel_has_cycles() {
     for (graph, name) in of_dragonfly.into_iter().chain(of_ring) {
         let options = RoutingOptions { name: Some(name.parse().unwrap()), ..RoutingOptions::default() };
         let routing = RoutingFunction::new(graph, &options).unwrap();
-        let search = Search { graph, escapes_by_first: false, as_one_channel: true };
+        let search = Search { graph, periods: 1, escapes_by_first: false, as_one_channel: true };
         assert!(!on_cycles(routing.visit(search)).is_empty(), "{name}");
     }
 }

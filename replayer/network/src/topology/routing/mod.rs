@@ -34,7 +34,7 @@ use std::str::FromStr;
 use serde::de::{Deserialize, Deserializer, Error as _};
 use thiserror::Error;
 
-use super::{Ascent, ChannelIndex, HostId, NoRouters, PortIndex, RouterGraph, RouterId, RoutingFunction};
+use super::{Ascent, ChannelIndex, HostId, NoRouters, PortIndex, RoutePeriod, RouterGraph, RouterId, RoutingFunction};
 
 pub use dragonfly::DragonflyRouting;
 pub use fabric::FabricRouting;
@@ -62,6 +62,8 @@ pub struct Header {
     pub to: HostId,
     /// The router that `to` is attached to.
     pub destination: RouterId,
+    /// The period of the routes that it takes, where routes change.
+    pub period: RoutePeriod,
     /// A random number of the packet's own, from which its choices by chance follow.
     pub random: u64,
 }

@@ -56,7 +56,7 @@ impl Routing for TableRouting {
     }
 
     fn depart(&self, _from: RouterId, header: &Header, place: &mut [i32]) {
-        place[0] = self.table.first(header.from, header.to) as i32;
+        place[0] = self.table.first(header.period, header.from, header.to) as i32;
     }
 
     fn choose(
@@ -68,7 +68,7 @@ impl Routing for TableRouting {
         room: impl Fn(PortIndex, ChannelIndex) -> u32,
     ) -> Option<OutputVc> {
         let port = self.table.port(place[0] as u32)?;
-        roomiest(std::iter::once(port), self.channels_of(self.table.layer(header.from, header.to)), room)
+        roomiest(std::iter::once(port), self.channels_of(self.table.layer(header.period, header.from, header.to)), room)
     }
 
     fn hop(&self, _port: PortIndex, _to: RouterId, place: &mut [i32]) {

@@ -167,12 +167,12 @@ mod tests {
     use titr_common::units::Seconds;
 
     use super::*;
-    use crate::topology::{Cable, Duplex, FatTree, HostId, LinkId, Topology};
+    use crate::topology::{Cable, Duplex, FatTree, HostId, LinkId, RoutePeriod, Topology};
 
     /// The links between routers that a packet takes whose ports are all fixed.
     fn fixed_links(graph: &RouterGraph, routing: &TreeRouting, from: HostId, to: HostId) -> Vec<LinkId> {
         let router_of = |host: HostId| graph.hosts()[host.index()].router;
-        let header = Header { from, to, destination: router_of(to), random: 0 };
+        let header = Header { from, to, destination: router_of(to), random: 0, period: RoutePeriod::default() };
         let (mut at, mut links) = (router_of(from), Vec::new());
         while at != header.destination {
             let port = graph.port(at, routing.fixed_output(at, &header, &[]).unwrap()).unwrap();

@@ -122,13 +122,16 @@ impl Channels {
         Self { all, hops: self.hops.iter().map(|id| new[id.index()]).collect(), is_half_duplex, ..self }
     }
 
-    /// The channels that the route between each two hosts takes. Those from a host to itself are empty.
+    /// The channels that the route between each two hosts takes in each period, in the order of [`AllRoutes::all`].
     pub(crate) fn routes<'a>(
         &'a self,
         routes: &'a AllRoutes,
     ) -> impl Iterator<Item = (HostId, HostId, &'a [ChannelId])> {
         let route = |ends: &[usize]| &self.hops[ends[0]..ends[1]];
-        super::pairs(self.hosts).zip(routes.first.windows(2).map(route)).map(|((from, to), route)| (from, to, route))
+        super::pairs(self.hosts)
+            .cycle()
+            .zip(routes.first.windows(2).map(route))
+            .map(|((from, to), route)| (from, to, route))
     }
 
     /// Finds fault with channels that begin where they end, and with routes that pass a place twice.

@@ -6,26 +6,34 @@
 //! has one link to a router and one back that no other host has, these links are its cable; otherwise each host is one
 //! node with its own router, as in a grid.
 //!
-//! Packets follow the routes of the topology hop by hop, from a table ([`TableRouting`](super::TableRouting)).
+//! Packets follow the routes of the topology hop by hop, from a table ([`TableRouting`](super::TableRouting)). Where routes
+//! change over time, the table has those of each period, and a packet follows the one of its message's period. Packets of
+//! several periods can be in the network at the same time.
 
 mod dependencies;
 mod directions;
 
-use super::{Geometry, HostId, HostPort, LinkId, NoRouters, Port, PortIndex, RouterGraph, RouterId, Sharing, Topology};
+use super::{
+    Geometry, HostId, HostPort, LinkId, NoRouters, Port, PortIndex, RoutePeriod, RouterGraph, RouterId, Sharing,
+    Topology,
+};
 use dependencies::Layers;
 use directions::{ChannelId, Channels};
 
 /// The largest number of hosts, because the table has an entry for each two.
 const MAX_HOSTS: u32 = 1 << 12;
 
-/// The route between each two hosts, as ports.
+/// The largest number of entries of the table.
+const MAX_ENTRIES: u64 = (MAX_HOSTS as u64).pow(2);
+
+/// The route between each two hosts in each period, as ports.
 #[derive(Clone, Debug)]
 pub struct RouteTable {
     hosts: u32,
-    /// For each host and each of its destinations, the index in `ports` at which the route begins.
+    /// For each period, each host and each of its destinations, the index in `ports` at which the route begins.
     first: Vec<u32>,
     ports: Vec<PortIndex>,
-    /// For each host and each of its destinations, the layer of the route.
+    /// For each period, each host and each of its destinations, the layer of the route.
     layer: Vec<u8>,
     layers: u32,
     /// The names of links that form a cycle of dependencies, if there is more than one layer.
@@ -39,9 +47,9 @@ impl Geometry for RouteTable {
 }
 
 impl RouteTable {
-    /// The index of the first port of a route.
-    pub(super) fn first(&self, from: HostId, to: HostId) -> u32 {
-        self.first[self.entry(from, to)]
+    /// The index of the first port of a route in a period.
+    pub(super) fn first(&self, period: RoutePeriod, from: HostId, to: HostId) -> u32 {
+        self.first[self.entry(period, from, to)]
     }
 
     /// The port at an index.
@@ -49,9 +57,9 @@ impl RouteTable {
         self.ports.get(index as usize).copied()
     }
 
-    /// The layer of a route. The routes of one layer do not have packets wait for each other in a cycle.
-    pub(super) fn layer(&self, from: HostId, to: HostId) -> u32 {
-        self.layer[self.entry(from, to)].into()
+    /// The layer of a route in a period. The routes of one layer do not have packets wait for each other in a cycle.
+    pub(super) fn layer(&self, period: RoutePeriod, from: HostId, to: HostId) -> u32 {
+        self.layer[self.entry(period, from, to)].into()
     }
 
     /// The number of layers.
@@ -64,8 +72,8 @@ impl RouteTable {
         &self.cycle
     }
 
-    fn entry(&self, from: HostId, to: HostId) -> usize {
-        from.index() * self.hosts as usize + to.index()
+    fn entry(&self, period: RoutePeriod, from: HostId, to: HostId) -> usize {
+        (period.index() * self.hosts as usize + from.index()) * self.hosts as usize + to.index()
     }
 }
 
@@ -89,7 +97,7 @@ pub(super) fn router_graph<T: Topology + ?Sized>(topology: &T) -> Result<RouterG
     Ok(graph)
 }
 
-/// The routes between each two hosts, one after the other.
+/// The routes between each two hosts in each period, one after the other.
 struct AllRoutes {
     hosts: u32,
     /// The index in `links` at which each route begins; one entry more than there are routes.
@@ -107,13 +115,20 @@ impl AllRoutes {
         if hosts > MAX_HOSTS {
             return Err(NoRouters(format!("packets find their ways in a table, which has room for {MAX_HOSTS} hosts")));
         }
+        let periods = topology.route_changes().len() as u32 + 1;
+        if u64::from(hosts).pow(2) * u64::from(periods) > MAX_ENTRIES {
+            return Err(NoRouters(format!(
+                "packets find their ways in a table, which has no room for {periods} routes between each two of {hosts} hosts"
+            )));
+        }
         let (mut first, mut links) = (vec![0], Vec::new());
         let mut is_used = vec![false; topology.links().len()];
-        for (from, to) in pairs(hosts) {
+        let periods = (0..periods).map(RoutePeriod);
+        for (period, (from, to)) in periods.flat_map(|period| pairs(hosts).map(move |ends| (period, ends))) {
             let start = links.len();
             if from != to {
-                topology.route(from, to, &mut links);
-                if links.len() == start {
+                topology.route_in(period, from, to, &mut links);
+                if links.len() == start && topology.failures(period).is_empty() {
                     let [from, to] = [from, to].map(|host| topology.host_name(host));
                     return Err(NoRouters(format!("there is no route from {from} to {to}")));
                 }
@@ -138,15 +153,16 @@ impl AllRoutes {
         Ok(Self { hosts, first, links, used, loopback })
     }
 
-    /// The routes between each two hosts. Those from a host to itself are empty.
+    /// The routes between each two hosts in each period. Those from a host to itself, and those that failures leave no way
+    /// for, are empty.
     fn all(&self) -> impl Iterator<Item = (HostId, HostId, &[LinkId])> {
         let routes = self.first.windows(2).map(|ends| &self.links[ends[0]..ends[1]]);
-        pairs(self.hosts).zip(routes).map(|((from, to), route)| (from, to, route))
+        pairs(self.hosts).cycle().zip(routes).map(|((from, to), route)| (from, to, route))
     }
 }
 
 /// Each two hosts, and each host with itself.
-fn pairs(hosts: u32) -> impl Iterator<Item = (HostId, HostId)> {
+fn pairs(hosts: u32) -> impl Iterator<Item = (HostId, HostId)> + Clone {
     (0..hosts).flat_map(move |from| (0..hosts).map(move |to| (HostId(from), HostId(to))))
 }
 

@@ -84,9 +84,9 @@ impl<T> RouteCache<T> {
         derive: impl FnOnce(&Paths, Option<T>) -> T,
     ) -> &mut T {
         let place = self.place(ends);
-        let routes = PeriodRoutes { topology: &*self.topology, period: self.period };
         let other = self.entries[place].take_if(|path| path.ends != ends);
         let path = self.entries[place].get_or_insert_with(|| {
+            let routes = PeriodRoutes { topology: &*self.topology, period: self.period };
             if let Some(other) = &other {
                 other.add_to(&mut self.evicted, routes, &mut self.paths);
             }

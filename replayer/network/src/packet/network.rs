@@ -43,8 +43,8 @@ pub struct PacketNetwork {
     injected: u32,
     /// The cycle that the engine is at.
     cycle: u64,
-    /// The present period of routes.
-    period: RoutePeriod,
+    /// The time advanced to.
+    now: Time,
     deliveries: Vec<Delivery>,
     arrivals: Vec<PendingDelivery>,
     /// Counts of the packets and messages that have arrived through routers.
@@ -109,7 +109,7 @@ impl PacketNetwork {
             spec,
             injected: 0,
             cycle: 0,
-            period: RoutePeriod(0),
+            now: Time::ZERO,
             deliveries: Vec::new(),
             arrivals: Vec::new(),
             arrived: Batch::default(),
@@ -166,7 +166,6 @@ impl PacketNetwork {
 
 impl Network for PacketNetwork {
     fn inject(&mut self, now: Time, transfer: Transfer) {
-        self.period = self.topology.route_period(now);
         let arrival = PendingDelivery { sequence: self.injected, id: transfer.id };
         // The number wraps after four billion messages; it is only compared between messages that arrive at the same
         // instant.
@@ -191,7 +190,7 @@ impl Network for PacketNetwork {
             to: transfer.to,
             packets,
             connection: transfer.connection,
-            period: self.period,
+            period: self.topology.route_period(now),
         };
         self.engine.offer(cycle, message);
     }
@@ -204,7 +203,7 @@ impl Network for PacketNetwork {
             return Unloaded { latency, transfer: bytes };
         }
         self.route.clear();
-        self.topology.route_in(self.period, transfer.from, transfer.to, &mut self.route);
+        self.topology.route_in(self.topology.route_period(self.now), transfer.from, transfer.to, &mut self.route);
         let packets = self.packets(transfer);
         let (latency, transfer) = Delays::of(&self.spec).unloaded(&self.spec, &self.route, packets);
         Unloaded { latency: Seconds(latency * self.spec.cycle()), transfer: Seconds(transfer * self.spec.cycle()) }
@@ -230,7 +229,7 @@ impl Network for PacketNetwork {
     }
 
     fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
-        self.period = self.topology.route_period(now);
+        self.now = now;
         while let Some(cycle) = self.engine.next_cycle().filter(|&cycle| self.clock.time(cycle) <= now) {
             self.cycle = cycle;
             self.engine.advance(cycle, &mut self.deliveries);

@@ -25,7 +25,7 @@ const LAYERS: &str = "\
 | --- | --- | --- |
 | `common` |  | `units` `bit_set` `dense_slab` `event` `format` `terminal` `input` `time` `statistics` `step_function` `collectives` `event_buffer` `grammar` `program` `trace` `output` |
 | `replayer/memory` |  |  |
-| `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `timer_queue` `statistics` `topology` `properties` `network` `packet` `route_cache` `flow` `ideal` `traffic` |
+| `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `timer_queue` `statistics` `topology` `properties` `company` `network` `packet` `route_cache` `flow` `ideal` `traffic` |
 | `replayer/document` | `common` | `source` `error` `value` `deserialize` |
 | `replayer/network-traces` | `common` `replayer/document` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `netrace` `triggers` |
 | `replayer/storage` | `common` | `queue` `sharing` `disk` `disks` `striping` |
@@ -37,7 +37,7 @@ const LAYERS: &str = "\
 | `replayer/call-sites` | `common` | `function` `code` `names` |
 | `replayer/formats` | `common` `replayer/timeline` `replayer/workload` | `input` `output` `timeline` `combine` |
 | `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/job-mix` `replayer/workload` | `stop` `stopwatch` `parallel` `normalisation` `disturbances` `warnings` `recorded_speed` `recording` `observe` `noise` `ranks` `profile` `replay` `efficiencies` `shared_network` `jobs` `spread` `result` `uncertainty` `traffic` `triggered` `dry_run` `deadlock_causes` `simulation` |
-| `replayer/analyses` | `common` `replayer/document` `replayer/network` `replayer/network-traces` `replayer/platform` `replayer/hypotheses` `replayer/timeline` `replayer/simulation` | `interval` (`causes` `critical_path` `matrix` `wait_states` `findings` `analysis`) `link_history` `timeline` `network_trace` `machine_changes` `sensitivities` `analysed_simulation` `steady` `diff` `scaling` `advise` |
+| `replayer/analyses` | `common` `replayer/document` `replayer/network` `replayer/network-traces` `replayer/platform` `replayer/hypotheses` `replayer/timeline` `replayer/simulation` | `apportionment` `interval` (`causes` `critical_path` `matrix` `wait_states` `findings` `analysis`) `link_history` `timeline` `network_trace` `machine_changes` `sensitivities` `analysed_simulation` `steady` `diff` `scaling` `advise` |
 | `replayer/calibration` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `robust` `measurements` `programs` `segments` `eager` `compute` `topology` `fit` `cluster` `residuals` `picture` `report` `calibration` `output` |
 | `replayer/studies` | `common` `replayer/document` `replayer/network` `replayer/platform` `replayer/hypotheses` `replayer/call-sites` `replayer/formats` `replayer/simulation` `replayer/analyses` | `magnitude` `axis` `expression` `sampling` `cost` `error` `study` `inputs` `outcome` `series` `parquet_file` `table` `folder` `engine` `tolerance` `placement` |
 | `replayer/library` | `common` `replayer/network` `replayer/platform` `replayer/formats` `replayer/simulation` `replayer/analyses` |  |

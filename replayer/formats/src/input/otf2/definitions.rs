@@ -6,7 +6,6 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use titr_common::trace::TraceError;
 
-use super::call_sites::source_place;
 use super::communicators::{MPI, Otf2Communicator, Otf2Communicators, RawComm, RawGroup};
 use super::fields::Otf2Fields;
 use super::functions::Otf2Function;
@@ -259,5 +258,32 @@ impl Raw {
             texts,
             further,
         })
+    }
+}
+
+/// The place of a region in the source of the program, as titr writes call sites: `solve (lu.c:40-97)`. `None` if the file is
+/// not known.
+fn source_place(region: &str, file: &str, [first, last]: [u32; 2]) -> Option<Box<str>> {
+    let file = file.rsplit('/').next().filter(|file| !file.is_empty())?;
+    let is_line = |line: u32| line > 0 && line < u32::MAX;
+    let lines = match (is_line(first), is_line(last) && last > first) {
+        (true, true) => format!(":{first}-{last}"),
+        (true, false) => format!(":{first}"),
+        (false, _) => String::new(),
+    };
+    Some(format!("{region} ({file}{lines})").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_has_the_lines_that_are_known() {
+        let place = |file, lines| source_place("f", file, lines);
+        assert_eq!(place("/home/me/a.c", [3, 9]).as_deref(), Some("f (a.c:3-9)"));
+        assert_eq!(place("a.c", [3, u32::MAX]).as_deref(), Some("f (a.c:3)"));
+        assert_eq!(place("a.c", [u32::MAX, 0]).as_deref(), Some("f (a.c)"));
+        assert_eq!(place("", [3, 9]), None);
     }
 }

@@ -25,7 +25,7 @@ const LAYERS: &str = "\
 | --- | --- | --- |
 | `common` |  | `units` `bit_set` `dense_slab` `event` `format` `terminal` `input` `time` `statistics` `step_function` `collectives` `event_buffer` `grammar` `program` `trace` `output` |
 | `replayer/memory` |  |  |
-| `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `timer_queue` `statistics` `topology` `properties` `company` `network` `packet` `route_cache` `flow` `ideal` `traffic` |
+| `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `timer_queue` `statistics` `topology` `properties` `company` `network` `packet` `route_cache` `flow` `ideal` `rails` `traffic` |
 | `replayer/document` | `common` | `source` `error` `value` `deserialize` |
 | `replayer/network-traces` | `common` `replayer/document` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `netrace` `triggers` |
 | `replayer/storage` | `common` | `queue` `sharing` `disk` `disks` `striping` |

@@ -1,15 +1,16 @@
 //! The load of each link over time.
 //!
 //! A message is assumed to cross every link of its paths at a constant rate from its injection to its delivery. The
-//! paths are those of the topology, even if packets choose others. Time is divided into equal intervals; when there
-//! are too many, pairs are merged, so that memory depends on the number of links and not on the duration of the replay.
+//! paths are those of the topology, even if packets choose others, on each rail that the message takes. Time is divided
+//! into equal intervals; when there are too many, pairs are merged, so that memory depends on the number of links and not on
+//! the duration of the replay.
 
 use std::sync::Arc;
 
 use titr_common::event::Rank;
 use titr_common::time::Time;
-use titr_network::TransferId;
-use titr_network::topology::{HostId, LinkId, Paths, Topology, capacity};
+use titr_network::topology::{HostId, LinkId, Paths, Topology, capacity, links_of_rail};
+use titr_network::{Connection, RailChooser, Stripes, Transfer, TransferId};
 use titr_platform::{PlacementError, Platform};
 use titr_simulation::observe::{Departure, Observer};
 use titr_timeline::Series;
@@ -27,8 +28,9 @@ pub struct LinkHistory {
     topology: Arc<dyn Topology>,
     /// The host of each rank.
     hosts: Vec<HostId>,
-    /// The messages in transit, indexed by transfer id, with their departure times.
-    under_way: Vec<Option<(Departure, Time)>>,
+    /// The messages in transit, indexed by transfer id.
+    under_way: Vec<Option<InTransit>>,
+    rails: RailChooser,
     /// The length of an interval in picoseconds.
     interval: u64,
     /// The number of intervals.
@@ -38,6 +40,14 @@ pub struct LinkHistory {
     /// The last delivery.
     end: Time,
     paths: Paths,
+}
+
+/// A message in transit.
+#[derive(Clone, Debug)]
+struct InTransit {
+    message: Departure,
+    departed: Time,
+    rails: Stripes,
 }
 
 impl LinkHistory {
@@ -51,6 +61,7 @@ impl LinkHistory {
         Ok(Self {
             hosts: platform.place(ranks)?.0,
             under_way: Vec::new(),
+            rails: RailChooser::new(topology.rails()),
             interval: 1000,
             intervals: (ALL_INTERVALS / links.max(1)).clamp(FEWEST_INTERVALS, MOST_INTERVALS),
             carried: vec![Vec::new(); links],
@@ -103,22 +114,32 @@ impl LinkHistory {
         }
     }
 
-    fn carry(&mut self, message: Departure, from: Time, to: Time) {
+    fn host(&self, rank: Rank) -> HostId {
+        self.hosts.get(rank.0 as usize).copied().unwrap_or_default()
+    }
+
+    fn carry(&mut self, InTransit { message, departed: from, rails }: &InTransit, to: Time) {
+        let from = *from;
         self.reach(to);
         self.end = self.end.max(to);
-        let host = |rank: Rank| self.hosts.get(rank.0 as usize).copied().unwrap_or_default();
-        let (sender, receiver) = (host(message.from), host(message.to));
+        let (sender, receiver) = (self.host(message.from), self.host(message.to));
         self.paths.find(&*self.topology, self.topology.route_period(from), (sender, receiver));
         let (first, last) = (from.0 / self.interval, to.0 / self.interval);
-        for (link, part_of_message) in self.paths.parts() {
-            let carried = &mut self.carried[link.0 as usize];
+        let of_rail = links_of_rail(&*self.topology);
+        let parts = rails.parts(message.bytes);
+        let links = parts.flat_map(|(rail, bytes)| {
+            let of_link = move |(link, part): (LinkId, f64)| (rail * of_rail + link.0, part * bytes.0 as f64);
+            self.paths.parts().map(of_link)
+        });
+        for (link, bytes) in links {
+            let carried = &mut self.carried[link as usize];
             if carried.is_empty() {
                 carried.resize(self.intervals, 0.0);
             }
             for place in first..=last {
                 let (begin, end) = (from.0.max(place * self.interval), to.0.min((place + 1) * self.interval));
                 let part = if to > from { (end - begin) as f64 / (to.0 - from.0) as f64 } else { 1.0 };
-                carried[place as usize] += part * part_of_message * message.bytes.0 as f64;
+                carried[place as usize] += part * bytes;
             }
         }
     }
@@ -131,13 +152,17 @@ impl Observer for LinkHistory {
         if self.under_way.len() <= place {
             self.under_way.resize(place + 1, None);
         }
-        self.under_way[place] = Some((message, now));
+        let connection = Some(Connection { sender: message.from.0, receiver: message.to.0 });
+        let (from, to) = (self.host(message.from), self.host(message.to));
+        let transfer = Transfer { id: message.id, from, to, bytes: message.bytes, connection, stretch: 1.0 };
+        let rails = self.rails.choose(&transfer);
+        self.under_way[place] = Some(InTransit { message, departed: now, rails });
     }
 
     #[cold]
     fn delivered(&mut self, now: Time, id: TransferId) {
-        if let Some((message, departed)) = self.under_way.get_mut(id.0 as usize).and_then(Option::take) {
-            self.carry(message, departed, now);
+        if let Some(message) = self.under_way.get_mut(id.0 as usize).and_then(Option::take) {
+            self.carry(&message, now);
         }
     }
 }

@@ -18,9 +18,11 @@ mod ids;
 mod indexed_heap;
 mod network;
 mod ordered_float;
+mod rails;
 mod route_cache;
 mod timer_queue;
 
 pub use chance::chance;
 pub use company::{Met, PartyId};
 pub use network::{Connection, LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
+pub use rails::{RailChooser, RailNetwork, Stripes};

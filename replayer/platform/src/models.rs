@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use titr_network::packet::PacketNetwork;
-use titr_network::{Network, flow, ideal};
+use titr_network::topology::{OneRail, Topology};
+use titr_network::{Network, RailNetwork, flow, ideal};
 
 use crate::{Model, Platform};
 
@@ -15,7 +16,16 @@ impl Platform {
     /// model may use up to `threads` threads, if it supports several; its results are the same for any number.
     #[must_use]
     pub fn network(&self, run: u32, threads: usize) -> Box<dyn Network> {
-        let topology = Arc::clone(&self.topology);
+        let rails = self.topology.rails();
+        if rails.count.get() == 1 {
+            return self.network_on(Arc::clone(&self.topology), run, threads);
+        }
+        let network = |number| self.network_on(Arc::new(OneRail::of(Arc::clone(&self.topology), number)), run, threads);
+        Box::new(RailNetwork::new(rails, rails.numbers().map(network).collect()))
+    }
+
+    /// The network of one rail.
+    fn network_on(&self, topology: Arc<dyn Topology>, run: u32, threads: usize) -> Box<dyn Network> {
         match &self.model {
             Model::Flow(parameters) => flow::network(topology, parameters.clone()),
             Model::Ideal => ideal::network(topology),

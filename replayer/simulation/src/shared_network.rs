@@ -12,11 +12,11 @@ use rustc_hash::FxHashMap;
 use titr_common::time::Time;
 use titr_job_mix::JobMix;
 use titr_network::traffic::{BackgroundMessage, BackgroundTraffic};
-use titr_network::{LinkLoad, Met, Network, Transfer, TransferId, Unloaded, Unreachable};
+use titr_network::{LinkLoad, Met, Network, RailChooser, Transfer, TransferId, Unloaded, Unreachable};
 use titr_platform::Platform;
 
 pub(crate) use sharing::{Owner, SharedTime};
-use sharing::{RouteTimes, Sharing};
+use sharing::{Passage, RouteTimes, Sharing};
 
 /// A network with the messages of jobs and of background loads.
 pub(crate) struct SharedNetwork {
@@ -31,6 +31,7 @@ pub(crate) struct SharedNetwork {
     /// Whether one of these can never arrive.
     is_unreachable: bool,
     sharing: Sharing,
+    rails: RailChooser,
     /// Whether anybody asks whose messages a message has met, and what the messages have met that arrived last.
     watches: bool,
     met: FxHashMap<TransferId, Vec<Met>>,
@@ -42,8 +43,7 @@ pub(crate) struct SharedNetwork {
 /// A message in transit.
 struct OwnedMessage {
     owner: Owner,
-    transfer: Transfer,
-    entered: Time,
+    passage: Passage,
     /// The times of all messages on its route when it entered, if they are watched.
     before: RouteTimes,
 }
@@ -67,6 +67,7 @@ impl SharedNetwork {
             of_ranks: 0,
             is_unreachable: false,
             sharing: Sharing::new(&platform.topology),
+            rails: RailChooser::new(platform.topology.rails()),
             watches,
             met: FxHashMap::default(),
             now: Time::ZERO,
@@ -79,9 +80,9 @@ impl SharedNetwork {
     pub(crate) fn into_parts(mut self, end: Time) -> (Box<dyn Network>, Vec<SharedTime>) {
         let end = end.max(self.now);
         let mut left: Vec<_> = self.in_transit.into_values().collect();
-        left.sort_unstable_by_key(|message| (message.owner, message.transfer.id));
-        for OwnedMessage { owner, transfer, entered, .. } in &left {
-            self.sharing.leave(*owner, transfer, *entered, end);
+        left.sort_unstable_by_key(|message| (message.owner, message.passage.transfer.id));
+        for OwnedMessage { owner, passage, .. } in &left {
+            self.sharing.leave(*owner, passage, end);
         }
         (self.network, self.sharing.into_times())
     }
@@ -94,9 +95,10 @@ impl SharedNetwork {
                 // Transfers of ranks have low numbers.
                 let transfer =
                     Transfer { id: TransferId(highest - sender), from, to, bytes, connection: None, stretch: 1.0 };
-                let (owner, entered) = (Owner::Background(number, sender), now);
-                self.sharing.enter(owner, &transfer, now);
-                let message = OwnedMessage { owner, transfer, entered, before: RouteTimes::new() };
+                let owner = Owner::Background(number, sender);
+                let passage = Passage { transfer, entered: now, rails: self.rails.choose(&transfer) };
+                self.sharing.enter(owner, &passage);
+                let message = OwnedMessage { owner, passage, before: RouteTimes::new() };
                 self.in_transit.insert(transfer.id, message);
                 self.network.inject(now, transfer);
             }
@@ -108,15 +110,15 @@ impl SharedNetwork {
     fn receive(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
         for id in self.arrived.drain(..) {
             let found = self.in_transit.remove(&id);
-            if let Some(OwnedMessage { owner, transfer, entered, before }) = &found {
+            if let Some(OwnedMessage { owner, passage, before }) = &found {
                 if self.watches && matches!(owner, Owner::Job(_)) {
-                    let met = self.sharing.met(*owner, transfer, (*entered, before), now);
+                    let met = self.sharing.met(*owner, passage, before, now);
                     let jobs = self.job_ends.len();
                     let party = |other: Owner| (other != *owner).then(|| other.party(jobs));
                     let met = met.into_iter().map(|(other, time)| Met { party: party(other), time });
                     self.met.insert(id, met.collect());
                 }
-                self.sharing.leave(*owner, transfer, *entered, now);
+                self.sharing.leave(*owner, passage, now);
             }
             match found.map(|message| message.owner) {
                 Some(Owner::Background(load, sender)) => self.loads[load].arrived(sender, now),
@@ -137,11 +139,12 @@ impl Network for SharedNetwork {
     fn inject(&mut self, now: Time, transfer: Transfer) {
         self.of_ranks += 1;
         self.is_unreachable |= !self.loads.is_empty() && self.network.unreachable(now, &transfer).is_some();
+        let passage = Passage { transfer, entered: now, rails: self.rails.choose(&transfer) };
         if let Some(connection) = transfer.connection {
             let owner = Owner::Job(self.job_ends.partition_point(|end| *end <= connection.sender));
-            let before = if self.watches { self.sharing.times(&transfer, now, now) } else { RouteTimes::new() };
-            self.sharing.enter(owner, &transfer, now);
-            self.in_transit.insert(transfer.id, OwnedMessage { owner, transfer, entered: now, before });
+            let before = if self.watches { self.sharing.times(&passage, now) } else { RouteTimes::new() };
+            self.sharing.enter(owner, &passage);
+            self.in_transit.insert(transfer.id, OwnedMessage { owner, passage, before });
         }
         self.network.inject(now, transfer);
     }

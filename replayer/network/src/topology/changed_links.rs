@@ -5,7 +5,7 @@ use std::sync::Arc;
 use titr_common::time::Time;
 use titr_common::units::Seconds;
 
-use super::{HostId, Link, LinkChange, LinkId, NoRouters, RoutePeriod, RouterGraph, Topology, written_routes};
+use super::{HostId, Link, LinkChange, LinkId, NoRouters, Rails, RoutePeriod, RouterGraph, Topology, written_routes};
 
 /// Another topology with links of other latencies and bandwidths.
 #[derive(Debug)]
@@ -114,6 +114,10 @@ impl Topology for ChangedLinks {
 
     fn distance(&self, from: HostId, to: HostId) -> Seconds {
         self.inner.distance(from, to)
+    }
+
+    fn rails(&self) -> Rails {
+        self.inner.rails()
     }
 
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {

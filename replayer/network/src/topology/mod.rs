@@ -17,6 +17,7 @@ mod lattice;
 mod limiter;
 mod link_change;
 mod loopback;
+mod multi_rail;
 mod paths;
 mod router_graph;
 mod routing;
@@ -49,6 +50,7 @@ pub use grid::Grid;
 pub use lattice::{Edge, Lattice};
 pub use link_change::{LinkChange, capacity};
 pub use loopback::WithLoopback;
+pub use multi_rail::{MultiRail, OneRail, RailChoice, Rails, links_of_rail};
 pub(crate) use paths::merge;
 pub use paths::{FlowRouting, Paths};
 pub use router_graph::{Geometry, HostPort, NoRouters, Port, RouterGraph};
@@ -202,6 +204,12 @@ pub trait Topology: Debug + Send + Sync {
     /// Time that a message between two hosts takes besides the latencies of its links: their distance by coordinates.
     fn distance(&self, _from: HostId, _to: HostId) -> Seconds {
         Seconds(0.0)
+    }
+
+    /// The rails of the machine. The links of each rail are numbered after those of the rail before, and routes are those on
+    /// the first rail.
+    fn rails(&self) -> Rails {
+        Rails::ONE
     }
 
     /// The graph of routers for packets. If a topology does not describe its routers, they are the routers between the

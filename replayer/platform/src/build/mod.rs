@@ -5,6 +5,7 @@ mod mpi;
 mod network;
 mod packet;
 mod placement;
+mod rails;
 mod spread;
 mod storage;
 

@@ -57,10 +57,11 @@ impl Builder<'_> {
         let topology = self.with_routed_flows(topology, network)?;
         let topology = self.with_unlike_links(topology, network)?;
         // All hosts in zones reach themselves.
-        if has_zones && network.loopback.turns_round() {
-            return Ok(topology);
-        }
-        self.with_loopback(topology, &network.loopback)
+        let topology = match has_zones && network.loopback.turns_round() {
+            true => topology,
+            false => self.with_loopback(topology, &network.loopback)?,
+        };
+        self.with_rails(topology, network)
     }
 
     /// The topology in which flows take the paths that are written. Other models have paths of their own.

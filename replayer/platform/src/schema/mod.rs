@@ -19,7 +19,10 @@ use crate::HostSpeed;
 use crate::topology::TopologyTable;
 
 pub use mpi::{CollectivesTable, MpiTable, OneSidedTable};
-pub use network::{FailedTable, FlowTable, LoopbackTable, ModelName, NetworkTable, Through, UnlikeLinkTable};
+pub use network::{
+    FailedTable, FlowTable, LoopbackTable, ModelName, NetworkTable, RailChoiceName, RailsTable, Through,
+    UnlikeLinkTable,
+};
 pub use packet::{FlowControl, PacketTable};
 pub use spread::{DetoursTable, SpreadTable, UncertaintyValue};
 pub use storage::{ServersValue, StorageTable};

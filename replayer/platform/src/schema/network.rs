@@ -31,6 +31,8 @@ pub struct NetworkTable {
     /// Links and switches that have failed.
     #[serde(default)]
     pub failed: Vec<Spanned<FailedTable>>,
+    /// Default: one rail.
+    pub rails: Option<Spanned<RailsTable>>,
     #[serde(default)]
     pub loopback: LoopbackTable,
     #[serde(default)]
@@ -64,6 +66,31 @@ pub struct FailedTable {
     pub at: Option<Spanned<Quantity<Seconds>>>,
     /// The time at which it is repaired. Default: never.
     pub until: Option<Spanned<Quantity<Seconds>>>,
+}
+
+/// `[network.rails]`: several network interfaces at each host, each on a copy of the topology.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RailsTable {
+    pub count: Spanned<u32>,
+    /// The rail that a message takes. Default: `"size"`.
+    #[serde(default)]
+    pub choice: RailChoiceName,
+    /// For `"size"`: the largest message that takes the first rail alone; larger ones are striped. Default: 16 KiB.
+    pub small: Option<Spanned<Quantity<Bytes>>>,
+}
+
+/// `[network.rails] choice`
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RailChoiceName {
+    /// The first rail for small messages, all rails for large ones.
+    #[default]
+    Size,
+    /// The rail of the sending rank.
+    Rank,
+    /// Each rail in turn.
+    RoundRobin,
 }
 
 /// `[network] model`

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use titr_common::time::Time;
-use titr_network::topology::{LinkId, Paths, Topology};
-use titr_network::{PartyId, Transfer};
+use titr_network::topology::{LinkId, Paths, Topology, links_of_rail};
+use titr_network::{PartyId, Stripes, Transfer};
 
 /// The owner of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,6 +61,15 @@ impl Presence {
     }
 }
 
+/// A message on the links of its route.
+pub(super) struct Passage {
+    pub transfer: Transfer,
+    /// The time at which it entered the links.
+    pub entered: Time,
+    /// The rails that it takes.
+    pub rails: Stripes,
+}
+
 /// The picoseconds that messages of each owner were on each link of a route until now, summed over messages.
 pub(super) type RouteTimes = Vec<(LinkId, Owner, u64)>;
 
@@ -71,22 +80,24 @@ pub(super) struct Sharing {
     on_link: FxHashMap<LinkId, SmallVec<[Presence; 2]>>,
     /// The time of each pair of owners on each link, in picoseconds. The first owner is the lower one.
     shared: FxHashMap<(LinkId, Owner, Owner), u64>,
-    /// Kept to be used again.
+    /// The links of the message that was looked at last; kept to be used again, as its paths are.
+    links: Vec<LinkId>,
     paths: Paths,
 }
 
 impl Sharing {
     pub(super) fn new(topology: &Arc<dyn Topology>) -> Self {
         let topology = Arc::clone(topology);
-        Self { topology, on_link: FxHashMap::default(), shared: FxHashMap::default(), paths: Paths::default() }
+        let (links, paths) = (Vec::new(), Paths::default());
+        Self { topology, on_link: FxHashMap::default(), shared: FxHashMap::default(), links, paths }
     }
 
-    /// A message enters the links of its route at `now`.
-    pub(super) fn enter(&mut self, owner: Owner, transfer: &Transfer, now: Time) {
-        let owner = owner.whole();
-        self.find_paths(transfer, now);
-        for (link, _) in self.paths.parts() {
-            let owners = self.on_link.entry(link).or_default();
+    /// A message enters the links of its route.
+    pub(super) fn enter(&mut self, owner: Owner, message: &Passage) {
+        let (owner, now) = (owner.whole(), message.entered);
+        self.find_links(message);
+        for link in &self.links {
+            let owners = self.on_link.entry(*link).or_default();
             match owners.iter_mut().find(|known| known.owner == owner) {
                 Some(presence) => {
                     presence.catch_up(now);
@@ -98,12 +109,12 @@ impl Sharing {
         }
     }
 
-    /// The message, which entered these links at `entered`, leaves them at `now`.
-    pub(super) fn leave(&mut self, owner: Owner, transfer: &Transfer, entered: Time, now: Time) {
+    /// The message leaves these links at `now`.
+    pub(super) fn leave(&mut self, owner: Owner, message: &Passage, now: Time) {
         let owner = owner.whole();
-        self.find_paths(transfer, entered);
-        for (link, _) in self.paths.parts() {
-            let Some(owners) = self.on_link.get_mut(&link) else { continue };
+        self.find_links(message);
+        for link in &self.links {
+            let Some(owners) = self.on_link.get_mut(link) else { continue };
             let Some(presence) = owners.iter_mut().find(|known| known.owner == owner) else { continue };
             presence.catch_up(now);
             presence.messages -= 1;
@@ -114,41 +125,41 @@ impl Sharing {
             for other in owners.iter().filter(|other| other.messages > 0) {
                 let time = now.0 - since.max(other.since).0;
                 if time > 0 {
-                    *self.shared.entry((link, owner.min(other.owner), owner.max(other.owner))).or_default() += time;
+                    *self.shared.entry((*link, owner.min(other.owner), owner.max(other.owner))).or_default() += time;
                 }
             }
         }
     }
 
-    /// The times of all messages until `now` on the route of a message that entered it at `entered`.
-    pub(super) fn times(&mut self, transfer: &Transfer, entered: Time, now: Time) -> RouteTimes {
-        self.find_paths(transfer, entered);
+    /// The times of all messages on the route of a message until `now`.
+    pub(super) fn times(&mut self, message: &Passage, now: Time) -> RouteTimes {
+        self.find_links(message);
         let mut times = RouteTimes::new();
-        for (link, _) in self.paths.parts() {
-            for presence in self.on_link.get_mut(&link).into_iter().flatten() {
+        for link in &self.links {
+            for presence in self.on_link.get_mut(link).into_iter().flatten() {
                 presence.catch_up(now);
-                times.push((link, presence.owner, presence.time));
+                times.push((*link, presence.owner, presence.time));
             }
         }
         times
     }
 
-    /// The time that other messages of each owner were on the links of a message of `owner`, which entered them at
-    /// `entered`, when the times on its route were `before`: on the link where this time is the longest.
+    /// The time that other messages of each owner were on the links of a message of `owner` since it entered them, when the
+    /// times on its route were `before`: on the link where this time is the longest.
     pub(super) fn met(
         &mut self,
         owner: Owner,
-        transfer: &Transfer,
-        (entered, before): (Time, &RouteTimes),
+        message: &Passage,
+        before: &RouteTimes,
         now: Time,
     ) -> SmallVec<[(Owner, Time); 2]> {
         let mut met = SmallVec::<[(Owner, Time); 2]>::new();
         let mut before = before.iter().peekable();
-        for (link, other, time) in self.times(transfer, entered, now) {
+        for (link, other, time) in self.times(message, now) {
             // The owners that a link had then are the first that it has now.
             let earlier =
                 before.next_if(|(known, whose, _)| (*known, *whose) == (link, other)).map_or(0, |(.., time)| *time);
-            let own = if other == owner { now.0 - entered.0 } else { 0 };
+            let own = if other == owner { now.0 - message.entered.0 } else { 0 };
             let time = Time(time.wrapping_sub(earlier).wrapping_sub(own));
             match met.iter_mut().find(|(known, _)| *known == other) {
                 Some((_, longest)) => *longest = time.max(*longest),
@@ -159,10 +170,15 @@ impl Sharing {
         met
     }
 
-    /// Finds the paths of a message, which remain until the next ones are found.
-    fn find_paths(&mut self, transfer: &Transfer, entered: Time) {
-        let period = self.topology.route_period(entered);
+    /// Finds the links of a message, which remain until the next message's are found.
+    fn find_links(&mut self, Passage { transfer, entered, rails }: &Passage) {
+        let period = self.topology.route_period(*entered);
+        let of_rail = links_of_rail(&*self.topology);
         self.paths.find(&*self.topology, period, (transfer.from, transfer.to));
+        self.links.clear();
+        for (rail, _) in rails.parts(transfer.bytes) {
+            self.links.extend(self.paths.parts().map(|(link, _)| LinkId(link.0 + rail * of_rail)));
+        }
     }
 
     /// The time of each pair of owners on each link that they shared: the longest time first.

@@ -1,0 +1,284 @@
+//! A network of several rails: which of them a message takes, and the networks of the rails beside each other.
+//!
+//! Rails have no link in common, so the network of each is simulated by itself. A striped message is in several of them,
+//! in parts, and arrives with its last part. Messages within a host take the first rail's copy of the host.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+use titr_common::time::Time;
+use titr_common::units::Bytes;
+
+use crate::network::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
+use crate::topology::{HostId, RailChoice, Rails};
+
+/// Chooses the rails of messages.
+#[derive(Clone, Debug)]
+pub struct RailChooser {
+    rails: Rails,
+    /// The number of messages of each sender so far, where senders take rails in turn.
+    sent: FxHashMap<Sender, u32>,
+}
+
+/// The sender of a message: the process of its connection, or its host if it has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Sender {
+    Process(u32),
+    Host(HostId),
+}
+
+impl Sender {
+    fn of(transfer: &Transfer) -> Self {
+        transfer.connection.map_or(Self::Host(transfer.from), |connection| Self::Process(connection.sender))
+    }
+
+    fn number(self) -> u32 {
+        match self {
+            Self::Process(number) | Self::Host(HostId(number)) => number,
+        }
+    }
+}
+
+/// The rails of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stripes(Range<u32>);
+
+impl Stripes {
+    /// The first rail that carries a part of a message of `bytes`, and the size of this part.
+    fn first_part(&self, bytes: Bytes) -> (u32, Bytes) {
+        (self.0.start, Bytes(bytes.0.div_ceil(u64::from(self.0.end - self.0.start))))
+    }
+
+    /// Each rail that carries a part of a message of `bytes`, and the size of this part. Sizes differ by a byte at most,
+    /// and the first part is a largest one.
+    pub fn parts(&self, bytes: Bytes) -> impl Iterator<Item = (u32, Bytes)> + use<> {
+        let Range { start, end } = self.0;
+        let count = u64::from(end - start);
+        (start..end).zip(0..).map(move |(rail, place)| (rail, Bytes((bytes.0 + count - 1 - place) / count)))
+    }
+}
+
+impl RailChooser {
+    /// A chooser among these rails, which no message has taken yet.
+    #[must_use]
+    pub fn new(rails: Rails) -> Self {
+        Self { rails, sent: FxHashMap::default() }
+    }
+
+    /// The rails that a message takes if it is the next.
+    fn next(&self, transfer: &Transfer) -> Stripes {
+        let Rails { count, choice } = self.rails;
+        let one = |rail: u32| Stripes(rail..rail + 1);
+        if transfer.from == transfer.to {
+            return one(0);
+        }
+        let sender = Sender::of(transfer);
+        match choice {
+            RailChoice::Size { small } if transfer.bytes <= small => one(0),
+            RailChoice::Size { .. } => Stripes(0..count.get()),
+            RailChoice::Rank => one(sender.number() % count),
+            RailChoice::RoundRobin => one(self.sent.get(&sender).copied().unwrap_or(0) % count),
+        }
+    }
+
+    /// The rails that the next message takes.
+    pub fn choose(&mut self, transfer: &Transfer) -> Stripes {
+        let stripes = self.next(transfer);
+        if self.rails.choice == RailChoice::RoundRobin && transfer.from != transfer.to {
+            let sent = self.sent.entry(Sender::of(transfer)).or_default();
+            *sent = (*sent + 1) % self.rails.count;
+        }
+        stripes
+    }
+}
+
+/// The networks of all rails of a machine.
+pub struct RailNetwork {
+    rails: Vec<Box<dyn Network>>,
+    chooser: RailChooser,
+    in_transit: FxHashMap<TransferId, StripedMessage>,
+    injected: u64,
+    /// Kept to be used again.
+    arrived: Vec<TransferId>,
+}
+
+/// A message that is in transit, in one or more parts.
+struct StripedMessage {
+    sequence: u64,
+    /// The number of parts that have not arrived.
+    missing: u32,
+}
+
+impl RailNetwork {
+    /// The network of a machine with these rails, of which each has one of the idle networks.
+    #[must_use]
+    pub fn new(rails: Rails, networks: Vec<Box<dyn Network>>) -> Self {
+        Self {
+            rails: networks,
+            chooser: RailChooser::new(rails),
+            in_transit: FxHashMap::default(),
+            injected: 0,
+            arrived: Vec::new(),
+        }
+    }
+
+    /// The first part of a message, and the network that carries it.
+    fn first_part(&mut self, transfer: &Transfer) -> (&mut dyn Network, Transfer) {
+        let (rail, bytes) = self.chooser.next(transfer).first_part(transfer.bytes);
+        (&mut *self.rails[rail as usize], Transfer { bytes, ..*transfer })
+    }
+}
+
+impl Network for RailNetwork {
+    fn inject(&mut self, now: Time, transfer: Transfer) {
+        let mut missing = 0;
+        for (rail, bytes) in self.chooser.choose(&transfer).parts(transfer.bytes) {
+            self.rails[rail as usize].inject(now, Transfer { bytes, ..transfer });
+            missing += 1;
+        }
+        self.in_transit.insert(transfer.id, StripedMessage { sequence: self.injected, missing });
+        self.injected += 1;
+    }
+
+    /// The time of the first part, which is a largest one.
+    fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
+        let (network, part) = self.first_part(transfer);
+        network.unloaded(&part)
+    }
+
+    fn unreachable(&mut self, now: Time, transfer: &Transfer) -> Option<Unreachable> {
+        let (network, part) = self.first_part(transfer);
+        network.unreachable(now, &part)
+    }
+
+    fn first_unreachable(&self) -> Unreachable {
+        let mut errors = self.rails.iter().map(|network| network.first_unreachable());
+        errors.find(|why| *why != Unreachable::EndOfTime).unwrap_or(Unreachable::EndOfTime)
+    }
+
+    fn next_event(&mut self) -> Option<Time> {
+        self.rails.iter_mut().filter_map(|network| network.next_event()).min()
+    }
+
+    fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
+        let mut complete = Vec::new();
+        for network in &mut self.rails {
+            network.advance(now, &mut self.arrived);
+            for id in self.arrived.drain(..) {
+                let Some(message) = self.in_transit.get_mut(&id) else { continue };
+                message.missing -= 1;
+                if message.missing == 0 {
+                    complete.push((message.sequence, id));
+                    self.in_transit.remove(&id);
+                }
+            }
+        }
+        complete.sort_unstable();
+        delivered.extend(complete.into_iter().map(|(_, id)| id));
+    }
+
+    fn link_loads(&self) -> Vec<LinkLoad> {
+        self.rails.iter().flat_map(|network| network.link_loads()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZero;
+    use std::sync::Arc;
+
+    use titr_common::units::Seconds;
+
+    use super::*;
+    use crate::Connection;
+    use crate::flow::{Preset, network};
+    use crate::topology::{Cable, Duplex, LinkId, MultiRail, OneRail, Star, Topology};
+
+    /// 4 hosts on a switch for each rail, by cables of 1 GB/s and 1 µs.
+    fn machine(count: u32, choice: RailChoice) -> Arc<dyn Topology> {
+        let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
+        let rails = Rails { count: NonZero::new(count).unwrap(), choice };
+        Arc::new(MultiRail::new(Box::new(Star::new(4, cable, None)), rails))
+    }
+
+    fn rail_network(machine: &Arc<dyn Topology>) -> RailNetwork {
+        let one = |number| network(Arc::new(OneRail::of(Arc::clone(machine), number)), Preset::Plain.into());
+        RailNetwork::new(machine.rails(), machine.rails().numbers().map(one).collect())
+    }
+
+    fn message(id: u32, (sender, receiver): (u32, u32), bytes: u64) -> Transfer {
+        let connection = Some(Connection { sender, receiver });
+        let (from, to) = (HostId(sender % 4), HostId(receiver % 4));
+        Transfer { id: TransferId(id), from, to, bytes: Bytes(bytes), connection, stretch: 1.0 }
+    }
+
+    /// The picoseconds at which messages that are sent at the start arrive.
+    fn arrivals(network: &mut RailNetwork, messages: &[Transfer]) -> Vec<u64> {
+        messages.iter().for_each(|message| network.inject(Time::ZERO, *message));
+        let (mut arrivals, mut delivered) = (vec![0; messages.len()], Vec::new());
+        while let Some(now) = network.next_event() {
+            network.advance(now, &mut delivered);
+            delivered.drain(..).for_each(|id| arrivals[id.0 as usize] = now.0);
+        }
+        assert!(network.in_transit.is_empty());
+        arrivals
+    }
+
+    /// 2 µs of latency, and a nanosecond for each byte.
+    #[test]
+    fn as_many_messages_as_rails_take_as_long_as_one_on_one_rail() {
+        for rails in 1..5 {
+            let machine = machine(rails, RailChoice::RoundRobin);
+            let messages: Vec<_> = (0..rails).map(|id| message(id, (0, 1), 1_000_000)).collect();
+            let mut network = rail_network(&machine);
+            assert_eq!(arrivals(&mut network, &messages), vec![1_002_000_000; rails as usize]);
+            // The first of two more messages takes the first rail again, and the other the next rail, if there is one.
+            let more: Vec<_> = (0..rails + 2).map(|id| message(id, (0, 1), 1_000_000)).collect();
+            let expected = if rails == 1 { 3_002_000_000 } else { 2_002_000_000 };
+            assert_eq!(arrivals(&mut rail_network(&machine), &more).last(), Some(&expected));
+            let loads = network.link_loads();
+            let names = (0..).map(LinkId).zip(&loads).filter(|(_, load)| load.messages > 0);
+            let names: Vec<_> = names.map(|(link, _)| machine.link_name(link)).collect();
+            let ends = |rail| [format!("rail-{rail} node-0 up"), format!("rail-{rail} node-1 down")];
+            assert_eq!(names, (0..rails).flat_map(ends).collect::<Vec<_>>());
+        }
+    }
+
+    /// Ranks 0, 4 and 8 are on one host, and take the rails 0, 1 and 2.
+    #[test]
+    fn ranks_have_their_rails() {
+        let machine = machine(3, RailChoice::Rank);
+        let messages = [message(0, (0, 1), 2000), message(1, (4, 1), 2000), message(2, (8, 1), 2000)];
+        assert_eq!(arrivals(&mut rail_network(&machine), &messages), [4_000_000; 3]);
+        let messages = [message(0, (0, 1), 2000), message(1, (12, 1), 2000)];
+        assert_eq!(arrivals(&mut rail_network(&machine), &messages), [6_000_000; 2]);
+    }
+
+    /// A message of 3001 bytes is in three parts, the first of 1001 bytes. Messages of up to 1000 bytes share one rail.
+    #[test]
+    fn large_messages_are_striped() {
+        let machine = machine(3, RailChoice::Size { small: Bytes(1000) });
+        let mut network = rail_network(&machine);
+        let large = message(0, (0, 1), 3001);
+        let unloaded = Unloaded { latency: Seconds(2e-6), transfer: Seconds(1.001e-6) };
+        assert_eq!(network.unloaded(&large), unloaded);
+        assert_eq!(arrivals(&mut network, &[large]), [3_001_000]);
+        let carried: Vec<u64> =
+            network.link_loads().iter().map(|load| load.bytes.0).filter(|bytes| *bytes > 0).collect();
+        assert_eq!(carried, [1001, 1001, 1000, 1000, 1000, 1000]);
+        let small = [message(0, (0, 1), 1000), message(1, (2, 1), 1000)];
+        assert_eq!(arrivals(&mut rail_network(&machine), &small), [4_000_000; 2]);
+    }
+
+    #[test]
+    fn parts_are_all_of_a_message() {
+        for (rails, bytes) in (1..9).flat_map(|rails| (0..40).map(move |bytes| (rails, Bytes(bytes)))) {
+            let stripes = Stripes(0..rails);
+            let parts: Vec<_> = stripes.parts(bytes).collect();
+            assert_eq!(parts.first(), Some(&stripes.first_part(bytes)));
+            assert_eq!(parts.iter().map(|(rail, _)| *rail).collect::<Vec<_>>(), (0..rails).collect::<Vec<_>>());
+            assert_eq!(parts.iter().map(|(_, part)| part.0).sum::<u64>(), bytes.0);
+            assert!(parts.iter().all(|(_, part)| parts[0].1.0 - part.0 <= 1));
+        }
+    }
+}

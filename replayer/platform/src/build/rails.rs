@@ -1,0 +1,58 @@
+//! The meaning of `[network.rails]`: several network interfaces at each host.
+
+use std::num::NonZero;
+
+use titr_common::units::Bytes;
+use titr_document::Checked;
+use titr_network::topology::{MultiRail, RailChoice, Rails, Topology};
+
+use super::Builder;
+use crate::schema::{ModelName, NetworkTable, RailChoiceName, RailsTable};
+
+/// Rails at most: a mistyped number is refused rather than filling memory with links.
+const MOST: u32 = 64;
+
+/// Links of all rails at most.
+const MOST_LINKS: u64 = 1 << 27;
+
+/// The largest message that takes the first rail alone, if the platform does not say it.
+const SMALL: Bytes = Bytes(16 << 10);
+
+impl Builder<'_> {
+    /// The machine that has the topology as often as there are rails.
+    pub(super) fn with_rails(&self, topology: Box<dyn Topology>, network: &NetworkTable) -> Checked<Box<dyn Topology>> {
+        let Some(table) = &network.rails else { return Ok(topology) };
+        let rails = self.rails(table.get_ref())?;
+        if rails.count.get() == 1 {
+            return Ok(topology);
+        }
+        if network.model == ModelName::Packet {
+            let mistake = self.wrong(table, "the packet model does not simulate several rails");
+            return Err(mistake.with_help("use network.model = \"flow\""));
+        }
+        let links = topology.links().len() as u64 * u64::from(rails.count.get());
+        if links > MOST_LINKS {
+            let message = format!("{links} links of all rails: a platform has at most {MOST_LINKS}");
+            return Err(self.wrong(table, message));
+        }
+        Ok(Box::new(MultiRail::new(topology, rails)))
+    }
+
+    fn rails(&self, RailsTable { count, choice, small }: &RailsTable) -> Checked<Rails> {
+        let Some(number) = NonZero::new(*count.get_ref()).filter(|number| number.get() <= MOST) else {
+            return Err(self.wrong(count, format!("{} is not from 1 to {MOST}", count.get_ref())));
+        };
+        let choice = match (choice, small) {
+            (RailChoiceName::Size, small) => {
+                RailChoice::Size { small: small.as_ref().map_or(SMALL, |small| small.get_ref().0) }
+            }
+            (RailChoiceName::Rank, None) => RailChoice::Rank,
+            (RailChoiceName::RoundRobin, None) => RailChoice::RoundRobin,
+            (RailChoiceName::Rank | RailChoiceName::RoundRobin, Some(small)) => {
+                let mistake = self.wrong(small, "messages choose their rails by size only with choice = \"size\"");
+                return Err(mistake.with_help("leave `small` out, or change `choice`"));
+            }
+        };
+        Ok(Rails { count: number, choice })
+    }
+}

@@ -79,6 +79,30 @@ fn two_streams_over_one_link_share_it() {
     }
 }
 
+/// The streams of ranks 0 and 2 share a link where both take the same rail, or all rails.
+#[test]
+fn two_streams_share_the_links_of_their_rails() {
+    let job = |name: &str, hosts: &str| format!("[[job]]\nname = '{name}'\ntrace = 'stream.txt'\nhosts = {hosts}\n");
+    let jobs = job("a", "[0, 2]") + &job("b", "[1, 3]");
+    let cases: [(&str, f64, &[(&str, f64)]); 3] = [
+        ("count = 2, choice = 'rank'", 0.2, &[("rail-0 node-1 +x", 0.2)]),
+        ("count = 3, choice = 'rank'", 0.1, &[]),
+        ("count = 2, choice = 'size'", 0.1, &[("rail-0 node-1 +x", 0.1), ("rail-1 node-1 +x", 0.1)]),
+    ];
+    for (rails, time, shared) in cases {
+        let platform = format!("{}rails = {{ {rails} }}\n", platform("flow", 1));
+        let result = replayed(&folder(&platform, &jobs), "jobs.toml", &[]);
+        let times = of_jobs(&result, "simulated_time");
+        assert!(times.iter().all(|found| (found - time).abs() < 1e-5), "{rails}: {times:?}");
+        let links = result["jobs"][0]["shared_links"].as_array().cloned().unwrap_or_default();
+        assert_eq!(links.len(), shared.len(), "{rails}: {links:?}");
+        for (found, (link, time)) in links.iter().zip(shared) {
+            assert_eq!(found["link"], *link, "{rails}");
+            assert!((found["time"].as_f64().unwrap() - time).abs() < 1e-5, "{rails}: {links:?}");
+        }
+    }
+}
+
 /// Contention is divided among the jobs and loads whose messages a message has met. Messages of one size that have a link
 /// in common from beginning to end are in it alike: here two of `a` and one of `b`, then one of `a` and a load.
 #[test]

@@ -50,6 +50,23 @@ fn numbers_and_pictures_for_programs() {
 }
 
 #[test]
+fn a_machine_with_two_rails_has_twice_the_network() {
+    let folder = Folder::new();
+    let summary = |more: &[&str]| -> Value {
+        let shown =
+            folder.run(TITR, &[&["platform", "show", "fat-tree:4x4,1x2 10Gbit/s 1us", "--json"], more].concat());
+        serde_json::from_str(shown.strip_suffix("[0]").unwrap_or_else(|| panic!("{shown}"))).unwrap()
+    };
+    let (one, two) = (summary(&[]), summary(&["--set", "network.rails.count=2"]));
+    for place in ["/routers", "/cables", "/bisection/bandwidth", "/links/0/links"] {
+        let [one, two] = [&one, &two].map(|summary| summary.pointer(place).and_then(Value::as_f64).unwrap());
+        assert_eq!(two, 2.0 * one, "{place}");
+    }
+    let parts = [&one, &two].map(|summary| summary.pointer("/bisection/part_of_injection").cloned().unwrap());
+    assert_eq!(parts[0], parts[1]);
+}
+
+#[test]
 fn a_line_is_as_good_as_its_file() {
     let folder = Folder::new();
     let line = "torus:4x4 10Gbit/s 1us host:2 2.5Ginstr/s";

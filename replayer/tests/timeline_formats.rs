@@ -114,14 +114,16 @@ fn as_paraver_and_spreadsheets_read_it() {
     insta::assert_snapshot!(all.join("\n"));
 }
 
-/// The load of a link over time adds up to the bytes that it carried.
+/// The load of a link over time adds up to the bytes that it carried, with one rail or two, and where routes change.
 #[test]
 fn the_load_of_a_link_adds_up() {
     const SHARED: &str = "schema = 1\nhosts = { count = 16, speed = \"1 Ginstr/s\" }\ntopology.torus = { dims = [4, 4] }\n\
                           [network]\nbandwidth = \"1 GB/s\"\nlatency = \"1 us\"\n";
-    for program in PROGRAMS {
+    const RAILS: &str = "rails = { count = 2, choice = \"round-robin\" }\n";
+    const FAILED: &str = "failed = [{ link = \"node-0 +x\", at = \"100 us\" }]\n";
+    for (program, more) in PROGRAMS.iter().flat_map(|program| ["", RAILS, FAILED].map(|more| (program, more))) {
         let folder = generated(program);
-        let report = replay(&folder, SHARED, &[]);
+        let report = replay(&folder, &format!("{SHARED}{more}"), &[]);
         let picture = picture(&folder);
         let links = report["links"].as_array().unwrap();
         assert!(!links.is_empty(), "{program}");

@@ -99,6 +99,7 @@ impl MachineSummary {
     #[must_use]
     pub fn of(platform: &Platform) -> Self {
         let topology = &*platform.topology;
+        let rails = u64::from(topology.rails().count.get());
         let routes = route_lengths(topology);
         let graph = topology.router_graph();
         let network = graph.as_ref().ok().map(|graph| (graph, DeviceGraph::of(graph)));
@@ -109,14 +110,14 @@ impl MachineSummary {
             model: platform.model.name(),
             hosts: topology.hosts(),
             cores: u64::from(topology.hosts()) * u64::from(platform.cores),
-            routers: network.as_ref().map(|(_, devices)| devices.routers.into()),
-            cables: network.as_ref().map(|(_, devices)| devices.cables().len() as u64),
+            routers: network.as_ref().map(|(_, devices)| u64::from(devices.routers) * rails),
+            cables: network.as_ref().map(|(_, devices)| devices.cables().len() as u64 * rails),
             links: classes(topology),
             findings: findings(topology, &routes, lengths.as_ref(), network.as_ref().map(|(_, devices)| devices)),
             routes,
             distances: lengths,
             bisection: bisection.map(|found| BisectionOfMachine {
-                bandwidth: found.bandwidth,
+                bandwidth: found.bandwidth * rails as f64,
                 is_exact: found.is_exact,
                 divisions: found.divisions,
                 part_of_injection: found.injection.map(|injection| found.bandwidth / injection),

@@ -317,7 +317,10 @@ impl Names for PointNames<'_> {
             Measure::Hosts => f64::from(topology.hosts()),
             Measure::Cores => f64::from(*cores),
             Measure::Links => links().count() as f64,
-            Measure::Switches => topology.router_graph().map_err(|error| error.to_string())?.routers().count() as f64,
+            Measure::Switches => {
+                let of_rail = topology.router_graph().map_err(|error| error.to_string())?.routers().count();
+                of_rail as f64 * f64::from(topology.rails().count.get())
+            }
         })
     }
 }

@@ -17,6 +17,7 @@
 
 mod allocation;
 mod border;
+mod injection;
 mod port_allocation;
 mod slabs;
 mod traversal;
@@ -34,16 +35,15 @@ use super::layout::{HostPlaces, Layout, RouterState, Source};
 use super::link_timing::LinkTimings;
 use super::output_queues::OutputQueues;
 use super::outputs::Outputs;
-use super::packets::{Packet, Packets};
+use super::packets::Packets;
 use super::parameters::PacketParameters;
 use super::prefetch::{BATCH, Prefetch};
 use super::sources::Sources;
 use super::spec::PacketSpec;
 use super::usage::Usage;
 use super::{Delivery, Message};
-use crate::chance::chance;
 use crate::ids::Optional;
-use crate::topology::{Header, HostId, LinkId, RouterGraph, RouterId, Routing, RoutingFunction, RoutingVisitor};
+use crate::topology::{HostId, LinkId, RouterGraph, RouterId, Routing, RoutingFunction, RoutingVisitor};
 use allocation::Requests;
 use border::Border;
 use slabs::SlabEngine;
@@ -260,21 +260,7 @@ impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
             batch.iter().for_each(|&(queue, packet)| self.arrive(queue, packet));
         }
         self.headers.recycle(headers);
-        let offers = self.offers.take(now);
-        for &message in &offers {
-            let host = self.sources.ready(message);
-            self.refill.push(host);
-        }
-        self.offers.recycle(offers);
-        let injected = self.injecting.take(now);
-        for &host in &injected {
-            self.hosts[host.index()].injecting -= 1;
-            self.refill.push(host);
-        }
-        self.injecting.recycle(injected);
-        while let Some(host) = self.refill.pop() {
-            self.inject(host, now);
-        }
+        self.fill_queues_of_hosts(now);
         let consumed = self.consumed.take(now);
         for &packet in &consumed {
             self.deliver(packet, now, delivered);
@@ -363,33 +349,6 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         state.next_request = std::mem::replace(&mut port.first_request, Optional::some(queue));
         if !port.busy {
             self.active_ports.add(output);
-        }
-    }
-
-    /// Gives each idle injection port of a host a packet, the first port first.
-    fn inject(&mut self, host: HostId, now: u64) {
-        let HostPlaces { router, first_queue, .. } = self.hosts[host.index()].places;
-        for queue in (first_queue.0..first_queue.0 + self.parameters.queues_of_host()).map(QueueId) {
-            if self.queues.get(queue).queued > 0 {
-                continue;
-            }
-            if self.hosts[host.index()].injecting == self.parameters.injection_ports {
-                return;
-            }
-            let Some(message) = self.sources.send(host) else { return };
-            // A port with one queue is busy until the queue is empty.
-            if self.parameters.injection_queues > 1 {
-                self.hosts[host.index()].injecting += 1;
-                self.injecting.push(now, host);
-            }
-            let Message { from, to, period, .. } = self.sources.get(message).message;
-            let sent = &mut self.hosts[host.index()].sent;
-            let random = chance(self.parameters.seed, host.0.into(), *sent);
-            *sent += 1;
-            let header = Header { from, to, destination: self.hosts[to.index()].places.router, period, random };
-            let id = self.packets.insert(Packet { since: now, left: now, header, message, hops: 0 });
-            self.packets.depart(id, router, &self.routing);
-            self.arrive(queue, self.look_ahead(id, router));
         }
     }
 

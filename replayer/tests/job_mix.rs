@@ -84,7 +84,8 @@ fn two_streams_over_one_link_share_it() {
 fn two_streams_share_the_links_of_their_rails() {
     let job = |name: &str, hosts: &str| format!("[[job]]\nname = '{name}'\ntrace = 'stream.txt'\nhosts = {hosts}\n");
     let jobs = job("a", "[0, 2]") + &job("b", "[1, 3]");
-    let cases: [(&str, f64, &[(&str, f64)]); 3] = [
+    type Case<'c> = (&'c str, f64, &'c [(&'c str, f64)]);
+    let cases: [Case; 3] = [
         ("count = 2, choice = 'rank'", 0.2, &[("rail-0 node-1 +x", 0.2)]),
         ("count = 3, choice = 'rank'", 0.1, &[]),
         ("count = 2, choice = 'size'", 0.1, &[("rail-0 node-1 +x", 0.1), ("rail-1 node-1 +x", 0.1)]),

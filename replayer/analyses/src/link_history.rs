@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use titr_common::event::Rank;
 use titr_common::time::Time;
-use titr_network::topology::{HostId, LinkId, Paths, Topology, capacity, links_of_rail};
+use titr_network::topology::{HostId, LinkId, Paths, Topology, capacity};
 use titr_network::{Connection, RailChooser, Stripes, Transfer, TransferId};
 use titr_platform::{PlacementError, Platform};
 use titr_simulation::observe::{Departure, Observer};
@@ -125,14 +125,8 @@ impl LinkHistory {
         let (sender, receiver) = (self.host(message.from), self.host(message.to));
         self.paths.find(&*self.topology, self.topology.route_period(from), (sender, receiver));
         let (first, last) = (from.0 / self.interval, to.0 / self.interval);
-        let of_rail = links_of_rail(&*self.topology);
-        let parts = rails.parts(message.bytes);
-        let links = parts.flat_map(|(rail, bytes)| {
-            let of_link = move |(link, part): (LinkId, f64)| (rail * of_rail + link.0, part * bytes.0 as f64);
-            self.paths.parts().map(of_link)
-        });
-        for (link, bytes) in links {
-            let carried = &mut self.carried[link as usize];
+        for (link, bytes) in rails.links(&*self.topology, &self.paths, message.bytes) {
+            let carried = &mut self.carried[link.index()];
             if carried.is_empty() {
                 carried.resize(self.intervals, 0.0);
             }

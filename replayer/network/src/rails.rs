@@ -10,7 +10,7 @@ use titr_common::time::Time;
 use titr_common::units::Bytes;
 
 use crate::network::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
-use crate::topology::{HostId, RailChoice, Rails};
+use crate::topology::{HostId, LinkId, Paths, RailChoice, Rails, Topology, links_of_rail};
 
 /// Chooses the rails of messages.
 #[derive(Clone, Debug)]
@@ -55,6 +55,19 @@ impl Stripes {
         let Range { start, end } = self.0;
         let count = u64::from(end - start);
         (start..end).zip(0..).map(move |(rail, place)| (rail, Bytes((bytes.0 + count - 1 - place) / count)))
+    }
+
+    /// The links of a message of `bytes` that takes these paths on each of its rails, and the bytes that each link carries.
+    pub fn links<'p>(
+        &self,
+        topology: &dyn Topology,
+        paths: &'p Paths,
+        bytes: Bytes,
+    ) -> impl Iterator<Item = (LinkId, f64)> + use<'p> {
+        let of_rail = links_of_rail(topology);
+        self.parts(bytes).flat_map(move |(rail, bytes)| {
+            paths.parts().map(move |(link, part)| (LinkId(rail * of_rail + link.0), part * bytes.0 as f64))
+        })
     }
 }
 

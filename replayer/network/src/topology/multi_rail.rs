@@ -182,7 +182,7 @@ impl OneRail {
 
 /// The number of links of each rail.
 #[must_use]
-pub fn links_of_rail(topology: &dyn Topology) -> u32 {
+pub(crate) fn links_of_rail(topology: &dyn Topology) -> u32 {
     topology.links().len() as u32 / topology.rails().count
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use titr_common::time::Time;
-use titr_network::topology::{LinkId, Paths, Topology, links_of_rail};
+use titr_network::topology::{LinkId, Paths, Topology};
 use titr_network::{PartyId, Stripes, Transfer};
 
 /// The owner of a message.
@@ -173,12 +173,10 @@ impl Sharing {
     /// Finds the links of a message, which remain until the next message's are found.
     fn find_links(&mut self, Passage { transfer, entered, rails }: &Passage) {
         let period = self.topology.route_period(*entered);
-        let of_rail = links_of_rail(&*self.topology);
         self.paths.find(&*self.topology, period, (transfer.from, transfer.to));
         self.links.clear();
-        for (rail, _) in rails.parts(transfer.bytes) {
-            self.links.extend(self.paths.parts().map(|(link, _)| LinkId(link.0 + rail * of_rail)));
-        }
+        let links = rails.links(&*self.topology, &self.paths, transfer.bytes);
+        self.links.extend(links.map(|(link, _)| link));
     }
 
     /// The time of each pair of owners on each link that they shared: the longest time first.

@@ -16,6 +16,16 @@ pub(super) struct Bounds {
     pub(super) awake: f64,
 }
 
+impl Bounds {
+    /// Whether a count by a clock of the kernel's other than the CPU time of threads is that of what is measured. Perf's task
+    /// clock does not run while the kernel changes from one thread to another, and an interrupt or the host of a virtual machine
+    /// may take that time again and again: the two clocks differ by several hundredths on a busy machine, so this allows half.
+    /// A start that does not forget the count before it gives ten times as much, a stop that does not count twenty times.
+    pub(super) fn allow(&self, counted: f64) -> bool {
+        (0.5 * self.least..=1.5 * self.awake).contains(&counted)
+    }
+}
+
 /// Rounds of work and sleep that are measured, each followed by much more work that is not.
 const ROUNDS: u32 = 20;
 const MEASURED: f64 = 1e6;

@@ -14,7 +14,7 @@ use crate::fit::{Fit, FitError};
 use crate::measurements::Measurements;
 use crate::picture::picture;
 use crate::report::comments;
-use crate::residuals::{Residuals, contradictions, residuals};
+use crate::residuals::{Misses, Residuals, contradictions, residuals};
 use crate::topology::NamedTopology;
 
 /// A platform that was fitted to measurements.
@@ -30,6 +30,8 @@ pub struct Calibration {
     pub fit: Fit,
     /// The predictions for each pattern.
     pub residuals: Vec<Residuals>,
+    /// The measured times that the platform misses.
+    pub misses: Misses,
 }
 
 /// A reason why there is no platform.
@@ -116,13 +118,33 @@ impl Calibration {
             unscaled.topology.route(HostId(one), HostId(two), &mut route);
         }
         let (text, mut platform) = parse(route.len().max(1) as u32)?;
-        let residuals = residuals(measurements, &mut platform)?;
-        let mut remarks = contradictions(&residuals, fit.bandwidth());
+        let residuals = residuals(measurements, &mut platform, fit.burst.is_some())?;
+        let misses = Misses::of(&residuals);
+        let mut remarks: Vec<String> = misses.are_too_many().then(|| misfit(misses, &residuals)).into_iter().collect();
+        remarks.extend(contradictions(&residuals, fit.bandwidth()));
         remarks.extend(not_measured(&fit));
         let cluster = comments(measurements, topology, &fit, &residuals, &remarks, rate) + &text;
         let picture = picture(&residuals);
-        Ok(Self { cluster, picture, remarks, fit, residuals })
+        Ok(Self { cluster, picture, remarks, fit, residuals, misses })
     }
+}
+
+/// A sentence on a platform that does not fit: the patterns that it misses, and what to measure in its place.
+fn misfit(misses: Misses, residuals: &[Residuals]) -> String {
+    let count = |of: &Residuals| of.points.iter().filter(|point| point.is_missed()).count();
+    let mut worst: Vec<(usize, &Residuals)> = residuals.iter().map(|of| (count(of), of)).collect();
+    worst.sort_by_key(|&(missed, _)| std::cmp::Reverse(missed));
+    let patterns = worst.iter().take_while(|(missed, _)| *missed > 0).take(3);
+    let patterns: Vec<String> =
+        patterns.map(|(missed, of)| format!("{} ({missed} of {})", of.title(), of.points.len())).collect();
+    format!(
+        "this platform does not fit: it misses {} of {} measured times by more than 15 %, most of them of {}. Do not trust \
+         predictions by it. Measure again with nothing else running and more --seconds, with the --topology that the \
+         machine has; if the misfit stays, measure hosts that are connected alike",
+        misses.missed,
+        misses.of,
+        patterns.join(", ")
+    )
 }
 
 /// Samples that differ by so much of their median were disturbed.
@@ -145,7 +167,7 @@ fn not_measured(fit: &Fit) -> Vec<String> {
             fit.noise * 100.0
         ));
     }
-    if !fit.is_one_host && fit.fastest > 1.5 {
+    if !fit.is_one_host && fit.burst.is_none() && fit.fastest > 1.5 {
         remarks.push(
             "some messages are faster alone than the bandwidth that large ones have (a limiter that lets bursts pass does that): \
              one alone will be faster than predicted, as many in a row are not"

@@ -64,6 +64,10 @@ pub(crate) fn cluster(fit: &Fit, hosts: &Hosts, topology: &NamedTopology, cables
         let _ = writeln!(text, "latency_factor = {}", of(&|segment| segment.line.seconds / fit.latency()));
         let _ = writeln!(text, "bandwidth_factor = {}", of(&|segment| 1.0 / segment.line.per_byte / fit.bandwidth()));
     }
+    if let Some(Bytes(bytes)) = fit.burst {
+        text += "# What a link passes at once after a pause: a limiter with a token bucket does.\n";
+        let _ = writeln!(text, "burst = \"{bytes} B\"");
+    }
     if fit.crosstraffic > 0.0 {
         text += "# The part of a message's rate that goes back for it, such as acknowledgements.\n";
         let _ = writeln!(text, "crosstraffic = {}", float(fit.crosstraffic));

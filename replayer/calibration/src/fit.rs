@@ -9,6 +9,9 @@
 //!
 //! where the line *k* is the [segment](crate::segments) that contains *s*. The overheads of the two processors, *o_s*
 //! and *o_r*, are measured separately (as in LogGP: A. Alexandrov et al., SPAA 1995); the lines are fitted to the rest.
+//! If links have token buckets of *B* bytes ([trains](crate::trains)), a message has less to wait for by the bytes that have
+//! come into the bucket since the last message, and the lines are fitted to the times without that.
+//!
 //! In the flow model, *a_1* is the latency of the route and *1/b* of the last line its bandwidth; the other lines are
 //! factors on them.
 
@@ -17,15 +20,18 @@ use titr_common::units::Bytes;
 
 use crate::eager;
 use crate::measurements::{Measurements, Pattern, Series};
-use crate::robust::{Line, Sample, least_misses, median, theil_sen};
+use crate::robust::{Line, Sample, least_misses, median, scatter, theil_sen, weighted_median};
 use crate::segments::{CurvePoint, Segment, pieces};
+use crate::trains;
 
 /// The parameters that were found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
     /// The smallest message whose send waits for its receive. `None`: there was none among those that were tried.
     pub eager_threshold: Option<Bytes>,
-    /// The time of a message without the overheads; the last segment has the bandwidth.
+    /// The size of the token buckets of links. `None`: they have none.
+    pub burst: Option<Bytes>,
+    /// The time of a message without the overheads and bursts; the last segment has the bandwidth.
     pub segments: Vec<Segment>,
     /// The time of `MPI_Send` of an eager message, in which the sender is busy.
     pub send: Line,
@@ -105,7 +111,10 @@ impl Fit {
         let room = all.filter(|&&(bytes, _)| is_eager(bytes)).map(|&(bytes, time)| {
             0.8 * time / (lines[0].at(bytes.0 as f64) + lines[2].at(bytes.0 as f64)).max(f64::MIN_POSITIVE)
         });
-        let cut = room.fold(1.0, f64::min);
+        // One time that is too short by chance cuts nothing.
+        let mut room: Vec<f64> = room.collect();
+        room.sort_by(f64::total_cmp);
+        let cut = room.get(room.len() / 10).copied().unwrap_or(1.0).min(1.0);
         let [send, isend, receive] =
             lines.map(|line| Line { seconds: line.seconds * cut, per_byte: line.per_byte * cut });
 
@@ -114,21 +123,29 @@ impl Fit {
         };
         let spreads: Vec<f64> = alone.points.iter().map(|point| point.spread()).collect();
         let noise = median(&spreads).unwrap_or(0.0);
-        let way: Vec<(Bytes, f64)> = times.iter().map(|&(bytes, time)| (bytes, time - overheads(bytes))).collect();
+        let burst = trains::burst(measurements).filter(|_| !is_one_host);
+        let saved = trains::saved(burst, &alone.points);
+        let way: Vec<(Bytes, f64)> =
+            times.iter().zip(saved).map(|(&(bytes, time), saved)| (bytes, time - overheads(bytes) + saved)).collect();
         let breaks: Vec<Bytes> = eager_threshold.into_iter().filter(|threshold| threshold.0 > 0).collect();
-        let curve: Vec<CurvePoint> = way
+        let mut curve: Vec<CurvePoint> = way
             .iter()
             .zip(alone.points.iter().filter(|point| !point.seconds.is_empty()))
             .map(|(&(bytes, seconds), point)| {
-                let whole = seconds + overheads(bytes);
-                CurvePoint { bytes, seconds, uncertainty: whole * point.uncertainty().max(LEAST_UNCERTAINTY) }
+                let measured = median(&point.seconds).unwrap_or(seconds + overheads(bytes));
+                CurvePoint { bytes, seconds, uncertainty: measured * point.uncertainty().max(LEAST_UNCERTAINTY) }
             })
             .collect();
+        let scatter = scatter(&curve.iter().map(|point| (point.bytes.0 as f64, point.seconds)).collect::<Vec<_>>());
+        for (point, scatter) in curve.iter_mut().zip(scatter) {
+            point.uncertainty = point.uncertainty.max(scatter);
+        }
         let mut segments = pieces(&curve, &breaks);
         let fastest = make_possible(&mut segments, &curve);
 
         let mut fit = Self {
             eager_threshold,
+            burst,
             segments,
             send,
             isend,
@@ -153,7 +170,12 @@ impl Fit {
         });
         if let Some(exchange) = measurements.first(Pattern::Exchange, is_one_host) {
             let shift = measurements.first(Pattern::Shift, is_one_host).map(Series::medians).unwrap_or_default();
-            fit.duplex = fit.duplexity(&times, &exchange.medians(), &shift);
+            let late = measurements.first(Pattern::LateExchange, is_one_host).filter(usable);
+            // Without the time by which one of the two is late.
+            let late: Vec<(Bytes, f64)> = late.map_or_else(Vec::new, |series| {
+                series.medians().into_iter().map(|(size, time)| (size, time - series.late.0)).collect()
+            });
+            fit.duplex = fit.duplexity(&times, [&exchange.medians(), &late], &shift);
         }
         let both_ways = match fit.duplex {
             Duplexity::Full => {
@@ -208,7 +230,15 @@ impl Fit {
     /// Whether both directions share the cable, determined from exchanges that are limited by the bandwidth. A message
     /// is not compared with one that exceeded the bandwidth because it was alone. If no eager message is large enough,
     /// ranks that send to one rank and receive from another determine whether the cable is the limit.
-    fn duplexity(&self, alone: &[(Bytes, f64)], exchanged: &[(Bytes, f64)], shifted: &[(Bytes, f64)]) -> Duplexity {
+    ///
+    /// Two ranks that begin at once may or may not exchange in both directions at once, depending on microseconds. Ranks of a
+    /// program are rarely so even, so exchanges for which one of them is late decide where there are any.
+    fn duplexity(
+        &self,
+        alone: &[(Bytes, f64)],
+        [exchanged, late]: [&[(Bytes, f64)]; 2],
+        shifted: &[(Bytes, f64)],
+    ) -> Duplexity {
         let excess = |both_ways: &[(Bytes, f64)], is_eager: bool| {
             let excesses = both_ways.iter().filter_map(|&(bytes, both)| {
                 let &(_, one) = alone.iter().find(|&&(size, _)| size == bytes)?;
@@ -218,7 +248,8 @@ impl Fit {
             });
             median(&excesses.collect::<Vec<_>>())
         };
-        match (excess(exchanged, true).or(excess(shifted, false)), excess(exchanged, false)) {
+        let eager = excess(late, true).or(excess(exchanged, true)).or(excess(shifted, false));
+        match (eager, excess(late, false).or(excess(exchanged, false))) {
             (Some(eager), Some(other)) if eager > SHARED && other > SHARED => Duplexity::Half,
             (Some(eager), None) if eager > SHARED => Duplexity::Half,
             (_, Some(other)) if other > SHARED => Duplexity::RendezvousOneWay,
@@ -248,9 +279,12 @@ fn make_possible(segments: &mut [Segment], points: &[CurvePoint]) -> f64 {
             (point.bytes > segment.above || segment.above == Bytes(0)) && to.is_none_or(|to| point.bytes <= to)
         };
         if segment.line.per_byte < least {
-            let left: Vec<f64> =
-                points.iter().filter(is_in).map(|point| point.seconds - least * point.bytes.0 as f64).collect();
-            segment.line = Line { seconds: median(&left).unwrap_or(0.0).max(0.0), per_byte: least };
+            let left: Vec<(f64, f64)> = points
+                .iter()
+                .filter(is_in)
+                .map(|point| (point.seconds - least * point.bytes.0 as f64, 1.0 / point.uncertainty))
+                .collect();
+            segment.line = Line { seconds: weighted_median(left).unwrap_or(0.0).max(0.0), per_byte: least };
         }
         to = Some(segment.above);
     }

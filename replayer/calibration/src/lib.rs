@@ -3,12 +3,13 @@
 //! 1. [`measurements`]: patterns of messages, each with its times for several sizes. `titr-calibrate` takes them under
 //!    MPI; they are plain data, so that a fit can be repeated without MPI.
 //! 2. [`eager`]: the size from which on a send waits for its receive, found by sends with late receives.
-//! 3. [`segments`]: time as a piecewise linear function of size.
-//! 4. [`fit`]: the parameters of a platform, from measurements of two ranks alone, and of two ranks on one host.
-//! 5. [`cluster`]: the platform file, for a [`topology`] named by the user.
-//! 6. [`residuals`]: each pattern as a small trace, replayed on that platform and compared with the measurements.
+//! 3. [`trains`]: token buckets, found by many messages in a row.
+//! 4. [`segments`]: time as a piecewise linear function of size.
+//! 5. [`fit`]: the parameters of a platform, from measurements of two ranks alone, and of two ranks on one host.
+//! 6. [`cluster`]: the platform file, for a [`topology`] named by the user.
+//! 7. [`residuals`]: each pattern as a small trace, replayed on that platform and compared with the measurements.
 //!    Errors in patterns that were not fitted (many pairs at once) show how well the topology fits.
-//! 7. [`report`]: the file with comments, and [`picture`], the measured and the predicted curves.
+//! 8. [`report`]: the file with comments, and [`picture`], the measured and the predicted curves.
 
 pub mod calibration;
 pub mod cluster;
@@ -24,6 +25,7 @@ pub mod residuals;
 pub mod robust;
 pub mod segments;
 pub mod topology;
+mod trains;
 
 pub use calibration::{Calibration, CalibrationError};
 pub use measurements::Measurements;

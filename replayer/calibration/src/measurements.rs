@@ -8,7 +8,7 @@ use thiserror::Error;
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::units::{Bytes, Seconds};
 
-use crate::robust::median;
+use crate::robust::{median, standard_error_of_median};
 
 /// The version of the file.
 pub const VERSION: u32 = 1;
@@ -38,6 +38,11 @@ pub enum Pattern {
     PingPong,
     /// Two ranks send each other a message at once; a time is until both are there.
     Exchange,
+    /// Two ranks send each other a message, the second [later](Series::late) than the first; a time is until both are there.
+    LateExchange,
+    /// After a pause, the first rank sends many messages of one size to the second; a time is from the arrival of the first
+    /// message until as many more bytes are there.
+    Train,
     /// Four ranks on two hosts: the first plays ping-pong with the second, which is on the other host, and the third,
     /// which is there too, with the fourth at once, so that messages go both ways between two hosts and one way between
     /// two ranks.
@@ -63,6 +68,9 @@ pub struct Series {
     pub pattern: Pattern,
     /// The ranks that take part, in the pattern's order.
     pub ranks: Vec<u32>,
+    /// The time by which the second rank begins later, in a [late exchange](Pattern::LateExchange).
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub late: Seconds,
     /// Sizes, rising.
     pub points: Vec<Point>,
 }
@@ -72,8 +80,23 @@ pub struct Series {
 pub struct Point {
     /// The size of each message.
     pub bytes: Bytes,
-    /// Samples; each is the mean of consecutive repetitions.
+    /// The number of consecutive repetitions whose mean is a sample.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub repetitions: u32,
+    /// Samples.
     pub seconds: Vec<f64>,
+}
+
+fn is_none(time: &Seconds) -> bool {
+    time.0 == 0.0
+}
+
+fn once() -> u32 {
+    1
+}
+
+fn is_once(repetitions: &u32) -> bool {
+    *repetitions == 1
 }
 
 /// A send whose receive was posted late.
@@ -143,7 +166,11 @@ impl Measurements {
         for (at, series) in self.series.iter().enumerate() {
             text += if at == 0 { "\n" } else { ",\n" };
             let (pattern, ranks) = (serde_json::to_string(&series.pattern)?, serde_json::to_string(&series.ranks)?);
-            text += &format!("  {{\"pattern\": {pattern}, \"ranks\": {ranks}, \"points\": [\n    ");
+            text += &format!("  {{\"pattern\": {pattern}, \"ranks\": {ranks}, ");
+            if !is_none(&series.late) {
+                text += &format!("\"late\": {}, ", serde_json::to_string(&series.late)?);
+            }
+            text += "\"points\": [\n    ";
             let points = series.points.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
             text += &points.join(",\n    ");
             text += "]}";
@@ -163,11 +190,17 @@ impl Measurements {
         if let Some(place) = self.places.iter().find(|&&place| place as usize >= self.hosts.len()) {
             return Err(format!("a rank is on host {place} of {}", self.hosts.len()));
         }
-        for Series { pattern, ranks, points } in &self.series {
+        for Series { pattern, ranks, late, points } in &self.series {
+            if !late.0.is_finite() || late.0 < 0.0 {
+                return Err(format!("no rank begins {} s later", late.0));
+            }
             if ranks.len() < 2 || ranks.iter().any(|&rank| rank as usize >= self.places.len()) {
                 return Err(format!("{pattern:?} is between at least two of the {} ranks", self.places.len()));
             }
-            for Point { bytes, seconds } in points {
+            for Point { bytes, repetitions, seconds } in points {
+                if *repetitions == 0 {
+                    return Err(format!("{pattern:?} of {} bytes was not repeated once", bytes.0));
+                }
                 if seconds.is_empty() || seconds.iter().any(|time| !time.is_finite() || *time < 0.0) {
                     return Err(format!("{pattern:?} of {} bytes has no times, or impossible ones", bytes.0));
                 }
@@ -218,21 +251,32 @@ impl Point {
         median(&deviations).unwrap_or(0.0)
     }
 
-    /// The standard error of the median, as a part of it: 1.48 times the typical deviation estimates a standard deviation, and
-    /// the median of *n* samples deviates by 1.25 / √n of that (P. J. Huber, "Robust Statistics", 1981, §1.1 and §5.1).
+    /// The standard error of the median, as a part of it.
     #[must_use]
     pub(crate) fn uncertainty(&self) -> f64 {
-        1.48 * 1.25 * self.spread() / (self.seconds.len().max(1) as f64).sqrt()
+        standard_error_of_median(self.spread(), self.seconds.len())
     }
 }
 
 impl Pattern {
+    /// The rounds before the first that is timed, so that ranks are as far apart as in a program.
+    #[must_use]
+    pub fn rounds_before(self) -> u32 {
+        match self {
+            Self::Exchange | Self::Shift => 1,
+            Self::PingPong | Self::LateExchange | Self::Train | Self::Opposite | Self::Bisection | Self::Incast => 0,
+            Self::Send | Self::Isend | Self::Receive => 0,
+        }
+    }
+
     /// The pattern in words.
     #[must_use]
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::PingPong => "ping-pong",
             Self::Exchange => "exchange",
+            Self::LateExchange => "late exchange",
+            Self::Train => "train",
             Self::Opposite => "two opposite ping-pongs",
             Self::Bisection => "bisection",
             Self::Incast => "incast",

@@ -8,7 +8,7 @@ use titr_common::event::{
 use titr_common::trace::{EventSource, Trace, TraceError};
 use titr_common::units::Bytes;
 
-use crate::measurements::Pattern;
+use crate::measurements::{Pattern, Series};
 
 /// The events of each rank.
 struct Programs(Arc<[Vec<Event>]>);
@@ -19,9 +19,10 @@ impl titr_common::trace::RankSources for Programs {
     }
 }
 
-/// A trace of a pattern once round, between `ranks` of a world of `world`, and how many of the pattern's times it
-/// takes. `None` of a pattern that is a part of a call.
-pub(crate) fn trace(pattern: Pattern, ranks: &[u32], world: u32, bytes: Bytes) -> Option<(Trace, f64)> {
+/// A trace of some rounds of a series' pattern, in a world of `world` ranks, and how many of the pattern's times a round
+/// takes. `None` of a pattern that is a part of a call, or whose times are within a round.
+pub(crate) fn trace(series: &Series, world: u32, bytes: Bytes, rounds: u32) -> Option<(Trace, f64)> {
+    let (pattern, ranks) = (series.pattern, &series.ranks[..]);
     let mut programs = vec![vec![Event::Init]; world as usize];
     let mut of = |rank: u32, events: Vec<Event>| {
         if let Some(program) = programs.get_mut(rank as usize) {
@@ -50,16 +51,23 @@ pub(crate) fn trace(pattern: Pattern, ranks: &[u32], world: u32, bytes: Bytes) -
             others.iter().for_each(|&me| of(me, vec![send(root, bytes), recv(root, Bytes(0))]));
             1.0
         }
-        Pattern::Exchange | Pattern::Shift => {
+        Pattern::Exchange | Pattern::LateExchange | Pattern::Shift => {
             for (at, &me) in ranks.iter().enumerate() {
+                if series.late.0 > 0.0 && at == 1 {
+                    of(me, vec![Event::Sleep(series.late)]);
+                }
                 let (next, before) = (ranks[(at + 1) % ranks.len()], ranks[(at + ranks.len() - 1) % ranks.len()]);
                 of(me, vec![irecv(before, bytes, 0), isend(next, bytes, 1), waitall()]);
             }
             1.0
         }
-        Pattern::Send | Pattern::Isend | Pattern::Receive => return None,
+        Pattern::Train | Pattern::Send | Pattern::Isend | Pattern::Receive => return None,
     };
-    programs.iter_mut().for_each(|program| program.push(Event::Finalize));
+    for program in &mut programs {
+        let round = program.split_off(1);
+        program.extend((0..rounds).flat_map(|_| round.iter().cloned()));
+        program.push(Event::Finalize);
+    }
     Some((Trace::new(world, Programs(programs.into())), times))
 }
 

@@ -7,7 +7,7 @@ use titr_simulation::{Simulation, SimulationError};
 
 use crate::measurements::{Measurements, Pattern};
 use crate::programs;
-use crate::robust::median;
+use crate::robust::{median, scatter};
 
 /// A series, and the platform's predictions for it.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +31,8 @@ pub struct Residual {
     pub measured: f64,
     /// The time that is predicted, in seconds.
     pub predicted: f64,
+    /// By how much the measured time may be off by chance, in seconds.
+    pub uncertainty: f64,
 }
 
 impl Residual {
@@ -38,6 +40,45 @@ impl Residual {
     #[must_use]
     pub(crate) fn error(&self) -> f64 {
         self.predicted / self.measured - 1.0
+    }
+
+    /// Whether the platform misses the time, by more than it may be off by chance.
+    #[must_use]
+    pub(crate) fn is_missed(&self) -> bool {
+        self.error().abs() > MISSED && (self.predicted - self.measured).abs() > 2.0 * self.uncertainty
+    }
+}
+
+/// A time that is predicted by more than this part of it too long or too short is missed.
+const MISSED: f64 = 0.15;
+
+/// A platform that misses more than this part of the times does not fit.
+const ACCEPTED: f64 = 0.1;
+
+/// The measured times that a platform misses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Misses {
+    /// Times that it misses.
+    pub missed: usize,
+    /// All times.
+    pub of: usize,
+}
+
+impl Misses {
+    /// The misses among all patterns.
+    #[must_use]
+    pub(crate) fn of(all: &[Residuals]) -> Self {
+        let points = all.iter().flat_map(|residuals| &residuals.points);
+        points.fold(Self::default(), |Self { missed, of }, point| Self {
+            missed: missed + usize::from(point.is_missed()),
+            of: of + 1,
+        })
+    }
+
+    /// Whether the platform does not fit.
+    #[must_use]
+    pub fn are_too_many(self) -> bool {
+        self.missed as f64 > ACCEPTED * self.of as f64
     }
 }
 
@@ -65,13 +106,15 @@ impl Residuals {
     }
 }
 
-/// The residuals of all series that a platform has predictions for. Ranks are where they were measured.
+/// The residuals of all series that a platform has predictions for. Ranks are where they were measured. `has_bursts`:
+/// whether links have token buckets.
 ///
 /// # Errors
 /// If the platform has no place for the ranks.
 pub(crate) fn residuals(
     measurements: &Measurements,
     platform: &mut Platform,
+    has_bursts: bool,
 ) -> Result<Vec<Residuals>, SimulationError> {
     let hosts = measurements.places.iter().map(|&place| HostId(place)).collect();
     platform.policy = Policy::Explicit { hosts, file: "the measurements".into() };
@@ -79,11 +122,22 @@ pub(crate) fn residuals(
     let mut all = Vec::new();
     for series in &measurements.series {
         let mut points = Vec::new();
-        for (bytes, measured) in series.medians() {
-            if let Some((trace, times)) = programs::trace(series.pattern, &series.ranks, world, bytes) {
-                let predicted = Simulation::new(platform, &trace).run()?.simulated_time.0 / times;
-                points.push(Residual { bytes, measured, predicted });
-            }
+        let medians: Vec<(f64, f64)> =
+            series.medians().into_iter().map(|(bytes, time)| (bytes.0 as f64, time)).collect();
+        for (point, scatter) in series.points.iter().zip(scatter(&medians)) {
+            let Some(measured) = median(&point.seconds) else { continue };
+            // With token buckets, the time of a round depends on the rounds before it.
+            let rounds = if has_bursts { point.repetitions } else { 1 };
+            let time = |rounds| {
+                let Some((trace, times)) = programs::trace(series, world, point.bytes, rounds) else { return Ok(None) };
+                Ok::<_, SimulationError>(Some(Simulation::new(platform, &trace).run()?.simulated_time.0 / times))
+            };
+            let before = series.pattern.rounds_before();
+            let Some(all) = time(before + rounds)? else { break };
+            let first = if before > 0 { time(before)?.unwrap_or(0.0) } else { 0.0 };
+            let predicted = (all - first) / f64::from(rounds);
+            let uncertainty = scatter.max(measured * point.uncertainty());
+            points.push(Residual { bytes: point.bytes, measured, predicted, uncertainty });
         }
         if !points.is_empty() {
             let (pattern, ranks, local) = (series.pattern, series.ranks.clone(), measurements.is_local(series));
@@ -102,7 +156,9 @@ const CONTRADICTION: f64 = 1.25;
 #[must_use]
 pub(crate) fn contradictions(all: &[Residuals], bandwidth: f64) -> Vec<String> {
     let sentence = |residuals: &Residuals| {
-        let large = residuals.points.iter().filter(|point| point.bytes.0 as f64 / bandwidth >= point.measured / 4.0);
+        let large = residuals.points.iter().filter(|point| {
+            point.bytes.0 as f64 / bandwidth >= point.measured / 4.0 && point.uncertainty < point.measured / 4.0
+        });
         let ratios: Vec<f64> = large.map(|point| point.measured / point.predicted).collect();
         let ratio = median(&ratios).filter(|ratio| !(1.0 / CONTRADICTION..=CONTRADICTION).contains(ratio))?;
         let slow = ratio > 1.0;
@@ -119,11 +175,13 @@ pub(crate) fn contradictions(all: &[Residuals], bandwidth: f64) -> Vec<String> {
             }
             (Pattern::Incast, true) => "messages to one host disturb each other more than by sharing its cable",
             (Pattern::Incast, false) => "one host receives more than its cable is said to carry",
-            (Pattern::Exchange | Pattern::Opposite, true) => "messages both ways slow each other down",
-            (Pattern::Exchange | Pattern::Opposite, false) => {
+            (Pattern::Exchange | Pattern::LateExchange | Pattern::Opposite, true) => {
+                "messages both ways slow each other down"
+            }
+            (Pattern::Exchange | Pattern::LateExchange | Pattern::Opposite, false) => {
                 "messages both ways do not slow each other down as the platform says"
             }
-            (Pattern::Send | Pattern::Isend | Pattern::Receive, _) => "a call takes another time",
+            (Pattern::Train | Pattern::Send | Pattern::Isend | Pattern::Receive, _) => "a call takes another time",
         };
 
         Some(format!("{}: large messages took {ratio:.2} times as long as predicted: {why}", residuals.title()))

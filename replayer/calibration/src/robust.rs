@@ -68,6 +68,26 @@ pub(crate) fn least_misses(samples: &[Sample]) -> (Line, f64) {
     (best.1, best.0)
 }
 
+/// The number from which the others have the least sum of distances, each by its weight: half of the weights are on either side.
+#[must_use]
+pub(crate) fn weighted_median(mut weighted: Vec<(f64, f64)>) -> Option<f64> {
+    weighted.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let all: f64 = weighted.iter().map(|(_, weight)| weight).sum();
+    let mut below = 0.0;
+    let middle = weighted.iter().find(|(_, weight)| {
+        below += weight;
+        2.0 * below >= all
+    });
+    middle.map(|&(number, _)| number)
+}
+
+/// The standard error of the median of `count` samples with this median deviation from it: 1.48 times the deviation estimates a
+/// standard deviation, and the median deviates by 1.25 / √n of that (P. J. Huber, "Robust Statistics", 1981, §1.1 and §5.1).
+#[must_use]
+pub(crate) fn standard_error_of_median(deviation: f64, count: usize) -> f64 {
+    1.48 * 1.25 * deviation / (count.max(1) as f64).sqrt()
+}
+
 /// The Theil–Sen line: the median slope between two points, and the median of the residuals. Neither is negative. (H.
 /// Theil, "A rank-invariant method of linear and polynomial regression analysis", 1950; P. K. Sen, JASA 63, 1968.)
 #[must_use]
@@ -78,6 +98,21 @@ pub(crate) fn theil_sen(points: &[(f64, f64)]) -> Line {
     let per_byte = median(&slopes).filter(|slope| slope.is_finite()).unwrap_or(0.0).max(0.0);
     let left: Vec<f64> = points.iter().map(|&(bytes, time)| time - per_byte * bytes).collect();
     Line { seconds: median(&left).unwrap_or(0.0).max(0.0), per_byte }
+}
+
+/// By how much each of the times of rising sizes, in seconds, may be off by chance, as its neighbours show: the median distance of
+/// the times near it from the line between the sizes on either side. Samples of one size that are alike say little if another
+/// size, measured a moment later, has quite another time.
+#[must_use]
+pub(crate) fn scatter(curve: &[(f64, f64)]) -> Vec<f64> {
+    let off = |near: &[(f64, f64)]| {
+        let [(from, first), (size, time), (to, last)] = [near[0], near[1], near[2]];
+        let between = first + (last - first) * (size - from) / (to - from);
+        (time - between).abs() / time.max(f64::MIN_POSITIVE)
+    };
+    let parts: Vec<f64> = curve.windows(3).map(off).collect();
+    let near = |at: usize| &parts[at.saturating_sub(5).min(parts.len())..(at + 4).min(parts.len())];
+    curve.iter().enumerate().map(|(at, (_, time))| time * median(near(at)).unwrap_or(0.0)).collect()
 }
 
 #[cfg(test)]
@@ -95,6 +130,8 @@ mod tests {
         assert_eq!(median(&[]), None);
         assert_eq!(median(&[3.0, 1.0, 900.0]), Some(3.0));
         assert_eq!(median(&[4.0, 1.0]), Some(2.5));
+        assert_eq!(weighted_median(vec![(3.0, 1.0), (1.0, 5.0), (2.0, 1.0)]), Some(1.0));
+        assert_eq!(weighted_median(Vec::new()), None);
     }
 
     #[test]
@@ -111,5 +148,16 @@ mod tests {
         let line = relative(&[(100.0, 1.0), (200.0, 3.0), (300.0, 5.0)]);
         assert_eq!(line.seconds, 0.0);
         assert!(line.per_byte > 0.0);
+    }
+
+    #[test]
+    fn times_that_jump_about_are_uncertain() {
+        let sizes = |times: &[f64]| (0..).map(f64::from).zip(times.iter().copied()).collect::<Vec<_>>();
+        assert_eq!(scatter(&sizes(&[1.0, 2.0, 3.0, 14.0, 25.0])), [0.0; 5]);
+        assert_eq!(scatter(&sizes(&[1.0])), [0.0]);
+        let mut times: Vec<f64> = [1.0, 5.0].repeat(5);
+        times.extend((1..12).map(|step| f64::from(step) * 10.0));
+        let jumps = scatter(&sizes(&times));
+        assert!(jumps[2] > 0.5 && jumps[20] == 0.0, "{jumps:?}");
     }
 }

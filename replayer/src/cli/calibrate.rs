@@ -16,7 +16,7 @@ Reads the measurements that `mpirun titr-calibrate --measurements FILE` wrote. N
 Example:
   titr calibrate measurements.json --topology torus=4x4 --trace traces/ --output cluster.toml
 
-Exit status: 0 done; 1 the measurements are at fault; 2 wrong usage.";
+Exit status: 0 done; 1 the measurements are at fault, or the platform does not fit them; 2 wrong usage.";
 
 /// Fits a platform to the measurements of a machine.
 #[derive(Debug, Parser)]
@@ -47,5 +47,5 @@ pub(super) fn calibrate(args: &CalibrateArgs, out: &mut impl Write) -> Result<()
         say(format_args!("titr: note: {remark}"));
     }
     writeln!(out, "{} is the platform, {} shows how well it fits", args.output.display(), picture.display())?;
-    Ok(())
+    if found.misses.are_too_many() { Err(Failure::Findings) } else { Ok(()) }
 }

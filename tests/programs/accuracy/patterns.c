@@ -28,6 +28,15 @@ static void exchange(void) {
     swap(partner, partner, unit);
 }
 
+/* A large message from rank 0 to a rank half a world away, and back. */
+static void ping_pong(void) {
+    int partner = size / 2;
+    if (rank == 0) MPI_Send(out, unit, MPI_BYTE, partner, 0, MPI_COMM_WORLD);
+    if (rank == partner) MPI_Recv(in, unit, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == partner) MPI_Send(out, unit, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+    if (rank == 0) MPI_Recv(in, unit, MPI_BYTE, partner, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 /* Every rank sends to the next and receives from the one before. */
 static void shift(void) {
     swap((rank + 1) % size, modulo(rank - 1, size), unit);
@@ -138,7 +147,7 @@ static const struct {
     void (*run)(void);
     int rounds;
 } patterns[] = {
-    {"exchange", exchange, 4}, {"shift", shift, 4}, {"halves", halves, 4}, {"alltoall", alltoall, 4},
+    {"ping-pong", ping_pong, 2}, {"exchange", exchange, 4}, {"shift", shift, 4}, {"halves", halves, 4}, {"alltoall", alltoall, 4},
     {"alltoallv", alltoallv, 4}, {"allgather", allgather, 4}, {"gather", gather, 4}, {"scatter", scatter, 4},
     {"bcast", bcast, 2}, {"reduce", reduce, 2}, {"allreduce", allreduce, 2}, {"incast", incast, 4},
     {"stencil", stencil, 2}, {"eager-stencil", eager_stencil, 4}, {"random-ring", random_ring, 2},

@@ -8,6 +8,7 @@ mod options;
 mod order;
 mod pattern;
 mod plan;
+mod train;
 
 use std::process::ExitCode;
 
@@ -66,17 +67,20 @@ fn main() -> ExitCode {
 fn lead(options: &Options, mpi: &Mpi, world: Comm<'_>) -> Result<ExitCode, Failure> {
     let mut measuring = Measuring::new(world);
     let result = calibrate(options, mpi, &mut measuring);
-    let failed = matches!(result, Err(Failure::Told(_)));
-    if let Err(Failure::Told(message)) = &result {
-        say(format_args!("titr-calibrate: {message}"));
-    } else {
-        result?;
-    }
+    let failed = match result {
+        Ok(fits) => !fits,
+        Err(Failure::Told(message)) => {
+            say(format_args!("titr-calibrate: {message}"));
+            true
+        }
+        Err(error) => return Err(error),
+    };
     measuring.tell(&Order::End { failed })?;
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Result<(), Failure> {
+/// Measures, fits and writes the platform. Returns whether it fits the measurements.
+fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Result<bool, Failure> {
     if measuring.ranks() < 2 {
         return Err(Failure::told(
             "one rank cannot send messages: start at least two, mpirun -np 4 titr-calibrate ...",
@@ -122,5 +126,5 @@ fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Res
         say(format_args!("titr-calibrate: note: {remark}"));
     }
     print(format_args!("{} is the platform, {} shows how well it fits", options.output.display(), picture.display()));
-    Ok(())
+    Ok(!found.misses.are_too_many())
 }

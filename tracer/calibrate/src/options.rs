@@ -13,7 +13,7 @@ Examples:
   mpirun -np 32 titr-calibrate --topology torus=4x4 --trace traces/ --measurements cluster.json --output cluster.toml
   titr calibrate cluster.json --topology mesh=4x4 --output cluster.toml     # fits again, without MPI
 
-Exit status: 0 done; 1 nothing can be measured or written; 2 wrong usage.";
+Exit status: 0 done; 1 nothing can be measured or written, or the platform does not fit; 2 wrong usage.";
 
 /// Measures the machine that it runs on, and writes a platform file for titr-replay.
 #[derive(Debug, Parser)]

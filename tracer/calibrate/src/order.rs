@@ -11,6 +11,7 @@ use titr_common::units::{Bytes, Seconds};
 use titr_mpi::{Comm, Mpi, MpiError};
 
 use crate::pattern::{Measured, late_receive, sample};
+use crate::train::{self, Train};
 
 /// A step that all ranks take together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -21,6 +22,8 @@ pub(crate) enum Order {
     Measure(Measured),
     /// Send a message whose receive is posted late, from the first rank to the second.
     Late { ranks: [u32; 2], bytes: u64, delay: Duration },
+    /// Send a train of messages.
+    Train(Train),
     /// Go home.
     End { failed: bool },
 }
@@ -66,15 +69,23 @@ impl<'m> Measuring<'m> {
 
     /// Gives an order to all ranks.
     pub(crate) fn tell(&self, order: &Order) -> Result<(), Failure> {
-        self.world.broadcast(0, serde_json::to_vec(order)?)?;
+        let order = serde_json::to_vec(order)?;
+        self.world.rest()?;
+        self.world.broadcast(0, order)?;
         Ok(())
     }
 
     /// Measures a pattern; the times are those of the slowest participating rank.
     pub(crate) fn measure(&mut self, measured: Measured) -> Result<Point, Failure> {
-        let (bytes, order) = (Bytes(measured.bytes), Order::Measure(measured.clone()));
-        self.tell(&order)?;
-        Ok(Point { bytes, seconds: carry_out(self.world, &measured)? })
+        let (bytes, repetitions) = (Bytes(measured.bytes), measured.repetitions);
+        self.tell(&Order::Measure(measured.clone()))?;
+        Ok(Point { bytes, repetitions, seconds: carry_out(self.world, &measured)? })
+    }
+
+    /// Sends a train. Returns the seconds from the first arrival to each other one.
+    pub(crate) fn train(&mut self, train: Train) -> Result<Vec<f64>, Failure> {
+        self.tell(&Order::Train(train))?;
+        arrivals(self.world, &train)
     }
 
     /// Sends a message whose receive is posted late.
@@ -88,12 +99,14 @@ impl<'m> Measuring<'m> {
 /// The other ranks: they execute rank 0's orders.
 pub(crate) fn follow(mpi: &Mpi, world: Comm<'_>) -> Result<ExitCode, Failure> {
     loop {
+        world.rest()?;
         match serde_json::from_slice(&world.broadcast(0, Vec::new())?)? {
             Order::Name => drop(world.gather(0, mpi.processor_name()?.as_bytes())?),
             Order::Measure(measured) => drop(carry_out(world, &measured)?),
             Order::Late { ranks, bytes, delay } => {
                 slowest(world, late_receive(world, ranks, bytes, delay)?)?;
             }
+            Order::Train(train) => drop(arrivals(world, &train)?),
             Order::End { failed } => return Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }),
         }
     }
@@ -103,8 +116,18 @@ fn carry_out(world: Comm<'_>, measured: &Measured) -> Result<Vec<f64>, Failure> 
     (0..measured.samples).map(|_| slowest(world, sample(world, measured)?)).collect()
 }
 
+/// Sends a train. Returns its arrivals to rank 0.
+fn arrivals(world: Comm<'_>, train: &Train) -> Result<Vec<f64>, Failure> {
+    let mine = serde_json::to_vec(&train::send(world, train)?)?;
+    world.rest()?;
+    let all = world.gather(0, &mine)?;
+    all.get(train.ranks[1] as usize).map_or(Ok(Vec::new()), |times| Ok(serde_json::from_slice(times)?))
+}
+
 /// The longest of the times that the ranks give, in seconds.
 fn slowest(world: Comm<'_>, mine: Option<Duration>) -> Result<f64, Failure> {
+    // Ranks that take no part wait for those that do.
+    world.rest()?;
     let nanoseconds = i64::try_from(mine.unwrap_or_default().as_nanos()).unwrap_or(i64::MAX);
     Ok(world.max(nanoseconds)? as f64 * 1e-9)
 }

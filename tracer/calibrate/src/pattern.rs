@@ -8,7 +8,7 @@ use titr_calibration::measurements::Pattern;
 use titr_mpi::{Comm, MpiError, Peer, Request, SendMode, TagChoice};
 
 /// The tag of all messages.
-const TAG: u32 = 7;
+pub(crate) const TAG: u32 = 7;
 
 /// A pattern and how often it is measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,14 +19,18 @@ pub(crate) struct Measured {
     /// The number of repetitions of the pattern for one sample.
     pub repetitions: u32,
     pub samples: u32,
-    /// The time after which a message has certainly arrived, for patterns that need it.
-    pub arrival: Duration,
+    /// The time before each sample in which nothing is sent, so that limiters which let bursts pass are as after a pause.
+    pub idle: Duration,
+    /// The time for patterns with a pause: after which a message has certainly arrived, or by which a rank begins
+    /// later.
+    pub pause: Duration,
 }
 
 /// A sample of a pattern: the mean time of its repetitions. `None` at ranks whose time does not count.
 pub(crate) fn sample(world: Comm<'_>, measured: &Measured) -> Result<Option<Duration>, MpiError> {
-    let Measured { pattern, ref ranks, bytes, repetitions, arrival, .. } = *measured;
+    let Measured { pattern, ref ranks, bytes, repetitions, idle, pause, .. } = *measured;
     world.barrier()?;
+    sleep(idle);
     let Some(at) = ranks.iter().position(|&rank| rank == world.rank()) else { return Ok(None) };
     let role = Role { world, ranks, at };
     // With empty messages the ranks wait for each other, and connect if they have not yet.
@@ -41,16 +45,25 @@ pub(crate) fn sample(world: Comm<'_>, measured: &Measured) -> Result<Option<Dura
             role.pair(ranks[at % half], ranks[half + at % half]).ping_pong(bytes, repetitions)
         }
         Pattern::Exchange | Pattern::Shift => {
+            // After a first round, one rank is ahead of another, as in a program.
             role.shift(0)?;
+            role.shift(bytes)?;
             let (passed, ()) = timed(|| (0..repetitions).try_for_each(|_| role.shift(bytes)))?;
             Ok(Some(passed / repetitions))
         }
+        Pattern::LateExchange => {
+            role.shift(0)?;
+            let (passed, ()) = timed(|| (0..repetitions).try_for_each(|_| role.late_exchange(bytes, pause)))?;
+            Ok((at == 0).then_some(passed / repetitions))
+        }
+        // The receiver of a train has a time for each message.
+        Pattern::Train => Ok(None),
         Pattern::Incast => {
             role.incast(0)?;
             let (passed, ()) = timed(|| (0..repetitions).try_for_each(|_| role.incast(bytes)))?;
             Ok((at == 0).then_some(passed / repetitions))
         }
-        Pattern::Send | Pattern::Isend | Pattern::Receive => role.call(pattern, bytes, repetitions, arrival),
+        Pattern::Send | Pattern::Isend | Pattern::Receive => role.call(pattern, bytes, repetitions, pause),
     }
 }
 
@@ -119,6 +132,18 @@ impl<'m> Role<'m, '_> {
         Request::wait_all(vec![arriving, leaving])
     }
 
+    /// An exchange for which the second rank is late: it waits for another message. The request of the first rank therefore
+    /// arrives before the receive is posted, as when a program exchanges again and again.
+    fn late_exchange(&self, bytes: u64, late: Duration) -> Result<(), MpiError> {
+        if self.at == 1 {
+            let begin = Instant::now();
+            while begin.elapsed() < late {
+                self.world.iprobe(Peer::Rank(self.ranks[0]), TagChoice::Tag(TAG + 1))?;
+            }
+        }
+        self.shift(bytes)
+    }
+
     /// All but the first send to the first, which answers.
     fn incast(&self, bytes: u64) -> Result<(), MpiError> {
         let (root, others) = (self.ranks[0], &self.ranks[1..]);
@@ -137,7 +162,7 @@ impl<'m> Role<'m, '_> {
         pattern: Pattern,
         bytes: u64,
         repetitions: u32,
-        arrival: Duration,
+        pause: Duration,
     ) -> Result<Option<Duration>, MpiError> {
         let (first, second) = (self.ranks[0], self.ranks[1]);
         let mut passed = Duration::ZERO;
@@ -153,7 +178,7 @@ impl<'m> Role<'m, '_> {
             } else {
                 send(self.world, first, 0)?;
                 if pattern == Pattern::Receive {
-                    sleep(arrival);
+                    sleep(pause);
                 }
                 passed += timed(|| receive(self.world, first, bytes))?.0;
             }

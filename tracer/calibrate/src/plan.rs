@@ -3,12 +3,13 @@
 use std::time::{Duration, Instant};
 
 use titr_calibration::eager::Search;
-use titr_calibration::measurements::{Measurements, Pattern, Series};
+use titr_calibration::measurements::{Measurements, Pattern, Point, Series};
 use titr_calibration::robust::median;
-use titr_common::units::Bytes;
+use titr_common::units::{Bytes, Seconds};
 
 use crate::order::{Failure, Measuring};
 use crate::pattern::Measured;
+use crate::train::Train;
 
 /// The samples of each size at most, and at least.
 const SAMPLES: u32 = 9;
@@ -21,6 +22,20 @@ const MOST_REPETITIONS: f64 = 100.0;
 const LARGEST: u64 = 16 << 20;
 const LEAST_EAGER: u64 = 256 << 10;
 const LARGEST_EAGER: u64 = 4 << 20;
+
+/// The time before each sample.
+const IDLE: Duration = Duration::from_millis(10);
+/// The time by which a rank is late for an exchange, beyond the time of answers.
+const LATE: f64 = 1e-3;
+/// A train takes about so long, in seconds, and is sent after a pause, so often.
+const TRAIN: f64 = 0.08;
+const PAUSE: f64 = 0.1;
+const TRAINS: usize = 5;
+/// Messages of a train, and their sizes.
+const FEWEST_MESSAGES: u32 = 32;
+const MOST_MESSAGES: u32 = 256;
+const SMALLEST_OF_TRAIN: u64 = 1 << 10;
+const LARGEST_OF_TRAIN: u64 = 32 << 10;
 
 /// Measures everything that the ranks allow.
 pub(crate) fn measure(
@@ -44,7 +59,7 @@ pub(crate) fn measure(
     if let (Some(_), Some(near)) = (far, near) {
         plan.push((Pattern::PingPong, near.to_vec(), &all, 0.05));
     }
-    plan.push((Pattern::Exchange, pair.to_vec(), &all, 0.2));
+    plan.push((Pattern::Exchange, pair.to_vec(), &some, 0.1));
     if let Some([one, two]) = far
         && let [Some(beside_one), Some(beside_two)] = [one, two].map(|leader| beside(measurements, leader))
     {
@@ -59,12 +74,69 @@ pub(crate) fn measure(
         plan.extend(leaders.windows(2).skip(1).map(|next| (Pattern::PingPong, next.to_vec(), &some[..], part)));
     }
     for (pattern, ranks, sizes, part) in plan {
-        let mut series = Series { pattern, ranks, points: Vec::new() };
+        let mut series = Series { pattern, ranks, late: Seconds(0.0), points: Vec::new() };
         of_sizes(&mut series, sizes, seconds * part, measuring)?;
         measurements.series.push(series);
     }
     threshold(measurements, pair, measuring)?;
+    late_exchange(measurements, pair, &some, seconds * 0.1, measuring)?;
+    if far.is_some() {
+        trains(measurements, &leaders, seconds * 0.1, measuring)?;
+    }
     calls(measurements, pair, seconds * 0.02, measuring)
+}
+
+/// Measures exchanges for which one rank is late by more than a request takes, but by less than a fifth of the time that the
+/// data takes. A request may carry as much data as the largest eager message.
+fn late_exchange(
+    measurements: &mut Measurements,
+    pair: [u32; 2],
+    sizes: &[u64],
+    seconds: f64,
+    measuring: &mut Measuring<'_>,
+) -> Result<(), Failure> {
+    let eager = titr_calibration::eager::threshold(&measurements.late_receives).map_or(0, |eager| eager.0);
+    let late = LATE + 4.0 * way(measurements, 0) + 1.5 * way(measurements, eager);
+    let long: Vec<u64> = sizes.iter().copied().filter(|&bytes| way(measurements, bytes) > 5.0 * late).collect();
+    let mut series =
+        Series { pattern: Pattern::LateExchange, ranks: pair.to_vec(), late: Seconds(late), points: Vec::new() };
+    of_sizes(&mut series, &long, seconds, measuring)?;
+    measurements.series.push(series);
+    Ok(())
+}
+
+/// Measures trains in both directions between each host and the next, as long as there is time.
+fn trains(
+    measurements: &mut Measurements,
+    leaders: &[u32],
+    seconds: f64,
+    measuring: &mut Measuring<'_>,
+) -> Result<(), Failure> {
+    let eager = titr_calibration::eager::threshold(&measurements.late_receives).map_or(LEAST_EAGER, |eager| eager.0);
+    let largest = eager.saturating_sub(1).min(LARGEST_OF_TRAIN);
+    if largest < SMALLEST_OF_TRAIN {
+        return Ok(());
+    }
+    let rate = rate(measurements);
+    let bytes = ((rate * TRAIN) as u64 / u64::from(MOST_MESSAGES)).clamp(SMALLEST_OF_TRAIN, largest);
+    let messages = ((rate * TRAIN / bytes as f64) as u32).clamp(FEWEST_MESSAGES, MOST_MESSAGES);
+    let begin = Instant::now();
+    let directions = leaders.windows(2).flat_map(|pair| [[pair[0], pair[1]], [pair[1], pair[0]]]);
+    for (at, ranks) in directions.enumerate() {
+        if at >= 2 && begin.elapsed().as_secs_f64() > seconds {
+            break;
+        }
+        let train = Train { ranks, bytes, messages, pause: Duration::from_secs_f64(PAUSE) };
+        let samples = (0..TRAINS).map(|_| measuring.train(train)).collect::<Result<Vec<_>, _>>()?;
+        let point = |at: usize| Point {
+            bytes: Bytes((at as u64 + 1) * bytes),
+            repetitions: 1,
+            seconds: samples.iter().filter_map(|sample| sample.get(at).copied()).collect(),
+        };
+        let points = (0..messages as usize - 1).map(point).collect();
+        measurements.series.push(Series { pattern: Pattern::Train, ranks: ranks.to_vec(), late: Seconds(0.0), points });
+    }
+    Ok(())
 }
 
 /// The first rank of each host.
@@ -98,8 +170,12 @@ fn of_sizes(series: &mut Series, sizes: &[u64], seconds: f64, measuring: &mut Me
         bytes: sizes.first().copied().unwrap_or_default(),
         repetitions: 1,
         samples: FEWEST_SAMPLES,
-        arrival: Duration::ZERO,
+        idle: IDLE,
+        pause: Duration::from_secs_f64(series.late.0),
     };
+    if sizes.is_empty() {
+        return Ok(());
+    }
     let mut last = measuring.measure(measured.clone())?;
     for &bytes in sizes {
         // The time of a message grows at most in proportion to its size.
@@ -107,18 +183,31 @@ fn of_sizes(series: &mut Series, sizes: &[u64], seconds: f64, measuring: &mut Me
         let once = median(&last.seconds).unwrap_or(0.0) * growth * ways;
         let left = seconds - begin.elapsed().as_secs_f64();
         // Two sizes are the least that a line needs.
-        if once * f64::from(FEWEST_SAMPLES) > left && series.points.len() >= 2 {
+        let rounds = f64::from(1 + series.pattern.rounds_before());
+        if (once * rounds + IDLE.as_secs_f64()) * f64::from(FEWEST_SAMPLES) > left && series.points.len() >= 2 {
             break;
         }
-        let repetitions = (SAMPLE / once.max(1e-9)).clamp(1.0, MOST_REPETITIONS) as u32;
+        // A rank is late once for each time that both are ready.
+        let most = if series.pattern == Pattern::LateExchange { 1.0 } else { MOST_REPETITIONS };
+        let repetitions = (SAMPLE / once.max(1e-9)).clamp(1.0, most) as u32;
+        let rounds = repetitions + series.pattern.rounds_before();
         // No size takes more than a part of the remaining time.
-        let affordable = left / 4.0 / (once * f64::from(repetitions)).max(1e-9);
+        let affordable = left / 4.0 / (once * f64::from(rounds) + IDLE.as_secs_f64());
         let samples = (affordable as u32).clamp(FEWEST_SAMPLES, SAMPLES);
         measured = Measured { bytes, repetitions, samples, ..measured };
         last = measuring.measure(measured.clone())?;
         series.points.push(last.clone());
     }
     Ok(())
+}
+
+/// About how many bytes a second the pair's largest messages have.
+fn rate(measurements: &Measurements) -> f64 {
+    let points = measurements.series.first().map(Series::medians).unwrap_or_default();
+    let Some(&(large, time)) = points.last() else { return 0.0 };
+    let half = points.iter().rev().find(|(bytes, _)| bytes.0 <= large.0 / 2);
+    let (bytes, before) = half.copied().unwrap_or_default();
+    (large.0 - bytes.0) as f64 / (time - before).max(1e-9)
 }
 
 /// About how long a message between the pair takes; of sizes that were not measured, at 8 Mbit/s.
@@ -165,10 +254,10 @@ fn calls(
     let eager = titr_calibration::eager::threshold(&measurements.late_receives);
     for pattern in [Pattern::Send, Pattern::Isend, Pattern::Receive] {
         let begin = Instant::now();
-        let mut series = Series { pattern, ranks: pair.to_vec(), points: Vec::new() };
+        let mut series = Series { pattern, ranks: pair.to_vec(), late: Seconds(0.0), points: Vec::new() };
         for bytes in SIZES.into_iter().filter(|&bytes| eager.is_none_or(|eager| bytes < eager.0)) {
-            let arrival = Duration::from_secs_f64(1e-3 + 2.0 * way(measurements, bytes));
-            let once = arrival.as_secs_f64() * f64::from(SAMPLES);
+            let pause = Duration::from_secs_f64(1e-3 + 2.0 * way(measurements, bytes));
+            let once = pause.as_secs_f64() * f64::from(SAMPLES);
             let left = seconds - begin.elapsed().as_secs_f64();
             if once > left && series.points.len() >= 2 {
                 break;
@@ -181,7 +270,8 @@ fn calls(
                 bytes,
                 repetitions,
                 samples: SAMPLES,
-                arrival,
+                idle: Duration::ZERO,
+                pause,
             })?);
         }
         measurements.series.push(series);

@@ -2,12 +2,19 @@
 //! not see them.
 
 use std::ffi::c_int;
+use std::time::Duration;
 
+use titr_wrappers::argument::HandleCell;
 use titr_wrappers::symbol::Word;
 
 use crate::call::call;
 use crate::communicator::Comm;
 use crate::error::MpiError;
+use crate::request::Request;
+
+/// A member that rests looks again after this time at first, and after ever longer times later.
+const FIRST_NAP: Duration = Duration::from_micros(50);
+const LONGEST_NAP: Duration = Duration::from_millis(2);
 
 impl Comm<'_> {
     /// Waits until all members do (`MPI_Barrier`, which no tool sees). Collective.
@@ -17,6 +24,24 @@ impl Comm<'_> {
     pub fn synchronise(&self) -> Result<(), MpiError> {
         // SAFETY: (MPI_Comm).
         unsafe { call!(unseen MPI_Barrier(self.handle)) }
+    }
+
+    /// Waits until all members do, asleep most of the time: where members share processors, one that waits leaves its
+    /// processor to one that works. Collective.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn rest(&self) -> Result<(), MpiError> {
+        let mut request = HandleCell::empty();
+        // SAFETY: (MPI_Comm, MPI_Request *).
+        unsafe { call!(unseen MPI_Ibarrier(self.handle, request.address())) }?;
+        let request = Request::new(self.mpi, request);
+        let mut nap = FIRST_NAP;
+        while !request.poll()? {
+            std::thread::sleep(nap);
+            nap = (2 * nap).min(LONGEST_NAP);
+        }
+        request.wait().map(drop)
     }
 
     /// The largest of the values that the members give. Collective.

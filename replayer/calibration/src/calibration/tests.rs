@@ -19,17 +19,23 @@ struct Machine {
     duplex: &'static str,
     crosstraffic: f64,
     overhead: f64,
+    /// The bytes that a link passes at once; 0: none.
+    burst: u64,
+    /// Whether the data of messages that are not eager goes both ways at once between two ranks.
+    rendezvous_duplex: bool,
 }
 
 impl Machine {
     fn platform(self) -> Platform {
-        let Self { bandwidth, latency, eager, handshake, duplex, crosstraffic, overhead } = self;
+        let Self { bandwidth, latency, eager, handshake, duplex, crosstraffic, overhead, burst, rendezvous_duplex } =
+            self;
         let above = eager - 1;
         let text = format!(
             "schema = 1\n[hosts]\ncount = 4\ncores = 2\nspeed = \"1 Ginstr/s\"\n[topology.star]\n[network]\n\
              bandwidth = \"{bandwidth} B/s\"\nlatency = \"{latency:.12} s\"\nduplex = \"{duplex}\"\n\
              [network.loopback]\nbandwidth = \"{} B/s\"\nlatency = \"{:.12} s\"\n\
-             [network.flow]\ncrosstraffic = {crosstraffic:.6}\nlatency_factor = [[{above}, {handshake:.3}]]\n[mpi]\neager_threshold = \"{eager} B\"\n\
+             [network.flow]\nburst = \"{burst} B\"\ncrosstraffic = {crosstraffic:.6}\nlatency_factor = [[{above}, {handshake:.3}]]\n[mpi]\neager_threshold = \"{eager} B\"\n\
+             rendezvous_duplex = {rendezvous_duplex}\n\
              send_overhead = [[0, {overhead:.12}, 0.0]]\nisend_overhead = [[0, {overhead:.12}, 0.0]]\n\
              recv_overhead = [[0, {overhead:.12}, 0.0]]\n",
             bandwidth * 20.0,
@@ -38,15 +44,27 @@ impl Machine {
         Platform::parse(Path::new("machine.toml"), text, &[]).unwrap_or_else(|error| panic!("{error:?}"))
     }
 
+    /// Exchanges with a late rank, of the sizes whose transfer takes much longer.
+    fn late(self, mut series: Series) -> Series {
+        series.late = Seconds(4.0 * self.latency + 1.5 * self.eager as f64 / self.bandwidth);
+        series.points.retain(|point| point.bytes.0 as f64 / self.bandwidth > 5.0 * series.late.0);
+        series
+    }
+
     /// The measurements of the machine, with up to so much noise.
     fn measure(self, noise: f64) -> Measurements {
         let sizes = [0].into_iter().chain((0..=22).flat_map(|power| [1_u64 << power, 3 << power.max(10)]));
         let series = |pattern, ranks: &[u32]| {
-            let point = |bytes| Point { bytes: Bytes(bytes), seconds: vec![1.0] };
+            let point = |bytes| Point { bytes: Bytes(bytes), repetitions: 1, seconds: vec![1.0] };
             let mut sizes: Vec<u64> = sizes.clone().collect();
             sizes.sort_unstable();
             sizes.dedup();
-            Series { pattern, ranks: ranks.to_vec(), points: sizes.into_iter().map(point).collect() }
+            Series {
+                pattern,
+                ranks: ranks.to_vec(),
+                late: Seconds(0.0),
+                points: sizes.into_iter().map(point).collect(),
+            }
         };
         let mut measured = Measurements {
             titr_measurements: VERSION,
@@ -57,6 +75,7 @@ impl Machine {
                 series(Pattern::PingPong, &[0, 2]),
                 series(Pattern::PingPong, &[0, 1]),
                 series(Pattern::Exchange, &[0, 2]),
+                self.late(series(Pattern::LateExchange, &[0, 2])),
                 series(Pattern::Opposite, &[0, 2, 3, 1]),
                 series(Pattern::Bisection, &[0, 2, 4, 6]),
                 series(Pattern::Incast, &[0, 2, 4, 6]),
@@ -71,7 +90,8 @@ impl Machine {
             let outlier = if (chance >> 33).is_multiple_of(9) { 3.0 } else { 1.0 };
             time * (1.0 + noise * ((chance >> 40) as f64 / (1_u64 << 23) as f64 - 1.0)) * outlier
         };
-        let exact = residuals(&measured, &mut self.platform()).unwrap_or_else(|error| panic!("{error}"));
+        let exact =
+            residuals(&measured, &mut self.platform(), self.burst > 0).unwrap_or_else(|error| panic!("{error}"));
         for (series, exact) in measured.series.iter_mut().zip(exact) {
             for (point, exact) in series.points.iter_mut().zip(exact.points) {
                 point.seconds = (0..9).map(|_| disturbed(exact.predicted)).collect();
@@ -84,6 +104,16 @@ impl Machine {
             }
             measured.series.push(of_calls);
         }
+        for ranks in [[0, 2], [2, 0]] {
+            let point = |at: u64| {
+                let bytes = (at * TRAIN_MESSAGE) as f64;
+                let limited = (bytes + TRAIN_MESSAGE as f64 - self.burst as f64).max(0.0) / self.bandwidth;
+                let seconds = (0..5).map(|_| limited.max(bytes / 1e11)).collect();
+                Point { bytes: Bytes(at * TRAIN_MESSAGE), repetitions: 1, seconds }
+            };
+            let points = (1..128).map(point).collect();
+            measured.series.push(Series { points, ..series(Pattern::Train, &ranks) });
+        }
         let delay = Seconds(0.1);
         for bytes in [1, self.eager - 1, self.eager, 4 << 20] {
             let send = if bytes < self.eager { Seconds(1e-5) } else { delay };
@@ -93,6 +123,9 @@ impl Machine {
     }
 }
 
+/// The size of a message of a train.
+const TRAIN_MESSAGE: u64 = 4000;
+
 const TYPICAL: Machine = Machine {
     bandwidth: 12e6,
     latency: 30e-6,
@@ -101,6 +134,8 @@ const TYPICAL: Machine = Machine {
     duplex: "full",
     crosstraffic: 0.025,
     overhead: 5e-6,
+    burst: 0,
+    rendezvous_duplex: true,
 };
 
 fn near(found: f64, expected: f64, within: f64) -> bool {
@@ -125,7 +160,7 @@ proptest! {
         let duplex = if half { "half" } else { "full" };
         // An overhead that is more than the latency has no place in the time of an empty message.
         let crosstraffic = if half { 0.0 } else { crosstraffic };
-        let machine = Machine { bandwidth, latency, eager, handshake, duplex, crosstraffic, overhead: overhead * latency };
+        let machine = Machine { bandwidth, latency, eager, handshake, duplex, crosstraffic, overhead: overhead * latency, ..TYPICAL };
         let measured = machine.measure(0.02);
         let found = Calibration::of(&measured, &NamedTopology::Star, None)?;
         prop_assert_eq!(found.fit.eager_threshold, Some(Bytes(eager)));
@@ -180,9 +215,41 @@ fn a_shared_cable_is_recognised_by_messages_that_are_partly_latency() {
         duplex: "half",
         crosstraffic: 0.0,
         overhead: 0.0,
+        ..TYPICAL
     };
     let found = Calibration::of(&machine.measure(0.02), &NamedTopology::Star, None).unwrap();
     assert_eq!((found.fit.duplex, found.remarks), (Duplexity::Half, Vec::new()));
+}
+
+/// A limiter that lets 32 KiB pass, and a library that sends the data of two ranks one way at a time, as over TCP: both are found,
+/// and all patterns are predicted.
+#[test]
+fn bursts_and_answers_behind_data_are_found() {
+    let machine = Machine { burst: 32 << 10, rendezvous_duplex: false, crosstraffic: 0.0, ..TYPICAL };
+    let found = Calibration::of(&machine.measure(0.01), &NamedTopology::Star, None).unwrap();
+    let burst = found.fit.burst.map_or(0.0, |burst| burst.0 as f64);
+    assert!(near(burst, 32768.0, 0.02), "{burst}");
+    assert!(near(found.fit.bandwidth(), machine.bandwidth, 0.02), "{:?}", found.fit);
+    assert_eq!(found.fit.duplex, Duplexity::RendezvousOneWay);
+    for residuals in &found.residuals {
+        assert!(residuals.typical() < 0.02, "{}", found.cluster);
+    }
+    assert!(!found.misses.are_too_many(), "{:?}", found.misses);
+}
+
+/// A machine whose messages between many ranks take twice as long as two ranks show is not described by this platform.
+#[test]
+fn a_platform_that_misses_what_was_measured_is_refused() {
+    let mut measured = TYPICAL.measure(0.01);
+    let disturbed = |series: &&mut Series| series.ranks.len() > 2;
+    for series in measured.series.iter_mut().filter(disturbed) {
+        series.points.iter_mut().for_each(|point| point.seconds.iter_mut().for_each(|time| *time *= 2.0));
+    }
+    let found = Calibration::of(&measured, &NamedTopology::Star, None).unwrap();
+    assert!(found.misses.are_too_many(), "{:?}", found.misses);
+    assert!(found.cluster.contains("# NOTE: this platform does not fit: it misses "), "{}", found.cluster);
+    let good = Calibration::of(&TYPICAL.measure(0.01), &NamedTopology::Star, None).unwrap();
+    assert!(!good.misses.are_too_many() && !good.cluster.contains("does not fit"), "{:?}", good.misses);
 }
 
 /// The machine is a star, and the user says that it is a mesh in one row: its halves would share a link.

@@ -20,6 +20,8 @@
 //! * on links that are not shared (FATPIPE), only a bound: their bandwidth;
 //! * on [InfiniBand](infiniband), a lower bound while other messages leave or arrive at the same adapters.
 //!
+//! **Bursts**: links with [token buckets](token_buckets) pass the first bytes of a message at once after a pause.
+//!
 //! **Messages of one [connection](Connection)** go through the second phase one after another if `in_order` is set.
 //! Otherwise they share the links, as in SimGrid.
 //!
@@ -40,7 +42,9 @@ mod parameters;
 #[cfg(test)]
 mod reference;
 mod route_cost;
+mod size_cost;
 mod stream;
+mod token_buckets;
 mod transfers;
 
 use std::sync::Arc;
@@ -56,6 +60,8 @@ pub use infiniband::Penalties;
 use max_min::{FlowId, MaxMinSolver};
 pub use parameters::{Factor, FlowParameters, Preset};
 use route_cost::{NetworkState, RouteCost};
+use size_cost::SizeCost;
+use token_buckets::TokenBuckets;
 use transfers::{Transfers, earlier};
 
 use super::indexed_heap::Deadline;
@@ -84,6 +90,8 @@ pub struct Flow {
     paths: RouteCache<CachedRoute>,
     solver: MaxMinSolver,
     contention: Option<Contention>,
+    /// `None`: no link has one.
+    buckets: Option<TokenBuckets>,
     connections: Connections,
     /// The links that change; `None` if no link does.
     changing: Option<Box<ChangingLinks>>,
@@ -140,30 +148,6 @@ struct InTransit {
     need: f64,
 }
 
-/// The cost of a message of one size, whatever its route.
-#[derive(Clone, Copy, Debug)]
-struct SizeCost {
-    /// The payload.
-    bytes: Bytes,
-    /// The service that it needs until it is complete, in bytes.
-    need: f64,
-    /// The factor on the latency of its route.
-    latency_factor: f64,
-}
-
-impl SizeCost {
-    fn of(bytes: Bytes, parameters: &FlowParameters) -> Self {
-        let size = bytes + parameters.envelope;
-        let need = size.0 as f64 / parameters.bandwidth_factor.at(size);
-        Self { bytes, need, latency_factor: parameters.latency_factor.at(size) }
-    }
-
-    /// The cost of a message that takes `stretch` times as long.
-    fn stretched(self, stretch: f64) -> Self {
-        Self { need: self.need * stretch, latency_factor: self.latency_factor * stretch, ..self }
-    }
-}
-
 /// The messages that use the number of a stream.
 #[derive(Debug, Default)]
 struct StreamUsers {
@@ -180,8 +164,9 @@ impl Flow {
         Self {
             paths: RouteCache::new(Arc::clone(&topology)),
             solver: MaxMinSolver::new(topology.links().iter().map(|link| link.bandwidth)),
-            topology,
             contention: parameters.contention.map(Contention::new),
+            buckets: TokenBuckets::new(parameters.burst, topology.links().len()),
+            topology,
             connections: Connections::default(),
             changing: None,
             messages: DenseSlab::default(),
@@ -204,7 +189,7 @@ impl Flow {
 
     /// The route between two hosts, to whose load `load` is added.
     fn route(&mut self, ends: (HostId, HostId), load: LinkLoad) -> CachedRoute {
-        let Self { topology, parameters, streams, idle, solver, cost, changing, .. } = self;
+        let Self { topology, parameters, streams, idle, solver, buckets, cost, changing, .. } = self;
         let period = self.paths.period();
         *self.paths.carry(ends, load, |paths, other| {
             if let Some(other) = other {
@@ -220,6 +205,9 @@ impl Flow {
             }
             streams[flow.0 as usize].forgotten = false;
             solver.define(flow, demand);
+            if let Some(buckets) = buckets.as_mut().filter(|_| ends.0 != ends.1) {
+                buckets.define(flow, paths, links);
+            }
             let share = |&(link, weight): &(LinkId, f64)| links[link.index()].bandwidth / weight;
             let alone = demand.uses.iter().map(share).fold(demand.bound, f64::min);
             if let Some(changing) = changing {
@@ -281,7 +269,10 @@ impl Network for Flow {
         if self.size.bytes != transfer.bytes {
             self.size = SizeCost::of(transfer.bytes, &self.parameters);
         }
-        let SizeCost { need, latency_factor, .. } = self.size.stretched(transfer.stretch);
+        let SizeCost { mut need, latency_factor, .. } = self.size.stretched(transfer.stretch);
+        if let Some(buckets) = self.buckets.as_mut().filter(|_| ends.0 != ends.1) {
+            need -= buckets.pass(flow, need, now);
+        }
         let connection = transfer.connection.filter(|_| self.parameters.in_order);
         let turn = Turn::FIRST;
         let in_transit = InTransit { id: transfer.id, sequence, flow, connection, turn, is_ready: false, need };
@@ -301,9 +292,13 @@ impl Network for Flow {
     }
 
     fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
-        let CachedRoute { latency, alone, .. } = self.route((transfer.from, transfer.to), LinkLoad::default());
-        let SizeCost { need, latency_factor, .. } =
+        let ends = (transfer.from, transfer.to);
+        let CachedRoute { latency, alone, flow, .. } = self.route(ends, LinkLoad::default());
+        let SizeCost { mut need, latency_factor, .. } =
             SizeCost::of(transfer.bytes, &self.parameters).stretched(transfer.stretch);
+        if let Some(buckets) = self.buckets.as_ref().filter(|_| ends.0 != ends.1) {
+            need -= buckets.at_most(flow, need);
+        }
         Unloaded { latency: latency_of(latency, latency_factor), transfer: Seconds(need / alone) }
     }
 

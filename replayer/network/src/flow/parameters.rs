@@ -18,6 +18,8 @@ pub struct FlowParameters {
     pub tcp_gamma: f64,
     /// The part of its rate that a flow takes on the reverse route, for acknowledgements.
     pub crosstraffic: f64,
+    /// Bytes that each link between hosts passes at once after a pause, as a limiter with a token bucket does; 0: none.
+    pub burst: Bytes,
     /// Bytes that MPI adds to each message.
     pub envelope: Bytes,
     /// Whether messages from one process to another travel one after the other.
@@ -55,6 +57,7 @@ impl From<Preset> for FlowParameters {
             weight_s: 0.0,
             tcp_gamma: 0.0,
             crosstraffic: 0.0,
+            burst: Bytes(0),
             envelope: Bytes(0),
             in_order: true,
             contention: None,

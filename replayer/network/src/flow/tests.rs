@@ -20,7 +20,7 @@ fn cluster16(parameters: impl Into<FlowParameters>) -> Flow {
 }
 
 /// Messages (from, to, bytes) that are injected at these times, and when each is delivered.
-fn run(network: &mut dyn Network, messages: &[(f64, u32, u32, u64)]) -> Vec<f64> {
+pub(super) fn run(network: &mut dyn Network, messages: &[(f64, u32, u32, u64)]) -> Vec<f64> {
     let mut waiting: Vec<_> = messages.iter().zip(0..).map(|(&message, id)| (message, TransferId(id))).collect();
     waiting.sort_by(|a, b| b.0.0.total_cmp(&a.0.0).then(b.1.cmp(&a.1)));
     let mut deliveries = vec![f64::NAN; messages.len()];
@@ -55,7 +55,7 @@ fn run(network: &mut dyn Network, messages: &[(f64, u32, u32, u64)]) -> Vec<f64>
 }
 
 #[track_caller]
-fn assert_close(found: f64, expected: f64) {
+pub(super) fn assert_close(found: f64, expected: f64) {
     assert!((found / expected - 1.0).abs() < 1e-6, "{found} instead of {expected}");
 }
 

@@ -158,6 +158,7 @@ fn flow(table: FlowTable) -> FlowParameters {
         weight_s: number(table.weight_s, preset.weight_s),
         tcp_gamma: number(table.tcp_gamma, preset.tcp_gamma),
         crosstraffic: number(table.crosstraffic, preset.crosstraffic),
+        burst: table.burst.map_or(preset.burst, |size| size.0),
         envelope: table.envelope.map_or(preset.envelope, |size| size.0),
         in_order: table.in_order.unwrap_or(preset.in_order),
         contention: table.infiniband_penalties.map_or(preset.contention, |factors| {

@@ -159,6 +159,8 @@ pub struct FlowTable {
     pub tcp_gamma: Option<NonNegative>,
     /// The part of a message's rate that its acknowledgements use on the reverse route; 0: none.
     pub crosstraffic: Option<NonNegative>,
+    /// Bytes that each link passes at once after a pause, as a limiter with a token bucket does; 0: none.
+    pub burst: Option<Quantity<Bytes>>,
     /// Bytes that MPI adds to each message.
     pub envelope: Option<Quantity<Bytes>>,
     /// Whether messages from one rank to another travel one after the other, as on a TCP connection or a queue pair; if

@@ -40,13 +40,36 @@ pub(in crate::input::dumpi) enum DumpiCall {
     /// The members of a group at these ranks, or all others.
     Select {
         group: Handle,
-        ranks: Vec<i32>,
+        ranks: Vec<RankRange>,
         is_included: bool,
         new: Handle,
     },
     FreeGroup(Handle),
     /// A group of a window or a file, whose members nothing asks for.
     OtherGroup(Handle),
+}
+
+/// Ranks of a group, as `MPI_Group_range_incl` has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::input::dumpi) struct RankRange {
+    pub(super) first: i32,
+    pub(super) last: i32,
+    pub(super) stride: i32,
+}
+
+impl RankRange {
+    /// The range of one rank.
+    pub(super) fn of(rank: i32) -> Self {
+        Self { first: rank, last: rank, stride: 1 }
+    }
+
+    /// The ranks, which a damaged file may put anywhere.
+    pub(super) fn ranks(self) -> impl Iterator<Item = i64> {
+        let [first, last, stride] = [self.first, self.last, self.stride].map(i64::from);
+        let is_before_end = move |rank: &i64| if stride > 0 { *rank <= last } else { *rank >= last };
+        std::iter::successors(Some(first).filter(|_| stride != 0), move |rank| Some(rank + stride))
+            .take_while(is_before_end)
+    }
 }
 
 /// The way to make a communicator.
@@ -168,7 +191,7 @@ impl DumpiCall {
             DumpiFunction::GROUP_INTERSECTION => Self::combine(Combine::Intersection, record),
             DumpiFunction::GROUP_DIFFERENCE => Self::combine(Combine::Difference, record),
             DumpiFunction::GROUP_INCL | DumpiFunction::GROUP_EXCL => {
-                let (group, _, ranks) = (bytes.u16()?, bytes.i32()?, bytes.integers()?.collect());
+                let (group, _, ranks) = (bytes.u16()?, bytes.i32()?, bytes.integers()?.map(RankRange::of).collect());
                 let is_included = record.function == DumpiFunction::GROUP_INCL;
                 Some(Self::Select { group, ranks, is_included, new: bytes.u16()? })
             }
@@ -177,7 +200,7 @@ impl DumpiCall {
                 let mut ranks = Vec::new();
                 for _ in 0..ranges {
                     let mut range = bytes.integers()?;
-                    extend(&mut ranks, range.next()?, range.next()?, range.next()?);
+                    ranks.push(RankRange { first: range.next()?, last: range.next()?, stride: range.next()? });
                 }
                 let is_included = record.function == DumpiFunction::GROUP_RANGE_INCL;
                 Some(Self::Select { group, ranks, is_included, new: bytes.u16()? })
@@ -198,29 +221,14 @@ impl DumpiCall {
     }
 }
 
-/// The most ranks that ranges may name: no world is larger.
-const MOST_RANKS: usize = 1 << 24;
-
-/// Appends the ranks of a range.
-fn extend(ranks: &mut Vec<i32>, first: i32, last: i32, stride: i32) {
-    let step = i64::from(stride);
-    let mut next = i64::from(first);
-    while step != 0 && ranks.len() < MOST_RANKS && if step > 0 { next <= last.into() } else { next >= last.into() } {
-        ranks.push(i32::try_from(next).unwrap_or(-1));
-        next += step;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn ranges_go_up_and_down() {
-        let mut ranks = Vec::new();
-        extend(&mut ranks, 1, 6, 2);
-        extend(&mut ranks, 3, 1, -1);
-        extend(&mut ranks, 3, 5, 0);
-        assert_eq!(ranks, [1, 3, 5, 3, 2, 1]);
+        let ranks = |first, last, stride| RankRange { first, last, stride }.ranks().collect::<Vec<_>>();
+        assert_eq!([ranks(1, 6, 2), ranks(3, 1, -1), ranks(3, 5, 0)], [vec![1, 3, 5], vec![3, 2, 1], vec![]]);
+        assert_eq!(RankRange::of(7).ranks().collect::<Vec<_>>(), [7]);
     }
 }

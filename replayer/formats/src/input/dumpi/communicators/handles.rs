@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
 
 use super::DumpiCommunicator;
-use super::call::{COMM_SELF, COMM_WORLD, Combine, DumpiCall, GROUP_EMPTY, Handle};
+use super::call::{COMM_SELF, COMM_WORLD, Combine, DumpiCall, GROUP_EMPTY, Handle, RankRange};
 
 /// The communicators and groups that a rank has.
 pub(in crate::input::dumpi) struct Handles {
@@ -92,10 +92,15 @@ impl Combine {
     }
 }
 
-fn select(group: &[Rank], ranks: &[i32], is_included: bool) -> Result<Vec<Rank>, String> {
-    let at = |&rank: &i32| usize::try_from(rank).ok().filter(|&at| at < group.len());
-    let places: Option<Vec<usize>> = ranks.iter().map(at).collect();
-    let places = places.ok_or_else(|| format!("a rank that is not in a group of {}", group.len()))?;
+fn select(group: &[Rank], ranks: &[RankRange], is_included: bool) -> Result<Vec<Rank>, String> {
+    let mut places = Vec::new();
+    for rank in ranks.iter().flat_map(|range| range.ranks()) {
+        let place = usize::try_from(rank).ok().filter(|&place| place < group.len());
+        places.push(place.ok_or_else(|| format!("a rank that is not in a group of {}", group.len()))?);
+        if places.len() > group.len() {
+            return Err(format!("more ranks than there are in a group of {}", group.len()));
+        }
+    }
     if is_included {
         return Ok(places.into_iter().map(|at| group[at]).collect());
     }
@@ -115,8 +120,18 @@ mod tests {
         assert_eq!(Combine::Union.of(&one, &other), group(&[4, 1, 2, 3]));
         assert_eq!(Combine::Intersection.of(&one, &other), group(&[4, 2]));
         assert_eq!(Combine::Difference.of(&one, &other), group(&[1]));
-        assert_eq!(select(&one, &[2, 0], true), Ok(group(&[2, 4])));
-        assert_eq!(select(&one, &[2, 0], false), Ok(group(&[1])));
-        assert!(select(&one, &[3], true).is_err());
+        let ends = RankRange { first: 2, last: 0, stride: -2 };
+        assert_eq!(select(&one, &[ends], true), Ok(group(&[2, 4])));
+        assert_eq!(select(&one, &[ends], false), Ok(group(&[1])));
+        assert!(select(&one, &[RankRange::of(3)], true).is_err());
+    }
+
+    /// A damaged file may name two billion ranks.
+    #[test]
+    fn no_more_ranks_are_selected_than_there_are() {
+        let group = [Rank(0), Rank(1)];
+        let endless = RankRange { first: 0, last: i32::MAX, stride: 1 };
+        assert!(select(&group, &[endless], true).unwrap_err().contains("not in a group of 2"));
+        assert!(select(&group, &[RankRange::of(1); 3], true).unwrap_err().contains("more ranks"));
     }
 }

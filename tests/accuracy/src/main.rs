@@ -10,10 +10,12 @@
 //! * `traces-lammps-RANKS/`, `sections-lammps-RANKS` and `measured-lammps/`, the same for LAMMPS;
 //! * optionally `remarks`, facts that a reader should know about these measurements.
 //!
-//! `titr-accuracy split RESULTS` prints the sources of errors.
+//! `titr-accuracy split RESULTS` prints the sources of errors, and `titr-accuracy links RESULTS` the errors on links of several
+//! kinds.
 
 mod calibration;
 mod configuration;
+mod links;
 mod machine;
 mod measured;
 mod page;
@@ -36,9 +38,12 @@ fn main() -> ExitCode {
     let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     let printed = match &arguments[..] {
         [command, results] if command.as_os_str() == "split" => split::table(results),
+        [command, results] if command.as_os_str() == "links" => links::table(results),
         [results, rows] => page(results, rows),
         _ => {
-            eprintln!("usage: titr-accuracy RESULTS ROWS\n       titr-accuracy split RESULTS");
+            eprintln!(
+                "usage: titr-accuracy RESULTS ROWS\n       titr-accuracy split RESULTS\n       titr-accuracy links RESULTS"
+            );
             return ExitCode::from(2);
         }
     };

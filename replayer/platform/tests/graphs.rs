@@ -5,7 +5,7 @@
 use std::fs;
 
 use titr_network::topology::{HostId, LinkId, Topology};
-use titr_platform::Platform;
+use titr_platform::{Model, Platform};
 
 const PLATFORM: &str = r#"schema = 1
 hosts.speed = "2.5 Ginstr/s"
@@ -80,6 +80,25 @@ fn every_node_may_have_hosts() {
     }
     let packets = load(RING, &["topology.graph.hosts=1", "network.model=packet", "network.packet.routing=ugal"]);
     assert_eq!(packets.unwrap().model.name(), "packet");
+}
+
+/// From the second router to the fourth, the first is as near as the third. Router 0 is the root, so the path by the third
+/// router would go up after it went down.
+#[test]
+fn up_down_paths_keep_to_one_side_of_a_ring() {
+    let flows = ["topology.graph.hosts=1", "network.flow.routing=up-down"];
+    let packets = ["topology.graph.hosts=1", "network.model=packet", "network.packet.routing=up-down"];
+    let unlike = RING.replace("1 2", "1 2 bandwidth=5Gbit/s");
+    for (ring, settings) in [(RING, &flows[..]), (RING, &packets), (&unlike, &packets)] {
+        let platform = load(ring, settings).unwrap();
+        for (from, to) in [(1, 3), (3, 1)] {
+            let path = route(&*platform.topology, from, to);
+            assert_eq!(path[1..3], [format!("{from} to 0"), format!("0 to {to}")]);
+        }
+        if let Model::Packet(spec) = &platform.model {
+            assert_eq!(spec.virtual_channels(), 1);
+        }
+    }
 }
 
 #[test]

@@ -34,6 +34,7 @@ fn mistakes_point_into_the_text() {
         ("no bubble", packet, "flow_control = \"vct\""),
         ("no room for a bubble", packet, "queue_packets = 1"),
         ("a tree's routing", packet, "routing = \"updown\""),
+        ("a graph's routing", packet, "routing = \"up-down\""),
         ("an unknown routing", packet, "routing = \"magic\""),
         ("no twist", "torus]\ndims = [8, 4]", "twisted-torus]\ndims = [4, 8]"),
         ("uneven lists", "torus]\ndims = [8, 4]", "xgft]\nm = [4, 4]\nw = [1]"),

@@ -99,6 +99,8 @@ pub(super) fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, Routing
         let virtual_channels = Some((times * fabric.diameter()).max(1) + more);
         (Arc::new(fabric) as Arc<dyn Topology>, RoutingOptions { virtual_channels, ..routing(name) })
     });
+    let up_down = (2_u32..5, any::<u64>())
+        .prop_map(|(half, seed)| (Arc::new(jellyfish(2 * half, 2, seed)) as Arc<dyn Topology>, routing("up-down")));
     let stars =
         (1_u32..6, any::<bool>()).prop_map(|(hosts, backbone)| Arc::new(star(hosts, backbone)) as Arc<dyn Topology>);
     let rings = (2_u32..4).prop_map(|nodes| Arc::new(one_way_ring(nodes)) as Arc<dyn Topology>);
@@ -108,6 +110,7 @@ pub(super) fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, Routing
         2 => (trees, ascents.prop_map(up_and_down)),
         1 => (dragonflies, through_groups),
         2 => hops,
+        1 => up_down,
         1 => (stars, Just(RoutingOptions::default())),
         1 => (rings, Just(routing("table"))),
     ]

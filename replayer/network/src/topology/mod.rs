@@ -43,7 +43,8 @@ pub(crate) use dragonfly::GlobalLink;
 pub use dragonfly::{Blade, Dragonfly, GlobalLinks, Shape};
 pub use explicit::{Explicit, Routes};
 pub use fabric::{
-    DragonflyPlus, Fabric, HopTable, HyperX, Jellyfish, NoFabric, NoRegularGraph, RouterCable, SlimFly, Wiring,
+    DragonflyPlus, Fabric, HopTable, HyperX, Jellyfish, NoFabric, NoRegularGraph, RouterCable, SlimFly, UpDownPaths,
+    UpDownPlace, Wiring,
 };
 pub use fat_tree::{FatTree, Stage, Stages};
 pub use grid::Grid;
@@ -57,8 +58,8 @@ pub use paths::{FlowRouting, Paths};
 pub use router_graph::{Geometry, HostPort, NoRouters, Port, RouterGraph};
 pub use routing::{
     BuildRouting, DragonflyRouting, FabricRouting, GridRouting, Header, NonminimalRouting, OutputVc, Routing,
-    RoutingName, RoutingOptions, RoutingVisitor, TableRouting, TreeRouting, UnknownRouting, Unroutable, ValiantRouting,
-    roomiest,
+    RoutingName, RoutingOptions, RoutingVisitor, TableRouting, TreeRouting, UnknownRouting, Unroutable, UpDownRouting,
+    ValiantRouting, roomiest,
 };
 pub use shortest::Piece;
 pub use star::Star;
@@ -73,6 +74,7 @@ routing::routings! {
     Nonminimal(NonminimalRouting),
     Fabric(FabricRouting),
     Valiant(ValiantRouting),
+    UpDown(UpDownRouting),
     Table(TableRouting),
 }
 

@@ -15,6 +15,8 @@ pub enum FlowRouting {
     Adaptive,
     /// Paths through all intermediate groups or routers, evenly (Valiant's routing).
     Valiant,
+    /// A shortest path among those that never go up after they went down (up*/down* routing).
+    UpDown,
 }
 
 /// The paths of a message from one host to another. Kept to be used again.

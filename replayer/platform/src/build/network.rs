@@ -5,7 +5,7 @@ use std::path::Path;
 use titr_common::units::Seconds;
 use titr_document::Checked;
 use titr_network::flow::{FlowParameters, Penalties};
-use titr_network::topology::{Cable, HostId, Link, Topology, WithLoopback, Zones};
+use titr_network::topology::{Cable, FlowRouting, HostId, Link, RoutingName, Topology, WithLoopback, Zones};
 use toml::Spanned;
 
 use super::Builder;
@@ -54,7 +54,7 @@ impl Builder<'_> {
             let message = format!("a {} has {} hosts, not {}", topology.name(), topology.hosts(), count.get_ref());
             return Err(self.wrong(count, message).with_help("change the count or the topology"));
         }
-        let topology = self.with_routed_flows(topology, network)?;
+        let topology = self.with_up_down_packets(self.with_routed_flows(topology, network)?, network)?;
         let topology = self.with_unlike_links(topology, network)?;
         // All hosts in zones reach themselves.
         let topology = match has_zones && network.loopback.turns_round() {
@@ -74,8 +74,27 @@ impl Builder<'_> {
         }
         let mistake = self.wrong(routing, format!("the flows of a {} have no such routing", topology.name()));
         Err(mistake.with_help(
-            "use \"adaptive\" in trees and graphs of routers, \"valiant\" in dragonflies and graphs of routers, or \"minimal\"",
+            "use \"adaptive\" in trees and graphs of routers, \"valiant\" in dragonflies and graphs of routers, \"up-down\" in \
+             graphs of routers, or \"minimal\"",
         ))
+    }
+
+    /// The topology whose routes are up*/down* paths if packets take such paths. Packets that find their ways in a table take
+    /// these routes.
+    fn with_up_down_packets(
+        &self,
+        mut topology: Box<dyn Topology>,
+        network: &NetworkTable,
+    ) -> Checked<Box<dyn Topology>> {
+        let named = network.packet.routing.as_ref().filter(|name| *name.get_ref() == RoutingName::UP_DOWN);
+        let Some(routing) = named.filter(|_| network.model == ModelName::Packet) else { return Ok(topology) };
+        if topology.route_flows(FlowRouting::UpDown) {
+            return Ok(topology);
+        }
+        let name = topology.name();
+        let mistake = self
+            .wrong(routing, format!("the packets of a {name} do not have this routing: it is for graphs of routers"));
+        Err(mistake.with_help("use \"updown\" in trees, or leave `routing` out"))
     }
 
     fn with_loopback(&self, topology: Box<dyn Topology>, table: &LoopbackTable) -> Checked<Box<dyn Topology>> {

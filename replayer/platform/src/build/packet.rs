@@ -3,7 +3,7 @@
 use titr_common::units::{Bytes, Quantity};
 use titr_document::Checked;
 use titr_network::packet::{PacketParameters, PacketSpec};
-use titr_network::topology::{RoutingOptions, Topology, Unroutable};
+use titr_network::topology::{RouteTable, RoutingName, RoutingOptions, Topology, Unroutable};
 use toml::Spanned;
 
 use super::Builder;
@@ -36,8 +36,10 @@ impl Builder<'_> {
         let (phit, packet_phits, header_phits) = self.packet_size(table)?;
         let defaults = PacketParameters::default();
         let channels = table.virtual_channels.as_ref().map(|number| self.number(Some(number), 1)).transpose()?;
+        // Of routes in a table, those of an up*/down* routing are such paths.
+        let is_in_table = |name| name == RoutingName::UP_DOWN && graph.geometry::<RouteTable>().is_some();
         let routing = RoutingOptions {
-            name: table.routing.as_ref().map(|name| *name.get_ref()),
+            name: table.routing.as_ref().map(|name| *name.get_ref()).filter(|name| !is_in_table(*name)),
             virtual_channels: channels,
             ascent: table.ascent.as_ref().map(|ascent| *ascent.get_ref()),
         };

@@ -24,7 +24,7 @@ pub struct PacketTable {
     /// Packets that each channel of a port has room for between crossbar and cable. Default: none.
     pub output_queue: Option<Spanned<u32>>,
     /// Default: `"dor"` in grids, `"updown"` in trees, `"minimal"` in dragonflies and graphs of
-    /// routers.
+    /// routers. `"up-down"` in graphs of routers needs one virtual channel.
     pub routing: Option<Spanned<RoutingName>>,
     /// The choice of ports upwards in trees. Default: `"adaptive"` if the routing is, otherwise the ascent of the topology.
     pub ascent: Option<Spanned<Ascent>>,

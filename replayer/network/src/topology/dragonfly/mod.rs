@@ -241,7 +241,7 @@ impl Topology for Dragonfly {
 
     fn spread(&self, _: RoutePeriod, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
         match self.flow_routing {
-            FlowRouting::Minimal | FlowRouting::Adaptive => {}
+            FlowRouting::Minimal | FlowRouting::Adaptive | FlowRouting::UpDown => {}
             FlowRouting::Valiant => self.spread_over_groups((from, to), parts),
         }
     }
@@ -252,7 +252,7 @@ impl Topology for Dragonfly {
                 self.flow_routing = routing;
                 true
             }
-            FlowRouting::Adaptive => false,
+            FlowRouting::Adaptive | FlowRouting::UpDown => false,
         }
     }
 

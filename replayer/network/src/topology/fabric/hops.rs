@@ -93,6 +93,11 @@ impl HopTable {
         self.0.diameter
     }
 
+    /// The number of routers.
+    pub(crate) fn routers(&self) -> u32 {
+        self.0.rows.len() as u32
+    }
+
     /// The routers with hosts.
     pub(crate) fn ends(&self) -> &[RouterId] {
         &self.0.ends

@@ -2,7 +2,7 @@
 //!
 //! A [`Wiring`] lists routers, cables and hosts. It is read from a file, or made for a family of topologies: [`hyperx`],
 //! [`slim_fly`], [`jellyfish`], [`dragonfly_plus`]. A route takes a shortest path, and of several that are as short the one
-//! that a hash of its hosts selects ([`HopTable`]).
+//! that a hash of its hosts selects ([`HopTable`]). It may be required never to go up after it went down ([`UpDownPaths`]).
 
 mod dragonfly_plus;
 mod field;
@@ -13,6 +13,7 @@ mod slim_fly;
 mod spread;
 #[cfg(test)]
 mod tests;
+mod up_down;
 
 use thiserror::Error;
 
@@ -29,6 +30,7 @@ pub use hops::HopTable;
 pub use hyperx::HyperX;
 pub use jellyfish::{Jellyfish, NoRegularGraph};
 pub use slim_fly::SlimFly;
+pub use up_down::{UpDownPaths, UpDownPlace};
 
 /// The routers, cables and hosts of a fabric.
 #[derive(Clone, Debug, Default)]
@@ -70,6 +72,8 @@ pub struct Fabric {
     /// The link that each port leads to, router by router.
     port_links: Vec<LinkId>,
     flow_routing: FlowRouting,
+    /// The paths of messages if they are up*/down* paths.
+    up_down: Option<UpDownPaths>,
 }
 
 /// A reason why a wiring is not a fabric.
@@ -119,7 +123,7 @@ impl Fabric {
         wiring.hosts.iter().for_each(|router| has_hosts[router.index()] = true);
         let table = HopTable::new(first_port, neighbours, &has_hosts).map_err(|why| wiring.explain(why))?;
         let (limiters, flow_routing) = (Limiters::default(), FlowRouting::default());
-        Ok(Self { wiring, cable, links, limiters, table, port_links, flow_routing })
+        Ok(Self { wiring, cable, links, limiters, table, port_links, flow_routing, up_down: None })
     }
 
     /// The fabric in which no host or router passes on more than `bandwidth` in all.
@@ -134,6 +138,27 @@ impl Fabric {
     #[must_use]
     pub fn diameter(&self) -> u32 {
         self.table.diameter()
+    }
+
+    /// The hops between its routers.
+    #[cfg(test)]
+    fn hop_table(&self) -> &HopTable {
+        &self.table
+    }
+
+    /// The next hop of a message between two hosts to the router of the second, which it has not reached: its link, and the
+    /// place that it leads to.
+    fn hop(&self, place: UpDownPlace, to: RouterId, ends: (HostId, HostId)) -> Option<(LinkId, UpDownPlace)> {
+        let port = match &self.up_down {
+            Some(paths) => paths.port(place, to, ends),
+            None => self.table.port_of_flow(place.at, to, ends),
+        }?;
+        let at = self.table.neighbours(place.at)[port.index()];
+        let next = match &self.up_down {
+            Some(paths) => paths.next(place, at)?,
+            None => UpDownPlace { at, ..place },
+        };
+        Some((self.link_of(place.at, port.index()), next))
     }
 
     /// Adds the limiter of a router to a route, if it has one.
@@ -233,13 +258,14 @@ impl Topology for Fabric {
     }
 
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
-        let (mut at, destination) = (self.wiring.hosts[from.index()], self.wiring.hosts[to.index()]);
+        let destination = self.wiring.hosts[to.index()];
+        let mut place = UpDownPlace { at: self.wiring.hosts[from.index()], is_descending: false };
         route.extend(self.limiters.of(from.0));
         route.push(self.cable.link(from.0, Direction::Up));
-        while let Some(port) = self.table.port_of_flow(at, destination, (from, to)).filter(|_| at != destination) {
-            self.pass(at, route);
-            route.push(self.link_of(at, port.index()));
-            at = self.table.neighbours(at)[port.index()];
+        while let Some((link, next)) = self.hop(place, destination, (from, to)).filter(|_| place.at != destination) {
+            self.pass(place.at, route);
+            route.push(link);
+            place = next;
         }
         self.pass(destination, route);
         // A message to its own host returns on the cable that it left by. A link used in both directions counts once.
@@ -257,13 +283,14 @@ impl Topology for Fabric {
             return;
         }
         match self.flow_routing {
-            FlowRouting::Minimal => {}
+            FlowRouting::Minimal | FlowRouting::UpDown => {}
             FlowRouting::Adaptive => self.spread_over_shortest((from, to), parts),
             FlowRouting::Valiant => self.spread_over_intermediates((from, to), parts),
         }
     }
 
     fn route_flows(&mut self, routing: FlowRouting) -> bool {
+        self.up_down = (routing == FlowRouting::UpDown).then(|| UpDownPaths::new(&self.table));
         self.flow_routing = routing;
         true
     }

@@ -197,7 +197,7 @@ impl Topology for FatTree {
                 self.choice.ascent = Ascent::Adaptive;
                 true
             }
-            FlowRouting::Valiant => false,
+            FlowRouting::Valiant | FlowRouting::UpDown => false,
         }
     }
 

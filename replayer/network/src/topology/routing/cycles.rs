@@ -191,7 +191,7 @@ fn networks() -> Vec<(Box<dyn Topology>, Routings)> {
         let fabric = Fabric::new(wiring, CABLE).unwrap();
         let shortest = ["minimal", "adaptive"].map(|name| (name, fabric.diameter()));
         let detours = ["valiant", "ugal", "ugal-g"].map(|name| (name, 2 * fabric.diameter()));
-        (Box::new(fabric), shortest.into_iter().chain(detours).collect())
+        (Box::new(fabric), shortest.into_iter().chain(detours).chain([("up-down", 1)]).collect())
     };
     let plus = DragonflyPlus { groups: 3, leaves: 2, spines: 2, global_links: 1, hosts: 1 };
     let mut slim_fly = SlimFly::new(3, Some(1)).unwrap().wiring();

@@ -9,6 +9,7 @@
 //! - [`dragonfly`]: other channels after the link between groups.
 //! - [`nonminimal`]: other channels after each link between groups.
 //! - [`fabric`], [`valiant`]: other channels after each hop.
+//! - [`up_down`]: up and then down, in any graph.
 //! - [`table`]: the routes of the topology, in layers without a cycle of dependencies.
 //!
 //! **To add a routing**, implement [`Routing`] and [`BuildRouting`] for a type, and list the type in the `routings!` of
@@ -25,6 +26,7 @@ mod nonminimal;
 mod table;
 mod tree;
 mod ugal;
+mod up_down;
 mod valiant;
 
 use std::fmt::{self, Debug};
@@ -42,6 +44,7 @@ pub use grid::GridRouting;
 pub use nonminimal::NonminimalRouting;
 pub use table::TableRouting;
 pub use tree::TreeRouting;
+pub use up_down::UpDownRouting;
 pub use valiant::ValiantRouting;
 
 /// A virtual channel of a port.

@@ -1,6 +1,6 @@
 //! The interface of network models. A [`Network`] carries messages between hosts; its users need not know which model
 //! it is. Statistics that only one model keeps, beside the loads of links, are available from their own type, such as
-//! [`PacketStatistics::of`](crate::packet::PacketStatistics::of).
+//! [`RailNetwork::packet_statistics`](crate::RailNetwork::packet_statistics).
 
 use std::any::Any;
 

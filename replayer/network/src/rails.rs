@@ -3,6 +3,7 @@
 //! Rails have no link in common, so the network of each is simulated by itself. A striped message is in several of them,
 //! in parts, and arrives with its last part. Messages within a host take the first rail's copy of the host.
 
+use std::any::Any;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
@@ -10,6 +11,7 @@ use titr_common::time::Time;
 use titr_common::units::Bytes;
 
 use crate::network::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
+use crate::packet::PacketStatistics;
 use crate::topology::{HostId, LinkId, Paths, RailChoice, Rails, Topology, links_of_rail};
 
 /// Chooses the rails of messages.
@@ -133,6 +135,19 @@ impl RailNetwork {
             injected: 0,
             arrived: Vec::new(),
         }
+    }
+
+    /// The statistics of a packet network, or of the packet networks of all rails, from the start until `until`; `None` if
+    /// messages are not packets.
+    #[must_use]
+    pub fn packet_statistics(network: &dyn Network, until: Time) -> Option<PacketStatistics> {
+        let Some(Self { rails, .. }) = (network as &dyn Any).downcast_ref() else {
+            return PacketStatistics::of(network, until);
+        };
+        let of_each = rails.iter().map(|rail| PacketStatistics::of(&**rail, until));
+        let of_each: Vec<PacketStatistics> = of_each.collect::<Option<_>>()?;
+        let links = rails.first()?.link_loads().len() as u32;
+        Some(PacketStatistics::of_rails(of_each, links))
     }
 
     /// The first part of a message, and the network that carries it.

@@ -55,6 +55,9 @@ pub enum TrafficError {
         "synthetic traffic is for the packet model: write model = \"packet\" under [network], or --set network.model=packet"
     )]
     NotPackets,
+    /// The hosts have several rails.
+    #[error("synthetic traffic does not choose rails: leave network.rails out, or write --set network.rails.count=1")]
+    Rails,
 }
 
 /// The result of a sweep.
@@ -101,9 +104,12 @@ impl TrafficSweep {
     /// Prepares to measure this traffic on a platform.
     ///
     /// # Errors
-    /// If the platform's network is not one of packets, or its topology has no such pattern.
+    /// If the platform's network is not one of packets, if it has several rails, or if its topology has no such pattern.
     pub fn on<'a>(&self, platform: &'a Platform) -> Result<PlatformTraffic<'a>, TrafficError> {
         let Model::Packet(spec) = &platform.model else { return Err(TrafficError::NotPackets) };
+        if platform.topology.rails().count.get() > 1 {
+            return Err(TrafficError::Rails);
+        }
         let arrangement = Arrangement::of(spec.graph());
         let destinations = Destinations::new(self.pattern, platform.topology.hosts(), arrangement)?;
         let &Self { warmup, cycles, runs, .. } = self;

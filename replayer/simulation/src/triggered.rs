@@ -17,7 +17,7 @@ use titr_common::units::{Bytes, Seconds};
 use titr_network::packet::PacketStatistics;
 use titr_network::statistics::Histogram;
 use titr_network::topology::HostId;
-use titr_network::{LinkLoad, Network, Transfer, TransferId, Unreachable};
+use titr_network::{LinkLoad, Network, RailNetwork, Transfer, TransferId, Unreachable};
 use titr_network_traces::{Feedback, Label, NetworkTrace, NetworkTraceError, Released};
 use titr_platform::{Model, Platform};
 
@@ -209,7 +209,7 @@ impl TriggeredReplay<'_> {
         let mut run = run?;
         feedback.finish()?;
         run.loads = network.link_loads();
-        run.packets = PacketStatistics::of(&*network, run.end);
+        run.packets = RailNetwork::packet_statistics(&*network, run.end);
         run.cpu = stopwatch.cpu();
         Ok(run)
     }

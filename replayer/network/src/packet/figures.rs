@@ -53,6 +53,17 @@ impl Batch {
 }
 
 impl Observation {
+    /// The observations of the rails of a machine in the same cycles. Each rail has this number of links, and there is at least
+    /// one rail. A part of a striped message counts as a message.
+    pub(crate) fn of_rails(rails: &[Self], links: u32) -> Self {
+        let all = rails.iter().map(Self::whole).fold(Batch::default(), |all, rail| all.merge(&rail));
+        let cycles = rails.iter().map(|rail| rail.whole().cycles).max().unwrap_or_default();
+        let mut latencies = Histogram::default();
+        rails.iter().for_each(|rail| latencies.merge(&rail.latencies));
+        let usage = Usage::of_rails(&rails.iter().map(|rail| &rail.usage).collect::<Vec<_>>(), links);
+        Self { batches: vec![Batch { cycles, ..all }], latencies, usage }
+    }
+
     fn whole(&self) -> Batch {
         self.batches.iter().fold(Batch::default(), Batch::merge)
     }

@@ -128,9 +128,9 @@ impl LinkTimings {
         (are_alike && first.packet == first.denominator * (first.span + 1)).then_some(first)
     }
 
-    /// Cycles that a packet takes a link, in the mean.
+    /// Cycles that a packet takes a link of any rail, in the mean.
     pub(crate) fn mean_packet(&self, link: LinkId) -> f64 {
-        self.get(link).mean_packet()
+        self.0[link.index() % self.0.len()].mean_packet()
     }
 }
 

@@ -73,6 +73,13 @@ impl PacketStatistics {
         let observation = Observation { batches: vec![batch], latencies: network.latencies.clone(), usage };
         Some(Self { observation, phit_hops })
     }
+
+    /// The statistics of the rails of a machine, each of which has this number of links.
+    pub(crate) fn of_rails(rails: Vec<Self>, links: u32) -> Self {
+        let phit_hops = rails.iter().map(|rail| rail.phit_hops).sum();
+        let observations: Vec<Observation> = rails.into_iter().map(|rail| rail.observation).collect();
+        Self { observation: Observation::of_rails(&observations, links), phit_hops }
+    }
 }
 
 /// A message whose delivery is to be reported, in the order of reports.

@@ -95,7 +95,7 @@ impl PacketSpec {
         places.max().unwrap_or(self.parameters.queue_packets)
     }
 
-    /// Cycles that a packet takes a link, in the mean.
+    /// Cycles that a packet takes a link, in the mean. The links of several rails are numbered rail by rail.
     pub(super) fn packet_cycles(&self, link: LinkId) -> f64 {
         let alike = f64::from(self.parameters.packet_phits);
         self.timings.as_ref().map_or(alike, |timings| timings.mean_packet(link))

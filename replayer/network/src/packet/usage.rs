@@ -166,10 +166,40 @@ impl Usage {
         Self::of(Arc::clone(&self.channels), self.virtual_channels, self.carried.len())
     }
 
+    /// The counts of copies of a network with this number of links. Their links are numbered copy by copy.
+    pub(crate) fn of_rails(rails: &[&Self], links: u32) -> Self {
+        let mut channels = Vec::new();
+        let (mut first_link, mut first_place) = (0, 0);
+        for rail in rails {
+            let shifted = |Channel { link, channel, place }: Channel| Channel {
+                link: LinkId(first_link + link.0),
+                channel,
+                place: first_place + place,
+            };
+            channels.extend(rail.channels.iter().map(|channel| channel.map(shifted)));
+            first_link += links;
+            first_place += rail.carried.len() as u32;
+        }
+        let mut all = Self {
+            channels: channels.into(),
+            stays: rails.iter().flat_map(|rail| rail.stays.iter().copied()).collect(),
+            carried: rails.iter().flat_map(|rail| rail.carried.iter().copied()).collect(),
+            virtual_channels: rails.first().map_or(0, |rail| rail.virtual_channels),
+            ..Self::default()
+        };
+        rails.iter().for_each(|rail| all.add_sums(rail));
+        all
+    }
+
     /// Adds the counts of another run of the same network.
     pub(crate) fn add(&mut self, other: &Self) {
         self.carried.iter_mut().zip(&other.carried).for_each(|(mine, theirs)| *mine += theirs);
         self.stays.iter_mut().zip(&other.stays).for_each(|(mine, theirs)| *mine += theirs);
+        self.add_sums(other);
+    }
+
+    /// Adds the counts that are of no single channel.
+    fn add_sums(&mut self, other: &Self) {
         self.hops.resize(self.hops.len().max(other.hops.len()), 0);
         self.hops.iter_mut().zip(&other.hops).for_each(|(mine, theirs)| *mine += theirs);
         self.injected += other.injected;

@@ -7,7 +7,7 @@ use titr_document::Checked;
 use titr_network::topology::{MultiRail, RailChoice, Rails, Topology};
 
 use super::Builder;
-use crate::schema::{ModelName, NetworkTable, RailChoiceName, RailsTable};
+use crate::schema::{NetworkTable, RailChoiceName, RailsTable};
 
 /// Rails at most: a mistyped number is refused rather than filling memory with links.
 const MOST: u32 = 64;
@@ -25,10 +25,6 @@ impl Builder<'_> {
         let rails = self.rails(table.get_ref())?;
         if rails.count.get() == 1 {
             return Ok(topology);
-        }
-        if network.model == ModelName::Packet {
-            let mistake = self.wrong(table, "the packet model does not simulate several rails");
-            return Err(mistake.with_help("use network.model = \"flow\""));
         }
         let links = topology.links().len() as u64 * u64::from(rails.count.get());
         if links > MOST_LINKS {

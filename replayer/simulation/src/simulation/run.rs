@@ -9,7 +9,7 @@ use titr_common::trace::Trace;
 use titr_common::trace::Transformation;
 use titr_job_mix::{Job, JobMix};
 use titr_network::packet::PacketStatistics;
-use titr_network::{LinkLoad, Network};
+use titr_network::{LinkLoad, Network, RailNetwork};
 use titr_platform::Platform;
 use titr_workload::Workload;
 
@@ -158,7 +158,7 @@ impl PreparedReplay<'_> {
             (network, Vec::new())
         };
         let network = VaryingNetwork::within(network);
-        let packets = PacketStatistics::of(&*network, outcome.simulated_time);
+        let packets = RailNetwork::packet_statistics(&*network, outcome.simulated_time);
         Ok(Run { outcome, links: network.link_loads(), packets, shared, cpu: stopwatch.cpu() })
     }
 }

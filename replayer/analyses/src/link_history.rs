@@ -45,7 +45,7 @@ pub struct LinkHistory {
 /// A message in transit.
 #[derive(Clone, Debug)]
 struct InTransit {
-    message: Departure,
+    transfer: Transfer,
     departed: Time,
     rails: Stripes,
 }
@@ -61,7 +61,7 @@ impl LinkHistory {
         Ok(Self {
             hosts: platform.place(ranks)?.0,
             under_way: Vec::new(),
-            rails: RailChooser::new(topology.rails()),
+            rails: RailChooser::new(Arc::clone(&topology)),
             interval: 1000,
             intervals: (ALL_INTERVALS / links.max(1)).clamp(FEWEST_INTERVALS, MOST_INTERVALS),
             carried: vec![Vec::new(); links],
@@ -118,14 +118,12 @@ impl LinkHistory {
         self.hosts.get(rank.0 as usize).copied().unwrap_or_default()
     }
 
-    fn carry(&mut self, InTransit { message, departed: from, rails }: &InTransit, to: Time) {
+    fn carry(&mut self, InTransit { transfer, departed: from, rails }: &InTransit, to: Time) {
         let from = *from;
         self.reach(to);
         self.end = self.end.max(to);
-        let (sender, receiver) = (self.host(message.from), self.host(message.to));
-        self.paths.find(&*self.topology, self.topology.route_period(from), (sender, receiver));
         let (first, last) = (from.0 / self.interval, to.0 / self.interval);
-        for (link, bytes) in rails.links(&*self.topology, &self.paths, message.bytes) {
+        let carry = |link: LinkId, bytes: f64| {
             let carried = &mut self.carried[link.index()];
             if carried.is_empty() {
                 carried.resize(self.intervals, 0.0);
@@ -135,7 +133,8 @@ impl LinkHistory {
                 let part = if to > from { (end - begin) as f64 / (to.0 - from.0) as f64 } else { 1.0 };
                 carried[place as usize] += part * bytes;
             }
-        }
+        };
+        rails.visit_links(&*self.topology, (from, transfer), &mut self.paths, carry);
     }
 }
 
@@ -149,8 +148,8 @@ impl Observer for LinkHistory {
         let connection = Some(Connection { sender: message.from.0, receiver: message.to.0 });
         let (from, to) = (self.host(message.from), self.host(message.to));
         let transfer = Transfer { id: message.id, from, to, bytes: message.bytes, connection, stretch: 1.0 };
-        let rails = self.rails.choose(&transfer);
-        self.under_way[place] = Some(InTransit { message, departed: now, rails });
+        let rails = self.rails.choose(now, &transfer);
+        self.under_way[place] = Some(InTransit { transfer, departed: now, rails });
     }
 
     #[cold]

@@ -116,7 +116,8 @@ pub enum Unreachable {
 
 /// There is no route between two hosts for a message that is sent at an instant.
 pub(crate) fn no_route(topology: &dyn Topology, at: Time, (from, to): (HostId, HostId)) -> Unreachable {
-    let failures = topology.failures(topology.route_period(at));
+    let present = topology.failures().iter().filter(|failure| failure.is_present(at));
+    let failures = present.map(|failure| failure.name.as_str()).collect::<Vec<_>>().join(", ");
     let (from, to) = (topology.host_name(from), topology.host_name(to));
     match failures.is_empty() {
         true => Unreachable::NoRoute { from, to },

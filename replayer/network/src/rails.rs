@@ -2,21 +2,26 @@
 //!
 //! Rails have no link in common, so the network of each is simulated by itself. A striped message is in several of them,
 //! in parts, and arrives with its last part. Messages within a host take the first rail's copy of the host.
+//!
+//! A message does not take a rail on which failures leave no route when it is sent. A striped message takes the other rails. A
+//! message of one rail takes the next rail that has a route.
 
 use std::any::Any;
-use std::ops::Range;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 
-use crate::network::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
+use crate::network::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable, no_route};
 use crate::packet::PacketStatistics;
 use crate::topology::{HostId, LinkId, Paths, RailChoice, Rails, Topology, links_of_rail};
 
 /// Chooses the rails of messages.
 #[derive(Clone, Debug)]
 pub struct RailChooser {
+    topology: Arc<dyn Topology>,
     rails: Rails,
     /// The number of messages of each sender so far, where senders take rails in turn.
     sent: FxHashMap<Sender, u32>,
@@ -43,67 +48,100 @@ impl Sender {
 
 /// The rails of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stripes(Range<u32>);
+pub struct Stripes(SmallVec<[u32; 4]>);
 
 impl Stripes {
     /// The first rail that carries a part of a message of `bytes`, and the size of this part.
     fn first_part(&self, bytes: Bytes) -> (u32, Bytes) {
-        (self.0.start, Bytes(bytes.0.div_ceil(u64::from(self.0.end - self.0.start))))
+        self.parts(bytes).next().unwrap_or((0, bytes))
     }
 
     /// Each rail that carries a part of a message of `bytes`, and the size of this part. Sizes differ by a byte at most,
     /// and the first part is a largest one.
-    pub fn parts(&self, bytes: Bytes) -> impl Iterator<Item = (u32, Bytes)> + use<> {
-        let Range { start, end } = self.0;
-        let count = u64::from(end - start);
-        (start..end).zip(0..).map(move |(rail, place)| (rail, Bytes((bytes.0 + count - 1 - place) / count)))
+    pub fn parts(&self, bytes: Bytes) -> impl Iterator<Item = (u32, Bytes)> {
+        let count = self.0.len() as u64;
+        self.0.iter().zip(0..).map(move |(&rail, place)| (rail, Bytes((bytes.0 + count - 1 - place) / count)))
     }
 
-    /// The links of a message of `bytes` that takes these paths on each of its rails, and the bytes that each link carries.
-    pub fn links<'p>(
+    /// Visits the links of a message that is sent at an instant, each with the bytes of the message that it carries.
+    pub fn visit_links(
         &self,
         topology: &dyn Topology,
-        paths: &'p Paths,
-        bytes: Bytes,
-    ) -> impl Iterator<Item = (LinkId, f64)> + use<'p> {
-        let of_rail = links_of_rail(topology);
-        self.parts(bytes).flat_map(move |(rail, bytes)| {
-            paths.parts().map(move |(link, part)| (LinkId(rail * of_rail + link.0), part * bytes.0 as f64))
-        })
+        (at, transfer): (Time, &Transfer),
+        paths: &mut Paths,
+        mut visit: impl FnMut(LinkId, f64),
+    ) {
+        let links = links_of_rail(topology);
+        for (number, bytes) in self.parts(transfer.bytes) {
+            let rail = topology.rail(number).unwrap_or(topology);
+            paths.find(rail, rail.route_period(at), (transfer.from, transfer.to));
+            paths.parts().for_each(|(link, part)| visit(LinkId(number * links + link.0), part * bytes.0 as f64));
+        }
     }
 }
 
 impl RailChooser {
-    /// A chooser among these rails, which no message has taken yet.
+    /// A chooser among the rails of a machine, which no message has taken yet.
     #[must_use]
-    pub fn new(rails: Rails) -> Self {
-        Self { rails, sent: FxHashMap::default() }
+    pub fn new(topology: Arc<dyn Topology>) -> Self {
+        Self { rails: topology.rails(), sent: FxHashMap::default(), topology }
     }
 
-    /// The rails that a message takes if it is the next.
-    fn next(&self, transfer: &Transfer) -> Stripes {
+    /// The rails that a message takes if it is the next, and if all rails have a route for it.
+    fn wanted(&self, transfer: &Transfer) -> Stripes {
         let Rails { count, choice } = self.rails;
-        let one = |rail: u32| Stripes(rail..rail + 1);
+        let one = |rail: u32| Stripes(smallvec![rail]);
         if transfer.from == transfer.to {
             return one(0);
         }
         let sender = Sender::of(transfer);
         match choice {
             RailChoice::Size { small } if transfer.bytes <= small => one(0),
-            RailChoice::Size { .. } => Stripes(0..count.get()),
+            RailChoice::Size { .. } => Stripes(self.rails.numbers().collect()),
             RailChoice::Rank => one(sender.number() % count),
             RailChoice::RoundRobin => one(self.sent.get(&sender).copied().unwrap_or(0) % count),
         }
     }
 
-    /// The rails that the next message takes.
-    pub fn choose(&mut self, transfer: &Transfer) -> Stripes {
-        let stripes = self.next(transfer);
+    /// The rails that a message takes if it is the next; `None` if failures leave no route on any rail.
+    fn next(&self, now: Time, transfer: &Transfer) -> Option<Stripes> {
+        let mut wanted = self.wanted(transfer);
+        if transfer.from == transfer.to || !self.topology.failures().iter().any(|failure| failure.is_present(now)) {
+            return Some(wanted);
+        }
+        let first = wanted.0.first().copied().unwrap_or_default();
+        wanted.0.retain(|rail| self.has_route(*rail, now, transfer));
+        if !wanted.0.is_empty() {
+            return Some(wanted);
+        }
+        let others = (1..self.rails.count.get()).map(|more| (first + more) % self.rails.count);
+        let mut usable = others.filter(|&rail| self.has_route(rail, now, transfer));
+        usable.next().map(|rail| Stripes(smallvec![rail]))
+    }
+
+    /// Whether a rail has a route for a message that is sent at `now`.
+    fn has_route(&self, number: u32, now: Time, transfer: &Transfer) -> bool {
+        let Some(rail) = self.topology.rail(number) else { return true };
+        let mut route = Vec::new();
+        rail.route_in(rail.route_period(now), transfer.from, transfer.to, &mut route);
+        !route.is_empty()
+    }
+
+    /// The rails that the next message takes, which is sent at `now`. Without a route on any rail, they are those that it
+    /// would otherwise take.
+    pub fn choose(&mut self, now: Time, transfer: &Transfer) -> Stripes {
+        let stripes = self.next(now, transfer).unwrap_or_else(|| self.wanted(transfer));
         if self.rails.choice == RailChoice::RoundRobin && transfer.from != transfer.to {
             let sent = self.sent.entry(Sender::of(transfer)).or_default();
             *sent = (*sent + 1) % self.rails.count;
         }
         stripes
+    }
+
+    /// The reason why a message that is sent at `now` has no route on any rail; `None` if it has one.
+    fn without_route(&self, now: Time, transfer: &Transfer) -> Option<Unreachable> {
+        let ends = (transfer.from, transfer.to);
+        self.next(now, transfer).is_none().then(|| no_route(&*self.topology, now, ends))
     }
 }
 
@@ -113,6 +151,10 @@ pub struct RailNetwork {
     chooser: RailChooser,
     in_transit: FxHashMap<TransferId, StripedMessage>,
     injected: u64,
+    /// The error of the first message without a route on any rail.
+    unreachable: Option<Unreachable>,
+    /// The time advanced to.
+    now: Time,
     /// Kept to be used again.
     arrived: Vec<TransferId>,
 }
@@ -125,14 +167,16 @@ struct StripedMessage {
 }
 
 impl RailNetwork {
-    /// The network of a machine with these rails, of which each has one of the idle networks.
+    /// The network of a machine, each rail of which has one of the idle networks.
     #[must_use]
-    pub fn new(rails: Rails, networks: Vec<Box<dyn Network>>) -> Self {
+    pub fn new(topology: Arc<dyn Topology>, networks: Vec<Box<dyn Network>>) -> Self {
         Self {
             rails: networks,
-            chooser: RailChooser::new(rails),
+            chooser: RailChooser::new(topology),
             in_transit: FxHashMap::default(),
             injected: 0,
+            unreachable: None,
+            now: Time::ZERO,
             arrived: Vec::new(),
         }
     }
@@ -152,7 +196,8 @@ impl RailNetwork {
 
     /// The first part of a message, and the network that carries it.
     fn first_part(&mut self, transfer: &Transfer) -> (&mut dyn Network, Transfer) {
-        let (rail, bytes) = self.chooser.next(transfer).first_part(transfer.bytes);
+        let stripes = self.chooser.next(self.now, transfer).unwrap_or_else(|| self.chooser.wanted(transfer));
+        let (rail, bytes) = stripes.first_part(transfer.bytes);
         (&mut *self.rails[rail as usize], Transfer { bytes, ..*transfer })
     }
 }
@@ -160,7 +205,10 @@ impl RailNetwork {
 impl Network for RailNetwork {
     fn inject(&mut self, now: Time, transfer: Transfer) {
         let mut missing = 0;
-        for (rail, bytes) in self.chooser.choose(&transfer).parts(transfer.bytes) {
+        if self.unreachable.is_none() {
+            self.unreachable = self.chooser.without_route(now, &transfer);
+        }
+        for (rail, bytes) in self.chooser.choose(now, &transfer).parts(transfer.bytes) {
             self.rails[rail as usize].inject(now, Transfer { bytes, ..transfer });
             missing += 1;
         }
@@ -175,11 +223,17 @@ impl Network for RailNetwork {
     }
 
     fn unreachable(&mut self, now: Time, transfer: &Transfer) -> Option<Unreachable> {
+        if let Some(why) = self.chooser.without_route(now, transfer) {
+            return Some(why);
+        }
         let (network, part) = self.first_part(transfer);
         network.unreachable(now, &part)
     }
 
     fn first_unreachable(&self) -> Unreachable {
+        if let Some(why) = &self.unreachable {
+            return why.clone();
+        }
         let mut errors = self.rails.iter().map(|network| network.first_unreachable());
         errors.find(|why| *why != Unreachable::EndOfTime).unwrap_or(Unreachable::EndOfTime)
     }
@@ -189,6 +243,7 @@ impl Network for RailNetwork {
     }
 
     fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
+        self.now = now;
         let mut complete = Vec::new();
         for network in &mut self.rails {
             network.advance(now, &mut self.arrived);
@@ -213,8 +268,6 @@ impl Network for RailNetwork {
 #[cfg(test)]
 mod tests {
     use std::num::NonZero;
-    use std::sync::Arc;
-
     use titr_common::units::Seconds;
 
     use super::*;
@@ -226,12 +279,12 @@ mod tests {
     fn machine(count: u32, choice: RailChoice) -> Arc<dyn Topology> {
         let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
         let rails = Rails { count: NonZero::new(count).unwrap(), choice };
-        Arc::new(MultiRail::new(Box::new(Star::new(4, cable, None)), rails))
+        Arc::new(MultiRail::new(vec![Box::new(Star::new(4, cable, None))], rails))
     }
 
     fn rail_network(machine: &Arc<dyn Topology>) -> RailNetwork {
         let one = |number| network(Arc::new(OneRail::of(Arc::clone(machine), number)), Preset::Plain.into());
-        RailNetwork::new(machine.rails(), machine.rails().numbers().map(one).collect())
+        RailNetwork::new(Arc::clone(machine), machine.rails().numbers().map(one).collect())
     }
 
     fn message(id: u32, (sender, receiver): (u32, u32), bytes: u64) -> Transfer {
@@ -301,7 +354,7 @@ mod tests {
     #[test]
     fn parts_are_all_of_a_message() {
         for (rails, bytes) in (1..9).flat_map(|rails| (0..40).map(move |bytes| (rails, Bytes(bytes)))) {
-            let stripes = Stripes(0..rails);
+            let stripes = Stripes((0..rails).collect());
             let parts: Vec<_> = stripes.parts(bytes).collect();
             assert_eq!(parts.first(), Some(&stripes.first_part(bytes)));
             assert_eq!(parts.iter().map(|(rail, _)| *rail).collect::<Vec<_>>(), (0..rails).collect::<Vec<_>>());

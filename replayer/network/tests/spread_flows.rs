@@ -207,7 +207,7 @@ fn a_message_whose_path_failed_takes_one_path() {
         let failing = |at| {
             let (links, routers) = (BTreeSet::from([link]), BTreeSet::new());
             let failure = Failure { name: failed.into(), links, routers, at, until: Time::NEVER };
-            WithFailures::new(Box::new(spread.clone()), &graph, &[failure]).unwrap()
+            WithFailures::new(Arc::new(spread.clone()), &graph, vec![failure])
         };
         assert_eq!(parts(&failing(Time(1)), 0, 2), parts(&spread, 0, 2), "nothing has failed at the start");
         let broken = failing(Time::ZERO);
@@ -264,11 +264,11 @@ fn valiant_flows_take_half_of_what_the_other_routers_carry() {
     const HOSTS: u32 = 4;
     let ends: Vec<_> = (0..ROUTERS * HOSTS).map(|from| (from, (from + HOSTS) % (ROUTERS * HOSTS))).collect();
     let part = |routing| match routing {
-        FlowRouting::Minimal | FlowRouting::Adaptive => 1.0 / f64::from(HOSTS),
+        FlowRouting::Minimal | FlowRouting::Adaptive | FlowRouting::UpDown => 1.0 / f64::from(HOSTS),
         FlowRouting::Valiant => f64::from(ROUTERS - 2) / f64::from(2 * HOSTS),
     };
     let latency = |routing| if routing == FlowRouting::Valiant { 4 } else { 3 };
-    for routing in [FlowRouting::Minimal, FlowRouting::Adaptive, FlowRouting::Valiant] {
+    for routing in [FlowRouting::Minimal, FlowRouting::Adaptive, FlowRouting::Valiant, FlowRouting::UpDown] {
         let (found, _) = times(routed(hyperx(&[ROUTERS], HOSTS), routing), Preset::Plain, &ends, 1_000_000);
         assert_rate(&found, latency(routing), 1_000_000, part(routing));
     }
@@ -295,10 +295,11 @@ fn adaptive_flows_take_all_shortest_paths() {
 fn only_some_networks_spread_flows() {
     let mut torus = Grid::torus(&[3, 3], CABLE);
     assert!(torus.route_flows(FlowRouting::Minimal) && !torus.route_flows(FlowRouting::Adaptive));
+    assert!(!torus.route_flows(FlowRouting::UpDown));
     let mut fly = Dragonfly::new(Shape::canonical(5, 2, 2, 1), RouteVariant::Minimal, CABLE);
-    assert!(!fly.route_flows(FlowRouting::Adaptive));
+    assert!(!fly.route_flows(FlowRouting::Adaptive) && !fly.route_flows(FlowRouting::UpDown));
     let mut tree = tree(&[(2, 1, 1), (2, 2, 1)], Ascent::DModK);
-    assert!(!tree.route_flows(FlowRouting::Valiant));
+    assert!(!tree.route_flows(FlowRouting::Valiant) && !tree.route_flows(FlowRouting::UpDown));
     for topology in [&torus as &dyn Topology, &fly, &tree] {
         assert!(parts(topology, 0, 3).into_values().all(|part| part == 1.0));
     }

@@ -21,7 +21,7 @@ impl Platform {
             return self.network_on(Arc::clone(&self.topology), run, threads);
         }
         let network = |number| self.network_on(Arc::new(OneRail::of(Arc::clone(&self.topology), number)), run, threads);
-        Box::new(RailNetwork::new(rails, rails.numbers().map(network).collect()))
+        Box::new(RailNetwork::new(Arc::clone(&self.topology), rails.numbers().map(network).collect()))
     }
 
     /// The network of one rail.

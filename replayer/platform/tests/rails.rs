@@ -80,6 +80,59 @@ fn rails_have_the_same_failures() {
     assert_near(&arrivals(&platform, 1.0, &[(0, 1), (0, 1)]), &[0.001_003; 2]);
 }
 
+/// On the second rail, the way round has three links. The other rail stays as it is.
+#[test]
+fn a_failure_may_be_of_one_rail() {
+    let turns = "network.rails={ count = 2, choice = \"round-robin\" }";
+    let failed = "network.failed=[{ link = \"node-0 +x\", rail = 1, at = \"1 s\" }]";
+    let platform = load(RING, &[turns, failed]).unwrap();
+    assert_near(&arrivals(&platform, 0.0, &[(0, 1), (0, 1)]), &[0.001_001; 2]);
+    assert_near(&arrivals(&platform, 1.0, &[(0, 1), (0, 1)]), &[0.001_001, 0.001_003]);
+    let slow = "network.link=[{ name = \"node-0 +x\", rail = 1, bandwidth = \"5 Gbit/s\" }]";
+    assert_near(&arrivals(&load(RING, &[turns, slow]).unwrap(), 0.0, &[(0, 1), (0, 1)]), &[0.001_001, 0.002_001]);
+}
+
+const STAR: &str = "star:4 10Gbit/s 1us";
+
+/// A host whose only cable of a rail has failed is on the other rails.
+#[test]
+fn messages_take_a_rail_with_a_route() {
+    let rails = |more: &str| format!("network.rails={{ count = 3, {more} }}");
+    let failed = |of: &str| format!("network.failed=[{of}]");
+    let cable = |rail: u32, host: u32| format!("{{ link = \"node-{host} up\", rail = {rail} }}");
+    let second = failed(&cable(1, 1));
+    // Rank 1 takes the third rail, as rank 2 does. The cables of host 3 are shared.
+    let by_rank = load(STAR, &[&rails("choice = \"rank\""), &second]).unwrap();
+    assert_near(&arrivals(&by_rank, 0.0, &[(1, 3), (2, 3)]), &[0.002_002; 2]);
+    assert_near(&arrivals(&by_rank, 0.0, &[(0, 3), (2, 3)]), &[0.001_002; 2]);
+    // Two stripes instead of three.
+    let striped = load(STAR, &[&rails("choice = \"size\""), &second]).unwrap();
+    assert_near(&arrivals(&striped, 0.0, &[(1, 3), (0, 2)]), &[0.000_502, 0.000_335_333_6]);
+    // Every host is on some rail with every other one.
+    let each = failed(&[cable(0, 0), cable(1, 1)].join(", "));
+    assert!(load(STAR, &[&rails("choice = \"rank\""), &each]).is_ok());
+    let all = failed(&[cable(0, 0), cable(1, 1), cable(2, 1)].join(", "));
+    assert!(load(STAR, &[&rails("choice = \"rank\""), &all]).is_err());
+}
+
+/// The failures of all rails are named.
+#[test]
+fn a_message_without_a_rail_is_an_error() {
+    let turns = "network.rails={ count = 2, choice = \"round-robin\" }";
+    let failed = "network.failed=[{ link = \"node-1 up\", rail = 0, at = \"1 s\" }, { link = \"node-1 down\", rail = 1, at = \"1 s\" }]";
+    let mut network = load(STAR, &[turns, failed]).unwrap().network(0, 1);
+    let (from, to) = (HostId(1), HostId(2));
+    let message = Transfer { id: TransferId(0), from, to, bytes: Bytes(1), connection: None, stretch: 1.0 };
+    assert!(network.unreachable(Time::ZERO, &message).is_none());
+    let at = Time::from_seconds(Seconds(1.0));
+    network.advance(at, &mut Vec::new());
+    let why = network.unreachable(at, &message).unwrap().to_string();
+    assert!(why.contains("from host 1 to host 2"), "{why}");
+    assert!(why.contains("link `node-1 up` of rail 0, link `node-1 down` of rail 1"), "{why}");
+    network.inject(at, message);
+    assert_eq!(network.first_unreachable().to_string(), why);
+}
+
 /// A message of 1.25 MB is 19532 packets of 64 bytes, which a host sends one after the other in 1 ms. Two messages on two rails
 /// take as long as one, and on one rail twice as long.
 #[test]
@@ -109,6 +162,13 @@ fn mistakes() {
         mistake(RING, "network.rails={ count = 2, choice = \"colour\" }"),
         mistake(RING, "network.rails={ count = 2, choice = \"rank\", small = \"1 kB\" }"),
         mistake(RING, "network.rails={ count = 2, small = \"1 us\" }"),
+        mistake(RING, "network.failed=[{ link = \"node-0 +x\", rail = 1 }]"),
+        load(
+            "torus:4 10Gbit/s packet",
+            &["network.rails.count=2", "network.failed=[{ link = \"node-0 +x\", rail = 1 }]"],
+        )
+        .unwrap_err()
+        .to_string(),
         mistake("torus:256x256x16 10Gbit/s 1us", "network.rails={ count = 64 }"),
     ];
     insta::assert_snapshot!("rails_mistakes", shown.join("\n\n"));

@@ -67,7 +67,7 @@ impl SharedNetwork {
             of_ranks: 0,
             is_unreachable: false,
             sharing: Sharing::new(&platform.topology),
-            rails: RailChooser::new(platform.topology.rails()),
+            rails: RailChooser::new(Arc::clone(&platform.topology)),
             watches,
             met: FxHashMap::default(),
             now: Time::ZERO,
@@ -96,7 +96,7 @@ impl SharedNetwork {
                 let transfer =
                     Transfer { id: TransferId(highest - sender), from, to, bytes, connection: None, stretch: 1.0 };
                 let owner = Owner::Background(number, sender);
-                let passage = Passage { transfer, entered: now, rails: self.rails.choose(&transfer) };
+                let passage = Passage { transfer, entered: now, rails: self.rails.choose(now, &transfer) };
                 self.sharing.enter(owner, &passage);
                 let message = OwnedMessage { owner, passage, before: RouteTimes::new() };
                 self.in_transit.insert(transfer.id, message);
@@ -139,7 +139,7 @@ impl Network for SharedNetwork {
     fn inject(&mut self, now: Time, transfer: Transfer) {
         self.of_ranks += 1;
         self.is_unreachable |= !self.loads.is_empty() && self.network.unreachable(now, &transfer).is_some();
-        let passage = Passage { transfer, entered: now, rails: self.rails.choose(&transfer) };
+        let passage = Passage { transfer, entered: now, rails: self.rails.choose(now, &transfer) };
         if let Some(connection) = transfer.connection {
             let owner = Owner::Job(self.job_ends.partition_point(|end| *end <= connection.sender));
             let before = if self.watches { self.sharing.times(&passage, now) } else { RouteTimes::new() };

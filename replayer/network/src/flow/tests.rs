@@ -314,7 +314,7 @@ fn a_message_keeps_its_failed_route_when_a_link_of_this_route_changes() {
     let changes =
         vec![LinkChange { link: route[0], bandwidth: Some(steps(1.25e8, &[(2.0, 6.25e7)], None)), latency: None }];
     let changing = Changing { inner: Box::new(ring), changes };
-    let topology = WithFailures::new(Box::new(changing), &graph, &[failure]).unwrap();
+    let topology = WithFailures::new(Arc::new(changing), &graph, vec![failure]);
     let mut network = network(Arc::new(topology), Preset::Plain.into());
     assert_eq!(run(&mut *network, &[(0.0, 0, 1, 375_000_000), (1.5, 0, 1, 125_000_000)]), [4.0, 5.0]);
     let loads = network.link_loads();

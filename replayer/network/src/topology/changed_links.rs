@@ -5,7 +5,9 @@ use std::sync::Arc;
 use titr_common::time::Time;
 use titr_common::units::Seconds;
 
-use super::{HostId, Link, LinkChange, LinkId, NoRouters, Rails, RoutePeriod, RouterGraph, Topology, written_routes};
+use super::{
+    Failure, HostId, Link, LinkChange, LinkId, NoRouters, Rails, RoutePeriod, RouterGraph, Topology, written_routes,
+};
 
 /// Another topology with links of other latencies and bandwidths.
 #[derive(Debug)]
@@ -108,8 +110,8 @@ impl Topology for ChangedLinks {
         self.inner.route_in(period, from, to, route);
     }
 
-    fn failures(&self, period: RoutePeriod) -> String {
-        self.inner.failures(period)
+    fn failures(&self) -> &[Failure] {
+        self.inner.failures()
     }
 
     fn distance(&self, from: HostId, to: HostId) -> Seconds {
@@ -118,6 +120,10 @@ impl Topology for ChangedLinks {
 
     fn rails(&self) -> Rails {
         self.inner.rails()
+    }
+
+    fn rail(&self, number: u32) -> Option<&dyn Topology> {
+        self.inner.rail(number)
     }
 
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {

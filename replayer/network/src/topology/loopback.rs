@@ -3,7 +3,7 @@
 use titr_common::time::Time;
 use titr_common::units::Seconds;
 
-use super::{HostId, Link, LinkChange, LinkId, NoRouters, RoutePeriod, RouterGraph, Topology};
+use super::{Failure, HostId, Link, LinkChange, LinkId, NoRouters, RoutePeriod, RouterGraph, Topology};
 
 /// A topology whose hosts reach themselves through a link of their own — shared memory, mostly — and not through
 /// their network card.
@@ -85,8 +85,8 @@ impl Topology for WithLoopback {
         }
     }
 
-    fn failures(&self, period: RoutePeriod) -> String {
-        self.inner.failures(period)
+    fn failures(&self) -> &[Failure] {
+        self.inner.failures()
     }
 
     fn distance(&self, from: HostId, to: HostId) -> Seconds {

@@ -194,9 +194,9 @@ pub trait Topology: Debug + Send + Sync {
         self.route(from, to, route);
     }
 
-    /// The names of the failures in a period, for messages about them; empty if there are none.
-    fn failures(&self, _period: RoutePeriod) -> String {
-        String::new()
+    /// The failures of links and routers during the run.
+    fn failures(&self) -> &[Failure] {
+        &[]
     }
 
     /// Whether links and routes always stay as they are at the start.
@@ -213,6 +213,12 @@ pub trait Topology: Debug + Send + Sync {
     /// the first rail.
     fn rails(&self) -> Rails {
         Rails::ONE
+    }
+
+    /// A rail by its number, with its links numbered from 0; `None` if there is only one rail. The properties of links are
+    /// those of [`links`](Self::links).
+    fn rail(&self, _number: u32) -> Option<&dyn Topology> {
+        None
     }
 
     /// The graph of routers for packets. If a topology does not describe its routers, they are the routers between the

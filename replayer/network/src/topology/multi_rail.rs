@@ -1,15 +1,17 @@
 //! Machines with several rails: each host has several network interfaces, each on a copy of the topology.
 //!
 //! A **rail** is such a copy with all its links. Rails have no link in common, so a message is on one rail, or in parts on
-//! several ([`RailNetwork`](crate::RailNetwork)). The links of each rail are numbered after those of the rail before.
+//! several ([`RailNetwork`](crate::RailNetwork)). The links of each rail are numbered after those of the rail before. Rails may
+//! differ in the properties of links and in failures.
 
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::sync::Arc;
 
 use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 
-use super::{FlowRouting, HostId, Link, LinkChange, LinkId, NoRouters, RoutePeriod, RouterGraph, Topology};
+use super::{Failure, HostId, Link, LinkChange, LinkId, NoRouters, RoutePeriod, RouterGraph, Topology};
 
 /// The rails of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,46 +49,81 @@ impl Rails {
 /// A machine whose hosts are on several rails.
 #[derive(Debug)]
 pub struct MultiRail {
-    /// The topology of each rail.
-    rail: Box<dyn Topology>,
+    /// The topology of each rail, or of all rails if they are the same.
+    topologies: Vec<Box<dyn Topology>>,
     rails: Rails,
     links: Vec<Link>,
     changes: Vec<LinkChange>,
+    /// The instants at which routes change on any rail.
+    route_changes: Vec<Time>,
+    failures: Vec<Failure>,
 }
 
 impl MultiRail {
-    /// A machine with these rails, each of which is a copy of `rail`.
+    /// A machine with these rails. There is one topology for all rails, or one for each, with the same hosts and links.
     #[must_use]
-    pub fn new(rail: Box<dyn Topology>, rails: Rails) -> Self {
-        let of_rail = rail.links().len() as u32;
-        let links = rails.numbers().flat_map(|_| rail.links().iter().copied()).collect();
-        let change = |number: u32, change: &LinkChange| LinkChange {
-            link: LinkId(change.link.0 + number * of_rail),
-            ..change.clone()
+    pub fn new(topologies: Vec<Box<dyn Topology>>, rails: Rails) -> Self {
+        let each = |number: u32| &*topologies[number as usize % topologies.len()];
+        let links = rails.numbers().flat_map(|number| each(number).links().iter().copied()).collect();
+        let change = |number: u32, change: &LinkChange| {
+            let link = LinkId(change.link.0 + number * each(number).links().len() as u32);
+            LinkChange { link, ..change.clone() }
         };
         let changes =
-            rails.numbers().flat_map(|number| rail.changes().iter().map(move |of_one| change(number, of_one)));
-        Self { changes: changes.collect(), links, rails, rail }
+            rails.numbers().flat_map(|number| each(number).changes().iter().map(move |of_one| change(number, of_one)));
+        let changes = changes.collect();
+        let route_changes: BTreeSet<Time> =
+            topologies.iter().flat_map(|of_rail| of_rail.route_changes().iter().copied()).collect();
+        let failures = failures(&topologies);
+        Self { route_changes: route_changes.into_iter().collect(), failures, changes, links, rails, topologies }
+    }
+
+    /// The topology of a rail.
+    fn of_rail(&self, number: u32) -> &dyn Topology {
+        &*self.topologies[number as usize % self.topologies.len()]
+    }
+
+    /// The topology of the first rail.
+    fn first(&self) -> &dyn Topology {
+        self.of_rail(0)
+    }
+
+    /// The period of the first rail's routes at the begin of a period of all rails.
+    fn first_period(&self, period: RoutePeriod) -> RoutePeriod {
+        let begin = period.index().checked_sub(1).and_then(|change| self.route_changes.get(change));
+        self.first().route_period(begin.copied().unwrap_or(Time::ZERO))
     }
 
     /// The rail of a link, and the link among those of its rail.
     fn place(&self, link: LinkId) -> (u32, LinkId) {
-        let of_rail = (self.rail.links().len() as u32).max(1);
-        (link.0 / of_rail, LinkId(link.0 % of_rail))
+        let links = (self.first().links().len() as u32).max(1);
+        (link.0 / links, LinkId(link.0 % links))
     }
+}
+
+/// The failures of all rails, each with the rail in its name if rails differ.
+fn failures(topologies: &[Box<dyn Topology>]) -> Vec<Failure> {
+    let named = |(rail, of_rail): (u32, &dyn Topology)| -> Vec<Failure> {
+        let name = |failure: &Failure| match topologies.len() {
+            1 => failure.name.clone(),
+            _ => format!("{} of rail {rail}", failure.name),
+        };
+        of_rail.failures().iter().map(|failure| Failure { name: name(failure), ..failure.clone() }).collect()
+    };
+    (0..).zip(topologies.iter().map(|of_rail| &**of_rail)).flat_map(named).collect()
 }
 
 impl Topology for MultiRail {
     fn name(&self) -> String {
-        format!("{} with {} rails", self.rail.name(), self.rails.count)
+        format!("{} with {} rails", self.first().name(), self.rails.count)
     }
 
     fn hosts(&self) -> u32 {
-        self.rail.hosts()
+        self.first().hosts()
     }
 
     fn host_name(&self, host: HostId) -> String {
-        self.rail.host_name(host)
+        self.first().host_name(host)
     }
 
     fn links(&self) -> &[Link] {
@@ -99,56 +136,57 @@ impl Topology for MultiRail {
 
     fn link_name(&self, link: LinkId) -> String {
         let (rail, link) = self.place(link);
-        match self.rail.is_loopback(link) {
-            true => self.rail.link_name(link),
-            false => format!("rail-{rail} {}", self.rail.link_name(link)),
+        match self.first().is_loopback(link) {
+            true => self.first().link_name(link),
+            false => format!("rail-{rail} {}", self.first().link_name(link)),
         }
     }
 
     fn link_class(&self, link: LinkId) -> String {
-        self.rail.link_class(self.place(link).1)
+        let (rail, link) = self.place(link);
+        self.of_rail(rail).link_class(link)
     }
 
     fn is_loopback(&self, link: LinkId) -> bool {
-        self.rail.is_loopback(self.place(link).1)
+        self.first().is_loopback(self.place(link).1)
     }
 
     /// The route on the first rail.
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
-        self.rail.route(from, to, route);
+        self.first().route(from, to, route);
     }
 
     fn route_changes(&self) -> &[Time] {
-        self.rail.route_changes()
+        &self.route_changes
     }
 
     fn route_in(&self, period: RoutePeriod, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
-        self.rail.route_in(period, from, to, route);
+        self.first().route_in(self.first_period(period), from, to, route);
     }
 
     fn spread(&self, period: RoutePeriod, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
-        self.rail.spread(period, from, to, parts);
+        self.first().spread(self.first_period(period), from, to, parts);
     }
 
-    fn route_flows(&mut self, routing: FlowRouting) -> bool {
-        self.rail.route_flows(routing)
-    }
-
-    fn failures(&self, period: RoutePeriod) -> String {
-        self.rail.failures(period)
+    fn failures(&self) -> &[Failure] {
+        &self.failures
     }
 
     fn distance(&self, from: HostId, to: HostId) -> Seconds {
-        self.rail.distance(from, to)
+        self.first().distance(from, to)
     }
 
     /// The routers of the first rail.
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
-        self.rail.router_graph()
+        self.first().router_graph()
     }
 
     fn rails(&self) -> Rails {
         self.rails
+    }
+
+    fn rail(&self, number: u32) -> Option<&dyn Topology> {
+        Some(self.of_rail(number))
     }
 }
 
@@ -158,6 +196,7 @@ pub struct OneRail {
     whole: Arc<dyn Topology>,
     links: Vec<Link>,
     changes: Vec<LinkChange>,
+    number: u32,
     /// The number of its first link among all links.
     first: u32,
 }
@@ -174,9 +213,14 @@ impl OneRail {
         Self {
             changes: changes.collect(),
             links: whole.links()[own.start as usize..own.end as usize].to_vec(),
+            number,
             first,
             whole,
         }
+    }
+
+    fn rail(&self) -> &dyn Topology {
+        self.whole.rail(self.number).unwrap_or(&*self.whole)
     }
 }
 
@@ -220,30 +264,31 @@ impl Topology for OneRail {
     }
 
     fn route(&self, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
-        self.whole.route(from, to, route);
+        self.rail().route(from, to, route);
     }
 
     fn route_changes(&self) -> &[Time] {
-        self.whole.route_changes()
+        self.rail().route_changes()
     }
 
     fn route_in(&self, period: RoutePeriod, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
-        self.whole.route_in(period, from, to, route);
+        self.rail().route_in(period, from, to, route);
     }
 
     fn spread(&self, period: RoutePeriod, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
-        self.whole.spread(period, from, to, parts);
+        self.rail().spread(period, from, to, parts);
     }
 
-    fn failures(&self, period: RoutePeriod) -> String {
-        self.whole.failures(period)
+    /// The failures of all rails.
+    fn failures(&self) -> &[Failure] {
+        self.whole.failures()
     }
 
     fn distance(&self, from: HostId, to: HostId) -> Seconds {
-        self.whole.distance(from, to)
+        self.rail().distance(from, to)
     }
 
     fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
-        self.whole.router_graph()
+        self.rail().router_graph()
     }
 }

@@ -8,6 +8,7 @@
 //! with its own routes. A message has the route of the period in which it is sent.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use titr_common::time::Time;
@@ -31,6 +32,14 @@ pub struct Failure {
     pub until: Time,
 }
 
+impl Failure {
+    /// Whether it has begun at an instant, and has not ended.
+    #[must_use]
+    pub fn is_present(&self, at: Time) -> bool {
+        self.at <= at && at < self.until
+    }
+}
+
 /// Two hosts between which there is no path around the failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Separated {
@@ -43,7 +52,8 @@ pub struct Separated {
 /// A topology with failed links and routers.
 #[derive(Debug)]
 pub struct WithFailures {
-    inner: Box<dyn Topology>,
+    inner: Arc<dyn Topology>,
+    failures: Vec<Failure>,
     /// The node of each host.
     host_nodes: Vec<u32>,
     /// The instants at which failures begin or end, after the start.
@@ -55,8 +65,6 @@ pub struct WithFailures {
 /// The network without what has failed. Nodes are the routers, and then the hosts with a cable.
 #[derive(Debug)]
 struct Rest {
-    /// The names of the failures.
-    failures: String,
     /// Whether each link has failed.
     is_failed: Vec<bool>,
     /// The links from one node to another.
@@ -66,10 +74,8 @@ struct Rest {
 
 impl WithFailures {
     /// The topology `inner`, whose routers are those of `graph`, with failures.
-    ///
-    /// # Errors
-    /// If a host does not reach another one at the start.
-    pub fn new(inner: Box<dyn Topology>, graph: &RouterGraph, failures: &[Failure]) -> Result<Self, Separated> {
+    #[must_use]
+    pub fn new(inner: Arc<dyn Topology>, graph: &RouterGraph, failures: Vec<Failure>) -> Self {
         let host_nodes = host_nodes(graph);
         let nodes = graph.routers().count() + host_nodes.len();
         let channels = channels(graph);
@@ -77,15 +83,17 @@ impl WithFailures {
         let changes: BTreeSet<Time> =
             failures.iter().flat_map(|failure| [failure.at, failure.until]).filter(during).collect();
         let periods = std::iter::once(&Time::ZERO).chain(&changes).map(|begin| {
-            let is_present = |failure: &&Failure| failure.at <= *begin && *begin < failure.until;
-            let present: Vec<&Failure> = failures.iter().filter(is_present).collect();
+            let present: Vec<&Failure> = failures.iter().filter(|failure| failure.is_present(*begin)).collect();
             (!present.is_empty()).then(|| Rest::new(nodes as u32, inner.links().len(), &channels, &present))
         });
-        let periods: Vec<Option<Rest>> = periods.collect();
-        if let Some(Some(start)) = periods.first() {
-            start.check_all_reached(&host_nodes)?;
-        }
-        Ok(Self { host_nodes, changes: changes.into_iter().collect(), periods, inner })
+        let periods = periods.collect();
+        Self { host_nodes, changes: changes.into_iter().collect(), periods, failures, inner }
+    }
+
+    /// Two hosts between which there is no path at the start, if there are any.
+    #[must_use]
+    pub fn separated(&self) -> Option<Separated> {
+        self.periods.first()?.as_ref()?.separated(&self.host_nodes)
     }
 }
 
@@ -108,22 +116,21 @@ impl Rest {
         ends.sort_unstable();
         let piece = |(from, to)| Piece { from, to, links: vec![LinkId::default()] };
         let pieces: Vec<Piece> = ends.into_iter().map(piece).collect();
-        let names: Vec<&str> = failures.iter().map(|failure| failure.name.as_str()).collect();
-        Self { failures: names.join(", "), is_failed, links, paths: ShortestPaths::dijkstra(nodes, &pieces) }
+        Self { is_failed, links, paths: ShortestPaths::dijkstra(nodes, &pieces) }
     }
 
-    /// Checks that the first host reaches all others, and all others reach it.
-    fn check_all_reached(&self, host_nodes: &[u32]) -> Result<(), Separated> {
-        let Some(&first) = host_nodes.first() else { return Ok(()) };
+    /// The first host and another one that does not reach it or that it does not reach.
+    fn separated(&self, host_nodes: &[u32]) -> Option<Separated> {
+        let &first = host_nodes.first()?;
         let lost = |reached: FxHashSet<u32>| {
             host_nodes.iter().position(|node| !reached.contains(node)).map(|host| HostId(host as u32))
         };
         let forwards = reached(first, self.links.keys().copied());
         let backwards = reached(first, self.links.keys().map(|&(from, to)| (to, from)));
         match (lost(forwards), lost(backwards)) {
-            (Some(to), _) => Err(Separated { from: HostId(0), to }),
-            (None, Some(from)) => Err(Separated { from, to: HostId(0) }),
-            (None, None) => Ok(()),
+            (Some(to), _) => Some(Separated { from: HostId(0), to }),
+            (None, Some(from)) => Some(Separated { from, to: HostId(0) }),
+            (None, None) => None,
         }
     }
 }
@@ -231,11 +238,8 @@ impl Topology for WithFailures {
         }
     }
 
-    fn failures(&self, period: RoutePeriod) -> String {
-        match self.periods.get(period.index()) {
-            Some(Some(rest)) => rest.failures.clone(),
-            Some(None) | None => String::new(),
-        }
+    fn failures(&self) -> &[Failure] {
+        &self.failures
     }
 
     fn distance(&self, from: HostId, to: HostId) -> Seconds {

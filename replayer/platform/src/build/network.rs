@@ -55,13 +55,13 @@ impl Builder<'_> {
             return Err(self.wrong(count, message).with_help("change the count or the topology"));
         }
         let topology = self.with_up_down_packets(self.with_routed_flows(topology, network)?, network)?;
-        let topology = self.with_unlike_links(topology, network)?;
+        let mut topologies = self.with_unlike_links(topology, network)?;
         // All hosts in zones reach themselves.
-        let topology = match has_zones && network.loopback.turns_round() {
-            true => topology,
-            false => self.with_loopback(topology, &network.loopback)?,
-        };
-        self.with_rails(topology, network)
+        if !has_zones || !network.loopback.turns_round() {
+            let with_loopback = |topology| self.with_loopback(topology, &network.loopback);
+            topologies = topologies.into_iter().map(with_loopback).collect::<Checked<_>>()?;
+        }
+        self.with_rails(topologies, network)
     }
 
     /// The topology in which flows take the paths that are written. Other models have paths of their own.

@@ -19,22 +19,28 @@ const MOST_LINKS: u64 = 1 << 27;
 const SMALL: Bytes = Bytes(16 << 10);
 
 impl Builder<'_> {
-    /// The machine that has the topology as often as there are rails.
-    pub(super) fn with_rails(&self, topology: Box<dyn Topology>, network: &NetworkTable) -> Checked<Box<dyn Topology>> {
-        let Some(table) = &network.rails else { return Ok(topology) };
-        let rails = self.rails(table.get_ref())?;
-        if rails.count.get() == 1 {
-            return Ok(topology);
-        }
-        let links = topology.links().len() as u64 * u64::from(rails.count.get());
+    /// The machine whose rails have these topologies, or all the same one.
+    pub(super) fn with_rails(
+        &self,
+        mut topologies: Vec<Box<dyn Topology>>,
+        network: &NetworkTable,
+    ) -> Checked<Box<dyn Topology>> {
+        let rails = match &network.rails {
+            Some(table) => self.rails(table.get_ref())?,
+            None => Rails::ONE,
+        };
+        let Some(table) = network.rails.as_ref().filter(|_| rails.count.get() > 1) else {
+            return Ok(topologies.swap_remove(0));
+        };
+        let links = topologies[0].links().len() as u64 * u64::from(rails.count.get());
         if links > MOST_LINKS {
             let message = format!("{links} links of all rails: a platform has at most {MOST_LINKS}");
             return Err(self.wrong(table, message));
         }
-        Ok(Box::new(MultiRail::new(topology, rails)))
+        Ok(Box::new(MultiRail::new(topologies, rails)))
     }
 
-    fn rails(&self, RailsTable { count, choice, small }: &RailsTable) -> Checked<Rails> {
+    pub(super) fn rails(&self, RailsTable { count, choice, small }: &RailsTable) -> Checked<Rails> {
         let Some(number) = NonZero::new(*count.get_ref()).filter(|number| number.get() <= MOST) else {
             return Err(self.wrong(count, format!("{} is not from 1 to {MOST}", count.get_ref())));
         };

@@ -47,6 +47,8 @@ pub struct NetworkTable {
 pub struct UnlikeLinkTable {
     /// The name of the link in results.
     pub name: Spanned<String>,
+    /// The number of the only rail on which the link is so. Default: all rails.
+    pub rail: Option<Spanned<u32>>,
     /// Default: as all links.
     pub bandwidth: Option<Quantity<Bandwidth>>,
     /// Default: as all links.
@@ -62,6 +64,8 @@ pub struct FailedTable {
     /// The name of the switch or router in the names of its links.
     #[serde(alias = "router")]
     pub switch: Option<Spanned<String>>,
+    /// The number of the only rail on which it has failed. Default: all rails.
+    pub rail: Option<Spanned<u32>>,
     /// The time from which on it has failed. Default: the start.
     pub at: Option<Spanned<Quantity<Seconds>>>,
     /// The time at which it is repaired. Default: never.

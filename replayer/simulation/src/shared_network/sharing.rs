@@ -172,11 +172,9 @@ impl Sharing {
 
     /// Finds the links of a message, which remain until the next message's are found.
     fn find_links(&mut self, Passage { transfer, entered, rails }: &Passage) {
-        let period = self.topology.route_period(*entered);
-        self.paths.find(&*self.topology, period, (transfer.from, transfer.to));
         self.links.clear();
-        let links = rails.links(&*self.topology, &self.paths, transfer.bytes);
-        self.links.extend(links.map(|(link, _)| link));
+        let links = &mut self.links;
+        rails.visit_links(&*self.topology, (*entered, transfer), &mut self.paths, |link, _| links.push(link));
     }
 
     /// The time of each pair of owners on each link that they shared: the longest time first.

@@ -9,6 +9,7 @@
 //! The test asks the routing itself: a packet may request a channel if it does so where this channel alone has room.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use titr_common::time::Time;
 use titr_common::units::Seconds;
@@ -173,7 +174,7 @@ fn failing_torus() -> WithFailures {
         at: Time(at),
         until: Time(until),
     };
-    WithFailures::new(Box::new(torus), &graph, &[failure(0, 0, 10), failure(5, 5, 20)]).unwrap()
+    WithFailures::new(Arc::new(torus), &graph, vec![failure(0, 0, 10), failure(5, 5, 20)])
 }
 
 /// Small networks of every kind, with their routings.

@@ -66,6 +66,25 @@ fn a_machine_with_two_rails_has_twice_the_network() {
     assert_eq!(parts[0], parts[1]);
 }
 
+/// Failures are listed with the time from which on they are there, and the time at which they end.
+#[test]
+fn a_machine_lists_its_failures() {
+    let folder = Folder::new();
+    let failed = "network.failed=[{ link = 'node-0 +x' }, { link = 'node-1 +x', at = '1 s', until = '2500 ms' }, \
+                  { router = 'node-3', rail = 1, at = '3 s' }]";
+    let show = ["platform", "show", "torus:4x4 10Gbit/s 1us", "--set", "network.rails.count=2", "--set", failed];
+    let shown = folder.run(TITR, &show);
+    let lines: Vec<&str> = shown.lines().map(str::trim).skip_while(|line| !line.starts_with("Failures")).collect();
+    insta::assert_snapshot!("machine_failures", lines.join("\n"));
+    let json = folder.run(TITR, &[&show[..], &["--json"]].concat());
+    let summary: Value = serde_json::from_str(json.strip_suffix("[0]").unwrap_or_else(|| panic!("{json}"))).unwrap();
+    let ends = |name: &str| -> Vec<Option<f64>> {
+        summary["failures"].as_array().unwrap().iter().map(|failure| failure[name].as_f64()).collect()
+    };
+    assert_eq!(ends("until").iter().flatten().collect::<Vec<_>>(), [&2.5; 2]);
+    assert_eq!(ends("at").iter().flatten().filter(|at| **at == 3.0).count(), 1);
+}
+
 #[test]
 fn a_line_is_as_good_as_its_file() {
     let folder = Folder::new();

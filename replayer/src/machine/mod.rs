@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use titr_common::time::Time;
 use titr_common::units::Seconds;
 use titr_network::properties::{DeviceGraph, Distances, RouteLengths, bisection, distances, route_lengths};
-use titr_network::topology::{HostId, LinkId, RouterGraph, Topology};
+use titr_network::topology::{Failure, HostId, LinkId, RouterGraph, Topology};
 use titr_platform::{Model, Platform};
 
 pub(crate) use picture::{MOST_DRAWN, picture};
@@ -48,6 +49,9 @@ pub struct MachineSummary {
     /// The reason why the routers are unknown; `None` if they are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_routers: Option<String>,
+    /// The failures of links and routers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailureOfMachine>,
     /// Mistakes in the machine, such as hosts that do not reach each other.
     pub findings: Vec<String>,
     /// Sentences on properties of the platform that affect results.
@@ -81,6 +85,18 @@ pub struct BisectionOfMachine {
     /// of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part_of_injection: Option<f64>,
+}
+
+/// A failure of a link or router.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct FailureOfMachine {
+    /// The link or router.
+    pub what: String,
+    /// The begin of the failure.
+    pub at: Seconds,
+    /// The end of the failure; `None` if it lasts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Seconds>,
 }
 
 /// The routers of the packet model.
@@ -130,9 +146,17 @@ impl MachineSummary {
                 }),
                 Model::Flow(_) | Model::Ideal => None,
             },
+            failures: topology.failures().iter().map(FailureOfMachine::of).collect(),
             no_routers: graph.as_ref().err().map(ToString::to_string),
             warnings: platform.warnings.clone(),
         }
+    }
+}
+
+impl FailureOfMachine {
+    fn of(failure: &Failure) -> Self {
+        let until = (failure.until < Time::NEVER).then(|| failure.until.seconds());
+        Self { what: failure.name.clone(), at: failure.at.seconds(), until }
     }
 }
 

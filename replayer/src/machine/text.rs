@@ -6,7 +6,7 @@ use titr_common::format::{count, counted, plural, significant, uncertain, volume
 use titr_common::terminal::on_one_line;
 use titr_common::units::Bytes;
 
-use super::{BisectionOfMachine, MachineSummary};
+use super::{BisectionOfMachine, FailureOfMachine, MachineSummary};
 
 impl MachineSummary {
     /// Prints the summary.
@@ -64,10 +64,21 @@ impl MachineSummary {
                 &format!("free of deadlock with {channels}{rings}; cycles of {}", uncertain(packets.cycle, None)),
             )?;
         }
+        for (number, failure) in self.failures.iter().enumerate() {
+            row(out, if number == 0 { "Failures" } else { "" }, &failure.in_words())?;
+        }
         for finding in &self.findings {
             row(out, "Mistake", finding)?;
         }
         Ok(())
+    }
+}
+
+impl FailureOfMachine {
+    fn in_words(&self) -> String {
+        let from = if self.at.0 > 0.0 { format!(" from {}", uncertain(self.at, None)) } else { String::new() };
+        let until = self.until.map(|until| format!(" until {}", uncertain(until, None))).unwrap_or_default();
+        format!("{}{from}{until}", self.what)
     }
 }
 

@@ -68,3 +68,16 @@ fn detours_avoid_a_link_that_all_need() {
         assert!(accepted > 1.3 * minimal, "{routing}: {accepted}");
     }
 }
+
+/// In a row of eight routers with eight hosts each, all hosts of a router send to one other router. Their shortest path is one
+/// link, and packets wait for it in the queues of their hosts.
+#[test]
+fn ugal_avoids_an_overloaded_first_link() {
+    let accepted = |routing| accepted(hyperx(&[8], 8), routing, Pattern::BitComplement, 0.5);
+    let minimal = accepted("minimal");
+    assert!((minimal * 8.0 - 1.0).abs() < 0.05, "{minimal}");
+    for routing in ["ugal", "ugal-g"] {
+        let accepted = accepted(routing);
+        assert!(accepted > 2.5 * minimal, "{routing}: {accepted}");
+    }
+}

@@ -141,6 +141,10 @@ struct RoutedEngine<R, const UNEVEN: bool> {
     /// Hosts with an injection port that is busy with a packet, if its router has several queues for it.
     injecting: DelayLine<HostId>,
     requests: Requests,
+    /// For each port, the packets that await it; none if packets do not decide.
+    awaiting: Vec<u32>,
+    /// The ports that packets await which have decided in this cycle.
+    decided: Vec<OutputId>,
     usage: Usage,
     prefetch: Prefetch,
     /// The links, if they are not alike.
@@ -189,6 +193,8 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
             refill: Vec::new(),
             injecting: DelayLine::new(parameters.packet_phits.into()),
             requests: Requests::new(widest),
+            awaiting: if R::DECIDES { vec![0; layout.outputs.len()] } else { Vec::new() },
+            decided: Vec::new(),
             usage: Usage::new(&layout, graph, spec.virtual_channels()),
             prefetch: Prefetch::new(layout.outputs.len()),
             uneven: timings.map(|timings| Uneven::new(spec, timings, &layout)),
@@ -261,6 +267,7 @@ impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
         }
         self.headers.recycle(headers);
         self.fill_queues_of_hosts(now);
+        self.count_decided();
         let consumed = self.consumed.take(now);
         for &packet in &consumed {
             self.deliver(packet, now, delivered);

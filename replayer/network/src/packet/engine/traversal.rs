@@ -36,7 +36,16 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
             let behind = places - outputs.room(output, channel);
             self.output_queues.as_ref().map_or(behind, |queues| behind + queues.taken(output, channel))
         };
-        self.routing.decide(at, &header, self.packets.state_mut(id), queued);
+        let awaiting = |router: RouterId, port| self.awaiting[routers[router.index()].output(port).index()];
+        self.routing.decide(at, &header, self.packets.state_mut(id), queued, awaiting);
+        if let Some(port) = self.routing.awaited(self.packets.state(id)) {
+            self.decided.push(self.routers[at.index()].output(port));
+        }
+    }
+
+    /// Counts the packets that have decided in this cycle.
+    pub(super) fn count_decided(&mut self) {
+        self.decided.drain(..).for_each(|output| self.awaiting[output.index()] += 1);
     }
 
     /// Passes on the head of a queue.
@@ -56,8 +65,13 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
             }
             self.usage.inject();
         }
+        if R::DECIDES
+            && let Some(port) = self.routing.awaited(self.packets.state(id))
+        {
+            self.awaiting[self.routers[self.queues.get(queue).router.index()].output(port).index()] -= 1;
+        }
         if next.is_some() {
-            packet.hops += 1;
+            self.packets.get_mut(id).hops += 1;
             self.routing.hop(vc.port, to, self.packets.state_mut(id));
         }
         if UNEVEN && next.is_some() {

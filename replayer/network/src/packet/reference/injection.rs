@@ -1,10 +1,10 @@
 //! Injection: hosts give their packets to routers, and packets decide on their way.
 
 use crate::chance::chance;
-use crate::packet::ids::MessageId;
+use crate::packet::ids::{MessageId, QueueIndex};
 use crate::packet::packets::Packet;
 use crate::packet::{InjectionOrder, Message};
-use crate::topology::{ChannelIndex, Header, RouterId, Routing};
+use crate::topology::{ChannelIndex, Header, PortIndex, RouterId, Routing};
 
 use super::Reference;
 
@@ -67,8 +67,17 @@ impl<R: Routing> Reference<'_, R> {
             behind + self.output_queues[output.index()][channel.index()].len() as u32
         };
         if R::DECIDES && header.destination != at {
-            self.routing.decide(at, &header, &mut state, queued);
+            self.routing.decide(at, &header, &mut state, queued, |router, port| self.awaiting(router, port));
         }
         self.packets[packet].1 = state;
+    }
+
+    /// The packets in the queues of a router that await a port since an earlier cycle.
+    fn awaiting(&self, router: RouterId, port: PortIndex) -> u32 {
+        let this = &self.layout.routers[router.index()];
+        let queues = (0..this.queues).map(|index| &self.queues[this.queue(QueueIndex(index)).index()]);
+        let packets = queues.flatten().map(|&packet| &self.packets[packet]);
+        packets.filter(|(packet, state)| packet.since < self.now && self.routing.awaited(state) == Some(port)).count()
+            as u32
     }
 }

@@ -67,7 +67,7 @@ impl Search<'_> {
                 if seed > 0 && chance(seed, place, 0).is_multiple_of(2) { 100 } else { 0 }
             };
             if R::DECIDES && at != header.destination {
-                routing.decide(at, header, &mut state, queued);
+                routing.decide(at, header, &mut state, queued, |router, port| queued(router, port, ChannelIndex(0)));
             }
             state
         };

@@ -111,14 +111,22 @@ pub trait Routing: Clone + Debug + Send + Sync + 'static {
     /// Writes the decision of a packet into its state. Called if packets [decide](Self::DECIDES), once at each router
     /// that is not the packet's destination: when the packet has entered an injection port, or when its header has
     /// arrived. There the packet has no [fixed output](Self::fixed_output). `queued` is the number of packets behind a
-    /// virtual channel of a port: in the queues of the channel, or granted a way to them.
+    /// virtual channel of a port: in the queues of the channel, or granted a way to them. `awaiting` is the number of packets
+    /// that wait in the queues of a router and [await](Self::awaited) a port since an earlier cycle.
     fn decide(
         &self,
         _at: RouterId,
         _header: &Header,
         _state: &mut [i32],
         _queued: impl Fn(RouterId, PortIndex, ChannelIndex) -> u32,
+        _awaiting: impl Fn(RouterId, PortIndex) -> u32,
     ) {
+    }
+
+    /// The port that a packet expects to take at the router at which it has decided, if its decision counts for those of other
+    /// packets until it leaves this router. It may take another port in the end.
+    fn awaited(&self, _state: &[i32]) -> Option<PortIndex> {
+        None
     }
 
     /// The port that a packet at router `at`, which is not its destination, has to take, if it has no choice. Called

@@ -138,6 +138,7 @@ impl Routing for NonminimalRouting {
         header: &Header,
         state: &mut [i32],
         queued: impl Fn(RouterId, PortIndex, ChannelIndex) -> u32,
+        _awaiting: impl Fn(RouterId, PortIndex) -> u32,
     ) {
         if state[UNDECIDED] == 0 {
             return;

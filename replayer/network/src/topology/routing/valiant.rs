@@ -7,12 +7,13 @@
 //!
 //! - **Valiant** (`valiant`): every packet passes an intermediate router.
 //! - **UGAL-L** (`ugal`): when a packet enters the injection port of its host, it compares the shortest path with the path
-//!   through an intermediate router. The cost of a path is the number of packets behind its first port times its hops; of
-//!   several first ports on shortest paths, the one with the fewest packets counts.
-//! - **UGAL-G** (`ugal-g`): the cost is the number of packets behind the ports of all routers on the path.
+//!   through an intermediate router. The cost of a path is the number of packets at its first port times its hops; of several
+//!   first ports on shortest paths, the one with the fewest packets counts.
+//! - **UGAL-G** (`ugal-g`): the cost is the number of packets at the ports of all routers on the path.
 //!
-//! Packets that wait in input queues for a port are not behind it. UGAL therefore notices an overloaded link from the second
-//! link of a path on, and hardly if it is the first link.
+//! The packets at a port are those behind it, and those of hosts of its router that have decided for a path through this port
+//! and still wait. A router without output queues could not see an overloaded first link otherwise: all packets but a few wait
+//! in front of its port. Packets that come from other routers and wait for the port are not counted.
 //!
 //! A packet uses another [class of virtual channels](super::hop_classes) for each hop, of which there are up to twice the
 //! diameter.
@@ -23,7 +24,7 @@ use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable,
 use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterGraph, RouterId};
 
 /// Routing through intermediate routers. The state of a packet is the router that it has still to pass, [`NONE`], or
-/// [`UNDECIDED`].
+/// [`UNDECIDED`]; and the port that it awaits at its first router, or [`NONE`].
 #[derive(Clone, Debug)]
 pub struct ValiantRouting {
     table: HopTable,
@@ -42,7 +43,13 @@ enum Detours {
     ByPath,
 }
 
-/// No intermediate router.
+/// The place in a packet's state of the router that it has still to pass.
+const INTERMEDIATE: usize = 0;
+
+/// The place in a packet's state of the port that it awaits.
+const AWAITED: usize = 1;
+
+/// No intermediate router, or no port.
 const NONE: i32 = -1;
 
 /// The packet has not decided.
@@ -75,7 +82,7 @@ impl Routing for ValiantRouting {
     }
 
     fn state_words(&self) -> usize {
-        1
+        2
     }
 
     fn has_alternatives(&self) -> bool {
@@ -87,7 +94,7 @@ impl Routing for ValiantRouting {
     }
 
     fn depart(&self, _from: RouterId, _header: &Header, state: &mut [i32]) {
-        state[0] = UNDECIDED;
+        (state[INTERMEDIATE], state[AWAITED]) = (UNDECIDED, NONE);
     }
 
     fn decide(
@@ -96,27 +103,48 @@ impl Routing for ValiantRouting {
         header: &Header,
         state: &mut [i32],
         queued: impl Fn(RouterId, PortIndex, ChannelIndex) -> u32,
+        awaiting: impl Fn(RouterId, PortIndex) -> u32,
     ) {
-        if state[0] != UNDECIDED {
+        if state[INTERMEDIATE] != UNDECIDED {
             return;
         }
-        state[0] = NONE;
+        state[INTERMEDIATE] = NONE;
         let Some(router) = self.draw(at, header) else { return };
+        let at_port = |router, port| {
+            let behind: u32 =
+                (0..self.classes.channels()).map(|channel| queued(router, port, ChannelIndex(channel))).sum();
+            behind + awaiting(router, port)
+        };
+        let fewest = |from, to| self.fewest_packets(from, to, header, at_port);
+        let destination = header.destination;
         let passes = match self.detours {
             Detours::Always => true,
             Detours::ByFirstRouter => {
-                let cost = |to, hops| self.fewest_queued(at, to, header, &queued).0 * hops;
-                let hops = self.table.hops(at, router) + self.table.hops(router, header.destination);
-                takes_detour(cost(header.destination, self.table.hops(at, header.destination)), cost(router, hops))
+                let hops = [
+                    self.table.hops(at, destination),
+                    self.table.hops(at, router) + self.table.hops(router, destination),
+                ];
+                let (direct, first) = fewest(at, destination);
+                let (detour, first_of_detour) = fewest(at, router);
+                let passes = takes_detour(direct * hops[0], detour * hops[1]);
+                state[AWAITED] = if passes { first_of_detour } else { first }.0 as i32;
+                passes
             }
             Detours::ByPath => {
-                let cost = |from, to| self.queued_on_path(from, to, header, &queued);
-                takes_detour(cost(at, header.destination), cost(at, router) + cost(router, header.destination))
+                let cost = |from, to| self.packets_on_path(from, to, fewest);
+                let passes = takes_detour(cost(at, destination), cost(at, router) + cost(router, destination));
+                let (_, first) = fewest(at, if passes { router } else { destination });
+                state[AWAITED] = first.0 as i32;
+                passes
             }
         };
         if passes {
-            state[0] = router.0 as i32;
+            state[INTERMEDIATE] = router.0 as i32;
         }
+    }
+
+    fn awaited(&self, state: &[i32]) -> Option<PortIndex> {
+        u32::try_from(state[AWAITED]).ok().map(PortIndex)
     }
 
     fn choose(
@@ -127,14 +155,15 @@ impl Routing for ValiantRouting {
         arrival: Option<OutputVc>,
         room: impl Fn(PortIndex, ChannelIndex) -> u32,
     ) -> Option<OutputVc> {
-        let towards = u32::try_from(state[0]).map_or(header.destination, RouterId);
+        let towards = u32::try_from(state[INTERMEDIATE]).map_or(header.destination, RouterId);
         let ports = self.table.ports_towards(at, towards, header.random as u32);
         roomiest(ports, self.classes.next(arrival), room)
     }
 
     fn hop(&self, _port: PortIndex, to: RouterId, state: &mut [i32]) {
-        if state[0] == to.0 as i32 {
-            state[0] = NONE;
+        state[AWAITED] = NONE;
+        if state[INTERMEDIATE] == to.0 as i32 {
+            state[INTERMEDIATE] = NONE;
         }
     }
 }
@@ -147,30 +176,28 @@ impl ValiantRouting {
         self.table.ends().get(place as usize).copied()
     }
 
-    /// Of the ports on shortest paths from `at` to `to`, the one with the fewest packets behind it, and their number.
-    fn fewest_queued(
+    /// Of the ports on shortest paths from `at` to `to`, the one with the fewest packets, and their number.
+    fn fewest_packets(
         &self,
         at: RouterId,
         to: RouterId,
         header: &Header,
-        queued: impl Fn(RouterId, PortIndex, ChannelIndex) -> u32,
+        at_port: impl Fn(RouterId, PortIndex) -> u32,
     ) -> (u32, PortIndex) {
-        let behind = |port| (0..self.classes.channels()).map(|channel| queued(at, port, ChannelIndex(channel))).sum();
         let ports = self.table.ports_towards(at, to, header.random as u32);
-        ports.map(|port| (behind(port), port)).min_by_key(|&(packets, _): &(u32, _)| packets).unwrap_or_default()
+        ports.map(|port| (at_port(at, port), port)).min_by_key(|&(packets, _)| packets).unwrap_or_default()
     }
 
-    /// The packets behind the ports of a path, at each router of which the port with the fewest packets is next.
-    fn queued_on_path(
+    /// The packets at the ports of a path, at each router of which the port with the fewest packets is next.
+    fn packets_on_path(
         &self,
         from: RouterId,
         to: RouterId,
-        header: &Header,
-        queued: impl Fn(RouterId, PortIndex, ChannelIndex) -> u32,
+        fewest: impl Fn(RouterId, RouterId) -> (u32, PortIndex),
     ) -> u32 {
         let (mut at, mut all) = (from, 0);
         while at != to {
-            let (packets, port) = self.fewest_queued(at, to, header, &queued);
+            let (packets, port) = fewest(at, to);
             all += packets;
             at = self.table.neighbours(at)[port.index()];
         }

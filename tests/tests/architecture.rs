@@ -38,7 +38,7 @@ const LAYERS: &str = "\
 | `replayer/formats` | `common` `replayer/timeline` `replayer/workload` | `input` `output` `timeline` `combine` |
 | `replayer/simulation` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/job-mix` `replayer/workload` | `stop` `stopwatch` `parallel` `normalisation` `disturbances` `warnings` `recorded_speed` `recording` `observe` `noise` `ranks` `profile` `replay` `efficiencies` `shared_network` `jobs` `spread` `result` `uncertainty` `traffic` `triggered` `dry_run` `deadlock_causes` `simulation` |
 | `replayer/analyses` | `common` `replayer/document` `replayer/network` `replayer/network-traces` `replayer/platform` `replayer/hypotheses` `replayer/timeline` `replayer/simulation` | `apportionment` `interval` (`causes` `critical_path` `matrix` `wait_states` `findings` `analysis`) `link_history` `timeline` `network_trace` `machine_changes` `sensitivities` `analysed_simulation` `steady` `diff` `scaling` `advise` |
-| `replayer/calibration` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `robust` `measurements` `programs` `segments` `eager` `trains` `compute` `topology` `fit` `cluster` `residuals` `picture` `report` `calibration` `output` |
+| `replayer/calibration` | `common` `replayer/network` `replayer/platform` `replayer/simulation` | `robust` `measurements` `programs` `segments` `eager` `trains` `compute` `topology` `fit` `noise` `cluster` `residuals` `picture` `report` `calibration` `output` |
 | `replayer/studies` | `common` `replayer/document` `replayer/network` `replayer/platform` `replayer/hypotheses` `replayer/call-sites` `replayer/formats` `replayer/simulation` `replayer/analyses` | `magnitude` `axis` `expression` `sampling` `cost` `error` `study` `inputs` `outcome` `series` `parquet_file` `table` `folder` `engine` `tolerance` `placement` |
 | `replayer/library` | `common` `replayer/network` `replayer/platform` `replayer/formats` `replayer/simulation` `replayer/analyses` |  |
 | `replayer/network-c` | `common` `replayer/network` `replayer/platform` | `driver` `interface` |
@@ -53,7 +53,7 @@ const LAYERS: &str = "\
 | `tracer` | `common` `wrappers` `tracer/papi-sys` `tracer/config` | `nap` `descriptors` `stderr` `launched` `termination` `host` `processors` `process_time` `local_ranks` `never_called` `sanitizers` `ranks` `directory` `sink` `counter` `call_sites` `collective_call` `neighborhood_call` `extended` `record` `threads` `hook` `gather` `open` `lifecycle` |
 | `tracer/launcher` | `common` `tracer/config` | `elf` `library` `preload` `sanitizer` `privilege` `program` `emulator` `options` `witness` `repeat` |
 | `tracer/reenact` | `common` `replayer/workload` `replayer/hypotheses` `wrappers/mpi` | `pace` `calls` `tags` `feasible` `communicators` `requests` `options` `reenactment` `report` |
-| `tracer/calibrate` | `common` `wrappers/mpi` `replayer/calibration` | `options` `pattern` `train` `order` `plan` |
+| `tracer/calibrate` | `common` `wrappers/mpi` `replayer/calibration` | `options` `detours` `pattern` `train` `order` `plan` |
 ";
 
 /// The head of the table of crates in `docs/ARCHITECTURE.md`.

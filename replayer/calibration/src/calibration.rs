@@ -12,6 +12,7 @@ use crate::cluster::{Hosts, cluster};
 use crate::compute::ComputeRate;
 use crate::fit::{Fit, FitError};
 use crate::measurements::Measurements;
+use crate::noise::Noise;
 use crate::picture::picture;
 use crate::report::comments;
 use crate::residuals::{Misses, Residuals, contradictions, residuals};
@@ -30,6 +31,8 @@ pub struct Calibration {
     pub fit: Fit,
     /// The predictions for each pattern.
     pub residuals: Vec<Residuals>,
+    /// The spread of the machine's times.
+    pub noise: Noise,
     /// The measured times that the platform misses.
     pub misses: Misses,
 }
@@ -93,6 +96,7 @@ impl Calibration {
     ) -> Result<Self, CalibrationError> {
         check_hosts(&measurements.hosts, topology)?;
         let fit = Fit::of(measurements)?;
+        let noise = Noise::of(measurements, &fit);
         let hosts = Hosts {
             count: measurements.hosts.len() as u32,
             cores: measurements.ranks_of_a_host(),
@@ -105,7 +109,7 @@ impl Calibration {
         };
         let collectives = if measurements.mpi.contains("Open MPI") { "openmpi" } else { "mpich" };
         let parse = |cables| {
-            let text = cluster(&fit, &hosts, topology, cables, collectives);
+            let text = cluster(&fit, &noise, &hosts, topology, cables, collectives);
             let platform = Platform::parse(Path::new("cluster.toml"), text.clone(), &[]);
             platform
                 .map(|platform| (text, platform))
@@ -125,7 +129,7 @@ impl Calibration {
         remarks.extend(not_measured(&fit));
         let cluster = comments(measurements, topology, &fit, &residuals, &remarks, rate) + &text;
         let picture = picture(&residuals);
-        Ok(Self { cluster, picture, remarks, fit, residuals, misses })
+        Ok(Self { cluster, picture, remarks, fit, residuals, noise, misses })
     }
 }
 

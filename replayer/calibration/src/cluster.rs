@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use titr_common::units::{Bytes, Speed};
 
 use crate::fit::{Duplexity, Fit};
+use crate::noise::Noise;
 use crate::robust::Line;
 use crate::segments::Segment;
 use crate::topology::NamedTopology;
@@ -27,7 +28,14 @@ pub(crate) struct Hosts {
 
 /// The platform file. `cables` is how many cables the messages took that were fitted; `collectives` names the MPI library.
 #[must_use]
-pub(crate) fn cluster(fit: &Fit, hosts: &Hosts, topology: &NamedTopology, cables: u32, collectives: &str) -> String {
+pub(crate) fn cluster(
+    fit: &Fit,
+    noise: &Noise,
+    hosts: &Hosts,
+    topology: &NamedTopology,
+    cables: u32,
+    collectives: &str,
+) -> String {
     let mut text = String::from("schema = 1\n\n[hosts]\n");
     if *topology == NamedTopology::Star {
         let _ = writeln!(text, "count = {}", hosts.count);
@@ -95,6 +103,25 @@ pub(crate) fn cluster(fit: &Fit, hosts: &Hosts, topology: &NamedTopology, cables
     text += &overhead("isend_overhead", fit.isend);
     text += &overhead("recv_overhead", fit.receive);
     let _ = writeln!(text, "collectives = \"{collectives}\"");
+    text += &spread(noise);
+    text
+}
+
+/// The table of what varies, for `titr-replay --spread`.
+fn spread(noise: &Noise) -> String {
+    let mut text = String::from("\n# What varies from run to run, for titr-replay --spread.\n[spread]\n");
+    let _ = writeln!(text, "message = {}", float(noise.message));
+    if noise.detour_rate > 0.0 {
+        text += "\n# Interruptions of a rank that computes.\n[spread.detours]\n";
+        let _ = writeln!(text, "length = \"{} s\"", number(noise.detour_length));
+        let _ = writeln!(text, "rate = {}", float(noise.detour_rate));
+    }
+    text += "\n# Standard errors of values above, as parts of them.\n[spread.uncertainty]\n";
+    for (key, error) in [("network.bandwidth", noise.bandwidth), ("network.latency", noise.latency)] {
+        if error > 0.0 {
+            let _ = writeln!(text, "\"{key}\" = {}", float(error));
+        }
+    }
     text
 }
 

@@ -6,10 +6,11 @@
 //! 3. [`trains`]: token buckets, found by many messages in a row.
 //! 4. [`segments`]: time as a piecewise linear function of size.
 //! 5. [`fit`]: the parameters of a platform, from measurements of two ranks alone, and of two ranks on one host.
-//! 6. [`cluster`]: the platform file, for a [`topology`] named by the user.
-//! 7. [`residuals`]: each pattern as a small trace, replayed on that platform and compared with the measurements.
+//! 6. [`noise`]: detours, the spread of messages, and the uncertainty of the parameters.
+//! 7. [`cluster`]: the platform file, for a [`topology`] named by the user.
+//! 8. [`residuals`]: each pattern as a small trace, replayed on that platform and compared with the measurements.
 //!    Errors in patterns that were not fitted (many pairs at once) show how well the topology fits.
-//! 8. [`report`]: the file with comments, and [`picture`], the measured and the predicted curves.
+//! 9. [`report`]: the file with comments, and [`picture`], the measured and the predicted curves.
 
 pub mod calibration;
 pub mod cluster;
@@ -17,6 +18,7 @@ pub mod compute;
 pub mod eager;
 pub mod fit;
 pub mod measurements;
+pub mod noise;
 pub mod output;
 pub mod picture;
 mod programs;

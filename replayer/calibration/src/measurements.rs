@@ -28,6 +28,22 @@ pub struct Measurements {
     pub series: Vec<Series>,
     /// Sends whose receive was posted late.
     pub late_receives: Vec<LateReceive>,
+    /// Interruptions of ranks that computed.
+    #[serde(default)]
+    pub detours: Vec<Detours>,
+}
+
+/// The interruptions of a rank that computed for some time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Detours {
+    /// The rank.
+    pub rank: u32,
+    /// The time for which it was watched.
+    pub watched: Seconds,
+    /// The number of interruptions.
+    pub count: u64,
+    /// The sum of their lengths.
+    pub lost: Seconds,
 }
 
 /// A pattern of messages.
@@ -178,6 +194,9 @@ impl Measurements {
         text += "],\n\"late_receives\": [\n  ";
         let late = self.late_receives.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
         text += &late.join(",\n  ");
+        text += "],\n\"detours\": [\n  ";
+        let detours = self.detours.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+        text += &detours.join(",\n  ");
         text += "]\n}\n";
         Ok(text)
     }
@@ -189,6 +208,9 @@ impl Measurements {
         }
         if let Some(place) = self.places.iter().find(|&&place| place as usize >= self.hosts.len()) {
             return Err(format!("a rank is on host {place} of {}", self.hosts.len()));
+        }
+        if let Some(detours) = self.detours.iter().find(|detours| !(detours.watched.0 > 0.0 && detours.lost.0 >= 0.0)) {
+            return Err(format!("the interruptions of rank {} took no time, or an impossible one", detours.rank));
         }
         for Series { pattern, ranks, late, points } in &self.series {
             if !late.0.is_finite() || late.0 < 0.0 {

@@ -109,7 +109,15 @@ mod tests {
     fn measured(series: Vec<Series>) -> Measurements {
         let hosts = vec!["a".to_owned(), "b".to_owned()];
         let mpi = "Open MPI".to_owned();
-        Measurements { titr_measurements: 1, mpi, hosts, places: vec![0, 1], series, late_receives: Vec::new() }
+        Measurements {
+            titr_measurements: 1,
+            mpi,
+            hosts,
+            places: vec![0, 1],
+            series,
+            late_receives: Vec::new(),
+            detours: Vec::new(),
+        }
     }
 
     #[test]

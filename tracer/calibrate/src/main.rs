@@ -4,6 +4,7 @@
 //! together; rank 0 collects the times. The [plan](plan) is a list of patterns that share the time given by the user.
 //! Finally, rank 0 passes the measurements to the crate `titr-calibration`, which needs no MPI.
 
+mod detours;
 mod options;
 mod order;
 mod pattern;
@@ -114,6 +115,7 @@ fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Res
         places,
         series: Vec::new(),
         late_receives: Vec::new(),
+        detours: Vec::new(),
     };
     plan::measure(&mut measurements, measuring, options.seconds)?;
     if let Some(path) = &options.measurements {

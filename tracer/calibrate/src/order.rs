@@ -10,6 +10,7 @@ use titr_calibration::measurements::{LateReceive, Point};
 use titr_common::units::{Bytes, Seconds};
 use titr_mpi::{Comm, Mpi, MpiError};
 
+use crate::detours::{Gaps, watch};
 use crate::pattern::{Measured, late_receive, sample};
 use crate::train::{self, Train};
 
@@ -24,6 +25,8 @@ pub(crate) enum Order {
     Late { ranks: [u32; 2], bytes: u64, delay: Duration },
     /// Send a train of messages.
     Train(Train),
+    /// Watch a rank for interruptions.
+    Watch { rank: u32, time: Duration },
     /// Go home.
     End { failed: bool },
 }
@@ -82,6 +85,12 @@ impl<'m> Measuring<'m> {
         Ok(Point { bytes, repetitions, seconds: carry_out(self.world, &measured)? })
     }
 
+    /// Watches a rank for interruptions.
+    pub(crate) fn watch(&mut self, rank: u32, time: Duration) -> Result<Gaps, Failure> {
+        self.tell(&Order::Watch { rank, time })?;
+        gaps(self.world, rank, time)
+    }
+
     /// Sends a train. Returns the seconds from the first arrival to each other one.
     pub(crate) fn train(&mut self, train: Train) -> Result<Vec<f64>, Failure> {
         self.tell(&Order::Train(train))?;
@@ -107,6 +116,7 @@ pub(crate) fn follow(mpi: &Mpi, world: Comm<'_>) -> Result<ExitCode, Failure> {
                 slowest(world, late_receive(world, ranks, bytes, delay)?)?;
             }
             Order::Train(train) => drop(arrivals(world, &train)?),
+            Order::Watch { rank, time } => drop(gaps(world, rank, time)?),
             Order::End { failed } => return Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }),
         }
     }
@@ -114,6 +124,14 @@ pub(crate) fn follow(mpi: &Mpi, world: Comm<'_>) -> Result<ExitCode, Failure> {
 
 fn carry_out(world: Comm<'_>, measured: &Measured) -> Result<Vec<f64>, Failure> {
     (0..measured.samples).map(|_| slowest(world, sample(world, measured)?)).collect()
+}
+
+/// Watches a rank for interruptions, while the others rest. Returns them to rank 0.
+fn gaps(world: Comm<'_>, rank: u32, time: Duration) -> Result<Gaps, Failure> {
+    let mine = if world.rank() == rank { watch(time) } else { Gaps::default() };
+    world.rest()?;
+    let all = world.gather(0, &serde_json::to_vec(&mine)?)?;
+    all.get(rank as usize).map_or(Ok(mine), |gaps| Ok(serde_json::from_slice(gaps)?))
 }
 
 /// Sends a train. Returns its arrivals to rank 0.

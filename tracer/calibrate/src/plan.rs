@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use titr_calibration::eager::Search;
-use titr_calibration::measurements::{Measurements, Pattern, Point, Series};
+use titr_calibration::measurements::{Detours, Measurements, Pattern, Point, Series};
 use titr_calibration::robust::median;
 use titr_common::units::{Bytes, Seconds};
 
@@ -31,6 +31,8 @@ const LATE: f64 = 1e-3;
 const TRAIN: f64 = 0.08;
 const PAUSE: f64 = 0.1;
 const TRAINS: usize = 5;
+/// The hosts that are watched for interruptions.
+const WATCHED: usize = 8;
 /// Messages of a train, and their sizes.
 const FEWEST_MESSAGES: u32 = 32;
 const MOST_MESSAGES: u32 = 256;
@@ -83,7 +85,15 @@ pub(crate) fn measure(
     if far.is_some() {
         trains(measurements, &leaders, seconds * 0.1, measuring)?;
     }
-    calls(measurements, pair, seconds * 0.02, measuring)
+    calls(measurements, pair, seconds * 0.02, measuring)?;
+    let watched = leaders.iter().take(WATCHED);
+    let time = seconds * 0.02 / watched.len() as f64;
+    for &rank in watched {
+        let gaps = measuring.watch(rank, Duration::from_secs_f64(time))?;
+        let lost = Seconds(gaps.lost.as_secs_f64());
+        measurements.detours.push(Detours { rank, watched: Seconds(time), count: gaps.count, lost });
+    }
+    Ok(())
 }
 
 /// Measures exchanges for which one rank is late by more than a request takes, but by less than a fifth of the time that the

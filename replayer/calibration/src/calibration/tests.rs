@@ -6,7 +6,7 @@ use titr_common::units::{Bytes, Seconds};
 
 use super::*;
 use crate::fit::Duplexity;
-use crate::measurements::{LateReceive, Pattern, Point, Series, VERSION};
+use crate::measurements::{Detours, LateReceive, Pattern, Point, Series, VERSION};
 
 /// The parameters of a machine.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +82,7 @@ impl Machine {
                 series(Pattern::Shift, &[0, 2, 4, 6]),
             ],
             late_receives: Vec::new(),
+            detours: vec![Detours { rank: 0, watched: Seconds(2.0), count: 100, lost: Seconds(0.001) }],
         };
         let mut chance = 1_u64;
         let mut disturbed = |time: f64| {
@@ -235,6 +236,20 @@ fn bursts_and_answers_behind_data_are_found() {
         assert!(residuals.typical() < 0.02, "{}", found.cluster);
     }
     assert!(!found.misses.are_too_many(), "{:?}", found.misses);
+}
+
+/// The table `[spread]` has what was measured: 100 detours of 10 µs in 2 s, and samples of messages that differ by 2 %.
+#[test]
+fn noise_becomes_the_spread_of_the_platform() {
+    let found = Calibration::of(&TYPICAL.measure(0.02), &NamedTopology::Star, None).unwrap();
+    assert!(
+        near(found.noise.detour_length, 1e-5, 1e-9) && near(found.noise.detour_rate, 50.0, 0.01),
+        "{:?}",
+        found.noise
+    );
+    assert!((0.002..0.03).contains(&found.noise.message), "{:?}", found.noise);
+    let platform = Platform::parse(Path::new("cluster.toml"), found.cluster.clone(), &[]);
+    assert!(platform.is_ok() && found.cluster.contains("\n[spread]\n"), "{}", found.cluster);
 }
 
 /// A machine whose messages between many ranks take twice as long as two ranks show is not described by this platform.

@@ -1,0 +1,78 @@
+//! The spread of a machine's times, for `[spread]` of the platform file: detours of its hosts, times of messages, and the
+//! uncertainty of the fitted values.
+
+use crate::fit::Fit;
+use crate::measurements::{Measurements, Pattern, Point};
+use crate::robust::{median, standard_error_of_median};
+use crate::trains::Limit;
+
+/// The spread of a machine's times. A part is 0 where nothing shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Noise {
+    /// The mean length of an interruption of computation, in seconds.
+    pub detour_length: f64,
+    /// Interruptions in a second of computation.
+    pub detour_rate: f64,
+    /// The standard deviation of the time of a message, as a fraction of it.
+    pub message: f64,
+    /// The standard error of the bandwidth, as a fraction of it.
+    pub bandwidth: f64,
+    /// The standard error of the latency, as a fraction of it.
+    pub latency: f64,
+}
+
+/// A median deviation of normally distributed samples is this part of their standard deviation (P. J. Huber, "Robust
+/// Statistics", 1981, §5.1).
+const MEDIAN_DEVIATION: f64 = 1.0 / 1.48;
+
+impl Noise {
+    /// The noise in measurements to which `fit` was fitted.
+    #[must_use]
+    pub(crate) fn of(measurements: &Measurements, fit: &Fit) -> Self {
+        let watched: f64 = measurements.detours.iter().map(|detours| detours.watched.0).sum();
+        let lost: f64 = measurements.detours.iter().map(|detours| detours.lost.0).sum();
+        let count: u64 = measurements.detours.iter().map(|detours| detours.count).sum();
+        let alone = measurements.first(Pattern::PingPong, fit.is_one_host);
+        let points = alone.map_or(&[][..], |series| &series.points);
+        let is_transfer = |point: &&Point| {
+            let transfer = point.bytes.0 as f64 / fit.bandwidth();
+            point.seconds.len() > 2 && median(&point.seconds).is_some_and(|time| transfer > time / 2.0)
+        };
+        // A sample is the mean of two messages for each repetition.
+        let of_message =
+            |point: &Point| point.spread() / MEDIAN_DEVIATION * (2.0 * f64::from(point.repetitions)).sqrt();
+        let message = median(&points.iter().filter(is_transfer).map(of_message).collect::<Vec<_>>());
+        let trains = measurements.series.iter().filter(|series| series.pattern == Pattern::Train);
+        let rates: Vec<f64> = trains.filter_map(|train| Some(Limit::of(train)?.rate)).collect();
+        let small = points.iter().filter(|point| point.bytes.0 <= SMALL).filter_map(|point| median(&point.seconds));
+        Self {
+            detour_length: if count > 0 { lost / count as f64 } else { 0.0 },
+            detour_rate: if lost > 0.0 && watched > lost { count as f64 / (watched - lost) } else { 0.0 },
+            message: message.unwrap_or(0.0),
+            bandwidth: relative_error(&rates),
+            latency: relative_error(&small.collect::<Vec<_>>()),
+        }
+    }
+}
+
+/// The size up to which the time of a message is nearly all latency.
+const SMALL: u64 = 512;
+
+/// The standard error of the median of these numbers, as a fraction of it; 0 if there are fewer than three.
+fn relative_error(numbers: &[f64]) -> f64 {
+    let Some(middle) = median(numbers).filter(|&middle| middle > 0.0 && numbers.len() > 2) else { return 0.0 };
+    let deviations: Vec<f64> = numbers.iter().map(|number| (number - middle).abs() / middle).collect();
+    standard_error_of_median(median(&deviations).unwrap_or(0.0), numbers.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn alike_numbers_are_certain() {
+        assert_eq!([relative_error(&[5.0; 9]), relative_error(&[1.0, 9.0])], [0.0, 0.0]);
+        let error = relative_error(&[9.0, 10.0, 11.0, 9.0, 10.0, 11.0, 9.0, 10.0, 11.0]);
+        assert!((error - 1.48 * 1.25 * 0.1 / 3.0).abs() < 1e-12, "{error}");
+    }
+}

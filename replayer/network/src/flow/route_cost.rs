@@ -90,7 +90,9 @@ impl RouteCost {
                 demand.bound = demand.bound.min(links[link.index()].bandwidth / weight);
                 continue;
             };
-            match demand.uses.iter_mut().find(|(used, _)| *used == link && !are_several) {
+            // The many links of several paths are merged below.
+            let same = if are_several { None } else { demand.uses.iter_mut().find(|(used, _)| *used == link) };
+            match same {
                 Some((_, used)) => *used += weight,
                 None => demand.uses.push((link, weight)),
             }

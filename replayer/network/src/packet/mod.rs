@@ -55,6 +55,11 @@
 //! step 6 grants a shared link to its channels in turn. A packet leaves its queue L cycles after its grant, or when it
 //! has arrived completely, regardless of the time that the port takes.
 //!
+//! # Switches with output queues
+//!
+//! All of this is about routers with input queues. The switches of Ethernet have [queues at their outputs](output_queued), in a
+//! memory for all ports, and an engine of their own.
+//!
 //! # Parts
 //!
 //! [`Engine`] simulates only cycles in which something happens, and visits only ports and routers where something can
@@ -66,6 +71,7 @@
 mod active_set;
 mod arbitration;
 mod clock;
+mod construction;
 mod delay_line;
 mod delays;
 mod engine;
@@ -75,6 +81,7 @@ mod input_queues;
 mod layout;
 mod link_timing;
 mod network;
+mod output_queued;
 mod output_queues;
 mod outputs;
 mod packets;
@@ -82,6 +89,7 @@ mod parameters;
 mod prefetch;
 mod sources;
 mod spec;
+mod switch;
 mod usage;
 
 #[cfg(test)]
@@ -99,13 +107,15 @@ use crate::Connection;
 use crate::topology::{HostId, RoutePeriod};
 
 pub use arbitration::Arbitration;
+pub use construction::engine;
 pub use delays::Delays;
-pub use engine::{Engine, engine};
+pub use engine::Engine;
 pub use figures::{Batch, ChannelFigures, Figures, Observation};
 pub use network::{PacketNetwork, PacketStatistics};
 pub use parameters::PacketParameters;
 pub use sources::InjectionOrder;
 pub use spec::PacketSpec;
+pub use switch::{Buffer, BufferSharing, Switch, WhenFull};
 pub use usage::{ChannelUsage, Usage};
 
 /// A message from a host to a host, cut into packets.

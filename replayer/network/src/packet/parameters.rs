@@ -4,6 +4,7 @@ use titr_common::units::Bytes;
 
 use super::arbitration::Arbitration;
 use super::sources::InjectionOrder;
+use super::switch::Switch;
 use crate::topology::RoutingOptions;
 
 /// Parameters of a packet network (`[network.packet]` in platform files).
@@ -39,6 +40,9 @@ pub struct PacketParameters {
     pub router_delay: u32,
     /// Cycles that a phit spends on a cable beyond the one in which it enters.
     pub wire_delay: u32,
+    /// The kind of all routers. Output-queued switches do without `queue_packets`, `output_queue`, `arbitration` and
+    /// `injection_queues`.
+    pub switch: Switch,
     /// The seed of all random choices.
     pub seed: u64,
 }
@@ -61,6 +65,7 @@ impl Default for PacketParameters {
             consumption_ports: 1,
             router_delay: 0,
             wire_delay: 0,
+            switch: Switch::default(),
             seed: 0,
         }
     }

@@ -95,6 +95,11 @@ impl Sources {
         from
     }
 
+    /// Whether a host has a packet to send.
+    pub(crate) fn has_packet(&self, host: HostId) -> bool {
+        !self.waiting[host.index()].is_empty()
+    }
+
     /// The message that the next packet of a host is from.
     pub(crate) fn send(&mut self, host: HostId) -> Option<MessageId> {
         let waiting = &mut self.waiting[host.index()];

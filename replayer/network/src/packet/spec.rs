@@ -1,8 +1,11 @@
 //! A packet network that can be built: a graph of routers, a routing that is free of deadlock in it, and parameters.
 
+use std::sync::Arc;
+
 use super::link_timing::LinkTimings;
 use super::parameters::PacketParameters;
-use crate::topology::{LinkId, RouterGraph, RoutingFunction, Unroutable};
+use super::switch::{Buffer, BufferSharing, MemoryDivision, Switch, WhenFull};
+use crate::topology::{LinkId, RouterGraph, RouterId, Routing, RoutingFunction, Unroutable};
 
 /// Packets that queues have room for in all, at most.
 const MAX_SLOTS: u64 = 1 << 31;
@@ -15,6 +18,8 @@ pub struct PacketSpec {
     pub(super) parameters: PacketParameters,
     /// The timing of links, if they are not alike.
     pub(super) timings: Option<LinkTimings>,
+    /// The memory of each router, if it is limited.
+    pub(super) memories: Option<Arc<[MemoryDivision]>>,
 }
 
 impl PacketSpec {
@@ -37,8 +42,12 @@ impl PacketSpec {
             parameters.queue_packets = parameters.queue_packets.saturating_add(common.on_the_way);
             timings = None;
         }
-        let spec = Self { graph, routing, parameters, timings };
+        let mut spec = Self { graph, routing, parameters, timings, memories: None };
         spec.check_memory()?;
+        if let Switch::OutputQueued(buffer) = spec.parameters.switch {
+            spec.check_output_queues(buffer)?;
+            spec.memories = buffer.map(|buffer| spec.divide(buffer)).transpose()?;
+        }
         Ok(spec)
     }
 
@@ -55,6 +64,75 @@ impl PacketSpec {
             )));
         }
         Ok(())
+    }
+
+    /// Whether switches can have output queues.
+    fn check_output_queues(&self, buffer: Option<Buffer>) -> Result<(), Unroutable> {
+        let refuse = |why: &str| Err(Unroutable::Impossible(why.to_owned()));
+        if self.timings.is_some() {
+            return refuse("output-queued switches need links that are alike, full duplex, and no limiters");
+        }
+        if !matches!(buffer, Some(Buffer { when_full: WhenFull::Pause, .. })) {
+            return Ok(());
+        }
+        if self.has_rings() {
+            return refuse("switches in a ring that pause each other can wait for ever: a packet has to be dropped");
+        }
+        match &self.routing {
+            RoutingFunction::Grid(grid) if grid.has_alternatives() => {
+                refuse("with adaptive routing in a mesh, switches that pause each other can wait for ever")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The memory of each switch.
+    fn divide(&self, buffer: Buffer) -> Result<Arc<[MemoryDivision]>, Unroutable> {
+        let pauses = matches!(buffer.when_full, WhenFull::Pause);
+        let places = buffer.size.0 / self.parameters.packet_bytes().0;
+        let divide = |(router, accounts): (RouterId, u32)| {
+            let division = buffer.divide(places.try_into().unwrap_or(u32::MAX), accounts);
+            division.ok_or_else(|| {
+                let needed = match (buffer.sharing, buffer.when_full) {
+                    (_, WhenFull::Pause) => format!("one for each of its {accounts} inputs"),
+                    (BufferSharing::Partitioned, WhenFull::Drop { .. }) => {
+                        format!("one for each of its {accounts} outputs")
+                    }
+                    (BufferSharing::Shared { .. }, WhenFull::Drop { .. }) => "one".to_owned(),
+                };
+                let (size, name) = (buffer.size.0, self.graph.router_name(router));
+                Unroutable::Impossible(format!(
+                    "a memory of {size} bytes has room for {places} packets, and {name} needs room for {needed}"
+                ))
+            })
+        };
+        let accounts = if pauses { self.inputs() } else { self.output_channels() };
+        self.graph.routers().zip(accounts).map(divide).collect()
+    }
+
+    /// The number of virtual channels that lead to each router, and of injection ports.
+    fn inputs(&self) -> Vec<u32> {
+        let mut inputs = vec![0; self.graph.routers().count()];
+        for to in self.graph.all_ports().iter().filter_map(|port| port.to) {
+            inputs[to.index()] += self.virtual_channels();
+        }
+        for host in self.graph.hosts() {
+            inputs[host.router.index()] += self.parameters.injection_ports;
+        }
+        inputs
+    }
+
+    /// The number of virtual channels that lead away from each router, and of consumption ports.
+    fn output_channels(&self) -> Vec<u32> {
+        let channels = |router: RouterId| {
+            let ports = self.graph.ports(router).iter().filter(|port| port.to.is_some());
+            ports.count() as u32 * self.virtual_channels()
+        };
+        let mut outputs: Vec<u32> = self.graph.routers().map(channels).collect();
+        for host in self.graph.hosts() {
+            outputs[host.router.index()] += self.parameters.consumption_ports;
+        }
+        outputs
     }
 
     /// The network for one of several runs, which differ in their random choices.

@@ -74,10 +74,9 @@ pub trait Engine: Debug + Send + Sync {
     fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, u64)>;
 }
 
-/// An idle network on at most this many threads, the caller's among them. It takes one if it is small, or its links are not
-/// alike.
-#[must_use]
-pub fn engine(spec: &PacketSpec, threads: usize) -> Box<dyn Engine> {
+/// An idle network of input-queued routers on at most this many threads, the caller's among them. It takes one if it is small,
+/// or its links are not alike.
+pub(super) fn input_queued(spec: &PacketSpec, threads: usize) -> Box<dyn Engine> {
     in_slabs(spec, threads.min(spec.graph.routers().count() / slabs::ROUTERS))
 }
 

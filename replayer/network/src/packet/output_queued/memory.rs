@@ -1,0 +1,110 @@
+//! The memories of switches: the packets that each has room for.
+//!
+//! Memory is counted in packets, which are all of one size, and for **accounts**. If packets are lost when a memory is full,
+//! each queue has an account. If senders pause, each input has one, and each virtual channel of an input its own, as each
+//! priority has with priority flow control. Each of these accounts has a place of its own, and only the rest of the memory is
+//! shared: a packet then waits only for packets that came by the same channel, so that packets cannot deadlock where the
+//! channels of their routes do not depend on each other in a cycle.
+
+use std::sync::Arc;
+
+use super::super::ids::{OutputId, QueueId};
+use super::super::layout::Layout;
+use super::super::spec::PacketSpec;
+use super::super::switch::{Buffer, BufferSharing, MemoryDivision, Switch, WhenFull};
+use crate::topology::{ChannelIndex, RouterId};
+
+/// The memories of all switches.
+#[derive(Debug)]
+pub(super) struct Memories {
+    limits: Option<Limits>,
+    virtual_channels: u32,
+}
+
+/// The memories of switches, if they are limited.
+#[derive(Debug)]
+struct Limits {
+    sharing: BufferSharing,
+    pauses: bool,
+    divisions: Arc<[MemoryDivision]>,
+    /// Packets of each account.
+    taken: Vec<u32>,
+    /// For each switch, the places of the shared part that are free.
+    free: Vec<u32>,
+}
+
+/// A packet's account at a switch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Account {
+    pub router: RouterId,
+    /// The input by which the packet comes.
+    pub input: QueueId,
+    /// The queue that it waits in.
+    pub output: (OutputId, ChannelIndex),
+}
+
+impl Memories {
+    /// Empty memories.
+    pub(crate) fn new(spec: &PacketSpec, layout: &Layout) -> Self {
+        let virtual_channels = spec.virtual_channels();
+        let limits = |(Buffer { sharing, when_full, .. }, divisions): (Buffer, &Arc<[MemoryDivision]>)| {
+            let pauses = matches!(when_full, WhenFull::Pause);
+            let queues = layout.outputs.len() * virtual_channels as usize;
+            Limits {
+                sharing,
+                pauses,
+                taken: vec![0; if pauses { layout.queues.len() } else { queues }],
+                free: divisions.iter().map(|division| division.shared).collect(),
+                divisions: Arc::clone(divisions),
+            }
+        };
+        let buffer = match spec.parameters.switch {
+            Switch::OutputQueued(buffer) => buffer,
+            Switch::InputQueued => None,
+        };
+        Self { limits: buffer.zip(spec.memories.as_ref()).map(limits), virtual_channels }
+    }
+
+    /// Whether senders wait for memory.
+    pub(crate) fn pauses(&self) -> bool {
+        self.limits.as_ref().is_some_and(|limits| limits.pauses)
+    }
+
+    /// Whether there is room for another packet of an account.
+    pub(crate) fn admits(&self, account: Account) -> bool {
+        let Some(limits) = &self.limits else { return true };
+        let router = account.router.index();
+        let (taken, own) = (limits.taken[self.number(account)], limits.divisions[router].own);
+        taken < own
+            || match limits.sharing {
+                BufferSharing::Partitioned => false,
+                BufferSharing::Shared { alpha } => f64::from(taken - own) < alpha * f64::from(limits.free[router]),
+            }
+    }
+
+    /// Takes a place for a packet that is admitted.
+    pub(crate) fn take(&mut self, account: Account) {
+        let number = self.number(account);
+        let Some(limits) = &mut self.limits else { return };
+        let router = account.router.index();
+        if limits.taken[number] >= limits.divisions[router].own {
+            limits.free[router] -= 1;
+        }
+        limits.taken[number] += 1;
+    }
+
+    /// Frees the place of a packet that has left.
+    pub(crate) fn free(&mut self, account: Account) {
+        let number = self.number(account);
+        let Some(limits) = &mut self.limits else { return };
+        let router = account.router.index();
+        limits.taken[number] -= 1;
+        if limits.taken[number] >= limits.divisions[router].own {
+            limits.free[router] += 1;
+        }
+    }
+
+    fn number(&self, Account { input, output: (output, channel), .. }: Account) -> usize {
+        if self.pauses() { input.index() } else { output.index() * self.virtual_channels as usize + channel.index() }
+    }
+}

@@ -1,0 +1,246 @@
+//! The engine for output-queued switches.
+//!
+//! # A switch
+//!
+//! A packet whose header has come joins the queue of its port at once: the port that the routing chooses, with the room of a
+//! port counted by the packets in its queue. A port sends the packets of its queue in their order, a phit per cycle, and its
+//! virtual channels, each with a queue of its own, in turn. Switching is **cut-through**: a port that is idle begins to send a
+//! packet whose header has come. A packet has its place in the memory from the cycle in which its sender begins to send it, if
+//! senders pause, or else from the arrival of its header, until its tail has left.
+//!
+//! A host sends the packets of its messages over its injection ports as a switch does: a phit per cycle, while there is room.
+//!
+//! # A cycle
+//!
+//! Each step is executed for the whole network before the next one:
+//!
+//! 1. **Tails.** A packet that a port or a host began to send L cycles ago has left: the port is idle, and the place of the
+//!    packet in the memory is free.
+//! 2. **Consumption.** A packet that a consumption port began to send L cycles ago (plus w, if its host has a cable) is with its
+//!    host.
+//! 3. **Headers.** A packet that a port began to send 1 + w + r cycles ago is at the next switch, and so is one that a host began
+//!    to send 1 + r cycles ago (plus w, if the host has a cable). Each joins a queue, or is lost. Those of one cycle do so in
+//!    the order of their inputs, which begins at another input in each cycle.
+//! 4. **Losses.** A host learns of packets that were lost, and will send these before others.
+//! 5. **Ports.** Each idle port begins to send a packet if there is room for it at the next switch, in the order of the ports.
+//! 6. **Hosts.** So do the injection ports of hosts.
+//!
+//! A packet alone takes (1 + r) + h·(1 + w + r) + L cycles over h channels, as with input queues.
+
+mod arrival;
+mod losses;
+mod memory;
+#[cfg(test)]
+mod reference;
+mod sending;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use super::active_set::ActiveSet;
+use super::delay_line::DelayLine;
+use super::delays::Delays;
+use super::engine::Engine;
+use super::ids::{MessageId, OutputId, PacketId, QueueId};
+use super::layout::Layout;
+use super::packets::Packets;
+use super::parameters::PacketParameters;
+use super::sources::Sources;
+use super::spec::PacketSpec;
+use super::usage::Usage;
+use super::{Delivery, Message};
+use crate::topology::{ChannelIndex, HostId, LinkId, RouterGraph, Routing, RoutingVisitor};
+use losses::Losses;
+use memory::{Account, Memories};
+
+/// An idle network of output-queued switches.
+pub(super) fn output_queued(spec: &PacketSpec) -> Box<dyn Engine> {
+    struct WithRouting<'a>(&'a PacketSpec);
+    impl RoutingVisitor for WithRouting<'_> {
+        type Output = Box<dyn Engine>;
+
+        fn visit<R: Routing>(self, routing: &R) -> Box<dyn Engine> {
+            Box::new(OutputQueuedEngine::new(self.0, routing))
+        }
+    }
+    spec.routing.visit(WithRouting(spec))
+}
+
+/// A network of output-queued switches.
+#[derive(Debug)]
+struct OutputQueuedEngine<R> {
+    parameters: PacketParameters,
+    routing: R,
+    layout: Layout,
+    virtual_channels: u32,
+    memories: Memories,
+    ports: Vec<PortState>,
+    /// The packets of each virtual channel of each port, the next first.
+    queues: Vec<VecDeque<Queued>>,
+    hosts: Vec<SendingHost>,
+    packets: Packets,
+    sources: Sources,
+    /// Senders that wait for memory of each switch.
+    paused: Vec<Vec<PausedSender>>,
+
+    /// Messages that hosts have to send from now on.
+    offers: DelayLine<MessageId>,
+    /// Packets on their way from a host to its switch.
+    injected: DelayLine<(QueueId, PacketId)>,
+    /// Packets on their way to the next switch.
+    headers: DelayLine<(QueueId, PacketId)>,
+    /// Headers of this cycle; kept to be used again.
+    arrivals: Vec<(QueueId, PacketId)>,
+    /// Packets that ports are sending.
+    tails: DelayLine<Account>,
+    /// Injection ports that are sending, by their input at the switch.
+    injecting: DelayLine<QueueId>,
+    /// Packets that consumption ports have sent to hosts.
+    consumed: DelayLine<PacketId>,
+    /// Packets that were lost, until their hosts know it.
+    losses: Losses,
+    /// Ports that may begin to send.
+    active_ports: ActiveSet<OutputId>,
+    /// Hosts that may begin to send.
+    active_hosts: ActiveSet<HostId>,
+    usage: Usage,
+}
+
+/// A packet in the queue of a port.
+#[derive(Clone, Copy, Debug)]
+struct Queued {
+    packet: PacketId,
+    /// The input by which it came.
+    input: QueueId,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct PortState {
+    is_busy: bool,
+    /// The virtual channel that it served last.
+    served: ChannelIndex,
+    /// Packets in its queues.
+    queued: u32,
+    /// Whether it waits for memory.
+    is_paused: bool,
+}
+
+/// A sender that waits for memory.
+#[derive(Clone, Copy, Debug)]
+enum PausedSender {
+    Port(OutputId),
+    Host(HostId),
+}
+
+#[derive(Clone, Debug)]
+struct SendingHost {
+    /// Which of its injection ports are busy.
+    busy: Vec<bool>,
+    /// Whether it waits for memory.
+    is_paused: bool,
+    /// Packets to send again.
+    lost: VecDeque<PacketId>,
+    /// Packets that it has begun to send, without those sent again.
+    begun: u64,
+    /// Packets that it has sent.
+    sent: u64,
+    /// Packets that it has received.
+    received: u64,
+}
+
+impl<R: Routing> OutputQueuedEngine<R> {
+    /// An idle network of output-queued switches.
+    fn new(spec: &PacketSpec, routing: &R) -> Self {
+        let PacketSpec { graph, parameters, .. } = spec;
+        let (layout, virtual_channels) = (Layout::new(spec), spec.virtual_channels());
+        let Delays { offer, hop, tail, consumption } = Delays::of(spec);
+        let port =
+            PortState { is_busy: false, served: ChannelIndex(virtual_channels - 1), queued: 0, is_paused: false };
+        let host = SendingHost {
+            busy: vec![false; parameters.injection_ports as usize],
+            is_paused: false,
+            lost: VecDeque::new(),
+            begun: 0,
+            sent: 0,
+            received: 0,
+        };
+        Self {
+            routing: routing.clone(),
+            virtual_channels,
+            memories: Memories::new(spec, &layout),
+            ports: vec![port; layout.outputs.len()],
+            queues: vec![VecDeque::new(); layout.outputs.len() * virtual_channels as usize],
+            hosts: vec![host; layout.hosts.len()],
+            packets: Packets::new(routing.state_words()),
+            sources: Sources::new(layout.hosts.len(), parameters.injection_order),
+            paused: vec![Vec::new(); layout.routers.len()],
+            offers: DelayLine::new(0),
+            injected: DelayLine::new(offer),
+            headers: DelayLine::new(hop),
+            arrivals: Vec::new(),
+            tails: DelayLine::new(tail),
+            injecting: DelayLine::new(tail),
+            consumed: DelayLine::new(consumption),
+            losses: Losses::new(spec),
+            active_ports: ActiveSet::new(layout.outputs.len()),
+            active_hosts: ActiveSet::new(layout.hosts.len()),
+            usage: Usage::new(&layout, graph, virtual_channels),
+            parameters: parameters.clone(),
+            layout,
+        }
+    }
+
+    fn queue(&self, output: OutputId, channel: ChannelIndex) -> usize {
+        output.index() * self.virtual_channels as usize + channel.index()
+    }
+
+    /// The account of a packet at the switch at whose input it is.
+    fn account(&self, input: QueueId, output: OutputId, channel: ChannelIndex) -> Account {
+        Account { router: self.layout.queues[input.index()].router, input, output: (output, channel) }
+    }
+}
+
+impl<R: Routing> Engine for OutputQueuedEngine<R> {
+    fn offer(&mut self, now: u64, message: Message) {
+        let id = self.sources.insert(message, now);
+        self.offers.push(now, id);
+    }
+
+    fn next_cycle(&self) -> Option<u64> {
+        let arrivals = self.offers.next().min(self.injected.next()).min(self.headers.next());
+        let departures = self.tails.next().min(self.injecting.next()).min(self.consumed.next());
+        Some(arrivals.min(departures).min(self.losses.next())).filter(|&next| next != u64::MAX)
+    }
+
+    fn advance(&mut self, now: u64, delivered: &mut Vec<Delivery>) {
+        self.release_tails(now);
+        self.consume(now, delivered);
+        self.take_in(now);
+        self.learn_of_losses(now);
+        self.send_from_ports(now);
+        self.send_from_hosts(now);
+    }
+
+    fn consumed(&self) -> (u64, u64) {
+        (self.usage.consumed(), self.usage.latency())
+    }
+
+    fn usage(&self) -> Usage {
+        self.usage.clone()
+    }
+
+    fn take_usage(&mut self) -> Usage {
+        let empty = self.usage.empty();
+        std::mem::replace(&mut self.usage, empty)
+    }
+
+    fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, u64)> {
+        let channels = self.usage.channels().map(|channel| (channel.link, channel.packets));
+        let cables = self.hosts.iter().zip(graph.hosts()).filter_map(|(state, host)| {
+            let (to_router, to_host) = host.cable?;
+            Some([(to_router, state.sent), (to_host, state.received)])
+        });
+        channels.chain(cables.flatten()).collect()
+    }
+}

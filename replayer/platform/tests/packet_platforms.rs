@@ -40,6 +40,23 @@ fn mistakes_point_into_the_text() {
         ("uneven lists", "torus]\ndims = [8, 4]", "xgft]\nm = [4, 4]\nw = [1]"),
         ("a fat-pipe network", "bandwidth", "duplex = \"fat-pipe\"\nbandwidth"),
         ("a limiter on the way", "bandwidth", "limiter = \"1 GB/s\"\nbandwidth"),
+        ("a memory of input queues", packet, "buffer = \"1 MB\""),
+        ("input queues of a switch", packet, "switch = \"output-queued\"\nqueue_packets = 4"),
+        ("arbitration in a switch", packet, "switch = \"output-queued\"\narbitration = \"random\""),
+        ("a memory without limit that is full", packet, "switch = \"output-queued\"\nwhen_full = \"drop\""),
+        ("switches that wait for ever", packet, "switch = \"output-queued\"\nbuffer = \"1 MB\""),
+        ("no memory", packet, "switch = \"output-queued\"\nbuffer = \"63 B\"\nwhen_full = \"drop\""),
+        ("no threshold", packet, "switch = \"output-queued\"\nbuffer = \"1 MB\"\nalpha = 0.0"),
+        (
+            "a threshold of a part",
+            packet,
+            "switch = \"output-queued\"\nbuffer = \"1 MB\"\nbuffer_sharing = \"partitioned\"\nalpha = 2.0",
+        ),
+        (
+            "a timeout without losses",
+            packet,
+            "switch = \"output-queued\"\nbuffer = \"1 MB\"\nretransmit_after = \"1 ms\"",
+        ),
     ];
     insta::assert_snapshot!("packet_mistakes", all("cluster.toml", RIGHT, &cases));
 }

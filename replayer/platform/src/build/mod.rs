@@ -8,6 +8,7 @@ mod placement;
 mod rails;
 mod spread;
 mod storage;
+mod switch;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -61,10 +61,14 @@ impl Builder<'_> {
             consumption_ports: self.number(table.consumption_ports.as_ref(), defaults.consumption_ports)?,
             router_delay: table.router_delay,
             wire_delay: table.wire_delay.unwrap_or(defaults.wire_delay),
+            switch: self.switch(network)?,
             seed: table.seed,
         };
         let spec = PacketSpec::new(graph, parameters).map_err(|why| {
             let number = table.virtual_channels.as_ref().or(table.queue_packets.as_ref());
+            if let (Unroutable::Impossible(_), Some(buffer), None) = (&why, &table.buffer, number) {
+                return self.wrong(buffer, why.to_string());
+            }
             match (&why, &table.routing, number) {
                 (Unroutable::OtherRouting { .. }, Some(name), _) => self.wrong(name, why.to_string()),
                 (_, _, Some(number)) => self.wrong(number, why.to_string()),

@@ -8,6 +8,7 @@ mod network;
 mod packet;
 mod spread;
 mod storage;
+mod switch;
 mod value;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ pub use network::{
 pub use packet::{FlowControl, PacketTable};
 pub use spread::{DetoursTable, SpreadTable, UncertaintyValue};
 pub use storage::{ServersValue, StorageTable};
+pub use switch::{Full, Sharing, SwitchKind};
 pub use value::{NonNegative, OneOrMany};
 
 /// A whole file.

@@ -1,10 +1,12 @@
 //! `[network.packet]`: packets, routers and their queues.
 
 use serde::Deserialize;
-use titr_common::units::{Bytes, Quantity};
+use titr_common::units::{Bytes, Quantity, Seconds};
 use titr_network::packet::{Arbitration, InjectionOrder};
 use titr_network::topology::{Ascent, RoutingName};
 use toml::Spanned;
+
+use super::switch::{Full, Sharing, SwitchKind};
 
 /// `[network.packet]`: parameters of `model = "packet"`. The defaults are those of FSIN's router.
 #[derive(Default, Deserialize)]
@@ -44,6 +46,18 @@ pub struct PacketTable {
     pub router_delay: u32,
     /// Cycles that a phit spends on a cable beyond the one in which it enters. Default: 0.
     pub wire_delay: Option<u32>,
+    /// Default: `"input-queued"`.
+    pub switch: SwitchKind,
+    /// The memory of an output-queued switch. Default: without limit.
+    pub buffer: Option<Spanned<Quantity<Bytes>>>,
+    /// The division of the memory. Default: `"shared"`.
+    pub buffer_sharing: Option<Spanned<Sharing>>,
+    /// Packets that a queue in a shared memory may have, as a multiple of those that the free memory has room for. Default: 1.
+    pub alpha: Option<Spanned<f64>>,
+    /// What happens to packets that a full memory has no room for. Default: `"pause"`.
+    pub when_full: Option<Spanned<Full>>,
+    /// Time from the first loss of a packet until its host sends it again. Default: 200 ms.
+    pub retransmit_after: Option<Spanned<Quantity<Seconds>>>,
     /// The seed of everything that chance decides. Default: 0.
     pub seed: u64,
 }

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use titr_common::time::Time;
 use titr_common::units::Seconds;
+use titr_network::packet::Switch;
 use titr_network::properties::{DeviceGraph, Distances, RouteLengths, bisection, distances, route_lengths};
 use titr_network::topology::{Failure, HostId, LinkId, RouterGraph, Topology};
 use titr_platform::{Model, Platform};
@@ -106,6 +107,8 @@ pub struct PacketsOfMachine {
     pub virtual_channels: u32,
     /// Whether packets use rings, in which they need bubbles.
     pub has_rings: bool,
+    /// The kind of all routers.
+    pub switch: String,
     /// The length of a cycle.
     pub cycle: Seconds,
 }
@@ -141,7 +144,8 @@ impl MachineSummary {
             packets: match &platform.model {
                 Model::Packet(spec) => Some(PacketsOfMachine {
                     virtual_channels: spec.virtual_channels(),
-                    has_rings: spec.has_rings(),
+                    has_rings: spec.has_rings() && spec.parameters().switch == Switch::InputQueued,
+                    switch: spec.parameters().switch.to_string(),
                     cycle: Seconds(spec.cycle()),
                 }),
                 Model::Flow(_) | Model::Ideal => None,

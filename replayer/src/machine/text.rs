@@ -64,6 +64,9 @@ impl MachineSummary {
                 &format!("free of deadlock with {channels}{rings}; cycles of {}", uncertain(packets.cycle, None)),
             )?;
         }
+        if let Some(packets) = self.packets.as_ref().filter(|packets| packets.switch != "input-queued") {
+            row(out, "Switches", &packets.switch)?;
+        }
         for (number, failure) in self.failures.iter().enumerate() {
             row(out, if number == 0 { "Failures" } else { "" }, &failure.in_words())?;
         }

@@ -2,7 +2,7 @@
 
 use super::super::Delivery;
 use super::super::ids::{OutputId, PacketId, QueueId};
-use super::{OutputQueuedEngine, Queued};
+use super::{OutputQueuedEngine, Queued, none_awaits};
 use crate::topology::{ChannelIndex, PortIndex, RouterId, Routing};
 
 /// Packets that a queue has room for, in the eyes of the routing. The memory has its own limits.
@@ -76,7 +76,7 @@ impl<R: Routing> OutputQueuedEngine<R> {
             queues[output.index() * virtual_channels + channel.index()].len() as u32
         };
         if R::DECIDES {
-            self.routing.decide(at, &header, self.packets.state_mut(id), queued);
+            self.routing.decide(at, &header, self.packets.state_mut(id), queued, none_awaits);
         }
         let state = self.packets.state(id);
         let arrival = self.layout.queues[input.index()].source().arrival();

@@ -50,7 +50,7 @@ use super::sources::Sources;
 use super::spec::PacketSpec;
 use super::usage::Usage;
 use super::{Delivery, Message};
-use crate::topology::{ChannelIndex, HostId, LinkId, RouterGraph, Routing, RoutingVisitor};
+use crate::topology::{ChannelIndex, HostId, LinkId, PortIndex, RouterGraph, RouterId, Routing, RoutingVisitor};
 use losses::Losses;
 use memory::{Account, Memories};
 
@@ -65,6 +65,11 @@ pub(super) fn output_queued(spec: &PacketSpec) -> Box<dyn Engine> {
         }
     }
     spec.routing.visit(WithRouting(spec))
+}
+
+/// The packets of a switch that wait for a port, but not in its queue: none, as each joins the queue of its port when it arrives.
+fn none_awaits(_: RouterId, _: PortIndex) -> u32 {
+    0
 }
 
 /// A network of output-queued switches.

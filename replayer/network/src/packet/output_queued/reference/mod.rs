@@ -5,6 +5,7 @@ mod memory;
 
 use std::collections::VecDeque;
 
+use super::none_awaits;
 use crate::chance::chance;
 use crate::packet::ids::{MessageId, OutputId, QueueId};
 use crate::packet::layout::{Layout, Source};
@@ -243,7 +244,7 @@ impl<'a, R: Routing> Reference<'a, R> {
             self.queues[output.index()][channel.index()].len() as u32
         };
         if R::DECIDES {
-            self.routing.decide(at, &header, &mut state, queued);
+            self.routing.decide(at, &header, &mut state, queued, none_awaits);
         }
         let arrival = self.layout.queues[input.index()].source().arrival();
         let room = |port, channel| 1_000_000 - queued(at, port, channel);

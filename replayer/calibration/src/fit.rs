@@ -228,8 +228,8 @@ impl Fit {
     }
 
     /// Whether both directions share the cable, determined from exchanges that are limited by the bandwidth. A message
-    /// is not compared with one that exceeded the bandwidth because it was alone. If no eager message is large enough,
-    /// ranks that send to one rank and receive from another determine whether the cable is the limit.
+    /// is not compared with one that exceeded the bandwidth because it was alone. Ranks that send to one rank and receive from
+    /// another determine whether the cable is the limit; if there are no such ranks, eager messages do.
     ///
     /// Two ranks that begin at once may or may not exchange in both directions at once, depending on microseconds. Ranks of a
     /// program are rarely so even, so exchanges for which one of them is late decide where there are any.
@@ -248,7 +248,7 @@ impl Fit {
             });
             median(&excesses.collect::<Vec<_>>())
         };
-        let eager = excess(late, true).or(excess(exchanged, true)).or(excess(shifted, false));
+        let eager = excess(shifted, false).or(excess(exchanged, true));
         match (eager, excess(late, false).or(excess(exchanged, false))) {
             (Some(eager), Some(other)) if eager > SHARED && other > SHARED => Duplexity::Half,
             (Some(eager), None) if eager > SHARED => Duplexity::Half,

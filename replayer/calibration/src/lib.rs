@@ -11,6 +11,8 @@
 //! 8. [`residuals`]: each pattern as a small trace, replayed on that platform and compared with the measurements.
 //!    Errors in patterns that were not fitted (many pairs at once) show how well the topology fits.
 //! 9. [`report`]: the file with comments, and [`picture`], the measured and the predicted curves.
+//!
+//! [`runs`] refines a platform by the times of whole runs.
 
 pub mod calibration;
 pub mod cluster;
@@ -25,10 +27,12 @@ mod programs;
 pub mod report;
 pub mod residuals;
 pub mod robust;
+pub mod runs;
 pub mod segments;
 pub mod topology;
 mod trains;
 
 pub use calibration::{Calibration, CalibrationError};
 pub use measurements::Measurements;
+pub use runs::{RefineError, Refinement};
 pub use topology::NamedTopology;

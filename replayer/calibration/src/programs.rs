@@ -11,7 +11,7 @@ use titr_common::units::Bytes;
 use crate::measurements::{Pattern, Series};
 
 /// The events of each rank.
-struct Programs(Arc<[Vec<Event>]>);
+pub(crate) struct Programs(pub Arc<[Vec<Event>]>);
 
 impl titr_common::trace::RankSources for Programs {
     fn source(&self, rank: Rank, _partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
@@ -76,11 +76,11 @@ fn ping_pong(one: u32, two: u32, bytes: Bytes, of: &mut impl FnMut(u32, Vec<Even
     of(two, vec![recv(one, bytes), send(one, bytes)]);
 }
 
-fn send(to: u32, bytes: Bytes) -> Event {
+pub(crate) fn send(to: u32, bytes: Bytes) -> Event {
     Event::Send(SendMode::Standard, outgoing(to, bytes), Completion::Blocking)
 }
 
-fn recv(from: u32, bytes: Bytes) -> Event {
+pub(crate) fn recv(from: u32, bytes: Bytes) -> Event {
     Event::Recv(incoming(from, bytes), Completion::Blocking)
 }
 

@@ -13,16 +13,28 @@ impl Platform {
     /// # Errors
     /// As [`Platform::load`], or if the platform is in XML.
     pub fn as_toml(path: &Path, overrides: &[String]) -> Result<String, PlatformError> {
+        Self::as_toml_scaled(path, overrides, &[])
+    }
+
+    /// The text of a platform file, like [`Platform::as_toml`], with the values of keys multiplied by factors.
+    ///
+    /// # Errors
+    /// As [`Platform::as_toml`], or if the value of a key is neither a quantity nor a number.
+    pub fn as_toml_scaled(
+        path: &Path,
+        overrides: &[String],
+        factors: &[(String, f64)],
+    ) -> Result<String, PlatformError> {
         let text = read(path)?;
         // A platform file is of a platform.
-        Self::parse(path, text.clone(), overrides)?;
+        Self::parse_scaled(path, text.clone(), overrides, factors)?;
         let source = Source::new(&path.display().to_string(), text.clone(), []);
         let unwritten =
             || source.mistake(None, "titr writes TOML of TOML or of one line, and this is another language");
         if simgrid::is_xml(&text) {
             return Err(unwritten().with_help("use the file as it is").into());
         }
-        let tables = build::tables(path, text, overrides)?;
+        let tables = build::tables(path, text, overrides, factors)?;
         let value = toml_of(&tables, &source)?;
         Ok(toml::to_string(&value).map_err(|_| unwritten())?)
     }

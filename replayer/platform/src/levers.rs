@@ -44,7 +44,7 @@ impl Platform {
     /// # Errors
     /// As [`Platform::parse`].
     pub fn levers_in(path: &Path, text: String, overrides: &[String]) -> Result<Vec<Lever>, PlatformError> {
-        let tables = build::tables(path, text, overrides)?;
+        let tables = build::tables(path, text, overrides, &[])?;
         let mut levers = Vec::new();
         if let Value::Table(table) = &tables.value {
             of_table(table, "", &mut levers);

@@ -1,29 +1,36 @@
 //! `titr calibrate`.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use titr_calibration::{Calibration, Measurements, NamedTopology, output};
-use titr_common::output::Claims;
+use titr_calibration::{Calibration, Measurements, NamedTopology, Refinement, output};
+use titr_common::output::{Claims, OutputFile};
 use titr_common::terminal::say;
+use titr_formats::input;
 
 use super::Failure;
 
 const NOTES: &str = "\
 Reads the measurements that `mpirun titr-calibrate --measurements FILE` wrote. Needs no MPI.
 
-Example:
+Examples:
   titr calibrate measurements.json --topology torus=4x4 --trace traces/ --output cluster.toml
+  titr calibrate --from runs.toml --output refined.toml
 
-Exit status: 0 done; 1 the measurements are at fault, or the platform does not fit them; 2 wrong usage.";
+Exit status: 0 done; 1 the measurements or runs are at fault, or the platform does not fit them; 2 wrong usage.";
 
-/// Fits a platform to the measurements of a machine.
+/// Fits a platform to the measurements of a machine, or refines one by whole runs.
 #[derive(Debug, Parser)]
 #[command(after_help = NOTES)]
 pub(super) struct CalibrateArgs {
     /// The file of measurements that titr-calibrate wrote.
-    measurements: PathBuf,
+    #[arg(required_unless_present = "from")]
+    measurements: Option<PathBuf>,
+    /// Refines a platform by whole runs instead: the file names the platform, the keys of the values that are refined, and traces with
+    /// the times that their programs took.
+    #[arg(long, value_name = "RUNS", conflicts_with_all = ["measurements", "topology", "trace"])]
+    from: Option<PathBuf>,
     /// The topology: star, torus=4x4, mesh=4x4, fat-tree=4,4:1,2:1,1 (children:parents:cables), xgft=4,4:1,2.
     #[arg(long, default_value = "star")]
     topology: NamedTopology,
@@ -37,9 +44,27 @@ pub(super) struct CalibrateArgs {
 
 pub(super) fn calibrate(args: &CalibrateArgs, out: &mut impl Write) -> Result<(), Failure> {
     let mut claims = Claims::new();
-    [Some(&args.measurements), args.trace.as_ref()].into_iter().flatten().try_for_each(|path| claims.read(path))?;
+    let read = [args.measurements.as_ref(), args.from.as_ref(), args.trace.as_ref()];
+    read.into_iter().flatten().try_for_each(|path| claims.read(path))?;
     output::files(&args.output).iter().try_for_each(|path| claims.write(path))?;
-    let measurements = Measurements::load(&args.measurements)?;
+    match (&args.measurements, &args.from) {
+        (Some(measurements), _) => fit(measurements, args, out),
+        (None, Some(runs)) => refine(runs, &args.output, out),
+        // Clap asks for one of the two.
+        (None, None) => Ok(()),
+    }
+}
+
+/// Refines a platform by the runs of a file.
+fn refine(runs: &Path, output: &Path, out: &mut impl Write) -> Result<(), Failure> {
+    let refined = Refinement::of(runs, |trace| input::open(&[trace]))?;
+    OutputFile::write(output, refined.cluster.as_bytes())?;
+    Ok(writeln!(out, "{refined}{} is the platform", output.display())?)
+}
+
+/// Fits a platform to measurements.
+fn fit(measurements: &Path, args: &CalibrateArgs, out: &mut impl Write) -> Result<(), Failure> {
+    let measurements = Measurements::load(measurements)?;
     let rate = args.trace.as_deref().map(output::rate).transpose()?;
     let found = Calibration::of(&measurements, &args.topology, rate.as_ref())?;
     let picture = found.write(&args.output)?;

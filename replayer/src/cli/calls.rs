@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, FromArgMatches, Parser};
 use titr_analyses::AnalysedResult;
+use titr_calibration::RefineError;
 use titr_calibration::measurements::MeasurementsError;
 use titr_common::terminal::Escaped;
 use titr_hypotheses::HypothesesError;
@@ -130,6 +131,11 @@ impl Failure {
             Self::JobMix(JobMixError::Mistaken(mistake)) | Self::Study(StudyError::Mistaken(mistake)) => {
                 mistake.place()
             }
+            Self::Refinement(error) => match error {
+                RefineError::Unreadable { path, .. } => whole(path),
+                RefineError::Mistaken(mistake) => mistake.place(),
+                RefineError::Platform(_) | RefineError::Replay { .. } => None,
+            },
             Self::JobMix(JobMixError::Trace(error)) | Self::Study(StudyError::Trace(error)) => error.place(),
             Self::Measurements(error) => match error {
                 MeasurementsError::Unreadable { path, .. } | MeasurementsError::Inconsistent { path, .. } => {

@@ -49,9 +49,9 @@ use thiserror::Error;
 use titr_analyses::AnalysisError;
 use titr_analyses::diff::DiffError;
 use titr_analyses::steady::SteadyError;
-use titr_calibration::CalibrationError;
 use titr_calibration::compute::NoRate;
 use titr_calibration::measurements::MeasurementsError;
+use titr_calibration::{CalibrationError, RefineError};
 use titr_common::collectives::Library;
 use titr_common::event::Rank;
 use titr_common::output::{Claims, Clash};
@@ -107,6 +107,8 @@ pub enum Failure {
     Measurements(#[from] MeasurementsError),
     #[error(transparent)]
     Calibration(#[from] CalibrationError),
+    #[error(transparent)]
+    Refinement(#[from] RefineError),
     #[error("--trace: {0}")]
     Rate(#[from] NoRate),
     #[error(transparent)]

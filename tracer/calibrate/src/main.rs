@@ -2,7 +2,8 @@
 //!
 //! Rank 0 decides what is measured next and sends an [order](order::Order) to all ranks, which [execute it](pattern)
 //! together; rank 0 collects the times. The [plan](plan) is a list of patterns that share the time given by the user.
-//! Finally, rank 0 passes the measurements to the crate `titr-calibration`, which needs no MPI.
+//! Finally, rank 0 passes the measurements to the crate `titr-calibration`, which needs no MPI. With `--from`, the command refines
+//! a platform by whole runs, and starts no MPI.
 
 mod detours;
 mod options;
@@ -11,14 +12,16 @@ mod pattern;
 mod plan;
 mod train;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
 use titr_calibration::measurements::VERSION;
-use titr_calibration::{Calibration, Measurements, calibration, output};
+use titr_calibration::{Calibration, Measurements, Refinement, calibration, output};
 use titr_common::output::{Claims, OutputFile};
 use titr_common::terminal::{print, say};
+use titr_common::trace::Trace;
 use titr_mpi::{Comm, Mpi};
 
 use crate::options::Options;
@@ -31,6 +34,9 @@ fn main() -> ExitCode {
         && matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
     {
         error.exit();
+    }
+    if let Ok(Options { from: Some(runs), output, .. }) = &options {
+        return refine(runs, output);
     }
     let mpi = match Mpi::start() {
         Ok(mpi) => mpi,
@@ -57,6 +63,25 @@ fn main() -> ExitCode {
     });
     match mpi.finish() {
         Ok(()) => status,
+        Err(error) => {
+            say(format_args!("titr-calibrate: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Refines a platform by whole runs, which needs no MPI.
+fn refine(runs: &Path, output: &Path) -> ExitCode {
+    let refined = Refinement::of(runs, |trace| Trace::open(trace));
+    let written = refined.map_err(|error| error.to_string()).and_then(|refined| {
+        OutputFile::write(output, refined.cluster.as_bytes()).map_err(|error| error.to_string())?;
+        Ok(refined)
+    });
+    match written {
+        Ok(refined) => {
+            print(format_args!("{refined}{} is the platform", output.display()));
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             say(format_args!("titr-calibrate: {error}"));
             ExitCode::FAILURE

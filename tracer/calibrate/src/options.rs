@@ -12,6 +12,7 @@ Examples:
   mpirun -np 16 titr-calibrate --output cluster.toml
   mpirun -np 32 titr-calibrate --topology torus=4x4 --trace traces/ --measurements cluster.json --output cluster.toml
   titr calibrate cluster.json --topology mesh=4x4 --output cluster.toml     # fits again, without MPI
+  titr-calibrate --from runs.toml --output refined.toml                     # refines a platform by whole runs, without MPI
 
 Exit status: 0 done; 1 nothing can be measured or written, or the platform does not fit; 2 wrong usage.";
 
@@ -22,6 +23,10 @@ pub(crate) struct Options {
     /// The platform file to write. A picture of the fit has the same name and .svg.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Refines a platform by whole runs instead, on one process: the file names the platform, the keys of the values that are refined,
+    /// and traces with the times that their programs took. `titr calibrate --from` is the same.
+    #[arg(long, value_name = "RUNS", conflicts_with_all = ["measurements", "topology", "trace", "seconds"])]
+    pub from: Option<PathBuf>,
     /// Also writes the measurements to this file, for `titr calibrate`.
     #[arg(long, value_name = "FILE")]
     pub measurements: Option<PathBuf>,

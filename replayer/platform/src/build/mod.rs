@@ -64,10 +64,14 @@ fn platform_in(builder: &Builder, factors: &[(String, f64)]) -> Checked<Platform
     Ok(platform)
 }
 
-/// The tables of `text`, read from `path`, with the overrides on top. They are known to be those of a platform.
-pub(crate) fn tables(path: &Path, text: String, overrides: &[String]) -> Checked<Located> {
+/// The tables of `text`, read from `path`, with the overrides on top, and the values of keys multiplied by factors. They are known
+/// to be those of a platform.
+pub(crate) fn tables(path: &Path, text: String, overrides: &[String], factors: &[(String, f64)]) -> Checked<Located> {
     let (source, path) = source(path, text, overrides);
-    Ok(Builder { source: &source, path }.tables()?.tables)
+    let builder = Builder { source: &source, path };
+    let mut tables = builder.tables()?.tables;
+    builder.scale(&mut tables, factors)?;
+    Ok(tables)
 }
 
 /// Gives the tables of a file their meaning.

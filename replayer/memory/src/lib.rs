@@ -60,12 +60,18 @@ fn there(memory: *mut u8) -> *mut u8 {
     memory
 }
 
-/// Says that there is no more memory, and ends the process with status 1.
+/// Says that there is no more memory, and ends the process with status 1. Meanwhile, another thread may lack memory where the C
+/// library allows nothing but to abort, which then ends the process in the same way.
 #[cold]
 fn exit() -> ! {
-    // SAFETY: the bytes are there as long as the program; both functions may be called at any point of any thread. Nothing
-    // that is registered for the end of the process runs, as it may need memory.
+    extern "C" fn end(_signal: libc::c_int) {
+        // SAFETY: a signal handler may call this function.
+        unsafe { libc::_exit(1) }
+    }
+    // SAFETY: the bytes and the handler are there as long as the program; all three functions may be called at any point of any
+    // thread. Nothing that is registered for the end of the process runs, as it may need memory.
     unsafe {
+        libc::signal(libc::SIGABRT, end as *const () as libc::sighandler_t);
         libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len());
         libc::_exit(1)
     }

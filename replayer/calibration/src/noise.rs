@@ -6,7 +6,8 @@ use crate::measurements::{Measurements, Pattern, Point};
 use crate::robust::{median, standard_error_of_median};
 use crate::trains::Limit;
 
-/// The spread of a machine's times. A part is 0 where nothing shows.
+/// The spread of a machine's times. A part is 0 where nothing shows. A standard deviation is at most 1: samples that differ by
+/// more are of a machine that does something else.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Noise {
     /// The mean length of an interruption of computation, in seconds.
@@ -48,7 +49,7 @@ impl Noise {
         Self {
             detour_length: if count > 0 { lost / count as f64 } else { 0.0 },
             detour_rate: if lost > 0.0 && watched > lost { count as f64 / (watched - lost) } else { 0.0 },
-            message: message.unwrap_or(0.0),
+            message: message.unwrap_or(0.0).min(1.0),
             bandwidth: relative_error(&rates),
             latency: relative_error(&small.collect::<Vec<_>>()),
         }
@@ -58,11 +59,11 @@ impl Noise {
 /// The size up to which the time of a message is nearly all latency.
 const SMALL: u64 = 512;
 
-/// The standard error of the median of these numbers, as a fraction of it; 0 if there are fewer than three.
+/// The standard error of the median of these numbers, as a fraction of it, at most 1; 0 if there are fewer than three.
 fn relative_error(numbers: &[f64]) -> f64 {
     let Some(middle) = median(numbers).filter(|&middle| middle > 0.0 && numbers.len() > 2) else { return 0.0 };
     let deviations: Vec<f64> = numbers.iter().map(|number| (number - middle).abs() / middle).collect();
-    standard_error_of_median(median(&deviations).unwrap_or(0.0), numbers.len())
+    standard_error_of_median(median(&deviations).unwrap_or(0.0), numbers.len()).min(1.0)
 }
 
 #[cfg(test)]

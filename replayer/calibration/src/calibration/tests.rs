@@ -252,6 +252,18 @@ fn noise_becomes_the_spread_of_the_platform() {
     assert!(platform.is_ok() && found.cluster.contains("\n[spread]\n"), "{}", found.cluster);
 }
 
+/// Whatever the noise, the platform can be read.
+#[test]
+fn a_machine_that_does_something_else_has_a_platform() {
+    let mut measured = TYPICAL.measure(0.02);
+    for point in measured.series.iter_mut().flat_map(|series| &mut series.points) {
+        let times = (0..9).map(|sample| point.seconds[0] * if sample % 2 == 0 { 1.0 } else { 30.0 });
+        point.seconds = times.collect();
+    }
+    let found = Calibration::of(&measured, &NamedTopology::Star, None).unwrap();
+    assert!(found.noise.message <= 1.0, "{:?}", found.noise);
+}
+
 /// A machine whose messages between many ranks take twice as long as two ranks show is not described by this platform.
 #[test]
 fn a_platform_that_misses_what_was_measured_is_refused() {

@@ -191,7 +191,7 @@ impl Refinement {
 /// Refuses a file that has nothing to refine, or nothing to refine it by.
 fn check(source: &Source, file: &File) -> Checked<()> {
     if file.values.is_empty() && file.choices.is_empty() {
-        let mistake = source.mistake(None, "there is nothing to refine");
+        let mistake = source.mistake(Some(0..0), "there is nothing to refine");
         return Err(mistake.with_help("name keys of the platform: values = [\"hosts.speed\"]"));
     }
     let keys: Vec<&Spanned<String>> = file.values.iter().chain(&file.choices).collect();
@@ -205,7 +205,7 @@ fn check(source: &Source, file: &File) -> Checked<()> {
     }
     let fitted = file.run.iter().filter(|run| !run.held_out).count();
     if fitted == 0 {
-        let mistake = source.mistake(None, "there is no run to refine the platform by");
+        let mistake = source.mistake(Some(0..0), "there is no run to refine the platform by");
         return Err(mistake.with_help("write a table [[run]] with `trace` and `seconds`"));
     }
     match file.values.get(fitted) {

@@ -72,7 +72,7 @@ fn main() -> ExitCode {
 
 /// Refines a platform by whole runs, which needs no MPI.
 fn refine(runs: &Path, output: &Path) -> ExitCode {
-    let refined = Refinement::of(runs, |trace| Trace::open(trace));
+    let refined = Refinement::of(runs, Trace::open);
     let written = refined.map_err(|error| error.to_string()).and_then(|refined| {
         OutputFile::write(output, refined.cluster.as_bytes()).map_err(|error| error.to_string())?;
         Ok(refined)

@@ -42,10 +42,10 @@ impl Residual {
         self.predicted / self.measured - 1.0
     }
 
-    /// Whether the platform misses the time, by more than it may be off by chance.
+    /// Whether the platform misses the time.
     #[must_use]
     pub(crate) fn is_missed(&self) -> bool {
-        self.error().abs() > MISSED && (self.predicted - self.measured).abs() > 2.0 * self.uncertainty
+        self.error().abs() > MISSED
     }
 }
 

@@ -56,6 +56,22 @@ fn a_prediction_has_intervals_around_its_median() {
     assert!((seconds(&compute["median"]) / (7.5e-3 * 1.02) - 1.0).abs() < 0.01, "{compute}");
 }
 
+/// A lognormal factor of 10 %: 90 % of the replays are within e^±0.1645 of the median, in each row.
+#[test]
+fn the_error_of_the_model_multiplies_all_times() {
+    let folder = traced("[spread]\nmodel = 0.1\n");
+    let spread = &result(&folder, &["--spread", "4000"])["spread"];
+    let exact = [("/median", 1.0), ("/interval_90/0", (-0.1645_f64).exp()), ("/interval_90/1", 0.1645_f64.exp())];
+    let time = result(&folder, &[])["simulated_time"].as_f64().unwrap();
+    for (place, factor) in exact {
+        let of_time = spread.pointer(place).and_then(Value::as_f64).unwrap() / time;
+        assert!((of_time / factor - 1.0).abs() < 0.015, "{place}: {of_time}");
+        let compute = &spread["activities"][0];
+        let of_compute = compute.pointer(place).and_then(Value::as_f64).unwrap() / 7.5e-3;
+        assert!((of_compute / factor - 1.0).abs() < 0.015, "{place}: {compute}");
+    }
+}
+
 #[test]
 fn a_seed_gives_the_same_bytes_for_any_number_of_threads() {
     let folder = traced(SPREAD);

@@ -1,5 +1,5 @@
 //! How the times of a machine vary from run to run: interruptions of its hosts, the times of its messages, and the
-//! uncertainty of the values that describe it.
+//! uncertainty of the values that describe it and of the models.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +12,8 @@ pub struct Spread {
     pub detours: Option<Detours>,
     /// The standard deviation of a message's time, as a fraction of that time.
     pub message: f64,
+    /// The standard deviation of a predicted time, as a fraction of it, because the models are not the machine.
+    pub model: f64,
     /// The standard deviation of the value of a key, as a fraction of that value.
     pub uncertainty: BTreeMap<String, f64>,
 }
@@ -31,6 +33,7 @@ impl Spread {
     #[must_use]
     pub fn is_none(&self) -> bool {
         let has_detours = self.detours.is_some_and(|detours| detours.length.0 > 0.0 && detours.rate > 0.0);
-        !has_detours && self.message <= 0.0 && self.uncertainty.values().all(|&deviation| deviation <= 0.0)
+        let is_exact = self.message <= 0.0 && self.model <= 0.0;
+        !has_detours && is_exact && self.uncertainty.values().all(|&deviation| deviation <= 0.0)
     }
 }

@@ -35,6 +35,8 @@ enum Subject {
     Message,
     /// The choices that a run makes itself: its placement, and the packets of its network.
     Run,
+    /// The error of the models.
+    Model,
 }
 
 impl Draw {
@@ -48,6 +50,12 @@ impl Draw {
     /// The factor on the recorded volumes of computation, which have this relative standard deviation.
     pub(crate) fn factor_on_volumes(self, deviation: f64) -> f64 {
         (deviation * self.chances(Subject::Volumes, 0).normal()).exp()
+    }
+
+    /// The factor on a predicted time of a model with the relative standard deviation `deviation`. Its median is 1.
+    #[must_use]
+    pub fn factor_on_time(self, deviation: f64) -> f64 {
+        (deviation * self.chances(Subject::Model, 0).normal()).exp()
     }
 
     /// The number of the run, for its own random choices.

@@ -75,6 +75,13 @@ impl DrawnTimes {
         }
         Self { time, rows: means }
     }
+
+    /// The same with all times multiplied by a factor.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        let scaled = |Seconds(time)| Seconds(time * factor);
+        Self { time: scaled(self.time), rows: self.rows.map(|(activity, time)| (activity, scaled(time))) }
+    }
 }
 
 impl PredictedSpread {

@@ -13,8 +13,8 @@ use super::program::{EVERY_ITERATION, Program};
 /// The options for the spread of a prediction.
 #[derive(Debug, Args)]
 pub(super) struct SpreadArgs {
-    /// Replays N more times with random detours of the hosts, times of messages and values of uncertain keys, as the table [spread] of
-    /// the platform describes them, and prints the median and the 50 % and 90 % interval of the time.
+    /// Replays N more times with random detours of the hosts, times of messages, values of uncertain keys and errors of the models, as the
+    /// table [spread] of the platform describes them, and prints the median and the 50 % and 90 % interval of the time.
     #[arg(
         long,
         value_name = "N",
@@ -63,7 +63,8 @@ impl SpreadArgs {
             let names = CallSiteNames::default();
             let simulation = program.simulation(drawn.as_ref().unwrap_or(platform), &names, false);
             let result = simulation.draw(draw).read_ahead(!jobs.are_several()).run()?;
-            Ok::<_, Failure>(DrawnTimes::new(result.simulated_time, &result.per_rank))
+            let times = DrawnTimes::new(result.simulated_time, &result.per_rank);
+            Ok::<_, Failure>(times.scaled(draw.factor_on_time(platform.spread.model)))
         })?;
         Ok(Some(Found::Spread(PredictedSpread::of(&drawn))))
     }

@@ -44,14 +44,16 @@ impl Builder<'_> {
 
     /// What varies from run to run.
     pub(super) fn spread(&self, table: SpreadTable, written: &WrittenValues) -> Checked<Spread> {
-        let SpreadTable { detours, message, uncertainty } = table;
+        let SpreadTable { detours, message, model, uncertainty } = table;
         let mut all = BTreeMap::new();
         for (key, value) in uncertainty {
             self.uncertainty(key, &value, written, &mut all)?;
         }
         let detours = detours.map(|DetoursTable { length, rate }| Detours { length: length.0, rate: rate.0 });
-        let message = message.map_or(Ok(0.0), |message| self.fraction(&message, message.get_ref()))?;
-        Ok(Spread { detours, message, uncertainty: all })
+        let part = |written: Option<Spanned<NonNegative>>| {
+            written.map_or(Ok(0.0), |written| self.fraction(&written, written.get_ref()))
+        };
+        Ok(Spread { detours, message: part(message)?, model: part(model)?, uncertainty: all })
     }
 
     /// Appends the standard deviation of a key, or those of the keys below it.

@@ -19,6 +19,8 @@ pub struct SpreadTable {
     pub detours: Option<DetoursTable>,
     /// Standard deviation of a message's time, as a fraction of it. Default: 0.
     pub message: Option<Spanned<NonNegative>>,
+    /// Standard deviation of a predicted time, as a fraction of it, because the models are not the machine. Default: 0.
+    pub model: Option<Spanned<NonNegative>>,
     /// Standard deviations of values of this platform, as fractions of them, by key: `{ "network.bandwidth" = 0.03 }`.
     pub uncertainty: BTreeMap<String, Spanned<UncertaintyValue>>,
 }

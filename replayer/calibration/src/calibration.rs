@@ -8,14 +8,17 @@ use titr_network::topology::HostId;
 use titr_platform::{Platform, PlatformError};
 use titr_simulation::SimulationError;
 
-use crate::cluster::{Hosts, cluster};
+use crate::cluster::{Hosts, cluster, figures};
 use crate::compute::ComputeRate;
+use crate::confidence::Confidence;
+use crate::directions::Duplexity;
 use crate::fit::{Fit, FitError};
+use crate::host_links::{HostLinks, Way};
 use crate::measurements::Measurements;
 use crate::noise::Noise;
 use crate::picture::picture;
 use crate::report::comments;
-use crate::residuals::{Misses, Residuals, contradictions, residuals};
+use crate::residuals::{Misses, Residuals, contradictions, error_of_model, residuals};
 use crate::topology::NamedTopology;
 
 /// A platform that was fitted to measurements.
@@ -96,7 +99,8 @@ impl Calibration {
     ) -> Result<Self, CalibrationError> {
         check_hosts(&measurements.hosts, topology)?;
         let fit = Fit::of(measurements)?;
-        let noise = Noise::of(measurements, &fit);
+        let mut noise = Noise::of(measurements, &fit);
+        let confidence = Confidence::of(measurements, &fit)?;
         let hosts = Hosts {
             count: measurements.hosts.len() as u32,
             cores: measurements.ranks_of_a_host(),
@@ -107,24 +111,34 @@ impl Calibration {
             },
             regions: rate.map(ComputeRate::region_parts).unwrap_or_default(),
         };
+        let links = match (topology, fit.duplex, fit.is_one_host) {
+            (NamedTopology::Star, Duplexity::Full | Duplexity::RendezvousOneWay, false) => {
+                HostLinks::of(measurements, &fit)
+            }
+            _ => HostLinks { bandwidth: fit.bandwidth(), unlike: Vec::new() },
+        };
         let collectives = if measurements.mpi.contains("Open MPI") { "openmpi" } else { "mpich" };
-        let parse = |cables| {
-            let text = cluster(&fit, &noise, &hosts, topology, cables, collectives);
+        let parse = |cables, noise: &Noise| {
+            let text = cluster(&fit, (&confidence, noise), &links, &hosts, topology, cables, collectives);
             let platform = Platform::parse(Path::new("cluster.toml"), text.clone(), &[]);
             platform
                 .map(|platform| (text, platform))
                 .map_err(|source| CalibrationError::Topology { topology: topology.clone(), source })
         };
-        let (_, unscaled) = parse(1)?;
+        let (_, unscaled) = parse(1, &noise)?;
         let [one, two] = fit.pair.map(|rank| measurements.places.get(rank as usize).copied().unwrap_or(0));
         let mut route = Vec::new();
         if one != two {
             unscaled.topology.route(HostId(one), HostId(two), &mut route);
         }
-        let (text, mut platform) = parse(route.len().max(1) as u32)?;
+        let cables = route.len().max(1) as u32;
+        let (_, mut platform) = parse(cables, &noise)?;
         let residuals = residuals(measurements, &mut platform, fit.burst.is_some())?;
+        noise.model = error_of_model(&residuals);
+        let (text, _) = parse(cables, &noise)?;
         let misses = Misses::of(&residuals);
         let mut remarks: Vec<String> = misses.are_too_many().then(|| misfit(misses, &residuals)).into_iter().collect();
+        remarks.extend(unlike_links(&links, &measurements.hosts));
         remarks.extend(contradictions(&residuals, fit.bandwidth()));
         remarks.extend(not_measured(&fit));
         let cluster = comments(measurements, topology, &fit, &residuals, &remarks, rate) + &text;
@@ -151,6 +165,22 @@ fn misfit(misses: Misses, residuals: &[Residuals]) -> String {
     )
 }
 
+/// A sentence on the hosts whose links are not like most. `names` are the hosts' names.
+fn unlike_links(links: &HostLinks, names: &[String]) -> Option<String> {
+    let named = |(host, way, bandwidth): &(u32, Way, f64)| {
+        let name = names.get(*host as usize).map_or("?", String::as_str);
+        let does = match way {
+            Way::Up => "sends",
+            Way::Down => "receives",
+        };
+        format!("{name} {does} at {} Mbit/s", figures(bandwidth * 8e-6))
+    };
+    let some: Vec<String> = links.unlike.iter().take(4).map(named).collect();
+    let more = if links.unlike.len() > some.len() { ", and others ([[network.link]])" } else { "" };
+    let most = figures(links.bandwidth * 8e-6);
+    (!some.is_empty()).then(|| format!("most links have {most} Mbit/s, but {}{more}", some.join(", ")))
+}
+
 /// Samples that differ by so much of their median were disturbed.
 const DISTURBED: f64 = 0.1;
 
@@ -163,7 +193,11 @@ fn not_measured(fit: &Fit) -> Vec<String> {
                 .to_owned(),
         );
     } else if fit.loopback.is_none() {
-        remarks.push("no two ranks are on one host: messages within a host were not measured".to_owned());
+        remarks.push(
+            "no two ranks are on one host, or there was no time for large messages between them: messages within a host were not \
+             measured"
+                .to_owned(),
+        );
     }
     if fit.noise > DISTURBED {
         remarks.push(format!(

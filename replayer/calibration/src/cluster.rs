@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 
 use titr_common::units::{Bytes, Speed};
 
-use crate::fit::{Duplexity, Fit};
+use crate::confidence::Confidence;
+use crate::directions::Duplexity;
+use crate::fit::Fit;
+use crate::host_links::{HostLinks, Way};
 use crate::noise::Noise;
 use crate::robust::Line;
 use crate::segments::Segment;
@@ -26,11 +29,12 @@ pub(crate) struct Hosts {
     pub regions: BTreeMap<String, f64>,
 }
 
-/// The platform file. `cables` is how many cables the messages took that were fitted; `collectives` names the MPI library.
+/// The platform file. `links` are those of the hosts; `cables` is how many cables the messages took that were fitted; `collectives` names the MPI library.
 #[must_use]
 pub(crate) fn cluster(
     fit: &Fit,
-    noise: &Noise,
+    (confidence, noise): (&Confidence, &Noise),
+    links: &HostLinks,
     hosts: &Hosts,
     topology: &NamedTopology,
     cables: u32,
@@ -51,15 +55,29 @@ pub(crate) fn cluster(
     }
     let _ = writeln!(text, "{}", topology.table());
 
-    let _ = writeln!(text, "[network]\n# {} Mbit/s.", figures(fit.bandwidth() * 8e-6));
-    let _ = writeln!(text, "bandwidth = \"{} B/s\"", number(fit.bandwidth()));
-    let _ = writeln!(text, "# Of a cable; the messages that were measured took {cables}.");
-    let _ = writeln!(text, "latency = \"{} s\"", number(fit.latency() / f64::from(cables.max(1))));
+    let between = |unit: &str, scale: f64, parameter: &dyn Fn(&Fit) -> Option<f64>| match confidence.interval(parameter)
+    {
+        Some([low, high]) => format!(" 90 % confidence: {} to {} {unit}.", figures(low * scale), figures(high * scale)),
+        None => String::new(),
+    };
+    let of_most = links.bandwidth / fit.bandwidth();
+    let bandwidth = between("Mbit/s", of_most * 8e-6, &|fit| Some(fit.bandwidth()));
+    let _ = writeln!(text, "[network]\n# {} Mbit/s.{bandwidth}", figures(links.bandwidth * 8e-6));
+    let _ = writeln!(text, "bandwidth = \"{} B/s\"", number(links.bandwidth));
+    let cables_of_fit = f64::from(cables.max(1));
+    let latency = between("us", 1e6 / cables_of_fit, &|fit| Some(fit.latency()));
+    let _ = writeln!(text, "# Of a cable; the messages that were measured took {cables}.{latency}");
+    let _ = writeln!(text, "latency = \"{} s\"", number(fit.latency() / cables_of_fit));
     if fit.duplex == Duplexity::Half {
-        text += "# An exchange takes twice as long as a message one way.\nduplex = \"half\"\n";
+        let share = confidence.share(|refit| refit.duplex == fit.duplex);
+        text += "# An exchange takes twice as long as a message one way.";
+        let _ = writeln!(text, " Confidence: {:.0} %.\nduplex = \"half\"", 100.0 * share);
     }
     if let Some(loopback) = fit.loopback {
         text += "\n# Messages within a host, before the factors for their size.\n[network.loopback]\n";
+        let rate = |fit: &Fit| Some(1.0 / fit.loopback?.per_byte.max(1e-11));
+        let _ =
+            writeln!(text, "# {} GB/s.{}", figures(1e-9 / loopback.per_byte.max(1e-11)), between("GB/s", 1e-9, &rate));
         let _ = writeln!(text, "bandwidth = \"{} B/s\"", number(1.0 / loopback.per_byte.max(1e-11)));
         let _ = writeln!(text, "latency = \"{} s\"", number(loopback.seconds));
     }
@@ -77,8 +95,18 @@ pub(crate) fn cluster(
         let _ = writeln!(text, "burst = \"{bytes} B\"");
     }
     if fit.crosstraffic > 0.0 {
-        text += "# The part of a message's rate that goes back for it, such as acknowledgements.\n";
+        let part = between("%", 100.0, &|fit| Some(fit.crosstraffic));
+        let _ = writeln!(text, "# The part of a message's rate that goes back for it, such as acknowledgements.{part}");
         let _ = writeln!(text, "crosstraffic = {}", float(fit.crosstraffic));
+    }
+    for (host, way, bandwidth) in &links.unlike {
+        let way = match way {
+            Way::Up => "up",
+            Way::Down => "down",
+        };
+        let _ = writeln!(text, "\n# {} Mbit/s.\n[[network.link]]", figures(bandwidth * 8e-6));
+        let _ =
+            writeln!(text, "name = \"node-{host} {way}\"\none_way = true\nbandwidth = \"{} B/s\"", number(*bandwidth));
     }
     text += "\n[mpi]\n";
     match fit.eager_threshold {
@@ -89,19 +117,24 @@ pub(crate) fn cluster(
         None => text += "# No send waited for its receive.\neager_threshold = \"1 PB\"\n",
     }
     if fit.duplex == Duplexity::RendezvousOneWay {
-        text += "# Between two ranks, the data of messages that are not eager goes one way at a time.\n";
+        text += "# Between two ranks, the data of messages that are not eager goes one way at a time.";
+        let share = confidence.share(|refit| refit.duplex == fit.duplex);
+        let _ = writeln!(text, " Confidence: {:.0} %.", 100.0 * share);
         text += "rendezvous_duplex = false\n";
     }
     text += "# From each size in bytes on, the seconds of a call, and the seconds for each byte.\n";
-    let overhead = |name: &str, line: Line| {
+    let overhead = |name: &str, of: fn(&Fit) -> Line| {
+        let line = of(fit);
         let first = (Bytes(0), vec![line.seconds, line.per_byte]);
         // The data of other messages is sent later.
         let rest = fit.eager_threshold.map(|from| (Bytes(from.0.saturating_sub(1)), vec![line.seconds, 0.0]));
-        format!("{name} = {}\n", steps([first].into_iter().chain(rest.filter(|(above, _)| above.0 > 0))))
+        let nothing = |fit: &Fit| Some(of(fit).seconds);
+        let comment = format!("# {} us.{}\n", figures(line.seconds * 1e6), between("us", 1e6, &nothing));
+        format!("{comment}{name} = {}\n", steps([first].into_iter().chain(rest.filter(|(above, _)| above.0 > 0))))
     };
-    text += &overhead("send_overhead", fit.send);
-    text += &overhead("isend_overhead", fit.isend);
-    text += &overhead("recv_overhead", fit.receive);
+    text += &overhead("send_overhead", |fit| fit.send);
+    text += &overhead("isend_overhead", |fit| fit.isend);
+    text += &overhead("recv_overhead", |fit| fit.receive);
     let _ = writeln!(text, "collectives = \"{collectives}\"");
     text += &spread(noise);
     text
@@ -111,6 +144,7 @@ pub(crate) fn cluster(
 fn spread(noise: &Noise) -> String {
     let mut text = String::from("\n# What varies from run to run, for titr-replay --spread.\n[spread]\n");
     let _ = writeln!(text, "message = {}", float(noise.message));
+    let _ = writeln!(text, "# The errors of predictions, as a part of them.\nmodel = {}", float(noise.model));
     if noise.detour_rate > 0.0 {
         text += "\n# Interruptions of a rank that computes.\n[spread.detours]\n";
         let _ = writeln!(text, "length = \"{} s\"", number(noise.detour_length));

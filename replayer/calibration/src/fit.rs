@@ -9,7 +9,7 @@
 //!
 //! where the line *k* is the [segment](crate::segments) that contains *s*. The overheads of the two processors, *o_s*
 //! and *o_r*, are measured separately (as in LogGP: A. Alexandrov et al., SPAA 1995); the lines are fitted to the rest.
-//! If links have token buckets of *B* bytes ([trains](crate::trains)), a message has less to wait for by the bytes that have
+//! If links have token [buckets](crate::buckets) of *B* bytes, a message has less to wait for by the bytes that have
 //! come into the bucket since the last message, and the lines are fitted to the times without that.
 //!
 //! In the flow model, *a_1* is the latency of the route and *1/b* of the last line its bandwidth; the other lines are
@@ -18,9 +18,11 @@
 use thiserror::Error;
 use titr_common::units::Bytes;
 
+use crate::buckets;
+use crate::directions::{BothWays, Duplexity, OneWay};
 use crate::eager;
 use crate::measurements::{Measurements, Pattern, Series};
-use crate::robust::{Line, Sample, least_misses, median, scatter, theil_sen, weighted_median};
+use crate::robust::{LEAST_UNCERTAINTY, Line, Sample, least_misses, median, scatter, theil_sen, weighted_median};
 use crate::segments::{CurvePoint, Segment, pieces};
 use crate::trains;
 
@@ -58,17 +60,6 @@ pub struct Fit {
     pub noise: f64,
 }
 
-/// The sharing of a cable by messages in both directions between two hosts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Duplexity {
-    /// Each direction has the bandwidth.
-    Full,
-    /// Both directions share it.
-    Half,
-    /// Each direction has the bandwidth, but the data of messages that are not eager goes one way at a time between two ranks.
-    RendezvousOneWay,
-}
-
 /// A reason why nothing can be fitted.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum FitError {
@@ -81,12 +72,8 @@ pub enum FitError {
 /// line.
 const MOST_FACTOR: f64 = 100.0;
 
-/// No time is known better than to this part, however alike its samples are.
-const LEAST_UNCERTAINTY: f64 = 0.005;
-
-/// An exchange that takes longer than one way by more than this part of the transfer shares the cable; two ways at once
-/// take no longer, one after the other by all of the transfer.
-const SHARED: f64 = 0.6;
+/// Messages within a host show the rate of its memory if some are as large as this.
+const SHOWS_RATE: Bytes = Bytes(16 << 10);
 
 impl Fit {
     /// Fits the parameters to measurements.
@@ -94,6 +81,14 @@ impl Fit {
     /// # Errors
     /// If no two ranks exchanged messages.
     pub(crate) fn of(measurements: &Measurements) -> Result<Self, FitError> {
+        Self::with_burst(measurements, buckets::burst(measurements))
+    }
+
+    /// Fits the parameters to measurements over links with buckets of this size.
+    ///
+    /// # Errors
+    /// If no two ranks exchanged messages.
+    pub(crate) fn with_burst(measurements: &Measurements, burst: Option<Bytes>) -> Result<Self, FitError> {
         let is_one_host = measurements.hosts.len() < 2;
         let usable = |series: &&Series| series.points.len() >= 2;
         let ping_pong = |local| measurements.first(Pattern::PingPong, local).filter(usable);
@@ -123,8 +118,8 @@ impl Fit {
         };
         let spreads: Vec<f64> = alone.points.iter().map(|point| point.spread()).collect();
         let noise = median(&spreads).unwrap_or(0.0);
-        let burst = trains::burst(measurements).filter(|_| !is_one_host);
-        let saved = trains::saved(burst, &alone.points);
+        let burst = burst.filter(|_| !is_one_host);
+        let saved = buckets::saved(burst, eager_threshold, &alone.points);
         let way: Vec<(Bytes, f64)> =
             times.iter().zip(saved).map(|(&(bytes, time), saved)| (bytes, time - overheads(bytes) + saved)).collect();
         let breaks: Vec<Bytes> = eager_threshold.into_iter().filter(|threshold| threshold.0 > 0).collect();
@@ -159,7 +154,8 @@ impl Fit {
             fastest,
             noise,
         };
-        fit.loopback = local.map(|local| {
+        let shows_rate = |times: &Vec<(Bytes, f64)>| times.last().is_some_and(|&(bytes, _)| bytes >= SHOWS_RATE);
+        fit.loopback = local.filter(shows_rate).map(|local| {
             let sample = |&(bytes, time): &(Bytes, f64)| Sample {
                 fixed: fit.latency_factor(bytes),
                 growing: bytes.0 as f64 / fit.bandwidth_factor(bytes),
@@ -169,13 +165,13 @@ impl Fit {
             least_misses(&local.iter().map(sample).collect::<Vec<_>>()).0
         });
         if let Some(exchange) = measurements.first(Pattern::Exchange, is_one_host) {
-            let shift = measurements.first(Pattern::Shift, is_one_host).map(Series::medians).unwrap_or_default();
-            let late = measurements.first(Pattern::LateExchange, is_one_host).filter(usable);
-            // Without the time by which one of the two is late.
-            let late: Vec<(Bytes, f64)> = late.map_or_else(Vec::new, |series| {
+            let of = |pattern| measurements.first(pattern, is_one_host).map(Series::medians).unwrap_or_default();
+            let late = measurements.first(Pattern::LateExchange, is_one_host).map_or_else(Vec::new, |series| {
                 series.medians().into_iter().map(|(size, time)| (size, time - series.late.0)).collect()
             });
-            fit.duplex = fit.duplexity(&times, [&exchange.medians(), &late], &shift);
+            let both_ways = BothWays { exchanged: exchange.medians(), late, shifted: of(Pattern::Shift) };
+            let slowest = trains::slowest(measurements, fit.pair);
+            fit.duplex = OneWay { slowest, ..fit.one_way(&times) }.duplexity(&both_ways);
         }
         let both_ways = match fit.duplex {
             Duplexity::Full => {
@@ -184,8 +180,13 @@ impl Fit {
             Duplexity::RendezvousOneWay => measurements.first(Pattern::Opposite, false),
             Duplexity::Half => None,
         };
-        fit.crosstraffic = both_ways.map_or(0.0, |both_ways| fit.crosstraffic(&times, &both_ways.medians()));
+        fit.crosstraffic = both_ways.map_or(0.0, |both_ways| fit.one_way(&times).crosstraffic(&both_ways.medians()));
         Ok(fit)
+    }
+
+    /// Messages in one direction, with these median times of each size.
+    fn one_way<'m>(&self, alone: &'m [(Bytes, f64)]) -> OneWay<'m> {
+        OneWay { bandwidth: self.bandwidth(), slowest: 1.0, eager_threshold: self.eager_threshold, alone }
     }
 
     /// Bytes per second of the route.
@@ -214,47 +215,6 @@ impl Fit {
 
     fn segment(&self, bytes: Bytes) -> Option<&Segment> {
         self.segments.iter().rev().find(|segment| segment.above < bytes).or(self.segments.first())
-    }
-
-    /// The part by which messages take longer if others go the other way, by messages whose time is nearly all
-    /// transfer. Less than is known of a time counts as nothing.
-    fn crosstraffic(&self, alone: &[(Bytes, f64)], both_ways: &[(Bytes, f64)]) -> f64 {
-        let excesses = both_ways.iter().filter_map(|&(bytes, both)| {
-            let &(_, one) = alone.iter().find(|&&(size, _)| size == bytes)?;
-            let transfer = bytes.0 as f64 / self.bandwidth();
-            (transfer >= 0.9 * one).then(|| (both - one.max(transfer)) / transfer)
-        });
-        median(&excesses.collect::<Vec<_>>()).filter(|&part| part >= LEAST_UNCERTAINTY).unwrap_or(0.0).min(1.0)
-    }
-
-    /// Whether both directions share the cable, determined from exchanges that are limited by the bandwidth. A message
-    /// is not compared with one that exceeded the bandwidth because it was alone. Ranks that send to one rank and receive from
-    /// another determine whether the cable is the limit; if there are no such ranks, eager messages do.
-    ///
-    /// Two ranks that begin at once may or may not exchange in both directions at once, depending on microseconds. Ranks of a
-    /// program are rarely so even, so exchanges for which one of them is late decide where there are any.
-    fn duplexity(
-        &self,
-        alone: &[(Bytes, f64)],
-        [exchanged, late]: [&[(Bytes, f64)]; 2],
-        shifted: &[(Bytes, f64)],
-    ) -> Duplexity {
-        let excess = |both_ways: &[(Bytes, f64)], is_eager: bool| {
-            let excesses = both_ways.iter().filter_map(|&(bytes, both)| {
-                let &(_, one) = alone.iter().find(|&&(size, _)| size == bytes)?;
-                let transfer = bytes.0 as f64 / self.bandwidth();
-                let counts = self.eager_threshold.is_none_or(|threshold| bytes < threshold) == is_eager;
-                (counts && transfer >= one / 2.0).then(|| (both - one.max(transfer)) / transfer)
-            });
-            median(&excesses.collect::<Vec<_>>())
-        };
-        let eager = excess(shifted, false).or(excess(exchanged, true));
-        match (eager, excess(late, false).or(excess(exchanged, false))) {
-            (Some(eager), Some(other)) if eager > SHARED && other > SHARED => Duplexity::Half,
-            (Some(eager), None) if eager > SHARED => Duplexity::Half,
-            (_, Some(other)) if other > SHARED => Duplexity::RendezvousOneWay,
-            _ => Duplexity::Full,
-        }
     }
 }
 

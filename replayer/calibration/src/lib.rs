@@ -3,22 +3,28 @@
 //! 1. [`measurements`]: patterns of messages, each with its times for several sizes. `titr-calibrate` takes them under
 //!    MPI; they are plain data, so that a fit can be repeated without MPI.
 //! 2. [`eager`]: the size from which on a send waits for its receive, found by sends with late receives.
-//! 3. [`trains`]: token buckets, found by many messages in a row.
+//! 3. `buckets`: token buckets, found by the times of a ping-pong, and by [`trains`] of many messages in a row.
 //! 4. [`segments`]: time as a piecewise linear function of size.
 //! 5. [`fit`]: the parameters of a platform, from measurements of two ranks alone, and of two ranks on one host.
-//! 6. [`noise`]: detours, the spread of messages, and the uncertainty of the parameters.
-//! 7. [`cluster`]: the platform file, for a [`topology`] named by the user.
-//! 8. [`residuals`]: each pattern as a small trace, replayed on that platform and compared with the measurements.
+//! 6. [`host_links`]: hosts of a star whose links differ.
+//! 7. [`noise`]: detours, the spread of messages, and the uncertainty of the parameters, of which the file's comments have
+//!    intervals (`confidence`).
+//! 8. [`cluster`]: the platform file, for a [`topology`] named by the user.
+//! 9. [`residuals`]: each pattern as a small trace, replayed on that platform and compared with the measurements.
 //!    Errors in patterns that were not fitted (many pairs at once) show how well the topology fits.
-//! 9. [`report`]: the file with comments, and [`picture`], the measured and the predicted curves.
+//! 10. [`report`]: the file with comments, and [`picture`], the measured and the predicted curves.
 //!
 //! [`runs`] refines a platform by the times of whole runs.
 
+mod buckets;
 pub mod calibration;
 pub mod cluster;
 pub mod compute;
+mod confidence;
+mod directions;
 pub mod eager;
 pub mod fit;
+pub mod host_links;
 pub mod measurements;
 pub mod noise;
 pub mod output;

@@ -67,6 +67,8 @@ pub enum Pattern {
     Bisection,
     /// Every rank but the first sends the first a message, which answers all with an empty one.
     Incast,
+    /// The first rank sends every other rank a message at once, each of which answers with an empty one.
+    Scatter,
     /// Each rank sends to the next and receives from the one before, all at once.
     Shift,
     /// The first rank sends to the second, which waits; the time of `MPI_Send` alone.
@@ -286,8 +288,8 @@ impl Pattern {
     pub fn rounds_before(self) -> u32 {
         match self {
             Self::Exchange | Self::Shift => 1,
-            Self::PingPong | Self::LateExchange | Self::Train | Self::Opposite | Self::Bisection | Self::Incast => 0,
-            Self::Send | Self::Isend | Self::Receive => 0,
+            Self::PingPong | Self::LateExchange | Self::Train | Self::Opposite | Self::Bisection => 0,
+            Self::Incast | Self::Scatter | Self::Send | Self::Isend | Self::Receive => 0,
         }
     }
 
@@ -302,6 +304,7 @@ impl Pattern {
             Self::Opposite => "two opposite ping-pongs",
             Self::Bisection => "bisection",
             Self::Incast => "incast",
+            Self::Scatter => "scatter",
             Self::Shift => "shift",
             Self::Send => "send",
             Self::Isend => "isend",

@@ -3,7 +3,7 @@
 
 use crate::fit::Fit;
 use crate::measurements::{Measurements, Pattern, Point};
-use crate::robust::{median, standard_error_of_median};
+use crate::robust::{MEDIAN_DEVIATION, median, standard_error_of_median};
 use crate::trains::Limit;
 
 /// The spread of a machine's times. A part is 0 where nothing shows. A standard deviation is at most 1: samples that differ by
@@ -20,11 +20,9 @@ pub struct Noise {
     pub bandwidth: f64,
     /// The standard error of the latency, as a fraction of it.
     pub latency: f64,
+    /// The standard deviation of predicted times from the measured ones, as a fraction of them, in patterns that were not fitted.
+    pub model: f64,
 }
-
-/// A median deviation of normally distributed samples is this part of their standard deviation (P. J. Huber, "Robust
-/// Statistics", 1981, §5.1).
-const MEDIAN_DEVIATION: f64 = 1.0 / 1.48;
 
 impl Noise {
     /// The noise in measurements to which `fit` was fitted.
@@ -52,6 +50,7 @@ impl Noise {
             message: message.unwrap_or(0.0).min(1.0),
             bandwidth: relative_error(&rates),
             latency: relative_error(&small.collect::<Vec<_>>()),
+            model: 0.0,
         }
     }
 }

@@ -51,6 +51,14 @@ pub(crate) fn trace(series: &Series, world: u32, bytes: Bytes, rounds: u32) -> O
             others.iter().for_each(|&me| of(me, vec![send(root, bytes), recv(root, Bytes(0))]));
             1.0
         }
+        Pattern::Scatter => {
+            let (&root, others) = ranks.split_first()?;
+            let sends = (0..).zip(others).map(|(request, &to)| isend(to, bytes, request));
+            let answers = others.iter().map(|&from| recv(from, Bytes(0)));
+            of(root, sends.chain([waitall()]).chain(answers).collect());
+            others.iter().for_each(|&me| of(me, vec![recv(root, bytes), send(root, Bytes(0))]));
+            1.0
+        }
         Pattern::Exchange | Pattern::LateExchange | Pattern::Shift => {
             for (at, &me) in ranks.iter().enumerate() {
                 if series.late.0 > 0.0 && at == 1 {

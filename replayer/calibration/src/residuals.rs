@@ -7,7 +7,7 @@ use titr_simulation::{Simulation, SimulationError};
 
 use crate::measurements::{Measurements, Pattern};
 use crate::programs;
-use crate::robust::{median, scatter};
+use crate::robust::{MEDIAN_DEVIATION, median, scatter};
 
 /// A series, and the platform's predictions for it.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +80,20 @@ impl Misses {
     pub fn are_too_many(self) -> bool {
         self.missed as f64 > ACCEPTED * self.of as f64
     }
+}
+
+/// The standard deviation of the logarithm of a predicted time, where 90 % of the errors in programs are at most this often 1.645
+/// times as large: the errors of the flow model on the networks of docs/ACCURACY.md, in the half of its rows that was used for tuning.
+const ERROR_IN_PROGRAMS: f64 = 0.1;
+
+/// The error of predictions by a platform as a standard deviation of the logarithm of a time: that in programs, and that of the
+/// largest messages in patterns of many ranks, none of which was fitted.
+#[must_use]
+pub(crate) fn error_of_model(all: &[Residuals]) -> f64 {
+    let predicted = all.iter().filter(|residuals| !residuals.local && residuals.ranks.len() > 2);
+    let largest = predicted.filter_map(|residuals| residuals.points.last());
+    let errors: Vec<f64> = largest.map(|point| (point.predicted / point.measured).ln().abs()).collect();
+    ERROR_IN_PROGRAMS.hypot(median(&errors).unwrap_or(0.0) / MEDIAN_DEVIATION).min(1.0)
 }
 
 impl Residuals {
@@ -175,6 +189,8 @@ pub(crate) fn contradictions(all: &[Residuals], bandwidth: f64) -> Vec<String> {
             }
             (Pattern::Incast, true) => "messages to one host disturb each other more than by sharing its cable",
             (Pattern::Incast, false) => "one host receives more than its cable is said to carry",
+            (Pattern::Scatter, true) => "messages of one host disturb each other more than by sharing its cable",
+            (Pattern::Scatter, false) => "one host sends more than its cable is said to carry",
             (Pattern::Exchange | Pattern::LateExchange | Pattern::Opposite, true) => {
                 "messages both ways slow each other down"
             }

@@ -1,5 +1,12 @@
 //! Robust statistics, which a few disturbed samples do not change.
 
+/// No time is known better than to this part, however alike its samples are.
+pub(crate) const LEAST_UNCERTAINTY: f64 = 0.005;
+
+/// A median deviation of normally distributed samples is this part of their standard deviation (P. J. Huber, "Robust
+/// Statistics", 1981, §5.1).
+pub(crate) const MEDIAN_DEVIATION: f64 = 1.0 / 1.48;
+
 /// The median; of an even number, the mean of the two in the middle. `None` of nothing.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {

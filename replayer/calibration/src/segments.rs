@@ -39,6 +39,9 @@ const PRICE: f64 = 6.0;
 /// A curve has no line of fewer points than this, where it has more.
 const FEWEST: usize = 2;
 
+/// Messages up to this size take the same line: what a byte more takes is less than any clock shows.
+const SMALL: Bytes = Bytes(128);
+
 /// The pieces of the curve through `points`, rising in size. No piece reaches across a size of `breaks`: smaller
 /// messages than that belong to another piece than the others.
 #[must_use]
@@ -70,7 +73,8 @@ fn partition(points: &[CurvePoint], above: Bytes, segments: &mut Vec<Segment>) {
     for end in 1..=samples.len() {
         let mut least = (f64::INFINITY, 0, best[0].2);
         for begin in 0..end {
-            if begin > 0 && (begin < FEWEST || end - begin < FEWEST) {
+            let is_break = begin > 0;
+            if is_break && (begin < FEWEST || end - begin < FEWEST || points[begin - 1].bytes < SMALL) {
                 continue;
             }
             let (line, miss) = least_misses(&samples[begin..end]);
@@ -107,11 +111,11 @@ mod tests {
     #[test]
     fn noise_is_no_break() {
         let mut points = curve((0..20).map(|k| 1 << k), |size| 1e-5 + size * 1e-9);
-        for point in &mut points[5..7] {
+        for point in &mut points[10..12] {
             point.seconds *= 1.1;
         }
         assert_eq!(pieces(&points, &[]).len(), 3);
-        for point in &mut points[5..7] {
+        for point in &mut points[10..12] {
             point.uncertainty *= 10.0;
         }
         assert_eq!(pieces(&points, &[]).len(), 1);

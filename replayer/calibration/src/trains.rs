@@ -5,9 +5,7 @@
 //! arrivals gives *R* by its slope, and *B* by its place (as "packet trains" measure bottlenecks: M. Jain and C. Dovrolis,
 //! "End-to-end available bandwidth", SIGCOMM 2002).
 
-use titr_common::units::Bytes;
-
-use crate::measurements::{Measurements, Pattern, Point, Series};
+use crate::measurements::{Measurements, Pattern, Series};
 use crate::robust::{median, standard_error_of_median, theil_sen};
 
 /// What a train shows of the link that limits it.
@@ -20,12 +18,6 @@ pub struct Limit {
     /// The standard error of `burst`.
     pub uncertainty: f64,
 }
-
-/// Bytes that a link may pass at once as if it had a bucket: two packets, of which one waits in each device.
-const PACKETS: f64 = 3000.0;
-
-/// The sizes of a ping-pong whose times show the rate of large messages.
-const LARGE: usize = 8;
 
 /// Rates that differ by less than this part are the same.
 const ALIKE: f64 = 0.1;
@@ -54,70 +46,35 @@ impl Limit {
     }
 }
 
-/// The size of the token buckets of the links, by the median of all trains. `None`: they have none that shows.
+/// The rate of the slowest train as a part of that of trains between two ranks, at most 1.
 #[must_use]
-pub(crate) fn burst(measurements: &Measurements) -> Option<Bytes> {
+pub(crate) fn slowest(measurements: &Measurements, pair: [u32; 2]) -> f64 {
     let trains = measurements.series.iter().filter(|series| series.pattern == Pattern::Train);
-    let bursts = trains.filter_map(|train| {
-        let limit = Limit::of(train)?;
-        let first = train.points.first().map_or(0.0, |point| point.bytes.0 as f64);
-        // The first message found the bucket full, too.
-        Some(if limit.burst > PACKETS.max(3.0 * limit.uncertainty) { limit.burst + first } else { 0.0 })
-    });
-    median(&bursts.collect::<Vec<_>>()).filter(|&burst| burst > 0.0).map(|burst| Bytes(burst.round() as u64))
-}
-
-/// The seconds that buckets of this size save each message of a ping-pong, by size. Each sample begins with full buckets. While
-/// a message comes back, the bucket of the way there fills.
-#[must_use]
-pub(crate) fn saved(burst: Option<Bytes>, ping_pong: &[Point]) -> Vec<f64> {
-    let Some(Bytes(burst)) = burst else { return vec![0.0; ping_pong.len()] };
-    let median_time = |point: &Point| median(&point.seconds).unwrap_or(0.0);
-    let large: Vec<(f64, f64)> =
-        ping_pong.iter().rev().take(LARGE).map(|point| (point.bytes.0 as f64, median_time(point))).collect();
-    let rate = 1.0 / theil_sen(&large).per_byte.max(f64::MIN_POSITIVE);
-    let saved = |point: &Point| {
-        let (burst, size) = (burst as f64, point.bytes.0 as f64);
-        let mut tokens = burst;
-        let mut at_once = 0.0;
-        for _ in 0..point.repetitions {
-            at_once += tokens.clamp(0.0, size);
-            tokens = (tokens - size + 2.0 * rate * median_time(point)).min(burst);
-        }
-        at_once / f64::from(point.repetitions) / rate
-    };
-    ping_pong.iter().map(saved).collect()
+    let rates = trains.filter_map(|train| Some((&train.ranks, Limit::of(train)?.rate)));
+    let (of_pair, all): (Vec<_>, Vec<_>) = rates.partition(|(ranks, _)| ranks.iter().all(|rank| pair.contains(rank)));
+    let of_pair = median(&of_pair.into_iter().map(|(_, rate)| rate).collect::<Vec<_>>());
+    of_pair.map_or(1.0, |of_pair| all.into_iter().map(|(_, rate)| rate / of_pair).fold(1.0, f64::min))
 }
 
 #[cfg(test)]
 mod tests {
-    use titr_common::units::Seconds;
+    use titr_common::units::{Bytes, Seconds};
 
     use super::*;
+    use crate::measurements::{Pattern, Point};
 
-    /// A train of 128 messages of 4,000 bytes over a link with this rate and bucket, and 50 µs of noise.
+    /// The size of a message.
+    const MESSAGE: u64 = 4000;
+
+    /// A train of 128 messages over a link with this rate and bucket, and 50 µs of noise.
     fn train(rate: f64, bucket: f64) -> Series {
         let point = |at: u64| {
-            let bytes = (at * 4000) as f64;
+            let bytes = (at * MESSAGE) as f64;
             let noise = (at * 7919 % 101) as f64 * 0.5e-6;
-            let time = ((bytes + 4000.0 - bucket) / rate).max(bytes / 1e9) + noise;
-            Point { bytes: Bytes(at * 4000), repetitions: 1, seconds: vec![time] }
+            let time = ((bytes + MESSAGE as f64 - bucket) / rate).max(bytes / 1e9) + noise;
+            Point { bytes: Bytes(at * MESSAGE), repetitions: 1, seconds: vec![time] }
         };
         Series { pattern: Pattern::Train, ranks: vec![0, 1], late: Seconds(0.0), points: (1..128).map(point).collect() }
-    }
-
-    fn measured(series: Vec<Series>) -> Measurements {
-        let hosts = vec!["a".to_owned(), "b".to_owned()];
-        let mpi = "Open MPI".to_owned();
-        Measurements {
-            titr_measurements: 1,
-            mpi,
-            hosts,
-            places: vec![0, 1],
-            series,
-            late_receives: Vec::new(),
-            detours: Vec::new(),
-        }
     }
 
     #[test]
@@ -125,15 +82,15 @@ mod tests {
         for (rate, bucket) in [(1.25e7, 32768.0), (1.25e6, 16384.0), (1.25e8, 200_000.0)] {
             let found = Limit::of(&train(rate, bucket)).unwrap();
             assert!((found.rate / rate - 1.0).abs() < 0.02, "{found:?}");
-            let burst = burst(&measured(vec![train(rate, bucket)])).unwrap().0 as f64;
+            let burst = found.burst + MESSAGE as f64;
             assert!((burst - bucket).abs() < 0.1 * bucket + 60e-6 * rate, "{burst} instead of {bucket}");
         }
     }
 
     #[test]
     fn a_link_without_a_bucket_has_none() {
-        assert_eq!(burst(&measured(vec![train(1.25e7, 4000.0), train(1.25e7, 4000.0)])), None);
-        assert_eq!(burst(&measured(Vec::new())), None);
+        let found = Limit::of(&train(1.25e7, MESSAGE as f64)).unwrap();
+        assert!(found.burst.abs() < 100e-6 * found.rate, "{found:?}");
     }
 
     /// A bucket that holds more than the train shows no rate.

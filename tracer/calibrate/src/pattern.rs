@@ -63,6 +63,11 @@ pub(crate) fn sample(world: Comm<'_>, measured: &Measured) -> Result<Option<Dura
             let (passed, ()) = timed(|| (0..repetitions).try_for_each(|_| role.incast(bytes)))?;
             Ok((at == 0).then_some(passed / repetitions))
         }
+        Pattern::Scatter => {
+            role.scatter(0)?;
+            let (passed, ()) = timed(|| (0..repetitions).try_for_each(|_| role.scatter(bytes)))?;
+            Ok((at == 0).then_some(passed / repetitions))
+        }
         Pattern::Send | Pattern::Isend | Pattern::Receive => role.call(pattern, bytes, repetitions, pause),
     }
 }
@@ -154,6 +159,18 @@ impl<'m> Role<'m, '_> {
         let post = |&from: &u32| self.world.irecv(Peer::Rank(from), TagChoice::Tag(TAG), bytes);
         Request::wait_all(others.iter().map(post).collect::<Result<_, _>>()?)?;
         others.iter().try_for_each(|&to| send(self.world, to, 0))
+    }
+
+    /// The first sends to all others, which answer.
+    fn scatter(&self, bytes: u64) -> Result<(), MpiError> {
+        let (root, others) = (self.ranks[0], &self.ranks[1..]);
+        if self.at > 0 {
+            receive(self.world, root, bytes)?;
+            return send(self.world, root, 0);
+        }
+        let post = |&to: &u32| self.world.isend(SendMode::Standard, Peer::Rank(to), TAG, bytes);
+        Request::wait_all(others.iter().map(post).collect::<Result<_, _>>()?)?;
+        others.iter().try_for_each(|&from| receive(self.world, from, 0))
     }
 
     /// The time of one call of the first rank, which sends, or of the second, which receives.

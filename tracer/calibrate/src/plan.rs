@@ -23,14 +23,19 @@ const LARGEST: u64 = 16 << 20;
 const LEAST_EAGER: u64 = 256 << 10;
 const LARGEST_EAGER: u64 = 4 << 20;
 
+/// The distance of sizes of which each is measured, at most: a factor of eight between them.
+const MOST_LEFT_OUT: f64 = 6.0;
+
 /// The time before each sample.
 const IDLE: Duration = Duration::from_millis(10);
 /// The time by which a rank is late for an exchange, beyond the time of answers.
 const LATE: f64 = 1e-3;
-/// A train takes about so long, in seconds, and is sent after a pause, so often.
+/// A train takes about so long, in seconds, and is sent after a pause: between the first two hosts so often, and between others, where
+/// its rate matters and not its burst, less often.
 const TRAIN: f64 = 0.08;
 const PAUSE: f64 = 0.1;
 const TRAINS: usize = 5;
+const FURTHER_TRAINS: usize = 3;
 /// The hosts that are watched for interruptions.
 const WATCHED: usize = 8;
 /// Messages of a train, and their sizes.
@@ -57,20 +62,21 @@ pub(crate) fn measure(
         .copied()
         .filter(|bytes| *bytes == 0 || bytes.trailing_zeros() % 2 == 0 && bytes.is_power_of_two())
         .collect();
-    let mut plan: Vec<(Pattern, Vec<u32>, &[u64], f64)> = vec![(Pattern::PingPong, pair.to_vec(), &all, 0.3)];
+    let mut plan: Vec<(Pattern, Vec<u32>, &[u64], f64)> = vec![(Pattern::PingPong, pair.to_vec(), &all, 0.25)];
     if let (Some(_), Some(near)) = (far, near) {
         plan.push((Pattern::PingPong, near.to_vec(), &all, 0.05));
     }
-    plan.push((Pattern::Exchange, pair.to_vec(), &some, 0.1));
+    plan.push((Pattern::Exchange, pair.to_vec(), &some, 0.08));
     if let Some([one, two]) = far
         && let [Some(beside_one), Some(beside_two)] = [one, two].map(|leader| beside(measurements, leader))
     {
-        plan.push((Pattern::Opposite, vec![one, two, beside_two, beside_one], &all, 0.1));
+        plan.push((Pattern::Opposite, vec![one, two, beside_two, beside_one], &all, 0.08));
     }
     if leaders.len() > 2 {
-        plan.push((Pattern::Bisection, leaders[..leaders.len() / 2 * 2].to_vec(), &some, 0.1));
-        plan.push((Pattern::Incast, leaders.clone(), &some, 0.1));
-        plan.push((Pattern::Shift, leaders.clone(), &some, 0.1));
+        plan.push((Pattern::Bisection, leaders[..leaders.len() / 2 * 2].to_vec(), &some, 0.08));
+        plan.push((Pattern::Incast, leaders.clone(), &some, 0.06));
+        plan.push((Pattern::Scatter, leaders.clone(), &some, 0.06));
+        plan.push((Pattern::Shift, leaders.clone(), &some, 0.08));
         // Each host with the next; the first two are already measured.
         let part = 0.05 / (leaders.len() - 2) as f64;
         plan.extend(leaders.windows(2).skip(1).map(|next| (Pattern::PingPong, next.to_vec(), &some[..], part)));
@@ -83,7 +89,7 @@ pub(crate) fn measure(
     threshold(measurements, pair, measuring)?;
     late_exchange(measurements, pair, &some, seconds * 0.1, measuring)?;
     if far.is_some() {
-        trains(measurements, &leaders, seconds * 0.1, measuring)?;
+        trains(measurements, &leaders, seconds * 0.15, measuring)?;
     }
     calls(measurements, pair, seconds * 0.02, measuring)?;
     let watched = leaders.iter().take(WATCHED);
@@ -115,7 +121,7 @@ fn late_exchange(
     Ok(())
 }
 
-/// Measures trains in both directions between each host and the next, as long as there is time.
+/// Measures trains in both directions between each host and the next, and between the last and the first, as long as there is time.
 fn trains(
     measurements: &mut Measurements,
     leaders: &[u32],
@@ -131,13 +137,16 @@ fn trains(
     let bytes = ((rate * TRAIN) as u64 / u64::from(MOST_MESSAGES)).clamp(SMALLEST_OF_TRAIN, largest);
     let messages = ((rate * TRAIN / bytes as f64) as u32).clamp(FEWEST_MESSAGES, MOST_MESSAGES);
     let begin = Instant::now();
-    let directions = leaders.windows(2).flat_map(|pair| [[pair[0], pair[1]], [pair[1], pair[0]]]);
+    let pairs = leaders.windows(2).map(|pair| [pair[0], pair[1]]);
+    let around = (leaders.len() > 2).then(|| [leaders[leaders.len() - 1], leaders[0]]);
+    let directions = pairs.chain(around).flat_map(|[one, other]| [[one, other], [other, one]]);
     for (at, ranks) in directions.enumerate() {
         if at >= 2 && begin.elapsed().as_secs_f64() > seconds {
             break;
         }
         let train = Train { ranks, bytes, messages, pause: Duration::from_secs_f64(PAUSE) };
-        let samples = (0..TRAINS).map(|_| measuring.train(train)).collect::<Result<Vec<_>, _>>()?;
+        let trains = if at < 2 { TRAINS } else { FURTHER_TRAINS };
+        let samples = (0..trains).map(|_| measuring.train(train)).collect::<Result<Vec<_>, _>>()?;
         let point = |at: usize| Point {
             bytes: Bytes((at as u64 + 1) * bytes),
             repetitions: 1,
@@ -168,7 +177,8 @@ fn sizes() -> Vec<u64> {
     [0].into_iter().chain(sizes.flatten().filter(|&size| size <= LARGEST)).collect()
 }
 
-/// Measures sizes as long as there is time.
+/// Measures sizes as long as there is time. If there is not enough for all, sizes in between are left out, so that small and large ones
+/// are measured.
 fn of_sizes(series: &mut Series, sizes: &[u64], seconds: f64, measuring: &mut Measuring<'_>) -> Result<(), Failure> {
     let begin = Instant::now();
     let ways =
@@ -187,14 +197,17 @@ fn of_sizes(series: &mut Series, sizes: &[u64], seconds: f64, measuring: &mut Me
         return Ok(());
     }
     let mut last = measuring.measure(measured.clone())?;
-    for &bytes in sizes {
+    // What a sample takes besides its messages, as ranks wait for each other before it.
+    let mut aside = begin.elapsed().as_secs_f64() / f64::from(FEWEST_SAMPLES);
+    let mut at = 0;
+    while let Some(&bytes) = sizes.get(at) {
         // The time of a message grows at most in proportion to its size.
         let growth = (bytes as f64 / last.bytes.0.max(1) as f64).max(1.0);
         let once = median(&last.seconds).unwrap_or(0.0) * growth * ways;
         let left = seconds - begin.elapsed().as_secs_f64();
         // Two sizes are the least that a line needs.
         let rounds = f64::from(1 + series.pattern.rounds_before());
-        if (once * rounds + IDLE.as_secs_f64()) * f64::from(FEWEST_SAMPLES) > left && series.points.len() >= 2 {
+        if (once * rounds + aside) * f64::from(FEWEST_SAMPLES) > left && series.points.len() >= 2 {
             break;
         }
         // A rank is late once for each time that both are ready.
@@ -202,11 +215,18 @@ fn of_sizes(series: &mut Series, sizes: &[u64], seconds: f64, measuring: &mut Me
         let repetitions = (SAMPLE / once.max(1e-9)).clamp(1.0, most) as u32;
         let rounds = repetitions + series.pattern.rounds_before();
         // No size takes more than a part of the remaining time.
-        let affordable = left / 4.0 / (once * f64::from(rounds) + IDLE.as_secs_f64());
+        let affordable = left / 4.0 / (once * f64::from(rounds) + aside);
         let samples = (affordable as u32).clamp(FEWEST_SAMPLES, SAMPLES);
         measured = Measured { bytes, repetitions, samples, ..measured };
+        let start = Instant::now();
         last = measuring.measure(measured.clone())?;
         series.points.push(last.clone());
+        let messages = median(&last.seconds).unwrap_or(0.0) * ways * f64::from(rounds);
+        let sample = start.elapsed().as_secs_f64() / f64::from(samples);
+        aside = (aside + (sample - messages).max(IDLE.as_secs_f64())) / 2.0;
+        let left = seconds - begin.elapsed().as_secs_f64();
+        let needed = aside * f64::from(FEWEST_SAMPLES) * (sizes.len() - at) as f64;
+        at += (needed / left.max(1e-3)).ceil().clamp(1.0, MOST_LEFT_OUT) as usize;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use titr_common::units::{Bytes, Seconds};
 
 use super::*;
-use crate::fit::Duplexity;
+use crate::directions::Duplexity;
 use crate::measurements::{Detours, LateReceive, Pattern, Point, Series, VERSION};
 
 /// The parameters of a machine.
@@ -309,4 +309,69 @@ fn one_host_is_fitted_to_its_memory_and_told() {
     let found = Calibration::of(&alone, &NamedTopology::Star, None).unwrap();
     assert!(found.fit.is_one_host && found.remarks[0].starts_with("all ranks are on one host"), "{:?}", found.remarks);
     assert!(found.residuals.iter().all(|of| of.typical() < 1e-3), "{:?}", found.residuals);
+}
+
+/// The same measurements with trains around four hosts, whose links send and receive at these rates, and with large messages to and
+/// from the first host at its rates.
+fn around(measured: Measurements, up: [f64; 4], down: [f64; 4]) -> Measurements {
+    let mut series: Vec<Series> =
+        measured.series.iter().filter(|series| series.pattern != Pattern::Train).cloned().collect();
+    let pairs = (0..4).flat_map(|host| [[host, (host + 1) % 4], [(host + 1) % 4, host]]);
+    for [from, to] in pairs {
+        let rate = up[from].min(down[to]);
+        let point = |at: u64| {
+            let bytes = at * TRAIN_MESSAGE;
+            Point { bytes: Bytes(bytes), repetitions: 1, seconds: vec![bytes as f64 / rate] }
+        };
+        let ranks = [from, to].map(|host| 2 * host as u32).to_vec();
+        series.push(Series {
+            pattern: Pattern::Train,
+            ranks,
+            late: Seconds(0.0),
+            points: (1..128).map(point).collect(),
+        });
+    }
+    let others = |rates: [f64; 4]| rates[1..].iter().sum::<f64>();
+    for (pattern, rate) in [(Pattern::Incast, down[0].min(others(up))), (Pattern::Scatter, up[0].min(others(down)))] {
+        series.retain(|series| series.pattern != pattern);
+        let bytes = 4 << 20;
+        let point = Point { bytes: Bytes(bytes), repetitions: 1, seconds: vec![3.0 * bytes as f64 / rate] };
+        series.push(Series { pattern, ranks: vec![0, 2, 4, 6], late: Seconds(0.0), points: vec![point] });
+    }
+    Measurements { series, ..measured }
+}
+
+/// The bandwidth of most links in MB/s, and the links that differ.
+fn links(up: [f64; 4], down: [f64; 4]) -> (f64, Vec<String>) {
+    let found = Calibration::of(&around(TYPICAL.measure(0.01), up, down), &NamedTopology::Star, None).unwrap();
+    let platform = Platform::parse(Path::new("cluster.toml"), found.cluster.clone(), &[]).unwrap();
+    let topology = &platform.topology;
+    let names = (0..topology.links().len() as u32).map(titr_network::topology::LinkId);
+    let rate = |link: titr_network::topology::LinkId| (topology.links()[link.index()].bandwidth / 1e6).round();
+    let between_hosts: Vec<_> = names.filter(|link| !topology.is_loopback(*link)).collect();
+    let most = found.cluster.split("\nbandwidth = \"").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    let most = (most.parse::<f64>().unwrap() / 1e6).round();
+    let unlike = between_hosts.into_iter().filter(|&link| (rate(link) - most).abs() > 1.0);
+    (most, unlike.map(|link| format!("{} {}", topology.link_name(link), rate(link))).collect())
+}
+
+#[test]
+fn hosts_with_other_links_are_found() {
+    let same = [12e6; 4];
+    assert_eq!(links(same, same), (12.0, Vec::new()));
+    let slow = [12e6, 12e6, 3e6, 12e6];
+    assert_eq!(links(slow, slow), (12.0, vec!["node-2 up 3".into(), "node-2 down 3".into()]));
+    assert_eq!(links(slow, same), (12.0, vec!["node-2 up 3".into()]));
+    // The ping-pong is of the first two hosts.
+    let first_slow = [12e6, 48e6, 48e6, 48e6];
+    assert_eq!(links(first_slow, first_slow), (48.0, vec!["node-0 up 12".into(), "node-0 down 12".into()]));
+}
+
+/// Hosts of a cloud often may send less than they may receive.
+#[test]
+fn links_with_another_rate_each_way_are_found() {
+    let receive = (12.0, (0..4).map(|host| format!("node-{host} down 36")).collect::<Vec<_>>());
+    assert_eq!(links([12e6; 4], [48e6; 4]), receive);
+    let send = (12.0, (0..4).map(|host| format!("node-{host} up 20")).collect::<Vec<_>>());
+    assert_eq!(links([20e6; 4], [12e6; 4]), send);
 }

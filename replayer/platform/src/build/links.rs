@@ -118,7 +118,8 @@ impl Builder<'_> {
         let mut links = topology.links().to_vec();
         for unlike in written {
             let named = self.named("link", &unlike.name, &names.links)?;
-            for link in names.cable(named) {
+            let directions = if unlike.one_way { 1 } else { 2 };
+            for link in names.cable(named).take(directions) {
                 let link = &mut links[link.index()];
                 link.bandwidth = unlike.bandwidth.map_or(link.bandwidth, |bandwidth| bandwidth.0.bytes_per_second);
                 link.latency = unlike.latency.map_or(link.latency, |latency| latency.0);

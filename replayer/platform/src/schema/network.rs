@@ -41,12 +41,15 @@ pub struct NetworkTable {
     pub packet: PacketTable,
 }
 
-/// `[[network.link]]`: a link that is unlike the others, in both directions of its cable.
+/// `[[network.link]]`: a link that is unlike the others.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnlikeLinkTable {
     /// The name of the link in results.
     pub name: Spanned<String>,
+    /// Whether only the named direction of the cable is so. Default: both directions.
+    #[serde(default)]
+    pub one_way: bool,
     /// The number of the only rail on which the link is so. Default: all rails.
     pub rail: Option<Spanned<u32>>,
     /// Default: as all links.

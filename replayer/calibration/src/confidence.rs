@@ -1,0 +1,63 @@
+//! Confidence intervals of the fitted parameters, by the parametric bootstrap (B. Efron and R. J. Tibshirani, "An Introduction to
+//! the Bootstrap", 1993, §6.5): the fit is repeated with times that differ from the measured ones by as much as these may be off
+//! by chance.
+
+use titr_common::statistics::quantile;
+use titr_network::chance;
+
+use crate::fit::{Fit, FitError};
+use crate::measurements::Measurements;
+use crate::robust::scatter;
+
+/// Fits to measurements that differ by chance.
+pub(crate) struct Confidence {
+    refits: Vec<Fit>,
+}
+
+/// The number of fits: the 5 % at either end are four of them.
+const REFITS: u64 = 80;
+
+impl Confidence {
+    /// Refits to measurements to which `fit` was fitted. The buckets of links are as in that fit.
+    ///
+    /// # Errors
+    /// If there is nothing to fit to.
+    pub(crate) fn of(measurements: &Measurements, fit: &Fit) -> Result<Self, FitError> {
+        let refit = |draw| Fit::with_burst(&redrawn(measurements, draw), fit.burst);
+        Ok(Self { refits: (0..REFITS).map(refit).collect::<Result<_, _>>()? })
+    }
+
+    /// The interval that has 90 % of the refitted values of a parameter. `None`: a refit has no such parameter.
+    pub(crate) fn interval(&self, parameter: impl Fn(&Fit) -> Option<f64>) -> Option<[f64; 2]> {
+        let mut values = self.refits.iter().map(parameter).collect::<Option<Vec<f64>>>()?;
+        values.sort_by(f64::total_cmp);
+        Some([0.05, 0.95].map(|part| quantile(&values, part)))
+    }
+
+    /// The part of the refits that agree on a choice.
+    pub(crate) fn share(&self, agrees: impl Fn(&Fit) -> bool) -> f64 {
+        self.refits.iter().filter(|fit| agrees(fit)).count() as f64 / self.refits.len() as f64
+    }
+}
+
+/// The measurements with all times of a size multiplied by one random factor, whose deviation is the uncertainty of their median.
+fn redrawn(measurements: &Measurements, draw: u64) -> Measurements {
+    let mut redrawn = measurements.clone();
+    for (at, series) in redrawn.series.iter_mut().enumerate() {
+        let medians: Vec<(f64, f64)> =
+            series.medians().into_iter().map(|(bytes, time)| (bytes.0 as f64, time)).collect();
+        let scattered = scatter(&medians).into_iter().zip(medians).map(|(scatter, (_, time))| scatter / time);
+        for ((which, point), scattered) in (0..).zip(&mut series.points).zip(scattered) {
+            let deviation = point.uncertainty().max(if scattered.is_finite() { scattered } else { 0.0 });
+            let factor = (deviation * normal(draw, at as u64, which)).exp();
+            point.seconds.iter_mut().for_each(|time| *time *= factor);
+        }
+    }
+    redrawn
+}
+
+/// A number of the standard normal distribution: the sum of twelve uniform ones, less six.
+fn normal(draw: u64, series: u64, point: u64) -> f64 {
+    let uniform = |number: u64| chance(chance(draw, series, point), 0, number) as f64 / u64::MAX as f64;
+    (0..12).map(uniform).sum::<f64>() - 6.0
+}

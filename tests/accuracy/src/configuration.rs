@@ -55,6 +55,11 @@ impl Configuration {
         Some(Self { shape, hosts: hosts.parse().ok()?, slots: slots.parse().ok()?, rate })
     }
 
+    /// The hosts and ranks of the configuration as its calibration names them, without the shape: `8x2-100mbit`.
+    pub fn machine(&self) -> String {
+        format!("{}x{}-{}", self.hosts, self.slots, self.rate)
+    }
+
     /// The number of ranks.
     pub fn ranks(&self) -> u32 {
         self.hosts * self.slots
@@ -63,7 +68,36 @@ impl Configuration {
 
 impl fmt::Display for Configuration {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}-{}x{}-{}", self.shape, self.hosts, self.slots, self.rate)
+        write!(f, "{}-{}", self.shape, self.machine())
+    }
+}
+
+impl Shape {
+    /// All shapes.
+    pub const ALL: [Self; 3] = [Self::Star, Self::Tree, Self::Ring];
+
+    /// The network model that suits the shape better.
+    pub fn model(self) -> Model {
+        match self {
+            Self::Star => Model::Packet,
+            Self::Tree | Self::Ring => Model::Flow,
+        }
+    }
+}
+
+/// A network model of titr.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Model {
+    Flow,
+    Packet,
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Self::Flow => "flow",
+            Self::Packet => "packet",
+        })
     }
 }
 
@@ -85,7 +119,7 @@ mod tests {
     fn a_name_tells_all() {
         let tree = Configuration::parse("tree-8x2-100mbit").unwrap();
         assert_eq!((tree.shape, tree.hosts, tree.slots, tree.ranks()), (Shape::Tree, 8, 2, 16));
-        assert_eq!(tree.to_string(), "tree-8x2-100mbit");
+        assert_eq!((tree.to_string(), tree.machine()), ("tree-8x2-100mbit".to_owned(), "8x2-100mbit".to_owned()));
         assert_eq!(Configuration::parse("bus-8x2-100mbit"), None);
     }
 }

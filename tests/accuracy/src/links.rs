@@ -4,6 +4,8 @@
 //! * for each size UNIT of large messages, `traces-UNIT` and `sections-UNIT`, a trace of the program and its output;
 //! * for each kind of link a directory with `cluster.toml`, the calibrated platform, and `measured-UNIT`, the output of the
 //!   program there.
+//!
+//! All rows are written to `links/rows.csv`.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -12,7 +14,7 @@ use std::path::Path;
 use titr_simulation::{Computation, Trace};
 
 use crate::calibration::Calibration;
-use crate::configuration::{Configuration, Shape};
+use crate::configuration::{Configuration, Model, Shape};
 use crate::machine;
 use crate::measured::{Measured, median};
 use crate::program::Program;
@@ -35,6 +37,7 @@ pub fn table(results: &Path) -> Result<String, Box<dyn Error>> {
 |---|--:|--:|--:|---|--:|--:|---|
 "
     .to_owned();
+    let mut rows = "link,pattern,bytes,measured_s,spread,model,predicted_s,error\n".to_owned();
     for kind in names("")? {
         let folder = links.join(&kind);
         if !folder.join("cluster.toml").is_file() {
@@ -48,13 +51,18 @@ pub fn table(results: &Path) -> Result<String, Box<dyn Error>> {
             let measured = Measured::read(&folder.join(format!("measured-{unit}")))?;
             let configuration =
                 Configuration { shape: Shape::Star, hosts: trace.ranks(), slots: 1, rate: "100mbit".to_owned() };
-            for (model, errors) in ["flow", "packet"].into_iter().zip(&mut errors) {
-                let platform = machine::platform(&calibration, &configuration, model)?;
-                let predicted = Sections::replayed(&platform, &trace, Computation::Counted, Program::Patterns.mark())?;
+            for (model, errors) in [Model::Flow, Model::Packet].into_iter().zip(&mut errors) {
+                let platform = machine::platform(&calibration, &configuration, model, &[])?;
+                let predicted =
+                    Sections::replayed(&platform, &trace, Computation::Counted, Program::Patterns.mark(), None)?;
                 for (traced, predicted) in traced.iter().zip(predicted) {
                     let measured = measured.iter().find(|measured| measured.pattern == traced.pattern);
                     let measured = measured.ok_or_else(|| format!("{kind} has no {}", traced.pattern))?;
-                    errors.push((predicted / measured.median() - 1.0, format!("{} of {unit} B", traced.pattern)));
+                    let (seconds, spread) = (measured.median(), measured.spread());
+                    let error = predicted / seconds - 1.0;
+                    let row = format!("{kind},{},{unit},{seconds:.4},{spread:.3},{model}", traced.pattern);
+                    writeln!(rows, "{row},{predicted:.4},{error:.3}")?;
+                    errors.push((error, format!("{} of {unit} B", traced.pattern)));
                 }
             }
         }
@@ -67,5 +75,6 @@ pub fn table(results: &Path) -> Result<String, Box<dyn Error>> {
         }
         writeln!(text)?;
     }
+    std::fs::write(links.join("rows.csv"), rows)?;
     Ok(text)
 }

@@ -7,30 +7,32 @@ use titr_simulation::Platform;
 use toml::{Table, Value};
 
 use crate::calibration::Calibration;
-use crate::configuration::{Configuration, Shape};
+use crate::configuration::{Configuration, Model, Shape};
 
-/// Messages as packets of TCP: 1,448 bytes of data in each Ethernet frame, and room for 64 of them in front of each link.
+/// Messages as packets of TCP, 1,448 bytes of data in each Ethernet frame, through switches with one memory for all ports.
 const PACKETS: &str = "\
 packet = \"1448 B\"\n\
 phit = \"8 B\"\n\
-output_queue = 64\n\
+switch = \"output-queued\"\n\
 injection_order = \"round-robin\"\n\
 injection_ports = 1\n\
 consumption_ports = 1\n";
 
-/// The platform of `configuration` with links and an MPI library as they were calibrated. `model` is `flow` or `packet`.
+/// The platform of `configuration` with links and an MPI library as they were calibrated, and with the values of keys multiplied by
+/// `factors`.
 pub fn platform(
     calibration: &Calibration,
     configuration: &Configuration,
-    model: &str,
+    model: Model,
+    factors: &[(String, f64)],
 ) -> Result<Platform, Box<dyn Error>> {
     let mut file = calibration.platform();
     let hosts = table(&mut file, "hosts")?;
     hosts.insert("count".into(), configuration.hosts.into());
     hosts.insert("cores".into(), configuration.slots.into());
     let network = table(&mut file, "network")?;
-    network.insert("model".into(), model.into());
-    if model == "packet" {
+    network.insert("model".into(), model.to_string().into());
+    if model == Model::Packet {
         network.entry("packet").or_insert(Value::Table(PACKETS.parse()?));
     }
     if configuration.shape != Shape::Star {
@@ -39,8 +41,10 @@ pub fn platform(
         let explicit = Explicit { configuration, bandwidth, latency }.table();
         file.insert("topology".into(), Table::from_iter([("explicit".to_owned(), explicit)]).into());
         table(&mut file, "hosts")?.remove("count");
+        // The keys whose uncertainty is known are those of a star.
+        table(&mut file, "spread")?.remove("uncertainty");
     }
-    Ok(Platform::parse(Path::new("calibrated.toml"), toml::to_string(&file)?, &[])?)
+    Ok(Platform::parse_scaled(Path::new("calibrated.toml"), toml::to_string(&file)?, &[], factors)?)
 }
 
 fn table<'t>(file: &'t mut Table, key: &str) -> Result<&'t mut Table, String> {

@@ -3,7 +3,7 @@
 //!
 //! The directory RESULTS has
 //!
-//! * `cluster-RATE.toml`, the platform that `titr-calibrate` has fitted to a star with links of that rate;
+//! * `cluster-HOSTSxSLOTS-RATE.toml`, the platform that `titr-calibrate` has fitted to a star of these hosts;
 //! * `traces-RANKS-RATE/`, a trace of `tests/programs/accuracy` on this many ranks, and `sections-RANKS-RATE`, the
 //!   output of that run;
 //! * `measured/SHAPE-HOSTSxSLOTS-RATE`, the program's output in each configuration of the lab;
@@ -67,7 +67,7 @@ fn page(results: &Path, csv: &Path) -> Result<String, Box<dyn Error>> {
     Ok(page::Page { rows: &rows, calibrations: &calibrations, remarks: &remarks }.to_string())
 }
 
-/// The calibration of links, by their rate.
+/// The calibrations, by their hosts, ranks and rate.
 type Calibrations = BTreeMap<String, Calibration>;
 
 /// The calibrations, and the rows of all configurations that were measured.
@@ -75,16 +75,17 @@ fn compare(results: &Path) -> Result<(Calibrations, Vec<Row>), Box<dyn Error>> {
     let mut calibrations = Calibrations::new();
     for file in std::fs::read_dir(results)? {
         let name = file?.file_name().to_string_lossy().into_owned();
-        let Some(rate) = name.strip_prefix("cluster-").and_then(|rest| rest.strip_suffix(".toml")) else {
+        let Some(machine) = name.strip_prefix("cluster-").and_then(|rest| rest.strip_suffix(".toml")) else {
             continue;
         };
-        calibrations.insert(rate.to_owned(), Calibration::read(&results.join(&name))?);
+        calibrations.insert(machine.to_owned(), Calibration::read(&results.join(&name))?);
     }
     let mut rows = Vec::new();
     for program in Program::ALL {
         for configuration in Configuration::measured(&results.join(program.measured()))? {
-            let missing = || format!("there is no calibration of {}", configuration.rate);
-            let calibration = calibrations.get(&configuration.rate).ok_or_else(missing)?;
+            let machine = configuration.machine();
+            let calibration =
+                calibrations.get(&machine).ok_or_else(|| format!("there is no cluster-{machine}.toml"))?;
             rows.extend(row::predicted(results, program, &configuration, calibration)?);
         }
     }

@@ -5,23 +5,19 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
 use crate::Calibrations;
+use crate::configuration::{Configuration, Model, Shape};
 use crate::measured::median;
-use crate::row::Row;
+use crate::row::{Half, Row};
 
 /// Rows whose runs differ by more than this part of the median are not judged.
 const STEADY: f64 = 0.1;
 
-/// The largest median error that is accepted, in percent.
-const MEDIAN_BAR: f64 = 5.0;
+/// A bar: a name, the part of the cases whose errors it is for, and the largest error that is accepted, in percent.
+const BARS: [(&str, f64, f64); 3] =
+    [("median error", 0.5, 5.0), ("90 % of the cases within", 0.9, 15.0), ("worst error", 1.0, 25.0)];
 
-/// The largest error of a row that is accepted, in percent.
-const WORST_BAR: f64 = 15.0;
-
-/// Returns the prediction of a model, in seconds.
-type Prediction = fn(&Row) -> f64;
-
-/// The network models, by name.
-const MODELS: [(&str, Prediction); 2] = [("flow", Row::flow), ("packet", Row::packet)];
+/// The part of all cases whose measured median the 90 % interval should have, in percent.
+const COVERAGE: [f64; 2] = [85.0, 95.0];
 
 /// The page of these rows, which were predicted with these calibrations.
 pub struct Page<'r> {
@@ -35,35 +31,51 @@ impl fmt::Display for Page<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(INTRODUCTION)?;
         let steady: Vec<&Row> = self.rows.iter().filter(|row| row.measured.spread() < STEADY).collect();
-        writeln!(f, "| {} of {} cases | bar | flow | | packet | |", steady.len(), self.rows.len())?;
-        writeln!(f, "|---|--:|--:|---|--:|---|")?;
-        let errors = MODELS.map(|(_, prediction)| percent_errors(&steady, prediction));
-        for (what, part, bar) in [("median error", 0.5, MEDIAN_BAR), ("worst error", 1.0, WORST_BAR)] {
-            write!(f, "| {what} | ≤ {bar} % |")?;
-            for error in errors.each_ref().map(|errors| quantile(errors, part)) {
-                write!(f, " {error:.1} % | {} |", verdict(error, bar))?;
-            }
-            writeln!(f)?;
+        let half = |half: Half| steady.iter().copied().filter(|row| row.half() == half).collect::<Vec<_>>();
+        let (tuned, held_out) = (half(Half::Tuned), half(Half::HeldOut));
+        writeln!(
+            f,
+            "| {} of {} cases | bar | suited model | | tuned half | held out | flow | packet |",
+            steady.len(),
+            self.rows.len()
+        )?;
+        writeln!(f, "|---|--:|--:|---|--:|--:|--:|--:|")?;
+        let columns = [
+            percent_errors(&steady, Row::error_of_suited),
+            percent_errors(&tuned, Row::error_of_suited),
+            percent_errors(&held_out, Row::error_of_suited),
+            percent_errors(&steady, |row| row.error(Model::Flow)),
+            percent_errors(&steady, |row| row.error(Model::Packet)),
+        ];
+        for (what, part, bar) in BARS {
+            let [suited, tuned, held_out, flow, packet] = columns.each_ref().map(|errors| quantile(errors, part));
+            let verdict = verdict(suited, bar);
+            write!(f, "| {what} | ≤ {bar} % | {suited:.1} % | {verdict} ")?;
+            writeln!(f, "| {tuned:.1} % | {held_out:.1} % | {flow:.1} % | {packet:.1} % |")?;
         }
-        let [flow, packet] = errors.each_ref().map(|errors| quantile(errors, 0.9));
-        writeln!(f, "| 90 % of the cases within | | {flow:.1} % | | {packet:.1} % | |")?;
-        let [flow, packet] = errors.each_ref().map(|errors| errors.iter().filter(|error| **error <= WORST_BAR).count());
-        writeln!(f, "| cases within {WORST_BAR} % | all | {flow} | | {packet} | |")?;
+        self.intervals(f)?;
         if !self.remarks.is_empty() {
             write!(f, "\n{}", self.remarks)?;
         }
         f.write_str(METHOD)?;
         f.write_str(CALIBRATIONS)?;
-        for (rate, calibration) in self.calibrations {
+        for (machine, calibration) in self.calibrations {
             writeln!(
                 f,
-                "| {} | {} | {} | {} | {} |",
-                rate.trim_end_matches("mbit"),
+                "| {machine} | {} | {} | {} | {} | {} | {} |",
                 calibration.value("network.bandwidth"),
                 calibration.value("network.latency"),
+                calibration.value("network.flow.burst"),
                 calibration.value("mpi.eager_threshold"),
                 calibration.value("mpi.rendezvous_duplex"),
+                calibration.value("spread.model"),
             )?;
+        }
+        f.write_str(SHAPES)?;
+        for shape in Shape::ALL {
+            let rows: Vec<&Row> = steady.iter().copied().filter(|row| row.configuration.shape == shape).collect();
+            write!(f, "| {shape} | {} | {} |", shape.model(), rows.len())?;
+            writeln!(f, "{}", errors_by_model(&rows))?;
         }
         f.write_str(PATTERNS)?;
         let mut patterns: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
@@ -71,19 +83,47 @@ impl fmt::Display for Page<'_> {
             patterns.entry(&row.measured.pattern).or_default().push(row);
         }
         for (pattern, rows) in patterns {
-            write!(f, "| {pattern} | {} |", rows.len())?;
-            for errors in MODELS.map(|(_, prediction)| percent_errors(&rows, prediction)) {
-                write!(f, " {:.1} % | {:.1} % |", median(&errors), quantile(&errors, 1.0))?;
-            }
-            writeln!(f)?;
+            writeln!(f, "| {pattern} | {} |{}", rows.len(), errors_by_model(&rows))?;
         }
         f.write_str(ERRORS)
     }
 }
 
-/// The errors of a model's predictions in percent, without their signs, in ascending order.
-fn percent_errors(rows: &[&Row], prediction: Prediction) -> Vec<f64> {
-    let mut errors: Vec<f64> = rows.iter().map(|row| row.error(prediction(row)).abs() * 100.0).collect();
+impl Page<'_> {
+    /// The sentence on intervals: how many of all rows have their measured median in them.
+    fn intervals(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let percent = |half: Option<Half>| {
+            let rows = self.rows.iter().filter(|row| half.is_none_or(|half| row.half() == half));
+            let within: Vec<bool> = rows.map(Row::is_within).collect();
+            100.0 * within.iter().filter(|within| **within).count() as f64 / within.len() as f64
+        };
+        let [all, tuned, held_out] = [None, Some(Half::Tuned), Some(Half::HeldOut)].map(percent);
+        let widths: Vec<f64> = self.rows.iter().map(Row::half_width).collect();
+        let [low, high] = COVERAGE;
+        let verdict = if (low..=high).contains(&all) { "met" } else { "**missed**" };
+        writeln!(
+            f,
+            "\nOf all {} cases, {all:.0} % have their measured median in the 90 % interval of `titr-replay --spread` ({tuned:.0} % of \
+             the tuned half, {held_out:.0} % of the other; bar {low:.0} to {high:.0} %: {verdict}). Half an interval is ±{:.0} % of the \
+             measured time (median).",
+            self.rows.len(),
+            100.0 * median(&widths)
+        )
+    }
+}
+
+/// The cells of the median and the worst error of each model.
+fn errors_by_model(rows: &[&Row]) -> String {
+    let cells = [Model::Flow, Model::Packet].map(|model| {
+        let errors = percent_errors(rows, |row| row.error(model));
+        format!(" {:.1} % | {:.1} % |", median(&errors), quantile(&errors, 1.0))
+    });
+    cells.concat()
+}
+
+/// Errors in percent, without their signs, in ascending order.
+fn percent_errors(rows: &[&Row], error: impl Fn(&Row) -> f64) -> Vec<f64> {
+    let mut errors: Vec<f64> = rows.iter().map(|row| error(row).abs() * 100.0).collect();
     errors.sort_by(f64::total_cmp);
     errors
 }
@@ -102,34 +142,31 @@ fn quantile(numbers: &[f64], part: f64) -> f64 {
     numbers.get(((numbers.len() as f64 - 1.0) * part).round() as usize).copied().unwrap_or(f64::NAN)
 }
 
-/// All rows as CSV, the largest error of the flow model first.
+/// All rows as CSV, the largest error of the suited model first.
 pub fn csv(rows: &[Row]) -> Result<String, fmt::Error> {
     let mut rows: Vec<&Row> = rows.iter().collect();
-    rows.sort_by(|a, b| b.size_of_error().total_cmp(&a.size_of_error()));
+    rows.sort_by(|a, b| b.error_of_suited().abs().total_cmp(&a.error_of_suited().abs()));
     let mut text = COLUMNS.to_owned();
     for row in rows {
-        let (configuration, measured) = (&row.configuration, &row.measured);
-        writeln!(
-            text,
-            "{},{},{},{},{},{:.4},{:.3},{:.4},{:.3},{:.4},{:.3}",
-            measured.pattern,
-            configuration.shape,
-            configuration.hosts,
-            configuration.slots,
-            configuration.rate.trim_end_matches("mbit"),
-            measured.median(),
-            measured.spread(),
-            row.flow(),
-            row.error(row.flow()),
-            row.packet(),
-            row.error(row.packet()),
-        )?;
+        let (configuration, measured, [low, high]) = (&row.configuration, &row.measured, row.interval);
+        let rate = configuration.rate.trim_end_matches("mbit");
+        let half = match row.half() {
+            Half::Tuned => "tuned",
+            Half::HeldOut => "held-out",
+        };
+        let Configuration { shape, hosts, slots, rate: _ } = configuration;
+        write!(text, "{},{shape},{hosts},{slots},{rate},{half},", measured.pattern)?;
+        write!(text, "{:.4},{:.3},", measured.median(), measured.spread())?;
+        for model in [Model::Flow, Model::Packet] {
+            write!(text, "{:.4},{:.3},", row.predicted(model), row.error(model))?;
+        }
+        writeln!(text, "{low:.4},{high:.4}")?;
     }
     Ok(text)
 }
 
-const COLUMNS: &str =
-    "pattern,shape,hosts,ranks_per_host,mbit_per_s,measured_s,spread,flow_s,flow_error,packet_s,packet_error\n";
+const COLUMNS: &str = "pattern,shape,hosts,ranks_per_host,mbit_per_s,half,measured_s,spread,flow_s,flow_error,packet_s,packet_error,\
+                       interval_from_s,interval_to_s\n";
 
 const INTRODUCTION: &str = include_str!("introduction.md");
 
@@ -140,8 +177,15 @@ const ERRORS: &str = include_str!("errors.md");
 const CALIBRATIONS: &str = "
 ## The links, as they were calibrated
 
-| rate, Mbit/s | bandwidth for data | latency of a cable | eager below | `rendezvous_duplex` |
-|--:|--:|--:|--:|---|
+| hosts × ranks, rate | bandwidth for data | latency of a cable | `burst` | eager below | `rendezvous_duplex` | `spread.model` |
+|---|--:|--:|--:|--:|---|--:|
+";
+
+const SHAPES: &str = "
+## Errors by shape
+
+| shape | suited model | cases | flow: median | worst | packet: median | worst |
+|---|---|--:|--:|--:|--:|--:|
 ";
 
 const PATTERNS: &str = "

@@ -3,10 +3,12 @@
 use std::error::Error;
 use std::path::Path;
 
-use titr_simulation::{Computation, Trace};
+use titr_common::statistics::quantile;
+use titr_simulation::parallel::Jobs;
+use titr_simulation::{Computation, Draw, Trace};
 
 use crate::calibration::Calibration;
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, Model};
 use crate::machine;
 use crate::measured::Measured;
 use crate::program::Program;
@@ -19,31 +21,59 @@ pub struct Row {
     pub measured: Measured,
     /// The configuration of the lab.
     pub configuration: Configuration,
-    /// The prediction of the flow model, in seconds.
-    flow: f64,
-    /// The prediction of the packet model, in seconds.
-    packet: f64,
+    /// The prediction of each model, in seconds, in the order of [`Model`].
+    predicted: [f64; 2],
+    /// The interval of 90 % of the predictions of the model that suits the shape, in seconds.
+    pub interval: [f64; 2],
 }
 
+/// The half of the rows to which a row belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Half {
+    /// The rows by which models and calibration may be chosen.
+    Tuned,
+    /// The rows that nothing is chosen by.
+    HeldOut,
+}
+
+/// The replays with random choices from which an interval comes.
+const DRAWS: u32 = 40;
+
 impl Row {
-    /// The signed error of a prediction, as a fraction of the measured time.
-    pub fn error(&self, predicted: f64) -> f64 {
-        predicted / self.measured.median() - 1.0
+    /// The prediction of a model, in seconds.
+    pub fn predicted(&self, model: Model) -> f64 {
+        self.predicted[model as usize]
     }
 
-    /// The prediction of the flow model, in seconds.
-    pub fn flow(&self) -> f64 {
-        self.flow
+    /// The signed error of a model's prediction, as a fraction of the measured time.
+    pub fn error(&self, model: Model) -> f64 {
+        self.predicted(model) / self.measured.median() - 1.0
     }
 
-    /// The prediction of the packet model, in seconds.
-    pub fn packet(&self) -> f64 {
-        self.packet
+    /// The signed error of the model that suits the shape, as a fraction of the measured time.
+    pub fn error_of_suited(&self) -> f64 {
+        self.error(self.configuration.shape.model())
     }
 
-    /// The error of the prediction by flow, without its sign.
-    pub fn size_of_error(&self) -> f64 {
-        self.error(self.flow).abs()
+    /// Whether the interval has the measured median.
+    pub fn is_within(&self) -> bool {
+        let [low, high] = self.interval;
+        (low..=high).contains(&self.measured.median())
+    }
+
+    /// Half the width of the interval, as a fraction of the measured median.
+    pub fn half_width(&self) -> f64 {
+        (self.interval[1] - self.interval[0]) / 2.0 / self.measured.median()
+    }
+
+    /// The half that the row belongs to: by a hash of its name, so that the choice was made before anything was measured.
+    pub fn half(&self) -> Half {
+        let name = format!("{}-{}", self.measured.pattern, self.configuration);
+        // FNV-1a.
+        let hash = name
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        if (hash >> 32) & 1 == 0 { Half::Tuned } else { Half::HeldOut }
     }
 }
 
@@ -57,18 +87,33 @@ pub fn predicted(
     let directory = program.traces(configuration);
     let trace = Trace::open(&results.join(&directory))?;
     let traced = Measured::read(&results.join(program.sections(configuration)))?;
-    let predict = |model: &str| -> Result<Vec<f64>, Box<dyn Error>> {
-        let platform = machine::platform(calibration, configuration, model)?;
-        Sections::replayed(&platform, &trace, Computation::Counted, program.mark())
+    let predict = |model: Model, draw: Option<Draw>| -> Result<Vec<f64>, Box<dyn Error>> {
+        let mut platform = machine::platform(calibration, configuration, model, &[])?;
+        if let Some(draw) = draw {
+            let uncertain = &platform.spread.uncertainty;
+            let factors: Vec<(String, f64)> =
+                uncertain.iter().map(|(key, &deviation)| (key.clone(), draw.factor(key, deviation))).collect();
+            platform = machine::platform(calibration, configuration, model, &factors)?;
+        }
+        Sections::replayed(&platform, &trace, Computation::Counted, program.mark(), draw)
     };
-    let (flow, packet) = (predict("flow")?, predict("packet")?);
+    let models = [predict(Model::Flow, None)?, predict(Model::Packet, None)?];
+    let draws = Jobs::of_processors().map(DRAWS as usize, |number| {
+        let draw = Draw { seed: 0, number: number as u32 };
+        predict(configuration.shape.model(), Some(draw)).map_err(|error| error.to_string())
+    })?;
     let mut rows = Vec::new();
     for measured in Measured::read(&results.join(program.measured()).join(configuration.to_string()))? {
         let place = traced.iter().position(|traced| traced.pattern == measured.pattern);
         let place = place.map(|place| program.unmeasured() + place);
-        let found = place.and_then(|place| Some((*flow.get(place)?, *packet.get(place)?)));
-        let (flow, packet) = found.ok_or_else(|| format!("{} is not in {directory}", measured.pattern))?;
-        rows.push(Row { measured, configuration: configuration.clone(), flow, packet });
+        let missing = || format!("{} is not in {directory}", measured.pattern);
+        let of = |times: &Vec<f64>| place.and_then(|place| times.get(place)).copied().ok_or_else(missing);
+        let [flow, packet] = &models;
+        let mut drawn = draws.iter().map(of).collect::<Result<Vec<f64>, _>>()?;
+        drawn.sort_by(f64::total_cmp);
+        let interval = [0.05, 0.95].map(|part| quantile(&drawn, part));
+        let predicted = [of(flow)?, of(packet)?];
+        rows.push(Row { measured, configuration: configuration.clone(), predicted, interval });
     }
     Ok(rows)
 }

@@ -7,7 +7,7 @@ use titr_common::event::{Annotation, CollectiveKind, Event, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_simulation::observe::Observer;
-use titr_simulation::{Computation, Platform, Simulation, Trace};
+use titr_simulation::{Computation, Draw, Platform, Simulation, Trace};
 
 /// A call that begins or ends an interval, alternately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,16 +42,22 @@ impl Sections {
         Self { mark, ranks: vec![Progress::default(); ranks as usize], longest: Vec::new() }
     }
 
-    /// The intervals of a replay, in seconds.
+    /// The intervals of a replay, in seconds, with the random choices of `draw` if there is one.
     pub fn replayed(
         platform: &Platform,
         trace: &Trace,
         computation: Computation,
         mark: Mark,
+        draw: Option<Draw>,
     ) -> Result<Vec<f64>, Box<dyn Error>> {
         let mut sections = Self::new(trace.ranks(), mark);
-        Simulation::new(platform, trace).computation(computation).observe(&mut sections).run()?;
-        Ok(sections.seconds())
+        let simulation = Simulation::new(platform, trace).computation(computation).observe(&mut sections);
+        let factor = draw.map_or(1.0, |draw| draw.factor_on_time(platform.spread.model));
+        match draw {
+            Some(draw) => simulation.draw(draw).run()?,
+            None => simulation.run()?,
+        };
+        Ok(sections.seconds().into_iter().map(|time| time * factor).collect())
     }
 
     /// The intervals between calls of `MPI_Iprobe` in the run that an extended trace recorded, in seconds.

@@ -14,7 +14,7 @@ use std::path::Path;
 use titr_simulation::{Computation, Trace};
 
 use crate::calibration::Calibration;
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, Model};
 use crate::machine;
 use crate::measured::{Measured, median};
 use crate::sections::{Mark, Sections};
@@ -29,12 +29,12 @@ pub fn table(results: &Path) -> Result<String, Box<dyn Error>> {
     let mut errors: [Vec<f64>; 3] = Default::default();
     for configuration in Configuration::measured(&results.join("split"))? {
         let directory = results.join("split").join(configuration.to_string());
-        let calibration = Calibration::read(&results.join(format!("cluster-{}.toml", configuration.rate)))?;
-        let platform = machine::platform(&calibration, &configuration, "flow")?;
+        let calibration = Calibration::read(&results.join(format!("cluster-{}.toml", configuration.machine())))?;
+        let platform = machine::platform(&calibration, &configuration, Model::Flow, &[])?;
         let trace = Trace::open(&directory.join("traced"))?;
         let columns = [
-            Sections::replayed(&platform, &trace, Computation::Counted, Mark::Iprobe)?,
-            Sections::replayed(&platform, &trace, Computation::Timed, Mark::Iprobe)?,
+            Sections::replayed(&platform, &trace, Computation::Counted, Mark::Iprobe, None)?,
+            Sections::replayed(&platform, &trace, Computation::Timed, Mark::Iprobe, None)?,
             Sections::recorded(&Trace::open(&directory.join("again"))?)?,
         ];
         let mut place = 0;

@@ -18,6 +18,9 @@ const PACKETS: f64 = 3000.0;
 /// The sizes of a ping-pong whose times show the rate of large messages.
 const LARGE: usize = 8;
 
+/// The first trains are between the two hosts of the ping-pong, one each way.
+const BETWEEN_TWO: usize = 2;
+
 /// The size up to which the time of a message is nearly all latency.
 const SMALL: u64 = 512;
 
@@ -31,9 +34,9 @@ const STEP: f64 = 1.03;
 #[must_use]
 pub(crate) fn burst(measurements: &Measurements) -> Option<Bytes> {
     let bursts = of_trains(measurements);
-    let of_ping_pong = measurements
-        .first(Pattern::PingPong, false)
-        .and_then(|series| by_ping_pong(&series.points, eager::threshold(&measurements.late_receives)));
+    let eager_threshold = eager::threshold(&measurements.late_receives);
+    let ping_pong = measurements.first(Pattern::PingPong, false);
+    let of_ping_pong = ping_pong.and_then(|series| by_ping_pong(&series.points, eager_threshold, rate(measurements)));
     match of_ping_pong {
         Some(burst) => Some(burst).filter(|burst| may_be(burst.0 as f64, &bursts)),
         None => {
@@ -64,13 +67,17 @@ fn may_be(burst: f64, bursts: &[(f64, f64)]) -> bool {
     median(&sizes).is_none_or(|middle| middle + (most - least) > burst / 2.0)
 }
 
-/// The size of the bucket with which the times of a ping-pong are explained best.
-fn by_ping_pong(points: &[Point], eager_threshold: Option<Bytes>) -> Option<Bytes> {
+/// The rate of trains between two hosts, in bytes per second. `None`: there are none.
+pub(crate) fn rate(measurements: &Measurements) -> Option<f64> {
+    let trains = measurements.series.iter().filter(|series| series.pattern == Pattern::Train);
+    let limits = trains.filter_map(Limit::of).take(BETWEEN_TWO);
+    median(&limits.map(|limit| limit.rate).collect::<Vec<_>>())
+}
+
+/// The size of the bucket with which the times of a ping-pong are explained best, where trains have some rate.
+fn by_ping_pong(points: &[Point], eager_threshold: Option<Bytes>, rate_of_trains: Option<f64>) -> Option<Bytes> {
     let largest = points.last()?.bytes.0 as f64;
-    let misses = |burst: f64| {
-        let link = Limited::of(points, eager_threshold, burst);
-        points.iter().map(|point| link.misses(point)).sum::<f64>()
-    };
+    let misses = |burst: f64| Limited::of(points, eager_threshold, burst, rate_of_trains).misses(points);
     let sizes = std::iter::successors(Some(PACKETS), |size| Some(size * STEP)).take_while(|&size| size < largest / 2.0);
     let best = sizes.map(|size| (size, misses(size))).min_by(|one, other| one.1.total_cmp(&other.1));
     best.filter(|(_, missed)| *missed < BETTER * misses(0.0)).map(|(size, _)| Bytes(size.round() as u64))
@@ -78,9 +85,14 @@ fn by_ping_pong(points: &[Point], eager_threshold: Option<Bytes>) -> Option<Byte
 
 /// The seconds that buckets of this size save each message of a ping-pong, by size.
 #[must_use]
-pub(crate) fn saved(burst: Option<Bytes>, eager_threshold: Option<Bytes>, ping_pong: &[Point]) -> Vec<f64> {
+pub(crate) fn saved(
+    burst: Option<Bytes>,
+    eager_threshold: Option<Bytes>,
+    ping_pong: &[Point],
+    rate_of_trains: Option<f64>,
+) -> Vec<f64> {
     let Some(Bytes(burst)) = burst else { return vec![0.0; ping_pong.len()] };
-    let link = Limited::of(ping_pong, eager_threshold, burst as f64);
+    let link = Limited::of(ping_pong, eager_threshold, burst as f64, rate_of_trains);
     ping_pong.iter().map(|point| link.passed(point) / link.rate).collect()
 }
 
@@ -96,11 +108,20 @@ struct Limited {
 }
 
 impl Limited {
-    /// The route with buckets of `burst` bytes that explains a ping-pong best: its rate is that of the largest messages, and its
-    /// latencies are those of the smallest and of the largest ones.
-    fn of(points: &[Point], eager_threshold: Option<Bytes>, burst: f64) -> Self {
+    /// The route with buckets of `burst` bytes that explains a ping-pong best: its rate is that of the largest messages or that of
+    /// trains, and its latencies are those of the smallest and of the largest messages.
+    fn of(points: &[Point], eager_threshold: Option<Bytes>, burst: f64, rate_of_trains: Option<f64>) -> Self {
         let large = points.iter().rev().take(LARGE).map(|point| (point.bytes.0 as f64, median_time(point)));
-        let rate = 1.0 / theil_sen(&large.collect::<Vec<_>>()).per_byte.max(f64::MIN_POSITIVE);
+        let of_large = 1.0 / theil_sen(&large.collect::<Vec<_>>()).per_byte.max(f64::MIN_POSITIVE);
+        let with = |rate| Self::with_rate(points, eager_threshold, burst, rate);
+        let of_large = with(of_large);
+        match rate_of_trains.map(with) {
+            Some(of_trains) if of_trains.misses(points) < of_large.misses(points) => of_trains,
+            Some(_) | None => of_large,
+        }
+    }
+
+    fn with_rate(points: &[Point], eager_threshold: Option<Bytes>, burst: f64, rate: f64) -> Self {
         let small: Vec<f64> = points.iter().filter(|point| point.bytes.0 <= SMALL).map(median_time).collect();
         let small = median(&small).unwrap_or(0.0);
         let is_large = |point: &&Point| {
@@ -133,8 +154,13 @@ impl Limited {
         all / f64::from(point.repetitions)
     }
 
+    /// The sum of what the route misses of each time.
+    fn misses(&self, points: &[Point]) -> f64 {
+        points.iter().map(|point| self.misses_of(point)).sum()
+    }
+
     /// What the route misses of a time, as a part of it. What misses a time by more than all of it misses it entirely.
-    fn misses(&self, point: &Point) -> f64 {
+    fn misses_of(&self, point: &Point) -> f64 {
         let time = self.latency(point.bytes) + (point.bytes.0 as f64 - self.passed(point)) / self.rate;
         let measured = median_time(point);
         ((time - measured).abs() / measured.max(f64::MIN_POSITIVE)).min(1.0)
@@ -184,7 +210,7 @@ mod tests {
         ) {
             // A bucket that fills within a latency never shows. A latency is as long as some packets.
             prop_assume!((100.0..bucket / 4.0).contains(&(rate * latency)));
-            let found = by_ping_pong(&ping_pong(rate, latency, bucket, 0.01), Some(Bytes(65_536)));
+            let found = by_ping_pong(&ping_pong(rate, latency, bucket, 0.01), Some(Bytes(65_536)), None);
             let found = found.map_or(0.0, |found| found.0 as f64);
             prop_assert!((found / bucket - 1.0).abs() < 0.15, "{found} for {bucket}");
         }
@@ -192,7 +218,7 @@ mod tests {
         #[test]
         fn a_link_without_a_bucket_has_none(rate in 1e6..1e10, latency in 1e-6..1e-3) {
             let points = ping_pong(rate, latency, 0.0, 0.02);
-            prop_assert_eq!(by_ping_pong(&points, Some(Bytes(65_536))), None);
+            prop_assert_eq!(by_ping_pong(&points, Some(Bytes(65_536)), None), None);
         }
     }
 

@@ -51,30 +51,34 @@ impl OneWay<'_> {
 
     /// Whether both directions share the cable, determined from exchanges that are limited by the bandwidth. A message
     /// is not compared with one that exceeded the bandwidth because it was alone. Ranks that send to one rank and receive from
-    /// another determine whether the cable is the limit; if there are no such ranks, eager messages do. Queues and other load lengthen
-    /// some sizes, a shared cable lengthens all, so the size that is lengthened least decides about the cable.
+    /// another determine whether the cable is the limit; if there are no such ranks, eager messages do. A shared cable lengthens all
+    /// sizes by their transfer; queues and other load lengthen some sizes less, or by a multiple of it.
     ///
     /// Two ranks that begin at once may or may not exchange in both directions at once, depending on microseconds. Ranks of a
     /// program are rarely so even, so exchanges for which one of them is late decide where there are any.
     pub(crate) fn duplexity(&self, both_ways: &BothWays) -> Duplexity {
         let BothWays { exchanged, late, shifted } = both_ways;
         let is_eager = |bytes| self.eager_threshold.is_none_or(|threshold| bytes < threshold);
-        let least = |excesses: Vec<f64>| excesses.into_iter().reduce(f64::min);
+        // Whether the times are as over a shared cable.
+        let shared = |excesses: Vec<f64>| {
+            let least = excesses.iter().copied().reduce(f64::min)?;
+            Some(least > SHARED && median(&excesses)? < 2.0 - SHARED)
+        };
         let slowest = self.bandwidth * self.slowest;
-        let shifted = least(self.excesses((shifted, slowest), |bytes| !is_eager(bytes), 0.5));
-        let cable = shifted.or_else(|| least(self.excesses((exchanged, self.bandwidth), is_eager, 0.5)));
+        let shifted = shared(self.excesses((shifted, slowest), |bytes| !is_eager(bytes), 0.5));
+        let cable = shifted.or_else(|| shared(self.excesses((exchanged, self.bandwidth), is_eager, 0.5)));
         let of_pair = |times| median(&self.excesses((times, self.bandwidth), |bytes| !is_eager(bytes), 0.5));
         match (cable, of_pair(late).or_else(|| of_pair(exchanged))) {
-            (Some(cable), Some(pair)) if cable > SHARED && pair > SHARED => Duplexity::Half,
-            (Some(cable), None) if cable > SHARED => Duplexity::Half,
+            (Some(true), Some(pair)) if pair > SHARED => Duplexity::Half,
+            (Some(true), None) => Duplexity::Half,
             (_, Some(pair)) if pair > SHARED => Duplexity::RendezvousOneWay,
             _ => Duplexity::Full,
         }
     }
 
-    /// The times by which messages in both directions, over a cable of some bandwidth, take longer than those in one, as parts of the transfer: of sizes for which
-    /// `counts`, and of whose time in one direction at least `part` is transfer. A size that was not measured in one direction is taken
-    /// to be all transfer.
+    /// The times by which messages in both directions over a cable of some bandwidth take longer than those in one, as parts of the
+    /// transfer: of sizes for which `counts`, and of whose time in one direction at least `part` is transfer. A size that was not
+    /// measured in one direction is taken to be all transfer.
     fn excesses(
         &self,
         (both_ways, bandwidth): (&[(Bytes, f64)], f64),
@@ -111,8 +115,10 @@ mod tests {
         assert_eq!(found([twice, twice, twice]), Duplexity::Half);
         assert_eq!(found([twice, twice, once]), Duplexity::RendezvousOneWay);
         assert_eq!(found([once, once, once]), Duplexity::Full);
-        // Queues of a second.
+        // Queues of a second, and of three.
         assert_eq!(found([twice, twice, [2.0, 3.0, 5.0]]), Duplexity::RendezvousOneWay);
+        assert_eq!(found([twice, twice, [4.0, 5.0, 7.0]]), Duplexity::RendezvousOneWay);
+        assert_eq!(found([twice, twice, [4.0, 5.0, 11.0]]), Duplexity::RendezvousOneWay);
     }
 
     /// Among the ranks that send to the next one is a host with a quarter of the bandwidth.

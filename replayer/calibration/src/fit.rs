@@ -119,7 +119,7 @@ impl Fit {
         let spreads: Vec<f64> = alone.points.iter().map(|point| point.spread()).collect();
         let noise = median(&spreads).unwrap_or(0.0);
         let burst = burst.filter(|_| !is_one_host);
-        let saved = buckets::saved(burst, eager_threshold, &alone.points);
+        let saved = buckets::saved(burst, eager_threshold, &alone.points, buckets::rate(measurements));
         let way: Vec<(Bytes, f64)> =
             times.iter().zip(saved).map(|(&(bytes, time), saved)| (bytes, time - overheads(bytes) + saved)).collect();
         let breaks: Vec<Bytes> = eager_threshold.into_iter().filter(|threshold| threshold.0 > 0).collect();

@@ -52,13 +52,20 @@ impl HostLinks {
         let (Some(of_pair), true) = (of_pair, rates.len() > 2) else { return Self { bandwidth, unlike: Vec::new() } };
         // Trains and ping-pongs have their own ways to be slower than the link by a per cent.
         let scale = bandwidth / of_pair;
+        let all = median(&rates.iter().map(|(_, rate)| *rate).collect::<Vec<_>>()).unwrap_or(of_pair);
+        // Arrivals that were held up come fast afterwards. Two hosts with faster links have faster trains both ways.
+        let certain = |&(ends, rate): &([u32; 2], f64)| {
+            let [from, to] = ends;
+            let back = rates.iter().find(|(ends, _)| *ends == [to, from]).map_or(all, |(_, back)| *back);
+            if rate > all && differ(rate, all).is_some() { rate.min(back.max(all)) } else { rate }
+        };
         let fastest = |end: usize, host: u32| {
-            let of_host = rates.iter().filter(|(ends, _)| ends[end] == host).map(|(_, rate)| rate * scale);
+            let of_host = rates.iter().filter(|(ends, _)| ends[end] == host).map(|train| certain(train) * scale);
             of_host.reduce(f64::max)
         };
-        let all = (0..measurements.hosts.len() as u32).flat_map(|host| [(host, Way::Up, 0), (host, Way::Down, 1)]);
+        let ways = (0..measurements.hosts.len() as u32).flat_map(|host| [(host, Way::Up, 0), (host, Way::Down, 1)]);
         let found: Vec<(u32, Way, f64)> =
-            all.filter_map(|(host, way, end)| Some((host, way, fastest(end, host)?))).collect();
+            ways.filter_map(|(host, way, end)| Some((host, way, fastest(end, host)?))).collect();
         let Some(mut usual) = median(&found.iter().map(|(.., rate)| *rate).collect::<Vec<_>>()) else {
             return Self { bandwidth, unlike: Vec::new() };
         };

@@ -18,8 +18,6 @@ pub(super) struct RouterState {
     pub outputs: u32,
     /// The first word of the bits of its queues, 64 a word.
     pub first_word: u32,
-    /// Queues whose head waits and has a choice of ports.
-    pub choosing: u32,
 }
 
 impl RouterState {

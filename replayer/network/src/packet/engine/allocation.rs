@@ -5,8 +5,9 @@ use super::super::active_set::ones;
 use super::super::ids::{OutputId, QueueId, QueueIndex};
 use super::super::layout::RouterState;
 use super::RoutedEngine;
+use super::traversal::room;
 use crate::ids::Optional;
-use crate::topology::{ChannelIndex, HostId, OutputVc, PortIndex, RouterId, Routing};
+use crate::topology::{ChannelIndex, OutputVc, PortIndex, RouterId, Routing};
 
 /// The requests for the ports of the router that is being looked at.
 #[derive(Debug)]
@@ -45,14 +46,20 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     /// Forwards the packets that a router can forward in this cycle.
     fn allocate_switch(&mut self, router: RouterId, now: u64) {
         let this = self.routers[router.index()];
+        let may_find_another = self.parameters.consumption_ports > 1 || self.routing.has_alternatives();
         let mut losers = false;
         for word in 0..this.queues.div_ceil(64) {
-            for place in ones(self.choosing[(this.first_word + word) as usize]) {
-                let queue = this.queue(QueueIndex(64 * word + place));
-                if let Some(vc) = self.request(router, this, queue)
-                    && !(UNEVEN && self.is_held_back(router, queue, this.output(vc.port), now))
+            for place in ones(self.wakeup.take_due(this.first_word + word)) {
+                let index = QueueIndex(64 * word + place);
+                let queue = this.queue(index);
+                let Some(vc) = self.request(router, this, queue) else { continue };
+                if UNEVEN && self.is_held_back(router, queue, this.output(vc.port), now) {
+                    self.wakeup.make_due(this, index);
+                } else if let Some(loser) = self.enter_request(this, queue, vc, now)
+                    && may_find_another
                 {
-                    losers |= self.enter_request(this, queue, vc, now);
+                    self.wakeup.make_due(this, this.index(loser));
+                    losers = true;
                 }
             }
         }
@@ -62,7 +69,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
             }
             self.grant_choice(queue, this.output(vc.port), vc.channel, now);
         }
-        if losers && (self.parameters.consumption_ports > 1 || self.routing.has_alternatives()) {
+        if losers {
             self.retry.push(router);
             self.retry_at = now + 1;
         }
@@ -71,58 +78,55 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     /// A packet with a choice of ports has come to the head of a queue.
     pub(super) fn choose_from_now_on(&mut self, queue: QueueId) {
         let router = self.queues.get(queue).router;
-        let state = &mut self.routers[router.index()];
-        let place = state.index(queue).0;
-        self.choosing[(state.first_word + place / 64) as usize] |= 1 << (place % 64);
-        state.choosing += 1;
-        self.choosing_packets += 1;
+        let state = self.routers[router.index()];
+        self.wakeup.add(state, state.index(queue));
         self.active_routers.add(router);
     }
 
     /// Passes on the head of a queue by a port of its choice.
     pub(super) fn grant_choice(&mut self, queue: QueueId, output: OutputId, channel: ChannelIndex, now: u64) {
-        let state = &mut self.routers[self.queues.get(queue).router.index()];
-        let place = state.index(queue).0;
-        self.choosing[(state.first_word + place / 64) as usize] &= !(1 << (place % 64));
-        state.choosing -= 1;
-        self.choosing_packets -= 1;
+        let router = self.routers[self.queues.get(queue).router.index()];
+        self.wakeup.remove(router, router.index(queue));
         self.grant(queue, output, channel, now);
     }
 
-    /// The virtual channel that the head of a queue requests.
-    fn request(&self, router: RouterId, this: RouterState, queue: QueueId) -> Option<OutputVc> {
-        let room = |port, channel| match this.output(port) {
-            output if self.outputs.get(output).busy => 0,
-            output => self.room(output, channel),
-        };
+    /// The virtual channel that the head of a queue requests. Registers the head with the ports that it looks at.
+    fn request(&mut self, router: RouterId, this: RouterState, queue: QueueId) -> Option<OutputVc> {
         let id = self.queues.head(queue).packet;
         let header = &self.packets.get(id).header;
+        let register = self.wakeup.registrar(this.index(queue));
         if header.destination == router {
-            return self.consumption_port(header.to, this.index(queue), this);
+            let (first, ports) = (self.hosts[header.to.index()].places.first_port, self.parameters.consumption_ports);
+            // The first free one, starting at a port determined by the number of the queue.
+            let mut from_any = (0..ports).map(|port| PortIndex(first.0 + (this.index(queue).0 + port) % ports));
+            let is_free = |port: &PortIndex| {
+                register(this.output(*port));
+                !self.outputs.get(this.output(*port)).busy
+            };
+            return from_any.find(is_free).map(|port| OutputVc { port, channel: ChannelIndex(0) });
         }
+        let room = |port, channel| {
+            let output = this.output(port);
+            register(output);
+            match self.outputs.get(output).busy {
+                true => 0,
+                false => room(&self.outputs, self.output_queues.as_ref(), output, channel),
+            }
+        };
         let arrival = self.queues.get(queue).source().arrival();
         self.routing.choose(router, header, self.packets.state(id), arrival, room)
     }
 
-    /// The consumption port that a packet requests: the first free one, starting at a port determined by its queue's
-    /// number.
-    fn consumption_port(&self, to: HostId, queue: QueueIndex, this: RouterState) -> Option<OutputVc> {
-        let (first, ports) = (self.hosts[to.index()].places.first_port, self.parameters.consumption_ports);
-        let mut from_any = (0..ports).map(|port| PortIndex(first.0 + (queue.0 + port) % ports));
-        let port = from_any.find(|&port| !self.outputs.get(this.output(port)).busy)?;
-        Some(OutputVc { port, channel: ChannelIndex(0) })
-    }
-
-    /// Enters a head's request for a port; returns whether it is not the only one.
-    fn enter_request(&mut self, this: RouterState, queue: QueueId, vc: OutputVc, now: u64) -> bool {
+    /// Enters a head's request for a port; returns the head of the two that was refused, if the request is not the only one.
+    fn enter_request(&mut self, this: RouterState, queue: QueueId, vc: OutputVc, now: u64) -> Option<QueueId> {
         let (rival, _) = self.requests.best[vc.port.index()];
         let output = this.output(vc.port);
         match rival.get() {
             None => self.requests.asked.push(vc.port),
-            Some(rival) if self.priority(rival, output, now) < self.priority(queue, output, now) => return true,
+            Some(rival) if self.priority(rival, output, now) < self.priority(queue, output, now) => return Some(queue),
             Some(_) => {}
         }
         self.requests.best[vc.port.index()] = (Optional::some(queue), vc.channel);
-        rival.get().is_some()
+        rival.get()
     }
 }

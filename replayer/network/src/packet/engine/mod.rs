@@ -3,8 +3,8 @@
 //! The engine visits only what can have changed. A packet without a choice waits in the list of requests for its port.
 //! A port with requests is **active** in a cycle if it became free, room appeared behind it, or a request arrived while
 //! it was free ([`port_allocation`]). Packets with a choice wait in their router, which is active if one of them became
-//! the head of a queue, one of its ports became free, or room appeared behind one ([`allocation`]). Nothing else can
-//! make a packet move in this cycle that could not move before.
+//! the head of a queue, or a port that one of them waits for became free or had room behind it ([`wakeup`], [`allocation`]).
+//! Nothing else can make a packet move in this cycle that could not move before.
 //!
 //! In a network of equal links, every delay is one of a few constants, so events wait in queues ([`DelayLine`]) and
 //! need no sorting. With unequal links, the events that depend on them are in a calendar ([`uneven`]).
@@ -23,6 +23,7 @@ mod slabs;
 mod traversal;
 mod uneven;
 mod uneven_cycle;
+mod wakeup;
 
 use std::fmt::Debug;
 
@@ -48,6 +49,7 @@ use allocation::Requests;
 use border::Border;
 use slabs::SlabEngine;
 use uneven::Uneven;
+use wakeup::Wakeup;
 
 /// A network of routers, and the cycle that it is at.
 pub trait Engine: Debug + Send + Sync {
@@ -115,10 +117,8 @@ struct RoutedEngine<R, const UNEVEN: bool> {
     hosts: Vec<HostState>,
     packets: Packets,
     sources: Sources,
-    /// For each router, the set of its queues whose head waits and has a choice of ports.
-    choosing: Vec<u64>,
-    /// Packets that wait and have a choice.
-    choosing_packets: u32,
+    /// The heads of queues that wait and have a choice of ports.
+    wakeup: Wakeup,
 
     /// Messages on their way from a host to its router.
     offers: DelayLine<MessageId>,
@@ -178,8 +178,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
                 .collect(),
             sources: Sources::new(graph.hosts().len(), parameters.injection_order),
             packets: Packets::new(routing.state_words()),
-            choosing: vec![0; layout.words as usize],
-            choosing_packets: 0,
+            wakeup: Wakeup::new(&layout),
             output_queues: OutputQueues::new(&layout, spec.virtual_channels(), parameters.output_queue, tail),
             offers: DelayLine::new(offer),
             headers: DelayLine::new(hop),
@@ -338,10 +337,13 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     #[inline]
     fn activate(&mut self, output: OutputId) {
         let port = self.outputs.get(output);
-        if port.first_request.get().is_some() && !port.busy {
+        if port.busy {
+            return;
+        }
+        if port.first_request.get().is_some() {
             self.active_ports.add(output);
         }
-        if self.choosing_packets > 0 && self.routers[port.router.index()].choosing > 0 {
+        if !self.wakeup.is_empty() && self.wakeup.wake(self.routers[port.router.index()], output) {
             self.active_routers.add(port.router);
         }
     }

@@ -5,6 +5,7 @@ use super::super::arbitration::{ArbiterState, Priority, Request};
 use super::super::ids::{OutputId, QueueId};
 use super::super::prefetch::BATCH;
 use super::RoutedEngine;
+use super::traversal::room;
 use crate::ids::Optional;
 use crate::topology::{ChannelIndex, Routing};
 
@@ -65,7 +66,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
             return Some(ChannelIndex(0));
         }
         let state = self.queues.get(queue);
-        let room = |_, channel| self.room(output, channel);
+        let room = |_, channel| room(&self.outputs, self.output_queues.as_ref(), output, channel);
         let vc = self.routing.choose_channel(state.port(output), state.source().arrival(), room);
         vc.map(|vc| vc.channel)
     }

@@ -3,27 +3,34 @@
 use super::super::ids::{OutputId, PacketId, QueueId};
 use super::super::input_queues::QueuedPacket;
 use super::super::layout::Source;
+use super::super::output_queues::OutputQueues;
+use super::super::outputs::Outputs;
 use super::RoutedEngine;
 use super::border::Crossing;
 use crate::ids::Optional;
 use crate::topology::{ChannelIndex, OutputVc, PortIndex, RouterId, Routing};
 
-impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
-    /// Packets that there is room for in a virtual channel of a port.
-    #[inline]
-    pub(super) fn room(&self, output: OutputId, channel: ChannelIndex) -> u32 {
-        let behind = self.outputs.room(output, channel);
-        match &self.output_queues {
-            None => behind,
-            // There is room for at least one, and a packet that enters a ring leaves a free place in one of the two
-            // queues.
-            Some(queues) => match queues.room(output, channel) {
-                0 => 0,
-                room => room + behind,
-            },
-        }
+/// Packets that there is room for in a virtual channel of a port.
+#[inline]
+pub(super) fn room(
+    outputs: &Outputs,
+    output_queues: Option<&OutputQueues>,
+    output: OutputId,
+    channel: ChannelIndex,
+) -> u32 {
+    let behind = outputs.room(output, channel);
+    match output_queues {
+        None => behind,
+        // There is room for at least one, and a packet that enters a ring leaves a free place in one of the two
+        // queues.
+        Some(queues) => match queues.room(output, channel) {
+            0 => 0,
+            room => room + behind,
+        },
     }
+}
 
+impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     /// Makes the decision of a packet whose header is at a router.
     pub(super) fn decide(&mut self, at: RouterId, id: PacketId) {
         let header = self.packets.get(id).header;

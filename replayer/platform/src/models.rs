@@ -18,18 +18,21 @@ impl Platform {
     pub fn network(&self, run: u32, threads: usize) -> Box<dyn Network> {
         let rails = self.topology.rails();
         if rails.count.get() == 1 {
-            return self.network_on(Arc::clone(&self.topology), run, threads);
+            return self.network_on(0, Arc::clone(&self.topology), run, threads);
         }
-        let network = |number| self.network_on(Arc::new(OneRail::of(Arc::clone(&self.topology), number)), run, threads);
+        let topology = |number| Arc::new(OneRail::of(Arc::clone(&self.topology), number));
+        let network = |number| self.network_on(number, topology(number), run, threads);
         Box::new(RailNetwork::new(Arc::clone(&self.topology), rails.numbers().map(network).collect()))
     }
 
-    /// The network of one rail.
-    fn network_on(&self, topology: Arc<dyn Topology>, run: u32, threads: usize) -> Box<dyn Network> {
+    /// The network of a rail with this topology.
+    fn network_on(&self, rail: u32, topology: Arc<dyn Topology>, run: u32, threads: usize) -> Box<dyn Network> {
         match &self.model {
             Model::Flow(parameters) => flow::network(topology, parameters.clone()),
             Model::Ideal => ideal::network(topology),
-            Model::Packet(spec) => Box::new(PacketNetwork::new(Arc::new(spec.of_run(run)), topology, threads)),
+            Model::Packet(spec) => {
+                Box::new(PacketNetwork::new(Arc::new(spec.of_rail(rail).of_run(run)), topology, threads))
+            }
         }
     }
 }

@@ -118,9 +118,14 @@ fn messages_take_a_rail_with_a_route() {
 /// The failures of all rails are named.
 #[test]
 fn a_message_without_a_rail_is_an_error() {
+    ["flow", "ideal", "packet"].iter().for_each(|model| fails_without_a_rail(model));
+}
+
+fn fails_without_a_rail(model: &str) {
+    let model = format!("network.model={model}");
     let turns = "network.rails={ count = 2, choice = \"round-robin\" }";
     let failed = "network.failed=[{ link = \"node-1 up\", rail = 0, at = \"1 s\" }, { link = \"node-1 down\", rail = 1, at = \"1 s\" }]";
-    let mut network = load(STAR, &[turns, failed]).unwrap().network(0, 1);
+    let mut network = load(STAR, &[turns, failed, &model]).unwrap().network(0, 1);
     let (from, to) = (HostId(1), HostId(2));
     let message = Transfer { id: TransferId(0), from, to, bytes: Bytes(1), connection: None, stretch: 1.0 };
     assert!(network.unreachable(Time::ZERO, &message).is_none());
@@ -152,6 +157,48 @@ fn packets_take_rails() {
     assert!((half / whole - 0.5).abs() < 0.001, "{striped:?}");
 }
 
+/// Each rail is like a network of its own, with the failures and links of this rail.
+#[test]
+fn packets_take_a_rail_with_a_route() {
+    const PACKETS: &str = "torus:4 10Gbit/s packet";
+    let turns = "network.rails={ count = 2, choice = \"round-robin\" }";
+    let failed = |rail: &str| format!("network.failed=[{{ link = \"node-0 +x\", at = \"1 s\"{rail} }}]");
+    let only = load(PACKETS, &[&failed("")]).unwrap();
+    let [before, after] = [0.0, 1.0].map(|at| arrivals(&only, at, &[(0, 1)])[0]);
+    // Two more channels, at 3.2 ns a cycle.
+    assert_near(&[after - before], &[2.0 * 3.2e-9]);
+    let two = load(PACKETS, &[turns, &failed(", rail = 1")]).unwrap();
+    assert_near(&arrivals(&two, 0.0, &[(0, 1), (0, 1)]), &[before; 2]);
+    assert_near(&arrivals(&two, 1.0, &[(0, 1), (0, 1)]), &[before, after]);
+    let near = |found: &[f64], expected: &[f64]| {
+        assert!(
+            found.iter().zip(expected).all(|(found, expected)| (found / expected - 1.0).abs() < 0.001),
+            "{found:?}"
+        );
+    };
+    let slow = "network.link=[{ name = \"node-0 +x\", rail = 1, bandwidth = \"5 Gbit/s\" }]";
+    near(&arrivals(&load(PACKETS, &[turns, slow]).unwrap(), 0.0, &[(0, 1), (0, 1)]), &[0.001, 0.002]);
+    let by_rank = "network.rails={ count = 3, choice = \"rank\" }";
+    let cut_off = "network.failed=[{ link = \"node-1 up\", rail = 1 }]";
+    let star = load("star:4 10Gbit/s packet", &[by_rank, cut_off]).unwrap();
+    near(&arrivals(&star, 0.0, &[(1, 3), (2, 3)]), &[0.002; 2]);
+    near(&arrivals(&star, 0.0, &[(0, 3), (2, 3)]), &[0.001; 2]);
+}
+
+/// The second messages, which take the second rail, meet at other switches than the first.
+#[test]
+fn packets_choose_their_ways_by_chance_on_each_rail() {
+    let tree = "xgft:4x4,1x4 10Gbit/s packet";
+    let settings = ["network.packet.ascent=random", "network.packet.packet=12500 B"];
+    let turns = "network.rails={ count = 2, choice = \"round-robin\" }";
+    let once: Vec<(u32, u32)> = (0..8).map(|sender| (sender, sender + 4)).collect();
+    let twice: Vec<(u32, u32)> = once.iter().flat_map(|message| [*message; 2]).collect();
+    let both = arrivals(&load(tree, &[settings[0], settings[1], turns]).unwrap(), 0.0, &twice);
+    let [first, second] = [0, 1].map(|rail| both.iter().skip(rail).step_by(2).copied().collect::<Vec<_>>());
+    assert_near(&first, &arrivals(&load(tree, &settings).unwrap(), 0.0, &once));
+    assert_ne!(first, second);
+}
+
 #[test]
 fn mistakes() {
     let mistake = |line: &str, set: &str| load(line, &[set]).unwrap_err().to_string();
@@ -163,12 +210,6 @@ fn mistakes() {
         mistake(RING, "network.rails={ count = 2, choice = \"rank\", small = \"1 kB\" }"),
         mistake(RING, "network.rails={ count = 2, small = \"1 us\" }"),
         mistake(RING, "network.failed=[{ link = \"node-0 +x\", rail = 1 }]"),
-        load(
-            "torus:4 10Gbit/s packet",
-            &["network.rails.count=2", "network.failed=[{ link = \"node-0 +x\", rail = 1 }]"],
-        )
-        .unwrap_err()
-        .to_string(),
         mistake("torus:256x256x16 10Gbit/s 1us", "network.rails={ count = 64 }"),
     ];
     insta::assert_snapshot!("rails_mistakes", shown.join("\n\n"));

@@ -167,7 +167,8 @@ impl PacketNetwork {
         }
         let period = self.topology.route_period(now);
         let ends = (transfer.from, transfer.to);
-        (period != RoutePeriod(0) && !self.has_route(period, ends)).then(|| no_route(&*self.topology, now, ends))
+        let is_cut_off = !self.topology.failures().is_empty() && !self.has_route(period, ends);
+        is_cut_off.then(|| no_route(&*self.topology, now, ends))
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::link_timing::LinkTimings;
 use super::parameters::PacketParameters;
 use super::switch::{Buffer, BufferSharing, MemoryDivision, Switch, WhenFull};
+use crate::chance::chance;
 use crate::topology::{LinkId, RouterGraph, RouterId, Routing, RoutingFunction, Unroutable};
 
 /// Packets that queues have room for in all, at most.
@@ -20,6 +21,16 @@ pub struct PacketSpec {
     pub(super) timings: Option<LinkTimings>,
     /// The memory of each router, if it is limited.
     pub(super) memories: Option<Arc<[MemoryDivision]>>,
+    /// The networks of the further rails, if rails differ.
+    further_rails: Option<FurtherRails>,
+}
+
+/// The networks of all rails but the first.
+#[derive(Clone, Debug)]
+struct FurtherRails {
+    specs: Arc<[PacketSpec]>,
+    /// The number of links of each rail.
+    links: u32,
 }
 
 impl PacketSpec {
@@ -42,7 +53,7 @@ impl PacketSpec {
             parameters.queue_packets = parameters.queue_packets.saturating_add(common.on_the_way);
             timings = None;
         }
-        let mut spec = Self { graph, routing, parameters, timings, memories: None };
+        let mut spec = Self { graph, routing, parameters, timings, memories: None, further_rails: None };
         spec.check_memory()?;
         if let Switch::OutputQueued(buffer) = spec.parameters.switch {
             spec.check_output_queues(buffer)?;
@@ -135,6 +146,28 @@ impl PacketSpec {
         outputs
     }
 
+    /// The network of the first rail of a machine whose `further` rails have other networks. Each rail has this number of links.
+    #[must_use]
+    pub fn with_further_rails(self, further: Vec<Self>, links: u32) -> Self {
+        Self { further_rails: Some(FurtherRails { specs: further.into(), links: links.max(1) }), ..self }
+    }
+
+    /// The network of a rail, as written.
+    fn rail(&self, number: u32) -> &Self {
+        let further = self.further_rails.as_ref().zip(number.checked_sub(1));
+        further.and_then(|(rails, place)| rails.specs.get(place as usize)).unwrap_or(self)
+    }
+
+    /// The network of a rail. Rails differ in their random choices.
+    #[must_use]
+    pub fn of_rail(&self, number: u32) -> Self {
+        let mut spec = self.rail(number).clone();
+        if number > 0 {
+            spec.parameters.seed = chance(spec.parameters.seed, number.into(), 0);
+        }
+        spec
+    }
+
     /// The network for one of several runs, which differ in their random choices.
     #[must_use]
     pub fn of_run(&self, run: u32) -> Self {
@@ -175,8 +208,12 @@ impl PacketSpec {
 
     /// Cycles that a packet takes a link, in the mean. The links of several rails are numbered rail by rail.
     pub(super) fn packet_cycles(&self, link: LinkId) -> f64 {
-        let alike = f64::from(self.parameters.packet_phits);
-        self.timings.as_ref().map_or(alike, |timings| timings.mean_packet(link))
+        let (spec, link) = match &self.further_rails {
+            Some(FurtherRails { links, .. }) => (self.rail(link.0 / links), LinkId(link.0 % links)),
+            None => (self, link),
+        };
+        let alike = f64::from(spec.parameters.packet_phits);
+        spec.timings.as_ref().map_or(alike, |timings| timings.mean_packet(link))
     }
 
     /// Whether there are rings, which need bubbles to avoid deadlock.

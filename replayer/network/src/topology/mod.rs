@@ -221,6 +221,11 @@ pub trait Topology: Debug + Send + Sync {
         None
     }
 
+    /// Whether rails differ in the properties of links or in failures.
+    fn rails_differ(&self) -> bool {
+        false
+    }
+
     /// The graph of routers for packets. If a topology does not describe its routers, they are the routers between the
     /// links of its routes, and packets follow these routes.
     ///

@@ -188,6 +188,10 @@ impl Topology for MultiRail {
     fn rail(&self, number: u32) -> Option<&dyn Topology> {
         Some(self.of_rail(number))
     }
+
+    fn rails_differ(&self) -> bool {
+        self.topologies.len() > 1
+    }
 }
 
 /// One rail of a machine, as a topology. Its links are numbered from 0.

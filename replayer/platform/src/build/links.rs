@@ -14,7 +14,7 @@ use titr_network::topology::{
 use toml::Spanned;
 
 use super::Builder;
-use crate::schema::{FailedTable, ModelName, NetworkTable, UnlikeLinkTable};
+use crate::schema::{FailedTable, NetworkTable, UnlikeLinkTable};
 
 /// The links and routers of a topology by their names.
 struct Names {
@@ -93,7 +93,9 @@ impl Builder<'_> {
 
     /// The number of rails if some links or failures are of one rail, whose numbers are `written`; otherwise 1.
     fn unlike_rails(&self, written: &[&Spanned<u32>], network: &NetworkTable) -> Checked<u32> {
-        let Some(first) = written.first() else { return Ok(1) };
+        if written.is_empty() {
+            return Ok(1);
+        }
         let count = match &network.rails {
             Some(table) => self.rails(table.get_ref())?.count.get(),
             None => 1,
@@ -101,10 +103,6 @@ impl Builder<'_> {
         if let Some(wrong) = written.iter().find(|rail| *rail.get_ref() >= count) {
             let mistake = self.wrong(wrong, format!("there is no rail {}: the first rail is 0", wrong.get_ref()));
             return Err(mistake.with_help("network.rails.count is the number of rails"));
-        }
-        if network.model == ModelName::Packet && count > 1 {
-            let mistake = self.wrong(first, "in the packet model, links and failures are the same on all rails");
-            return Err(mistake.with_help("leave `rail` out, or use network.model = \"flow\""));
         }
         Ok(count)
     }

@@ -1,9 +1,9 @@
 //! Builds the routers of `[network.packet]`.
 
 use titr_common::units::{Bytes, Quantity};
-use titr_document::Checked;
+use titr_document::{Checked, Mistake};
 use titr_network::packet::{PacketParameters, PacketSpec};
-use titr_network::topology::{RouteTable, RoutingName, RoutingOptions, Topology, Unroutable};
+use titr_network::topology::{RouteTable, RouterGraph, RoutingName, RoutingOptions, Topology, Unroutable};
 use toml::Spanned;
 
 use super::Builder;
@@ -20,26 +20,33 @@ impl Builder<'_> {
         topology: &dyn Topology,
     ) -> Checked<(PacketSpec, Vec<String>)> {
         let table = &network.get_ref().packet;
-        let graph = topology.router_graph().map_err(|why| {
-            let mistake = self.wrong(network, format!("the packet model cannot have this {}: {why}", topology.name()));
-            mistake.with_help("change the topology, or use model = \"flow\"")
-        })?;
-        let graph = if table.wire_delay.is_some() { graph.without_latencies() } else { graph };
-        let fastest = graph.links().map(|link| topology.links()[link.index()].bandwidth).max_by(f64::total_cmp);
+        let rails: Vec<&dyn Topology> = match topology.rails_differ() {
+            true => topology.rails().numbers().filter_map(|number| topology.rail(number)).collect(),
+            false => vec![topology],
+        };
+        let graph = |rail: &&dyn Topology| {
+            let graph = rail.router_graph().map_err(|why| {
+                let message = format!("the packet model cannot have this {}: {why}", topology.name());
+                self.wrong(network, message).with_help("change the topology, or use model = \"flow\"")
+            })?;
+            Ok(if table.wire_delay.is_some() { graph.without_latencies() } else { graph })
+        };
+        let graphs: Vec<RouterGraph> = rails.iter().map(graph).collect::<Checked<_>>()?;
+        let of_rails = || rails.iter().zip(&graphs);
+        let links = || of_rails().flat_map(|(rail, graph)| graph.links().map(|link| rail.links()[link.index()]));
+        let fastest = links().map(|link| link.bandwidth).max_by(f64::total_cmp);
         let bandwidth = match (&network.get_ref().bandwidth, fastest) {
             (_, Some(fastest)) => fastest,
             (Some(bandwidth), None) => bandwidth.get_ref().0.bytes_per_second,
             (None, None) => return Err(self.wrong(network, "there is no link whose bandwidth could give the cycle")),
         };
         let ignores_latencies =
-            graph.own_links().is_empty() && graph.links().any(|link| topology.links()[link.index()].latency.0 > 0.0);
+            graphs.iter().all(|graph| graph.own_links().is_empty()) && links().any(|link| link.latency.0 > 0.0);
         let (phit, packet_phits, header_phits) = self.packet_size(table)?;
         let defaults = PacketParameters::default();
         let channels = table.virtual_channels.as_ref().map(|number| self.number(Some(number), 1)).transpose()?;
-        // Of routes in a table, those of an up*/down* routing are such paths.
-        let is_in_table = |name| name == RoutingName::UP_DOWN && graph.geometry::<RouteTable>().is_some();
         let routing = RoutingOptions {
-            name: table.routing.as_ref().map(|name| *name.get_ref()).filter(|name| !is_in_table(*name)),
+            name: table.routing.as_ref().map(|name| *name.get_ref()),
             virtual_channels: channels,
             ascent: table.ascent.as_ref().map(|ascent| *ascent.get_ref()),
         };
@@ -64,18 +71,16 @@ impl Builder<'_> {
             switch: self.switch(network)?,
             seed: table.seed,
         };
-        let spec = PacketSpec::new(graph, parameters).map_err(|why| {
-            let number = table.virtual_channels.as_ref().or(table.queue_packets.as_ref());
-            if let (Unroutable::Impossible(_), Some(buffer), None) = (&why, &table.buffer, number) {
-                return self.wrong(buffer, why.to_string());
-            }
-            match (&why, &table.routing, number) {
-                (Unroutable::OtherRouting { .. }, Some(name), _) => self.wrong(name, why.to_string()),
-                (_, _, Some(number)) => self.wrong(number, why.to_string()),
-                (_, _, None) => self.wrong(network, why.to_string()),
-            }
-        })?;
-        self.flow_control(table, &spec)?;
+        let links_of_rail = rails.first().map_or(0, |rail| rail.links().len() as u32);
+        let spec_of = |graph: RouterGraph| {
+            let spec = packets_in(graph, parameters.clone()).map_err(|why| self.unroutable(network, &why))?;
+            self.flow_control(table, &spec)?;
+            Ok(spec)
+        };
+        let mut specs = graphs.into_iter().map(spec_of).collect::<Checked<Vec<_>>>()?.into_iter();
+        let Some(first) = specs.next() else { return Err(self.wrong(network, "there is no rail")) };
+        let further: Vec<PacketSpec> = specs.collect();
+        let spec = if further.is_empty() { first } else { first.with_further_rails(further, links_of_rail) };
         let mut warnings = Vec::new();
         if ignores_latencies && table.wire_delay.is_none() {
             warnings.push(format!(
@@ -85,6 +90,20 @@ impl Builder<'_> {
             ));
         }
         Ok((spec, warnings))
+    }
+
+    /// The mistake in a network that cannot be routed.
+    fn unroutable(&self, network: &Spanned<NetworkTable>, why: &Unroutable) -> Mistake {
+        let table = &network.get_ref().packet;
+        let number = table.virtual_channels.as_ref().or(table.queue_packets.as_ref());
+        if let (Unroutable::Impossible(_), Some(buffer), None) = (why, &table.buffer, number) {
+            return self.wrong(buffer, why.to_string());
+        }
+        match (why, &table.routing, number) {
+            (Unroutable::OtherRouting { .. }, Some(name), _) => self.wrong(name, why.to_string()),
+            (_, _, Some(number)) => self.wrong(number, why.to_string()),
+            (_, _, None) => self.wrong(network, why.to_string()),
+        }
     }
 
     /// The phit, and how many of them a packet and its header are.
@@ -134,4 +153,12 @@ impl Builder<'_> {
             Some((written, number)) => Err(self.wrong(written, format!("{number} is not from 1 to {MOST}"))),
         }
     }
+}
+
+/// A packet network of these routers. Of routes in a table, those of an up*/down* routing are such paths.
+fn packets_in(graph: RouterGraph, mut parameters: PacketParameters) -> Result<PacketSpec, Unroutable> {
+    if graph.geometry::<RouteTable>().is_some() {
+        parameters.routing.name = parameters.routing.name.filter(|name| *name != RoutingName::UP_DOWN);
+    }
+    PacketSpec::new(graph, parameters)
 }

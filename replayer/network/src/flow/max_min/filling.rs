@@ -1,15 +1,15 @@
 //! Progressive filling: the level of all flows rises together from 0. It stops for a flow at its bound, and for all
 //! flows on a link when the link is full (Bertsekas and Gallager, *Data Networks*, §6.5.2).
 //!
-//! Most fillings consist of two or three flows on as many links, so all their data is contiguous: the elements of the
-//! flows are copied here, and refer to links by their indices in this filling.
+//! Further flows may join while the level rises, if their own rates are right up to this level.
+//!
+//! Most fillings consist of a few flows on as many links, so all their data is contiguous: the elements of the flows are
+//! copied here, and refer to links by their indices in this filling.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
-use std::ops::Range;
 
-use super::FlowId;
+use super::{Constraint, FlowId};
 use crate::ordered_float::NonNegative;
 use crate::topology::LinkId;
 
@@ -21,16 +21,36 @@ pub(super) struct Filling {
     pub rising: Vec<RisingFlow>,
     /// The elements of the flows, one flow after the other: the place of the link in `touched`, and how fast a rising level
     /// has the flow use it.
-    pub elements: Vec<(u32, f64)>,
-    /// The link that limited all flows, if one did.
-    pub alone: Option<u32>,
-    /// The lowest level at which a flow that still rises meets its bound.
+    elements: Vec<(u32, f64)>,
+    /// The link that limited all flows, if one did, and the level at which it was full.
+    pub alone: Option<(u32, f64)>,
+    /// The lowest level at which a flow that still rises meets its bound, or a lower one.
     pub lowest_bound: f64,
-    /// The flows by that level, the lowest last; once it is needed. With each, its place in `rising`.
+    /// The number of flows that still rise.
+    left: usize,
+    /// The number of links that limit valid flows whose level has not been met.
+    unmet: usize,
+    /// The level at which each of `touched` is to be looked at.
+    due: Vec<f64>,
+    /// The links whose state has changed since that level was found out.
+    stale: Vec<u32>,
+    /// The links by that level, and others by former levels. Used where there are more than a [`FEW`].
+    order: BinaryHeap<Reverse<(NonNegative, u32)>>,
+    /// The flows by the level of their bound, the lowest last; once it is needed. With each, its place in `rising`.
     bounds: Vec<(NonNegative, Reverse<FlowId>, u32)>,
-    /// The links that will be full once the level has risen so far — or later, if flows on them stop before. Used where
-    /// there are more than a [`FEW`].
-    filling: BinaryHeap<Reverse<(NonNegative, u32)>>,
+    /// The number of flows that have been entered into `bounds`.
+    bounded: usize,
+}
+
+/// The reason why a level does not rise further without a change.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Limit {
+    /// The link of this number is full at this level.
+    Full(u32, f64),
+    /// The level is that of the valid flows which the link of this number limits.
+    Met(u32),
+    /// A flow meets its bound.
+    Bound,
 }
 
 /// A link that flows of a filling take.
@@ -40,24 +60,25 @@ pub(super) struct LinkState {
     /// The number of flows that still rise.
     rising: u32,
     /// The number of flows of the filling that take the link.
-    pub invalid: u32,
-    /// The number of them that the link limited before.
-    pub limited: u32,
+    invalid: u32,
+    /// The number of all flows that take it.
+    flows: u32,
+    /// The number of valid flows that it limits.
+    limits: u32,
+    /// Whether its place in the order is out of date.
+    is_stale: bool,
     pub capacity: f64,
-    /// The capacity that other flows leave to those of the filling.
-    pub shared: f64,
-    /// Σ n·w/P of all flows of the filling.
-    pub total_slope: f64,
-    /// The capacity that other and stopped flows leave.
-    pub free: f64,
-    /// The rate at which a rising level uses up the capacity: Σ n·w/P of the flows that still rise.
+    /// The capacity that valid flows leave to those of the filling.
+    shared: f64,
+    /// The capacity that stopped flows use.
+    used: f64,
+    /// The rate at which a rising level uses up the capacity: Σ n·w/P of the flows that still rise, or that one link stopped
+    /// all at once.
     pub slope: f64,
-    /// The level at which it will be full if no flow stops before; no higher than that if one has.
+    /// The level at which it will be full if no flow stops before.
     full: f64,
-    /// The level at which it was full and stopped those still rising.
-    pub full_at: f64,
-    /// The highest level that a flow of the filling reached on it.
-    pub highest: f64,
+    /// The level of the valid flows that it limits, until the filling has met it.
+    pub limited_at: f64,
 }
 
 /// A flow of a filling.
@@ -65,8 +86,8 @@ pub(super) struct LinkState {
 pub(super) struct RisingFlow {
     pub flow: FlowId,
     has_stopped: bool,
-    /// Its elements among those of the filling.
-    elements: Range<u32>,
+    /// The place of its first element among those of the filling. Those of the next flow follow its last.
+    first_element: u32,
     /// The level at its bound.
     bound: f64,
     /// The level at which it stopped.
@@ -75,8 +96,8 @@ pub(super) struct RisingFlow {
     pub bottleneck: Option<LinkId>,
 }
 
-/// Up to this many links, a linear search finds the link that fills first.
-const FEW: usize = 24;
+/// Up to this many links, a linear search finds the link that is due first. Tests have few links, and search both ways.
+const FEW: usize = if cfg!(test) { 4 } else { 48 };
 
 impl Filling {
     /// Forgets the last filling.
@@ -84,167 +105,247 @@ impl Filling {
         self.touched.clear();
         self.rising.clear();
         self.elements.clear();
-        self.lowest_bound = f64::INFINITY;
-    }
-
-    /// Raises all flows. `flows_on` calls its argument with the index of each flow of this filling that takes a link.
-    pub(crate) fn fill(&mut self, flows_on: impl Fn(LinkId, &mut dyn FnMut(u32))) {
-        let first = first_of_few(&mut self.touched);
-        if let Some((level, number)) = first
-            && level < self.lowest_bound
-            && self.touched[number as usize].invalid as usize == self.rising.len()
-        {
-            self.alone = Some(number);
-            return self.stop_everything_on(number, level);
-        }
-        self.alone = None;
-        let lowest_bound = self.lowest_bound;
+        self.due.clear();
+        self.stale.clear();
+        self.order.clear();
         self.bounds.clear();
-        self.rising.iter_mut().for_each(|flow| flow.has_stopped = false);
-        if self.touched.len() > FEW {
-            let mut order = std::mem::take(&mut self.filling).into_vec();
-            order.clear();
-            order.extend(
-                (0..).zip(&self.touched).map(|(number, touched)| Reverse((NonNegative::of(touched.full), number))),
-            );
-            self.filling = order.into();
-        }
-        let mut left = self.rising.len();
-        while left > 0 {
-            left -= match self.first_full() {
-                Some((level, number)) if level < self.lowest_bound => {
-                    let full = &mut self.touched[number as usize];
-                    full.full_at = level;
-                    let (link, stopped) = (full.link, full.rising);
-                    flows_on(link, &mut |place| {
-                        if !self.rising[place as usize].has_stopped {
-                            self.stop(place, level, Some(link));
-                        }
-                    });
-                    stopped as usize
-                }
-                _ => self.stop_at_bound(),
-            };
-        }
-        self.lowest_bound = lowest_bound;
+        (self.alone, self.lowest_bound) = (None, f64::INFINITY);
+        (self.left, self.unmet, self.bounded) = (0, 0, 0);
     }
 
-    /// The link that will be full first, and at which level.
-    fn first_full(&mut self) -> Option<(f64, u32)> {
-        let Self { touched, filling, .. } = self;
-        if touched.len() <= FEW {
-            return first_of_few(touched);
+    /// Adds a link, and returns its number.
+    #[inline]
+    pub(crate) fn touch(&mut self, link: LinkId, state: &Constraint) -> u32 {
+        let number = self.touched.len() as u32;
+        self.stale.push(number);
+        self.touched.push(LinkState::new(link, state));
+        self.unmet += usize::from(state.limits > 0);
+        number
+    }
+
+    /// Lets `flow` rise, whose bound is met at the level `bound`. Its elements are [added](Self::take) next.
+    pub(crate) fn join(&mut self, flow: FlowId, bound: f64) {
+        if self.alone.take().is_some() {
+            self.touched.iter_mut().for_each(|link| link.slope = 0.0);
         }
-        // As flows stop, the other flows' links fill later, never earlier: a link whose time has moved goes back.
-        while let Some(mut first) = filling.peek_mut() {
-            let Reverse((level, number)) = *first;
-            let link = &mut touched[number as usize];
-            if link.rising == 0 {
-                PeekMut::pop(first);
-                continue;
+        let first_element = self.elements.len() as u32;
+        self.rising.push(RisingFlow { flow, has_stopped: false, first_element, bound, level: 0.0, bottleneck: None });
+        self.lowest_bound = self.lowest_bound.min(bound);
+        self.left += 1;
+    }
+
+    /// Adds an element of the flow that joined last: it uses the link of this number by `slope` for each unit of its
+    /// level, which has been `level`. `is_limit`: whether this link has limited it.
+    #[inline]
+    pub(crate) fn take(&mut self, number: u32, slope: f64, level: f64, is_limit: bool) {
+        let link = &mut self.touched[number as usize];
+        link.shared += slope * level;
+        link.slope += slope;
+        link.rising += 1;
+        link.invalid += 1;
+        // It may be full earlier than it would have been.
+        link.full = 0.0;
+        if is_limit {
+            link.limits -= 1;
+            if link.limits == 0 {
+                self.unmet -= usize::from(link.is_unmet());
+                link.limited_at = f64::INFINITY;
             }
-            link.full = link.full.max(link.full());
-            if NonNegative::of(link.full) > level {
-                *first = Reverse((NonNegative::of(link.full), number));
-            } else {
+        }
+        link.set_stale(number, &mut self.stale);
+        self.elements.push((number, slope));
+    }
+
+    /// What limits the rising flows next; `None` if nothing rises, and no level of other flows remains to be met.
+    pub(crate) fn next_limit(&mut self) -> Option<Limit> {
+        if self.left == 0 && self.unmet == 0 {
+            return None;
+        }
+        let first = self.first_due();
+        let bound = if self.left > 0 { self.lowest_bound } else { f64::INFINITY };
+        match first {
+            Some((level, number)) if level < bound => {
+                let link = &self.touched[number as usize];
+                Some(if link.limited_at <= level { Limit::Met(number) } else { Limit::Full(number, level) })
+            }
+            _ => (self.left > 0).then_some(Limit::Bound),
+        }
+    }
+
+    /// The link that is to be looked at first, and at which level.
+    fn first_due(&mut self) -> Option<(f64, u32)> {
+        let Self { touched, rising, left, due, stale, order, .. } = self;
+        // Before a flow has stopped, the first search may be the last.
+        let are_few = touched.len() <= FEW || *left == rising.len();
+        due.resize(touched.len(), f64::INFINITY);
+        if !are_few && order.is_empty() {
+            order.extend((0..).zip(&*due).map(|(number, &level)| Reverse((NonNegative::of(level), number))));
+        }
+        for number in stale.drain(..) {
+            let level = touched[number as usize].next_due();
+            due[number as usize] = level;
+            if !are_few {
+                order.push(Reverse((NonNegative::of(level), number)));
+            }
+        }
+        if are_few {
+            return first_of_few(due);
+        }
+        while let Some(&Reverse((level, number))) = order.peek() {
+            if level.value() == f64::INFINITY {
+                return None;
+            }
+            if level == NonNegative::of(due[number as usize]) {
                 return Some((level.value(), number));
             }
+            order.pop();
         }
         None
     }
 
+    /// The level of the valid flows which a link limits is met, or they join: it need not be looked at again.
+    pub(crate) fn meet(&mut self, number: u32) {
+        let link = &mut self.touched[number as usize];
+        self.unmet -= usize::from(link.is_unmet());
+        link.limited_at = f64::INFINITY;
+        link.set_stale(number, &mut self.stale);
+    }
+
+    /// Whether no flow has stopped yet, and all take this link.
+    pub(crate) fn all_take(&self, number: u32) -> bool {
+        self.left == self.rising.len() && self.touched[number as usize].rising as usize == self.left
+    }
+
     /// All flows take the link that is full first: it limits them all, and that is all there is to find out.
-    fn stop_everything_on(&mut self, number: u32, level: f64) {
-        self.touched[number as usize].full_at = level;
+    pub(crate) fn stop_everything_on(&mut self, number: u32, level: f64) {
+        self.alone = Some((number, level));
         let link = self.touched[number as usize].link;
-        for touched in &mut self.touched {
-            touched.free -= touched.slope * level;
-            touched.highest = level;
+        for (touched, number) in self.touched.iter_mut().zip(0..) {
+            touched.used += touched.slope * level;
             touched.rising = 0;
+            if self.unmet > 0 {
+                touched.set_stale(number, &mut self.stale);
+            }
         }
         for flow in &mut self.rising {
             (flow.level, flow.bottleneck, flow.has_stopped) = (level, Some(link), true);
         }
+        self.left = 0;
     }
 
-    /// Stops the flows that meet their bounds first, and says how many that are: none if the bound thought to be the
-    /// lowest was of a flow that has stopped.
-    fn stop_at_bound(&mut self) -> usize {
-        if self.bounds.is_empty() {
-            let bounds =
-                (0..).zip(&self.rising).map(|(place, flow)| (NonNegative::of(flow.bound), Reverse(flow.flow), place));
-            self.bounds.extend(bounds);
+    /// Stops the flows that meet their bounds first; none if the bound thought to be the lowest was of a flow that has
+    /// stopped.
+    pub(crate) fn stop_at_bound(&mut self) {
+        if self.bounded < self.rising.len() {
+            let joined = (self.bounded as u32..).zip(&self.rising[self.bounded..]);
+            self.bounds.extend(joined.map(|(place, flow)| (NonNegative::of(flow.bound), Reverse(flow.flow), place)));
             self.bounds.sort_unstable_by(|a, b| b.cmp(a));
+            self.bounded = self.rising.len();
         }
-        let Some(&(level, ..)) = self.bounds.last() else { return 0 };
-        let mut stopped = 0;
+        let Some(&(level, ..)) = self.bounds.last() else { return };
         while let Some((_, _, place)) = self.bounds.pop_if(|&mut (bound, ..)| bound == level) {
-            if !self.rising[place as usize].has_stopped {
-                self.stop(place, level.value(), None);
-                stopped += 1;
-            }
+            self.stop(place, level.value(), None);
         }
         self.lowest_bound = self.bounds.last().map_or(f64::INFINITY, |(level, ..)| level.value());
-        stopped
     }
 
-    fn stop(&mut self, place: u32, level: f64, bottleneck: Option<LinkId>) {
-        let flow = &mut self.rising[place as usize];
-        (flow.level, flow.bottleneck, flow.has_stopped) = (level, bottleneck, true);
-        for &(number, slope) in &self.elements[flow.elements.start as usize..flow.elements.end as usize] {
-            let touched = &mut self.touched[number as usize];
-            touched.free -= slope * level;
-            touched.slope -= slope;
-            touched.rising -= 1;
-            touched.highest = level;
+    /// Stops the flow at this place unless it has stopped before.
+    #[inline]
+    pub(crate) fn stop(&mut self, place: u32, level: f64, bottleneck: Option<LinkId>) {
+        let Self { rising, elements, touched, stale, .. } = self;
+        let after = rising.get(place as usize + 1).map_or(elements.len(), |next| next.first_element as usize);
+        let flow = &mut rising[place as usize];
+        if flow.has_stopped {
+            return;
         }
+        (flow.level, flow.bottleneck, flow.has_stopped) = (level, bottleneck, true);
+        for &(number, slope) in &elements[flow.first_element as usize..after] {
+            let link = &mut touched[number as usize];
+            link.used += slope * level;
+            link.rising -= 1;
+            link.slope = if link.rising == 0 { 0.0 } else { link.slope - slope };
+            link.set_stale(number, stale);
+        }
+        self.left -= 1;
     }
 }
 
-/// The first of a few links that will be full, and at which level.
-fn first_of_few(touched: &mut [LinkState]) -> Option<(f64, u32)> {
-    let mut first = None;
-    let mut lowest = f64::INFINITY;
-    for (link, number) in touched.iter_mut().zip(0..) {
-        if link.rising == 0 {
-            continue;
-        }
-        if link.rising != link.invalid {
-            link.full = link.full.max(link.full());
-        }
-        if link.full < lowest || first.is_none() {
-            (first, lowest) = (Some((link.full, number)), link.full);
+/// The least level that is finite, and its place: the first of several.
+#[inline]
+fn first_of_few(due: &[f64]) -> Option<(f64, u32)> {
+    // Four at a time, which need not wait for each other.
+    let mut lowest = [f64::INFINITY; 4];
+    let (fours, rest) = due.as_chunks::<4>();
+    for four in fours {
+        for (lowest, &level) in lowest.iter_mut().zip(four) {
+            *lowest = if level < *lowest { level } else { *lowest };
         }
     }
-    first
+    let lowest =
+        lowest.iter().chain(rest).fold(f64::INFINITY, |lowest, &level| if level < lowest { level } else { lowest });
+    let place = due.iter().position(|&level| level == lowest)?;
+    (lowest < f64::INFINITY).then_some((lowest, place as u32))
 }
 
 impl LinkState {
-    /// A link that flows of the filling take, none so far.
-    pub(crate) fn new(link: LinkId, capacity: f64, shared: f64) -> Self {
-        let (free, full, full_at, highest) = (0.0, 0.0, 0.0, 0.0);
-        let (rising, invalid, limited, slope, total_slope) = (0, 0, 0, 0.0, 0.0);
-        Self { link, rising, invalid, limited, capacity, shared, total_slope, free, slope, full, full_at, highest }
+    /// A link, none of whose flows is of the filling so far.
+    #[inline]
+    fn new(link: LinkId, state: &Constraint) -> Self {
+        let &Constraint { capacity, load, limits, .. } = state;
+        Self {
+            link,
+            rising: 0,
+            invalid: 0,
+            flows: state.flows.len() as u32,
+            limits,
+            is_stale: true,
+            capacity,
+            shared: capacity - load,
+            used: 0.0,
+            slope: 0.0,
+            full: 0.0,
+            limited_at: if limits > 0 { state.limited_at } else { f64::INFINITY },
+        }
     }
 
-    /// The flows of the filling that take it begin to rise, and `all` says whether no others take it.
-    pub(crate) fn begin(&mut self, all: bool) {
-        // Exactly zero when all of it is used: rounding errors must not add up.
-        self.free = if all { self.capacity } else { self.shared };
-        (self.rising, self.slope) = (self.invalid, self.total_slope);
-        (self.full, self.full_at, self.highest) = (self.full(), f64::INFINITY, 0.0);
+    /// Whether it limits valid flows whose level the filling has not met.
+    pub(crate) fn is_unmet(&self) -> bool {
+        self.limited_at < f64::INFINITY
     }
 
-    /// The level at which it will be full if no flow stops before.
-    fn full(&self) -> f64 {
-        // The result of subtractions may be slightly negative.
-        self.free.max(0.0) / self.slope.max(f64::MIN_POSITIVE)
+    /// Whether all flows that take it are of the filling.
+    pub(crate) fn has_all(&self) -> bool {
+        self.invalid == self.flows
     }
-}
 
-impl RisingFlow {
-    /// A flow with this bound and these elements, about to rise.
-    pub(crate) fn new(flow: FlowId, bound: f64, elements: Range<u32>) -> Self {
-        Self { flow, has_stopped: false, elements, bound, level: 0.0, bottleneck: None }
+    /// The capacity that valid and stopped flows leave.
+    pub(crate) fn free(&self) -> f64 {
+        // Exactly all of it if all flows are of the filling: rounding errors must not add up.
+        (if self.has_all() { self.capacity } else { self.shared }) - self.used
+    }
+
+    /// The capacity that would be left if the rising flows were at this level.
+    pub(crate) fn free_at(&self, level: f64) -> f64 {
+        self.free() - if self.rising > 0 { self.slope * level } else { 0.0 }
+    }
+
+    /// The level at which it is to be looked at next.
+    fn next_due(&mut self) -> f64 {
+        self.is_stale = false;
+        if self.rising == 0 {
+            return self.limited_at;
+        }
+        // The result of subtractions may be slightly negative. As flows stop, others' links fill later, never earlier.
+        let full = self.free().max(0.0) / self.slope.max(f64::MIN_POSITIVE);
+        self.full = self.full.max(full);
+        self.full.min(self.limited_at)
+    }
+
+    #[inline]
+    fn set_stale(&mut self, number: u32, stale: &mut Vec<u32>) {
+        if !self.is_stale {
+            self.is_stale = true;
+            stale.push(number);
+        }
     }
 }

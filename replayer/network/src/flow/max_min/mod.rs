@@ -94,7 +94,9 @@ struct Constraint {
     flows: Vec<(FlowId, u32)>,
     /// The number of flows whose bottleneck it is.
     limits: u32,
-    /// The filling that touched it last, and the place of its state there.
+    /// The level of these flows.
+    limited_at: f64,
+    /// The search that looked at it last, and the place of its state in the filling.
     touched: (u64, u32),
 }
 
@@ -349,7 +351,8 @@ impl Constraint {
     /// A link that carries nothing.
     fn new(capacity: f64) -> Self {
         let quantum = LARGEST_QUANTUM.min(TOLERANCE * capacity);
-        let idle = Self { capacity, quantum, slack: 0, load: 0.0, flows: Vec::new(), limits: 0, touched: (0, 0) };
+        let (slack, load, flows, limits, limited_at, touched) = (0, 0.0, Vec::new(), 0, 0.0, (0, 0));
+        let idle = Self { capacity, quantum, slack, load, flows, limits, limited_at, touched };
         Self { slack: idle.slack_for(capacity).into(), ..idle }
     }
 

@@ -1,35 +1,35 @@
 //! Recomputes the rates of invalid flows.
 //!
-//! The *invalid* flows get their max-min fair rates in the capacity that the other flows leave
-//! ([`MaxMinSolver::fill`]). The solver then checks the links without slack on their routes
-//! ([`MaxMinSolver::propagate`]): another flow there may no longer be limited, or the invalid flows may be limited by a
-//! link where another flow has a higher level. Such other flows become invalid as well, and the search repeats. When
-//! there are none, each flow is limited and the rates are right. Most searches end after one or two flows. A search
-//! that propagates too often invalidates all reachable flows at once.
+//! The *invalid* flows get their max-min fair rates in the capacity that the other flows leave, by progressive
+//! [filling](Filling). While the level rises, further flows become invalid:
+//!
+//! * A link would be full at a lower level than that of a valid flow on it. This flow has more than its share.
+//! * The level meets that of valid flows which a link limits, and the link is not full. They are no longer limited.
+//!
+//! These flows rise with the others from this level on. No level below changes, so the filling does not start again,
+//! however far a change reaches. At the end, each flow is limited, and the rates are right. Most searches end after a
+//! few flows.
 
-use super::filling::{Filling, LinkState, RisingFlow};
+use super::filling::{Filling, Limit, RisingFlow};
 use super::{FlowId, MaxMinSolver, TOLERANCE, Variable};
 use crate::topology::LinkId;
 
 /// The working memory of a search for rates; kept to be used again.
 #[derive(Debug, Default)]
 pub(super) struct Resolve {
-    /// Counts searches, and the fillings within them, to tell the marks of this one from those before.
+    /// Counts searches, to tell the marks of this one from those before.
     clock: u64,
-    /// The count when this search began.
-    began: u64,
     pub invalid: Vec<FlowId>,
-    /// The last filling: the results for the invalid flows, in their order, and the links without slack that they take.
+    /// The results for the invalid flows, in their order, and the links without slack that they take.
     pub filling: Filling,
 }
 
-/// Maximum number of propagations before a search takes all reachable flows. Each costs a filling.
-const MAX_PROPAGATIONS: usize = 4;
+/// The number of a link whose flows are invalid that it limited, and which the filling has not touched.
+const UNTOUCHED: u32 = u32::MAX;
 
 impl MaxMinSolver {
     pub(super) fn begin_resolve(&mut self) {
         self.resolve.clock += 1;
-        self.resolve.began = self.resolve.clock;
         self.resolve.invalid.clear();
     }
 
@@ -38,18 +38,12 @@ impl MaxMinSolver {
             return;
         }
         self.resolve.filling.clear();
-        self.resolve.clock += 1;
-        for propagations in 0_usize.. {
-            self.fill();
-            let before = self.resolve.invalid.len();
-            self.propagate();
-            if self.resolve.invalid.len() == before {
-                break;
-            }
-            if propagations >= MAX_PROPAGATIONS {
-                self.invalidate_all_within_reach();
-                self.resolve.filling.clear();
-                self.resolve.clock += 1;
+        self.raise_invalid();
+        while let Some(limit) = self.resolve.filling.next_limit() {
+            match limit {
+                Limit::Bound => self.resolve.filling.stop_at_bound(),
+                Limit::Met(number) => self.meet_limited(number),
+                Limit::Full(number, level) => self.fill(number, level),
             }
         }
         self.commit(changed);
@@ -57,111 +51,91 @@ impl MaxMinSolver {
     }
 
     pub(super) fn invalidate(&mut self, flow: FlowId) {
-        self.flows[flow.index()].invalidate(flow, &mut self.resolve.invalid, self.resolve.began);
+        let Resolve { clock, invalid, .. } = &mut self.resolve;
+        self.flows[flow.index()].invalidate(flow, invalid, *clock);
     }
 
-    /// Makes the rates invalid of the flows that a link limits, before the first filling.
+    /// Makes the rates invalid of the flows that a link limits, before the filling.
     pub(super) fn invalidate_limited_by(&mut self, link: LinkId) {
-        let Self { links, flows, resolve, .. } = self;
-        let state = &mut links[link.index()];
-        if state.limits == 0 || state.touched.0 == resolve.began {
-            return;
+        let state = &mut self.links[link.index()];
+        if state.limits > 0 && state.touched.0 != self.resolve.clock {
+            state.touched = (self.resolve.clock, UNTOUCHED);
+            self.invalidate_on(link, |flow| flow.bottleneck == Some(link));
         }
-        state.touched.0 = resolve.began;
-        for &(id, _) in &state.flows {
+    }
+
+    /// Makes the rates invalid of those flows on a link.
+    fn invalidate_on(&mut self, link: LinkId, which: impl Fn(&Variable) -> bool) {
+        let Self { links, flows, resolve: Resolve { clock, invalid, .. }, .. } = self;
+        for &(id, _) in &links[link.index()].flows {
             let flow = &mut flows[id.index()];
-            if flow.bottleneck == Some(link) {
-                flow.invalidate(id, &mut resolve.invalid, resolve.began);
+            if which(flow) {
+                flow.invalidate(id, invalid, *clock);
             }
         }
     }
 
-    /// Gives each invalid flow its next rate: max-min fair among the invalid flows, in the capacity that the valid ones
-    /// leave.
-    fn fill(&mut self) {
-        self.touch();
-        let Self { links, flows, resolve: Resolve { filling, began, .. }, .. } = self;
-        filling.fill(|link, stop| {
-            for &(flow, _) in &links[link.index()].flows {
-                let (search, place) = flows[flow.index()].invalid;
-                if search == *began {
-                    stop(place);
-                }
-            }
-        });
-    }
-
-    /// Adds the flows that became invalid since the last filling to the next one, with the links without slack that
-    /// they take, and the capacity to share on each.
-    fn touch(&mut self) {
-        let Self { links, flows, resolve: Resolve { clock, invalid, filling, .. }, .. } = self;
-        let Filling { touched, rising, elements, lowest_bound, .. } = filling;
-        for &id in &invalid[rising.len()..] {
+    /// Lets the flows rise that became invalid, with the links without slack that they take.
+    fn raise_invalid(&mut self) {
+        let Self { links, flows, resolve: Resolve { clock, invalid, filling }, .. } = self;
+        for &id in &invalid[filling.rising.len()..] {
             let flow = &flows[id.index()];
             let inverse_penalty = f64::from(flow.count) * flow.inverse_penalty;
-            *lowest_bound = lowest_bound.min(flow.bound);
-            let first = elements.len() as u32;
+            filling.join(id, flow.bound);
             for element in &flow.elements {
                 let link = &mut links[element.link.index()];
                 if link.has_slack() {
                     continue;
                 }
-                if link.touched.0 != *clock {
-                    link.touched = (*clock, touched.len() as u32);
-                    touched.push(LinkState::new(element.link, link.capacity, link.capacity - link.load));
+                if link.touched.0 != *clock || link.touched.1 == UNTOUCHED {
+                    link.touched = (*clock, filling.touch(element.link, link));
                 }
-                let slope = inverse_penalty * element.weight;
-                let number = link.touched.1;
-                let touched = &mut touched[number as usize];
-                touched.shared += slope * flow.level;
-                touched.total_slope += slope;
-                touched.invalid += 1;
-                touched.limited += u32::from(flow.bottleneck == Some(element.link));
-                elements.push((number, slope));
-            }
-            rising.push(RisingFlow::new(id, flow.bound, first..elements.len() as u32));
-        }
-        for touched in touched {
-            touched.begin(touched.invalid as usize == links[touched.link.index()].flows.len());
-        }
-    }
-
-    /// Makes the rates invalid of flows that the next rates leave without a limit, or with more than their share of a link.
-    fn propagate(&mut self) {
-        let Self { links, flows, resolve: Resolve { filling, invalid, began, .. }, .. } = self;
-        for touched in &filling.touched {
-            let link = &links[touched.link.index()];
-            let limits_valid = link.limits > touched.limited;
-            if link.flows.len() == touched.invalid as usize || !limits_valid && touched.full_at == f64::INFINITY {
-                continue;
-            }
-            let full = touched.free <= touched.capacity * TOLERANCE;
-            let (lowest, highest) = (touched.highest * (1.0 - TOLERANCE), touched.full_at * (1.0 + TOLERANCE));
-            for &(id, _) in &link.flows {
-                let flow = &mut flows[id.index()];
-                let unlimited = flow.bottleneck == Some(touched.link) && (!full || flow.level < lowest);
-                if unlimited || flow.level > highest {
-                    flow.invalidate(id, invalid, *began);
-                }
+                let is_limit = flow.bottleneck == Some(element.link);
+                filling.take(link.touched.1, inverse_penalty * element.weight, flow.level, is_limit);
             }
         }
     }
 
-    /// Makes the rates invalid of all flows that share a bottleneck with an invalid one, and of those that do with them.
-    fn invalidate_all_within_reach(&mut self) {
-        let Self { links, flows, resolve: Resolve { clock, invalid, began, .. }, .. } = self;
-        *clock += 1;
-        let mut next = 0;
-        while let Some(&flow) = invalid.get(next) {
-            next += 1;
-            for number in 0..flows[flow.index()].elements.len() {
-                let link = &mut links[flows[flow.index()].elements[number].link.index()];
-                if link.touched.0 == *clock || link.limits == 0 {
-                    continue;
-                }
-                link.touched.0 = *clock;
-                for &(id, _) in &link.flows {
-                    flows[id.index()].invalidate(id, invalid, *began);
+    /// The level meets that of the valid flows which a link limits: unless the link is full, they rise further.
+    fn meet_limited(&mut self, number: u32) {
+        let state = &self.resolve.filling.touched[number as usize];
+        let (link, free) = (state.link, state.free_at(state.limited_at));
+        let is_full = free <= state.capacity * TOLERANCE;
+        self.resolve.filling.meet(number);
+        if !is_full {
+            self.invalidate_on(link, |flow| flow.bottleneck == Some(link));
+            self.raise_invalid();
+        }
+    }
+
+    /// A link is full at this level. Its rising flows stop, unless valid flows there have a higher level.
+    fn fill(&mut self, number: u32, level: f64) {
+        let state = self.resolve.filling.touched[number as usize];
+        let (link, highest, lowest) = (state.link, level * (1.0 + TOLERANCE), level * (1.0 - TOLERANCE));
+        let before = self.resolve.invalid.len();
+        if !state.has_all() {
+            if state.is_unmet() {
+                self.resolve.filling.meet(number);
+            }
+            if state.is_unmet() && state.limited_at > highest {
+                // They have the highest level on the link, and may be all that have more than their share.
+                self.invalidate_on(link, |flow| flow.bottleneck == Some(link));
+            } else {
+                let is_wrong =
+                    |flow: &Variable| flow.level > highest || flow.bottleneck == Some(link) && flow.level < lowest;
+                self.invalidate_on(link, is_wrong);
+            }
+        }
+        if self.resolve.invalid.len() > before {
+            self.raise_invalid();
+        } else if self.resolve.filling.all_take(number) {
+            self.resolve.filling.stop_everything_on(number, level);
+        } else {
+            let Self { links, flows, resolve: Resolve { clock, filling, .. }, .. } = self;
+            for &(flow, _) in &links[link.index()].flows {
+                let (search, place) = flows[flow.index()].invalid;
+                if search == *clock {
+                    filling.stop(place, level, Some(link));
                 }
             }
         }
@@ -171,7 +145,7 @@ impl MaxMinSolver {
     fn commit(&mut self, changed: &mut Vec<FlowId>) {
         let Self { links, flows, resolve: Resolve { filling, .. }, .. } = self;
         for touched in &filling.touched {
-            links[touched.link.index()].load = touched.capacity - touched.free;
+            links[touched.link.index()].load = touched.capacity - touched.free();
         }
         for &RisingFlow { flow: id, level, bottleneck, .. } in &filling.rising {
             let flow = &mut flows[id.index()];
@@ -179,6 +153,9 @@ impl MaxMinSolver {
             if (level - flow.level).abs() > TOLERANCE * 1e-3 * flow.level {
                 flow.level = level;
                 changed.push(id);
+            }
+            if let Some(link) = bottleneck {
+                links[link.index()].limited_at = flow.level;
             }
             if flow.bottleneck != bottleneck {
                 if let Some(link) = flow.bottleneck {
@@ -194,10 +171,10 @@ impl MaxMinSolver {
 }
 
 impl Variable {
-    /// Makes the rate of this flow, whose number is `id`, invalid in the search that `began` then.
-    fn invalidate(&mut self, id: FlowId, invalid: &mut Vec<FlowId>, began: u64) {
-        if self.invalid.0 != began {
-            self.invalid = (began, invalid.len() as u32);
+    /// Makes the rate of this flow, whose number is `id`, invalid in the search of this `clock`.
+    fn invalidate(&mut self, id: FlowId, invalid: &mut Vec<FlowId>, clock: u64) {
+        if self.invalid.0 != clock {
+            self.invalid = (clock, invalid.len() as u32);
             invalid.push(id);
         }
     }

@@ -132,6 +132,7 @@ impl MaxMinSolver {
     /// Gives each member the rate that it has, which is right if the rates have been solved, and returns their link.
     pub(crate) fn write_down_shared_level(&mut self, changed: &mut Vec<FlowId>) -> Option<LinkId> {
         let shared = self.shared.take()?;
+        self.links[shared.link.index()].limited_at = shared.level;
         for place in 0..self.links[shared.link.index()].flows.len() {
             let (member, _) = self.links[shared.link.index()].flows[place];
             let flow = &mut self.flows[member.index()];
@@ -161,9 +162,8 @@ impl MaxMinSolver {
 
     fn next_shared_level(&self) -> Option<SharedLevel> {
         let (filling, members) = (&self.resolve.filling, self.resolve.invalid.len());
-        let alone = filling.alone.filter(|_| members >= MIN_MEMBERS as usize)?;
-        let mut highest = filling.lowest_bound;
-        let (alone, level) = (filling.touched[alone as usize], filling.touched[alone as usize].full_at);
+        let (alone, level) = filling.alone.filter(|_| members >= MIN_MEMBERS as usize)?;
+        let (alone, mut highest) = (filling.touched[alone as usize], filling.lowest_bound);
         for touched in &filling.touched {
             if touched.link == alone.link {
                 continue;
@@ -171,7 +171,7 @@ impl MaxMinSolver {
             if self.links[touched.link.index()].limits > 0 {
                 return None;
             }
-            highest = highest.min(level + touched.free.max(0.0) / touched.slope);
+            highest = highest.min(level + touched.free().max(0.0) / touched.slope);
         }
         let link = &self.links[alone.link.index()];
         if link.limits as usize != members {

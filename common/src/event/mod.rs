@@ -6,8 +6,9 @@
 //!
 //! Each chapter of MPI has a file with its types. The meaning of an event is defined here, for all readers, by methods
 //! of [`Event`]: its effects on [`requests`](Event::requests), [`communicators`](Event::communicators) and
-//! [`windows`](Event::windows), the [`ranks`](Event::ranks) that it names, the messages that it
-//! [`transfers`](Event::transfers), the rank's [`activity`](Event::activity), and the memory that its lists take
+//! [`windows`](Event::windows), the [`ranks`](Event::ranks) and [`tags`](Event::tags) that it names, its
+//! [`volumes`](Event::volumes), the messages that it [`transfers`](Event::transfers), the rank's
+//! [`activity`](Event::activity), and the memory that its lists take
 //! ([`list_size`](Event::list_size)). Each method names every event, so the compiler finds the places to change for a
 //! new one. Partitioned and one-sided communication and files implement these methods in their own files.
 
@@ -30,6 +31,7 @@ mod size;
 mod task;
 mod transfer;
 mod uses;
+mod volumes;
 
 pub use activity::Activity;
 pub use annotation::{Annotation, Message, MessageEnd, Span};
@@ -49,6 +51,7 @@ pub use size::ListSize;
 pub use task::Task;
 pub use transfer::Transfers;
 pub use uses::{CommUse, RequestUse, WindowUse};
+pub use volumes::Volume;
 
 use crate::units::{Bytes, Instructions, Seconds};
 

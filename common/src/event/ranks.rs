@@ -9,7 +9,7 @@ use super::{
 
 impl Event {
     /// Visits every rank that the event names: peers, roots, members, neighbours and targets.
-    pub(crate) fn ranks(&mut self, mut visit: impl FnMut(&mut Rank)) {
+    pub fn ranks(&mut self, mut visit: impl FnMut(&mut Rank)) {
         let source = |message: &mut Incoming, visit: &mut dyn FnMut(&mut Rank)| message.from.iter_mut().for_each(visit);
         match self {
             Self::Send(_, message, _) => visit(&mut message.to),

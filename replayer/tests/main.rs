@@ -10,6 +10,7 @@ mod combine;
 mod convert;
 mod efficiency;
 mod extended;
+mod extrapolate;
 mod gather;
 mod generate;
 mod graphs;

@@ -150,7 +150,8 @@ impl Failure {
                 | SimulationError::NotComparable(_)
                 | SimulationError::NoRuns,
             ) => None,
-            Self::Combine(_) | Self::Diff(_) | Self::Convert(_) | Self::Traffic(_) | Self::Triggered(_) => None,
+            Self::Combine(_) | Self::Extrapolation(_) | Self::Diff(_) | Self::Convert(_) => None,
+            Self::Traffic(_) | Self::Triggered(_) => None,
             Self::NetworkTrace(_) | Self::Triggers(_) | Self::Calibration(_) | Self::Rate(_) => None,
             // What else a study finds wrong is in its message.
             Self::Study(_) => None,

@@ -9,6 +9,7 @@ mod combine;
 mod convert;
 mod diff;
 mod efficiency;
+mod extrapolate;
 mod gather;
 mod generate;
 mod machine;
@@ -57,6 +58,7 @@ use titr_common::event::Rank;
 use titr_common::output::{Claims, Clash};
 use titr_common::terminal::{self, Escaped, say};
 use titr_common::trace::{Trace, TraceError};
+use titr_extrapolation::ExtrapolationError;
 use titr_formats::combine::CombineError;
 use titr_formats::output::ConvertError;
 use titr_hypotheses::HypothesesError;
@@ -95,6 +97,8 @@ pub enum Failure {
     Convert(#[from] ConvertError),
     #[error(transparent)]
     Combine(#[from] CombineError),
+    #[error(transparent)]
+    Extrapolation(#[from] ExtrapolationError),
     #[error(transparent)]
     Traffic(#[from] TrafficError),
     #[error(transparent)]

@@ -19,9 +19,9 @@ use titr_simulation::recording::counted;
 
 use super::meter::Meter;
 use super::{
-    Failure, Out, TraceArgs, advise, arguments, calibrate, claims, combine, convert, diff, efficiency, gather,
-    generate, manual, place, platform, replay, run, schedule, schema, sweep, symbolize, tolerance, traffic, trigger,
-    triggers, vary,
+    Failure, Out, TraceArgs, advise, arguments, calibrate, claims, combine, convert, diff, efficiency, extrapolate,
+    gather, generate, manual, place, platform, replay, run, schedule, schema, sweep, symbolize, tolerance, traffic,
+    trigger, triggers, vary,
 };
 use crate::inspect::{Inventory, TraceInfo, Verdict, check, recorded_part, uncounted};
 
@@ -33,6 +33,7 @@ Examples:
   titr cat traces/ --rank 5 | head
   titr gather node1/ node2/ --output traces.tar
   titr combine run-1/ run-2/ run-3/ --output traces
+  titr extrapolate --ranks 1024 run-16/ run-64/ --output traces
   titr convert --to simgrid traces/ -o for-simgrid
   titr diff before.json after.json
   titr efficiency 16.json 32.json 64.json
@@ -97,6 +98,7 @@ enum Command {
     Convert(convert::ConvertArgs),
     Diff(diff::DiffArgs),
     Efficiency(efficiency::EfficiencyArgs),
+    Extrapolate(extrapolate::ExtrapolateArgs),
     Gather(gather::GatherArgs),
     Generate(generate::GenerateArgs),
     Man(manual::ManArgs),
@@ -134,6 +136,7 @@ pub(super) fn run_command(name: &str, words: Vec<OsString>) -> u8 {
         Command::Convert(args) => convert::convert(args),
         Command::Diff(args) => diff::diff(args, out),
         Command::Efficiency(args) => efficiency::efficiency(args, out),
+        Command::Extrapolate(args) => extrapolate::extrapolate(args),
         Command::Gather(args) => gather::gather(args),
         Command::Generate(args) => generate::generate(args, out),
         Command::Man(args) => manual::man(args, TitrArgs::command()),

@@ -1,0 +1,210 @@
+//! The calls of a group of ranks as a function of the grid.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use crate::call_rule::{CallRule, Observed};
+use crate::failure::{Failure, StepPlace};
+use crate::follow::{Followed, FoundLoop, follow};
+use crate::grid::Grid;
+use crate::group::{ColumnId, Columns, Group};
+use crate::iterations::Iterations;
+use crate::outline::{GroupCalls, Item, Stages};
+use crate::recording::{Calls, Recording};
+use crate::scaling::Scaling;
+use crate::work::WorkSums;
+
+/// A part of a group's calls.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub item: Item,
+    /// The first step in the largest recording.
+    pub step: usize,
+    /// The place in [`GroupProgram::rule_of`] of the rule for the first call.
+    pub rule: usize,
+}
+
+/// A loop whose number of iterations depends on the grid.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VariableLoop {
+    /// The number of parts in an iteration.
+    pub parts: usize,
+    /// The number of iterations in the largest recording.
+    pub recorded: usize,
+    pub iterations: Iterations,
+}
+
+/// The calls of a group of ranks in a grid of any size.
+pub(crate) struct GroupProgram {
+    pub group: Group,
+    pub parts: Vec<Part>,
+    /// The loops with a variable number of iterations, by their first part.
+    pub loops: BTreeMap<usize, VariableLoop>,
+    /// For each call of the parts, those of stages once, its place in `rules`.
+    pub rule_of: Vec<usize>,
+    pub rules: Vec<CallRule>,
+    /// The scaling of the computation before the calls of each rule.
+    pub work: Vec<Scaling>,
+}
+
+/// A group's calls in one recording, along the outline of the largest.
+struct Aligned<'r> {
+    recording: usize,
+    calls: GroupCalls<'r>,
+    /// The first step of each item of the outline.
+    steps: Vec<Option<usize>>,
+}
+
+/// A call of the outline: that of an item, or of a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct OutlineCall {
+    stages: Option<Stages>,
+    /// Its number in the stage.
+    number: usize,
+}
+
+impl Aligned<'_> {
+    /// The steps of a call of an item: one for each stage; none if the recording does not have the item.
+    fn steps(&self, item: usize, call: OutlineCall) -> Vec<usize> {
+        let Some(first) = self.steps.get(item).copied().flatten() else { return Vec::new() };
+        let (length, stages) =
+            call.stages.map_or((1, Some(1)), |stages| (stages.calls, stages.number(self.calls.grid)));
+        (0..stages.unwrap_or(0)).map(|stage| first + call.number + stage * length).collect()
+    }
+
+    /// The call as the group makes it in these steps.
+    fn observed<'o>(&'o self, grids: &'o [Grid], group: &'o Group, steps: &[usize]) -> Observed<'o> {
+        let column = |&step: &usize| self.calls.columns.calls(self.calls.columns.steps[step]);
+        Observed {
+            recording: self.recording,
+            grid: &grids[self.recording],
+            ranks: &group.ranks[self.recording],
+            step: steps.first().copied().unwrap_or_default(),
+            stages: steps.iter().map(column).collect(),
+        }
+    }
+}
+
+impl GroupProgram {
+    /// The program of a group, and the computation before its calls.
+    pub fn of(
+        recordings: &[Recording],
+        group: Group,
+        grids: &[Grid],
+        calls: &Calls,
+    ) -> Result<(Self, WorkSums), Failure> {
+        let group_calls = |number: usize| {
+            let ranks = &group.ranks[number];
+            GroupCalls::new(&grids[number], ranks, Columns::of(&recordings[number], ranks), calls)
+        };
+        let last = recordings.len().saturating_sub(1);
+        let largest = group_calls(last);
+        let outline = largest.outline();
+        let (mut aligned, mut found) = (Vec::new(), Vec::new());
+        for number in (0..last).filter(|&number| !group.ranks[number].is_empty()) {
+            let other = group_calls(number);
+            let Followed { steps, loops } = follow(&outline, &largest, &other).map_err(|parted| {
+                let place = |number: usize, step| StepPlace { recording: number, rank: group.ranks[number][0], step };
+                Failure::Sizes(place(number, parted.step), place(last, parted.in_largest))
+            })?;
+            found.push((number, loops));
+            aligned.push(Aligned { recording: number, calls: other, steps });
+        }
+        let steps = outline.iter().map(|(step, _)| Some(*step)).collect();
+        aligned.push(Aligned { recording: last, calls: largest, steps });
+        let loops = variable_loops(&found, grids, |item| {
+            let step = outline.get(item).map_or(0, |(step, _)| *step);
+            StepPlace { recording: last, rank: group.ranks[last][0], step }
+        })?;
+        let sums = WorkSums::new(&group, grids);
+        let (parts, rule_of, rules, work) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let program = Self { group, parts, loops, rule_of, rules, work };
+        program.with_rules(&outline, &aligned, grids, recordings, calls, sums)
+    }
+
+    /// Adds the rule for each call of the outline.
+    fn with_rules(
+        mut self,
+        outline: &[(usize, Item)],
+        aligned: &[Aligned<'_>],
+        grids: &[Grid],
+        recordings: &[Recording],
+        calls: &Calls,
+        mut sums: WorkSums,
+    ) -> Result<(Self, WorkSums), Failure> {
+        let mut known: FxHashMap<(OutlineCall, Vec<Vec<ColumnId>>), usize> = FxHashMap::default();
+        for (index, &(step, item)) in outline.iter().enumerate() {
+            let first_rule = self.rule_of.len();
+            let stages = match item {
+                Item::Call => None,
+                Item::Stages(stages) => Some(stages),
+            };
+            for number in 0..stages.map_or(1, |stages| stages.calls) {
+                let call = OutlineCall { stages, number };
+                let steps: Vec<Vec<usize>> = aligned.iter().map(|aligned| aligned.steps(index, call)).collect();
+                let rule = match self.first_iteration(index) {
+                    // All iterations are equal in the largest recording.
+                    Some(first) => self.rule_of[self.parts[first].rule + number],
+                    None => {
+                        let columns = |(aligned, steps): (&Aligned<'_>, &Vec<usize>)| {
+                            steps.iter().map(|&step| aligned.calls.columns.steps[step]).collect()
+                        };
+                        let key = (call, aligned.iter().zip(&steps).map(columns).collect());
+                        match known.get(&key) {
+                            Some(&rule) => rule,
+                            None => {
+                                let all = aligned.iter().zip(&steps);
+                                let observed = all.map(|(aligned, steps)| aligned.observed(grids, &self.group, steps));
+                                let rule = CallRule::of(&observed.collect::<Vec<_>>(), stages, calls)?;
+                                self.rules.push(rule);
+                                known.insert(key, self.rules.len() - 1);
+                                self.rules.len() - 1
+                            }
+                        }
+                    }
+                };
+                self.rule_of.push(rule);
+                for (steps, aligned) in steps.iter().zip(aligned).filter(|(steps, _)| !steps.is_empty()) {
+                    sums.add(rule, aligned.recording, &recordings[aligned.recording], steps);
+                }
+            }
+            self.parts.push(Part { item, step, rule: first_rule });
+        }
+        Ok((self, sums))
+    }
+
+    /// The part of the first iteration of a variable loop that a part of another iteration repeats.
+    fn first_iteration(&self, part: usize) -> Option<usize> {
+        let (&first, found) = self.loops.range(..=part).next_back()?;
+        let is_repeated = (first + found.parts..first + found.parts * found.recorded).contains(&part);
+        is_repeated.then(|| first + (part - first) % found.parts)
+    }
+}
+
+/// The loops whose numbers of iterations differ between recordings, by their first item.
+fn variable_loops(
+    found: &[(usize, Vec<FoundLoop>)],
+    grids: &[Grid],
+    place: impl Fn(usize) -> StepPlace,
+) -> Result<BTreeMap<usize, VariableLoop>, Failure> {
+    let mut loops: BTreeMap<usize, FoundLoop> = BTreeMap::new();
+    for &one in found.iter().flat_map(|(_, loops)| loops) {
+        let known = *loops.entry(one.first).or_insert(one);
+        if (known.items, known.in_largest) != (one.items, one.in_largest) {
+            return Err(Failure::Iterations(place(one.first)));
+        }
+    }
+    let last = grids.len().saturating_sub(1);
+    let function = |(first, one): (usize, FoundLoop)| {
+        let in_other = |(number, loops): &(usize, Vec<FoundLoop>)| {
+            let here = loops.iter().find(|found| found.first == first);
+            (&grids[*number], here.map_or(one.in_largest, |found| found.in_other) as u64)
+        };
+        let mut numbers: Vec<(&Grid, u64)> = found.iter().map(in_other).collect();
+        numbers.push((&grids[last], one.in_largest as u64));
+        let iterations = Iterations::of(&numbers).ok_or_else(|| Failure::Iterations(place(first)))?;
+        Ok((first, VariableLoop { parts: one.items, recorded: one.in_largest, iterations }))
+    };
+    loops.into_iter().map(function).collect()
+}

@@ -1,0 +1,143 @@
+//! A program as a function of the grid: the rules for the calls of each group of ranks.
+
+use std::collections::BTreeMap;
+
+use titr_common::event::Rank;
+
+use crate::call_rule::CallRule;
+use crate::failure::Failure;
+use crate::grid::Grid;
+use crate::group::groups;
+use crate::group_program::GroupProgram;
+use crate::growth::Growth;
+use crate::recording::{Calls, Recording};
+use crate::scaling::Scaling;
+use crate::work::WorkSums;
+
+/// A program on a grid that was not recorded.
+pub(crate) struct Program {
+    pub grids: Vec<Grid>,
+    pub target: Grid,
+    pub groups: Vec<GroupProgram>,
+    /// The scaling of all computation.
+    pub total_work: Scaling,
+    /// The relative error of the computation by the rules in the recordings.
+    pub work_error: f64,
+    /// The largest relative error of a size by the rules in the recordings.
+    pub volume_error: f64,
+}
+
+impl Program {
+    /// The program of these recordings, if its grid grows like this.
+    pub fn of(recordings: &[Recording], growth: &Growth, calls: &Calls) -> Result<Self, Failure> {
+        let grids = &growth.recorded;
+        let mut programs = Vec::new();
+        let mut sums = Vec::new();
+        for group in groups(recordings, grids, calls)? {
+            let (program, its_sums) = GroupProgram::of(recordings, group, grids, calls)?;
+            programs.push(program);
+            sums.push(its_sums);
+        }
+        let is_uniform = programs.iter().flat_map(|program| &program.rules).all(CallRule::is_uniform);
+        if growth.has_short_side() && (programs.len() > 1 || !is_uniform) {
+            return Err(Failure::Short);
+        }
+        let (Some(target), Some(largest)) = (growth.target.clone(), grids.last()) else { return Err(Failure::NoGrid) };
+        complete(&mut programs);
+        let ambiguous =
+            programs.iter().flat_map(|program| &program.rules).find(|rule| rule.is_ambiguous(largest, &target));
+        if let Some(rule) = ambiguous {
+            return Err(Failure::Ambiguous(rule.place, target));
+        }
+        let total_work = WorkSums::total(recordings, grids);
+        let mut residuals = Residuals::default();
+        for (program, sums) in programs.iter_mut().zip(&sums) {
+            program.work = sums.scalings(total_work, grids, &mut |residual, volume| residuals.add(residual, volume));
+        }
+        let errors = programs.iter().flat_map(|program| &program.rules).map(|rule| rule.error);
+        let volume_error = errors.fold(0.0, f64::max);
+        let program = Self {
+            grids: grids.clone(),
+            target,
+            groups: programs,
+            total_work,
+            work_error: residuals.relative(),
+            volume_error,
+        };
+        program.check()?;
+        Ok(program)
+    }
+
+    /// The group of a rank of the target.
+    pub fn group_of(&self, rank: Rank) -> Option<&GroupProgram> {
+        let role = self.target.role(rank);
+        let has_role = self.groups.iter().find(|program| program.group.roles.contains(&role));
+        // If all ranks make the same calls, a rank anywhere makes them.
+        has_role.or(self.groups.first().filter(|_| self.groups.len() == 1))
+    }
+
+    /// The largest recorded grid.
+    pub fn largest(&self) -> &Grid {
+        self.grids.last().unwrap_or(&self.target)
+    }
+
+    /// Whether all rules for peers are simple.
+    pub fn is_simple(&self) -> bool {
+        self.groups.iter().flat_map(|program| &program.rules).all(CallRule::is_simple)
+    }
+
+    /// Checks that every call of every rank of the target is in the target's grid.
+    fn check(&self) -> Result<(), Failure> {
+        for rank in (0..self.target.places()).map(Rank) {
+            let Some(program) = self.group_of(rank) else {
+                return Err(Failure::NoSuchPlace(rank, self.target.clone()));
+            };
+            for rule in &program.rules {
+                rule.check(rank, &self.target)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The differences between recorded and fitted computation.
+#[derive(Debug, Default)]
+struct Residuals {
+    sum: f64,
+    volume: f64,
+}
+
+impl Residuals {
+    fn add(&mut self, residual: f64, volume: f64) {
+        self.sum += residual;
+        self.volume += volume;
+    }
+
+    fn relative(&self) -> f64 {
+        if self.volume > 0.0 { self.sum / self.volume } else { 0.0 }
+    }
+}
+
+/// Sets the scaling of volumes that only the largest recording has to that of the same volume elsewhere, and otherwise to the most
+/// frequent scaling.
+fn complete(programs: &mut [GroupProgram]) {
+    let mut by_volume: BTreeMap<u64, Vec<Scaling>> = BTreeMap::new();
+    for rule in programs.iter().flat_map(|program| &program.rules) {
+        for (volume, scalings) in rule.scalings() {
+            if let Some(scalings) = scalings {
+                by_volume.entry(volume.to_bits()).or_insert_with(|| scalings.to_vec());
+            }
+        }
+    }
+    let constant = vec![Scaling::CONSTANT];
+    let of_volume = |volume: f64| {
+        let nearest = by_volume.iter().min_by(|(one, _), (other, _)| {
+            let distance = |bits: u64| (f64::from_bits(bits) - volume).abs();
+            distance(**one).total_cmp(&distance(**other))
+        });
+        nearest.map_or_else(|| constant.clone(), |(_, scalings)| scalings.clone())
+    };
+    for rule in programs.iter_mut().flat_map(|program| &mut program.rules) {
+        rule.complete(of_volume);
+    }
+}

@@ -4,7 +4,10 @@
 
 mod support;
 
+use std::path::Path;
+
 use support::all;
+use titr_platform::Platform;
 
 const RIGHT: &str = r#"schema = 1
 
@@ -33,8 +36,8 @@ fn mistakes_point_into_the_text() {
         ("no escape", packet, "routing = \"adaptive\"\nvirtual_channels = 1"),
         ("no bubble", packet, "flow_control = \"vct\""),
         ("no room for a bubble", packet, "queue_packets = 1"),
-        ("a tree's routing", packet, "routing = \"updown\""),
-        ("a graph's routing", packet, "routing = \"up-down\""),
+        ("another spelling of it", packet, "routing = \"updown\""),
+        ("the routing of trees and graphs", packet, "routing = \"up-down\""),
         ("an unknown routing", packet, "routing = \"magic\""),
         ("no twist", "torus]\ndims = [8, 4]", "twisted-torus]\ndims = [4, 8]"),
         ("uneven lists", "torus]\ndims = [8, 4]", "xgft]\nm = [4, 4]\nw = [1]"),
@@ -59,6 +62,20 @@ fn mistakes_point_into_the_text() {
         ),
     ];
     insta::assert_snapshot!("packet_mistakes", all("cluster.toml", RIGHT, &cases));
+}
+
+/// Packets and flows go up a tree and then down. For packets, the name of this routing may be written without a hyphen.
+#[test]
+fn trees_have_up_down_routing() {
+    let load = |line: &str, settings: [&str; 2]| {
+        let model = Platform::load(Path::new(line), &settings.map(str::to_owned)).map(|platform| platform.model);
+        format!("{:?}", model.unwrap())
+    };
+    for tree in ["star:4 10Gbit/s 1us", "fat-tree:4x4,1x2 10Gbit/s 1us", "xgft:4x4,1x2 10Gbit/s 1us"] {
+        load(tree, ["network.model=flow", "network.flow.routing=up-down"]);
+        let packets = |name| load(tree, ["network.model=packet", name]);
+        assert_eq!(packets("network.packet.routing=up-down"), packets("network.packet.routing=updown"), "{tree}");
+    }
 }
 
 const ONE_WAY_RING: &str = r#"schema = 1

@@ -15,7 +15,7 @@ pub enum FlowRouting {
     Adaptive,
     /// Paths through all intermediate groups or routers, evenly (Valiant's routing).
     Valiant,
-    /// A shortest path among those that never go up after they went down (up*/down* routing).
+    /// A shortest path among those that never go up after they went down (up*/down* routing). In trees, as the topology says.
     UpDown,
 }
 

@@ -3,8 +3,8 @@
 use super::cable::Direction;
 use super::limiter::Limiters;
 use super::{
-    Cable, Duplex, HostId, HostPort, Link, LinkId, NoRouters, PortChoice, RouterGraph, RouterId, Stage, Stages,
-    Topology, written_routes,
+    Cable, Duplex, FlowRouting, HostId, HostPort, Link, LinkId, NoRouters, PortChoice, RouterGraph, RouterId, Stage,
+    Stages, Topology, written_routes,
 };
 
 /// Hosts round a switch.
@@ -86,6 +86,10 @@ impl Topology for Star {
         if from != to {
             route.extend(self.limiters.of(to.0));
         }
+    }
+
+    fn route_flows(&mut self, routing: FlowRouting) -> bool {
+        matches!(routing, FlowRouting::Minimal | FlowRouting::UpDown)
     }
 
     /// A switch is a tree of one level. A backbone is a channel from a router with all cables up to one with all cables down.

@@ -75,7 +75,7 @@ impl Builder<'_> {
         let mistake = self.wrong(routing, format!("the flows of a {} have no such routing", topology.name()));
         Err(mistake.with_help(
             "use \"adaptive\" in trees and graphs of routers, \"valiant\" in dragonflies and graphs of routers, \"up-down\" in \
-             graphs of routers, or \"minimal\"",
+             trees and graphs of routers, or \"minimal\"",
         ))
     }
 
@@ -92,9 +92,11 @@ impl Builder<'_> {
             return Ok(topology);
         }
         let name = topology.name();
-        let mistake = self
-            .wrong(routing, format!("the packets of a {name} do not have this routing: it is for graphs of routers"));
-        Err(mistake.with_help("use \"updown\" in trees, or leave `routing` out"))
+        let mistake = self.wrong(
+            routing,
+            format!("the packets of a {name} do not have this routing: it is for trees and graphs of routers"),
+        );
+        Err(mistake.with_help("leave `routing` out"))
     }
 
     fn with_loopback(&self, topology: Box<dyn Topology>, table: &LoopbackTable) -> Checked<Box<dyn Topology>> {

@@ -61,14 +61,14 @@ impl Builder<'_> {
                 some => self.number(some.as_ref(), defaults.output_queue)?,
             },
             routing,
-            arbitration: table.arbitration,
+            arbitration: table.arbitration.as_ref().map(|rule| *rule.get_ref()).unwrap_or_default(),
             injection_order: table.injection_order,
             injection_ports: self.number(table.injection_ports.as_ref(), defaults.injection_ports)?,
             injection_queues: self.number(table.injection_queues.as_ref(), defaults.injection_queues)?,
             consumption_ports: self.number(table.consumption_ports.as_ref(), defaults.consumption_ports)?,
             router_delay: table.router_delay,
             wire_delay: table.wire_delay.unwrap_or(defaults.wire_delay),
-            switch: self.switch(network)?,
+            switch: self.switch(table)?,
             seed: table.seed,
         };
         let links_of_rail = rails.first().map_or(0, |rail| rail.links().len() as u32);

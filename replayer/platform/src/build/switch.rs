@@ -2,19 +2,18 @@
 
 use titr_common::units::Seconds;
 use titr_document::Checked;
-use titr_network::packet::{Arbitration, Buffer, BufferSharing, Switch, WhenFull};
+use titr_network::packet::{Buffer, BufferSharing, Switch, WhenFull};
 use toml::Spanned;
 
 use super::Builder;
-use crate::schema::{Full, NetworkTable, PacketTable, Sharing, SwitchKind};
+use crate::schema::{Full, PacketTable, Sharing, SwitchKind};
 
 /// The minimum retransmission timeout of Linux.
 const RETRANSMIT_AFTER: Seconds = Seconds(0.2);
 
 impl Builder<'_> {
     /// The kind of all routers.
-    pub(super) fn switch(&self, network: &Spanned<NetworkTable>) -> Checked<Switch> {
-        let table = &network.get_ref().packet;
+    pub(super) fn switch(&self, table: &PacketTable) -> Checked<Switch> {
         match table.switch {
             SwitchKind::InputQueued => {
                 let key = "only switches with switch = \"output-queued\" have a common memory";
@@ -23,23 +22,19 @@ impl Builder<'_> {
                 Ok(Switch::InputQueued)
             }
             SwitchKind::OutputQueued => {
-                self.refuse_keys_of_input_queues(network)?;
+                self.refuse_keys_of_input_queues(table)?;
                 self.buffer(table).map(Switch::OutputQueued)
             }
         }
     }
 
-    fn refuse_keys_of_input_queues(&self, network: &Spanned<NetworkTable>) -> Checked<()> {
-        let table = &network.get_ref().packet;
+    fn refuse_keys_of_input_queues(&self, table: &PacketTable) -> Checked<()> {
         let why = "an output-queued switch has one memory, whose size is buffer, and no input queues";
         self.refuse(&table.queue_packets, why)?;
         self.refuse(&table.output_queue, why)?;
         self.refuse(&table.injection_queues, why)?;
-        if table.arbitration == Arbitration::default() {
-            return Ok(());
-        }
-        Err(self
-            .wrong(network, "an output-queued switch sends the packets of a port in their order, without arbitration"))
+        let why = "an output-queued switch sends the packets of a port in their order, without arbitration";
+        self.refuse(&table.arbitration, why)
     }
 
     fn refuse_keys_of_buffer(&self, table: &PacketTable, why: &str) -> Checked<()> {

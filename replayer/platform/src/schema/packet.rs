@@ -25,15 +25,15 @@ pub struct PacketTable {
     pub queue_packets: Option<Spanned<u32>>,
     /// Packets that each channel of a port has room for between crossbar and cable. Default: none.
     pub output_queue: Option<Spanned<u32>>,
-    /// Default: `"dor"` in grids, `"updown"` in trees, `"minimal"` in dragonflies and graphs of
-    /// routers. `"up-down"` in graphs of routers needs one virtual channel.
+    /// Default: `"dor"` in grids, `"up-down"` in trees, `"minimal"` in dragonflies and graphs of
+    /// routers. `"up-down"` in graphs of routers needs one virtual channel. `"updown"` is the same as `"up-down"`.
     pub routing: Option<Spanned<RoutingName>>,
     /// The choice of ports upwards in trees. Default: `"adaptive"` if the routing is, otherwise the ascent of the topology.
     pub ascent: Option<Spanned<Ascent>>,
     /// Default: `"bubble"` where there are rings.
     pub flow_control: Option<Spanned<FlowControl>>,
     /// Default: `"round-robin"`.
-    pub arbitration: Arbitration,
+    pub arbitration: Option<Spanned<Arbitration>>,
     /// The order in which a host sends the packets of its messages. Default: `"fifo"`.
     pub injection_order: InjectionOrder,
     /// Packets that a host can send at once. Default: 1.

@@ -192,12 +192,12 @@ impl Topology for FatTree {
 
     fn route_flows(&mut self, routing: FlowRouting) -> bool {
         match routing {
-            FlowRouting::Minimal => true,
+            FlowRouting::Minimal | FlowRouting::UpDown => true,
             FlowRouting::Adaptive => {
                 self.choice.ascent = Ascent::Adaptive;
                 true
             }
-            FlowRouting::Valiant | FlowRouting::UpDown => false,
+            FlowRouting::Valiant => false,
         }
     }
 

@@ -234,6 +234,12 @@ impl RoutingOptions {
 }
 
 impl RoutingName {
+    /// Up*/down* routing, in trees and in graphs of routers.
+    pub const UP_DOWN: Self = Self("up-down");
+
+    /// Another spelling of [`UP_DOWN`](Self::UP_DOWN), which platform files may have.
+    const UPDOWN: &'static str = "updown";
+
     /// The names of all registered routings.
     #[must_use]
     pub(crate) fn all() -> &'static [&'static str] {
@@ -245,6 +251,7 @@ impl FromStr for RoutingName {
     type Err = UnknownRouting;
 
     fn from_str(name: &str) -> Result<Self, UnknownRouting> {
+        let name = if name == Self::UPDOWN { Self::UP_DOWN.0 } else { name };
         let known = Self::all().iter().find(|known| **known == name);
         known.map(|known| Self(known)).ok_or_else(|| UnknownRouting(name.to_owned()))
     }

@@ -1,4 +1,4 @@
-//! Routing in trees of switches: up to a switch above the destination, and down (`updown`).
+//! Routing in trees of switches: up to a switch above the destination, and down (`up-down`).
 //!
 //! The path down is unique, except for parallel cables; on the way up, every port is equally short. A packet never goes
 //! up after going down, so packets wait for one another in one direction only, and no bubble is needed.
@@ -7,7 +7,7 @@
 //! first from d-mod-k's on. The name `adaptive` selects the adaptive ascent unless another is given; without a name and an
 //! ascent, packets choose as the tree says.
 
-use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, roomiest};
+use super::{BuildRouting, Header, OutputVc, Routing, RoutingName, RoutingOptions, Unroutable, roomiest};
 use crate::chance::chance;
 use crate::topology::{Ascent, ChannelIndex, PortChoice, PortIndex, RouterGraph, RouterId, Stage, Stages};
 
@@ -43,7 +43,7 @@ struct SwitchLevel {
 const ADAPTIVE: &str = "adaptive";
 
 impl BuildRouting for TreeRouting {
-    const NAMES: &'static [&'static str] = &["updown", ADAPTIVE];
+    const NAMES: &'static [&'static str] = &[RoutingName::UP_DOWN.0, ADAPTIVE];
 
     fn suits(graph: &RouterGraph) -> bool {
         graph.geometry::<Stages>().is_some()

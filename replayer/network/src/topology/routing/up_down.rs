@@ -11,11 +11,6 @@ pub struct UpDownRouting {
     channels: u32,
 }
 
-impl RoutingName {
-    /// Up*/down* routing in graphs of routers.
-    pub const UP_DOWN: Self = Self("up-down");
-}
-
 impl BuildRouting for UpDownRouting {
     const NAMES: &'static [&'static str] = &[RoutingName::UP_DOWN.0];
 

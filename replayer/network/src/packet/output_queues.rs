@@ -6,6 +6,7 @@
 //! there is room.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::delay_line::DelayLine;
 use super::ids::{OutputId, PacketId};
@@ -72,6 +73,11 @@ impl OutputQueues {
     /// Packets in a queue.
     pub(crate) fn taken(&self, output: OutputId, channel: ChannelIndex) -> u32 {
         self.queues[(output.0 * self.channels + channel.0) as usize].taken
+    }
+
+    /// Packets in the queues of some channels of a port.
+    pub(crate) fn taken_of(&self, output: OutputId, channels: Range<u32>) -> u32 {
+        channels.map(|channel| self.taken(output, ChannelIndex(channel))).sum()
     }
 
     /// A packet comes through the crossbar.

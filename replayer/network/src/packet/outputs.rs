@@ -4,6 +4,8 @@
 //! places in the queue at the end, so that a router decides from local state. Packets that have to take one port wait
 //! in a list of this port.
 
+use std::ops::Range;
+
 use super::ids::{OutputId, QueueId};
 use super::layout::Output;
 use crate::topology::ChannelIndex;
@@ -41,6 +43,15 @@ impl Outputs {
             0 => self.get(output).first_room,
             _ => self.more_room[self.more(output, channel)],
         }
+    }
+
+    /// Packets that the queues at the ends of some virtual channels have room for together.
+    #[inline]
+    pub(crate) fn room_of(&self, output: OutputId, channels: Range<u32>) -> u32 {
+        let of_first = if channels.contains(&0) { self.get(output).first_room } else { 0 };
+        let first = output.index() * (self.channels as usize - 1);
+        let more = channels.start.max(1) as usize..channels.end.max(1) as usize;
+        of_first + self.more_room[first + more.start - 1..first + more.end - 1].iter().sum::<u32>()
     }
 
     /// The room behind a virtual channel, to be changed.

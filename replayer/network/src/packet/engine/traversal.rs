@@ -1,5 +1,7 @@
 //! Switch traversal: the effects of a grant, and the way of a packet to the next queue.
 
+use std::ops::Range;
+
 use super::super::ids::{OutputId, PacketId, QueueId};
 use super::super::input_queues::QueuedPacket;
 use super::super::layout::Source;
@@ -33,15 +35,18 @@ pub(super) fn room(
 impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     /// Makes the decision of a packet whose header is at a router.
     pub(super) fn decide(&mut self, at: RouterId, id: PacketId) {
+        if !self.routing.is_undecided(self.packets.state(id)) {
+            return;
+        }
         let header = self.packets.get(id).header;
         if header.destination == at {
             return;
         }
         let (routers, outputs, places) = (&self.routers, &self.outputs, self.parameters.queue_packets);
-        let queued = |router: RouterId, port, channel| {
+        let queued = |router: RouterId, port, channels: Range<u32>| {
             let output = routers[router.index()].output(port);
-            let behind = places - outputs.room(output, channel);
-            self.output_queues.as_ref().map_or(behind, |queues| behind + queues.taken(output, channel))
+            let behind = places * channels.len() as u32 - outputs.room_of(output, channels.clone());
+            self.output_queues.as_ref().map_or(behind, |queues| behind + queues.taken_of(output, channels))
         };
         let awaiting = |router: RouterId, port| self.awaiting[routers[router.index()].output(port).index()];
         self.routing.decide(at, &header, self.packets.state_mut(id), queued, awaiting);

@@ -1,5 +1,7 @@
 //! Arrival: headers at switches, where packets join queues or are lost, and tails at hosts.
 
+use std::ops::Range;
+
 use super::super::Delivery;
 use super::super::ids::{OutputId, PacketId, QueueId};
 use super::{OutputQueuedEngine, Queued, none_awaits};
@@ -75,7 +77,10 @@ impl<R: Routing> OutputQueuedEngine<R> {
             let output = layout.routers[router.index()].output(port);
             queues[output.index() * virtual_channels + channel.index()].len() as u32
         };
-        if R::DECIDES {
+        if R::DECIDES && self.routing.is_undecided(self.packets.state(id)) {
+            let queued = |router, port, channels: Range<u32>| {
+                channels.map(|channel| queued(router, port, ChannelIndex(channel))).sum()
+            };
             self.routing.decide(at, &header, self.packets.state_mut(id), queued, none_awaits);
         }
         let state = self.packets.state(id);

@@ -1,5 +1,7 @@
 //! Injection: hosts give their packets to routers, and packets decide on their way.
 
+use std::ops::Range;
+
 use crate::chance::chance;
 use crate::packet::ids::{MessageId, QueueIndex};
 use crate::packet::packets::Packet;
@@ -60,13 +62,16 @@ impl<R: Routing> Reference<'_, R> {
     /// Makes the decision of a packet whose header is at a router.
     pub(super) fn decide(&mut self, packet: usize, at: RouterId) {
         let (Packet { header, .. }, mut state) = self.packets[packet].clone();
-        let queued = |router: RouterId, port, channel: ChannelIndex| {
+        let queued = |router: RouterId, port, channels: Range<u32>| {
             let output = self.layout.routers[router.index()].output(port);
-            let next = self.layout.outputs[output.index()].queue(channel).unwrap();
-            let behind = self.parameters().queue_packets - self.room(next.index());
-            behind + self.output_queues[output.index()][channel.index()].len() as u32
+            let of_channel = |channel: ChannelIndex| {
+                let next = self.layout.outputs[output.index()].queue(channel).unwrap();
+                let behind = self.parameters().queue_packets - self.room(next.index());
+                behind + self.output_queues[output.index()][channel.index()].len() as u32
+            };
+            channels.map(|channel| of_channel(ChannelIndex(channel))).sum()
         };
-        if R::DECIDES && header.destination != at {
+        if R::DECIDES && header.destination != at && self.routing.is_undecided(&state) {
             self.routing.decide(at, &header, &mut state, queued, |router, port| self.awaiting(router, port));
         }
         self.packets[packet].1 = state;

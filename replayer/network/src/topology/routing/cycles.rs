@@ -62,12 +62,15 @@ impl Search<'_> {
     fn decisions<R: Routing>(routing: &R, at: RouterId, header: &Header, state: &[i32]) -> BTreeSet<Vec<i32>> {
         let decide = |seed: u64| {
             let mut state = state.to_vec();
-            let queued = |router: RouterId, port: PortIndex, channel: ChannelIndex| {
-                let place = u64::from(router.0) << 32 | u64::from(port.0) << 16 | u64::from(channel.0);
-                if seed > 0 && chance(seed, place, 0).is_multiple_of(2) { 100 } else { 0 }
+            let queued = |router: RouterId, port: PortIndex, channels: Range<u32>| {
+                let of_channel = |channel: u32| {
+                    let place = u64::from(router.0) << 32 | u64::from(port.0) << 16 | u64::from(channel);
+                    if seed > 0 && chance(seed, place, 0).is_multiple_of(2) { 100 } else { 0 }
+                };
+                channels.map(of_channel).sum()
             };
-            if R::DECIDES && at != header.destination {
-                routing.decide(at, header, &mut state, queued, |router, port| queued(router, port, ChannelIndex(0)));
+            if R::DECIDES && at != header.destination && routing.is_undecided(&state) {
+                routing.decide(at, header, &mut state, queued, |router, port| queued(router, port, 0..1));
             }
             state
         };

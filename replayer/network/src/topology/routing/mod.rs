@@ -108,17 +108,22 @@ pub trait Routing: Clone + Debug + Send + Sync + 'static {
     /// Writes the state of a packet that starts at router `from`.
     fn depart(&self, _from: RouterId, _header: &Header, _state: &mut [i32]) {}
 
-    /// Writes the decision of a packet into its state. Called if packets [decide](Self::DECIDES), once at each router
-    /// that is not the packet's destination: when the packet has entered an injection port, or when its header has
-    /// arrived. There the packet has no [fixed output](Self::fixed_output). `queued` is the number of packets behind a
-    /// virtual channel of a port: in the queues of the channel, or granted a way to them. `awaiting` is the number of packets
+    /// Whether a packet has still to decide.
+    fn is_undecided(&self, _state: &[i32]) -> bool {
+        false
+    }
+
+    /// Writes the decision of a packet that [is undecided](Self::is_undecided) into its state. Called if packets
+    /// [decide](Self::DECIDES), once at each router that is not the packet's destination: when the packet has entered an
+    /// injection port, or when its header has arrived. There the packet has no [fixed output](Self::fixed_output). `queued` is
+    /// the number of packets behind some virtual channels of a port: in the queues of the channels, or granted a way to them. `awaiting` is the number of packets
     /// that wait in the queues of a router and [await](Self::awaited) a port since an earlier cycle.
     fn decide(
         &self,
         _at: RouterId,
         _header: &Header,
         _state: &mut [i32],
-        _queued: impl Fn(RouterId, PortIndex, ChannelIndex) -> u32,
+        _queued: impl Fn(RouterId, PortIndex, Range<u32>) -> u32,
         _awaiting: impl Fn(RouterId, PortIndex) -> u32,
     ) {
     }

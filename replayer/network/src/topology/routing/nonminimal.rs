@@ -132,17 +132,18 @@ impl Routing for NonminimalRouting {
         (state[INTERMEDIATE], state[UNDECIDED]) = (NONE, i32::from(from.group != to.group));
     }
 
+    fn is_undecided(&self, state: &[i32]) -> bool {
+        state[UNDECIDED] != 0
+    }
+
     fn decide(
         &self,
         at: RouterId,
         header: &Header,
         state: &mut [i32],
-        queued: impl Fn(RouterId, PortIndex, ChannelIndex) -> u32,
+        queued: impl Fn(RouterId, PortIndex, Range<u32>) -> u32,
         _awaiting: impl Fn(RouterId, PortIndex) -> u32,
     ) {
-        if state[UNDECIDED] == 0 {
-            return;
-        }
         let here = self.shape.blade(at);
         state[UNDECIDED] = 0;
         let Some(group) = self.draw(here, header) else { return };
@@ -154,9 +155,7 @@ impl Routing for NonminimalRouting {
         let same_port = minimal.ports == other.ports;
         let cost = |path: &Path| {
             let channels = if same_port { self.channels_of(path.class) } else { 0..self.channels };
-            let of_port = |at, port, channels: Range<u32>| -> u32 {
-                channels.map(|channel| queued(at, PortIndex(port), ChannelIndex(channel))).sum()
-            };
+            let of_port = |at, port, channels: Range<u32>| queued(at, PortIndex(port), channels);
             let first = path.ports.clone().map(|port| of_port(at, port, channels.clone())).min();
             let exit =
                 path.exit.iter().flat_map(|(at, ports)| ports.clone().map(|port| of_port(*at, port, 0..self.channels)));

@@ -18,6 +18,8 @@
 //! A packet uses another [class of virtual channels](super::hop_classes) for each hop, of which there are up to twice the
 //! diameter.
 
+use std::ops::Range;
+
 use super::hop_classes::HopClasses;
 use super::ugal::takes_detour;
 use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, intermediate, roomiest};
@@ -97,24 +99,21 @@ impl Routing for ValiantRouting {
         (state[INTERMEDIATE], state[AWAITED]) = (UNDECIDED, NONE);
     }
 
+    fn is_undecided(&self, state: &[i32]) -> bool {
+        state[INTERMEDIATE] == UNDECIDED
+    }
+
     fn decide(
         &self,
         at: RouterId,
         header: &Header,
         state: &mut [i32],
-        queued: impl Fn(RouterId, PortIndex, ChannelIndex) -> u32,
+        queued: impl Fn(RouterId, PortIndex, Range<u32>) -> u32,
         awaiting: impl Fn(RouterId, PortIndex) -> u32,
     ) {
-        if state[INTERMEDIATE] != UNDECIDED {
-            return;
-        }
         state[INTERMEDIATE] = NONE;
         let Some(router) = self.draw(at, header) else { return };
-        let at_port = |router, port| {
-            let behind: u32 =
-                (0..self.classes.channels()).map(|channel| queued(router, port, ChannelIndex(channel))).sum();
-            behind + awaiting(router, port)
-        };
+        let at_port = |router, port| queued(router, port, 0..self.classes.channels()) + awaiting(router, port);
         let fewest = |from, to| self.fewest_packets(from, to, header, at_port);
         let destination = header.destination;
         let passes = match self.detours {

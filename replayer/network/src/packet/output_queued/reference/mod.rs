@@ -4,6 +4,7 @@
 mod memory;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::none_awaits;
 use crate::chance::chance;
@@ -243,7 +244,10 @@ impl<'a, R: Routing> Reference<'a, R> {
             let output = self.layout.routers[router.index()].output(port);
             self.queues[output.index()][channel.index()].len() as u32
         };
-        if R::DECIDES {
+        if R::DECIDES && self.routing.is_undecided(&state) {
+            let queued = |router, port, channels: Range<u32>| {
+                channels.map(|channel| queued(router, port, ChannelIndex(channel))).sum()
+            };
             self.routing.decide(at, &header, &mut state, queued, none_awaits);
         }
         let arrival = self.layout.queues[input.index()].source().arrival();

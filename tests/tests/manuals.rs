@@ -28,13 +28,14 @@ const PAGES: [&str; 15] = [
 ];
 
 /// The pages whose commands are not run here.
-const OTHER_PAGES: [(&str, &str); 6] = [
+const OTHER_PAGES: [(&str, &str); 7] = [
     ("docs/FOREIGN.md", "needs traces of other tools: see the test `foreign` of titr-formats"),
     ("docs/CALIBRATING.md", "needs two hosts: see the test `calibrate`"),
     ("docs/PYTHON.md", "needs the module for Python: see replayer/python/tests/test_docs.py"),
     ("docs/TESTING.md", "runs the tests"),
     ("docs/PERFORMANCE.md", "takes an hour"),
     ("docs/OVERHEAD.md", "takes an hour"),
+    ("docs/EXTRAPOLATING.md", "records 64 ranks of a program: see the test `extrapolate` of titr-replayer"),
 ];
 
 /// The beginnings of commands that are not run.

@@ -9,13 +9,14 @@ use titr_common::event::CollectiveKind;
 use titr_common::format::{count, plural};
 use titr_common::terminal::say;
 use titr_common::units::{Bytes, Instructions, Quantity, UnitError};
+use titr_extrapolation::Grid;
 use titr_network::topology::Edge;
 
 use super::Failure;
 use super::schedule::{CollectiveParser, library};
 use crate::generate::{
-    self, AllToAll, Butterfly, Dimensions, Impossible, Kernel, Pause, Random, Schedule, Star, StarKind, Stencil, Tree,
-    Wavefront, grid,
+    self, AllToAll, Butterfly, Impossible, Kernel, Pause, Random, Schedule, Star, StarKind, Stencil, Tree, Wavefront,
+    grid,
 };
 use crate::schedule::{Example, Outline};
 
@@ -118,7 +119,7 @@ enum Named {
     /// Each rank exchanges a message with each of its neighbours in a mesh or a torus.
     Stencil {
         #[command(flatten)]
-        grid: Grid,
+        grid: GridArgs,
         /// Also makes the two ends of each row neighbours.
         #[arg(long)]
         torus: bool,
@@ -130,7 +131,7 @@ enum Named {
     /// Each rank of a mesh receives from its predecessor in each dimension, and then sends to its successors.
     Wavefront {
         #[command(flatten)]
-        grid: Grid,
+        grid: GridArgs,
         #[command(flatten)]
         size: Size,
         #[command(flatten)]
@@ -176,10 +177,10 @@ struct Root {
 }
 
 #[derive(Debug, clap::Args)]
-struct Grid {
+struct GridArgs {
     /// Number of ranks along each of one to three dimensions, such as 8x8 [default: all in one row].
     #[arg(long, value_name = "SIZES")]
-    dimensions: Option<Dimensions>,
+    dimensions: Option<Grid>,
 }
 
 /// The options of all kernels.
@@ -260,12 +261,12 @@ impl Named {
                 };
                 (Box::new(Schedule(Example::new(outline).map_err(|why| wrong(&why))?)), run)
             }
-            Self::Stencil { grid: Grid { dimensions }, torus, size, run } => {
+            Self::Stencil { grid: GridArgs { dimensions }, torus, size, run } => {
                 let edge = if *torus { Edge::Closed } else { Edge::Open };
                 let grid = grid(size.ranks, dimensions.as_ref(), edge)?;
                 (Box::new(Stencil { grid, bytes: size.bytes }), run)
             }
-            Self::Wavefront { grid: Grid { dimensions }, size, run } => {
+            Self::Wavefront { grid: GridArgs { dimensions }, size, run } => {
                 let grid = grid(size.ranks, dimensions.as_ref(), Edge::Open)?;
                 (Box::new(Wavefront { grid, bytes: size.bytes }), run)
             }

@@ -25,7 +25,7 @@ pub use all_to_all::AllToAll;
 pub use butterfly::Butterfly;
 pub use collective::Schedule;
 pub use directory::{Generated, write};
-pub use grid::{Dimensions, grid};
+pub use grid::grid;
 pub use random::Random;
 pub use script::{Pause, Script};
 pub use star::{Star, StarKind};
@@ -37,6 +37,7 @@ use std::iter::once;
 
 use thiserror::Error;
 use titr_common::event::Event;
+use titr_extrapolation::Grid;
 
 /// A program, defined by the actions of each of its ranks.
 pub trait Kernel {
@@ -80,5 +81,5 @@ pub enum Impossible {
     #[error("a wave has at least one message")]
     NoWave,
     #[error("{dimensions} are {places} ranks, not {ranks}")]
-    Places { dimensions: Dimensions, places: u32, ranks: u32 },
+    Places { dimensions: Grid, places: u32, ranks: u32 },
 }

@@ -13,8 +13,8 @@
 //! 6. [`work`]: the computation before the calls of each rule scales as well.
 //! 7. [`output`]: the calls and the computation of each rank of the new grid.
 //!
-//! The first growth by which rules explain every call of every rank in all recordings is used; simple rules come first. If there is none, the error names
-//! the call that the best growth does not explain.
+//! The first growth by which rules explain every call of every rank in all recordings is used; simple rules come first. If there is
+//! none, the error names the call that the best growth does not explain.
 
 mod call_rule;
 mod error;

@@ -50,14 +50,13 @@ pub(crate) fn burst(measurements: &Measurements) -> Option<Bytes> {
 
 /// The size of the bucket that each train shows, with its standard error, in bytes.
 fn of_trains(measurements: &Measurements) -> Vec<(f64, f64)> {
-    let trains = measurements.series.iter().filter(|series| series.pattern == Pattern::Train);
     let of = |train: &Series| {
         let limit = Limit::of(train)?;
         // The first message found the bucket full, too.
         let first = train.points.first().map_or(0.0, |point| point.bytes.0 as f64);
         Some((limit.burst + first, limit.uncertainty))
     };
-    trains.filter_map(of).collect()
+    measurements.trains().filter_map(of).collect()
 }
 
 /// Whether trains leave room for a bucket of this size. They differ from each other by what other programs did at the time.
@@ -69,8 +68,7 @@ fn may_be(burst: f64, bursts: &[(f64, f64)]) -> bool {
 
 /// The rate of trains between two hosts, in bytes per second. `None`: there are none.
 pub(crate) fn rate(measurements: &Measurements) -> Option<f64> {
-    let trains = measurements.series.iter().filter(|series| series.pattern == Pattern::Train);
-    let limits = trains.filter_map(Limit::of).take(BETWEEN_TWO);
+    let limits = measurements.trains().filter_map(Limit::of).take(BETWEEN_TWO);
     median(&limits.map(|limit| limit.rate).collect::<Vec<_>>())
 }
 

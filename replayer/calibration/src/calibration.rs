@@ -101,7 +101,14 @@ impl Calibration {
         let fit = Fit::of(measurements)?;
         let mut noise = Noise::of(measurements, &fit);
         let confidence = Confidence::of(measurements, &fit)?;
+        let links = match (topology, fit.duplex, fit.is_one_host) {
+            (NamedTopology::Star, Duplexity::Full | Duplexity::RendezvousOneWay, false) => {
+                HostLinks::of(measurements, &fit)
+            }
+            _ => HostLinks::alike(fit.bandwidth()),
+        };
         let hosts = Hosts {
+            links,
             count: measurements.hosts.len() as u32,
             cores: measurements.ranks_of_a_host(),
             speed: rate.map_or(Speed { per_second: 1e9 }, ComputeRate::speed),
@@ -111,37 +118,28 @@ impl Calibration {
             },
             regions: rate.map(ComputeRate::region_parts).unwrap_or_default(),
         };
-        let links = match (topology, fit.duplex, fit.is_one_host) {
-            (NamedTopology::Star, Duplexity::Full | Duplexity::RendezvousOneWay, false) => {
-                HostLinks::of(measurements, &fit)
-            }
-            _ => HostLinks { bandwidth: fit.bandwidth(), unlike: Vec::new() },
-        };
         let collectives = if measurements.mpi.contains("Open MPI") { "openmpi" } else { "mpich" };
-        let parse = |cables, noise: &Noise| {
-            let text = cluster(&fit, (&confidence, noise), &links, &hosts, topology, cables, collectives);
-            let platform = Platform::parse(Path::new("cluster.toml"), text.clone(), &[]);
-            platform
-                .map(|platform| (text, platform))
-                .map_err(|source| CalibrationError::Topology { topology: topology.clone(), source })
+        let text = |cables, noise: &Noise| cluster(&fit, &confidence, noise, &hosts, topology, cables, collectives);
+        let parse = |text| {
+            let platform = Platform::parse(Path::new("cluster.toml"), text, &[]);
+            platform.map_err(|source| CalibrationError::Topology { topology: topology.clone(), source })
         };
-        let (_, unscaled) = parse(1, &noise)?;
+        let unscaled = parse(text(1, &noise))?;
         let [one, two] = fit.pair.map(|rank| measurements.places.get(rank as usize).copied().unwrap_or(0));
         let mut route = Vec::new();
         if one != two {
             unscaled.topology.route(HostId(one), HostId(two), &mut route);
         }
         let cables = route.len().max(1) as u32;
-        let (_, mut platform) = parse(cables, &noise)?;
+        let mut platform = parse(text(cables, &noise))?;
         let residuals = residuals(measurements, &mut platform, fit.burst.is_some())?;
         noise.model = error_of_model(&residuals);
-        let (text, _) = parse(cables, &noise)?;
         let misses = Misses::of(&residuals);
         let mut remarks: Vec<String> = misses.are_too_many().then(|| misfit(misses, &residuals)).into_iter().collect();
-        remarks.extend(unlike_links(&links, &measurements.hosts));
+        remarks.extend(unlike_links(&hosts.links, &measurements.hosts));
         remarks.extend(contradictions(&residuals, fit.bandwidth()));
         remarks.extend(not_measured(&fit));
-        let cluster = comments(measurements, topology, &fit, &residuals, &remarks, rate) + &text;
+        let cluster = comments(measurements, topology, &fit, &residuals, &remarks, rate) + &text(cables, &noise);
         let picture = picture(&residuals);
         Ok(Self { cluster, picture, remarks, fit, residuals, noise, misses })
     }

@@ -25,16 +25,18 @@ pub(crate) struct Hosts {
     pub speed: Speed,
     /// The source of the speed.
     pub speed_is: &'static str,
+    /// Their links.
+    pub links: HostLinks,
     /// The part of the speed at which cores compute in regions of the program, by their names.
     pub regions: BTreeMap<String, f64>,
 }
 
-/// The platform file. `links` are those of the hosts; `cables` is how many cables the messages took that were fitted; `collectives` names the MPI library.
+/// The platform file. `cables` is how many cables the messages took that were fitted; `collectives` names the MPI library.
 #[must_use]
 pub(crate) fn cluster(
     fit: &Fit,
-    (confidence, noise): (&Confidence, &Noise),
-    links: &HostLinks,
+    confidence: &Confidence,
+    noise: &Noise,
     hosts: &Hosts,
     topology: &NamedTopology,
     cables: u32,
@@ -60,10 +62,10 @@ pub(crate) fn cluster(
         Some([low, high]) => format!(" 90 % confidence: {} to {} {unit}.", figures(low * scale), figures(high * scale)),
         None => String::new(),
     };
-    let of_most = links.bandwidth / fit.bandwidth();
+    let of_most = hosts.links.bandwidth / fit.bandwidth();
     let bandwidth = between("Mbit/s", of_most * 8e-6, &|fit| Some(fit.bandwidth()));
-    let _ = writeln!(text, "[network]\n# {} Mbit/s.{bandwidth}", figures(links.bandwidth * 8e-6));
-    let _ = writeln!(text, "bandwidth = \"{} B/s\"", number(links.bandwidth));
+    let _ = writeln!(text, "[network]\n# {} Mbit/s.{bandwidth}", figures(hosts.links.bandwidth * 8e-6));
+    let _ = writeln!(text, "bandwidth = \"{} B/s\"", number(hosts.links.bandwidth));
     let cables_of_fit = f64::from(cables.max(1));
     let latency = between("us", 1e6 / cables_of_fit, &|fit| Some(fit.latency()));
     let _ = writeln!(text, "# Of a cable; the messages that were measured took {cables}.{latency}");
@@ -99,7 +101,7 @@ pub(crate) fn cluster(
         let _ = writeln!(text, "# The part of a message's rate that goes back for it, such as acknowledgements.{part}");
         let _ = writeln!(text, "crosstraffic = {}", float(fit.crosstraffic));
     }
-    for (host, way, bandwidth) in &links.unlike {
+    for (host, way, bandwidth) in &hosts.links.unlike {
         let way = match way {
             Way::Up => "up",
             Way::Down => "down",

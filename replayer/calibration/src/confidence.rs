@@ -3,7 +3,7 @@
 //! by chance.
 
 use titr_common::statistics::quantile;
-use titr_network::chance;
+use titr_simulation::Draw;
 
 use crate::fit::{Fit, FitError};
 use crate::measurements::Measurements;
@@ -15,7 +15,7 @@ pub(crate) struct Confidence {
 }
 
 /// The number of fits: the 5 % at either end are four of them.
-const REFITS: u64 = 80;
+const REFITS: u32 = 80;
 
 impl Confidence {
     /// Refits to measurements to which `fit` was fitted. The buckets of links are as in that fit.
@@ -23,7 +23,7 @@ impl Confidence {
     /// # Errors
     /// If there is nothing to fit to.
     pub(crate) fn of(measurements: &Measurements, fit: &Fit) -> Result<Self, FitError> {
-        let refit = |draw| Fit::with_burst(&redrawn(measurements, draw), fit.burst);
+        let refit = |number| Fit::with_burst(&redrawn(measurements, Draw { seed: 0, number }), fit.burst);
         Ok(Self { refits: (0..REFITS).map(refit).collect::<Result<_, _>>()? })
     }
 
@@ -41,23 +41,16 @@ impl Confidence {
 }
 
 /// The measurements with all times of a size multiplied by one random factor, whose deviation is the uncertainty of their median.
-fn redrawn(measurements: &Measurements, draw: u64) -> Measurements {
+fn redrawn(measurements: &Measurements, draw: Draw) -> Measurements {
     let mut redrawn = measurements.clone();
     for (at, series) in redrawn.series.iter_mut().enumerate() {
-        let medians: Vec<(f64, f64)> =
-            series.medians().into_iter().map(|(bytes, time)| (bytes.0 as f64, time)).collect();
-        let scattered = scatter(&medians).into_iter().zip(medians).map(|(scatter, (_, time))| scatter / time);
-        for ((which, point), scattered) in (0..).zip(&mut series.points).zip(scattered) {
+        let curve = series.curve();
+        let scattered = scatter(&curve).into_iter().zip(curve).map(|(scatter, (_, time))| scatter / time);
+        for ((which, point), scattered) in series.points.iter_mut().enumerate().zip(scattered) {
             let deviation = point.uncertainty().max(if scattered.is_finite() { scattered } else { 0.0 });
-            let factor = (deviation * normal(draw, at as u64, which)).exp();
+            let factor = draw.factor(&format!("{at}.{which}"), deviation);
             point.seconds.iter_mut().for_each(|time| *time *= factor);
         }
     }
     redrawn
-}
-
-/// A number of the standard normal distribution: the sum of twelve uniform ones, less six.
-fn normal(draw: u64, series: u64, point: u64) -> f64 {
-    let uniform = |number: u64| chance(chance(draw, series, point), 0, number) as f64 / u64::MAX as f64;
-    (0..12).map(uniform).sum::<f64>() - 6.0
 }

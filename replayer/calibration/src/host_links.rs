@@ -22,7 +22,7 @@ pub enum Way {
 }
 
 /// The links of the hosts of a star.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct HostLinks {
     /// The bandwidth of most links, in bytes per second.
     pub bandwidth: f64,
@@ -37,19 +37,24 @@ const ALIKE: f64 = 0.2;
 const PACKETS: u64 = 6000;
 
 impl HostLinks {
+    /// Links that all have this bandwidth, in bytes per second.
+    pub(crate) fn alike(bandwidth: f64) -> Self {
+        Self { bandwidth, unlike: Vec::new() }
+    }
+
     /// The links that measurements show, where `fit` is of a ping-pong of two hosts.
     pub(crate) fn of(measurements: &Measurements, fit: &Fit) -> Self {
         let place = |rank: u32| measurements.places.get(rank as usize).copied().unwrap_or_default();
         let (bandwidth, hosts) = (fit.bandwidth(), fit.pair.map(place));
-        let trains = measurements.series.iter().filter(|series| series.pattern == Pattern::Train);
-        let rates: Vec<([u32; 2], f64)> = trains
+        let rates: Vec<([u32; 2], f64)> = measurements
+            .trains()
             .filter_map(|train| {
                 Some(([place(*train.ranks.first()?), place(*train.ranks.get(1)?)], Limit::of(train)?.rate))
             })
             .collect();
         let of_pair = rates.iter().filter(|(ends, _)| ends.iter().all(|host| hosts.contains(host)));
         let of_pair = median(&of_pair.map(|(_, rate)| *rate).collect::<Vec<_>>());
-        let (Some(of_pair), true) = (of_pair, rates.len() > 2) else { return Self { bandwidth, unlike: Vec::new() } };
+        let (Some(of_pair), true) = (of_pair, rates.len() > 2) else { return Self::alike(bandwidth) };
         // Trains and ping-pongs have their own ways to be slower than the link by a per cent.
         let scale = bandwidth / of_pair;
         let all = median(&rates.iter().map(|(_, rate)| *rate).collect::<Vec<_>>()).unwrap_or(of_pair);
@@ -67,7 +72,7 @@ impl HostLinks {
         let found: Vec<(u32, Way, f64)> =
             ways.filter_map(|(host, way, end)| Some((host, way, fastest(end, host)?))).collect();
         let Some(mut usual) = median(&found.iter().map(|(.., rate)| *rate).collect::<Vec<_>>()) else {
-            return Self { bandwidth, unlike: Vec::new() };
+            return Self::alike(bandwidth);
         };
         if differ(usual, bandwidth).is_none() {
             usual = bandwidth;

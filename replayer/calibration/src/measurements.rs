@@ -251,6 +251,11 @@ impl Measurements {
         places.all(|place| Some(place) == first)
     }
 
+    /// The trains.
+    pub(crate) fn trains(&self) -> impl Iterator<Item = &Series> {
+        self.series.iter().filter(|series| series.pattern == Pattern::Train)
+    }
+
     /// The first series of a pattern within one host, or between hosts.
     #[must_use]
     pub(crate) fn first(&self, pattern: Pattern, local: bool) -> Option<&Series> {
@@ -263,6 +268,11 @@ impl Series {
     #[must_use]
     pub fn medians(&self) -> Vec<(Bytes, f64)> {
         self.points.iter().filter_map(|point| Some((point.bytes, median(&point.seconds)?))).collect()
+    }
+
+    /// The median time of each size, in seconds, over the size in bytes.
+    pub(crate) fn curve(&self) -> Vec<(f64, f64)> {
+        self.medians().into_iter().map(|(bytes, time)| (bytes.0 as f64, time)).collect()
     }
 }
 

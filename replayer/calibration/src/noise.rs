@@ -41,8 +41,7 @@ impl Noise {
         let of_message =
             |point: &Point| point.spread() / MEDIAN_DEVIATION * (2.0 * f64::from(point.repetitions)).sqrt();
         let message = median(&points.iter().filter(is_transfer).map(of_message).collect::<Vec<_>>());
-        let trains = measurements.series.iter().filter(|series| series.pattern == Pattern::Train);
-        let rates: Vec<f64> = trains.filter_map(|train| Some(Limit::of(train)?.rate)).collect();
+        let rates: Vec<f64> = measurements.trains().filter_map(|train| Some(Limit::of(train)?.rate)).collect();
         let small = points.iter().filter(|point| point.bytes.0 <= SMALL).filter_map(|point| median(&point.seconds));
         Self {
             detour_length: if count > 0 { lost / count as f64 } else { 0.0 },

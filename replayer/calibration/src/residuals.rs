@@ -136,9 +136,7 @@ pub(crate) fn residuals(
     let mut all = Vec::new();
     for series in &measurements.series {
         let mut points = Vec::new();
-        let medians: Vec<(f64, f64)> =
-            series.medians().into_iter().map(|(bytes, time)| (bytes.0 as f64, time)).collect();
-        for (point, scatter) in series.points.iter().zip(scatter(&medians)) {
+        for (point, scatter) in series.points.iter().zip(scatter(&series.curve())) {
             let Some(measured) = median(&point.seconds) else { continue };
             // With token buckets, the time of a round depends on the rounds before it.
             let rounds = if has_bursts { point.repetitions } else { 1 };

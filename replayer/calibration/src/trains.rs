@@ -5,7 +5,7 @@
 //! arrivals gives *R* by its slope, and *B* by its place (as "packet trains" measure bottlenecks: M. Jain and C. Dovrolis,
 //! "End-to-end available bandwidth", SIGCOMM 2002).
 
-use crate::measurements::{Measurements, Pattern, Series};
+use crate::measurements::{Measurements, Series};
 use crate::robust::{median, standard_error_of_median, theil_sen};
 
 /// What a train shows of the link that limits it.
@@ -26,8 +26,7 @@ impl Limit {
     /// The limit that a train shows. `None`: its later half has no steady rate.
     #[must_use]
     pub(crate) fn of(series: &Series) -> Option<Self> {
-        let arrivals: Vec<(f64, f64)> =
-            series.medians().into_iter().map(|(bytes, time)| (bytes.0 as f64, time)).collect();
+        let arrivals = series.curve();
         let later = |part: f64| {
             let from = arrivals.last().map_or(0.0, |&(bytes, _)| part * bytes);
             arrivals.iter().copied().filter(|&(bytes, _)| bytes >= from).collect::<Vec<_>>()
@@ -49,8 +48,7 @@ impl Limit {
 /// The rate of the slowest train as a part of that of trains between two ranks, at most 1.
 #[must_use]
 pub(crate) fn slowest(measurements: &Measurements, pair: [u32; 2]) -> f64 {
-    let trains = measurements.series.iter().filter(|series| series.pattern == Pattern::Train);
-    let rates = trains.filter_map(|train| Some((&train.ranks, Limit::of(train)?.rate)));
+    let rates = measurements.trains().filter_map(|train| Some((&train.ranks, Limit::of(train)?.rate)));
     let (of_pair, all): (Vec<_>, Vec<_>) = rates.partition(|(ranks, _)| ranks.iter().all(|rank| pair.contains(rank)));
     let of_pair = median(&of_pair.into_iter().map(|(_, rate)| rate).collect::<Vec<_>>());
     of_pair.map_or(1.0, |of_pair| all.into_iter().map(|(_, rate)| rate / of_pair).fold(1.0, f64::min))

@@ -9,7 +9,7 @@ use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::units::Seconds;
 use titr_network::chance;
-use titr_platform::Detours;
+use titr_platform::{Detours, Spread};
 
 pub(crate) use messages::VaryingNetwork;
 
@@ -50,6 +50,13 @@ impl Draw {
     /// The factor on the recorded volumes of computation, which have this relative standard deviation.
     pub(crate) fn factor_on_volumes(self, deviation: f64) -> f64 {
         (deviation * self.chances(Subject::Volumes, 0).normal()).exp()
+    }
+
+    /// The factors on the uncertain keys of a platform.
+    #[must_use]
+    pub fn factors(self, spread: &Spread) -> Vec<(String, f64)> {
+        let factor = |(key, deviation): (&String, &f64)| (key.clone(), self.factor(key, *deviation));
+        spread.uncertainty.iter().map(factor).collect()
     }
 
     /// The factor on a predicted time of a model with the relative standard deviation `deviation`. Its median is 1.

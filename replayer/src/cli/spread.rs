@@ -51,11 +51,9 @@ impl SpreadArgs {
         if !program.simulation(platform, &names, false).varies() {
             return Ok(Some(Found::Nothing(NOTHING)));
         }
-        let uncertainty = &platform.spread.uncertainty;
         let drawn = jobs.map(runs as usize, |number| {
             let draw = Draw { seed: self.seed, number: number as u32 };
-            let factor = |(key, deviation): (&String, &f64)| (key.clone(), draw.factor(key, *deviation));
-            let factors: Vec<(String, f64)> = uncertainty.iter().map(factor).collect();
+            let factors = draw.factors(&platform.spread);
             let drawn = match factors.is_empty() {
                 true => None,
                 false => Some(program.on(machine.load_scaled(&factors)?)?),

@@ -90,10 +90,7 @@ pub fn predicted(
     let predict = |model: Model, draw: Option<Draw>| -> Result<Vec<f64>, Box<dyn Error>> {
         let mut platform = machine::platform(calibration, configuration, model, &[])?;
         if let Some(draw) = draw {
-            let uncertain = &platform.spread.uncertainty;
-            let factors: Vec<(String, f64)> =
-                uncertain.iter().map(|(key, &deviation)| (key.clone(), draw.factor(key, deviation))).collect();
-            platform = machine::platform(calibration, configuration, model, &factors)?;
+            platform = machine::platform(calibration, configuration, model, &draw.factors(&platform.spread))?;
         }
         Sections::replayed(&platform, &trace, Computation::Counted, program.mark(), draw)
     };

@@ -13,6 +13,9 @@ use crate::robust::{median, standard_error_of_median};
 /// The version of the file.
 pub const VERSION: u32 = 1;
 
+/// The most consecutive repetitions of a pattern for one sample. Each of them is replayed.
+const MOST_REPETITIONS: u32 = 10_000;
+
 /// The measurements of a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measurements {
@@ -222,8 +225,11 @@ impl Measurements {
                 return Err(format!("{pattern:?} is between at least two of the {} ranks", self.places.len()));
             }
             for Point { bytes, repetitions, seconds } in points {
-                if *repetitions == 0 {
-                    return Err(format!("{pattern:?} of {} bytes was not repeated once", bytes.0));
+                if !(1..=MOST_REPETITIONS).contains(repetitions) {
+                    return Err(format!(
+                        "{pattern:?} of {} bytes was repeated {repetitions} times, where 1 to {MOST_REPETITIONS} are possible",
+                        bytes.0
+                    ));
                 }
                 if seconds.is_empty() || seconds.iter().any(|time| !time.is_finite() || *time < 0.0) {
                     return Err(format!("{pattern:?} of {} bytes has no times, or impossible ones", bytes.0));

@@ -8,10 +8,11 @@
 //!   output of that run;
 //! * `measured/SHAPE-HOSTSxSLOTS-RATE`, the program's output in each configuration of the lab;
 //! * `traces-lammps-RANKS/`, `sections-lammps-RANKS` and `measured-lammps/`, the same for LAMMPS;
+//! * optionally `timed/`, applications that were recorded in the lab;
 //! * optionally `remarks`, facts that a reader should know about these measurements.
 //!
-//! `titr-accuracy split RESULTS` prints the sources of errors, and `titr-accuracy links RESULTS` the errors on links of several
-//! kinds.
+//! `titr-accuracy split RESULTS` prints the sources of errors, `titr-accuracy links RESULTS` the errors on links of several
+//! kinds, and `titr-accuracy timed RESULTS` the applications that were recorded in the lab.
 
 mod calibration;
 mod configuration;
@@ -23,6 +24,7 @@ mod program;
 mod row;
 mod sections;
 mod split;
+mod timed;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -39,10 +41,14 @@ fn main() -> ExitCode {
     let printed = match &arguments[..] {
         [command, results] if command.as_os_str() == "split" => split::table(results),
         [command, results] if command.as_os_str() == "links" => links::table(results),
+        [command, results] if command.as_os_str() == "timed" => {
+            calibrations(results).and_then(|calibrations| timed::table(results, &calibrations))
+        }
         [results, rows] => page(results, rows),
         _ => {
             eprintln!(
-                "usage: titr-accuracy RESULTS ROWS\n       titr-accuracy split RESULTS\n       titr-accuracy links RESULTS"
+                "usage: titr-accuracy RESULTS ROWS\n       titr-accuracy split RESULTS\n       titr-accuracy links RESULTS\n       \
+                 titr-accuracy timed RESULTS"
             );
             return ExitCode::from(2);
         }
@@ -64,14 +70,15 @@ fn page(results: &Path, csv: &Path) -> Result<String, Box<dyn Error>> {
     let (calibrations, rows) = compare(results)?;
     std::fs::write(csv, page::csv(&rows)?)?;
     let remarks = std::fs::read_to_string(results.join("remarks")).unwrap_or_default();
-    Ok(page::Page { rows: &rows, calibrations: &calibrations, remarks: &remarks }.to_string())
+    let timed = timed::table(results, &calibrations)?;
+    Ok(page::Page { rows: &rows, calibrations: &calibrations, remarks: &remarks, timed: &timed }.to_string())
 }
 
 /// The calibrations, by their hosts, ranks and rate.
 type Calibrations = BTreeMap<String, Calibration>;
 
-/// The calibrations, and the rows of all configurations that were measured.
-fn compare(results: &Path) -> Result<(Calibrations, Vec<Row>), Box<dyn Error>> {
+/// The calibrations in RESULTS.
+fn calibrations(results: &Path) -> Result<Calibrations, Box<dyn Error>> {
     let mut calibrations = Calibrations::new();
     for file in std::fs::read_dir(results)? {
         let name = file?.file_name().to_string_lossy().into_owned();
@@ -80,6 +87,12 @@ fn compare(results: &Path) -> Result<(Calibrations, Vec<Row>), Box<dyn Error>> {
         };
         calibrations.insert(machine.to_owned(), Calibration::read(&results.join(&name))?);
     }
+    Ok(calibrations)
+}
+
+/// The calibrations, and the rows of all configurations that were measured.
+fn compare(results: &Path) -> Result<(Calibrations, Vec<Row>), Box<dyn Error>> {
+    let calibrations = calibrations(results)?;
     let mut rows = Vec::new();
     for program in Program::ALL {
         for configuration in Configuration::measured(&results.join(program.measured()))? {

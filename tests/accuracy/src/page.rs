@@ -25,6 +25,8 @@ pub struct Page<'r> {
     pub calibrations: &'r Calibrations,
     /// Remarks on the measurements, in Markdown.
     pub remarks: &'r str,
+    /// The section on applications that were recorded in the lab, in Markdown.
+    pub timed: &'r str,
 }
 
 impl fmt::Display for Page<'_> {
@@ -57,6 +59,7 @@ impl fmt::Display for Page<'_> {
         if !self.remarks.is_empty() {
             write!(f, "\n{}", self.remarks)?;
         }
+        f.write_str(self.timed)?;
         f.write_str(METHOD)?;
         f.write_str(CALIBRATIONS)?;
         for (machine, calibration) in self.calibrations {

@@ -375,3 +375,19 @@ fn links_with_another_rate_each_way_are_found() {
     let send = (12.0, (0..4).map(|host| format!("node-{host} up 20")).collect::<Vec<_>>());
     assert_eq!(links([20e6; 4], [12e6; 4]), send);
 }
+
+#[test]
+fn repetitions_that_cannot_be_are_refused() {
+    for (repetitions, is_possible) in [(0, false), (1, true), (10_000, true), (10_001, false), (u32::MAX, false)] {
+        let mut measured = TYPICAL.measure(0.0);
+        measured.series[0].points[3].repetitions = repetitions;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), measured.to_json().unwrap()).unwrap();
+        let said = Measurements::load(file.path()).map_err(|error| error.to_string());
+        let expected = format!("PingPong of 4 bytes was repeated {repetitions} times, where 1 to 10000 are possible");
+        match said {
+            Ok(read) => assert!(is_possible && read == measured, "{repetitions}"),
+            Err(said) => assert!(!is_possible && said.ends_with(&expected), "{said}"),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Applications that were recorded in the lab and are predicted for it: computation takes the times that were recorded, so
+//! that only the network and the MPI library are predicted. The directory RESULTS/timed/SHAPE-HOSTSxSLOTS-RATE has an extended trace
+//! of each application, which has the name of the application.
+
+use std::error::Error;
+use std::fmt::Write;
+use std::path::Path;
+
+use titr_common::event::{Annotation, Event, Rank};
+use titr_simulation::{Computation, Simulation, Trace};
+
+use crate::Calibrations;
+use crate::configuration::{Configuration, Model};
+use crate::machine;
+use crate::measured::median;
+
+/// A run of an application, recorded and predicted.
+struct Run {
+    application: String,
+    configuration: Configuration,
+    /// From the first call of a rank to the last one, in seconds.
+    recorded: f64,
+    /// The part of the ranks' time that is spent in calls.
+    in_mpi: f64,
+    /// The prediction of each model, in seconds, in the order of [`Model`].
+    predicted: [f64; 2],
+}
+
+/// The table of all runs in RESULTS/timed, and the median and the worst error by the model that suits the shape; empty if there
+/// are none.
+pub fn table(results: &Path, calibrations: &Calibrations) -> Result<String, Box<dyn Error>> {
+    let directory = results.join("timed");
+    if !directory.is_dir() {
+        return Ok(String::new());
+    }
+    let mut text = INTRODUCTION.to_owned();
+    let mut errors = Vec::new();
+    for configuration in Configuration::measured(&directory)? {
+        let mut applications = Vec::new();
+        for file in std::fs::read_dir(directory.join(configuration.to_string()))? {
+            applications.push(file?.file_name().to_string_lossy().into_owned());
+        }
+        applications.sort();
+        for application in applications {
+            let run = Run::of(&directory, application, &configuration, calibrations)?;
+            let Configuration { shape, hosts, slots, rate } = &run.configuration;
+            write!(text, "| {} | {shape} | {hosts} × {slots} | {} |", run.application, rate.trim_end_matches("mbit"))?;
+            write!(text, " {:.3} | {:.0} % |", run.recorded, 100.0 * run.in_mpi)?;
+            for predicted in run.predicted {
+                write!(text, " {predicted:.3} | {:+.1} % |", 100.0 * run.error(predicted))?;
+            }
+            writeln!(text)?;
+            errors.push(100.0 * run.error(run.predicted[shape.model() as usize]).abs());
+        }
+    }
+    let worst = errors.iter().copied().fold(0.0, f64::max);
+    writeln!(text, "\nBy the suited model, the median error is {:.1} %, the worst {worst:.1} %.", median(&errors))?;
+    Ok(text)
+}
+
+impl Run {
+    fn of(
+        directory: &Path,
+        application: String,
+        configuration: &Configuration,
+        calibrations: &Calibrations,
+    ) -> Result<Self, Box<dyn Error>> {
+        let trace = Trace::open(&directory.join(configuration.to_string()).join(&application))?;
+        let machine = configuration.machine();
+        let calibration = calibrations.get(&machine).ok_or_else(|| format!("there is no cluster-{machine}.toml"))?;
+        let predict = |model: Model| -> Result<f64, Box<dyn Error>> {
+            let platform = machine::platform(calibration, configuration, model, &[])?;
+            Ok(Simulation::new(&platform, &trace).computation(Computation::Timed).run()?.simulated_time.0)
+        };
+        let predicted = [predict(Model::Flow)?, predict(Model::Packet)?];
+        let (mut begin, mut end, mut in_calls, mut all) = (u64::MAX, 0, 0, 0);
+        for rank in (0..trace.ranks()).map(Rank) {
+            let mut stream = trace.stream(rank)?;
+            let mut called: Option<[u64; 2]> = None;
+            while let Some(event) = stream.next_event()? {
+                if let Event::Annotation(Annotation::Call(call)) = event {
+                    let first = called.map_or(call.begin.0, |[first, _]| first);
+                    called = Some([first, call.end.0]);
+                    in_calls += call.end.0 - call.begin.0;
+                }
+            }
+            if let Some([first, last]) = called {
+                (begin, end, all) = (begin.min(first), end.max(last), all + (last - first));
+            }
+        }
+        let recorded = end.saturating_sub(begin) as f64 * 1e-9;
+        let in_mpi = in_calls as f64 / all as f64;
+        Ok(Self { application, configuration: configuration.clone(), recorded, in_mpi, predicted })
+    }
+
+    /// The signed error of a prediction, as a fraction of the recorded time.
+    fn error(&self, predicted: f64) -> f64 {
+        predicted / self.recorded - 1.0
+    }
+}
+
+const INTRODUCTION: &str = "
+## The machine that was recorded
+
+Most simulators are validated on the machine that the trace was recorded on, with the recorded times of computation. These applications ran
+in the lab, with the tracer (`TITRACE_MODE=extended`), and were replayed with `--compute timed` on the calibrated platform. The errors are those of the same
+run. *In MPI* is the part of the time that ranks spend in calls, the only part that is predicted.
+
+| application | shape | hosts × ranks | Mbit/s | recorded, s | in MPI | flow, s | error | packet, s | error |
+|---|---|---|--:|--:|--:|--:|--:|--:|--:|
+";

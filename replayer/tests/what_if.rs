@@ -170,6 +170,27 @@ fn a_platform_has_speeds_for_regions() {
     assert!(said.contains("cores cannot compute at 0 times their speed"), "{said}");
 }
 
+/// On one host with two cores, ranks share memory: with 0.5 of the speed, they compute for 20 and 60 µs.
+#[test]
+fn ranks_of_one_host_share_its_speed() {
+    let folder = unbalanced();
+    let time = |sharing: &str| {
+        let result = replayed(&folder, &["--set", "hosts.cores=2", "--set", sharing]);
+        (result["simulated_time"].as_f64().unwrap() * 1e9).round() / 1e3
+    };
+    let alone = time("hosts.sharing=[[3, 0.5]]");
+    assert_eq!(time("hosts.sharing=[[2, 0.5]]"), alone + 30.0);
+    assert_eq!(time("hosts.sharing=[[1, 0.8], [2, 0.25]]"), alone + 90.0);
+    for (steps, expected) in [
+        ("[[2, 0]]", "cores cannot compute at 0 times their speed"),
+        ("[[4, 0.5], [2, 0.9]]", "the step from 2 ranks on is after the step from 4 ranks on"),
+    ] {
+        let set = format!("hosts.sharing={steps}");
+        let said = folder.run(TITR_REPLAY, &["--platform", "platform.toml", "--set", &set, "traces"]);
+        assert!(said.contains(expected) && said.contains("[[2, 0.97], [8, 0.8]]") && said.ends_with("[1]"), "{said}");
+    }
+}
+
 #[test]
 fn a_difference_shows_where_waiting_went() {
     let folder = unbalanced();

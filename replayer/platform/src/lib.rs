@@ -22,6 +22,7 @@ mod partitioned;
 mod placement;
 mod scaling;
 mod schema;
+mod shared_speed;
 mod simgrid;
 mod spawn;
 mod spread;
@@ -50,6 +51,7 @@ pub use one_sided::{
 pub use overhead::{Overhead, OverheadStep};
 pub use partitioned::Partitioned;
 pub use placement::{Placement, PlacementError, Policy};
+pub use shared_speed::SharedSpeed;
 pub use spawn::Spawn;
 pub use spread::{Detours, Spread};
 pub use storage::{Buffering, CollectiveAccess, Servers, Storage};
@@ -65,6 +67,8 @@ pub struct Platform {
     pub parts_of_speed: BTreeMap<HostId, Arc<StepFunction>>,
     /// The part of its speed at which a core computes in a region of the program, by the name of the region; 1 in all others.
     pub region_speeds: BTreeMap<String, f64>,
+    /// The part of its speed that a core keeps, by the number of ranks on its host.
+    pub sharing: SharedSpeed,
     /// Ranks that each host has room for.
     pub cores: u32,
     /// The network model and its parameters.

@@ -98,6 +98,8 @@ struct Run {
     trace: Trace,
     name: String,
     measured: f64,
+    /// Keys of the platform that were otherwise in this run, with their values.
+    set: Vec<String>,
     held_out: bool,
 }
 
@@ -229,7 +231,7 @@ fn run(
     }
     let name = table.trace.get_ref().clone();
     let trace = open(&folder.join(&name)).map_err(|error| source.wrong(&table.trace, error.to_string()))?;
-    Ok(Run { trace, name, measured, held_out: table.held_out })
+    Ok(Run { trace, name, measured, set: table.set.clone(), held_out: table.held_out })
 }
 
 impl Problem<'_> {
@@ -243,11 +245,20 @@ impl Problem<'_> {
     /// The times of all runs on such a platform, in seconds.
     fn predict(&self, choices: &[(String, bool)], logarithms: &[f64]) -> Result<Vec<f64>, RefineError> {
         let (overrides, factors) = self.settings(choices, logarithms);
-        let platform = Platform::parse_scaled(&self.platform, self.text.clone(), &overrides, &factors)?;
+        let platform =
+            |overrides: &[String]| Platform::parse_scaled(&self.platform, self.text.clone(), overrides, &factors);
+        let common = platform(&overrides)?;
         let time = |run: &Run| {
+            let own;
+            let platform = if run.set.is_empty() {
+                &common
+            } else {
+                own = platform(&[overrides.as_slice(), run.set.as_slice()].concat())?;
+                &own
+            };
             let has_times = run.trace.manifest().is_some_and(|manifest| manifest.foreign.is_some());
             let computation = if has_times { Computation::Timed } else { Computation::Counted };
-            let result = Simulation::new(&platform, &run.trace).computation(computation).run();
+            let result = Simulation::new(platform, &run.trace).computation(computation).run();
             let result = result.map_err(|source| RefineError::Replay { trace: run.name.clone(), source })?;
             Ok(result.simulated_time.0)
         };

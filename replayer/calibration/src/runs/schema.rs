@@ -28,6 +28,9 @@ pub(super) struct RunTable {
     pub trace: Spanned<String>,
     /// The time that the program took, from `MPI_Init` to `MPI_Finalize`.
     pub seconds: Spanned<f64>,
+    /// Keys of the platform that were otherwise in this run: `hosts.cores=1`.
+    #[serde(default)]
+    pub set: Vec<String>,
     /// Whether the factors are found without this run. Default: no.
     #[serde(default)]
     pub held_out: bool,

@@ -81,6 +81,30 @@ fn the_machine_is_found_from_its_runs() {
     assert!((predicted / found.runs[4].after - 1.0).abs() < 1e-9);
 }
 
+/// Two ranks compute at 2.4 Ginstr/s on one host, and at 3 Ginstr/s on two. The platform, where they compute at 2 Ginstr/s, has no step yet
+/// that matters.
+#[test]
+fn the_cost_of_sharing_a_host_is_found_from_runs_with_and_without() {
+    let folder = TempDir::new().unwrap();
+    let text = |speed: f64, part: f64| {
+        platform(speed, 100.0, 20.0, true).replace("speed", &format!("cores = 2\nsharing = [[2, {part}]]\nspeed"))
+    };
+    let trace = open(Path::new("100-5-0")).unwrap();
+    std::fs::write(folder.path().join("cluster.toml"), text(2.0, 1.0)).unwrap();
+    let mut file = "platform = \"cluster.toml\"\nvalues = [\"hosts.speed\", \"hosts.sharing\"]\n".to_owned();
+    for set in ["", "hosts.cores=1"] {
+        let set: Vec<String> = [set].into_iter().filter(|set| !set.is_empty()).map(str::to_owned).collect();
+        let truth = Platform::parse(Path::new("truth.toml"), text(3.0, 0.8), &set).unwrap();
+        let seconds = Simulation::new(&truth, &trace).run().unwrap().simulated_time.0;
+        file += &format!("[[run]]\ntrace = \"100-5-0\"\nseconds = {seconds}\nset = {set:?}\n");
+    }
+    std::fs::write(folder.path().join("runs.toml"), file).unwrap();
+    let found = Refinement::of(&folder.path().join("runs.toml"), open).unwrap();
+    for (value, expected) in found.values.iter().zip([1.5, 0.8]) {
+        assert!((value.factor / expected - 1.0).abs() < 1e-3, "{value:?}");
+    }
+}
+
 #[test]
 fn flags_are_tried_both_ways() {
     let found = refine("choices = [\"mpi.rendezvous_duplex\"]\nvalues = [\"hosts.speed\"]", &["100-0-0"]).unwrap();

@@ -20,6 +20,7 @@ use toml::Spanned;
 
 use crate::HostSpeed;
 use crate::Platform;
+use crate::SharedSpeed;
 use crate::Spread;
 use crate::one_line;
 use crate::schema::{File, OneOrMany};
@@ -119,6 +120,7 @@ impl Builder<'_> {
             parts_of_speed: BTreeMap::new(),
             profiles: Vec::new(),
             region_speeds: self.region_speeds(file.hosts.regions)?,
+            sharing: self.sharing(file.hosts.sharing)?,
             cores: self.cores(file.hosts.cores.as_ref())?,
             policy: self.policy(&file.placement, hosts)?,
             model,
@@ -149,6 +151,17 @@ impl Builder<'_> {
             }
         };
         written.into_iter().map(part).collect()
+    }
+
+    fn sharing(&self, written: Option<Spanned<SharedSpeed>>) -> Checked<SharedSpeed> {
+        let Some(written) = written else { return Ok(SharedSpeed::default()) };
+        match written.get_ref().mistake() {
+            None => Ok(written.into_inner()),
+            Some(mistake) => {
+                let help = "give steps of ranks on a host and the part of hosts.speed, such as [[2, 0.97], [8, 0.8]]";
+                Err(self.wrong(&written, mistake).with_help(help))
+            }
+        }
     }
 
     fn cores(&self, written: Option<&Spanned<u32>>) -> Checked<u32> {

@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::HostSpeed;
 use crate::topology::TopologyTable;
+use crate::{HostSpeed, SharedSpeed};
 
 pub use mpi::{CollectivesTable, MpiTable, OneSidedTable};
 pub use network::{
@@ -60,6 +60,8 @@ pub(crate) struct HostsTable {
     pub cores: Option<Spanned<u32>>,
     /// Speed of one core: one value, or one for each host. `"1 x recorded"` is the speed of the traced program.
     pub speed: Spanned<OneOrMany<HostSpeed>>,
+    /// The part of that speed that cores keep from a number of ranks on a host on: `[[ranks, part], …]`. Default: 1.
+    pub sharing: Option<Spanned<SharedSpeed>>,
     /// The part of that speed at which cores compute in regions of the program, by their names. Default: 1.
     #[serde(default)]
     pub regions: BTreeMap<String, Spanned<f64>>,

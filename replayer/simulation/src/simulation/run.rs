@@ -7,8 +7,10 @@ use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::trace::Trace;
 use titr_common::trace::Transformation;
+use titr_common::units::Speed;
 use titr_job_mix::{Job, JobMix};
 use titr_network::packet::PacketStatistics;
+use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, RailNetwork};
 use titr_platform::Platform;
 use titr_workload::Workload;
@@ -61,15 +63,23 @@ pub(super) struct Run {
     pub cpu: Duration,
 }
 
-/// The core of each of `ranks` ranks on a platform, in one of several runs with different random choices.
+/// The core of each of `ranks` ranks on a platform, in one of several runs with different random choices. Ranks of one host share its
+/// speed.
 pub(super) fn cores(
     platform: &Platform,
     ranks: u32,
     run: u32,
     recorded: &RecordedSpeeds,
 ) -> Result<Vec<Core>, SimulationError> {
-    let hosts = (0..).map(Rank).zip(platform.place_in(run, ranks)?.0);
-    Ok(hosts.map(|(rank, host)| Core::for_recorded(platform, host, recorded.speed(rank))).collect())
+    let hosts = platform.place_in(run, ranks)?.0;
+    let mut on_host = vec![0; platform.speeds.len()];
+    hosts.iter().for_each(|host| on_host[host.0 as usize] += 1);
+    let core = |(rank, host): (Rank, HostId)| {
+        let core = Core::for_recorded(platform, host, recorded.speed(rank));
+        let part = platform.sharing.part(on_host[host.0 as usize]);
+        Core { speed: Speed { per_second: core.speed.per_second * part }, ..core }
+    };
+    Ok((0..).map(Rank).zip(hosts).map(core).collect())
 }
 
 impl PreparedReplay<'_> {

@@ -28,8 +28,9 @@
 //!    injection port takes the next packet of the oldest message of its host, the first port first.
 //! 4. **Consumption.** A packet granted a consumption port L cycles ago (plus w, if its host has a cable) is with its
 //!    host. A message is delivered with its last packet.
-//! 5. **Requests.** The packet at the head of each queue, unless it is already leaving, requests at most one channel of
-//!    one free port with room behind it, chosen by the [routing](crate::topology::Routing). Room is the number of
+//! 5. **Requests.** The packet at the head of each queue, unless it is already leaving, decides between paths, if its
+//!    [routing](crate::topology::Routing) compares them. It then requests at most one channel of one free port with room
+//!    behind it, chosen by the routing. Packets decide by the queues as they are before any request is granted. Room is the number of
 //!    places of a queue, less the packets in it and those granted a way to it. A packet at its destination requests a
 //!    free consumption port, the first one starting at a port determined by the number of its queue.
 //! 6. **Grants.** [Arbitration](arbitration) grants each port to one of the packets that request it. The packet takes

@@ -70,14 +70,16 @@ impl OutputQueues {
         self.capacity - self.taken(output, channel)
     }
 
-    /// Packets in a queue.
-    pub(crate) fn taken(&self, output: OutputId, channel: ChannelIndex) -> u32 {
+    /// Packets in a queue, and the packet that leaves it.
+    fn taken(&self, output: OutputId, channel: ChannelIndex) -> u32 {
         self.queues[(output.0 * self.channels + channel.0) as usize].taken
     }
 
-    /// Packets in the queues of some channels of a port.
-    pub(crate) fn taken_of(&self, output: OutputId, channels: Range<u32>) -> u32 {
-        channels.map(|channel| self.taken(output, ChannelIndex(channel))).sum()
+    /// Packets in the queues of some channels of a port, without those that leave them.
+    pub(crate) fn waiting(&self, output: OutputId, channels: Range<u32>) -> u32 {
+        let first = output.index() * self.channels as usize;
+        let queues = &self.queues[first + channels.start as usize..first + channels.end as usize];
+        queues.iter().map(|queue| queue.waiting.len() as u32).sum()
     }
 
     /// A packet comes through the crossbar.

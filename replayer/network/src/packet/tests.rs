@@ -170,6 +170,20 @@ fn a_packet_alone_takes_the_path_of_its_routing() {
     }
 }
 
+/// Three routers, each with a cable to each other. Four hosts of one send to another router at once, and decide for its cable,
+/// at which no packet is. One packet takes it in cycle 1. In cycle 2, each of the others sees this packet and two that await the
+/// cable: 3 packets at 1 hop cost more than 0 at 2 hops and the bias. One takes the detour, and arrives a cycle later than alone.
+/// Then the last two see two packets, and wait for the cable.
+#[test]
+fn packets_that_wait_decide_anew() {
+    let spec =
+        spec_of(&hyperx([3, 1], 4), PacketParameters { routing: routing("ugal"), ..PacketParameters::default() });
+    let messages = [0, 1, 2, 3].map(|host| (0, message(host, 4 + host, 1)));
+    let times: Vec<_> = run(&spec, &messages).iter().map(|delivery| (delivery.at, delivery.hops)).collect();
+    let alone = |hops| Delays::of(&spec).alone(hops);
+    assert_eq!(times, [(alone(1), 1), (alone(2) + 1, 2), (alone(1) + 16, 1), (alone(1) + 32, 1)]);
+}
+
 /// Two packets from the same distance meet somewhere on their ways to a host, at its consumption port at the latest.
 /// The one that has to wait there continues when the tail of the other has left, L = 16 cycles later, and keeps this
 /// distance.

@@ -39,19 +39,34 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
             self.retry.drain(..).for_each(|router| self.active_routers.add(router));
         }
         let routers = self.active_routers.take();
+        if R::DECIDES && self.routing.watches_other_routers() {
+            self.decide_heads(&routers);
+        }
         routers.iter().for_each(|&router| self.allocate_switch(router, now));
         self.active_routers.recycle(routers);
+        if R::DECIDES {
+            self.reconsider_after_decisions(now);
+        }
     }
 
     /// Forwards the packets that a router can forward in this cycle.
     fn allocate_switch(&mut self, router: RouterId, now: u64) {
         let this = self.routers[router.index()];
         let may_find_another = self.parameters.consumption_ports > 1 || self.routing.has_alternatives();
-        let mut losers = false;
+        let mut looks_again = false;
+        let decided = self.decided.len();
         for word in 0..this.queues.div_ceil(64) {
             for place in ones(self.wakeup.take_due(this.first_word + word)) {
                 let index = QueueIndex(64 * word + place);
                 let queue = this.queue(index);
+                if R::DECIDES && self.is_undecided(self.queues.head(queue).packet, router) {
+                    if self.routing.watches_other_routers() {
+                        self.wakeup.make_due(this, index);
+                        looks_again = true;
+                    } else {
+                        self.decide(router, this, index);
+                    }
+                }
                 let Some(vc) = self.request(router, this, queue) else { continue };
                 if UNEVEN && self.is_held_back(router, queue, this.output(vc.port), now) {
                     self.wakeup.make_due(this, index);
@@ -59,9 +74,12 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
                     && may_find_another
                 {
                     self.wakeup.make_due(this, this.index(loser));
-                    losers = true;
+                    looks_again = true;
                 }
             }
+        }
+        if R::DECIDES {
+            self.count_decided(decided);
         }
         while let Some((queue, vc)) = self.requests.pop() {
             if UNEVEN && self.competes(queue, this.output(vc.port), vc.channel) {
@@ -69,9 +87,8 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
             }
             self.grant_choice(queue, this.output(vc.port), vc.channel, now);
         }
-        if losers {
-            self.retry.push(router);
-            self.retry_at = now + 1;
+        if looks_again {
+            self.look_again(router, now);
         }
     }
 

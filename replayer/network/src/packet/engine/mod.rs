@@ -3,8 +3,9 @@
 //! The engine visits only what can have changed. A packet without a choice waits in the list of requests for its port.
 //! A port with requests is **active** in a cycle if it became free, room appeared behind it, or a request arrived while
 //! it was free ([`port_allocation`]). Packets with a choice wait in their router, which is active if one of them became
-//! the head of a queue, or a port that one of them waits for became free or had room behind it ([`wakeup`], [`allocation`]).
-//! Nothing else can make a packet move in this cycle that could not move before.
+//! the head of a queue, a port that one of them waits for became free or had room behind it ([`wakeup`], [`allocation`]), or
+//! the queues changed by which one of them decides ([`decisions`]). Nothing else can make a packet move in this cycle that
+//! could not move before.
 //!
 //! In a network of equal links, every delay is one of a few constants, so events wait in queues ([`DelayLine`]) and
 //! need no sorting. With unequal links, the events that depend on them are in a calendar ([`uneven`]).
@@ -17,6 +18,7 @@
 
 mod allocation;
 mod border;
+mod decisions;
 mod injection;
 mod port_allocation;
 mod slabs;
@@ -30,7 +32,7 @@ use std::fmt::Debug;
 use super::active_set::ActiveSet;
 use super::delay_line::DelayLine;
 use super::delays::Delays;
-use super::ids::{MessageId, OutputId, PacketId, QueueId};
+use super::ids::{MessageId, OutputId, PacketId, QueueId, QueueIndex};
 use super::input_queues::{InputQueues, QueuedPacket};
 use super::layout::{HostPlaces, Layout, RouterState, Source};
 use super::link_timing::LinkTimings;
@@ -140,10 +142,10 @@ struct RoutedEngine<R, const UNEVEN: bool> {
     /// Hosts with an injection port that is busy with a packet, if its router has several queues for it.
     injecting: DelayLine<HostId>,
     requests: Requests,
-    /// For each port, the packets that await it; none if packets do not decide.
+    /// For each port, the waiting packets that chose it when they decided first; none if packets do not decide.
     awaiting: Vec<u32>,
-    /// The ports that packets await which have decided in this cycle.
-    decided: Vec<OutputId>,
+    /// The ports that packets await which decided first in this cycle, and the queues of the packets.
+    decided: Vec<(OutputId, QueueIndex)>,
     usage: Usage,
     prefetch: Prefetch,
     /// The links, if they are not alike.
@@ -265,7 +267,6 @@ impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
         }
         self.headers.recycle(headers);
         self.fill_queues_of_hosts(now);
-        self.count_decided();
         let consumed = self.consumed.take(now);
         for &packet in &consumed {
             self.deliver(packet, now, delivered);
@@ -303,9 +304,6 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
 
     /// Handles the arrival of a packet's header at a queue.
     fn arrive(&mut self, queue: QueueId, packet: QueuedPacket) {
-        if R::DECIDES {
-            self.decide(self.queues.get(queue).router, packet.packet);
-        }
         if self.queues.push(queue, packet) {
             self.on_new_head(queue, packet);
         }
@@ -333,14 +331,15 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         }
     }
 
-    /// Looks at a port in this cycle, which became free or behind which there is room again, if a packet waits for it.
+    /// Looks at a port in this cycle, which became free or behind which there is room again, if a packet waits for it. Packets
+    /// that decide anew also look at a busy port, behind which there are fewer packets.
     #[inline]
     fn activate(&mut self, output: OutputId) {
         let port = self.outputs.get(output);
-        if port.busy {
+        if port.busy && !self.reconsiders() {
             return;
         }
-        if port.first_request.get().is_some() {
+        if !port.busy && port.first_request.get().is_some() {
             self.active_ports.add(output);
         }
         if !self.wakeup.is_empty() && self.wakeup.wake(self.routers[port.router.index()], output) {

@@ -1,7 +1,5 @@
 //! Switch traversal: the effects of a grant, and the way of a packet to the next queue.
 
-use std::ops::Range;
-
 use super::super::ids::{OutputId, PacketId, QueueId};
 use super::super::input_queues::QueuedPacket;
 use super::super::layout::Source;
@@ -33,33 +31,6 @@ pub(super) fn room(
 }
 
 impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
-    /// Makes the decision of a packet whose header is at a router.
-    pub(super) fn decide(&mut self, at: RouterId, id: PacketId) {
-        if !self.routing.is_undecided(self.packets.state(id)) {
-            return;
-        }
-        let header = self.packets.get(id).header;
-        if header.destination == at {
-            return;
-        }
-        let (routers, outputs, places) = (&self.routers, &self.outputs, self.parameters.queue_packets);
-        let queued = |router: RouterId, port, channels: Range<u32>| {
-            let output = routers[router.index()].output(port);
-            let behind = places * channels.len() as u32 - outputs.room_of(output, channels.clone());
-            self.output_queues.as_ref().map_or(behind, |queues| behind + queues.taken_of(output, channels))
-        };
-        let awaiting = |router: RouterId, port| self.awaiting[routers[router.index()].output(port).index()];
-        self.routing.decide(at, &header, self.packets.state_mut(id), queued, awaiting);
-        if let Some(port) = self.routing.awaited(self.packets.state(id)) {
-            self.decided.push(self.routers[at.index()].output(port));
-        }
-    }
-
-    /// Counts the packets that have decided in this cycle.
-    pub(super) fn count_decided(&mut self) {
-        self.decided.drain(..).for_each(|output| self.awaiting[output.index()] += 1);
-    }
-
     /// Passes on the head of a queue.
     pub(super) fn grant(&mut self, queue: QueueId, output: OutputId, channel: ChannelIndex, now: u64) {
         let (id, state) = (self.queues.head(queue).packet, self.queues.get(queue));
@@ -77,12 +48,10 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
             }
             self.usage.inject();
         }
-        if R::DECIDES
-            && let Some(port) = self.routing.awaited(self.packets.state(id))
-        {
-            self.awaiting[self.routers[self.queues.get(queue).router.index()].output(port).index()] -= 1;
-        }
         if next.is_some() {
+            if self.reconsiders() {
+                self.count_departure(id, output, now);
+            }
             self.packets.get_mut(id).hops += 1;
             self.routing.hop(vc.port, to, self.packets.state_mut(id));
         }

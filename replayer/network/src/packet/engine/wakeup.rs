@@ -70,10 +70,26 @@ impl Wakeup {
         woken != 0
     }
 
+    /// The same for all heads but one, which stays registered.
+    pub(super) fn wake_others(&mut self, router: RouterState, output: OutputId, head: QueueIndex) -> bool {
+        let (word, bit) = (output.index() * self.words + head.index() / 64, 1 << (head.0 % 64));
+        let own = self.registered[word] & bit;
+        self.registered[word] ^= own;
+        let woken = self.wake(router, output);
+        self.registered[word] |= own;
+        woken
+    }
+
     /// Whether no head waits.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.heads == 0
+    }
+
+    /// The due heads in the `word`th word of the queues of all routers.
+    #[inline]
+    pub(super) fn due(&self, word: u32) -> u64 {
+        self.due[word as usize] & self.waiting[word as usize]
     }
 
     /// The due heads in the `word`th word of the queues of all routers, which are due no more.
@@ -124,6 +140,21 @@ mod tests {
         assert!(wakeup.wake(router, OutputId(1)));
         assert_eq!(wakeup.take_due(1), 1 << 5);
         assert!(!wakeup.wake(router, OutputId(1)), "it has to register again");
+    }
+
+    #[test]
+    fn others_become_due_and_one_stays_registered() {
+        let (router, mut wakeup) = router();
+        for queue in [3, 69].map(QueueIndex) {
+            wakeup.add(router, queue);
+            wakeup.registrar(queue)(OutputId(1));
+        }
+        assert_eq!((wakeup.take_due(0), wakeup.take_due(1)), (1 << 3, 1 << 5));
+        assert!(wakeup.wake_others(router, OutputId(1), QueueIndex(69)));
+        assert_eq!((wakeup.take_due(0), wakeup.take_due(1)), (1 << 3, 0));
+        assert!(!wakeup.wake_others(router, OutputId(1), QueueIndex(69)));
+        assert!(wakeup.wake(router, OutputId(1)));
+        assert_eq!(wakeup.due(1), 1 << 5);
     }
 
     #[test]

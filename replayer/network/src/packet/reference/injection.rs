@@ -1,12 +1,10 @@
-//! Injection: hosts give their packets to routers, and packets decide on their way.
-
-use std::ops::Range;
+//! Injection: hosts give their packets to routers.
 
 use crate::chance::chance;
-use crate::packet::ids::{MessageId, QueueIndex};
+use crate::packet::ids::MessageId;
 use crate::packet::packets::Packet;
 use crate::packet::{InjectionOrder, Message};
-use crate::topology::{ChannelIndex, Header, PortIndex, RouterId, Routing};
+use crate::topology::{Header, Routing};
 
 use super::Reference;
 
@@ -54,35 +52,7 @@ impl<R: Routing> Reference<'_, R> {
                 self.routing.depart(places.router, &header, &mut state);
                 self.queues[queue].push_back(self.packets.len());
                 self.packets.push((packet, state));
-                self.decide(self.packets.len() - 1, places.router);
             }
         }
-    }
-
-    /// Makes the decision of a packet whose header is at a router.
-    pub(super) fn decide(&mut self, packet: usize, at: RouterId) {
-        let (Packet { header, .. }, mut state) = self.packets[packet].clone();
-        let queued = |router: RouterId, port, channels: Range<u32>| {
-            let output = self.layout.routers[router.index()].output(port);
-            let of_channel = |channel: ChannelIndex| {
-                let next = self.layout.outputs[output.index()].queue(channel).unwrap();
-                let behind = self.parameters().queue_packets - self.room(next.index());
-                behind + self.output_queues[output.index()][channel.index()].len() as u32
-            };
-            channels.map(|channel| of_channel(ChannelIndex(channel))).sum()
-        };
-        if R::DECIDES && header.destination != at && self.routing.is_undecided(&state) {
-            self.routing.decide(at, &header, &mut state, queued, |router, port| self.awaiting(router, port));
-        }
-        self.packets[packet].1 = state;
-    }
-
-    /// The packets in the queues of a router that await a port since an earlier cycle.
-    fn awaiting(&self, router: RouterId, port: PortIndex) -> u32 {
-        let this = &self.layout.routers[router.index()];
-        let queues = (0..this.queues).map(|index| &self.queues[this.queue(QueueIndex(index)).index()]);
-        let packets = queues.flatten().map(|&packet| &self.packets[packet]);
-        packets.filter(|(packet, state)| packet.since < self.now && self.routing.awaited(state) == Some(port)).count()
-            as u32
     }
 }

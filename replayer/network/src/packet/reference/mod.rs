@@ -1,6 +1,7 @@
 //! A reference implementation of the packet network, which visits every queue in every cycle and counts every phit. It is
 //! slow, but simple enough to verify by reading; the engine has to give the same result for every message.
 
+mod decisions;
 mod injection;
 mod links;
 
@@ -160,12 +161,12 @@ impl<'a, R: Routing> Reference<'a, R> {
             self.queues[queue].push_back(packet);
         }
         self.underway = headers.into_iter().map(|(left, (packet, queue))| (left, packet, queue)).collect();
-        arrived.iter().for_each(|&(packet, queue)| self.decide(packet, self.layout.queues[queue].router));
         for message in elapse(&mut self.offered) {
             let host = self.messages[message].message.from.index();
             self.waiting[host].push_back(message);
         }
         self.fill_ports();
+        self.decide_heads();
         let requests = self.requests();
         let asked =
             (0..self.layout.outputs.len()).filter(|&output| requests.iter().any(|request| request.output == output));
@@ -213,6 +214,11 @@ impl<'a, R: Routing> Reference<'a, R> {
         }
     }
 
+    /// Whether the first packet of a queue is leaving it.
+    fn is_leaving(&self, queue: usize) -> bool {
+        self.crossing.iter().any(|crossing| crossing.cycles > 0 && crossing.queue == queue)
+    }
+
     fn is_crossing(&self, output: OutputId) -> bool {
         let excludes = |other| match self.parameters().output_queue {
             0 => self.exclude_each_other(output.index(), other),
@@ -252,7 +258,7 @@ impl<'a, R: Routing> Reference<'a, R> {
             for index in (0..this.queues).map(QueueIndex) {
                 let queue = this.queue(index).index();
                 let Some(&head) = self.queues[queue].front() else { continue };
-                if self.crossing.iter().any(|crossing| crossing.cycles > 0 && crossing.queue == queue) {
+                if self.is_leaving(queue) {
                     continue;
                 }
                 let (Packet { header, .. }, state) = &self.packets[head];

@@ -100,6 +100,11 @@ pub trait Routing: Clone + Debug + Send + Sync + 'static {
     /// Whether a packet whose request was refused may find another port before the requested port is free again.
     fn has_alternatives(&self) -> bool;
 
+    /// Whether packets that wait decide anew in each cycle, because decisions depend on queues.
+    fn reconsiders(&self) -> bool {
+        false
+    }
+
     /// Whether these decisions depend on queues of other routers.
     fn watches_other_routers(&self) -> bool {
         false
@@ -108,16 +113,17 @@ pub trait Routing: Clone + Debug + Send + Sync + 'static {
     /// Writes the state of a packet that starts at router `from`.
     fn depart(&self, _from: RouterId, _header: &Header, _state: &mut [i32]) {}
 
-    /// Whether a packet has still to decide.
+    /// Whether a packet has still to decide, or may decide anew before it leaves its router.
     fn is_undecided(&self, _state: &[i32]) -> bool {
         false
     }
 
     /// Writes the decision of a packet that [is undecided](Self::is_undecided) into its state. Called if packets
-    /// [decide](Self::DECIDES), once at each router that is not the packet's destination: when the packet has entered an
-    /// injection port, or when its header has arrived. There the packet has no [fixed output](Self::fixed_output). `queued` is
-    /// the number of packets behind some virtual channels of a port: in the queues of the channels, or granted a way to them. `awaiting` is the number of packets
-    /// that wait in the queues of a router and [await](Self::awaited) a port since an earlier cycle.
+    /// [decide](Self::DECIDES), at each router that is not the packet's destination, when the packet is the first of its queue,
+    /// and in each later cycle in which it still waits and is undecided. There the packet has no
+    /// [fixed output](Self::fixed_output). `queued` is the number of packets behind some virtual channels of a port: in the
+    /// queues of the channels, or granted a way to them. `awaiting` is the number of packets that wait in the queues of a router
+    /// and [await](Self::awaited) a port since an earlier cycle.
     fn decide(
         &self,
         _at: RouterId,
@@ -128,8 +134,8 @@ pub trait Routing: Clone + Debug + Send + Sync + 'static {
     ) {
     }
 
-    /// The port that a packet expects to take at the router at which it has decided, if its decision counts for those of other
-    /// packets until it leaves this router. It may take another port in the end.
+    /// The port that a packet chose when it decided first at its present router, if this counts for the decisions of other
+    /// packets until the packet leaves the router. The packet may take another port in the end.
     fn awaited(&self, _state: &[i32]) -> Option<PortIndex> {
         None
     }

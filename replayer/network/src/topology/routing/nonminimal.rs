@@ -7,10 +7,10 @@
 //! or end in. Within a group, and towards the intermediate group, packets are routed [minimally](super::dragonfly).
 //!
 //! - **Valiant** (`valiant`): every packet to another group passes an intermediate group.
-//! - **UGAL-L** (`ugal`): a packet compares the minimal path with a path through one intermediate group when it enters the
-//!   injection port of its host. With q packets behind the first port of a path of H hops, it takes the minimal path if
-//!   q·H of this path [exceeds](takes_detour) q·H of the other path by little. If both paths have the same first port, q
-//!   counts the virtual channels of each path alone (UGAL-L_VCH).
+//! - **UGAL-L** (`ugal`): a packet that waits in the injection port of its host compares the minimal path with a path through
+//!   one intermediate group, anew in each cycle until it leaves. With q packets behind the first port of a path of H hops,
+//!   it takes the minimal path if q·H of this path [exceeds](takes_detour) q·H of the other path by little. If both paths
+//!   have the same first port, q counts the virtual channels of each path alone (UGAL-L_VCH).
 //! - **UGAL-G** (`ugal-g`): the same, and q also counts the packets behind the first link between groups, which another
 //!   router may have. (The packets that wait for this link are in input queues of its router, behind the first port.)
 //! - **PAR** (`par`): like UGAL-L; and a packet on the minimal path compares again at each router of its first group.
@@ -54,8 +54,17 @@ enum Rule {
 /// The place in a packet's state of the intermediate group that it has not reached; [`NONE`] if there is none.
 const INTERMEDIATE: usize = 0;
 
-/// The place in a packet's state of whether the packet has still to decide: 0 or 1.
-const UNDECIDED: usize = 1;
+/// The place in a packet's state of the routers at which it has still to decide: [`NOWHERE`], [`HERE`] or [`HERE_AND_NEXT`].
+const DECIDES_AT: usize = 1;
+
+/// The packet has decided.
+const NOWHERE: i32 = 0;
+
+/// The packet decides until it leaves its present router.
+const HERE: i32 = 1;
+
+/// The packet decides at its present router, and, if it takes the path that it chose there, at the next router, too.
+const HERE_AND_NEXT: i32 = 2;
 
 /// No intermediate group.
 const NONE: i32 = -1;
@@ -123,17 +132,21 @@ impl Routing for NonminimalRouting {
         self.shape.has_bundles()
     }
 
+    fn reconsiders(&self) -> bool {
+        self.rule != Rule::Valiant
+    }
+
     fn watches_other_routers(&self) -> bool {
         self.rule == Rule::UgalGlobal
     }
 
     fn depart(&self, from: RouterId, header: &Header, state: &mut [i32]) {
         let (from, to) = (self.shape.blade(from), self.shape.blade(header.destination));
-        (state[INTERMEDIATE], state[UNDECIDED]) = (NONE, i32::from(from.group != to.group));
+        (state[INTERMEDIATE], state[DECIDES_AT]) = (NONE, if from.group == to.group { NOWHERE } else { HERE });
     }
 
     fn is_undecided(&self, state: &[i32]) -> bool {
-        state[UNDECIDED] != 0
+        state[DECIDES_AT] != NOWHERE
     }
 
     fn decide(
@@ -145,12 +158,13 @@ impl Routing for NonminimalRouting {
         _awaiting: impl Fn(RouterId, PortIndex) -> u32,
     ) {
         let here = self.shape.blade(at);
-        state[UNDECIDED] = 0;
+        (state[INTERMEDIATE], state[DECIDES_AT]) = (NONE, NOWHERE);
         let Some(group) = self.draw(here, header) else { return };
         if self.rule == Rule::Valiant {
             state[INTERMEDIATE] = group as i32;
             return;
         }
+        state[DECIDES_AT] = HERE;
         let (minimal, other) = (self.minimal_path(here, header), self.path_through(group, here, header));
         let same_port = minimal.ports == other.ports;
         let cost = |path: &Path| {
@@ -161,10 +175,10 @@ impl Routing for NonminimalRouting {
                 path.exit.iter().flat_map(|(at, ports)| ports.clone().map(|port| of_port(*at, port, 0..self.channels)));
             (first.unwrap_or(0) + exit.min().unwrap_or(0)) * path.hops
         };
-        if takes_detour(cost(&minimal), cost(&other)) {
+        if takes_detour(cost(&minimal), || cost(&other)) {
             state[INTERMEDIATE] = group as i32;
         } else if self.rule == Rule::Progressive && minimal.ports.start < self.shape.first_global_port() {
-            state[UNDECIDED] = 1;
+            state[DECIDES_AT] = HERE_AND_NEXT;
         }
     }
 
@@ -193,6 +207,9 @@ impl Routing for NonminimalRouting {
     fn hop(&self, _port: PortIndex, to: RouterId, state: &mut [i32]) {
         if state[INTERMEDIATE] == self.shape.blade(to).group as i32 {
             state[INTERMEDIATE] = NONE;
+        }
+        if state[DECIDES_AT] == HERE {
+            state[DECIDES_AT] = NOWHERE;
         }
     }
 }
@@ -235,7 +252,7 @@ impl NonminimalRouting {
         let classes = self.rule.classes();
         if at.group == destination.group {
             classes - 1
-        } else if state[UNDECIDED] != 0 {
+        } else if state[DECIDES_AT] == HERE_AND_NEXT {
             0
         } else if state[INTERMEDIATE] == NONE {
             classes - 2

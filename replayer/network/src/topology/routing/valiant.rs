@@ -6,14 +6,16 @@
 //! on shortest paths, it takes the one with most room.
 //!
 //! - **Valiant** (`valiant`): every packet passes an intermediate router.
-//! - **UGAL-L** (`ugal`): when a packet enters the injection port of its host, it compares the shortest path with the path
-//!   through an intermediate router. The cost of a path is the number of packets at its first port times its hops; of several
-//!   first ports on shortest paths, the one with the fewest packets counts.
+//! - **UGAL-L** (`ugal`): a packet that waits in the injection port of its host compares the shortest path with the path
+//!   through one intermediate router, anew in each cycle until it leaves. The cost of a path is the number of packets at its
+//!   first port times its hops; of several first ports on shortest paths, the one with the fewest packets counts.
 //! - **UGAL-G** (`ugal-g`): the cost is the number of packets at the ports of all routers on the path.
 //!
-//! The packets at a port are those behind it, and those of hosts of its router that have decided for a path through this port
-//! and still wait. A router without output queues could not see an overloaded first link otherwise: all packets but a few wait
-//! in front of its port. Packets that come from other routers and wait for the port are not counted.
+//! The packets at a port are those behind it, and those of hosts of its router that still wait and chose a path through this
+//! port when they decided first. A router without output queues could not see an overloaded first link otherwise: all packets
+//! but a few wait in front of its port. The first decision counts and not the present one, because packets that count each
+//! other's present decisions would all change to the other path at once, and back. Packets that come from other routers and
+//! wait for the port are not counted.
 //!
 //! A packet uses another [class of virtual channels](super::hop_classes) for each hop, of which there are up to twice the
 //! diameter.
@@ -26,7 +28,7 @@ use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable,
 use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterGraph, RouterId};
 
 /// Routing through intermediate routers. The state of a packet is the router that it has still to pass, [`NONE`], or
-/// [`UNDECIDED`]; and the port that it awaits at its first router, or [`NONE`].
+/// [`UNDECIDED`]; and the port that it chose when it first decided at its first router, if it may decide anew, or [`NONE`].
 #[derive(Clone, Debug)]
 pub struct ValiantRouting {
     table: HopTable,
@@ -91,6 +93,10 @@ impl Routing for ValiantRouting {
         true
     }
 
+    fn reconsiders(&self) -> bool {
+        self.detours != Detours::Always
+    }
+
     fn watches_other_routers(&self) -> bool {
         self.detours == Detours::ByPath
     }
@@ -100,7 +106,7 @@ impl Routing for ValiantRouting {
     }
 
     fn is_undecided(&self, state: &[i32]) -> bool {
-        state[INTERMEDIATE] == UNDECIDED
+        state[INTERMEDIATE] == UNDECIDED || state[AWAITED] != NONE
     }
 
     fn decide(
@@ -113,30 +119,38 @@ impl Routing for ValiantRouting {
     ) {
         state[INTERMEDIATE] = NONE;
         let Some(router) = self.draw(at, header) else { return };
-        let at_port = |router, port| queued(router, port, 0..self.classes.channels()) + awaiting(router, port);
+        let own = self.awaited(state);
+        let at_port = |router, port| {
+            let others = awaiting(router, port) - u32::from(router == at && own == Some(port));
+            queued(router, port, 0..self.classes.channels()) + others
+        };
         let fewest = |from, to| self.fewest_packets(from, to, header, at_port);
         let destination = header.destination;
-        let passes = match self.detours {
-            Detours::Always => true,
+        let (passes, first) = match self.detours {
+            Detours::Always => (true, None),
             Detours::ByFirstRouter => {
-                let hops = [
-                    self.table.hops(at, destination),
-                    self.table.hops(at, router) + self.table.hops(router, destination),
-                ];
-                let (direct, first) = fewest(at, destination);
-                let (detour, first_of_detour) = fewest(at, router);
-                let passes = takes_detour(direct * hops[0], detour * hops[1]);
-                state[AWAITED] = if passes { first_of_detour } else { first }.0 as i32;
-                passes
+                let (direct, mut first) = fewest(at, destination);
+                let mut first_of_detour = first;
+                let passes = takes_detour(direct * self.table.hops(at, destination), || {
+                    let (detour, port) = fewest(at, router);
+                    first_of_detour = port;
+                    detour * (self.table.hops(at, router) + self.table.hops(router, destination))
+                });
+                if passes {
+                    first = first_of_detour;
+                }
+                (passes, Some(first))
             }
             Detours::ByPath => {
                 let cost = |from, to| self.packets_on_path(from, to, fewest);
-                let passes = takes_detour(cost(at, destination), cost(at, router) + cost(router, destination));
+                let passes = takes_detour(cost(at, destination), || cost(at, router) + cost(router, destination));
                 let (_, first) = fewest(at, if passes { router } else { destination });
-                state[AWAITED] = first.0 as i32;
-                passes
+                (passes, Some(first))
             }
         };
+        if let (None, Some(first)) = (own, first) {
+            state[AWAITED] = first.0 as i32;
+        }
         if passes {
             state[INTERMEDIATE] = router.0 as i32;
         }

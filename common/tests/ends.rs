@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use titr_common::event::{CommId, Completion, Event, Outgoing, Rank, SendMode, Tag, ThreadId};
 use titr_common::trace::manifest::{Counter, Ended, RankEntry};
 use titr_common::trace::{Manifest, RankWriter, StreamWriter, Trace, gather};
-use titr_common::units::Bytes;
+use titr_common::units::{Bytes, Instructions};
 
 fn read(path: &Path) -> Result<Vec<Vec<Event>>, String> {
     let trace = Trace::open(path).map_err(|error| error.to_string())?;
@@ -124,6 +124,20 @@ fn whatever_number_of_events_is_written_is_read() {
             writer.finish(entry()).unwrap()
         });
         assert_eq!(read(folder.path()).unwrap(), [(0..number).map(event).collect::<Vec<_>>()]);
+    }
+}
+
+/// A computation waits for the event after it, and an event of a loop for the end of its line.
+#[test]
+fn events_that_the_writer_holds_back_are_written_at_the_end() {
+    let repeated = vec![Event::Finalize; 3];
+    for last in [vec![Event::Compute(Instructions(5.0))], repeated] {
+        let folder = directory_of(|folder| {
+            let mut writer = RankWriter::create(folder, Rank(0)).unwrap();
+            last.iter().for_each(|event| writer.write(ThreadId::MAIN, event).unwrap());
+            writer.finish(entry()).unwrap()
+        });
+        assert_eq!(read(folder.path()).unwrap(), [last]);
     }
 }
 

@@ -67,6 +67,8 @@ impl RankWriter {
     /// # Errors
     /// If it cannot be written.
     pub fn finish(mut self, entry: RankEntry) -> io::Result<RankEntry> {
+        // The last events may be in the writer still.
+        self.events.end_line(&mut self.text);
         if !self.text.is_empty() {
             self.end_member()?;
         }

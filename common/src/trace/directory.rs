@@ -13,6 +13,8 @@ use crate::event::Rank;
 /// The end of the name of every rank's stream.
 pub(crate) const STREAM_SUFFIX: &str = ".tit.gz";
 const ENTRY_SUFFIX: &str = ".json";
+const RANK_PREFIX: &str = "rank-";
+const TEMPLATE_PREFIX: &str = "ranks-";
 const MANIFEST: &str = "manifest.json";
 
 /// Number of ranks with files in the directory itself.
@@ -23,13 +25,18 @@ const IN_A_FOLDER: u32 = 1000;
 /// A rank's stream.
 #[must_use]
 pub fn stream(directory: &Path, rank: Rank) -> PathBuf {
-    of_rank(directory, rank, STREAM_SUFFIX)
+    numbered(directory, RANK_PREFIX, rank, STREAM_SUFFIX)
+}
+
+/// The stream of several ranks, of which `first` is the first.
+pub(super) fn template(directory: &Path, first: Rank) -> PathBuf {
+    numbered(directory, TEMPLATE_PREFIX, first, STREAM_SUFFIX)
 }
 
 /// A rank's own entry of the manifest, until all ranks have ended.
 #[must_use]
 pub fn entry(directory: &Path, rank: Rank) -> PathBuf {
-    of_rank(directory, rank, ENTRY_SUFFIX)
+    numbered(directory, RANK_PREFIX, rank, ENTRY_SUFFIX)
 }
 
 /// The manifest.
@@ -51,8 +58,8 @@ pub fn job(directory: &Path) -> PathBuf {
     directory.join(".job")
 }
 
-fn of_rank(directory: &Path, Rank(rank): Rank, suffix: &str) -> PathBuf {
-    let name = format!("rank-{rank:06}{suffix}");
+fn numbered(directory: &Path, prefix: &str, Rank(rank): Rank, suffix: &str) -> PathBuf {
+    let name = format!("{prefix}{rank:06}{suffix}");
     if rank < IN_THE_OPEN { directory.join(name) } else { directory.join(folder(rank)).join(name) }
 }
 
@@ -66,6 +73,7 @@ pub(super) enum Kind {
     Manifest,
     Entry(Rank),
     Stream(Rank),
+    Template,
 }
 
 impl Kind {
@@ -75,11 +83,13 @@ impl Kind {
         if name == MANIFEST {
             return Some(Self::Manifest);
         }
-        let rank = |suffix: &str| {
-            let digits = name.strip_prefix("rank-")?.strip_suffix(suffix)?;
+        let rank = |prefix: &str, suffix: &str| {
+            let digits = name.strip_prefix(prefix)?.strip_suffix(suffix)?;
             digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok().map(Rank))?
         };
-        rank(STREAM_SUFFIX).map(Self::Stream).or_else(|| rank(ENTRY_SUFFIX).map(Self::Entry))
+        let stream = rank(RANK_PREFIX, STREAM_SUFFIX).map(Self::Stream);
+        let entry = || rank(RANK_PREFIX, ENTRY_SUFFIX).map(Self::Entry);
+        stream.or_else(entry).or_else(|| rank(TEMPLATE_PREFIX, STREAM_SUFFIX).map(|_| Self::Template))
     }
 }
 
@@ -141,6 +151,7 @@ mod tests {
         for rank in [0, 4000, 1_234_567].map(Rank) {
             assert_eq!(Kind::of(&super::stream(Path::new("t"), rank)), Some(Kind::Stream(rank)));
             assert_eq!(Kind::of(&entry(Path::new("t"), rank)), Some(Kind::Entry(rank)));
+            assert_eq!(Kind::of(&template(Path::new("t"), rank)), Some(Kind::Template));
         }
         for name in ["rank-.tit.gz", "rank-+1.tit.gz", "rank-000001.txt", "a.tit.gz", ".ended"] {
             assert_eq!(Kind::of(Path::new(name)), None, "{name}");

@@ -14,6 +14,7 @@ use super::directory;
 use super::error::TraceError;
 use super::manifest::NamedCode;
 use super::part::{Parts, Whole};
+use super::rank_file::RankFile;
 use crate::event::Rank;
 use crate::units::Bytes;
 
@@ -66,22 +67,29 @@ pub fn gather(places: &[impl AsRef<Path>], output: &Path, names: Vec<NamedCode>)
 fn copy(whole: Whole, place: &Path, into_archive: bool) -> Result<Gathered, TraceError> {
     let Whole { mut manifest, streams } = whole;
     let mut gathered = Gathered { ranks: manifest.ranks, size: Bytes(0), unchecked: 0 };
-    let sizes: Result<Vec<u64>, TraceError> =
-        streams.iter().map(|stream| stream.remaining().map_err(TraceError::io(stream.name()))).collect();
-    let sizes = sizes?;
+    let size = |stream: &RankFile| {
+        let file = stream.section();
+        file.remaining().map_err(TraceError::io(file.name()))
+    };
+    let sizes = streams.iter().map(size).collect::<Result<Vec<u64>, TraceError>>()?;
     // The checksums of a killed rank are known only now.
-    for (entry, &size) in manifest.per_rank.iter_mut().zip(&sizes) {
+    for ((entry, stream), &size) in manifest.per_rank.iter_mut().zip(&streams).zip(&sizes) {
         entry.disk = Bytes(size);
         gathered.unchecked += u32::from(entry.crc32.is_none());
-        gathered.size += Bytes(size);
+        gathered.size += if stream.is_first(Rank(entry.rank)) { Bytes(size) } else { Bytes(0) };
     }
     let cannot_write = |error| TraceError::io(place)(error);
     let mut output = Output::create(place, into_archive).map_err(cannot_write)?;
     let text = manifest.to_json().map_err(cannot_write)?;
     output.begin(&directory::manifest(Path::new("")), text.len() as u64).map_err(cannot_write)?;
     output.write(&text).map_err(cannot_write)?;
-    for ((entry, mut stream), size) in manifest.per_rank.iter().zip(streams).zip(sizes) {
-        output.begin(&directory::stream(Path::new(""), Rank(entry.rank)), size).map_err(cannot_write)?;
+    for ((entry, stream), size) in manifest.per_rank.iter().zip(streams).zip(sizes) {
+        let rank = Rank(entry.rank);
+        if !stream.is_first(rank) {
+            continue;
+        }
+        output.begin(&stream.path(Path::new(""), rank), size).map_err(cannot_write)?;
+        let mut stream = stream.section().clone();
         let mut crc = Crc::new();
         stream.read_pieces(|bytes| {
             crc.update(bytes);

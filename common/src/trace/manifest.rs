@@ -1,33 +1,24 @@
 //! `manifest.json`: the description of a trace, and for each rank its host, its measurement of computation, and what
 //! its stream lacks.
-//!
-//! No rank depends on another to write it. Rank 0 writes the part about the run, each rank keeps its entry in a file
-//! beside its stream, and the rank that ends last moves all entries into the manifest. A reader replaces entries of the
-//! manifest by entries that are still in files. A trace is therefore readable even if some ranks were killed, or wrote
-//! to disks that are not shared.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::path::Path;
 
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use super::code::{CodeModule, NamedCode, NamedFunction};
 use super::combined::Combined;
-use super::directory;
 use super::encounter::Encounter;
 pub use super::ended::{Ended, Signal};
-use super::error::TraceError;
 use super::part_calls::PartCalls;
 use super::process_time::ProcessTime;
 use crate::event::Rank;
 use crate::units::{Bytes, Nanoseconds};
 
-/// The version of the directory's layout that this code writes and reads.
+/// The version of the layout of a directory in which each rank has its stream and its entry.
 pub const VERSION: u32 = 1;
+/// The version of the layout of a directory in which ranks may share a stream and an entry.
+pub const VERSION_WITH_TEMPLATES: u32 = 2;
 
 /// The description of a whole trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -261,29 +252,22 @@ impl Manifest {
         manifest
     }
 
-    /// Writes the manifest without entries of ranks: the part that rank 0 knows.
-    ///
-    /// # Errors
-    /// Where it cannot be written.
-    pub fn write(&self, directory: &Path) -> io::Result<()> {
-        replace(&directory::manifest(directory), self)
-    }
-
-    /// Returns `manifest`, read from `path`, if its version is [`VERSION`].
-    pub(super) fn of_version(path: &Path, manifest: Self) -> Result<Self, TraceError> {
-        if manifest.titr != VERSION {
-            let what = format!("version {} of the layout, and this titr reads {VERSION}", manifest.titr);
-            return Err(TraceError::Directory { path: path.into(), what });
+    /// The description of the run alone.
+    pub(super) fn without_entries(&self) -> Self {
+        Self {
+            titr: self.titr,
+            mode: self.mode,
+            ranks: self.ranks,
+            untraced_ranks: self.untraced_ranks.clone(),
+            command: self.command.clone(),
+            mpi: self.mpi.clone(),
+            started: self.started,
+            config: self.config.clone(),
+            foreign: self.foreign.clone(),
+            combined: self.combined.clone(),
+            names: self.names.clone(),
+            per_rank: Vec::new(),
         }
-        Ok(manifest)
-    }
-
-    /// The text of the manifest in a file.
-    ///
-    /// # Errors
-    /// If the manifest has a number that JSON cannot represent.
-    pub fn to_json(&self) -> io::Result<Vec<u8>> {
-        to_json(self)
     }
 }
 
@@ -327,71 +311,4 @@ impl RankEntry {
             part: None,
         }
     }
-
-    /// Writes the entry beside the rank's stream.
-    ///
-    /// # Errors
-    /// If it cannot be written.
-    pub fn write(&self, directory: &Path) -> io::Result<()> {
-        let path = directory::entry(directory, Rank(self.rank));
-        path.parent().map_or(Ok(()), fs::create_dir_all)?;
-        replace(&path, self)
-    }
-
-    /// Writes the final entry. The last of the world's `ranks` to do so moves all entries into the manifest, and gets it.
-    ///
-    /// # Errors
-    /// If it cannot be written. What was written before remains readable.
-    pub fn end(&self, directory: &Path, ranks: u32) -> io::Result<Option<Manifest>> {
-        self.write(directory)?;
-        let mut ended = OpenOptions::new().create(true).append(true).open(directory::ended(directory))?;
-        // One byte for each rank: the length of the file is the number of ranks, without a scan of a directory of
-        // thousands of files.
-        ended.write_all(b".")?;
-        let all = ended.metadata()?.len() == u64::from(ranks);
-        // If two ranks end at the same time, both see the full count; the one that removes the file is the last.
-        let last = all && fs::remove_file(directory::ended(directory)).is_ok();
-        last.then(|| fold(directory, ranks)).transpose()
-    }
-}
-
-/// Moves all entries into the manifest.
-fn fold(directory: &Path, ranks: u32) -> io::Result<Manifest> {
-    let manifest = Manifest::read(directory).map_err(io::Error::other)?;
-    manifest.write(directory)?;
-    for rank in 0..ranks {
-        fs::remove_file(directory::entry(directory, Rank(rank)))?;
-    }
-    Ok(manifest)
-}
-
-/// Writes `value` under a temporary name and renames it, so that no reader sees a part of it.
-fn replace(path: &Path, value: &impl Serialize) -> io::Result<()> {
-    let temporary = path.with_extension(format!("json.{}", std::process::id()));
-    let written = fs::write(&temporary, to_json(value)?).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // Best effort: the error that matters is the one above.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
-}
-
-fn to_json(value: &impl Serialize) -> io::Result<Vec<u8>> {
-    let mut text = serde_json::to_vec_pretty(value)?;
-    text.push(b'\n');
-    Ok(text)
-}
-
-/// Parses a value from `text`, the content of the file at `path`.
-pub(super) fn from_json<T: DeserializeOwned>(path: &Path, text: impl io::Read) -> Result<T, TraceError> {
-    serde_json::from_reader(io::BufReader::with_capacity(1 << 16, text)).map_err(|error| match error.io_error_kind() {
-        Some(kind) => TraceError::io(path)(io::Error::new(kind, error)),
-        None => TraceError::Manifest {
-            path: path.into(),
-            line: error.line(),
-            column: error.column(),
-            // serde_json appends the place to its message; here the place precedes the message.
-            what: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
-        },
-    })
 }

@@ -4,7 +4,7 @@
 //!
 //! A stream is a series of gzip members, one for each buffer that the tracer flushed, so that a crash of the program
 //! costs at most the last buffer: a reader accepts every complete member and reports the incomplete tail. A complete
-//! stream ends with `# end EVENTS`.
+//! stream ends with `# end EVENTS`. Ranks that do the same may have one stream, a [template].
 
 mod archive;
 mod code;
@@ -19,18 +19,22 @@ mod gather;
 mod lines;
 mod located;
 pub mod manifest;
+mod manifest_file;
 mod opened;
 mod own_file;
 mod part;
 pub mod part_calls;
 mod passed;
 pub mod process_time;
+mod rank_file;
 pub mod rank_times;
 mod rank_writer;
 mod recorded_part;
 mod section;
+mod shared_entry;
 mod shared_file;
 mod stream;
+mod template;
 mod text_stream;
 mod transformation;
 mod worlds;
@@ -50,6 +54,7 @@ pub use passed::{Passed, has_letter};
 pub use rank_writer::RankWriter;
 pub use section::Section;
 pub use stream::{Ending, RankStream};
+pub use template::share;
 pub use transformation::Transformation;
 pub use worlds::{side_by_side, with_worlds};
 pub use writer::{FinishedStream, StreamWriter};

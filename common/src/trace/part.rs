@@ -8,14 +8,16 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::archive;
 use super::directory::{self, Kind};
 use super::error::TraceError;
-use super::manifest::{self, Manifest, RankEntry};
+use super::manifest::{Manifest, RankEntry};
+use super::rank_file::RankFile;
 use super::section::Section;
+use super::template::StreamTemplate;
 use crate::event::Rank;
-use crate::input::{WRITTEN_BY_PROGRAM, up_to};
 
 /// The pieces of a trace that were found, and the place of each.
 #[derive(Default)]
@@ -24,13 +26,13 @@ pub(super) struct Parts {
     places: Vec<PathBuf>,
     manifest: Option<(PathBuf, Manifest)>,
     entries: BTreeMap<u32, (PathBuf, RankEntry)>,
-    streams: BTreeMap<u32, Section>,
+    streams: BTreeMap<u32, RankFile>,
 }
 
 /// A complete trace: the entry and the stream of every rank.
 pub(super) struct Whole {
     pub(super) manifest: Manifest,
-    pub(super) streams: Vec<Section>,
+    pub(super) streams: Vec<RankFile>,
 }
 
 impl Manifest {
@@ -76,13 +78,16 @@ impl Parts {
         for (kind, file) in files {
             let path = file.name().to_owned();
             match kind {
-                Kind::Stream(rank) => match self.streams.entry(rank.0) {
-                    Entry::Vacant(free) => _ = free.insert(file),
-                    Entry::Occupied(first) => return Err(twice(path, &format!("rank {}", rank.0), first.get().name())),
-                },
-                Kind::Entry(rank) => _ = own.insert(rank.0, (path, read(file)?)),
+                Kind::Stream(rank) => self.add_stream(rank.0, RankFile::Own(file))?,
+                Kind::Template => {
+                    let template = Arc::new(StreamTemplate::open(file)?);
+                    for rank in template.ranks().iter() {
+                        self.add_stream(rank, RankFile::Template(Arc::clone(&template)))?;
+                    }
+                }
+                Kind::Entry(rank) => _ = own.insert(rank.0, (path, RankEntry::from_file(file)?)),
                 Kind::Manifest => {
-                    let mut manifest = Manifest::of_version(&path, read(file)?)?;
+                    let mut manifest = Manifest::from_file(file)?;
                     folded = std::mem::take(&mut manifest.per_rank);
                     if let Some((first, _)) = &self.manifest {
                         return Err(twice(path, "the manifest", first));
@@ -104,11 +109,34 @@ impl Parts {
         Ok(())
     }
 
+    fn add_stream(&mut self, rank: u32, file: RankFile) -> Result<(), TraceError> {
+        match self.streams.entry(rank) {
+            Entry::Vacant(free) => _ = free.insert(file),
+            Entry::Occupied(first) => {
+                let path = file.section().name().to_owned();
+                return Err(twice(path, &format!("rank {rank}"), first.get().section().name()));
+            }
+        }
+        Ok(())
+    }
+
     /// The manifest with the entries of all ranks.
     ///
     /// # Errors
     /// If there is none, or an entry is missing, too many, or of another run.
-    pub(super) fn manifest(&self) -> Result<Manifest, TraceError> {
+    pub(super) fn manifest(mut self) -> Result<Manifest, TraceError> {
+        self.check()?;
+        self.take_manifest()
+    }
+
+    fn take_manifest(&mut self) -> Result<Manifest, TraceError> {
+        let (_, manifest) = self.manifest.take().ok_or_else(|| self.no_manifest())?;
+        let per_rank = std::mem::take(&mut self.entries).into_values().map(|(_, entry)| entry).collect();
+        Ok(Manifest { per_rank, ..manifest })
+    }
+
+    /// Fails unless there is a manifest, and an entry of the same run for each rank.
+    fn check(&self) -> Result<(), TraceError> {
         let (path, manifest) = self.manifest.as_ref().ok_or_else(|| self.no_manifest())?;
         let is_missing = |rank: &u32| !self.entries.contains_key(rank);
         let untraced: Vec<u32> = manifest.untraced_ranks.iter().copied().filter(is_missing).take(MISSING).collect();
@@ -139,8 +167,7 @@ impl Parts {
                 return refuse(path, format!("rank {rank} of another run than rank 0"));
             }
         }
-        let per_rank = self.entries.values().map(|(_, entry)| entry.clone()).collect();
-        Ok(Manifest { per_rank, ..manifest.clone() })
+        Ok(())
     }
 
     /// The trace.
@@ -148,16 +175,16 @@ impl Parts {
     /// # Errors
     /// As [`manifest`](Self::manifest), and if a rank has no stream or several.
     pub(super) fn whole(mut self) -> Result<Whole, TraceError> {
-        let manifest = self.manifest()?;
-        let mut streams = Vec::with_capacity(manifest.ranks as usize);
-        for rank in 0..manifest.ranks {
-            streams.push(self.streams.remove(&rank).ok_or_else(|| self.no_stream(rank))?);
+        self.check()?;
+        if let Some(&rank) = self.entries.keys().find(|rank| !self.streams.contains_key(rank)) {
+            return Err(self.no_stream(rank));
         }
-        if let Some(stranger) = self.streams.values().next() {
+        let manifest = self.take_manifest()?;
+        if let Some((_, stranger)) = self.streams.range(manifest.ranks..).next() {
             let what = format!("no rank of the {} in manifest.json: a stream of another trace", manifest.ranks);
-            return refuse(stranger.name(), what);
+            return refuse(stranger.section().name(), what);
         }
-        Ok(Whole { manifest, streams })
+        Ok(Whole { manifest, streams: self.streams.into_values().collect() })
     }
 
     /// The name of the run, by the first rank that has an entry.
@@ -196,11 +223,6 @@ fn refuse<T>(path: &Path, what: impl Into<String>) -> Result<T, TraceError> {
 
 fn twice(path: PathBuf, what: &str, first: &Path) -> TraceError {
     TraceError::Directory { path, what: format!("{what} is there twice: see {}", first.display()) }
-}
-
-fn read<T: serde::de::DeserializeOwned>(file: Section) -> Result<T, TraceError> {
-    let name = file.name().to_owned();
-    manifest::from_json(&name, up_to(file, WRITTEN_BY_PROGRAM))
 }
 
 /// Increasing numbers as ranges, the first few: `0–3, 5, 7–9`.

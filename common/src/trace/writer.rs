@@ -57,7 +57,15 @@ impl StreamWriter {
     /// # Errors
     /// If the file exists, cannot be created or cannot be placed.
     pub fn create_at(directory: &Path, rank: Rank, level: u32, place: Placement) -> io::Result<Self> {
-        let path = directory::stream(directory, rank);
+        Self::at(directory::stream(directory, rank), level, place)
+    }
+
+    /// Creates the stream of several ranks, of which `first` is the first.
+    pub(super) fn create_template(directory: &Path, first: Rank, level: u32) -> io::Result<Self> {
+        Self::at(directory::template(directory, first), level, Ok)
+    }
+
+    fn at(path: PathBuf, level: u32, place: Placement) -> io::Result<Self> {
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
         let file = OwnFile::new(place(OpenOptions::new().write(true).create_new(true).open(&path)?)?)?;
         let deflate = Compress::new_with_window_bits(Compression::new(level), false, WINDOW_BITS);
@@ -85,6 +93,11 @@ impl StreamWriter {
         self.size += self.packed.len() as u64;
         self.crc.update(&self.packed);
         Ok(())
+    }
+
+    /// The stream as it is written so far, of which the last line is the end record.
+    pub(super) fn written(self) -> FinishedStream {
+        FinishedStream { size: Bytes(self.size), crc32: self.crc.sum() }
     }
 
     /// Ends the stream after `events` events, unless more is written.

@@ -37,8 +37,14 @@ pub fn stream(data: &[u8]) {
 }
 
 /// The files of a trace of two ranks.
-const PIECES: [&str; 5] =
-    ["manifest.json", "rank-000000.json", "rank-000000.tit.gz", "rank-000001.json", "rank-000001.tit.gz"];
+const PIECES: [&str; 6] = [
+    "manifest.json",
+    "rank-000000.json",
+    "rank-000000.tit.gz",
+    "rank-000001.json",
+    "rank-000001.tit.gz",
+    "ranks-000000.tit.gz",
+];
 
 /// A trace in an archive: the bytes as they are, or, where the first says so, one of these pieces, which zero bytes
 /// end. The next byte says which of them are in the archive and which in a directory beside it; then three say which

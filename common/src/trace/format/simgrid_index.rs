@@ -9,6 +9,7 @@ use super::{Candidate, TraceFormat};
 use crate::trace::error::TraceError;
 use crate::trace::lines::Lines;
 use crate::trace::opened::Trace;
+use crate::trace::rank_file::RankFile;
 use crate::trace::section::Section;
 use crate::trace::text_stream::is_first_format;
 
@@ -48,7 +49,8 @@ impl TraceFormat for SimgridIndex {
         match files.as_slice() {
             [one] => Text.open(&[one]),
             _ => {
-                let files: Vec<Section> = files.into_iter().map(Section::closed).collect();
+                let own = |path| RankFile::Own(Section::closed(path));
+                let files: Vec<RankFile> = files.into_iter().map(own).collect();
                 Ok(Trace::new(files.len() as u32, OneFileEach(files)))
             }
         }

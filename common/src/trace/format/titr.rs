@@ -11,7 +11,9 @@ use crate::trace::event_source::EventSource;
 use crate::trace::lines::Lines;
 use crate::trace::opened::{RankSources, Trace};
 use crate::trace::part::{Parts, Whole};
+use crate::trace::rank_file::RankFile;
 use crate::trace::section::Section;
+use crate::trace::template::Places;
 use crate::trace::text_stream::{Input, TextStream};
 
 /// titr's own format. It accepts every directory, so that missing files are reported.
@@ -39,24 +41,38 @@ const MOST_OPEN: usize = 256;
 const TEXTS: usize = 32 << 20;
 const LEAST_TEXT: usize = 4 << 10;
 
-/// Streams in a file, or a section of one, each.
-pub(super) struct OneFileEach(pub(super) Vec<Section>);
+/// Streams in a file, or a section of one, each; or in one for several ranks.
+pub(super) struct OneFileEach(pub(super) Vec<RankFile>);
 
 impl OneFileEach {
-    fn section(&self, rank: Rank) -> Result<Section, TraceError> {
+    fn of(&self, rank: Rank) -> Result<&RankFile, TraceError> {
         let absent = || TraceError::Directory { path: PathBuf::new(), what: format!("there is no rank {}", rank.0) };
-        let file = self.0.get(rank.0 as usize).ok_or_else(absent)?;
+        self.0.get(rank.0 as usize).ok_or_else(absent)
+    }
+
+    fn opened(&self, file: &Section) -> Result<Section, TraceError> {
         if self.0.len() > MOST_OPEN { Ok(file.clone()) } else { file.kept_open() }
     }
 }
 
 impl RankSources for OneFileEach {
     fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
-        let input = Input::Own(Lines::of(self.section(rank)?, (TEXTS / self.0.len().max(1)).max(LEAST_TEXT))?);
+        let kept = (TEXTS / self.0.len().max(1)).max(LEAST_TEXT);
+        let input = match self.of(rank)? {
+            RankFile::Own(file) => Input::Own(Lines::of(self.opened(file)?, kept)?),
+            RankFile::Template(template) => {
+                let absent = || {
+                    let what = format!("no stream of rank {}", rank.0);
+                    TraceError::Directory { path: template.file().name().into(), what }
+                };
+                let places = Places::of(template, rank).ok_or_else(absent)?;
+                Input::Template(Lines::of(template.text(), kept)?, places, Vec::new())
+            }
+        };
         Ok(Box::new(TextStream::new(input, rank, self.0.len() as u32, partial)))
     }
 
     fn file(&self, rank: Rank) -> Result<Option<Section>, TraceError> {
-        self.section(rank).map(Some)
+        self.opened(self.of(rank)?.section()).map(Some)
     }
 }

@@ -1,0 +1,163 @@
+//! The files of the manifest: `manifest.json`, and the entries of single ranks.
+//!
+//! No rank depends on another to write its entry. Rank 0 writes the part about the run, each rank keeps its entry in a file
+//! beside its stream, and the rank that ends last moves all entries into the manifest. A reader replaces entries of the
+//! manifest by entries that are still in files. A trace is therefore readable even if some ranks were killed, or wrote
+//! to disks that are not shared.
+//!
+//! In a manifest of version [`VERSION_WITH_TEMPLATES`], ranks with a common stream have a common entry, in `shared`.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::directory;
+use super::error::TraceError;
+use super::manifest::{Manifest, RankEntry, VERSION, VERSION_WITH_TEMPLATES};
+use super::section::Section;
+use super::shared_entry::{SharedEntry, shared};
+use crate::event::Rank;
+use crate::input::{WRITTEN_BY_PROGRAM, up_to};
+
+/// A manifest in a file.
+#[derive(Serialize)]
+struct Stored {
+    #[serde(flatten)]
+    manifest: Manifest,
+    shared: Vec<SharedEntry>,
+}
+
+/// The common entries of a manifest in a file.
+#[derive(Deserialize)]
+struct StoredShared {
+    #[serde(default)]
+    shared: Vec<SharedEntry>,
+}
+
+impl Manifest {
+    /// Writes the manifest with its entries into `directory`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, directory: &Path) -> io::Result<()> {
+        replace(&directory::manifest(directory), &self.to_json()?)
+    }
+
+    /// The text of the manifest in a file.
+    ///
+    /// # Errors
+    /// If the manifest has a number that JSON cannot represent.
+    pub fn to_json(&self) -> io::Result<Vec<u8>> {
+        if self.titr < VERSION_WITH_TEMPLATES {
+            return to_json(self);
+        }
+        let (shared, per_rank) = shared(&self.per_rank);
+        to_json(&Stored { manifest: Self { per_rank, ..self.without_entries() }, shared })
+    }
+
+    /// The manifest in a file, with all entries that are in the file.
+    pub(super) fn from_file(file: Section) -> Result<Self, TraceError> {
+        let path = file.name().to_owned();
+        let mut manifest: Self = from_file(file.clone())?;
+        let refuse = |what: String| TraceError::Directory { path: path.clone(), what };
+        match manifest.titr {
+            VERSION => {}
+            VERSION_WITH_TEMPLATES => {
+                let StoredShared { shared } = from_file(file)?;
+                for shared in shared {
+                    manifest.per_rank.extend(shared.entries().map_err(refuse)?);
+                }
+                manifest.per_rank.sort_by_key(|entry| entry.rank);
+                let mut pairs = manifest.per_rank.windows(2);
+                if let Some([twice, _]) = pairs.find(|pair| pair[0].rank == pair[1].rank) {
+                    return Err(refuse(format!("rank {} has two entries: remove one of them", twice.rank)));
+                }
+            }
+            other => {
+                let newest = VERSION_WITH_TEMPLATES;
+                let what = format!("version {other} of the layout, and this titr reads {VERSION} and {newest}");
+                return Err(refuse(what));
+            }
+        }
+        Ok(manifest)
+    }
+}
+
+impl RankEntry {
+    /// Writes the entry beside the rank's stream.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, directory: &Path) -> io::Result<()> {
+        let path = directory::entry(directory, Rank(self.rank));
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        replace(&path, &to_json(self)?)
+    }
+
+    /// Writes the final entry. The last of the world's `ranks` to do so moves all entries into the manifest, and gets it.
+    ///
+    /// # Errors
+    /// If it cannot be written. What was written before remains readable.
+    pub fn end(&self, directory: &Path, ranks: u32) -> io::Result<Option<Manifest>> {
+        self.write(directory)?;
+        let mut ended = OpenOptions::new().create(true).append(true).open(directory::ended(directory))?;
+        // One byte for each rank: the length of the file is the number of ranks, without a scan of a directory of
+        // thousands of files.
+        ended.write_all(b".")?;
+        let all = ended.metadata()?.len() == u64::from(ranks);
+        // If two ranks end at the same time, both see the full count; the one that removes the file is the last.
+        let last = all && fs::remove_file(directory::ended(directory)).is_ok();
+        last.then(|| fold(directory, ranks)).transpose()
+    }
+
+    /// The entry in a file of its own.
+    pub(super) fn from_file(file: Section) -> Result<Self, TraceError> {
+        from_file(file)
+    }
+}
+
+/// Moves all entries into the manifest.
+fn fold(directory: &Path, ranks: u32) -> io::Result<Manifest> {
+    let manifest = Manifest::read(directory).map_err(io::Error::other)?;
+    manifest.write(directory)?;
+    for rank in 0..ranks {
+        fs::remove_file(directory::entry(directory, Rank(rank)))?;
+    }
+    Ok(manifest)
+}
+
+/// Writes `text` under a temporary name and renames it, so that no reader sees a part of it.
+fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+    let temporary = path.with_extension(format!("json.{}", std::process::id()));
+    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // Best effort: the error that matters is the one above.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn to_json(value: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut text = serde_json::to_vec_pretty(value)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// Parses the value in a file.
+fn from_file<T: DeserializeOwned>(file: Section) -> Result<T, TraceError> {
+    let path = file.name().to_owned();
+    let text = io::BufReader::with_capacity(1 << 16, up_to(file, WRITTEN_BY_PROGRAM));
+    serde_json::from_reader(text).map_err(|error| match error.io_error_kind() {
+        Some(kind) => TraceError::io(&path)(io::Error::new(kind, error)),
+        None => TraceError::Manifest {
+            path,
+            line: error.line(),
+            column: error.column(),
+            // serde_json appends the place to its message; here the place precedes the message.
+            what: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+        },
+    })
+}

@@ -1,0 +1,93 @@
+//! The ranks that share a text.
+
+use serde::{Deserialize, Serialize};
+
+use super::column::Column;
+use crate::event::Rank;
+
+/// Ranks in ascending order. Their text is one of a [`Column`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub(in crate::trace) struct RankList(Vec<u32>);
+
+impl RankList {
+    /// The most ranks of a list: a short text may list millions.
+    pub(in crate::trace) const MOST: usize = 1 << 20;
+
+    /// The list of the text; or what is wrong with it.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let column = Column::try_from(text.to_owned())?;
+        if column.len() > Self::MOST {
+            return Err(format!("{} ranks, and at most {} may share a stream", column.len(), Self::MOST));
+        }
+        let rank = |index| column.get(index, 0).and_then(|rank| u32::try_from(rank).ok());
+        let ranks: Option<Vec<u32>> = (0..column.len()).map(rank).collect();
+        let ranks = ranks.filter(|ranks| !ranks.is_empty()).ok_or("ranks are expected, such as 0*32+1")?;
+        match ranks.windows(2).find(|pair| pair[0] >= pair[1]) {
+            Some(pair) if pair[0] == pair[1] => Err(format!("rank {} is named twice", pair[0])),
+            Some(pair) => {
+                Err(format!("rank {} after rank {}: ranks are expected in ascending order", pair[1], pair[0]))
+            }
+            None => Ok(Self(ranks)),
+        }
+    }
+
+    /// Adds a rank that comes after all others; false if there are too many.
+    pub(in crate::trace) fn push(&mut self, rank: u32) -> bool {
+        let has_room = self.0.len() < Self::MOST;
+        if has_room {
+            self.0.push(rank);
+        }
+        has_room
+    }
+
+    /// The number of ranks.
+    pub(in crate::trace) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The first rank.
+    pub(in crate::trace) fn first(&self) -> Rank {
+        Rank(self.0.first().copied().unwrap_or_default())
+    }
+
+    /// The place of `rank` in the list.
+    pub(in crate::trace) fn index(&self, Rank(rank): Rank) -> Option<usize> {
+        self.0.binary_search(&rank).ok()
+    }
+
+    pub(in crate::trace) fn iter(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().copied()
+    }
+}
+
+impl From<RankList> for String {
+    fn from(ranks: RankList) -> Self {
+        Column::absolute(ranks.iter().map(i64::from)).to_string()
+    }
+}
+
+impl TryFrom<String> for RankList {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::parse(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_names_each_rank_once() {
+        let ranks = RankList::parse("1*2+3 6 8").unwrap();
+        assert_eq!((ranks.iter().collect(), ranks.index(Rank(6))), (vec![1, 4, 6, 8], Some(2)));
+        assert_eq!(String::from(ranks), "1*2+3 6*2+2");
+        for text in
+            ["", "rank", "1*2", "0*4+1 2", "3*4-1", "x", "-1*4+1", "0*2000000+1", "0*4294967295+1", "4294967296"]
+        {
+            assert!(RankList::parse(text).is_err(), "{text}");
+        }
+    }
+}

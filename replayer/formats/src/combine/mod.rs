@@ -15,7 +15,7 @@ use std::path::Path;
 use titr_common::event::Rank;
 use titr_common::output::{OutputDirectory, named};
 use titr_common::trace::combined::{Combined, CombinedBy, RepeatedComputation};
-use titr_common::trace::manifest::{Mode, RankEntry};
+use titr_common::trace::manifest::{Mode, RankEntry, VERSION};
 use titr_common::trace::{Manifest, RankWriter, Trace, unfinished};
 
 pub use error::{CombineError, RecordedCall};
@@ -52,6 +52,7 @@ pub fn combine(runs: &[NamedTrace<'_>], by: CombinedBy, output: &Path) -> Result
     }
     let deviation = if sums.means > 0.0 { sums.deviations / sums.means } else { 0.0 };
     let combined = Combined::new(by, others.len() as u32 + 1, deviation, per_rank);
+    manifest.titr = VERSION;
     manifest.combined = Some(combined.clone());
     manifest.write(&place).map_err(|error| named(&place, error))?;
     fs::rename(&place, output).map_err(|error| named(output, error))?;

@@ -5,8 +5,8 @@ use std::path::Path;
 use titr_common::event::{Event, Rank};
 use titr_common::format::{count, plural};
 use titr_common::output::{OutputDirectory, named};
-use titr_common::trace::manifest::{Mode, RankEntry};
-use titr_common::trace::{Manifest, RankWriter, Trace};
+use titr_common::trace::manifest::{Mode, RankEntry, VERSION};
+use titr_common::trace::{Manifest, RankWriter, Trace, share};
 
 use super::{ConversionNotes, ConvertError, OutputFormat};
 
@@ -43,6 +43,7 @@ pub(crate) struct Folded {
 pub(crate) fn convert(source: &Trace, directory: &Path) -> Result<Folded, ConvertError> {
     let output = OutputDirectory::create(directory)?;
     let mut manifest = source.manifest().cloned().unwrap_or_else(|| Manifest::of_unknown_origin(source.ranks()));
+    manifest.titr = VERSION;
     manifest.mode = Mode::Ti;
     manifest.config.remove("TITRACE_MODE");
     manifest.config.remove("TITRACE_COLLECTIVES");
@@ -54,7 +55,9 @@ pub(crate) fn convert(source: &Trace, directory: &Path) -> Result<Folded, Conver
         all.events += folded.events;
         all.seen += folded.seen;
     }
-    manifest.write(directory).map_err(|error| named(directory, error))?;
+    share(directory, &mut manifest)
+        .and_then(|()| manifest.write(directory))
+        .map_err(|error| named(directory, error))?;
     output.finish();
     Ok(all)
 }

@@ -339,12 +339,34 @@ pub(super) fn any_run(
     })
 }
 
+/// Whether packets decide anew.
+struct Reconsiders;
+
+impl RoutingVisitor for Reconsiders {
+    type Output = bool;
+
+    fn visit<R: Routing>(self, routing: &R) -> bool {
+        routing.reconsiders()
+    }
+}
+
+/// A network in which packets decide anew, and messages enough for packets to wait.
+fn any_run_with_decisions() -> impl Strategy<Value = (PacketSpec, Vec<(u64, Message)>)> {
+    any_run(20..120, 40).prop_filter("packets decide anew", |(spec, _)| spec.routing.visit(Reconsiders))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     /// Every message, in every network: created, injected and delivered in the same cycles over as many channels.
     #[test]
     fn the_engine_is_the_reference((spec, messages) in any_run(1..40, 60)) {
+        prop_assert_eq!(run(&spec, &messages), run_reference(&spec, &messages, 20_000));
+    }
+
+    /// The same where packets decide anew: the engine does not miss the cycle in which a decision changes.
+    #[test]
+    fn packets_change_their_decisions_when_the_reference_says((spec, messages) in any_run_with_decisions()) {
         prop_assert_eq!(run(&spec, &messages), run_reference(&spec, &messages, 20_000));
     }
 

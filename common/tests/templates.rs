@@ -261,6 +261,10 @@ fn mistakes_in_common_entries_are_named() {
         "counter": {"kind": "", "unit": "", "resolution": 0}}"#;
     let shown = [
         ("a rank twice", r#""ranks": "0*4+1", "pid": "0*4"}, {"ranks": "3", "pid": "0""#),
+        (
+            "more ranks than are read",
+            r#""ranks": "0*300000+1", "pid": "0*300000"}, {"ranks": "300000*300000+1", "pid": "0*300000""#,
+        ),
         ("a rank without an entry", r#""ranks": "0*3+1", "pid": "0*3""#),
         ("too few numbers", r#""ranks": "0*4+1", "pid": "0*3""#),
         ("a number that is none", r#""ranks": "0*4+1", "pid": "x""#),

@@ -19,6 +19,7 @@ use super::error::TraceError;
 use super::manifest::{Manifest, RankEntry, VERSION, VERSION_WITH_TEMPLATES};
 use super::section::Section;
 use super::shared_entry::{SharedEntry, shared};
+use super::template::RankList;
 use crate::event::Rank;
 use crate::input::{WRITTEN_BY_PROGRAM, up_to};
 
@@ -67,7 +68,11 @@ impl Manifest {
             VERSION => {}
             VERSION_WITH_TEMPLATES => {
                 let StoredShared { shared } = from_file(file)?;
+                let mut room = RankList::MOST;
                 for shared in shared {
+                    let left = room.checked_sub(shared.ranks());
+                    room =
+                        left.ok_or_else(|| refuse(format!("more than {} ranks in common entries", RankList::MOST)))?;
                     manifest.per_rank.extend(shared.entries().map_err(refuse)?);
                 }
                 manifest.per_rank.sort_by_key(|entry| entry.rank);

@@ -22,6 +22,11 @@ pub(super) struct SharedEntry {
 }
 
 impl SharedEntry {
+    /// The number of ranks.
+    pub(super) fn ranks(&self) -> usize {
+        self.ranks.len()
+    }
+
     /// The entry of each rank, or what is wrong.
     pub(super) fn entries(self) -> Result<Vec<RankEntry>, String> {
         let Self { ranks, pid, mut process_time, entry } = self;

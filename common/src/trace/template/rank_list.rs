@@ -11,8 +11,8 @@ use crate::event::Rank;
 pub(in crate::trace) struct RankList(Vec<u32>);
 
 impl RankList {
-    /// The most ranks of a list: a short text may list millions.
-    pub(in crate::trace) const MOST: usize = 1 << 20;
+    /// The most ranks of all lists of a trace, whose entries take up to half a gigabyte: a short text may list millions.
+    pub(in crate::trace) const MOST: usize = 1 << 19;
 
     /// The list of the text; or what is wrong with it.
     pub(super) fn parse(text: &str) -> Result<Self, String> {

@@ -28,13 +28,17 @@ const MEMBER: usize = 128 << 10;
 const LEVEL: u32 = 6;
 
 /// Replaces the streams in `directory` that differ in numbers alone by one for all of their ranks, and enters the sizes and
-/// checksums in `manifest`. A rank keeps its own stream if its numbers would take more space.
+/// checksums in `manifest`. A rank keeps its own stream if its numbers would take more space, or if it did not end its stream. A
+/// trace of more than half a million ranks does not change.
 ///
 /// # Errors
 /// If a stream cannot be read or written. The directory then has some streams twice.
 pub fn share(directory: &Path, manifest: &mut Manifest) -> io::Result<()> {
+    if manifest.per_rank.len() > RankList::MOST {
+        return Ok(());
+    }
     let mut classes = Classes::default();
-    for entry in &manifest.per_rank {
+    for entry in manifest.per_rank.iter().filter(|entry| entry.crc32.is_some()) {
         classes.add(directory, entry)?;
     }
     for class in classes.all.into_values().filter_map(Class::into_shared) {

@@ -62,8 +62,9 @@ fn mpich_starts_all_ranks() {
     let folder = TempDir::new().unwrap();
     placed(folder.path(), "mpich");
     let mut mpirun = Family::Mpich.mpirun_within(60);
-    let started =
-        output(mpirun.args(["-f", "ranks", "-np", "4", "sh", "-c", "echo rank $PMI_RANK"]).current_dir(folder.path()));
+    // A rank that ends while MPICH's `mpirun` still starts others makes it end with SIGPIPE. MPI programs wait for each other.
+    let script = "echo rank $PMI_RANK; sleep 1";
+    let started = output(mpirun.args(["-f", "ranks", "-np", "4", "sh", "-c", script]).current_dir(folder.path()));
     let mut ranks: Vec<&str> = started.lines().collect();
     ranks.sort_unstable();
     assert_eq!(ranks, ["rank 0", "rank 1", "rank 2", "rank 3"]);

@@ -5,6 +5,7 @@
 //! and receives, contiguously into half a cache line each. All other events are larger, but programs run in loops, so
 //! few of them differ: the buffer keeps each distinct one once. Reading events copies and drops nothing.
 
+use crate::counts::LoopCounter;
 use crate::event::{CommId, Completion, Event, Incoming, Outgoing, PlainEvent, Rank, SendMode, Tag, Wildcard};
 use crate::units::{Bytes, Instructions};
 
@@ -55,6 +56,12 @@ pub(crate) trait EventSink {
 
     /// Takes the event of an entry of the reader's dictionary.
     fn push_ref(&mut self, entry: &DictEntry);
+
+    /// The counter of the events of loops, if nothing but their counts is wanted.
+    #[inline]
+    fn loop_counter(&mut self) -> Option<&mut LoopCounter> {
+        None
+    }
 }
 
 /// An event in 32 bytes.

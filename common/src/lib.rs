@@ -4,6 +4,7 @@
 
 pub mod bit_set;
 pub mod collectives;
+pub mod counts;
 pub mod dense_slab;
 pub mod event;
 pub mod event_buffer;

@@ -16,7 +16,7 @@ use titr_common::event::{
     ThreadId, Wildcard,
 };
 use titr_common::trace::manifest::{Ended, RankEntry};
-use titr_common::trace::{Manifest, RankWriter, Trace, gather, share};
+use titr_common::trace::{Manifest, RankWriter, Trace, complete, gather};
 use titr_common::units::{Bytes, Instructions};
 
 /// A number of each rank of a world.
@@ -134,10 +134,8 @@ proptest! {
         let [apart, shared, gathered] = ["apart", "shared", "gathered.tar"].map(|name| folder.path().join(name));
         let own = write(&apart, world, &steps, rounds);
         own.write(&apart).unwrap();
-        let mut manifest = write(&shared, world, &steps, rounds);
-        share(&shared, &mut manifest).unwrap();
-        manifest.write(&shared).unwrap();
-        prop_assert_eq!(Manifest::read(&shared).unwrap(), manifest.clone());
+        complete(&shared, write(&shared, world, &steps, rounds)).unwrap();
+        let manifest = Manifest::read(&shared).unwrap();
         for (entry, own) in manifest.per_rank.iter().zip(&own.per_rank) {
             prop_assert_eq!((entry.rank, entry.pid, entry.events), (own.rank, own.pid, own.events));
             let file = Trace::open(&shared).unwrap().file_of(Rank(entry.rank)).unwrap().unwrap();
@@ -168,8 +166,7 @@ fn stencil(side: u32) -> TempDir {
         }
         *entry = writer.finish(RankEntry { ended: Ended::Finalize, ..entry.clone() }).unwrap();
     }
-    share(folder.path(), &mut manifest).unwrap();
-    manifest.write(folder.path()).unwrap();
+    complete(folder.path(), manifest).unwrap();
     folder
 }
 

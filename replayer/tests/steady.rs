@@ -69,10 +69,11 @@ fn a_stencil_settles() {
         let left_out = &results.1["left_out"];
         assert!(left_out["simulated_iterations"].as_u64().unwrap() * 20 < left_out["iterations"].as_u64().unwrap());
     }
+    // The trace has the first iteration before its loop.
     let report = folder.run(TITR_REPLAY, &["--steady", "--platform", &platform(), "trace"]);
     let line = report.lines().find(|line| line.contains('±')).unwrap_or_else(|| panic!("{report}"));
     assert!(
-        line.contains(" of 2,000 iterations (") && line.contains(" were simulated; each other one takes "),
+        line.contains(" of 1,999 iterations (") && line.contains(" were simulated; each other one takes "),
         "{line}"
     );
 }
@@ -137,6 +138,36 @@ fn what_does_not_settle_is_replayed_in_full() {
     });
     folder.trace(&[&ranks[0], &ranks[1]]);
     assert_in_full(both(&folder, 2, "traces", &[]), "with ");
+}
+
+/// The computation of rank 0 varies by half in each iteration, so a sample knows the time roughly.
+#[test]
+fn the_accepted_error_can_be_chosen() {
+    let folder = Folder::new();
+    let ranks: [String; 2] = [0, 1].map(|rank| {
+        let mut text = format!("{rank} init\n");
+        for iteration in 0..400_u32 {
+            let work = 1_000_000 + if rank == 0 { iteration.wrapping_mul(2_654_435_761) % 500_000 } else { 0 };
+            let verbs = ["0 send 1 0 8\n0 recv 1 0 8\n", "1 recv 0 0 8\n1 send 0 0 8\n"];
+            write!(text, "{rank} compute {work}\n{}", verbs[rank]).unwrap();
+        }
+        text + &format!("{rank} finalize\n")
+    });
+    folder.trace(&[&ranks[0], &ranks[1]]);
+    let replay = |steady: &[&str]| -> Value {
+        let platform = platform();
+        let arguments = [&["--json", "--platform", &platform], steady, &["traces"]].concat();
+        let shown = folder.run(TITR_REPLAY, &arguments);
+        serde_json::from_str(shown.strip_suffix("[0]").unwrap_or_else(|| panic!("{shown}"))).unwrap()
+    };
+    let (whole, rough, fine) = (replay(&[]), replay(&["--steady=5"]), replay(&["--steady=0.5"]));
+    let simulated = |result: &Value| result["left_out"]["simulated_iterations"].as_u64();
+    assert!(simulated(&rough).unwrap() <= 20, "{}", rough["left_out"]);
+    assert!(simulated(&fine).is_none_or(|fine| fine > simulated(&rough).unwrap()), "{}", fine["left_out"]);
+    let both = (whole, rough);
+    assert!(difference(&both) < both.1["left_out"]["error_bound"].as_f64().unwrap(), "{}", difference(&both));
+    let refused = folder.run(TITR_REPLAY, &["--steady=0", "--platform", &platform(), "traces"]);
+    assert!(refused.contains("a percentage between 0 and 100 is expected, as in --steady=1"), "{refused}");
 }
 
 #[test]

@@ -79,6 +79,13 @@ pub struct OpenRequest {
 }
 
 impl<O: Copy> RequestTable<O> {
+    /// The number of requests that have a number.
+    #[inline]
+    #[must_use]
+    pub fn numbered(&self) -> usize {
+        self.numbered.len()
+    }
+
     /// Enters a request that was made.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Gathers the parts of a trace into one directory or one archive.
 //!
-//! Streams are copied unchanged, piece by piece, and the checksum recorded by each rank is compared with the copy. The
-//! output gets its name only when it is complete.
+//! Streams that differ in numbers alone become [one](super::template). The others are copied unchanged, piece by piece, and the
+//! checksum recorded by each rank is compared with the copy. The output gets its name only when it is complete.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -15,6 +15,7 @@ use super::error::TraceError;
 use super::manifest::NamedCode;
 use super::part::{Parts, Whole};
 use super::rank_file::RankFile;
+use super::template::share_streams;
 use crate::event::Rank;
 use crate::units::Bytes;
 
@@ -52,11 +53,19 @@ pub fn gather(places: &[impl AsRef<Path>], output: &Path, names: Vec<NamedCode>)
         return Err(TraceError::Directory { path: output.into(), what });
     }
     let place = unfinished(output);
-    let gathered = copy(whole, &place, output.extension().is_some_and(|suffix| suffix == "tar"));
+    // Common streams are beside the output until they are in it.
+    let mut common = place.clone().into_os_string();
+    common.push(".common");
+    let common = PathBuf::from(common);
+    let shared = share_streams(&mut whole.streams, &mut whole.manifest, &common);
+    let into_archive = output.extension().is_some_and(|suffix| suffix == "tar");
+    let gathered = shared.and_then(|_| copy(whole, &place, into_archive));
     let gathered = gathered.and_then(|gathered| {
         fs::rename(&place, output).map_err(TraceError::io(output))?;
         Ok(gathered)
     });
+    // Best effort, as for what is left of an output that is not whole.
+    let _ = fs::remove_dir_all(&common);
     if gathered.is_err() {
         // Best effort: the error that matters is why it is not whole.
         let _ = if place.is_dir() { fs::remove_dir_all(&place) } else { fs::remove_file(&place) };

@@ -4,25 +4,20 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
+use crate::counts::{EventCounts, LoopCounter, PassedLoop, has_letter};
 use crate::event::{Event, PlainEvent, Rank};
 use crate::event_buffer::{DictEntry, EventRef, EventSink};
 use crate::grammar::write_event;
-use crate::units::{Instructions, Seconds};
+use crate::units::Instructions;
 
 /// Counts of events that were passed over and, if requested, their letters.
 ///
 /// A **letter** is a number that is the same for equal events, and practically never the same for different events of a
-/// trace: the first event has 0, the next different one 1. Computations, sleeps, annotations and the stacks of call
-/// sites have none, because they may differ between iterations of a loop that makes the same calls.
+/// trace: the first event has 0, the next different one 1. Not all events [have](has_letter) one.
 #[derive(Clone, Debug, Default)]
 pub struct Passed {
+    counter: LoopCounter,
     letters: Option<Vec<u32>>,
-    counted: u64,
-    events: u64,
-    /// The events that a replay does not execute.
-    facts: u64,
-    work: Instructions,
-    slept: Seconds,
     /// The relevant properties of the event in each slot of the reader's dictionary.
     known: Vec<PassedEvent>,
     /// The letter of each event that has one, by a hash of its fields, or of its text where it is a rare one.
@@ -56,34 +51,15 @@ impl Passed {
         self.letters.as_deref().unwrap_or_default()
     }
 
-    /// The number of events that have a letter.
+    /// The counts of all events.
     #[must_use]
-    pub(crate) fn counted(&self) -> u64 {
-        self.counted
+    pub fn counts(&self) -> EventCounts {
+        self.counter.counts()
     }
 
-    /// The number of events.
-    #[must_use]
-    pub(crate) fn events(&self) -> u64 {
-        self.events
-    }
-
-    /// The number of events that a replay [executes](Event::is_executed).
-    #[must_use]
-    pub fn executed(&self) -> u64 {
-        self.events - self.facts
-    }
-
-    /// The computation of all events.
-    #[must_use]
-    pub fn work(&self) -> Instructions {
-        self.work
-    }
-
-    /// The time of all sleeps.
-    #[must_use]
-    pub fn slept(&self) -> Seconds {
-        self.slept
+    /// The longest loop that the trace has as a loop, if letters are not kept. There is none if it has no rounds.
+    pub fn longest_loop(&mut self) -> &PassedLoop {
+        self.counter.longest()
     }
 
     /// Counts an event.
@@ -96,16 +72,8 @@ impl Passed {
     }
 
     fn count(&mut self, event: &Event) {
-        self.events += 1;
-        self.facts += u64::from(!event.is_executed());
-        if !has_letter(event) {
-            if let Event::Sleep(time) = event {
-                self.slept.0 += time.0;
-            }
-            return;
-        }
-        self.counted += 1;
-        if self.letters.is_some() {
+        self.counter.add(event);
+        if has_letter(event) && self.letters.is_some() {
             let letter = self.letter(event);
             self.letters.as_mut().into_iter().for_each(|letters| letters.push(letter));
         }
@@ -133,16 +101,9 @@ impl Passed {
     }
 }
 
-/// Whether an event has a letter.
-#[must_use]
-pub fn has_letter(event: &Event) -> bool {
-    use crate::event::Mark;
-    !matches!(event, Event::Compute(_) | Event::Sleep(_) | Event::Annotation(_) | Event::Mark(Mark::CallStack(..)))
-}
-
 impl EventSink for Passed {
     fn len(&self) -> usize {
-        self.events as usize
+        self.counts().events as usize
     }
 
     /// Does nothing: events that were passed stay passed, as a line that is wrong ends the reading.
@@ -150,8 +111,7 @@ impl EventSink for Passed {
 
     #[inline]
     fn compute(&mut self, work: Instructions) {
-        self.events += 1;
-        self.work.0 += work.0;
+        self.counter.compute(work);
     }
 
     fn push(&mut self, event: Event) {
@@ -174,14 +134,17 @@ impl EventSink for Passed {
             _ => self.learn(entry),
         }
     }
+
+    #[inline]
+    fn loop_counter(&mut self) -> Option<&mut LoopCounter> {
+        self.letters.is_none().then_some(&mut self.counter)
+    }
 }
 
 impl Passed {
     #[inline]
     fn count_known(&mut self, PassedEvent { letter, is_executed, .. }: PassedEvent) {
-        self.events += 1;
-        self.counted += 1;
-        self.facts += u64::from(!is_executed);
+        self.counter.add_call(is_executed);
         if let Some(letters) = &mut self.letters {
             letters.push(letter);
         }
@@ -201,5 +164,109 @@ impl Passed {
         }
         self.known[slot as usize] = known;
         self.count_known(known);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::event::{CommId, Completion, Outgoing, SendMode, Tag};
+    use crate::event_buffer::EventBuffer;
+    use crate::grammar::{EventReader, EventWriter};
+    use crate::units::{Bytes, Seconds};
+
+    fn event(kind: u32) -> Event {
+        let message = Outgoing { comm: CommId::WORLD, to: Rank(kind), tag: Tag(7), bytes: Bytes(8) };
+        match kind {
+            0 => Event::Sleep(Seconds(0.5)),
+            1 => Event::Matched(crate::event::RequestId(1), Rank(2), Tag(3)),
+            _ => Event::Send(SendMode::Standard, message, Completion::Blocking),
+        }
+    }
+
+    /// A program of loops with computation that varies, some of it none.
+    fn program() -> impl Strategy<Value = Vec<Event>> {
+        let body = prop::collection::vec((0..6_u32, prop::bool::ANY), 1..8);
+        let loops = (body, 1..80_usize, prop::collection::vec(0..4_u32, 1..9));
+        prop::collection::vec(loops, 1..6).prop_map(|loops| {
+            let round = |body: &[(u32, bool)], works: &[u32], number: usize| {
+                let steps = body.iter().enumerate().flat_map(|(place, &(kind, computes))| {
+                    let work = works[(number * body.len() + place) % works.len()] * 1000;
+                    let compute = (computes && work > 0).then(|| Event::Compute(Instructions(work.into())));
+                    compute.into_iter().chain([event(kind)])
+                });
+                steps.collect::<Vec<_>>()
+            };
+            let all = loops.iter().flat_map(|(body, times, works)| {
+                (0..*times).flat_map(|number| round(body, works, number)).collect::<Vec<_>>()
+            });
+            all.collect()
+        })
+    }
+
+    fn counted(events: impl IntoIterator<Item = Event>) -> EventCounts {
+        let mut counts = EventCounts::default();
+        events.into_iter().for_each(|event| counts.add(&event));
+        counts
+    }
+
+    proptest! {
+        /// Some events are passed over and others read, however lines are divided.
+        #[test]
+        fn nothing_is_lost_between_what_is_passed_over_and_what_is_read(
+            events in program(), portions in prop::collection::vec((1..50_usize, 0..3_u32), 1..20), letters in prop::bool::ANY
+        ) {
+            let (mut text, mut writer) = (Vec::new(), EventWriter::new(Rank(0)));
+            events.iter().for_each(|event| writer.write(&mut text, event));
+            writer.end_line(&mut text);
+            let mut reader = EventReader::new(9);
+            reader.remember();
+            let (mut passed, mut read) = (if letters { Passed::with_letters() } else { Passed::default() }, Vec::new());
+            let mut portions = portions.into_iter().cycle();
+            for line in text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+                loop {
+                    let (most, fate) = portions.next().unwrap();
+                    if fate == 0 {
+                        let mut buffer = EventBuffer::default();
+                        reader.some_of_line_into(line, &mut buffer, most).unwrap();
+                        read.extend(buffer.iter().map(EventRef::to_event));
+                    } else {
+                        reader.some_of_line_into(line, &mut passed, most).unwrap();
+                    }
+                    if !reader.is_unfinished() {
+                        break;
+                    }
+                }
+            }
+            let mut all = passed.counts();
+            all += counted(read);
+            prop_assert_eq!(all, counted(events));
+            let found = passed.longest_loop().clone();
+            let total: u32 = found.rounds.iter().map(|round| round.executed).sum();
+            prop_assert!(found.before.executed + u64::from(total) <= passed.counts().executed);
+        }
+
+        /// The rounds of a loop are those of the program.
+        #[test]
+        fn rounds_have_their_computation(works in prop::collection::vec(0..5_u32, 40..200)) {
+            let rounds = works.iter().map(|&work| {
+                let compute = (work > 0).then(|| Event::Compute(Instructions(f64::from(work))));
+                compute.into_iter().chain([event(2), event(3)])
+            });
+            let (mut text, mut writer) = (Vec::new(), EventWriter::new(Rank(0)));
+            rounds.flatten().for_each(|event| writer.write(&mut text, &event));
+            writer.end_line(&mut text);
+            let (mut reader, mut passed) = (EventReader::new(9), Passed::default());
+            reader.remember();
+            for line in text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+                reader.some_of_line_into(line, &mut passed, usize::MAX).unwrap();
+            }
+            let found = passed.longest_loop();
+            let expected = works.iter().skip(works.len() - found.rounds.len()).map(|&work| f64::from(work));
+            prop_assert_eq!(found.period, 2);
+            prop_assert!(found.rounds.iter().map(|round| round.work.0).eq(expected));
+        }
     }
 }

@@ -30,7 +30,8 @@ pub enum Ending {
 
 impl RankStream {
     /// The stream of the events of `source`.
-    pub(super) fn new(source: Box<dyn EventSource + Send>) -> Self {
+    #[must_use]
+    pub fn new(source: Box<dyn EventSource + Send>) -> Self {
         Self { source, pending: LocatedEvents::default(), given: 0, events: 0, ended: false }
     }
 
@@ -54,9 +55,9 @@ impl RankStream {
     /// # Errors
     /// If the trace cannot be read.
     pub fn pass(&mut self, passed: &mut Passed, most: u64) -> Result<u32, TraceError> {
-        let until = passed.counted().saturating_add(most);
+        let until = passed.counts().letters.saturating_add(most);
         let mut threads = 1;
-        while passed.counted() < until {
+        while passed.counts().letters < until {
             if self.given < self.pending.len() {
                 self.given += 1;
                 threads = threads.max(1 + self.location().thread.0);
@@ -66,7 +67,7 @@ impl RankStream {
             if self.ended {
                 break;
             }
-            let (before, left) = (passed.events(), until - passed.counted());
+            let (before, left) = (passed.counts().events, until - passed.counts().letters);
             match self.source.pass(passed, usize::try_from(left).unwrap_or(usize::MAX))? {
                 Passing::Passed(thread) => threads = threads.max(1 + thread.0),
                 Passing::Ended => self.ended = true,
@@ -75,7 +76,7 @@ impl RankStream {
                     continue;
                 }
             }
-            self.events += passed.events() - before;
+            self.events += passed.counts().events - before;
         }
         Ok(threads)
     }

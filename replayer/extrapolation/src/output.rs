@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use titr_common::event::{CommId, Event, Rank, ThreadId};
 use titr_common::output::{OutputDirectory, named};
 use titr_common::trace::manifest::{Ended, RankEntry};
-use titr_common::trace::{Manifest, RankWriter, share, unfinished};
+use titr_common::trace::{Manifest, RankWriter, complete, unfinished};
 use titr_common::units::Instructions;
 
 use crate::failure::Failure;
@@ -60,7 +60,7 @@ pub(crate) fn write(
             .map_err(|error| named(&place, error))?;
         events += entry.events;
     }
-    share(&place, &mut manifest).and_then(|()| manifest.write(&place)).map_err(|error| named(&place, error))?;
+    complete(&place, manifest).map_err(|error| named(&place, error))?;
     fs::rename(&place, directory).map_err(|error| named(directory, error))?;
     output.finish();
     Ok(events)

@@ -31,6 +31,12 @@ impl HostSpeed {
     }
 }
 
+/// The reason why a core cannot keep this part of its speed; `None` if it can.
+pub(crate) fn impossible_part(part: f64) -> Option<String> {
+    let is_possible = part.is_finite() && part > 0.0;
+    (!is_possible).then(|| format!("cores cannot compute at {part} times their speed"))
+}
+
 impl Written for HostSpeed {
     const DIMENSION: Dimension = Speed::DIMENSION;
 

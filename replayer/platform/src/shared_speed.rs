@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::host_speed::impossible_part;
+
 /// The part of its speed that a core keeps, by the number of ranks on its host: all of it below the first step.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(transparent)]
@@ -20,9 +22,9 @@ impl SharedSpeed {
 
     /// A reason why these steps have no meaning.
     pub(crate) fn mistake(&self) -> Option<String> {
-        let impossible = self.steps.iter().find(|(_, part)| !part.is_finite() || *part <= 0.0);
-        if let Some((_, part)) = impossible {
-            return Some(format!("cores cannot compute at {part} times their speed"));
+        let impossible = self.steps.iter().find_map(|&(_, part)| impossible_part(part));
+        if impossible.is_some() {
+            return impossible;
         }
         let disorder = self.steps.windows(2).find(|pair| pair[0].0 >= pair[1].0)?;
         Some(format!("the step from {} ranks on is after the step from {} ranks on", disorder[1].0, disorder[0].0))

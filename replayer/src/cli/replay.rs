@@ -55,10 +55,18 @@ pub(super) struct ReplayArgs {
     /// Prints each virtual channel of a packet network, not only the busiest links.
     #[arg(long, group = EVERY_ITERATION)]
     channels: bool,
-    /// Simulates only a sample of the iterations of the main loop, if the prediction is then within 0.5 %; otherwise
-    /// simulates all iterations (see docs/REPLAYING.md).
-    #[arg(long, conflicts_with = EVERY_ITERATION)]
-    steady: bool,
+    /// Simulates only a sample of the iterations of the main loop, if the prediction is then within this many percent, 0.5 if
+    /// there is no number; otherwise simulates all iterations (see docs/REPLAYING.md).
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "0.5",
+        value_parser = tolerance,
+        conflicts_with = EVERY_ITERATION
+    )]
+    steady: Option<f64>,
     #[command(flatten)]
     time: TimeArgs,
     #[command(flatten)]
@@ -81,11 +89,16 @@ pub(super) struct ReplayArgs {
     network_trace: Option<PathBuf>,
 }
 
-/// The largest accepted error of `--steady`, as a fraction of the predicted time.
-const STEADY_TOLERANCE: f64 = 0.005;
-
 /// The number of links, the busiest ones, whose load a timeline shows.
 pub(super) const DRAWN_LINKS: usize = 32;
+
+/// The accepted error of `--steady`, in percent.
+fn tolerance(text: &str) -> Result<f64, String> {
+    let percent = text.trim_end_matches('%').trim_end().parse().ok();
+    percent
+        .filter(|percent| *percent > 0.0 && *percent < 100.0)
+        .ok_or_else(|| "a percentage between 0 and 100 is expected, as in --steady=1".into())
+}
 
 /// Whether standard output shows letters in bold, and the user has nothing against it (<https://no-color.org>).
 fn is_bold() -> bool {
@@ -130,18 +143,18 @@ impl ReplayArgs {
         observers: Vec<&mut dyn Observer>,
     ) -> Result<AnalysedResult, Failure> {
         let program = self.program.open_on(&platform, &mut claims)?;
-        if self.steady && program.is_job_mix() {
+        if self.steady.is_some() && program.is_job_mix() {
             return Err(Failure::Value(
                 "--steady leaves out iterations of one program, and here are several jobs".into(),
             ));
         }
         let platform = program.on(platform)?;
-        if self.steady {
+        if let Some(percent) = self.steady {
             if platform.changes_over_time() {
                 let message = "--steady leaves out iterations that are alike, and hosts, links or routes of the platform change over time";
                 return Err(Failure::Value(message.to_owned()));
             }
-            let steady = Steady { tolerance: STEADY_TOLERANCE, jobs: self.runs.jobs() };
+            let steady = Steady { tolerance: percent / 100.0, jobs: self.runs.jobs() };
             let result = steady.run(&program.trace, |trace, times| {
                 let simulation = self.program.simulation(&platform, trace).jobs(self.runs.jobs());
                 match times {

@@ -7,7 +7,7 @@ use std::path::Path;
 use titr_common::event::{Rank, ThreadId};
 use titr_common::output::{OutputDirectory, named};
 use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
-use titr_common::trace::{Manifest, RankWriter, share};
+use titr_common::trace::{Manifest, RankWriter, complete};
 
 use super::{Kernel, Pause, program};
 
@@ -38,7 +38,7 @@ pub fn write(
     let entries = (0..ranks).map(|rank| write_rank(kernel, rank, iterations, pause, directory));
     let per_rank = entries.collect::<io::Result<Vec<_>>>().map_err(failed)?;
     let events = per_rank.iter().map(|entry| entry.events).sum();
-    let mut manifest = Manifest {
+    let manifest = Manifest {
         titr: VERSION,
         mode: Mode::Ti,
         ranks,
@@ -52,8 +52,7 @@ pub fn write(
         names: Vec::new(),
         per_rank,
     };
-    share(directory, &mut manifest).map_err(failed)?;
-    manifest.write(directory).map_err(failed)?;
+    complete(directory, manifest).map_err(failed)?;
     output.finish();
     Ok(Generated { ranks, events })
 }

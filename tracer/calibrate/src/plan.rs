@@ -16,7 +16,7 @@ const SAMPLES: u32 = 9;
 const FEWEST_SAMPLES: u32 = 3;
 /// A sample repeats the pattern for about so long.
 const SAMPLE: f64 = 2e-3;
-const MOST_REPETITIONS: f64 = 100.0;
+const MOST_PLANNED: f64 = 100.0;
 /// The largest message; the largest one that is tried in search of the eager threshold, even if there is no time for
 /// larger ones; and the largest one if there is.
 const LARGEST: u64 = 16 << 20;
@@ -211,7 +211,7 @@ fn of_sizes(series: &mut Series, sizes: &[u64], seconds: f64, measuring: &mut Me
             break;
         }
         // A rank is late once for each time that both are ready.
-        let most = if series.pattern == Pattern::LateExchange { 1.0 } else { MOST_REPETITIONS };
+        let most = if series.pattern == Pattern::LateExchange { 1.0 } else { MOST_PLANNED };
         let repetitions = (SAMPLE / once.max(1e-9)).clamp(1.0, most) as u32;
         let rounds = repetitions + series.pattern.rounds_before();
         // No size takes more than a part of the remaining time.

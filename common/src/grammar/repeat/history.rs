@@ -45,6 +45,16 @@ impl PastEvent {
     }
 }
 
+/// The round of a loop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoundInProgress<'h> {
+    pub(super) events: &'h [PastEvent],
+    /// The index of the next event.
+    pub(super) next: usize,
+    /// The number of the loop, from 1; no other loop of the history has it.
+    pub(super) number: u32,
+}
+
 /// The last events, as many as the window has. In a loop, all rounds are as the last one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
@@ -57,6 +67,8 @@ pub(super) struct History {
     repeated: usize,
     /// The index in `round` of the next event if the loop continues.
     next: usize,
+    /// The number of loops that have begun.
+    loops: u32,
 }
 
 impl History {
@@ -91,9 +103,19 @@ impl History {
         self.round[self.next]
     }
 
+    /// The round of the loop of this length that goes, or that begins here; `distance` events ago there [is](Self::known) an
+    /// event.
+    pub(super) fn round(&mut self, distance: usize) -> RoundInProgress<'_> {
+        if self.round.len() != distance {
+            self.begin_loop(distance);
+        }
+        RoundInProgress { events: &self.round, next: self.next, number: self.loops }
+    }
+
     #[cold]
     fn begin_loop(&mut self, distance: usize) {
         self.end_loop();
+        self.loops = self.loops.wrapping_add(1);
         self.round.reserve_exact(distance);
         self.round.extend(self.events.range(self.events.len() - distance..));
     }
@@ -104,10 +126,24 @@ impl History {
         if computed || expected.is_computing() {
             self.round[self.next] = expected.again(computed);
         }
-        self.repeated += 1;
-        self.next += 1;
-        if self.next == self.round.len() {
-            self.next = 0;
+        self.advance(1);
+    }
+
+    /// Says whether there was a computation before the event at `place` of the round, which comes again. Returns whether one
+    /// is still expected there.
+    #[inline]
+    pub(super) fn repeat_at(&mut self, place: usize, computed: bool) -> bool {
+        self.round[place] = self.round[place].again(computed);
+        self.round[place].is_computing()
+    }
+
+    /// Adds the next events of the loop that goes.
+    #[inline]
+    pub(super) fn advance(&mut self, events: usize) {
+        self.repeated += events;
+        self.next += events;
+        if self.next >= self.round.len() {
+            self.next %= self.round.len();
             if self.repeated >= self.reach.window() && !self.events.is_empty() {
                 self.forget_before_loop();
             }

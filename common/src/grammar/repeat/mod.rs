@@ -47,6 +47,7 @@
 mod history;
 mod loops;
 mod open_line;
+mod passing;
 mod reach;
 mod reader;
 mod volumes;

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use super::history::{History, PastEvent};
+use super::passing::{LoopWalk, PassedRound};
 use super::reach::Lookback;
 use super::volumes::{Numbers, VolumeReader};
 use super::{AGAIN, EVENTS, LONGEST, LOOP, VOLUMES_AGAIN, WINDOW, is_repeatable};
+use crate::counts::LoopCounter;
 use crate::event::{Actor, Event, Rank, ThreadId};
 use crate::event_buffer::{DictEntry, EventBuffer, EventSink};
 use crate::grammar::error::ParseError;
@@ -66,6 +68,8 @@ struct Window {
     entries: usize,
     /// Whether a computation was spelled out before the next event.
     computed: bool,
+    /// The round of the loop that goes, if some of it was passed over and nothing was read since.
+    passed: Option<Box<PassedRound>>,
 }
 
 impl EventReader {
@@ -247,6 +251,28 @@ impl Window {
         Ok(Passage { distance, left, repetition, volumes: VolumeReader::at(numbers.at) })
     }
 
+    /// Passes over at most this many events of a passage. Returns false, and does nothing, if the events have to be looked at.
+    fn pass(
+        &mut self,
+        passage: &mut Passage,
+        line: &[u8],
+        counter: &mut LoopCounter,
+        most: usize,
+    ) -> Result<bool, ParseError> {
+        let Passage { distance, left, repetition: Repetition::Loop { cycled }, volumes } = passage else {
+            return Ok(false);
+        };
+        let going = self.history.round(*distance);
+        let next = going.next;
+        let Some(round) = PassedRound::find(&mut self.passed, going, &self.kept) else { return Ok(false) };
+        let events = most.min(*left);
+        *left -= events;
+        let computed = events > 0 && std::mem::take(&mut self.computed);
+        let walk = LoopWalk { history: &mut self.history, round, counter, line, volumes, cycled };
+        walk.pass(next, events, computed)?;
+        Ok(true)
+    }
+
     /// Appends at most this many events of a passage, and returns the rest of it.
     fn repeat(
         &mut self,
@@ -256,9 +282,16 @@ impl Window {
         events: &mut impl EventSink,
         most: usize,
     ) -> Result<Option<Passage>, ParseError> {
+        let is_passed = match events.loop_counter() {
+            Some(counter) => self.pass(&mut passage, line, counter, most)?,
+            None => false,
+        };
         let Passage { distance, left, repetition, volumes } = &mut passage;
-        let most = most.min(*left);
+        let most = if is_passed { 0 } else { most.min(*left) };
         *left -= most;
+        if most > 0 {
+            self.passed = None;
+        }
         for _ in 0..most {
             let expected = self.history.expected(*distance);
             let computed = std::mem::take(&mut self.computed);

@@ -31,7 +31,8 @@ mod write;
 pub(super) use column::{Column, ColumnBuilder};
 pub(super) use rank_list::RankList;
 pub(super) use read::{Places, StreamTemplate};
-pub use write::share;
+pub use write::complete;
+pub(super) use write::share_streams;
 
 /// The beginning of the line with the ranks of a template.
 const RANKS: &str = "# ranks ";

@@ -1,13 +1,16 @@
 //! Finds the ranks of a trace whose streams differ in numbers alone, and gives them one stream.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
+use std::sync::Arc;
 
+use flate2::Crc;
 use flate2::bufread::MultiGzDecoder;
 
+use super::StreamTemplate;
 use super::column::{Column, ColumnBuilder};
 use super::rank_list::RankList;
 use super::text::Split;
@@ -15,7 +18,10 @@ use super::{COLUMN, RANKS};
 use crate::event::Rank;
 use crate::grammar::HEADER;
 use crate::trace::directory;
+use crate::trace::error::TraceError;
 use crate::trace::manifest::{Manifest, RankEntry, VERSION_WITH_TEMPLATES};
+use crate::trace::rank_file::RankFile;
+use crate::trace::section::Section;
 use crate::trace::writer::{FinishedStream, StreamWriter};
 use crate::units::Bytes;
 
@@ -27,46 +33,92 @@ const RUN: u64 = 3;
 const MEMBER: usize = 128 << 10;
 const LEVEL: u32 = 6;
 
+/// Completes a trace in `directory` whose ranks have streams of their own: [replaces](share) those that differ in numbers alone,
+/// and writes the manifest.
+///
+/// # Errors
+/// If a stream cannot be read, or a file cannot be written.
+pub fn complete(directory: &Path, mut manifest: Manifest) -> io::Result<()> {
+    share(directory, &mut manifest)?;
+    manifest.write(directory)
+}
+
 /// Replaces the streams in `directory` that differ in numbers alone by one for all of their ranks, and enters the sizes and
-/// checksums in `manifest`. A rank keeps its own stream if its numbers would take more space, or if it did not end its stream. A
-/// trace of more than half a million ranks does not change.
+/// checksums in `manifest`.
 ///
 /// # Errors
 /// If a stream cannot be read or written. The directory then has some streams twice.
-pub fn share(directory: &Path, manifest: &mut Manifest) -> io::Result<()> {
-    if manifest.per_rank.len() > RankList::MOST {
-        return Ok(());
-    }
-    let mut classes = Classes::default();
-    for entry in manifest.per_rank.iter().filter(|entry| entry.crc32.is_some()) {
-        classes.add(directory, entry)?;
-    }
-    for class in classes.all.into_values().filter_map(Class::into_shared) {
-        let (text, written) = class.write(directory)?;
-        for rank in class.ranks.iter() {
-            let path = directory::stream(directory, Rank(rank));
-            fs::remove_file(&path)?;
-            // Fails as long as the folder has other files.
-            let _ = path.parent().filter(|folder| *folder != directory).map(fs::remove_dir);
-            if let Some(entry) = manifest.per_rank.get_mut(rank as usize) {
-                (entry.text, entry.disk, entry.crc32) = (text, written.size, Some(written.crc32));
-            }
-        }
-        manifest.titr = VERSION_WITH_TEMPLATES;
+fn share(directory: &Path, manifest: &mut Manifest) -> io::Result<()> {
+    let own = |entry: &RankEntry| RankFile::Own(Section::closed(directory::stream(directory, Rank(entry.rank))));
+    let mut streams: Vec<RankFile> = manifest.per_rank.iter().map(own).collect();
+    for rank in share_streams(&mut streams, manifest, directory).map_err(io::Error::other)? {
+        let path = directory::stream(directory, rank);
+        fs::remove_file(&path)?;
+        // Fails as long as the folder has other files.
+        let _ = path.parent().filter(|folder| *folder != directory).map(fs::remove_dir);
     }
     Ok(())
 }
 
+/// Finds the streams that differ in numbers alone, writes one for all of their ranks into `directory`, which takes their places in
+/// `streams`, and enters the sizes and checksums in `manifest`. A rank keeps its own stream if its numbers would take more space, or
+/// if its stream is not whole. A trace of more than half a million ranks does not change.
+///
+/// Returns the ranks that share a stream now.
+///
+/// # Errors
+/// If a stream cannot be read or written.
+pub(in crate::trace) fn share_streams(
+    streams: &mut [RankFile],
+    manifest: &mut Manifest,
+    directory: &Path,
+) -> Result<Vec<Rank>, TraceError> {
+    let mut shared = Vec::new();
+    if manifest.per_rank.len() > RankList::MOST {
+        return Ok(shared);
+    }
+    let mut classes = Classes::default();
+    for (entry, stream) in manifest.per_rank.iter().zip(streams.iter()) {
+        if let (RankFile::Own(file), Some(_)) = (stream, entry.crc32) {
+            classes.add(OwnStream { file, entry })?;
+        }
+    }
+    let classes: Vec<Shared> = classes.all.into_values().filter_map(Class::into_shared).collect();
+    for class in classes {
+        let (text, written) = class.write(directory).map_err(TraceError::io(directory))?;
+        let file = Section::closed(directory::template(directory, class.ranks.first()));
+        let template = Arc::new(StreamTemplate::open(file)?);
+        for rank in class.ranks.iter() {
+            if let (Some(entry), Some(stream)) =
+                (manifest.per_rank.get_mut(rank as usize), streams.get_mut(rank as usize))
+            {
+                (entry.text, entry.disk, entry.crc32) = (text, written.size, Some(written.crc32));
+                *stream = RankFile::Template(Arc::clone(&template));
+            }
+            shared.push(Rank(rank));
+        }
+        manifest.titr = VERSION_WITH_TEMPLATES;
+    }
+    Ok(shared)
+}
+
+/// The stream of a rank, and what the manifest says of it.
+#[derive(Clone, Copy)]
+struct OwnStream<'s> {
+    file: &'s Section,
+    entry: &'s RankEntry,
+}
+
 /// The ranks of a trace, by a hash of their streams without the numbers.
 #[derive(Default)]
-struct Classes {
-    all: HashMap<u64, Class>,
+struct Classes<'s> {
+    all: HashMap<u64, Class<'s>>,
     hasher: RandomState,
 }
 
 /// The ranks whose streams have the same hash.
-enum Class {
-    One(Rank),
+enum Class<'s> {
+    One(OwnStream<'s>),
     Shared(Shared),
 }
 
@@ -81,36 +133,49 @@ struct Shared {
     columns: Vec<ColumnBuilder>,
 }
 
-impl Classes {
-    /// Adds the rank of `entry`.
-    fn add(&mut self, directory: &Path, entry: &RankEntry) -> io::Result<()> {
-        let rank = Rank(entry.rank);
-        let Some(text) = read(directory, rank)? else { return Ok(()) };
-        let class = self.all.entry(self.hasher.hash_one(&text.rest)).or_insert(Class::One(rank));
+impl<'s> Classes<'s> {
+    /// Adds a rank.
+    fn add(&mut self, stream: OwnStream<'s>) -> Result<(), TraceError> {
+        let Some(text) = stream.read()? else { return Ok(()) };
+        let class = self.all.entry(self.hasher.hash_one(&text.rest)).or_insert(Class::One(stream));
+        let rank = Rank(stream.entry.rank);
         if let Class::One(first) = *class
-            && first != rank
-            && let Some(text) = read(directory, first)?
+            && first.entry.rank != rank.0
+            && let Some(text) = first.read()?
         {
-            *class = Class::Shared(Shared::of(first, text));
+            *class = Class::Shared(Shared::of(Rank(first.entry.rank), text));
         }
         if let Class::Shared(shared) = class {
-            shared.add(rank, &text, entry.disk);
+            shared.add(rank, &text, stream.entry.disk);
         }
         Ok(())
     }
 }
 
-/// The text of a rank's stream after its header; `None` if it is long, or has the sign of a place.
-fn read(directory: &Path, rank: Rank) -> io::Result<Option<Split>> {
-    let file = File::open(directory::stream(directory, rank))?;
-    let mut text = Vec::new();
-    MultiGzDecoder::new(BufReader::new(file)).take(LONGEST).read_to_end(&mut text)?;
-    let is_whole = (text.len() as u64) < LONGEST;
-    let events = text.strip_prefix(HEADER.as_bytes()).and_then(|text| text.strip_prefix(b"\n"));
-    Ok(events.filter(|_| is_whole).and_then(Split::of))
+impl OwnStream<'_> {
+    /// The text after its header; `None` if it is long, has the sign of a place, or is not what its rank has written.
+    fn read(self) -> Result<Option<Split>, TraceError> {
+        if self.file.remaining().map_err(TraceError::io(self.file.name()))? > LONGEST {
+            return Ok(None);
+        }
+        let (mut packed, mut crc) = (Vec::new(), Crc::new());
+        self.file.clone().read_pieces(|bytes| {
+            crc.update(bytes);
+            packed.extend_from_slice(bytes);
+            Ok(())
+        })?;
+        let mut text = Vec::new();
+        let unpacked = MultiGzDecoder::new(packed.as_slice()).take(LONGEST).read_to_end(&mut text);
+        // A wrong stream stays as it is; its readers report that.
+        if unpacked.is_err() || self.entry.crc32 != Some(crc.sum()) || text.len() as u64 == LONGEST {
+            return Ok(None);
+        }
+        let events = text.strip_prefix(HEADER.as_bytes()).and_then(|text| text.strip_prefix(b"\n"));
+        Ok(events.and_then(Split::of))
+    }
 }
 
-impl Class {
+impl Class<'_> {
     fn into_shared(self) -> Option<Shared> {
         match self {
             Self::Shared(shared) if shared.ranks.len() > 1 => Some(shared),

@@ -3,6 +3,48 @@
 use titr_network::statistics::Estimate;
 
 use super::iteration_times::IterationTime;
+use super::sample::{Groups, Sample};
+
+/// The time that the iterations of a loop take beside their computation, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Overheads {
+    /// That of all iterations that were not simulated.
+    pub left_out: f64,
+    /// Half the width of its 99 % confidence interval.
+    pub half_width: f64,
+    /// The growth per iteration of the distance between the first and the last rank; 0 if it is not significant.
+    pub drift: f64,
+}
+
+impl Overheads {
+    /// The estimate from the times of the iterations of a sample.
+    ///
+    /// The variance of a mean of n out of N iterations is s²/n. The sum of the other N − n iterations differs from N − n times that
+    /// mean with the variance (N − n)² s²/n + (N − n) s² = (N − n) N s²/n (W. G. Cochran, Sampling Techniques, 1977, theorem 2.2).
+    pub(crate) fn of(times: &[IterationTime], sample: &Sample, groups: &Groups) -> Self {
+        let of_group = |slow: bool| {
+            let group = times.iter().zip(&sample.is_slow).filter(move |&(_, &is_slow)| is_slow == slow);
+            group.map(|(&time, _)| time).collect::<Vec<_>>()
+        };
+        let usual = Overhead::of(&of_group(false));
+        let slow = of_group(true);
+        let rest = |all: &[u64], sampled: usize| (all.len() - sampled) as f64;
+        let [usual_left, slow_left] = [rest(&groups.usual, times.len() - slow.len()), rest(&groups.slow, slow.len())];
+        let half_width = |of_mean: f64, left: f64, all: &[u64]| of_mean * (left * all.len() as f64).sqrt();
+        let mut overheads = Self {
+            left_out: usual.mean * usual_left,
+            half_width: half_width(usual.half_width, usual_left, &groups.usual),
+            drift: usual.drift,
+        };
+        if slow_left > 0.0 {
+            let slow = Estimate::of(&slow.iter().map(|time| time.whole - time.computed).collect::<Vec<_>>());
+            overheads.left_out += slow.mean * slow_left;
+            let of_slow = half_width(slow.half_width.unwrap_or(f64::INFINITY), slow_left, &groups.slow);
+            overheads.half_width = overheads.half_width.hypot(of_slow);
+        }
+        overheads
+    }
+}
 
 /// The time that iterations take beside their computation, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,18 +62,14 @@ pub(crate) struct Overhead {
 impl Overhead {
     /// The estimate from the times of at least two iterations, in order.
     ///
-    /// Initial iterations, up to half of them, are excluded as long as this reduces the standard error of the mean: the
-    /// marginal standard error rule (K. P. White, "An effective truncation heuristic for bias reduction in simulation
-    /// output", Simulation 69(6), 1997).
+    /// Initial iterations, up to half of them, are excluded as long as this reduces the interval. That is the marginal standard
+    /// error rule (K. P. White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69(6),
+    /// 1997), except that Student's t makes it keep more of a few iterations.
     pub(crate) fn of(iterations: &[IterationTime]) -> Self {
         let times: Vec<f64> = iterations.iter().map(|time| time.whole - time.computed).collect();
-        let error = |first: usize| {
-            let rest = &times[first..];
-            let mean = rest.iter().sum::<f64>() / rest.len() as f64;
-            rest.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / (rest.len() as f64).powi(2)
-        };
-        let most = times.len() / 2;
-        let transient = (0..=most).min_by(|&a, &b| error(a).total_cmp(&error(b))).unwrap_or(0);
+        let half_width = |&first: &usize| Estimate::of(&times[first..]).half_width.unwrap_or(f64::INFINITY);
+        let by_width = |a: &usize, b: &usize| half_width(a).total_cmp(&half_width(b));
+        let transient = (0..=times.len() / 2).min_by(by_width).unwrap_or(0);
         let Estimate { mean, half_width } = Estimate::of(&times[transient..]);
         let apart: Vec<f64> = iterations[transient..].iter().map(|time| time.apart).collect();
         let drift = Estimate::of(&apart);
@@ -47,6 +85,27 @@ mod tests {
 
     fn times(times: &[f64]) -> Vec<IterationTime> {
         times.iter().map(|&whole| IterationTime { whole: whole + 7.0, computed: 7.0, apart: 0.0 }).collect()
+    }
+
+    /// Of 100 iterations, 4 take 1, 2, 3 and 4 s: their mean is 2.5, its standard error √(5/12), and t with 3 degrees of freedom
+    /// 5.841.
+    #[test]
+    fn the_interval_covers_the_iterations_that_were_not_simulated() {
+        let groups = Groups { usual: (0..100).collect(), slow: Vec::new() };
+        let sample = Sample { longer: vec![12, 37, 62, 87], is_slow: vec![false; 4], shorter: Vec::new() };
+        let found = Overheads::of(&times(&[2.0, 4.0, 1.0, 3.0]), &sample, &groups);
+        assert_eq!(found.left_out, 96.0 * 2.5);
+        let expected = 5.841 * (5.0_f64 / 12.0).sqrt() * (96.0_f64 * 100.0).sqrt();
+        assert!((found.half_width - expected).abs() < 1e-9 * expected, "{found:?}");
+    }
+
+    #[test]
+    fn slow_iterations_are_estimated_by_themselves() {
+        let groups = Groups { usual: (0..98).collect(), slow: vec![98, 99] };
+        let sample =
+            Sample { longer: vec![1, 50, 98, 99], is_slow: vec![false, false, true, true], shorter: Vec::new() };
+        let found = Overheads::of(&times(&[2.0, 2.0, 70.0, 90.0]), &sample, &groups);
+        assert_eq!((found.left_out, found.half_width), (96.0 * 2.0, 0.0));
     }
 
     #[test]

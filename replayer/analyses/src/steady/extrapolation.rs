@@ -6,7 +6,7 @@ use titr_common::units::{Bytes, Instructions, Seconds};
 use titr_simulation::SimulationResult;
 use titr_simulation::result::{Efficiencies, LinkUse, Shares};
 
-use super::shortened::Work;
+use super::sampled_trace::Work;
 
 /// The replays of the two samples of a loop.
 pub(crate) struct Replays {
@@ -25,7 +25,7 @@ impl Replays {
         SimulationResult {
             simulated_time: time,
             events,
-            computed: self.computed(),
+            computed: self.computed(work),
             messages,
             bytes,
             links: LinkUse::busiest(&links),
@@ -50,9 +50,11 @@ impl Replays {
         Bytes(self.count(self.longer.bytes.0, self.shorter.bytes.0))
     }
 
-    fn computed(&self) -> Instructions {
-        let [longer, shorter] = [&self.longer, &self.shorter].map(|replay| replay.computed.0);
-        Instructions(longer + (longer - shorter).max(0.0) * self.left_out as f64 / self.between as f64)
+    /// The computation of the whole replay: as much more than in the longer one as the trace has more of it.
+    fn computed(&self, work: &[Work]) -> Instructions {
+        let all: f64 = work.iter().map(|work| work.instructions).sum();
+        let in_sample: f64 = work.iter().map(|work| work.instructions_in_sample).sum();
+        Instructions(self.longer.computed.0 * if in_sample > 0.0 { all / in_sample } else { 1.0 })
     }
 
     fn links(&self, time: Seconds) -> Vec<LinkUse> {

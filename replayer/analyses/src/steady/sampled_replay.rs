@@ -1,5 +1,6 @@
 //! A replay that omits iterations.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use thiserror::Error;
@@ -10,15 +11,15 @@ use titr_simulation::parallel::Jobs;
 use titr_simulation::result::LeftOut;
 use titr_simulation::{SimulationError, SimulationResult};
 
-use super::estimate::Overhead;
+use super::estimate::Overheads;
 use super::extrapolation::Replays;
 use super::iteration_times::IterationTimes;
-use super::sample::Sample;
-use super::shortened::Shortened;
+use super::sample::{Groups, Sample};
+use super::sampled_trace::{Work, boundaries, sampled};
 use super::structure::ProgramLoop;
 
 /// The first sample has one iteration out of this many, but no fewer and no more than these.
-const ONE_OF: u64 = 25;
+const ONE_OF: u64 = 50;
 const FEWEST: u64 = 6;
 const MOST: u64 = 12;
 /// Iterations are omitted only if at most one out of this many is simulated.
@@ -92,17 +93,18 @@ impl Steady {
             return Ok(Err("the program has several worlds".to_owned()));
         }
         let program = match ProgramLoop::find(trace, self.jobs)? {
-            Ok(program) => program,
+            Ok(program) => Arc::new(program),
             Err(reason) => return Ok(Err(reason.to_string())),
         };
         let iterations = program.iterations;
+        let groups = Groups::of(&program);
         let mut kept = (iterations / ONE_OF).clamp(FEWEST, MOST);
         let mut drifting = false;
         let mut reason =
             format!("the loop has {}, too few to leave out any", counted(iterations, "iteration", "iterations"));
         while kept <= iterations / WORTHWHILE {
             let larger;
-            match self.attempt(trace, &program, kept, simulate)? {
+            match self.attempt(trace, &program, &Sample::new(kept, &groups), &groups, simulate) {
                 Ok(Attempt::Settled(result)) => return Ok(Ok(result)),
                 Ok(Attempt::DriftApart) if drifting => return Ok(Err(reason)),
                 Ok(Attempt::DriftApart) => {
@@ -132,54 +134,45 @@ impl Steady {
         Ok(Err(reason))
     }
 
-    /// Simulates a sample of this many iterations; the inner error is an error of a shortened trace.
+    /// Simulates a sample of the iterations, which are in these groups.
     fn attempt(
         &self,
         trace: &Trace,
-        program: &ProgramLoop,
-        kept: u64,
+        program: &Arc<ProgramLoop>,
+        sample: &Sample,
+        groups: &Groups,
         simulate: &(impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<SimulationResult, SimulationError> + Sync),
-    ) -> Result<Result<Attempt, SimulationError>, TraceError> {
-        let iterations = program.iterations;
-        let sample = Sample::new(kept, iterations);
-        let shortened = Shortened::write(trace, program, &sample, self.jobs)?;
-        let mut times = IterationTimes::new(&shortened.boundaries);
-        let replays =
-            self.jobs.both(|| simulate(&shortened.longer, Some(&mut times)), || simulate(&shortened.shorter, None));
-        let (longer, shorter) = match replays {
-            Ok(replays) => replays,
-            Err(error) => return Ok(Err(error)),
-        };
-        let overhead = Overhead::of(&times.iterations());
+    ) -> Result<Attempt, SimulationError> {
+        let [longer, shorter] = [&sample.longer, &sample.shorter].map(|kept| sampled(trace, program, kept));
+        let mut times = IterationTimes::new(&boundaries(program, &sample.longer));
+        let (longer, shorter) = self.jobs.both(|| simulate(&longer, Some(&mut times)), || simulate(&shorter, None))?;
+        let work = Work::of(program, &sample.longer);
+        let overheads = Overheads::of(&times.iterations(), sample, groups);
+        let (iterations, kept) = (program.iterations, sample.longer.len() as u64);
         let left_out = iterations - kept;
-        let more_work: f64 = longer
-            .per_rank
-            .iter()
-            .zip(&shortened.work)
-            .map(|(rank, work)| work.time(rank.compute).0 - rank.compute.0)
-            .sum();
-        let period = overhead.mean + more_work / (longer.ranks.max(1) as f64 * left_out as f64);
-        let time = longer.simulated_time.0 + left_out as f64 * period;
-        // The iterations that were simulated are known.
-        let error = overhead.half_width * left_out as f64 * (left_out as f64 / iterations as f64).sqrt() / time;
-        if overhead.drift.abs() * left_out as f64 > self.tolerance * time {
-            return Ok(Ok(Attempt::DriftApart));
+        let more_work: f64 =
+            longer.per_rank.iter().zip(&work).map(|(rank, work)| work.time(rank.compute).0 - rank.compute.0).sum();
+        let more = overheads.left_out + more_work / longer.ranks.max(1) as f64;
+        let time = longer.simulated_time.0 + more;
+        let error = overheads.half_width / time;
+        if overheads.drift.abs() * left_out as f64 > self.tolerance * time {
+            return Ok(Attempt::DriftApart);
         }
         if error.is_nan() || error > self.tolerance {
-            return Ok(Ok(Attempt::Unsure(error)));
+            return Ok(Attempt::Unsure(error));
         }
         let between = kept - sample.shorter.len() as u64;
         let steady = LeftOut {
             iterations,
             simulated_iterations: kept,
             simulated_events: longer.events,
-            period: Seconds(period),
+            period: Seconds(more / left_out as f64),
             simulated_time: longer.simulated_time,
             error_bound: error,
         };
         let replays = Replays { longer, shorter, between, left_out };
-        let mut result = replays.extrapolate(Seconds(time), program.events, &shortened.work);
+        let mut result = replays.extrapolate(Seconds(time), program.events(), &work);
         result.left_out = Some(steady);
-        Ok(Ok(Attempt::Settled(Box::new(result))))
+        Ok(Attempt::Settled(Box::new(result)))
     }
 }

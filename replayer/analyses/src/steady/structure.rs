@@ -2,12 +2,13 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use titr_common::counts::{EventCounts, PassedLoop};
 use titr_common::event::{Event, Rank};
 use titr_common::trace::{Passed, Trace, TraceError};
 use titr_simulation::parallel::Jobs;
 use titr_simulation::profile::{self, OwnWork};
 
-use super::loops::{FEWEST, Loop, find_loop};
+use super::loops::{FEWEST, find_loop};
 
 /// A loop that all ranks go round together.
 #[derive(Clone, Debug)]
@@ -15,9 +16,9 @@ pub(crate) struct ProgramLoop {
     /// The number of complete iterations of every rank.
     pub iterations: u64,
     /// The loop of each rank, with at least this many iterations.
-    pub ranks: Vec<Loop>,
-    /// Events that all ranks execute, in and outside the loop.
-    pub events: u64,
+    pub ranks: Vec<PassedLoop>,
+    /// The counts of all events of each rank, in and outside the loop.
+    pub totals: Vec<EventCounts>,
 }
 
 /// The reason why `--steady` finds no loop in a program.
@@ -50,69 +51,119 @@ impl Display for NoProgramLoop {
     }
 }
 
+/// A way to find the loop of a rank. Returns the counts of all its events, too.
+type Search = fn(&Trace, Rank) -> Result<(Result<PassedLoop, NoProgramLoop>, EventCounts), TraceError>;
+
+/// The longest loop that the trace of a rank has as a loop, if it contains most events.
+fn loop_of_trace(trace: &Trace, rank: Rank) -> Result<(Result<PassedLoop, NoProgramLoop>, EventCounts), TraceError> {
+    let mut passed = Passed::default();
+    let is_one_thread = pass(trace, rank, &mut passed)?;
+    let counts = passed.counts();
+    let longest = passed.longest_loop();
+    let is_main = longest.rounds.len() as u64 >= FEWEST && longest.letters() * 2 > counts.letters;
+    Ok((is_one_thread.and_then(|()| is_main.then(|| longest.clone()).ok_or(NoProgramLoop::NoLoop(rank))), counts))
+}
+
+/// The longest sequence of calls that recurs in the trace of a rank, if it contains most events.
+fn loop_in_letters(trace: &Trace, rank: Rank) -> Result<(Result<PassedLoop, NoProgramLoop>, EventCounts), TraceError> {
+    let mut passed = Passed::with_letters();
+    let is_one_thread = pass(trace, rank, &mut passed)?;
+    let counts = passed.counts();
+    let found = match is_one_thread.and_then(|()| find_loop(passed.letters()).ok_or(NoProgramLoop::NoLoop(rank))) {
+        Ok(found) => found,
+        Err(reason) => return Ok((Err(reason), counts)),
+    };
+    let (mut stream, mut passed) = (trace.stream(rank)?, Passed::default());
+    stream.pass(&mut passed, found.start)?;
+    let before = passed.counts();
+    let mut rounds = Vec::with_capacity(found.iterations as usize);
+    for _ in 0..found.iterations {
+        let began = passed.counts();
+        stream.pass(&mut passed, found.period)?;
+        rounds.push((passed.counts() - began).into());
+    }
+    Ok((Ok(PassedLoop { before, period: found.period, rounds }), counts))
+}
+
+/// Passes over all events of a rank. The inner error is the reason why they may not be sampled.
+fn pass(trace: &Trace, rank: Rank, passed: &mut Passed) -> Result<Result<(), NoProgramLoop>, TraceError> {
+    if let Some(Event::Task(_)) = trace.stream(rank)?.next_event()? {
+        return Ok(Err(NoProgramLoop::Graph(rank)));
+    }
+    let threads = trace.stream(rank)?.pass(passed, u64::MAX)?;
+    Ok(if threads > 1 { Err(NoProgramLoop::Threads(rank)) } else { Ok(()) })
+}
+
 impl ProgramLoop {
-    /// Finds the loop of a program, reading its trace once; or why there is none.
+    /// Finds the loop of a program, or why there is none. Reads the trace once if the trace has the loop as such, and otherwise
+    /// three times.
     ///
     /// # Errors
     /// If the trace cannot be read.
     pub(crate) fn find(trace: &Trace, jobs: Jobs) -> Result<Result<Self, NoProgramLoop>, TraceError> {
-        let ranks = jobs.map(trace.ranks() as usize, |rank| -> Result<_, TraceError> {
-            let rank = Rank(rank as u32);
+        match Self::search(trace, jobs, loop_of_trace)? {
+            Err(NoProgramLoop::NoLoop(_) | NoProgramLoop::Unlike { .. }) => Self::search(trace, jobs, loop_in_letters),
+            found @ (Ok(_) | Err(NoProgramLoop::Threads(_) | NoProgramLoop::Graph(_))) => Ok(found),
+        }
+    }
+
+    fn search(trace: &Trace, jobs: Jobs, search: Search) -> Result<Result<Self, NoProgramLoop>, TraceError> {
+        let ranks = jobs.map(trace.ranks() as usize, |rank| {
             let _reading = profile::enter(OwnWork::Reading);
-            let mut passed = Passed::with_letters();
-            let is_graph = matches!(trace.stream(rank)?.next_event()?, Some(Event::Task(_)));
-            let threads = trace.stream(rank)?.pass(&mut passed, u64::MAX)?;
-            let found = if is_graph {
-                Err(NoProgramLoop::Graph(rank))
-            } else if threads > 1 {
-                Err(NoProgramLoop::Threads(rank))
-            } else {
-                find_loop(passed.letters()).ok_or(NoProgramLoop::NoLoop(rank))
-            };
-            Ok((found, passed.executed()))
+            search(trace, Rank(rank as u32))
         })?;
-        let events = ranks.iter().map(|(_, events)| events).sum();
-        let found: Result<Vec<Loop>, NoProgramLoop> = ranks.into_iter().map(|(found, _)| found).collect();
-        Ok(found.and_then(|ranks| Self::of(ranks, events)))
+        let (ranks, totals): (Vec<_>, Vec<_>) = ranks.into_iter().unzip();
+        let ranks: Result<Vec<PassedLoop>, NoProgramLoop> = ranks.into_iter().collect();
+        Ok(ranks.and_then(|ranks| Self::of(ranks, totals)))
     }
 
     /// The loop of a program whose ranks have these loops. An iteration of the program may be several equal iterations
     /// of a rank.
-    fn of(mut ranks: Vec<Loop>, events: u64) -> Result<Self, NoProgramLoop> {
-        let by_iterations = (0..).map(Rank).zip(&ranks).min_by_key(|(_, found)| found.iterations);
-        let few = by_iterations.map_or((Rank(0), 0), |(rank, found)| (rank, found.iterations));
+    fn of(mut ranks: Vec<PassedLoop>, totals: Vec<EventCounts>) -> Result<Self, NoProgramLoop> {
+        let by_iterations = (0..).map(Rank).zip(&ranks).min_by_key(|(_, found)| found.rounds.len());
+        let few = by_iterations.map_or((Rank(0), 0), |(rank, found)| (rank, found.rounds.len() as u64));
         for (rank, found) in (0..).map(Rank).zip(&mut ranks) {
-            let many = (rank, found.iterations);
-            let together = (found.iterations + few.1 / 2) / few.1;
-            found.period *= together;
-            found.iterations /= together;
+            let many = (rank, found.rounds.len() as u64);
+            let together = (many.1 + few.1 / 2) / few.1;
+            if together > 1 {
+                found.join(together as usize);
+            }
             // Events before and after the loop may look like a part of it.
-            if found.iterations.abs_diff(few.1) > 1 {
+            if (found.rounds.len() as u64).abs_diff(few.1) > 1 {
                 return Err(NoProgramLoop::Unlike { few, many });
             }
         }
-        let iterations = ranks.iter().map(|found| found.iterations).min().unwrap_or(0);
-        Ok(Self { iterations, ranks, events })
+        let iterations = ranks.iter().map(|found| found.rounds.len() as u64).min().unwrap_or(0);
+        Ok(Self { iterations, ranks, totals })
+    }
+
+    /// The number of events that all ranks execute, in and outside the loop.
+    pub(crate) fn events(&self) -> u64 {
+        self.totals.iter().map(|counts| counts.executed).sum()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use titr_common::counts::Round;
+
     use super::*;
 
-    fn loops(iterations: &[u64]) -> Vec<Loop> {
-        iterations.iter().map(|&iterations| Loop { start: 0, period: 7, iterations }).collect()
+    fn loops(iterations: &[usize]) -> Vec<PassedLoop> {
+        let of =
+            |&rounds: &usize| PassedLoop { period: 7, rounds: vec![Round::default(); rounds], ..PassedLoop::default() };
+        iterations.iter().map(of).collect()
     }
 
     #[test]
     fn several_iterations_of_a_rank_may_be_one_of_the_program() {
-        let found = ProgramLoop::of(loops(&[100, 301, 101]), 0).unwrap();
-        assert_eq!((found.iterations, found.ranks[1].period, found.ranks[1].iterations), (100, 21, 100));
+        let found = ProgramLoop::of(loops(&[100, 301, 101]), Vec::new()).unwrap();
+        assert_eq!((found.iterations, found.ranks[1].period, found.ranks[1].rounds.len()), (100, 21, 100));
     }
 
     #[test]
     fn ranks_that_do_not_fit_have_no_loop_together() {
-        let refused = ProgramLoop::of(loops(&[100, 150]), 0).unwrap_err();
+        let refused = ProgramLoop::of(loops(&[100, 150]), Vec::new()).unwrap_err();
         assert_eq!(refused.to_string(), "rank 0 goes round a loop of 100 iterations, and rank 1 round one of 150");
     }
 }

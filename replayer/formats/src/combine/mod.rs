@@ -16,7 +16,7 @@ use titr_common::event::Rank;
 use titr_common::output::{OutputDirectory, named};
 use titr_common::trace::combined::{Combined, CombinedBy, RepeatedComputation};
 use titr_common::trace::manifest::{Mode, RankEntry, VERSION};
-use titr_common::trace::{Manifest, RankWriter, Trace, unfinished};
+use titr_common::trace::{Manifest, RankWriter, Trace, complete, unfinished};
 
 pub use error::{CombineError, RecordedCall};
 use lock_step::LockStep;
@@ -54,7 +54,7 @@ pub fn combine(runs: &[NamedTrace<'_>], by: CombinedBy, output: &Path) -> Result
     let combined = Combined::new(by, others.len() as u32 + 1, deviation, per_rank);
     manifest.titr = VERSION;
     manifest.combined = Some(combined.clone());
-    manifest.write(&place).map_err(|error| named(&place, error))?;
+    complete(&place, manifest).map_err(|error| named(&place, error))?;
     fs::rename(&place, output).map_err(|error| named(output, error))?;
     directory.finish();
     Ok(combined)

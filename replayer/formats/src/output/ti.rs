@@ -6,7 +6,7 @@ use titr_common::event::{Event, Rank};
 use titr_common::format::{count, plural};
 use titr_common::output::{OutputDirectory, named};
 use titr_common::trace::manifest::{Mode, RankEntry, VERSION};
-use titr_common::trace::{Manifest, RankWriter, Trace, share};
+use titr_common::trace::{Manifest, RankWriter, Trace, complete};
 
 use super::{ConversionNotes, ConvertError, OutputFormat};
 
@@ -55,9 +55,7 @@ pub(crate) fn convert(source: &Trace, directory: &Path) -> Result<Folded, Conver
         all.events += folded.events;
         all.seen += folded.seen;
     }
-    share(directory, &mut manifest)
-        .and_then(|()| manifest.write(directory))
-        .map_err(|error| named(directory, error))?;
+    complete(directory, manifest).map_err(|error| named(directory, error))?;
     output.finish();
     Ok(all)
 }

@@ -22,6 +22,7 @@ use crate::HostSpeed;
 use crate::Platform;
 use crate::SharedSpeed;
 use crate::Spread;
+use crate::host_speed::impossible_part;
 use crate::one_line;
 use crate::schema::{File, OneOrMany};
 use crate::simgrid::{self, BesideTables, SimGridPlatform};
@@ -143,12 +144,9 @@ impl Builder<'_> {
     }
 
     fn region_speeds(&self, written: BTreeMap<String, Spanned<f64>>) -> Checked<BTreeMap<String, f64>> {
-        let part = |(region, part): (String, Spanned<f64>)| match *part.get_ref() {
-            number if number > 0.0 && number.is_finite() => Ok((region, number)),
-            number => {
-                let mistake = self.wrong(&part, format!("cores cannot compute at {number} times their speed"));
-                Err(mistake.with_help("give a part of hosts.speed, such as 0.8"))
-            }
+        let part = |(region, part): (String, Spanned<f64>)| match impossible_part(*part.get_ref()) {
+            None => Ok((region, *part.get_ref())),
+            Some(mistake) => Err(self.wrong(&part, mistake).with_help("give a part of hosts.speed, such as 0.8")),
         };
         written.into_iter().map(part).collect()
     }

@@ -33,13 +33,13 @@ impl Core {
     /// A core of a host of a platform, for a rank that was recorded at 1 Ginstr/s.
     #[must_use]
     pub fn on(platform: &Platform, host: HostId) -> Self {
-        Self::for_recorded(platform, host, Speed { per_second: 1e9 })
+        Self::for_recorded(platform, host, 1, Speed { per_second: 1e9 })
     }
 
-    /// A core of a host of a platform, for a rank that was recorded on a core of the speed `recorded`.
+    /// A core of a host of a platform with `ranks` ranks, for a rank that was recorded on a core of the speed `recorded`.
     #[must_use]
-    pub(crate) fn for_recorded(platform: &Platform, host: HostId, recorded: Speed) -> Self {
-        let speed = platform.speed(host).for_recorded(recorded);
+    pub(crate) fn for_recorded(platform: &Platform, host: HostId, ranks: u32, recorded: Speed) -> Self {
+        let speed = platform.speed(host).times(platform.sharing.part(ranks)).for_recorded(recorded);
         Self { part: platform.parts_of_speed.get(&host).cloned(), ..Self::new(host, speed) }
     }
 

@@ -41,6 +41,7 @@ mod deadlock;
 mod deferred;
 mod error;
 mod files;
+mod foresight;
 mod ids;
 mod library;
 mod one_sided;
@@ -77,6 +78,7 @@ use crate::observe::{Departure, Observer, TransferKind};
 use clock::Waiter;
 use deferred::{Deferred, Task};
 use files::Files;
+use foresight::Foresight;
 use ids::{Carried, ThreadIndex};
 use library::Library;
 use one_sided::windows::OneSided;
@@ -100,6 +102,7 @@ pub(crate) struct Ranks<'a, S, O> {
     /// How many threads have come to their ends.
     finished: usize,
     starts: Starts,
+    foresight: Foresight,
 }
 
 impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
@@ -139,7 +142,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         };
         let mains = (0..ranks as u32).map(|rank| Thread::new(ThreadIndex(rank), Rank(rank).into()));
         let (programs, threads) = (Programs::new(workload), mains.collect());
-        Ok(Self { programs, threads, library, finished: 0, starts: Starts::default() })
+        Ok(Self { programs, threads, library, finished: 0, starts: Starts::default(), foresight: Foresight::default() })
     }
 
     /// Chooses which collectives are the messages that an extended trace has of them.
@@ -174,7 +177,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     /// # Errors
     /// If the trace cannot be read or is invalid.
     pub(crate) fn run(&mut self, network: &mut (impl Network + ?Sized)) -> Result<(), ReplayError> {
-        while let Some(waiter) = self.library.scheduler.next() {
+        while let Some(waiter) = self.next_waiter() {
             if let Some(rank) = self.awaits_progress(waiter) {
                 self.library.deferred.defer(rank, Task::Step(waiter));
                 continue;

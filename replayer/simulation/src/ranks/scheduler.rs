@@ -61,6 +61,11 @@ impl Scheduler {
         self.timers.push(Timer { time, sequence: self.sequence, waiter });
     }
 
+    /// The runnable waiters, in order.
+    pub(super) fn upcoming(&self) -> impl Iterator<Item = Waiter> {
+        self.ready.iter().copied()
+    }
+
     /// The next runnable waiter.
     pub(super) fn next(&mut self) -> Option<Waiter> {
         self.ready.pop_front()

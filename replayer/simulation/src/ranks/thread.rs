@@ -189,7 +189,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// There is no event that a thread can begin: it is at its end, or waits for another thread of its rank.
     #[cold]
     pub(super) fn stop(&mut self, index: ThreadIndex) -> Result<(), ReplayError> {
-        let Self { programs, threads, library, finished, starts } = self;
+        let Self { programs, threads, library, finished, starts, .. } = self;
         let at = index.0 as usize;
         let thread = &mut threads[at];
         thread.began = thread.clock.time;

@@ -7,7 +7,6 @@ use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::trace::Trace;
 use titr_common::trace::Transformation;
-use titr_common::units::Speed;
 use titr_job_mix::{Job, JobMix};
 use titr_network::packet::PacketStatistics;
 use titr_network::topology::HostId;
@@ -75,9 +74,7 @@ pub(super) fn cores(
     let mut on_host = vec![0; platform.speeds.len()];
     hosts.iter().for_each(|host| on_host[host.0 as usize] += 1);
     let core = |(rank, host): (Rank, HostId)| {
-        let core = Core::for_recorded(platform, host, recorded.speed(rank));
-        let part = platform.sharing.part(on_host[host.0 as usize]);
-        Core { speed: Speed { per_second: core.speed.per_second * part }, ..core }
+        Core::for_recorded(platform, host, on_host[host.0 as usize], recorded.speed(rank))
     };
     Ok((0..).map(Rank).zip(hosts).map(core).collect())
 }

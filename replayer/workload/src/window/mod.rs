@@ -180,6 +180,12 @@ impl<S: EventSource> Window<S> {
         self.batch.events.get(self.at)
     }
 
+    /// The next events, the annotations before them included, as far as they are in the same batch.
+    #[inline]
+    pub fn upcoming(&self) -> impl Iterator<Item = EventRef<'_>> {
+        (self.at..self.batch.events.len()).filter_map(|index| self.batch.events.get(index))
+    }
+
     /// The event that was given out last, before it is passed.
     #[inline]
     pub fn current(&self) -> Option<EventRef<'_>> {

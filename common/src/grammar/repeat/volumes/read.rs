@@ -17,7 +17,7 @@ static DIGITS: [u8; 256] = {
 };
 
 /// A position in a list of volumes that is being read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::grammar::repeat) struct VolumeReader {
     /// The index in the line where the list begins.
     start: usize,

@@ -362,6 +362,12 @@ impl Exchange {
         }
     }
 
+    /// As [`Matching::queued`].
+    #[inline]
+    pub(in crate::ranks) fn queued(&self, receiver: Rank) -> usize {
+        self.matching.queued(receiver)
+    }
+
     /// The messages that leave now.
     pub(in crate::ranks) fn leaving(&self) -> impl Iterator<Item = (MessageId, &Message)> {
         self.outbox.iter().map(|&id| (id, &self.messages[id.0 as usize]))

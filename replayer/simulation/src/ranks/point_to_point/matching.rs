@@ -82,6 +82,12 @@ impl Matching {
         self.receivers[receiver.0 as usize].post(selector, Entry { age: self.age, item: Item::Receive(operation) })
     }
 
+    /// The number of keys under which messages for `receiver` or its receives wait.
+    #[inline]
+    pub(in crate::ranks) fn queued(&self, receiver: Rank) -> usize {
+        self.receivers.get(receiver.0 as usize).map_or(0, |receiver| receiver.queues.len())
+    }
+
     /// The message that a receive would take, left where it is.
     pub(in crate::ranks) fn probe(&mut self, receiver: Rank, selector: Selector) -> Option<MessageId> {
         self.receivers[receiver.0 as usize].probe(selector)

@@ -65,6 +65,12 @@ impl<K: Hash + Eq + Copy, V> Queues<K, V> {
         }
     }
 
+    /// The number of queues that are not empty.
+    #[inline]
+    pub(in crate::ranks) fn len(&self) -> usize {
+        self.queues.len()
+    }
+
     /// The first item of `key`'s queue.
     pub(in crate::ranks) fn front(&self, key: &K) -> Option<&V> {
         self.queues.get(key).map(|queue| &queue.first)

@@ -157,6 +157,13 @@ impl<S: EventSource> Programs<S> {
         }
     }
 
+    /// The next events of a main thread that were read, if it is the only thread of its rank.
+    #[inline]
+    pub(super) fn upcoming(&self, main: ThreadIndex) -> impl Iterator<Item = EventRef<'_>> {
+        let program = self.ranks.get(main.0 as usize).filter(|program| program.queues.is_none());
+        program.into_iter().flat_map(|program| program.window.upcoming())
+    }
+
     /// The event of `thread` that [`front`](Self::front) gave last, before it is passed.
     #[inline]
     pub(super) fn current(&self, thread: ThreadIndex) -> Option<EventRef<'_>> {

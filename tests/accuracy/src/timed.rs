@@ -103,8 +103,8 @@ const INTRODUCTION: &str = "
 ## The machine that was recorded
 
 Most simulators are validated on the machine that the trace was recorded on, with the recorded times of computation. These applications ran
-in the lab, with the tracer (`TITRACE_MODE=extended`), and were replayed with `--compute timed` on the calibrated platform. The errors are those of the same
-run. *In MPI* is the part of the time that ranks spend in calls, the only part that is predicted.
+in the lab, with the tracer (`TITRACE_MODE=extended`) and with all connections made in `MPI_Init`, and were replayed with `--compute timed` on the
+calibrated platform. The errors are those of the same run. *In MPI* is the part of the time that ranks spend in calls, the only part that is predicted.
 
 | application | shape | hosts × ranks | Mbit/s | recorded, s | in MPI | flow, s | error | packet, s | error |
 |---|---|---|--:|--:|--:|--:|--:|--:|--:|

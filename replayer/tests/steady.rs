@@ -11,15 +11,17 @@ fn platform() -> String {
     here("../examples/cluster16.toml").display().to_string()
 }
 
+/// The result of replaying a trace.
+fn replay(folder: &Folder, options: &[&str], trace: &str) -> Value {
+    let shown = folder.run(TITR_REPLAY, &[&["--json", "--platform", &platform()], options, &[trace]].concat());
+    serde_json::from_str(shown.strip_suffix("[0]").unwrap_or_else(|| panic!("{shown}"))).unwrap()
+}
+
 /// The result of replaying a trace, and of doing so with `--steady`.
 fn both(folder: &Folder, ranks: u32, trace: &str, options: &[&str]) -> (Value, Value) {
-    let (platform, hosts) = (platform(), format!("hosts.count={ranks}"));
-    let replay = |steady: &[&str]| -> Value {
-        let arguments = [&["--json", "--platform", &platform, "--set", &hosts], options, steady, &[trace]].concat();
-        let shown = folder.run(TITR_REPLAY, &arguments);
-        serde_json::from_str(shown.strip_suffix("[0]").unwrap_or_else(|| panic!("{shown}"))).unwrap()
-    };
-    (replay(&[]), replay(&["--steady"]))
+    let hosts = format!("hosts.count={ranks}");
+    let options = [&["--set", &hosts], options].concat();
+    (replay(folder, &options, trace), replay(folder, &[&options[..], &["--steady"]].concat(), trace))
 }
 
 /// How far the second time is from the first, as a part of it.
@@ -154,13 +156,8 @@ fn the_accepted_error_can_be_chosen() {
         text + &format!("{rank} finalize\n")
     });
     folder.trace(&[&ranks[0], &ranks[1]]);
-    let replay = |steady: &[&str]| -> Value {
-        let platform = platform();
-        let arguments = [&["--json", "--platform", &platform], steady, &["traces"]].concat();
-        let shown = folder.run(TITR_REPLAY, &arguments);
-        serde_json::from_str(shown.strip_suffix("[0]").unwrap_or_else(|| panic!("{shown}"))).unwrap()
-    };
-    let (whole, rough, fine) = (replay(&[]), replay(&["--steady=5"]), replay(&["--steady=0.5"]));
+    let [whole, rough, fine] =
+        [&[][..], &["--steady=5"], &["--steady=0.5"]].map(|options| replay(&folder, options, "traces"));
     let simulated = |result: &Value| result["left_out"]["simulated_iterations"].as_u64();
     assert!(simulated(&rough).unwrap() <= 20, "{}", rough["left_out"]);
     assert!(simulated(&fine).is_none_or(|fine| fine > simulated(&rough).unwrap()), "{}", fine["left_out"]);

@@ -98,9 +98,19 @@ impl Calibration {
         rate: Option<&ComputeRate>,
     ) -> Result<Self, CalibrationError> {
         check_hosts(&measurements.hosts, topology)?;
-        let fit = Fit::of(measurements)?;
+        let wrong = |source| CalibrationError::Topology { topology: topology.clone(), source };
+        let bare = topology.alone(measurements.hosts.len() as u32).map_err(wrong)?;
+        let links_between = |[one, two]: [u32; 2]| {
+            let mut route = Vec::new();
+            if one != two {
+                bare.topology.route(HostId(one), HostId(two), &mut route);
+            }
+            route.len()
+        };
+        let of_pairs = measurements.with_pairs_alike(|one, other| links_between(one) == links_between(other));
+        let fit = Fit::of(&of_pairs)?;
         let mut noise = Noise::of(measurements, &fit);
-        let confidence = Confidence::of(measurements, &fit)?;
+        let confidence = Confidence::of(&of_pairs, &fit)?;
         let links = match (topology, fit.duplex, fit.is_one_host) {
             (NamedTopology::Star, Duplexity::Full | Duplexity::RendezvousOneWay, false) => {
                 HostLinks::of(measurements, &fit)
@@ -120,18 +130,9 @@ impl Calibration {
         };
         let collectives = if measurements.mpi.contains("Open MPI") { "openmpi" } else { "mpich" };
         let text = |cables, noise: &Noise| cluster(&fit, &confidence, noise, &hosts, topology, cables, collectives);
-        let parse = |text| {
-            let platform = Platform::parse(Path::new("cluster.toml"), text, &[]);
-            platform.map_err(|source| CalibrationError::Topology { topology: topology.clone(), source })
-        };
-        let unscaled = parse(text(1, &noise))?;
-        let [one, two] = fit.pair.map(|rank| measurements.places.get(rank as usize).copied().unwrap_or(0));
-        let mut route = Vec::new();
-        if one != two {
-            unscaled.topology.route(HostId(one), HostId(two), &mut route);
-        }
-        let cables = route.len().max(1) as u32;
-        let mut platform = parse(text(cables, &noise))?;
+        let hosts_of_pair = fit.pair.map(|rank| measurements.places.get(rank as usize).copied().unwrap_or(0));
+        let cables = links_between(hosts_of_pair).max(1) as u32;
+        let mut platform = Platform::parse(Path::new("cluster.toml"), text(cables, &noise), &[]).map_err(wrong)?;
         let residuals = residuals(measurements, &mut platform, fit.burst.is_some())?;
         noise.model = error_of_model(&residuals);
         let misses = Misses::of(&residuals);

@@ -44,10 +44,9 @@ impl Confidence {
 fn redrawn(measurements: &Measurements, draw: Draw) -> Measurements {
     let mut redrawn = measurements.clone();
     for (at, series) in redrawn.series.iter_mut().enumerate() {
-        let curve = series.curve();
-        let scattered = scatter(&curve).into_iter().zip(curve).map(|(scatter, (_, time))| scatter / time);
+        let scattered = scatter(&series.curve());
         for ((which, point), scattered) in series.points.iter_mut().enumerate().zip(scattered) {
-            let deviation = point.uncertainty().max(if scattered.is_finite() { scattered } else { 0.0 });
+            let deviation = point.uncertainty().max(scattered);
             let factor = draw.factor(&format!("{at}.{which}"), deviation);
             point.seconds.iter_mut().for_each(|time| *time *= factor);
         }

@@ -22,7 +22,9 @@ use crate::buckets;
 use crate::directions::{BothWays, Duplexity, OneWay};
 use crate::eager;
 use crate::measurements::{Measurements, Pattern, Series};
-use crate::robust::{LEAST_UNCERTAINTY, Line, Sample, least_misses, median, scatter, theil_sen, weighted_median};
+use crate::robust::{
+    LEAST_UNCERTAINTY, Line, Sample, least_misses, levels, median, scatter, theil_sen, weighted_median,
+};
 use crate::segments::{CurvePoint, Segment, pieces};
 use crate::trains;
 
@@ -123,18 +125,14 @@ impl Fit {
         let way: Vec<(Bytes, f64)> =
             times.iter().zip(saved).map(|(&(bytes, time), saved)| (bytes, time - overheads(bytes) + saved)).collect();
         let breaks: Vec<Bytes> = eager_threshold.into_iter().filter(|threshold| threshold.0 > 0).collect();
-        let mut curve: Vec<CurvePoint> = way
-            .iter()
-            .zip(alone.points.iter().filter(|point| !point.seconds.is_empty()))
-            .map(|(&(bytes, seconds), point)| {
-                let measured = median(&point.seconds).unwrap_or(seconds + overheads(bytes));
-                CurvePoint { bytes, seconds, uncertainty: measured * point.uncertainty().max(LEAST_UNCERTAINTY) }
+        let scatter = scatter(&plain(way.iter().copied()));
+        let measured = alone.points.iter().filter(|point| !point.seconds.is_empty());
+        let curve: Vec<CurvePoint> = (way.iter().zip(measured).zip(levels_of(&times)).zip(scatter))
+            .map(|(((&(bytes, seconds), point), level), scatter)| {
+                let part = point.uncertainty().max(LEAST_UNCERTAINTY).max(scatter);
+                CurvePoint { bytes, seconds, uncertainty: level * part }
             })
             .collect();
-        let scatter = scatter(&curve.iter().map(|point| (point.bytes.0 as f64, point.seconds)).collect::<Vec<_>>());
-        for (point, scatter) in curve.iter_mut().zip(scatter) {
-            point.uncertainty = point.uncertainty.max(scatter);
-        }
         let mut segments = pieces(&curve, &breaks);
         let fastest = make_possible(&mut segments, &curve);
 
@@ -156,13 +154,13 @@ impl Fit {
         };
         let shows_rate = |times: &Vec<(Bytes, f64)>| times.last().is_some_and(|&(bytes, _)| bytes >= SHOWS_RATE);
         fit.loopback = local.filter(shows_rate).map(|local| {
-            let sample = |&(bytes, time): &(Bytes, f64)| Sample {
+            let sample = |(&(bytes, time), scale): (&(Bytes, f64), f64)| Sample {
                 fixed: fit.latency_factor(bytes),
                 growing: bytes.0 as f64 / fit.bandwidth_factor(bytes),
                 time: time - overheads(bytes),
-                scale: time,
+                scale,
             };
-            least_misses(&local.iter().map(sample).collect::<Vec<_>>()).0
+            least_misses(&local.iter().zip(levels_of(&local)).map(sample).collect::<Vec<_>>()).0
         });
         if let Some(exchange) = measurements.first(Pattern::Exchange, is_one_host) {
             let of = |pattern| measurements.first(pattern, is_one_host).map(Series::medians).unwrap_or_default();
@@ -216,6 +214,11 @@ impl Fit {
     fn segment(&self, bytes: Bytes) -> Option<&Segment> {
         self.segments.iter().rev().find(|segment| segment.above < bytes).or(self.segments.first())
     }
+}
+
+/// The [levels] of times.
+fn levels_of(times: &[(Bytes, f64)]) -> Vec<f64> {
+    levels(&times.iter().map(|&(_, time)| time).collect::<Vec<_>>())
 }
 
 fn plain(points: impl Iterator<Item = (Bytes, f64)>) -> Vec<(f64, f64)> {

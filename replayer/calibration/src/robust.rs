@@ -107,8 +107,8 @@ pub(crate) fn theil_sen(points: &[(f64, f64)]) -> Line {
     Line { seconds: median(&left).unwrap_or(0.0).max(0.0), per_byte }
 }
 
-/// By how much each of the times of rising sizes, in seconds, may be off by chance, as its neighbours show: the median distance of
-/// the times near it from the line between the sizes on either side. Samples of one size that are alike say little if another
+/// By how much each of the times of rising sizes, as a part of it, may be off by chance, as its neighbours show: the median distance
+/// of the times near it from the line between the sizes on either side. Samples of one size that are alike say little if another
 /// size, measured a moment later, has quite another time.
 #[must_use]
 pub(crate) fn scatter(curve: &[(f64, f64)]) -> Vec<f64> {
@@ -119,7 +119,18 @@ pub(crate) fn scatter(curve: &[(f64, f64)]) -> Vec<f64> {
     };
     let parts: Vec<f64> = curve.windows(3).map(off).collect();
     let near = |at: usize| &parts[at.saturating_sub(5).min(parts.len())..(at + 4).min(parts.len())];
-    curve.iter().enumerate().map(|(at, (_, time))| time * median(near(at)).unwrap_or(0.0)).collect()
+    (0..curve.len()).map(|at| median(near(at)).unwrap_or(0.0)).collect()
+}
+
+/// Each time of rising sizes without its own error: the median of it and as many on either side, at most two. What a time may be off
+/// by is a part of this; as a part of itself, a time that is too short by chance would seem the surest.
+#[must_use]
+pub(crate) fn levels(times: &[f64]) -> Vec<f64> {
+    let level = |at: usize| {
+        let beside = at.min(times.len() - 1 - at).min(2);
+        median(&times[at - beside..=at + beside]).unwrap_or(times[at])
+    };
+    (0..times.len()).map(level).collect()
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The topology of the machine, in the user's notation on the command line.
 
 use std::fmt::{self, Display, Formatter};
+use std::path::Path;
 use std::str::FromStr;
 
 use thiserror::Error;
+use titr_platform::{Platform, PlatformError};
 
 /// A topology by its name and numbers: `star`, `torus=4x4`, `mesh=4x4`, `fat-tree=DOWN:UP:COUNT`, `xgft=M:W`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,6 +79,19 @@ impl NamedTopology {
             }
             Self::Xgft([m, w]) => format!("[topology.xgft]\nm = {m:?}\nw = {w:?}\n"),
         }
+    }
+
+    /// A platform of this topology, whose links and hosts mean nothing; a star has this number of hosts.
+    ///
+    /// # Errors
+    /// If the topology cannot be built.
+    pub(crate) fn alone(&self, hosts: u32) -> Result<Platform, PlatformError> {
+        let count = if *self == Self::Star { format!("count = {hosts}\n") } else { String::new() };
+        let text = format!(
+            "schema = 1\n[hosts]\n{count}cores = 1\nspeed = \"1 instr/s\"\n{}[network]\nbandwidth = \"1 B/s\"\nlatency = \"1 s\"\n",
+            self.table()
+        );
+        Platform::parse(Path::new("cluster.toml"), text, &[])
     }
 
     /// The number of hosts; `None` if there can be any.

@@ -45,7 +45,7 @@ fn live(spec: &PacketSpec, messages: &[(u64, Message)]) -> (Vec<Delivery>, u64) 
         }
         engine.advance(now, &mut deliveries);
     }
-    let carried = engine.carried(spec.graph()).iter().map(|(_, packets)| packets).sum();
+    let carried = engine.carried(spec.graph()).iter().map(|(_, carried)| carried.packets).sum();
     (deliveries, carried)
 }
 

@@ -44,6 +44,22 @@ fn mistakes_point_into_the_text() {
         ("a fat-pipe network", "bandwidth", "duplex = \"fat-pipe\"\nbandwidth"),
         ("a limiter on the way", "bandwidth", "limiter = \"1 GB/s\"\nbandwidth"),
         ("a memory of input queues", packet, "buffer = \"1 MB\""),
+        ("a token bucket of input queues", packet, "burst = \"8 kB\""),
+        (
+            "a window of input queues",
+            packet,
+            "packet = \"64 B\"\ninjection_order = \"round-robin\"\nconnection_window = \"14480 B\"",
+        ),
+        (
+            "a window of messages that follow each other",
+            packet,
+            "packet = \"64 B\"\nswitch = \"output-queued\"\nconnection_window = \"14480 B\"",
+        ),
+        (
+            "a window of nothing",
+            packet,
+            "packet = \"64 B\"\nswitch = \"output-queued\"\ninjection_order = \"round-robin\"\nconnection_window = \"63 B\"",
+        ),
         ("input queues of a switch", packet, "switch = \"output-queued\"\nqueue_packets = 4"),
         ("arbitration in a switch", packet, "switch = \"output-queued\"\narbitration = \"random\""),
         ("a memory without limit that is full", packet, "switch = \"output-queued\"\nwhen_full = \"drop\""),

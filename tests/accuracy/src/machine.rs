@@ -9,12 +9,17 @@ use toml::{Table, Value};
 use crate::calibration::Calibration;
 use crate::configuration::{Configuration, Model, Shape};
 
-/// Messages as packets of TCP, 1,448 bytes of data in each Ethernet frame, through switches with one memory for all ports.
+/// Bytes that a link carries in a cycle.
+const PHIT: f64 = 8.0;
+
+/// Messages as packets of TCP, at most 1,448 bytes of data in each Ethernet frame, through switches with one memory for all ports. A
+/// connection has TCP's initial window of ten packets (RFC 6928).
 const PACKETS: &str = "\
 packet = \"1448 B\"\n\
 phit = \"8 B\"\n\
 switch = \"output-queued\"\n\
 injection_order = \"round-robin\"\n\
+connection_window = \"14480 B\"\n\
 injection_ports = 1\n\
 consumption_ports = 1\n";
 
@@ -33,7 +38,8 @@ pub fn platform(
     let network = table(&mut file, "network")?;
     network.insert("model".into(), model.to_string().into());
     if model == Model::Packet {
-        network.entry("packet").or_insert(Value::Table(PACKETS.parse()?));
+        let packets = packets(network, configuration.shape)?;
+        network.entry("packet").or_insert(packets.into());
     }
     if configuration.shape != Shape::Star {
         let take = |key: &str, network: &mut Table| network.remove(key).ok_or(format!("network.{key} is missing"));
@@ -45,6 +51,24 @@ pub fn platform(
         table(&mut file, "spread")?.remove("uncertainty");
     }
     Ok(Platform::parse_scaled(Path::new("calibrated.toml"), toml::to_string(&file)?, &[], factors)?)
+}
+
+/// The packets of a calibrated network, whose links are those of the flow model.
+fn packets(network: &Table, shape: Shape) -> Result<Table, Box<dyn Error>> {
+    let mut packets: Table = PACKETS.parse()?;
+    let burst = network.get("flow").and_then(|flow| flow.get("burst"));
+    packets.extend(burst.map(|burst| ("burst".to_owned(), burst.clone())));
+    if shape != Shape::Star {
+        return Ok(packets);
+    }
+    // Links that are written have their latency. Those of a star have it in cycles.
+    let number = |key: &str| -> Result<f64, Box<dyn Error>> {
+        let written = network.get(key).and_then(Value::as_str).and_then(|text| text.split(' ').next());
+        Ok(written.ok_or_else(|| format!("network.{key} is missing"))?.parse()?)
+    };
+    let cycles = number("latency")? * number("bandwidth")? / PHIT;
+    packets.insert("wire_delay".to_owned(), (cycles.round() as i64).into());
+    Ok(packets)
 }
 
 fn table<'t>(file: &'t mut Table, key: &str) -> Result<&'t mut Table, String> {

@@ -35,9 +35,15 @@ impl Delays {
     }
 
     /// Cycles that `packets` of one message take over `route` without contention: until the first phit has reached the
-    /// host, and from then on until the last has. On unequal links, the slowest determines the pace.
+    /// host, and from then on until the last has. On unequal links, the slowest determines the pace. Token buckets are full.
     #[must_use]
-    pub(super) fn unloaded(&self, spec: &PacketSpec, route: &[LinkId], packets: u64) -> (f64, f64) {
+    pub(super) fn unloaded(
+        &self,
+        spec: &PacketSpec,
+        route: &[LinkId],
+        packets: u64,
+        last_phits: Option<u32>,
+    ) -> (f64, f64) {
         let cables = if spec.graph().has_host_cables() { 2 } else { 0 };
         let channels = route.len().saturating_sub(cables) as u64;
         let (mut latency, mut packet) = (self.alone(channels) - self.tail, self.tail as f64);
@@ -48,6 +54,12 @@ impl Delays {
                 packet = packet.max(timings.mean_packet(link));
             }
         }
-        (latency as f64, packets as f64 * packet)
+        // A link passes a packet in a cycle at least.
+        let burst = spec.burst_phits() as f64;
+        let missing = last_phits.map_or(0.0, |last| self.tail as f64 - f64::from(last));
+        (
+            latency as f64,
+            (packets as f64 * packet - missing - burst).max(if burst > 0.0 { packets as f64 } else { 0.0 }),
+        )
     }
 }

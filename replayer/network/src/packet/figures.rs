@@ -26,6 +26,8 @@ pub struct Observation {
 pub struct Batch {
     pub cycles: u64,
     pub packets: u64,
+    /// Phits by which these packets were shorter than others.
+    pub missing_phits: u64,
     pub packet_latency: u64,
     pub messages: u64,
     pub message_latency: u64,
@@ -44,6 +46,7 @@ impl Batch {
         Self {
             cycles: self.cycles + other.cycles,
             packets: self.packets + other.packets,
+            missing_phits: self.missing_phits + other.missing_phits,
             packet_latency: self.packet_latency + other.packet_latency,
             messages: self.messages + other.messages,
             message_latency: self.message_latency + other.message_latency,
@@ -154,8 +157,10 @@ impl Figures {
         let estimate =
             |of: &dyn Fn(&Batch) -> Option<f64>| Estimate::of(&samples.iter().filter_map(of).collect::<Vec<_>>());
         let mean = |sum: u64, count: u64| (count > 0).then(|| sum as f64 / count as f64);
-        let accepted =
-            estimate(&|batch| (batch.cycles > 0).then(|| batch.packets as f64 * length / batch.cycles as f64 / hosts));
+        let phits = |packets: u64, missing_phits: u64| packets as f64 * length - missing_phits as f64;
+        let accepted = estimate(&|batch| {
+            (batch.cycles > 0).then(|| phits(batch.packets, batch.missing_phits) / batch.cycles as f64 / hosts)
+        });
         let percentiles = |of: &dyn Fn(&Observation) -> Percentiles<u64>| {
             let each: Vec<_> = runs.iter().map(of).collect();
             let interval = |which: fn(&Percentiles<u64>) -> u64| {
@@ -168,18 +173,20 @@ impl Figures {
                 max: interval(|of| of.max),
             }
         };
-        let used = |channel: ChannelUsage| channel.packets as f64 * spec.packet_cycles(channel.link) / cycles;
+        let used = |ChannelUsage { link, carried, .. }: ChannelUsage| {
+            (carried.packets as f64 * spec.packet_cycles(link) - carried.missing_phits as f64) / cycles
+        };
         let uses = usage.channels().map(used);
         let queues = usage.channels().count().max(1) as f64;
         let channels = usage.channels().map(|channel| ChannelFigures {
             link: channel.link,
             channel: channel.channel,
-            packets: channel.packets,
+            packets: channel.carried.packets,
             utilization: used(channel),
             occupancy: channel.stays as f64 / cycles,
         });
         Self {
-            injected: usage.injected() as f64 * length / cycles / hosts,
+            injected: phits(usage.injected(), usage.missing_phits().injected) / cycles / hosts,
             accepted: accepted.mean,
             accepted_ci99: accepted.half_width,
             message_latency: mean(all.message_latency, all.messages).unwrap_or(0.0),

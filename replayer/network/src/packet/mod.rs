@@ -117,7 +117,7 @@ pub use parameters::PacketParameters;
 pub use sources::InjectionOrder;
 pub use spec::PacketSpec;
 pub use switch::{Buffer, BufferSharing, Switch, WhenFull};
-pub use usage::{ChannelUsage, Usage};
+pub use usage::{ChannelUsage, PacketCount, Usage};
 
 /// A message from a host to a host, cut into packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,6 +130,8 @@ pub struct Message {
     pub to: HostId,
     /// The number of its packets: at least one.
     pub packets: u64,
+    /// Phits of its last packet, if that is shorter than others; only output-queued switches have packets of different lengths.
+    pub last_phits: Option<u32>,
     /// The connection that it uses; `None`: a separate one.
     pub connection: Option<Connection>,
     /// The period of its route, where packets follow the routes of the topology.

@@ -68,8 +68,11 @@ impl PacketStatistics {
         let network: &PacketNetwork = (network as &dyn Any).downcast_ref()?;
         let usage = network.engine.usage();
         let (packets, packet_latency) = (usage.consumed(), usage.latency());
-        let phit_hops = usage.packet_hops() * u64::from(network.spec.parameters().packet_phits);
-        let batch = Batch { cycles: network.clock.cycle(until), packets, packet_latency, ..network.arrived };
+        let missing = usage.missing_phits();
+        let length = u64::from(network.spec.parameters().packet_phits);
+        let phit_hops = usage.packet_hops() * length - missing.carried;
+        let (cycles, missing_phits) = (network.clock.cycle(until), missing.consumed);
+        let batch = Batch { cycles, packets, missing_phits, packet_latency, ..network.arrived };
         let observation = Observation { batches: vec![batch], latencies: network.latencies.clone(), usage };
         Some(Self { observation, phit_hops })
     }
@@ -197,6 +200,7 @@ impl Network for PacketNetwork {
             from: transfer.from,
             to: transfer.to,
             packets,
+            last_phits: self.spec.parameters().last_phits(transfer.bytes),
             connection: transfer.connection,
             period: self.topology.route_period(now),
         };
@@ -212,8 +216,8 @@ impl Network for PacketNetwork {
         }
         self.route.clear();
         self.topology.route_in(self.topology.route_period(self.now), transfer.from, transfer.to, &mut self.route);
-        let packets = self.packets(transfer);
-        let (latency, transfer) = Delays::of(&self.spec).unloaded(&self.spec, &self.route, packets);
+        let (packets, last_phits) = (self.packets(transfer), self.spec.parameters().last_phits(transfer.bytes));
+        let (latency, transfer) = Delays::of(&self.spec).unloaded(&self.spec, &self.route, packets, last_phits);
         Unloaded { latency: Seconds(latency * self.spec.cycle()), transfer: Seconds(transfer * self.spec.cycle()) }
     }
 
@@ -257,14 +261,11 @@ impl Network for PacketNetwork {
     /// The bytes and the number of the packets that took each link, instead of messages.
     fn link_loads(&self) -> Vec<LinkLoad> {
         let mut loads = vec![LinkLoad::default(); self.topology.links().len()];
-        let bytes = self.spec.parameters().packet_bytes();
-        let mut carried = |link: LinkId, packets: u64| {
+        let parameters = self.spec.parameters();
+        for (link, carried) in self.engine.carried(self.spec.graph()) {
             let load = &mut loads[link.index()];
-            load.bytes += bytes.times(packets);
-            load.messages += packets;
-        };
-        for (link, packets) in self.engine.carried(self.spec.graph()) {
-            carried(link, packets);
+            load.bytes += parameters.phit.times(carried.phits(parameters.packet_phits));
+            load.messages += carried.packets;
         }
         for (host, &load) in (0..).map(HostId).zip(&self.local_loads) {
             if let Some(link) = self.spec.graph().loopback(host) {

@@ -14,7 +14,7 @@ pub struct PacketParameters {
     pub bandwidth: f64,
     /// Bytes that a channel carries in a cycle.
     pub phit: Bytes,
-    /// Phits of a packet, its header among them.
+    /// Phits of a packet, its header among them. With output-queued switches, the last packet of a message may have fewer.
     pub packet_phits: u32,
     /// Phits of its header.
     pub header_phits: u32,
@@ -29,6 +29,9 @@ pub struct PacketParameters {
     pub arbitration: Arbitration,
     /// The order in which a host sends the packets of its messages.
     pub injection_order: InjectionOrder,
+    /// Packets of a connection that may be on their way at once, if connections take turns and switches are output-queued, as a window
+    /// of TCP limits them. `None`: any number.
+    pub connection_window: Option<u32>,
     /// Packets that a host can send at once.
     pub injection_ports: u32,
     /// Packets of each injection port that wait at the router of their host, each in a queue of its own. With 1, the next
@@ -40,6 +43,8 @@ pub struct PacketParameters {
     pub router_delay: u32,
     /// Cycles that a phit spends on a cable beyond the one in which it enters.
     pub wire_delay: u32,
+    /// Bytes that each link passes at once after a pause, as a limiter with a token bucket does; only with output-queued switches.
+    pub burst: Bytes,
     /// The kind of all routers. Output-queued switches do without `queue_packets`, `output_queue`, `arbitration` and
     /// `injection_queues`.
     pub switch: Switch,
@@ -60,11 +65,13 @@ impl Default for PacketParameters {
             routing: RoutingOptions::default(),
             arbitration: Arbitration::RoundRobin,
             injection_order: InjectionOrder::default(),
+            connection_window: None,
             injection_ports: 1,
             injection_queues: 1,
             consumption_ports: 1,
             router_delay: 0,
             wire_delay: 0,
+            burst: Bytes(0),
             switch: Switch::default(),
             seed: 0,
         }
@@ -76,6 +83,17 @@ impl PacketParameters {
     #[must_use]
     pub(crate) fn packets(&self, bytes: Bytes) -> u64 {
         bytes.0.div_ceil(self.payload()).max(1)
+    }
+
+    /// Phits of the last packet of a message of `bytes`, if switches have packets of different lengths and it is shorter.
+    #[must_use]
+    pub(crate) fn last_phits(&self, bytes: Bytes) -> Option<u32> {
+        if !matches!(self.switch, Switch::OutputQueued(_)) {
+            return None;
+        }
+        let rest = bytes.0 - bytes.0.saturating_sub(1) / self.payload() * self.payload();
+        let phits = (self.header_phits + rest.div_ceil(self.phit.0) as u32).max(1);
+        Some(phits).filter(|&phits| phits < self.packet_phits)
     }
 
     /// The number of queues of a host at its router.

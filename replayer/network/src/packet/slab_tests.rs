@@ -18,7 +18,7 @@ fn run(
     let deliveries = live(&mut *engine, messages);
     let mut carried = BTreeMap::new();
     for (link, packets) in engine.carried(spec.graph()) {
-        *carried.entry(link).or_default() += packets;
+        *carried.entry(link).or_default() += packets.packets;
     }
     (deliveries, carried, engine.consumed())
 }

@@ -2,12 +2,12 @@
 //! them.
 
 use std::collections::VecDeque;
-use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use super::ids::MessageId;
+use super::parameters::PacketParameters;
 use super::{Delivery, Message};
 use crate::Connection;
 use crate::topology::HostId;
@@ -28,10 +28,23 @@ pub enum InjectionOrder {
 #[derive(Debug)]
 pub(super) struct Sources {
     messages: slab::Slab<Progress>,
-    /// For each host, the messages that it sends, the next first.
+    /// For each host, the messages that it sends, the next first. If connections take turns, one of each that may send.
     waiting: Vec<VecDeque<MessageId>>,
-    /// If connections take turns: the further messages of each connection that has a waiting one.
-    following: Option<FxHashMap<Connection, VecDeque<MessageId>>>,
+    /// If connections take turns: those that have messages, or packets on their way.
+    connections: Option<FxHashMap<Connection, ConnectionState>>,
+    /// Packets of a connection that may be on their way at once. `None`: any number.
+    window: Option<u32>,
+}
+
+/// A connection that takes turns with others.
+#[derive(Clone, Debug, Default)]
+struct ConnectionState {
+    /// Messages that have packets left, the next first.
+    messages: VecDeque<MessageId>,
+    /// Whether the first of them waits to be sent.
+    is_waiting: bool,
+    /// Packets on their way, if there is a window.
+    in_transit: u32,
 }
 
 /// A message and how far it is.
@@ -59,12 +72,13 @@ impl Progress {
 }
 
 impl Sources {
-    pub(crate) fn new(hosts: usize, order: InjectionOrder) -> Self {
-        let following = match order {
+    pub(crate) fn new(hosts: usize, parameters: &PacketParameters) -> Self {
+        let connections = match parameters.injection_order {
             InjectionOrder::Fifo => None,
             InjectionOrder::RoundRobin => Some(FxHashMap::default()),
         };
-        Self { messages: slab::Slab::new(), waiting: vec![VecDeque::new(); hosts], following }
+        let (messages, waiting) = (slab::Slab::new(), vec![VecDeque::new(); hosts]);
+        Self { messages, waiting, connections, window: parameters.connection_window }
     }
 
     pub(crate) fn insert(&mut self, message: Message, created: u64) -> MessageId {
@@ -80,19 +94,36 @@ impl Sources {
     /// Lets the packets of a message be sent. Returns its host.
     pub(crate) fn ready(&mut self, id: MessageId) -> HostId {
         let Message { from, connection, .. } = self.get(id).message;
-        if let Some((following, connection)) = self.following.as_mut().zip(connection) {
-            match following.entry(connection) {
-                Entry::Occupied(mut others) => {
-                    others.get_mut().push_back(id);
-                    return from;
-                }
-                Entry::Vacant(none) => {
-                    none.insert(VecDeque::new());
-                }
+        match self.connections.as_mut().zip(connection) {
+            Some((connections, connection)) => {
+                connections.entry(connection).or_default().messages.push_back(id);
+                self.take_turn(connection);
             }
+            None => self.waiting[from.index()].push_back(id),
         }
-        self.waiting[from.index()].push_back(id);
         from
+    }
+
+    /// Lets a connection wait for its turn, if it has a message and its window is open.
+    fn take_turn(&mut self, connection: Connection) {
+        let Some(connections) = &mut self.connections else { return };
+        let Some(state) = connections.get_mut(&connection).filter(|state| !state.is_waiting) else { return };
+        match state.messages.front() {
+            Some(&id) if self.window.is_none_or(|window| state.in_transit < window) => {
+                state.is_waiting = true;
+                self.waiting[self.messages[id.index()].message.from.index()].push_back(id);
+            }
+            None if state.in_transit == 0 => drop(connections.remove(&connection)),
+            Some(_) | None => {}
+        }
+    }
+
+    /// A host learns that a packet of a connection has arrived.
+    pub(crate) fn acknowledge(&mut self, connection: Connection) {
+        if let Some(state) = self.connections.as_mut().and_then(|connections| connections.get_mut(&connection)) {
+            state.in_transit -= 1;
+            self.take_turn(connection);
+        }
     }
 
     /// Whether a host has a packet to send.
@@ -107,19 +138,34 @@ impl Sources {
         let progress = &mut self.messages[id.index()];
         progress.unsent -= 1;
         let is_sent = progress.unsent == 0;
-        if is_sent || self.following.is_some() {
-            waiting.pop_front();
-        }
-        let Some(following) = &mut self.following else { return Some(id) };
-        if !is_sent {
-            waiting.push_back(id);
-        } else if let Some(connection) = progress.message.connection {
-            match following.get_mut(&connection).and_then(VecDeque::pop_front) {
-                Some(next) => waiting.push_back(next),
-                None => drop(following.remove(&connection)),
+        let Some(connections) = &mut self.connections else {
+            if is_sent {
+                waiting.pop_front();
             }
+            return Some(id);
+        };
+        waiting.pop_front();
+        match progress.message.connection {
+            Some(connection) if is_sent || self.window.is_some() => {
+                if let Some(state) = connections.get_mut(&connection) {
+                    state.is_waiting = false;
+                    state.in_transit += u32::from(self.window.is_some());
+                    if is_sent {
+                        state.messages.pop_front();
+                    }
+                    self.take_turn(connection);
+                }
+            }
+            _ if !is_sent => waiting.push_back(id),
+            Some(_) | None => {}
         }
         Some(id)
+    }
+
+    /// Phits of the packet of a message that was sent last, if it is shorter than others.
+    pub(crate) fn phits_of_last_sent(&self, id: MessageId) -> Option<u32> {
+        let Progress { message, unsent, .. } = self.messages[id.index()];
+        message.last_phits.filter(|_| unsent == 0)
     }
 
     /// A packet of a message left its host in cycle `at`.

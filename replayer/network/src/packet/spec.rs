@@ -55,9 +55,16 @@ impl PacketSpec {
         }
         let mut spec = Self { graph, routing, parameters, timings, memories: None, further_rails: None };
         spec.check_memory()?;
-        if let Switch::OutputQueued(buffer) = spec.parameters.switch {
-            spec.check_output_queues(buffer)?;
-            spec.memories = buffer.map(|buffer| spec.divide(buffer)).transpose()?;
+        match spec.parameters.switch {
+            Switch::OutputQueued(buffer) => {
+                spec.check_output_queues(buffer)?;
+                spec.memories = buffer.map(|buffer| spec.divide(buffer)).transpose()?;
+            }
+            Switch::InputQueued if spec.parameters.burst.0 > 0 => {
+                let why = "only links between output-queued switches have token buckets";
+                return Err(Unroutable::Impossible(why.to_owned()));
+            }
+            Switch::InputQueued => {}
         }
         Ok(spec)
     }
@@ -214,6 +221,11 @@ impl PacketSpec {
         };
         let alike = f64::from(spec.parameters.packet_phits);
         spec.timings.as_ref().map_or(alike, |timings| timings.mean_packet(link))
+    }
+
+    /// Phits that each link passes at once after a pause.
+    pub(super) fn burst_phits(&self) -> u64 {
+        self.parameters.burst.0 / self.parameters.phit.0
     }
 
     /// Whether there are rings, which need bubbles to avoid deadlock.

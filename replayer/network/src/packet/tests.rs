@@ -73,7 +73,7 @@ pub(super) fn run_reference(spec: &PacketSpec, messages: &[(u64, Message)], most
 pub(super) fn message(from: u32, to: u32, packets: u64) -> Message {
     let connection = packets.is_multiple_of(2).then_some(Connection { sender: from, receiver: to });
     let period = RoutePeriod(0);
-    Message { tag: from.into(), from: HostId(from), to: HostId(to), packets, connection, period }
+    Message { tag: from.into(), from: HostId(from), to: HostId(to), packets, last_phits: None, connection, period }
 }
 
 /// Channels between routers on a shortest way: the links of the topology's own route but the hosts' cables.
@@ -387,10 +387,10 @@ fn packets_of_one_message_alone_take_their_unloaded_time() {
         for to in 1..topology.hosts() {
             route.clear();
             topology.route(HostId(0), HostId(to), &mut route);
-            let (latency, transfer) = Delays::of(&spec).unloaded(&spec, &route, 1);
+            let (latency, transfer) = Delays::of(&spec).unloaded(&spec, &route, 1, None);
             let [delivery] = run(&spec, &[(7, message(0, to, 1))])[..] else { panic!("not delivered once") };
             assert_eq!((delivery.at - 7) as f64, latency + transfer, "{} to {to}", topology.name());
-            let (latency, transfer) = Delays::of(&spec).unloaded(&spec, &route, 5);
+            let (latency, transfer) = Delays::of(&spec).unloaded(&spec, &route, 5, None);
             let [delivery] = run(&spec, &[(7, message(0, to, 5))])[..] else { panic!("not delivered once") };
             assert!((delivery.at - 7) as f64 >= latency + transfer, "{} to {to}", topology.name());
         }

@@ -16,6 +16,10 @@ pub struct Usage {
     stays: Vec<u64>,
     /// Packets that each virtual channel carried, port by port.
     carried: Vec<u64>,
+    /// For each of these, the phits by which packets were shorter than others; empty if none was.
+    missing: Vec<u64>,
+    /// The same of all packets that were carried, injected and consumed.
+    missing_phits: MissingPhits,
     virtual_channels: u32,
     /// Packets consumed, by the number of channels that they took.
     hops: Vec<u64>,
@@ -36,6 +40,38 @@ struct Channel {
     place: u32,
 }
 
+/// Phits by which packets were shorter than others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct MissingPhits {
+    /// Over all channels that the packets took.
+    pub carried: u64,
+    pub injected: u64,
+    pub consumed: u64,
+}
+
+/// A number of packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketCount {
+    /// The number.
+    pub packets: u64,
+    /// The phits that they have fewer than as many of full length.
+    pub missing_phits: u64,
+}
+
+impl PacketCount {
+    /// Counts a packet that is shorter than others by some phits.
+    pub(super) fn add(&mut self, missing_phits: u64) {
+        self.packets += 1;
+        self.missing_phits += missing_phits;
+    }
+
+    /// The phits of all, where a packet of full length has this number.
+    #[must_use]
+    pub(crate) fn phits(self, length: u32) -> u64 {
+        self.packets * u64::from(length) - self.missing_phits
+    }
+}
+
 /// Counts of the packets that passed over a virtual channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChannelUsage {
@@ -44,7 +80,7 @@ pub struct ChannelUsage {
     /// Its number there.
     pub channel: ChannelIndex,
     /// Packets that it carried.
-    pub packets: u64,
+    pub carried: PacketCount,
     /// Cycles that they were in the queue at its end, in all.
     pub stays: u64,
 }
@@ -64,6 +100,8 @@ impl Usage {
         Self {
             stays: vec![0; channels.len()],
             carried: vec![0; places],
+            missing: Vec::new(),
+            missing_phits: MissingPhits::default(),
             channels,
             virtual_channels,
             hops: Vec::new(),
@@ -81,14 +119,29 @@ impl Usage {
         self.packet_hops += 1;
     }
 
+    /// A packet that starts over a virtual channel is shorter than others by some phits.
+    pub(super) fn carry_shorter(&mut self, output: OutputId, channel: ChannelIndex, missing_phits: u64) {
+        if missing_phits > 0 {
+            self.missing.resize(self.carried.len(), 0);
+            self.missing[(output.0 * self.virtual_channels + channel.0) as usize] += missing_phits;
+            self.missing_phits.carried += missing_phits;
+        }
+    }
+
     /// A packet starts to leave a queue, in which it will have been for so long.
     pub(super) fn leave(&mut self, queue: QueueId, cycles: u64) {
         self.stays[queue.index()] += cycles;
     }
 
-    /// A packet leaves its host.
-    pub(super) fn inject(&mut self) {
+    /// A packet leaves its host that is shorter than others by some phits.
+    pub(super) fn inject(&mut self, missing_phits: u64) {
         self.injected += 1;
+        self.missing_phits.injected += missing_phits;
+    }
+
+    /// A packet that is consumed is shorter than others by some phits.
+    pub(super) fn consume_shorter(&mut self, missing_phits: u64) {
+        self.missing_phits.consumed += missing_phits;
     }
 
     /// Loads where a packet is counted that leaves a queue by a port.
@@ -107,6 +160,12 @@ impl Usage {
             self.hops.resize(hops + 1, 0);
         }
         self.hops[hops] += 1;
+    }
+
+    /// Phits by which packets were shorter than others.
+    #[must_use]
+    pub(super) fn missing_phits(&self) -> MissingPhits {
+        self.missing_phits
     }
 
     /// Packets that left their host.
@@ -156,7 +215,9 @@ impl Usage {
     pub(crate) fn channels(&self) -> impl Iterator<Item = ChannelUsage> + Clone {
         self.channels.iter().zip(&self.stays).filter_map(|(channel, &stays)| {
             let &Channel { link, channel, place } = channel.as_ref()?;
-            Some(ChannelUsage { link, channel, packets: self.carried[place as usize], stays })
+            let missing_phits = self.missing.get(place as usize).copied().unwrap_or(0);
+            let carried = PacketCount { packets: self.carried[place as usize], missing_phits };
+            Some(ChannelUsage { link, channel, carried, stays })
         })
     }
 
@@ -184,6 +245,10 @@ impl Usage {
             channels: channels.into(),
             stays: rails.iter().flat_map(|rail| rail.stays.iter().copied()).collect(),
             carried: rails.iter().flat_map(|rail| rail.carried.iter().copied()).collect(),
+            missing: rails
+                .iter()
+                .flat_map(|rail| (0..rail.carried.len()).map(|at| rail.missing.get(at).copied().unwrap_or(0)))
+                .collect(),
             virtual_channels: rails.first().map_or(0, |rail| rail.virtual_channels),
             ..Self::default()
         };
@@ -194,6 +259,8 @@ impl Usage {
     /// Adds the counts of another run of the same network.
     pub(crate) fn add(&mut self, other: &Self) {
         self.carried.iter_mut().zip(&other.carried).for_each(|(mine, theirs)| *mine += theirs);
+        self.missing.resize(self.missing.len().max(other.missing.len()), 0);
+        self.missing.iter_mut().zip(&other.missing).for_each(|(mine, theirs)| *mine += theirs);
         self.stays.iter_mut().zip(&other.stays).for_each(|(mine, theirs)| *mine += theirs);
         self.add_sums(other);
     }
@@ -205,6 +272,9 @@ impl Usage {
         self.injected += other.injected;
         self.consumed += other.consumed;
         self.packet_hops += other.packet_hops;
+        self.missing_phits.carried += other.missing_phits.carried;
+        self.missing_phits.injected += other.missing_phits.injected;
+        self.missing_phits.consumed += other.missing_phits.consumed;
         self.latencies.merge(&other.latencies);
         self.latency += other.latency;
     }

@@ -162,7 +162,7 @@ pub fn measure_run(spec: &PacketSpec, plan: &Plan, injection: Injection, number:
             let packets = parameters.packets(plan.sizes.draw(random));
             if let Some(to) = plan.destinations.draw(from, random) {
                 let (from, to, period) = (HostId(from), HostId(to), RoutePeriod::default());
-                engine.offer(now, Message { tag: 0, from, to, packets, connection: None, period });
+                engine.offer(now, Message { tag: 0, from, to, packets, last_phits: None, connection: None, period });
             }
         });
         engine.advance(now, &mut delivered);

@@ -9,7 +9,7 @@ pub fn spec(topology: &dyn Topology, parameters: PacketParameters) -> PacketSpec
 
 pub fn message(tag: u64, from: u32, to: u32, packets: u64) -> Message {
     let period = RoutePeriod(0);
-    Message { tag, from: HostId(from), to: HostId(to), packets, connection: None, period }
+    Message { tag, from: HostId(from), to: HostId(to), packets, last_phits: None, connection: None, period }
 }
 
 /// Offers all messages at cycle 0 and lives until nothing happens any more.

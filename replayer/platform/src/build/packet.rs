@@ -2,7 +2,7 @@
 
 use titr_common::units::{Bytes, Quantity};
 use titr_document::{Checked, Mistake};
-use titr_network::packet::{PacketParameters, PacketSpec};
+use titr_network::packet::{InjectionOrder, PacketParameters, PacketSpec};
 use titr_network::topology::{RouteTable, RouterGraph, RoutingName, RoutingOptions, Topology, Unroutable};
 use toml::Spanned;
 
@@ -43,6 +43,7 @@ impl Builder<'_> {
         let ignores_latencies =
             graphs.iter().all(|graph| graph.own_links().is_empty()) && links().any(|link| link.latency.0 > 0.0);
         let (phit, packet_phits, header_phits) = self.packet_size(table)?;
+        let packet = phit.times(packet_phits.into());
         let defaults = PacketParameters::default();
         let channels = table.virtual_channels.as_ref().map(|number| self.number(Some(number), 1)).transpose()?;
         let routing = RoutingOptions {
@@ -63,11 +64,13 @@ impl Builder<'_> {
             routing,
             arbitration: table.arbitration.as_ref().map(|rule| *rule.get_ref()).unwrap_or_default(),
             injection_order: table.injection_order,
+            connection_window: self.connection_window(table, packet)?,
             injection_ports: self.number(table.injection_ports.as_ref(), defaults.injection_ports)?,
             injection_queues: self.number(table.injection_queues.as_ref(), defaults.injection_queues)?,
             consumption_ports: self.number(table.consumption_ports.as_ref(), defaults.consumption_ports)?,
             router_delay: table.router_delay,
             wire_delay: table.wire_delay.unwrap_or(defaults.wire_delay),
+            burst: table.burst.as_ref().map_or(defaults.burst, |size| size.get_ref().0),
             switch: self.switch(table)?,
             seed: table.seed,
         };
@@ -90,6 +93,19 @@ impl Builder<'_> {
             ));
         }
         Ok((spec, warnings))
+    }
+
+    /// The packets of a size that a connection may have on their way.
+    fn connection_window(&self, table: &PacketTable, packet: Bytes) -> Checked<Option<u32>> {
+        let Some(window) = &table.connection_window else { return Ok(None) };
+        let refuse = |why: &str| Err(self.wrong(window, why));
+        if table.injection_order != InjectionOrder::RoundRobin {
+            return refuse("connections have windows with injection_order = \"round-robin\"");
+        }
+        match u32::try_from(window.get_ref().0.0 / packet.0).unwrap_or(u32::MAX) {
+            0 => refuse(&format!("a window has room for a packet, of {} bytes, at least", packet.0)),
+            packets => Ok(Some(packets)),
+        }
     }
 
     /// The mistake in a network that cannot be routed.

@@ -18,6 +18,11 @@ impl Builder<'_> {
             SwitchKind::InputQueued => {
                 let key = "only switches with switch = \"output-queued\" have a common memory";
                 self.refuse(&table.buffer, key)?;
+                self.refuse(
+                    &table.connection_window,
+                    "only hosts of switches with switch = \"output-queued\" have windows",
+                )?;
+                self.refuse(&table.burst, "only links of switches with switch = \"output-queued\" have token buckets")?;
                 self.refuse_keys_of_buffer(table, key)?;
                 Ok(Switch::InputQueued)
             }

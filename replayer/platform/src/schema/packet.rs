@@ -36,6 +36,9 @@ pub struct PacketTable {
     pub arbitration: Option<Spanned<Arbitration>>,
     /// The order in which a host sends the packets of its messages. Default: `"fifo"`.
     pub injection_order: InjectionOrder,
+    /// Bytes of a connection that may be on their way at once, with output-queued switches and `injection_order = "round-robin"`.
+    /// Default: any number.
+    pub connection_window: Option<Spanned<Quantity<Bytes>>>,
     /// Packets that a host can send at once. Default: 1.
     pub injection_ports: Option<Spanned<u32>>,
     /// Packets of each injection port that wait at the router of their host, each in a queue of its own. Default: 1.
@@ -46,6 +49,8 @@ pub struct PacketTable {
     pub router_delay: u32,
     /// Cycles that a phit spends on a cable beyond the one in which it enters. Default: 0.
     pub wire_delay: Option<u32>,
+    /// Bytes that a link passes at once after a pause, with output-queued switches: a limiter with a token bucket does. Default: none.
+    pub burst: Option<Spanned<Quantity<Bytes>>>,
     /// Default: `"input-queued"`.
     pub switch: SwitchKind,
     /// The memory of an output-queued switch. Default: without limit.

@@ -43,7 +43,7 @@ use super::parameters::PacketParameters;
 use super::prefetch::{BATCH, Prefetch};
 use super::sources::Sources;
 use super::spec::PacketSpec;
-use super::usage::Usage;
+use super::usage::{PacketCount, Usage};
 use super::{Delivery, Message};
 use crate::ids::Optional;
 use crate::topology::{HostId, LinkId, RouterGraph, RouterId, Routing, RoutingFunction, RoutingVisitor};
@@ -74,8 +74,8 @@ pub trait Engine: Debug + Send + Sync {
     /// Packet counts of the channels and hosts since the last call.
     fn take_usage(&mut self) -> Usage;
 
-    /// The number of packets that each link of `graph`, which this network was made of, has carried.
-    fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, u64)>;
+    /// The packets that each link of `graph`, which this network was made of, has carried.
+    fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, PacketCount)>;
 }
 
 /// An idle network of input-queued routers on at most this many threads, the caller's among them. It takes one if it is small,
@@ -178,7 +178,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
                 .iter()
                 .map(|&places| HostState { places, injecting: 0, sent: 0, received: 0 })
                 .collect(),
-            sources: Sources::new(graph.hosts().len(), parameters.injection_order),
+            sources: Sources::new(graph.hosts().len(), parameters),
             packets: Packets::new(routing.state_words()),
             wakeup: Wakeup::new(&layout),
             output_queues: OutputQueues::new(&layout, spec.virtual_channels(), parameters.output_queue, tail),
@@ -237,11 +237,12 @@ impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
         std::mem::replace(&mut self.usage, empty)
     }
 
-    fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, u64)> {
-        let channels = self.usage.channels().map(|channel| (channel.link, channel.packets));
+    fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, PacketCount)> {
+        let alike = |packets| PacketCount { packets, missing_phits: 0 };
+        let channels = self.usage.channels().map(|channel| (channel.link, channel.carried));
         let cables = self.hosts.iter().zip(graph.hosts()).filter_map(|(state, host)| {
             let (to_router, to_host) = host.cable?;
-            Some([(to_router, state.sent), (to_host, state.received)])
+            Some([(to_router, alike(state.sent)), (to_host, alike(state.received))])
         });
         channels.chain(cables.flatten()).collect()
     }

@@ -14,8 +14,9 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::super::delays::Delays;
 use super::super::ids::MessageId;
-use super::super::sources::{InjectionOrder, Sources};
-use super::super::usage::Usage;
+use super::super::parameters::PacketParameters;
+use super::super::sources::Sources;
+use super::super::usage::{PacketCount, Usage};
 use super::super::{Delivery, Message, PacketSpec};
 use super::border::{Border, Crossing, Mail};
 use super::{Engine, RoutedEngine};
@@ -75,7 +76,7 @@ impl<R: Routing> SlabEngine<R> {
         Self {
             slabs: (0..count).map(slab).collect(),
             firsts: (0..count).map(|number| RouterId(first(number))).collect(),
-            messages: Sources::new(0, InjectionOrder::Fifo),
+            messages: Sources::new(0, &PacketParameters::default()),
             workers: (1..count).map_while(|_| Worker::begin()).collect(),
             mail: Mail::default(),
         }
@@ -163,7 +164,7 @@ impl<R: Routing> Engine for SlabEngine<R> {
         all
     }
 
-    fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, u64)> {
+    fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, PacketCount)> {
         self.slabs.iter().flat_map(|slab| slab.carried(graph)).collect()
     }
 }

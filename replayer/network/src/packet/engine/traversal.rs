@@ -46,7 +46,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
                 None => self.sources.leaves(packet.message, now),
                 Some(_) => packet.message = self.sources.hand_over(packet.message),
             }
-            self.usage.inject();
+            self.usage.inject(0);
         }
         if next.is_some() {
             if self.reconsiders() {

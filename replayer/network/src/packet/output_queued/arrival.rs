@@ -17,8 +17,16 @@ impl<R: Routing> OutputQueuedEngine<R> {
         for &id in &consumed {
             self.losses.forget(id);
             let packet = self.packets.remove(id);
+            let missing = self.missing_phits(id);
             self.usage.consume(packet.hops, now - packet.left);
-            self.hosts[packet.header.to.index()].received += 1;
+            self.usage.consume_shorter(missing);
+            self.hosts[packet.header.to.index()].received.add(missing);
+            let connection = self.sources.get(packet.message).message.connection;
+            if let (Some(_), Some(connection)) = (self.parameters.connection_window, connection) {
+                let [aside, hop] = self.way_back;
+                let known = now + aside + u64::from(packet.hops) * hop;
+                self.acknowledgements.entry(known).or_default().push((packet.header.from, connection));
+            }
             delivered.extend(self.sources.arrives(packet.message, packet.hops).map(|last| last.delivery(now)));
         }
         self.consumed.recycle(consumed);

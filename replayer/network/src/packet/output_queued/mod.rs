@@ -9,14 +9,15 @@
 //! senders pause, or else from the arrival of its header, until its tail has left.
 //!
 //! A host sends the packets of its messages over its injection ports as a switch does: a phit per cycle, while there is room.
+//! Links with token buckets pass some packets faster ([spans]).
 //!
 //! # A cycle
 //!
 //! Each step is executed for the whole network before the next one:
 //!
-//! 1. **Tails.** A packet that a port or a host began to send L cycles ago has left: the port is idle, and the place of the
+//! 1. **Tails.** A packet that a port or a host began to send L cycles ago, or fewer if it is short or a bucket passes it, has left: the port is idle, and the place of the
 //!    packet in the memory is free.
-//! 2. **Consumption.** A packet that a consumption port began to send L cycles ago (plus w, if its host has a cable) is with its
+//! 2. **Consumption.** A packet that a consumption port began to send as many cycles ago (plus w, if its host has a cable) is with its
 //!    host.
 //! 3. **Headers.** A packet that a port began to send 1 + w + r cycles ago is at the next switch, and so is one that a host began
 //!    to send 1 + r cycles ago (plus w, if the host has a cable). Each joins a queue, or is lost. Those of one cycle do so in
@@ -28,15 +29,17 @@
 //! A packet alone takes (1 + r) + h·(1 + w + r) + L cycles over h channels, as with input queues.
 
 mod arrival;
+mod departures;
 mod losses;
 mod memory;
 #[cfg(test)]
 mod reference;
 mod sending;
+mod spans;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::active_set::ActiveSet;
 use super::delay_line::DelayLine;
@@ -48,11 +51,14 @@ use super::packets::Packets;
 use super::parameters::PacketParameters;
 use super::sources::Sources;
 use super::spec::PacketSpec;
-use super::usage::Usage;
+use super::usage::{PacketCount, Usage};
 use super::{Delivery, Message};
+use crate::Connection;
 use crate::topology::{ChannelIndex, HostId, LinkId, PortIndex, RouterGraph, RouterId, Routing, RoutingVisitor};
+use departures::Departures;
 use losses::Losses;
 use memory::{Account, Memories};
+use spans::Spans;
 
 /// An idle network of output-queued switches.
 pub(super) fn output_queued(spec: &PacketSpec) -> Box<dyn Engine> {
@@ -98,13 +104,20 @@ struct OutputQueuedEngine<R> {
     /// Headers of this cycle; kept to be used again.
     arrivals: Vec<(QueueId, PacketId)>,
     /// Packets that ports are sending.
-    tails: DelayLine<Account>,
+    tails: Departures<Account>,
     /// Injection ports that are sending, by their input at the switch.
-    injecting: DelayLine<QueueId>,
+    injecting: Departures<QueueId>,
     /// Packets that consumption ports have sent to hosts.
-    consumed: DelayLine<PacketId>,
+    consumed: Departures<PacketId>,
+    spans: Spans,
+    /// Cycles of a tail between a consumption port and its host.
+    to_host: u64,
     /// Packets that were lost, until their hosts know it.
     losses: Losses,
+    /// Connections of which a packet has arrived, with their hosts, by the cycle in which these know it.
+    acknowledgements: BTreeMap<u64, Vec<(HostId, Connection)>>,
+    /// Cycles that an acknowledgement takes without channels, and for each of them.
+    way_back: [u64; 2],
     /// Ports that may begin to send.
     active_ports: ActiveSet<OutputId>,
     /// Hosts that may begin to send.
@@ -149,9 +162,9 @@ struct SendingHost {
     /// Packets that it has begun to send, without those sent again.
     begun: u64,
     /// Packets that it has sent.
-    sent: u64,
+    sent: PacketCount,
     /// Packets that it has received.
-    received: u64,
+    received: PacketCount,
 }
 
 impl<R: Routing> OutputQueuedEngine<R> {
@@ -167,8 +180,8 @@ impl<R: Routing> OutputQueuedEngine<R> {
             is_paused: false,
             lost: VecDeque::new(),
             begun: 0,
-            sent: 0,
-            received: 0,
+            sent: PacketCount::default(),
+            received: PacketCount::default(),
         };
         Self {
             routing: routing.clone(),
@@ -178,22 +191,31 @@ impl<R: Routing> OutputQueuedEngine<R> {
             queues: vec![VecDeque::new(); layout.outputs.len() * virtual_channels as usize],
             hosts: vec![host; layout.hosts.len()],
             packets: Packets::new(routing.state_words()),
-            sources: Sources::new(layout.hosts.len(), parameters.injection_order),
+            sources: Sources::new(layout.hosts.len(), parameters),
             paused: vec![Vec::new(); layout.routers.len()],
             offers: DelayLine::new(0),
             injected: DelayLine::new(offer),
             headers: DelayLine::new(hop),
             arrivals: Vec::new(),
-            tails: DelayLine::new(tail),
-            injecting: DelayLine::new(tail),
-            consumed: DelayLine::new(consumption),
+            tails: Departures::new(tail),
+            injecting: Departures::new(tail),
+            consumed: Departures::new(consumption),
+            spans: Spans::new(spec, &layout),
+            to_host: consumption - tail,
             losses: Losses::new(spec),
+            acknowledgements: BTreeMap::new(),
+            way_back: [offer, hop],
             active_ports: ActiveSet::new(layout.outputs.len()),
             active_hosts: ActiveSet::new(layout.hosts.len()),
             usage: Usage::new(&layout, graph, virtual_channels),
             parameters: parameters.clone(),
             layout,
         }
+    }
+
+    /// Phits by which a packet is shorter than others.
+    fn missing_phits(&self, packet: PacketId) -> u64 {
+        u64::from(self.parameters.packet_phits - self.spans.phits(packet))
     }
 
     fn queue(&self, output: OutputId, channel: ChannelIndex) -> usize {
@@ -215,7 +237,8 @@ impl<R: Routing> Engine for OutputQueuedEngine<R> {
     fn next_cycle(&self) -> Option<u64> {
         let arrivals = self.offers.next().min(self.injected.next()).min(self.headers.next());
         let departures = self.tails.next().min(self.injecting.next()).min(self.consumed.next());
-        Some(arrivals.min(departures).min(self.losses.next())).filter(|&next| next != u64::MAX)
+        let acknowledged = self.acknowledgements.first_key_value().map_or(u64::MAX, |(&at, _)| at);
+        Some(arrivals.min(departures).min(self.losses.next()).min(acknowledged)).filter(|&next| next != u64::MAX)
     }
 
     fn advance(&mut self, now: u64, delivered: &mut Vec<Delivery>) {
@@ -240,8 +263,8 @@ impl<R: Routing> Engine for OutputQueuedEngine<R> {
         std::mem::replace(&mut self.usage, empty)
     }
 
-    fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, u64)> {
-        let channels = self.usage.channels().map(|channel| (channel.link, channel.packets));
+    fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, PacketCount)> {
+        let channels = self.usage.channels().map(|channel| (channel.link, channel.carried));
         let cables = self.hosts.iter().zip(graph.hosts()).filter_map(|(state, host)| {
             let (to_router, to_host) = host.cable?;
             Some([(to_router, state.sent), (to_host, state.received)])

@@ -5,6 +5,7 @@ use super::super::ids::{OutputId, PacketId, QueueId};
 use super::super::layout::Source;
 use super::super::packets::Packet;
 use super::memory::Account;
+use super::spans::Sender;
 use super::{OutputQueuedEngine, PausedSender, Queued};
 use crate::chance::chance;
 use crate::topology::{ChannelIndex, Header, HostId, Routing};
@@ -48,6 +49,12 @@ impl<R: Routing> OutputQueuedEngine<R> {
             let host = self.packets.get(id).header.from;
             self.hosts[host.index()].lost.push_back(id);
             self.active_hosts.add(host);
+        }
+        if let Some(known) = self.acknowledgements.first_entry().filter(|first| *first.key() <= now) {
+            for (host, connection) in known.remove() {
+                self.sources.acknowledge(connection);
+                self.active_hosts.add(host);
+            }
         }
         let offers = self.offers.take(now);
         for &message in &offers {
@@ -104,16 +111,18 @@ impl<R: Routing> OutputQueuedEngine<R> {
 
     /// A port begins to send a packet, to `next` or to the packet's host.
     fn send(&mut self, id: PacketId, account: Account, next: Option<QueueId>, now: u64) {
-        self.tails.push(now, account);
-        let packet = self.packets.get_mut(id);
-        self.usage.leave(account.input, now - packet.since + u64::from(self.parameters.packet_phits));
-        let Some(next) = next else { return self.consumed.push(now, id) };
-        packet.hops += 1;
         let (output, channel) = account.output;
+        let packet = self.packets.get_mut(id);
+        let cycles = self.spans.pass(id, Sender::Port(output, packet.since), now);
+        self.tails.push(now, cycles, account);
+        self.usage.leave(account.input, now - packet.since + cycles);
+        let Some(next) = next else { return self.consumed.push(now, cycles + self.to_host, id) };
+        packet.hops += 1;
         let port = self.layout.queues[account.input.index()].port(output);
         let to = self.layout.outputs[output.index()].to;
         self.routing.hop(port, to, self.packets.state_mut(id));
         self.usage.carry(output, channel);
+        self.usage.carry_shorter(output, channel, self.missing_phits(id));
         self.headers.push(now, (next, id));
     }
 
@@ -143,9 +152,10 @@ impl<R: Routing> OutputQueuedEngine<R> {
             }
             let Some(id) = self.next_packet(host, now) else { return };
             self.hosts[host.index()].busy[port as usize] = true;
-            self.hosts[host.index()].sent += 1;
-            self.usage.inject();
-            self.injecting.push(now, input);
+            let missing = self.missing_phits(id);
+            self.hosts[host.index()].sent.add(missing);
+            self.usage.inject(missing);
+            self.injecting.push(now, self.spans.pass(id, Sender::Host(input), now), input);
             self.injected.push(now, (input, id));
         }
     }
@@ -166,6 +176,7 @@ impl<R: Routing> OutputQueuedEngine<R> {
         state.begun += 1;
         let header = Header { from, to, destination: self.layout.hosts[to.index()].router, period, random };
         let id = self.packets.insert(Packet { since: now, left: now, header, message, hops: 0 });
+        self.spans.cut(id, self.sources.phits_of_last_sent(message).unwrap_or(self.parameters.packet_phits));
         self.packets.depart(id, router, &self.routing);
         Some(id)
     }

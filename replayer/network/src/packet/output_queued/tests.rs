@@ -59,8 +59,10 @@ fn any_buffer() -> impl Strategy<Value = Option<(u64, BufferSharing, WhenFull)>>
 /// small for a switch, or switches that could wait for ever, have memory without limit instead.
 fn any_run(messages: std::ops::Range<usize>, span: u64) -> impl Strategy<Value = (PacketSpec, Vec<(u64, Message)>)> {
     let messages = prop::collection::vec((0..span, any::<(u32, u32)>(), 1_u64..6), messages);
-    let all = (any_network(), any_parameters(), any_buffer(), messages);
-    all.prop_filter_map("links are alike", |((topology, routing), drawn, memory, messages)| {
+    let burst = prop_oneof![2 => Just(0), 1 => 1_u64..20];
+    let window = prop_oneof![2 => Just(None), 1 => (1_u32..6).prop_map(Some)];
+    let all = (any_network(), any_parameters(), any_buffer(), (burst, window), messages);
+    all.prop_filter_map("links are alike", |((topology, routing), drawn, memory, (burst, window), messages)| {
         let more = routing.name.map_or(0, |name| match &*name.to_string() {
             "adaptive" | "minimal" | "table" => 1,
             "valiant" | "ugal" | "ugal-g" => 2,
@@ -72,6 +74,8 @@ fn any_run(messages: std::ops::Range<usize>, span: u64) -> impl Strategy<Value =
             routing: RoutingOptions { virtual_channels: routing.virtual_channels.or(channels), ..routing },
             output_queue: 0,
             injection_queues: 1,
+            burst: drawn.phit.times(burst),
+            connection_window: window,
             ..drawn
         };
         let limit = memory.and_then(|(packets, sharing, when_full)| buffer(&parameters, packets, sharing, when_full));
@@ -79,7 +83,12 @@ fn any_run(messages: std::ops::Range<usize>, span: u64) -> impl Strategy<Value =
         let graph = topology.router_graph().unwrap();
         let spec = PacketSpec::new(graph.clone(), parameters.clone())
             .or_else(|_| PacketSpec::new(graph, PacketParameters { switch: Switch::OutputQueued(None), ..parameters }));
-        Some((spec.ok()?, between(topology.hosts(), messages)))
+        let spec = spec.ok()?;
+        let mut messages = between(topology.hosts(), messages);
+        for (number, (_, message)) in (0_u32..).zip(&mut messages) {
+            message.last_phits = Some(1 + number % 5).filter(|&phits| phits < spec.parameters.packet_phits);
+        }
+        Some((spec, messages))
     })
 }
 

@@ -3,10 +3,11 @@
 
 mod memory;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
 use super::none_awaits;
+use crate::Connection;
 use crate::chance::chance;
 use crate::packet::ids::{MessageId, OutputId, QueueId};
 use crate::packet::layout::{Layout, Source};
@@ -23,8 +24,14 @@ pub(super) struct Reference<'a, R> {
     messages: Vec<Progress>,
     packets: Vec<(Packet, Vec<i32>)>,
     /// Messages of each host that have packets to send.
-    waiting: Vec<VecDeque<usize>>,
+    waiting: Vec<Vec<usize>>,
     begun: Vec<u64>,
+    /// Messages of connections whose windows are closed.
+    parked: Vec<usize>,
+    /// Packets on their way, of each connection.
+    in_transit: HashMap<Connection, u32>,
+    /// Connections of which a packet has arrived, with the cycle in which its host knows it.
+    acknowledgements: Vec<(u64, Connection)>,
     /// Packets of each host to send again.
     again: Vec<VecDeque<usize>>,
     /// Packets that were lost, with the cycle in which they will be sent again.
@@ -35,6 +42,12 @@ pub(super) struct Reference<'a, R> {
     queues: Vec<Vec<VecDeque<(usize, QueueId)>>>,
     /// The channel that each port served last.
     served: Vec<usize>,
+    /// Phits in the buckets of ports and of injection ports, less than none during a transmission that has taken more.
+    tokens: [Vec<i64>; 2],
+    /// The phits of each packet.
+    lengths: Vec<u64>,
+    /// The cycle in which the tail of each packet is at its switch.
+    tails: Vec<u64>,
     /// Packets on links.
     transmissions: Vec<Transmission>,
     /// Places in the memories that are taken.
@@ -57,6 +70,8 @@ struct Progress {
 struct Transmission {
     packet: usize,
     began: u64,
+    /// Cycles until its tail has left.
+    cycles: u64,
     from: Origin,
     /// The input that it is on its way to, unless that is its host.
     to: Option<QueueId>,
@@ -90,13 +105,19 @@ impl<'a, R: Routing> Reference<'a, R> {
             now: 0,
             messages: Vec::new(),
             packets: Vec::new(),
-            waiting: vec![VecDeque::new(); hosts],
+            waiting: vec![Vec::new(); hosts],
             begun: vec![0; hosts],
+            parked: Vec::new(),
+            in_transit: HashMap::new(),
+            acknowledgements: Vec::new(),
             again: vec![VecDeque::new(); hosts],
             lost: Vec::new(),
             times: Vec::new(),
             queues: vec![vec![VecDeque::new(); channels]; layout.outputs.len()],
             served: vec![channels - 1; layout.outputs.len()],
+            tokens: [vec![i64::MAX; layout.outputs.len()], vec![i64::MAX; layout.queues.len()]],
+            lengths: Vec::new(),
+            tails: Vec::new(),
             transmissions: Vec::new(),
             held: Vec::new(),
             losses: 0,
@@ -129,19 +150,43 @@ impl<'a, R: Routing> Reference<'a, R> {
     /// Lives through the next cycle, in which these messages are offered.
     pub(super) fn tick(&mut self, now: u64, offers: &[Message], delivered: &mut Vec<Delivery>) {
         self.now = now;
-        for Transmission { packet, from, .. } in self.that_began(self.length(), |_| true) {
+        let burst = (self.spec.parameters.burst.0 / self.spec.parameters.phit.0) as i64;
+        self.tokens.iter_mut().flatten().for_each(|tokens| *tokens = tokens.saturating_add(1).min(burst));
+        for Transmission { packet, from, .. } in self.that_began(|sent| sent.cycles, |_| true) {
             if let Origin::Port(_, input) = from {
                 self.held.retain(|place| (place.packet, place.input) != (packet, input));
             }
         }
-        for Transmission { packet, .. } in self.that_began(self.length() + self.cable(), |sent| sent.to.is_none()) {
+        for Transmission { packet, .. } in self.that_began(|sent| sent.cycles + self.cable(), |sent| sent.to.is_none())
+        {
             self.land(packet, delivered);
         }
         self.take_in();
         for (_, packet) in self.lost.extract_if(.., |(at, _)| *at == now).collect::<Vec<_>>() {
             self.again[self.packets[packet].0.header.from.index()].push_back(packet);
         }
+        for (_, connection) in self.acknowledgements.extract_if(.., |(at, _)| *at == now).collect::<Vec<_>>() {
+            *self.in_transit.get_mut(&connection).unwrap() -= 1;
+            let open = self.parked.extract_if(.., |&mut id| self.messages[id].message.connection == Some(connection));
+            for id in open.collect::<Vec<_>>() {
+                self.waiting[self.messages[id].message.from.index()].push(id);
+            }
+        }
         self.finish(offers);
+    }
+
+    /// The connection of a message, if it has a window that may be closed.
+    fn windowed(&self, message: &Message) -> Option<Connection> {
+        let parameters = &self.spec.parameters;
+        let has_window =
+            parameters.injection_order == InjectionOrder::RoundRobin && parameters.connection_window.is_some();
+        message.connection.filter(|_| has_window)
+    }
+
+    /// Whether as many packets of a connection are on their way as its window allows.
+    fn is_closed(&self, connection: Connection) -> bool {
+        let in_transit = self.in_transit.get(&connection).copied().unwrap_or(0);
+        self.spec.parameters.connection_window.is_some_and(|window| in_transit >= window)
     }
 
     /// Offers and sending.
@@ -149,7 +194,11 @@ impl<'a, R: Routing> Reference<'a, R> {
         for &message in offers {
             let Message { packets, from, .. } = message;
             let created = self.now;
-            self.waiting[from.index()].push_back(self.messages.len());
+            let waiting = match self.windowed(&message) {
+                Some(connection) if self.is_closed(connection) => &mut self.parked,
+                _ => &mut self.waiting[from.index()],
+            };
+            waiting.push(self.messages.len());
             self.messages.push(Progress {
                 message,
                 created,
@@ -177,12 +226,21 @@ impl<'a, R: Routing> Reference<'a, R> {
     }
 
     /// The packets on links that began so many cycles ago.
-    fn that_began(&self, ago: u64, which: impl Fn(&Transmission) -> bool) -> Vec<Transmission> {
-        self.transmissions.iter().copied().filter(|sent| sent.began + ago == self.now && which(sent)).collect()
+    fn that_began(
+        &self,
+        ago: impl Fn(&Transmission) -> u64,
+        which: impl Fn(&Transmission) -> bool,
+    ) -> Vec<Transmission> {
+        self.transmissions.iter().copied().filter(|sent| sent.began + ago(sent) == self.now && which(sent)).collect()
     }
 
     fn land(&mut self, packet: usize, delivered: &mut Vec<Delivery>) {
         let (packet, _) = &self.packets[packet];
+        if let Some(connection) = self.windowed(&self.messages[packet.message.index()].message) {
+            let [router, wire] = [self.spec.parameters.router_delay, self.spec.parameters.wire_delay].map(u64::from);
+            let back = 1 + self.cable() + router + u64::from(packet.hops) * (1 + wire + router);
+            self.acknowledgements.push((self.now + back, connection));
+        }
         let progress = &mut self.messages[packet.message.index()];
         progress.missing -= 1;
         progress.hops = progress.hops.max(packet.hops);
@@ -195,8 +253,8 @@ impl<'a, R: Routing> Reference<'a, R> {
     /// Headers join queues or are lost, switch by switch, from another input on in each cycle.
     fn take_in(&mut self) {
         let [router, wire] = [self.spec.parameters.router_delay, self.spec.parameters.wire_delay].map(u64::from);
-        let from_ports = self.that_began(1 + wire + router, |sent| matches!(sent.from, Origin::Port(..)));
-        let from_hosts = self.that_began(1 + self.cable() + router, |sent| matches!(sent.from, Origin::Host(_)));
+        let from_ports = self.that_began(|_| 1 + wire + router, |sent| matches!(sent.from, Origin::Port(..)));
+        let from_hosts = self.that_began(|_| 1 + self.cable() + router, |sent| matches!(sent.from, Origin::Host(_)));
         let arrivals: Vec<_> = from_ports.into_iter().chain(from_hosts).collect();
         for state in self.layout.routers.clone() {
             for place in 0..state.queues {
@@ -266,7 +324,7 @@ impl<'a, R: Routing> Reference<'a, R> {
     }
 
     fn is_sending(&self, which: impl Fn(Origin) -> bool) -> bool {
-        self.transmissions.iter().any(|sent| which(sent.from) && sent.began + self.length() > self.now)
+        self.transmissions.iter().any(|sent| which(sent.from) && sent.began + sent.cycles > self.now)
     }
 
     fn send_from_port(&mut self, output: OutputId) {
@@ -288,9 +346,27 @@ impl<'a, R: Routing> Reference<'a, R> {
                 let port = self.layout.queues[input.index()].port(output);
                 self.routing.hop(port, self.layout.outputs[output.index()].to, state);
             }
-            self.transmissions.push(Transmission { packet, began: self.now, from: Origin::Port(output, input), to });
-            return;
+            return self.transmit(packet, Origin::Port(output, input), to);
         }
+    }
+
+    /// Begins to send a packet.
+    fn transmit(&mut self, packet: usize, from: Origin, to: Option<QueueId>) {
+        let (length, now) = (self.lengths[packet], self.now);
+        let (tokens, tail) = match from {
+            Origin::Port(output, _) => (&mut self.tokens[0][output.index()], self.tails[packet]),
+            Origin::Host(input) => (&mut self.tokens[1][input.index()], now),
+        };
+        let enough = u64::try_from(*tokens).unwrap_or(0);
+        let cycles = (length.saturating_sub(enough)).max((tail + 1).saturating_sub(now)).max(1);
+        *tokens -= length as i64;
+        let [router, wire] = [self.spec.parameters.router_delay, self.spec.parameters.wire_delay].map(u64::from);
+        let header = match from {
+            Origin::Port(..) => now + 1 + wire + router,
+            Origin::Host(_) => now + 1 + self.cable() + router,
+        };
+        self.tails[packet] = header + cycles - 1;
+        self.transmissions.push(Transmission { packet, began: now, cycles, from, to });
     }
 
     /// Takes a place at the switch of an input, where senders pause; returns whether there is one.
@@ -327,12 +403,7 @@ impl<'a, R: Routing> Reference<'a, R> {
             header.hops = 0;
             state.fill(0);
             self.routing.depart(self.layout.hosts[host].router, &header.header, state);
-            self.transmissions.push(Transmission {
-                packet,
-                began: self.now,
-                from: Origin::Host(input),
-                to: Some(input),
-            });
+            self.transmit(packet, Origin::Host(input), Some(input));
         }
     }
 
@@ -342,9 +413,11 @@ impl<'a, R: Routing> Reference<'a, R> {
         let progress = &mut self.messages[id];
         progress.unsent -= 1;
         progress.injected.get_or_insert(self.now);
-        let Message { from, to, connection, period, .. } = progress.message;
-        if progress.unsent == 0 {
-            self.waiting[host].pop_front();
+        let Message { from, to, connection, period, last_phits, .. } = progress.message;
+        let is_last = progress.unsent == 0;
+        let length = last_phits.filter(|_| is_last).map_or(self.spec.parameters.packet_phits, |phits| phits).into();
+        if is_last {
+            self.waiting[host].remove(0);
         }
         if self.spec.parameters.injection_order == InjectionOrder::RoundRobin {
             // The packet's connection has its turn after all others.
@@ -353,7 +426,14 @@ impl<'a, R: Routing> Reference<'a, R> {
             };
             let (same, mut others): (Vec<_>, Vec<_>) = self.waiting[host].iter().copied().partition(is_same);
             others.extend(same);
-            self.waiting[host] = others.into();
+            self.waiting[host] = others;
+        }
+        if let Some(connection) = self.windowed(&self.messages[id].message) {
+            *self.in_transit.entry(connection).or_default() += 1;
+            if self.is_closed(connection) {
+                let of_connection = |id: &mut usize| self.messages[*id].message.connection == Some(connection);
+                self.parked.extend(self.waiting[host].extract_if(.., of_connection));
+            }
         }
         let random = chance(self.spec.parameters.seed, host as u64, self.begun[host]);
         self.begun[host] += 1;
@@ -362,6 +442,8 @@ impl<'a, R: Routing> Reference<'a, R> {
         let packet = Packet { since: self.now, left: self.now, header, message: MessageId(id as u32), hops: 0 };
         self.packets.push((packet, vec![0; self.routing.state_words()]));
         self.times.push(0);
+        self.tails.push(0);
+        self.lengths.push(length);
         self.packets.len() - 1
     }
 }

@@ -18,7 +18,7 @@ name all copies wherever a command takes a trace:
   titr-replay --platform examples/torus.toml copy1/traces copy2/traces
 
 An archive is a tar file: titr reads it as it is, and `tar -xf` makes a trace directory of it. Each stream is \
-compared with the checksum that its rank wrote. The parts are not changed.
+compared with the checksum that its rank wrote, and ranks that do the same get one stream. The parts are not changed.
 
 Exit status: 0 done; 1 the parts or the output are at fault; 2 wrong usage.";
 

@@ -4,6 +4,8 @@
 //! [archive]: first the entries of the manifest, with the length and checksum of each stream, then the streams. It does
 //! not matter whether the ranks share disks, or how their directories are called.
 //!
+//! Rank 0 then gives ranks that do the same one stream, as `titr gather` does, unless the trace is large.
+//!
 //! After each step all ranks vote on its success. Only when the archive is complete, its checksums are right and it has
 //! its final name do the ranks remove their parts. If anything fails before that, such as a full disk or a dying rank,
 //! the parts remain the trace.
@@ -17,7 +19,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use titr_common::trace::manifest::{Manifest, RankEntry};
-use titr_common::trace::{OwnFile, directory, unfinished};
+use titr_common::trace::{OwnFile, directory, gather, unfinished};
+use titr_common::units::Bytes;
 use titr_config::{Gathering, Placeholders};
 use titr_wrappers::Abi;
 use titr_wrappers::pmpi::ToolComm;
@@ -25,7 +28,7 @@ use titr_wrappers::pmpi::ToolComm;
 use crate::descriptors::place_high;
 use crate::directory::{absolute, candidate};
 use crate::launched;
-use crate::sink::announce;
+use crate::sink::{announce, size};
 use crate::stderr::log;
 use archive::{Archive, Entries, with_file_size_errors};
 use relay::{Broken, Link, Parent, Receiver, relay};
@@ -111,8 +114,11 @@ impl Gather {
         if named && path != *wanted {
             log(format_args!("{} exists: gathered into {}", wanted.display(), path.display()));
         }
-        if let (true, Ok(manifest)) = (named && launched::by_titrace(), entries.manifest(run)) {
-            announce(&path, &manifest);
+        if let (true, Ok(manifest)) = (named, entries.manifest(run)) {
+            let size = share(&path, &manifest);
+            if launched::by_titrace() {
+                announce(&path, manifest.ranks, size);
+            }
         }
         link.vote(named)
     }
@@ -153,6 +159,28 @@ impl Gather {
             let _ = fs::remove_dir(folder);
         }
         Ok(())
+    }
+}
+
+/// The most text, of all ranks, in which streams that ranks have in common are looked for. It takes about a second.
+const MOST_SHARED: u64 = 256 << 20;
+
+/// Gives the ranks of a complete archive that do the same one stream, if it is not too large. Best effort: without, the archive stays
+/// as it is. Returns the size of its streams.
+fn share(archive: &Path, manifest: &Manifest) -> Bytes {
+    let whole = size(manifest);
+    if manifest.per_rank.iter().map(|entry| entry.text.0).sum::<u64>() > MOST_SHARED {
+        return whole;
+    }
+    let mut name = unfinished(archive).into_os_string();
+    name.push(".tar");
+    let shared = PathBuf::from(name);
+    match gather(&[archive], &shared, Vec::new()) {
+        Ok(gathered) if gathered.size < whole && fs::rename(&shared, archive).is_ok() => gathered.size,
+        Ok(_) | Err(_) => {
+            let _ = fs::remove_file(&shared);
+            whole
+        }
     }
 }
 

@@ -103,15 +103,19 @@ pub(super) fn start(files: Destination, buffers: Buffers) -> io::Result<JoinHand
     Err(thread.join().ok().and_then(Result::err).unwrap_or_else(failed))
 }
 
+/// The size of the streams of all ranks, where each has its own.
+pub(crate) fn size(manifest: &Manifest) -> Bytes {
+    Bytes(manifest.per_rank.iter().map(|entry| entry.disk.0).sum())
+}
+
 /// Says where a complete trace is, and what can be done with it.
-pub(crate) fn announce(place: &Path, manifest: &Manifest) {
-    let size = Bytes(manifest.per_rank.iter().map(|entry| entry.disk.0).sum());
+pub(crate) fn announce(place: &Path, ranks: u32, size: Bytes) {
     // As the user wrote it, where that is shorter.
     let here = std::env::current_dir().ok();
     let short = here.and_then(|here| place.strip_prefix(here).ok()).unwrap_or(place).display();
     log(format_args!(
         "traced {} in {short} ({}); titr-replay --platform FILE {short} predicts the time on another machine",
-        counted(manifest.ranks, "rank", "ranks"),
+        counted(ranks, "rank", "ranks"),
         volume(size)
     ));
 }
@@ -253,7 +257,9 @@ impl Flush {
             Err(error) if !failed_before => {
                 log(format_args!("rank {}: cannot complete the manifest: {error}", entry.rank));
             }
-            Ok(Some(manifest)) if self.announces => announce(&self.directory, &manifest),
+            Ok(Some(manifest)) if self.announces => {
+                announce(&self.directory, manifest.ranks, size(&manifest));
+            }
             _ => {}
         }
         entry

@@ -34,8 +34,8 @@ use titr_common::units::Instructions;
 
 use crate::host;
 use crate::nap::nap;
-pub(crate) use flush::announce;
 use flush::{Buffers, Destination, Work};
+pub(crate) use flush::{announce, size};
 
 /// Buffers of a rank: one that is filled, one that waits, one that is compressed.
 const BUFFERS: usize = 3;

@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use super::ids::MessageId;
-use super::parameters::PacketParameters;
 use super::{Delivery, Message};
 use crate::Connection;
 use crate::topology::HostId;
@@ -72,13 +71,14 @@ impl Progress {
 }
 
 impl Sources {
-    pub(crate) fn new(hosts: usize, parameters: &PacketParameters) -> Self {
-        let connections = match parameters.injection_order {
+    /// No messages. `window` is the packets of a connection that may be on their way at once, if connections take turns.
+    pub(crate) fn new(hosts: usize, order: InjectionOrder, window: Option<u32>) -> Self {
+        let connections = match order {
             InjectionOrder::Fifo => None,
             InjectionOrder::RoundRobin => Some(FxHashMap::default()),
         };
         let (messages, waiting) = (slab::Slab::new(), vec![VecDeque::new(); hosts]);
-        Self { messages, waiting, connections, window: parameters.connection_window }
+        Self { messages, waiting, connections, window }
     }
 
     pub(crate) fn insert(&mut self, message: Message, created: u64) -> MessageId {

@@ -178,7 +178,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
                 .iter()
                 .map(|&places| HostState { places, injecting: 0, sent: 0, received: 0 })
                 .collect(),
-            sources: Sources::new(graph.hosts().len(), parameters),
+            sources: Sources::new(graph.hosts().len(), parameters.injection_order, None),
             packets: Packets::new(routing.state_words()),
             wakeup: Wakeup::new(&layout),
             output_queues: OutputQueues::new(&layout, spec.virtual_channels(), parameters.output_queue, tail),

@@ -14,8 +14,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::super::delays::Delays;
 use super::super::ids::MessageId;
-use super::super::parameters::PacketParameters;
-use super::super::sources::Sources;
+use super::super::sources::{InjectionOrder, Sources};
 use super::super::usage::{PacketCount, Usage};
 use super::super::{Delivery, Message, PacketSpec};
 use super::border::{Border, Crossing, Mail};
@@ -76,7 +75,7 @@ impl<R: Routing> SlabEngine<R> {
         Self {
             slabs: (0..count).map(slab).collect(),
             firsts: (0..count).map(|number| RouterId(first(number))).collect(),
-            messages: Sources::new(0, &PacketParameters::default()),
+            messages: Sources::new(0, InjectionOrder::Fifo, None),
             workers: (1..count).map_while(|_| Worker::begin()).collect(),
             mail: Mail::default(),
         }

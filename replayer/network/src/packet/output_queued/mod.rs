@@ -191,7 +191,7 @@ impl<R: Routing> OutputQueuedEngine<R> {
             queues: vec![VecDeque::new(); layout.outputs.len() * virtual_channels as usize],
             hosts: vec![host; layout.hosts.len()],
             packets: Packets::new(routing.state_words()),
-            sources: Sources::new(layout.hosts.len(), parameters),
+            sources: Sources::new(layout.hosts.len(), parameters.injection_order, parameters.connection_window),
             paused: vec![Vec::new(); layout.routers.len()],
             offers: DelayLine::new(0),
             injected: DelayLine::new(offer),

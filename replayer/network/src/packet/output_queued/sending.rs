@@ -5,7 +5,7 @@ use super::super::ids::{OutputId, PacketId, QueueId};
 use super::super::layout::Source;
 use super::super::packets::Packet;
 use super::memory::Account;
-use super::spans::Sender;
+use super::spans::LinkStart;
 use super::{OutputQueuedEngine, PausedSender, Queued};
 use crate::chance::chance;
 use crate::topology::{ChannelIndex, Header, HostId, Routing};
@@ -113,7 +113,7 @@ impl<R: Routing> OutputQueuedEngine<R> {
     fn send(&mut self, id: PacketId, account: Account, next: Option<QueueId>, now: u64) {
         let (output, channel) = account.output;
         let packet = self.packets.get_mut(id);
-        let cycles = self.spans.pass(id, Sender::Port(output, packet.since), now);
+        let cycles = self.spans.pass(id, LinkStart::Port(output, packet.since), now);
         self.tails.push(now, cycles, account);
         self.usage.leave(account.input, now - packet.since + cycles);
         let Some(next) = next else { return self.consumed.push(now, cycles + self.to_host, id) };
@@ -155,7 +155,7 @@ impl<R: Routing> OutputQueuedEngine<R> {
             let missing = self.missing_phits(id);
             self.hosts[host.index()].sent.add(missing);
             self.usage.inject(missing);
-            self.injecting.push(now, self.spans.pass(id, Sender::Host(input), now), input);
+            self.injecting.push(now, self.spans.pass(id, LinkStart::Host(input), now), input);
             self.injected.push(now, (input, id));
         }
     }

@@ -29,9 +29,9 @@ struct PacketSpan {
     last: u32,
 }
 
-/// The sender on a link.
+/// Where a packet enters a link.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Sender {
+pub(super) enum LinkStart {
     /// A port of a switch, and the cycle in which the header came that it sends on.
     Port(OutputId, u64),
     /// An injection port, by its input at the switch.
@@ -61,15 +61,15 @@ impl Spans {
     }
 
     /// Cycles until the tail of a packet has left that is sent from `now` on.
-    pub(crate) fn pass(&mut self, packet: PacketId, sender: Sender, now: u64) -> u64 {
+    pub(crate) fn pass(&mut self, packet: PacketId, sender: LinkStart, now: u64) -> u64 {
         let PacketSpan { phits, last } = &mut self.packets[packet.index()];
         let phits = u64::from(*phits);
         if self.burst == 0 {
             return phits;
         }
         let (full_at, tail_comes) = match sender {
-            Sender::Port(output, header) => (&mut self.ports[output.index()], header + u64::from(*last)),
-            Sender::Host(input) => (&mut self.injection_ports[input.index()], now),
+            LinkStart::Port(output, header) => (&mut self.ports[output.index()], header + u64::from(*last)),
+            LinkStart::Host(input) => (&mut self.injection_ports[input.index()], now),
         };
         let tokens = self.burst.saturating_sub(full_at.saturating_sub(now));
         *full_at = (*full_at).max(now) + phits;

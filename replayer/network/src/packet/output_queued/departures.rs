@@ -1,7 +1,7 @@
-//! Tails that leave some cycles after their headers: all after the same, but for those that a token bucket passes at once.
+//! Tails that leave some cycles after their headers: all after the same, but for those of short packets and those that a token bucket
+//! passes at once.
 
-use std::collections::BTreeMap;
-
+use super::super::active_set::ones;
 use super::super::delay_line::DelayLine;
 
 /// Items that come out a number of cycles after they went in, at most L.
@@ -10,41 +10,121 @@ pub(super) struct Departures<T> {
     usual: DelayLine<T>,
     /// L.
     most: u64,
-    /// Items that come out sooner, by their cycle.
-    sooner: BTreeMap<u64, Vec<T>>,
+    /// Items that come out sooner, by their cycle modulo L.
+    sooner: Vec<Vec<T>>,
+    /// A bit for each of these lists that is not empty.
+    occupied: Vec<u64>,
+    /// The cycle of the first of these items; `u64::MAX` if there is none.
+    first_sooner: u64,
+    /// The last cycle in which items were taken.
+    now: u64,
 }
 
-impl<T> Departures<T> {
+impl<T: Copy> Departures<T> {
     pub(crate) fn new(most: u64) -> Self {
-        Self { usual: DelayLine::new(most), most, sooner: BTreeMap::new() }
+        let slots = most as usize;
+        Self {
+            usual: DelayLine::new(most),
+            most,
+            sooner: (0..slots).map(|_| Vec::new()).collect(),
+            occupied: vec![0; slots.div_ceil(64)],
+            first_sooner: u64::MAX,
+            now: 0,
+        }
     }
 
-    /// `cycles` is at most L.
+    /// `cycles` is at least one and at most L.
     pub(crate) fn push(&mut self, now: u64, cycles: u64, thing: T) {
         if cycles == self.most {
             return self.usual.push(now, thing);
         }
-        self.sooner.entry(now + cycles).or_default().push(thing);
+        self.first_sooner = self.first_sooner.min(now + cycles);
+        let slot = ((now + cycles) % self.most) as usize;
+        self.sooner[slot].push(thing);
+        self.occupied[slot / 64] |= 1 << (slot % 64);
     }
 
     /// The cycle in which the next thing comes out; `u64::MAX` if there is none.
     pub(crate) fn next(&self) -> u64 {
-        let sooner = self.sooner.first_key_value().map_or(u64::MAX, |(&at, _)| at);
-        self.usual.next().min(sooner)
+        self.usual.next().min(self.first_sooner)
+    }
+
+    /// The cycle of the first list that is not empty. Lists are in the order of their cycles from the one of `now` on, and then from
+    /// the first.
+    fn find_first(&self) -> u64 {
+        let first = (self.now % self.most) as usize;
+        let words = self.occupied.len();
+        let from = |word: usize| word * 64;
+        // The word of the first list is looked at twice: for the lists from that on, and at the end for those before it.
+        for step in 0..=words {
+            let word = (first / 64 + step) % words;
+            let late = !0 << (first % 64);
+            let mask = if step == 0 {
+                late
+            } else if step == words {
+                !late
+            } else {
+                !0
+            };
+            if let Some(bit) = ones(self.occupied[word] & mask).next() {
+                let after = (from(word) + bit as usize + self.most as usize - first) % self.most as usize;
+                return self.now + after as u64;
+            }
+        }
+        u64::MAX
     }
 
     /// Removes the items that come out at `now`, which is no later than [`next`](Self::next). Return the list with
     /// [`recycle`](Self::recycle).
     pub(crate) fn take(&mut self, now: u64) -> Vec<T> {
+        self.now = now;
         let mut taken = self.usual.take(now);
-        if let Some(sooner) = self.sooner.first_entry().filter(|first| *first.key() <= now) {
-            taken.extend(sooner.remove());
+        if self.first_sooner == now {
+            let slot = (now % self.most) as usize;
+            self.occupied[slot / 64] &= !(1 << (slot % 64));
+            self.first_sooner = self.find_first();
+            let sooner = &mut self.sooner[slot];
+            if taken.is_empty() {
+                std::mem::swap(&mut taken, sooner);
+            } else {
+                taken.append(sooner);
+            }
         }
         taken
     }
 
-    /// Gives back the memory of things that have come out.
-    pub(crate) fn recycle(&mut self, things: Vec<T>) {
-        self.usual.recycle(things);
+    /// Gives back the memory of things that have come out at `now`.
+    pub(crate) fn recycle(&mut self, mut things: Vec<T>) {
+        let slot = (self.now % self.most) as usize;
+        if self.sooner[slot].capacity() == 0 {
+            things.clear();
+            self.sooner[slot] = things;
+        } else {
+            self.usual.recycle(things);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn things_come_out_on_time_whenever_that_is() {
+        for most in [1, 5, 64, 65, 200] {
+            let mut departures = Departures::new(most);
+            let mut expected = Vec::new();
+            for now in 0..1000 {
+                let taken = departures.take(now);
+                let due: Vec<u64> = expected.extract_if(.., |at| *at == now).collect();
+                assert_eq!(taken, due, "{most} at {now}");
+                departures.recycle(taken);
+                for cycles in [now * 7919 % most + 1, most].into_iter().take((now % 3) as usize) {
+                    departures.push(now, cycles, now + cycles);
+                    expected.push(now + cycles);
+                }
+                assert_eq!(departures.next(), expected.iter().copied().min().unwrap_or(u64::MAX), "{most} at {now}");
+            }
+        }
     }
 }

@@ -9,6 +9,7 @@ use titr_common::units::Bytes;
 
 use crate::eager;
 use crate::measurements::{Measurements, Pattern, Point, Series};
+use crate::pairs::SMALL;
 use crate::robust::{median, theil_sen, weighted_median};
 use crate::trains::Limit;
 
@@ -20,9 +21,6 @@ const LARGE: usize = 8;
 
 /// The first trains are between the two hosts of the ping-pong, one each way.
 const BETWEEN_TWO: usize = 2;
-
-/// The size up to which the time of a message is nearly all latency.
-const SMALL: u64 = 512;
 
 /// A bucket is one if the times are explained so much better with it: their sum of misses is less than this part of the one without.
 const BETTER: f64 = 0.5;
@@ -120,7 +118,7 @@ impl Limited {
     }
 
     fn with_rate(points: &[Point], eager_threshold: Option<Bytes>, burst: f64, rate: f64) -> Self {
-        let small: Vec<f64> = points.iter().filter(|point| point.bytes.0 <= SMALL).map(median_time).collect();
+        let small: Vec<f64> = points.iter().filter(|point| point.bytes <= SMALL).map(median_time).collect();
         let small = median(&small).unwrap_or(0.0);
         let is_large = |point: &&Point| {
             let size = point.bytes.0 as f64;

@@ -8,7 +8,7 @@ use titr_common::units::Bytes;
 use crate::measurements::{Measurements, Pattern, Point};
 
 /// The largest message whose time is nearly all latency.
-const SMALL: Bytes = Bytes(512);
+pub(crate) const SMALL: Bytes = Bytes(512);
 
 impl Measurements {
     /// The measurements with, in the first ping-pong between hosts, the samples of small messages of all others whose ranks'

@@ -76,7 +76,7 @@ impl Shape {
     /// All shapes.
     pub const ALL: [Self; 3] = [Self::Star, Self::Tree, Self::Ring];
 
-    /// The network model that suits the shape better: the one that 90 % of the tuned half are closer to.
+    /// The network model that suits the shape better: the one with the smaller error that 90 % of the tuned half stay within.
     pub fn model(self) -> Model {
         match self {
             Self::Star | Self::Ring => Model::Packet,

@@ -21,8 +21,9 @@ impl<R: Routing> OutputQueuedEngine<R> {
             self.usage.consume(packet.hops, now - packet.left);
             self.usage.consume_shorter(missing);
             self.hosts[packet.header.to.index()].received.add(missing);
-            let connection = self.sources.get(packet.message).message.connection;
-            if let (Some(_), Some(connection)) = (self.parameters.connection_window, connection) {
+            if self.parameters.connection_window.is_some()
+                && let Some(connection) = self.sources.get(packet.message).message.connection
+            {
                 let [aside, hop] = self.way_back;
                 let known = now + aside + u64::from(packet.hops) * hop;
                 self.acknowledgements.entry(known).or_default().push((packet.header.from, connection));

@@ -61,13 +61,13 @@ impl Spans {
     }
 
     /// Cycles until the tail of a packet has left that is sent from `now` on.
-    pub(crate) fn pass(&mut self, packet: PacketId, sender: LinkStart, now: u64) -> u64 {
+    pub(crate) fn pass(&mut self, packet: PacketId, start: LinkStart, now: u64) -> u64 {
         let PacketSpan { phits, last } = &mut self.packets[packet.index()];
         let phits = u64::from(*phits);
         if self.burst == 0 {
             return phits;
         }
-        let (full_at, tail_comes) = match sender {
+        let (full_at, tail_comes) = match start {
             LinkStart::Port(output, header) => (&mut self.ports[output.index()], header + u64::from(*last)),
             LinkStart::Host(input) => (&mut self.injection_ports[input.index()], now),
         };

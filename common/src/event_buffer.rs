@@ -117,8 +117,6 @@ impl ExactRecv {
 #[derive(Clone, Debug)]
 pub(crate) struct DictEntry {
     pub(crate) event: Event,
-    /// The packed form, if the event has one.
-    packed: Option<Packed>,
     id: EntryId,
 }
 
@@ -139,7 +137,7 @@ impl EntryId {
 impl DictEntry {
     /// An event that a reader keeps in `slot`; no other entry that it ever keeps there has the same `generation`.
     pub(crate) fn new(event: Event, slot: u32, generation: u32) -> Self {
-        Self { packed: Packed::of(&event), event, id: EntryId { slot, generation } }
+        Self { event, id: EntryId { slot, generation } }
     }
 
     /// The slot and the generation of the entry, which no other entry of its reader has.
@@ -150,6 +148,9 @@ impl DictEntry {
 }
 
 impl EventBuffer {
+    /// The least size of an event in memory.
+    pub(crate) const LEAST_BYTES: usize = size_of::<Packed>();
+
     /// The number of events.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -262,7 +263,7 @@ impl EventSink for EventBuffer {
     /// Until the buffer is cleared, all entries have to be of one reader.
     #[inline]
     fn push_ref(&mut self, entry: &DictEntry) {
-        if let Some(packed) = entry.packed {
+        if let Some(packed) = Packed::of(&entry.event) {
             return self.packed.push(packed);
         }
         let place = self.places.get(entry.id.slot as usize).copied().unwrap_or(u32::MAX);

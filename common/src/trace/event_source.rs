@@ -13,6 +13,22 @@ pub trait EventSource {
     /// If the trace cannot be read.
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError>;
 
+    /// Whether a round of a loop comes next, of at most `most` events, whose further rounds equal it. Most sources cannot tell.
+    fn goes_round(&mut self, most: usize) -> bool {
+        let _ = most;
+        false
+    }
+
+    /// Appends the next round if the source [goes round](Self::goes_round), and passes over the further ones. Returns their
+    /// number, or else 0.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn read_round(&mut self, events: &mut LocatedEvents, most: usize) -> Result<u64, TraceError> {
+        let _ = (events, most);
+        Ok(0)
+    }
+
     /// Counts the next few events in `passed` instead of returning them: at most `most` events with letters, and
     /// nothing between the last of these and the next event. Most sources do not support this.
     ///
@@ -48,6 +64,14 @@ pub enum Passing {
 impl<S: EventSource + ?Sized> EventSource for Box<S> {
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         (**self).read(events)
+    }
+
+    fn goes_round(&mut self, most: usize) -> bool {
+        (**self).goes_round(most)
+    }
+
+    fn read_round(&mut self, events: &mut LocatedEvents, most: usize) -> Result<u64, TraceError> {
+        (**self).read_round(events, most)
     }
 
     fn pass(&mut self, passed: &mut Passed, most: usize) -> Result<Passing, TraceError> {

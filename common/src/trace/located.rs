@@ -32,6 +32,9 @@ pub struct LocatedEvents {
 }
 
 impl LocatedEvents {
+    /// The least size of an event in memory.
+    pub const LEAST_BYTES: usize = EventBuffer::LEAST_BYTES;
+
     /// The number of events.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -40,13 +40,22 @@ impl RankStream {
     /// # Errors
     /// If the trace cannot be read.
     pub fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
+        let next = self.peek()?.map(EventRef::to_event);
+        self.given += usize::from(next.is_some());
+        Ok(next)
+    }
+
+    /// The event that comes next, which stays the next one; `None` at the end.
+    ///
+    /// # Errors
+    /// If the trace cannot be read.
+    pub fn peek(&mut self) -> Result<Option<EventRef<'_>>, TraceError> {
         while self.given == self.pending.len() {
             if !self.read_pending()? {
                 return Ok(None);
             }
         }
-        self.given += 1;
-        Ok(self.pending.get(self.given - 1).map(EventRef::to_event))
+        Ok(self.pending.get(self.given))
     }
 
     /// Counts the next `most` events with letters, and everything before each of them, in `passed`, or as many as there
@@ -119,6 +128,20 @@ impl EventSource for RankStream {
         self.events += (events.len() - before) as u64;
         self.ended = !more;
         Ok(more)
+    }
+
+    fn goes_round(&mut self, most: usize) -> bool {
+        !self.ended && self.source.goes_round(most)
+    }
+
+    fn read_round(&mut self, events: &mut LocatedEvents, most: usize) -> Result<u64, TraceError> {
+        if self.ended {
+            return Ok(0);
+        }
+        let before = events.len();
+        let further = self.source.read_round(events, most)?;
+        self.events += (events.len() - before) as u64 * (1 + further);
+        Ok(further)
     }
 
     fn path(&self) -> Option<PathBuf> {

@@ -206,6 +206,27 @@ impl EventSource for TextStream {
         Ok(more)
     }
 
+    fn goes_round(&mut self, most: usize) -> bool {
+        let again = self.reader.is_unfinished().then(|| self.input.next(self.rank, true));
+        matches!(again, Some(Ok(Some((_, text)))) if self.reader.goes_round(&text, most))
+    }
+
+    fn read_round(&mut self, events: &mut LocatedEvents, most: usize) -> Result<u64, TraceError> {
+        if !self.reader.is_unfinished() {
+            return Ok(0);
+        }
+        let Some((line, text)) = self.input.next(self.rank, true)? else { return Ok(0) };
+        let first = events.len();
+        let read = self.reader.round(&text, events.events_mut(), most).map_err(|error| (shown(&text), error));
+        let further = read.map_err(|(text, error)| TraceError::Line { path: self.input.path(), line, text, error })?;
+        let round = (events.len() - first) as u64;
+        if round > 0 {
+            self.events += round * (1 + further);
+            events.locate(first, Location { thread: self.reader.thread(), line: Some(line) });
+        }
+        Ok(further)
+    }
+
     fn pass(&mut self, passed: &mut Passed, most: usize) -> Result<Passing, TraceError> {
         match &self.input {
             // Lines of a shared file cannot be passed in part.

@@ -130,7 +130,7 @@ impl Calibration {
         };
         let collectives = if measurements.mpi.contains("Open MPI") { "openmpi" } else { "mpich" };
         let text = |cables, noise: &Noise| cluster(&fit, &confidence, noise, &hosts, topology, cables, collectives);
-        let hosts_of_pair = fit.pair.map(|rank| measurements.places.get(rank as usize).copied().unwrap_or(0));
+        let hosts_of_pair = fit.pair.map(|rank| measurements.host_of(rank));
         let cables = links_between(hosts_of_pair).max(1) as u32;
         let mut platform = Platform::parse(Path::new("cluster.toml"), text(cables, &noise), &[]).map_err(wrong)?;
         let residuals = residuals(measurements, &mut platform, fit.burst.is_some())?;

@@ -44,13 +44,10 @@ impl HostLinks {
 
     /// The links that measurements show, where `fit` is of a ping-pong of two hosts.
     pub(crate) fn of(measurements: &Measurements, fit: &Fit) -> Self {
-        let place = |rank: u32| measurements.places.get(rank as usize).copied().unwrap_or_default();
-        let (bandwidth, hosts) = (fit.bandwidth(), fit.pair.map(place));
+        let (bandwidth, hosts) = (fit.bandwidth(), fit.pair.map(|rank| measurements.host_of(rank)));
         let rates: Vec<([u32; 2], f64)> = measurements
             .trains()
-            .filter_map(|train| {
-                Some(([place(*train.ranks.first()?), place(*train.ranks.get(1)?)], Limit::of(train)?.rate))
-            })
+            .filter_map(|train| Some((measurements.ends_of(train), Limit::of(train)?.rate)))
             .collect();
         let of_pair = rates.iter().filter(|(ends, _)| ends.iter().all(|host| hosts.contains(host)));
         let of_pair = median(&of_pair.map(|(_, rate)| *rate).collect::<Vec<_>>());

@@ -249,12 +249,21 @@ impl Measurements {
         (0..self.hosts.len() as u32).map(of).max().unwrap_or(1)
     }
 
+    /// The host of a rank, which every rank of a series has.
+    pub(crate) fn host_of(&self, rank: u32) -> u32 {
+        self.places[rank as usize]
+    }
+
+    /// The hosts of the first two ranks of a series.
+    pub(crate) fn ends_of(&self, series: &Series) -> [u32; 2] {
+        [self.host_of(series.ranks[0]), self.host_of(series.ranks[1])]
+    }
+
     /// Whether all ranks of a series are on one host.
     #[must_use]
     pub(crate) fn is_local(&self, series: &Series) -> bool {
-        let mut places = series.ranks.iter().filter_map(|&rank| self.places.get(rank as usize));
-        let first = places.next();
-        places.all(|place| Some(place) == first)
+        let first = self.host_of(series.ranks[0]);
+        series.ranks.iter().all(|&rank| self.host_of(rank) == first)
     }
 
     /// The trains.

@@ -22,11 +22,7 @@ impl Measurements {
         };
         let mut places = (0..self.series.len()).filter(between_hosts);
         let Some(first) = places.next() else { return all };
-        let hosts = |at: usize| {
-            let place =
-                |rank: Option<&u32>| rank.and_then(|&rank| self.places.get(rank as usize)).copied().unwrap_or(0);
-            [place(self.series[at].ranks.first()), place(self.series[at].ranks.get(1))]
-        };
+        let hosts = |at: usize| self.ends_of(&self.series[at]);
         for other in places.filter(|&other| are_alike(hosts(first), hosts(other))) {
             let small = |point: &&Point| point.bytes <= SMALL;
             for point in self.series[other].points.iter().filter(small) {

@@ -125,6 +125,14 @@ impl<S: EventSource> EventSource for Kept<S> {
         self.0.as_mut().map_or(Ok(false), |source| source.read(events))
     }
 
+    fn goes_round(&mut self, most: usize) -> bool {
+        self.0.as_mut().is_some_and(|source| source.goes_round(most))
+    }
+
+    fn read_round(&mut self, events: &mut LocatedEvents, most: usize) -> Result<u64, TraceError> {
+        self.0.as_mut().map_or(Ok(0), |source| source.read_round(events, most))
+    }
+
     fn path(&self) -> Option<PathBuf> {
         self.0.as_ref().and_then(EventSource::path)
     }

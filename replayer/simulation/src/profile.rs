@@ -322,6 +322,17 @@ impl EventSource for ProfiledSource {
         })
     }
 
+    fn goes_round(&mut self, most: usize) -> bool {
+        self.0.goes_round(most)
+    }
+
+    fn read_round(&mut self, events: &mut LocatedEvents, most: usize) -> Result<u64, TraceError> {
+        THIS_THREAD.with(|thread| match &thread.0 {
+            Some(thread) => thread.during(OwnWork::Reading, || self.0.read_round(events, most)),
+            None => self.0.read_round(events, most),
+        })
+    }
+
     fn pass(&mut self, passed: &mut Passed, most: usize) -> Result<Passing, TraceError> {
         self.0.pass(passed, most)
     }

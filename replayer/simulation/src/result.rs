@@ -91,7 +91,7 @@ pub struct SimulationResult<F = ()> {
     pub analyses: Option<F>,
     /// The changes of the machine and the program that were tried; `None` if none was to be tried.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tried: Option<Tried>,
+    pub tried: Option<TriedChanges>,
     /// Warnings, one sentence each: what could not be simulated faithfully, and what was left over, such as unreceived
     /// messages.
     pub warnings: Vec<String>,
@@ -201,7 +201,7 @@ impl From<&Platform> for NetworkName {
 
 /// Changes that were tried in further replays.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Tried {
+pub struct TriedChanges {
     /// The number of changes that were tried.
     pub changes: usize,
     /// The number of changes that come into question: `changes`, unless replays take long.

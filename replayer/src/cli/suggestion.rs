@@ -12,7 +12,7 @@ use titr_common::units::Seconds;
 use titr_hypotheses::{Change, Hypotheses, Scope};
 use titr_platform::Property;
 use titr_simulation::parallel::Jobs;
-use titr_simulation::result::{Shares, Suggestion, Tried};
+use titr_simulation::result::{Shares, Suggestion, TriedChanges};
 
 use super::machine::MachineArgs;
 use super::program::Program;
@@ -45,7 +45,7 @@ pub(super) fn tried(
     program: &Program,
     jobs: Jobs,
     is_all: bool,
-) -> Option<Tried> {
+) -> Option<TriedChanges> {
     if result.simulated_time.0 <= 0.0 || result.waiting_ranks > 0 {
         return None;
     }
@@ -71,7 +71,7 @@ pub(super) fn tried(
         };
         Suggestion { change: candidate.change.clone(), set, what_if, simulated_time: time, saves: saves(time) }
     });
-    Some(Tried { changes: chosen.len(), of: candidates.len(), best })
+    Some(TriedChanges { changes: chosen.len(), of: candidates.len(), best })
 }
 
 /// All changes that come into question, the likeliest first.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use titr_analyses::advise::{Advice, Tried};
+use titr_analyses::advise::{Advice, TriedHypothesis};
 use titr_common::format::uncertain;
 use titr_common::units::Seconds;
 
@@ -19,7 +19,8 @@ const WORTH: f64 = 0.001;
 pub(crate) fn summary(advice: &Advice, out: &mut impl Write) -> io::Result<()> {
     let Advice { simulated_time: Seconds(simulated_time), hypotheses, bounds, not_tried } = advice;
     writeln!(out, "Predicted time  {}", uncertain(Seconds(*simulated_time), None))?;
-    let worth: Vec<&Tried> = hypotheses.iter().filter(|tried| tried.saves.0 >= WORTH * simulated_time).collect();
+    let worth: Vec<&TriedHypothesis> =
+        hypotheses.iter().filter(|tried| tried.saves.0 >= WORTH * simulated_time).collect();
     if worth.is_empty() {
         writeln!(out, "\nNone of {} hypotheses saves as much as a thousandth of it.", hypotheses.len())?;
     } else {
@@ -49,7 +50,7 @@ pub(crate) fn summary(advice: &Advice, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Prints a hypothesis and what it saves, and its cause unless the line before has it.
-fn line(tried: &Tried, whole: f64, before: Option<&str>, out: &mut impl Write) -> io::Result<()> {
+fn line(tried: &TriedHypothesis, whole: f64, before: Option<&str>, out: &mut impl Write) -> io::Result<()> {
     let saves = uncertain(tried.saves, None);
     writeln!(out, "  {:>5.1} %  {saves:>9}  {}", 100.0 * tried.saves.0 / whole, tried.hypothesis)?;
     let because = tried.because.iter().filter(|because| Some(because.as_str()) != before);

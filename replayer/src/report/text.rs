@@ -9,7 +9,7 @@ use titr_common::terminal::Escaped;
 use titr_common::units::Seconds;
 use titr_simulation::recording::Recording;
 use titr_simulation::result::{
-    ChannelUse, LeftOut, LinkUse, Packets, Percentiles, Runs, Shares, Suggestion, Tried, WorldRanks,
+    ChannelUse, LeftOut, LinkUse, Packets, Percentiles, Runs, Shares, Suggestion, TriedChanges, WorldRanks,
 };
 use titr_simulation::traffic::{Burst, MeasuredPoint, TrafficResult};
 
@@ -141,7 +141,7 @@ pub(super) fn of_runs(runs: &Runs) -> String {
 }
 
 /// The change that saves most of those that were tried.
-fn suggested(Tried { changes, of, best }: &Tried) -> String {
+fn suggested(TriedChanges { changes, of, best }: &TriedChanges) -> String {
     match best {
         Some(Suggestion { change, set, saves, .. }) => {
             let how = match set {

@@ -99,11 +99,16 @@ impl<S> Recomputed<S> {
     }
 }
 
-impl<S: EventSource> EventSource for Recomputed<S> {
-    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
+impl<S: EventSource> Recomputed<S> {
+    /// Appends what `read_from` reads from the source, with its computation changed.
+    fn change<T>(
+        &mut self,
+        events: &mut LocatedEvents,
+        read_from: impl FnOnce(&mut S, &mut LocatedEvents) -> Result<T, TraceError>,
+    ) -> Result<T, TraceError> {
         let mut read = std::mem::take(&mut self.read);
         read.clear();
-        let more = self.source.read(&mut read)?;
+        let result = read_from(&mut self.source, &mut read)?;
         for Located { event, location } in read.iter() {
             if let EventRef::Compute(work) = event {
                 if self.computation == Computation::Counted {
@@ -120,7 +125,26 @@ impl<S: EventSource> EventSource for Recomputed<S> {
             events.push(event.to_event(), location);
         }
         self.read = read;
-        Ok(more)
+        Ok(result)
+    }
+}
+
+impl<S: EventSource> EventSource for Recomputed<S> {
+    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
+        self.change(events, |source, read| source.read(read))
+    }
+
+    fn goes_round(&mut self, most: usize) -> bool {
+        self.computation != Computation::Timed && self.source.goes_round(most)
+    }
+
+    fn read_round(&mut self, events: &mut LocatedEvents, most: usize) -> Result<u64, TraceError> {
+        match self.computation {
+            Computation::Timed => Ok(0),
+            Computation::Counted | Computation::Ignored => {
+                self.change(events, |source, read| source.read_round(read, most))
+            }
+        }
     }
 
     fn path(&self) -> Option<PathBuf> {

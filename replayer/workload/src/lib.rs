@@ -96,7 +96,7 @@ impl<S: EventSource> Workload<S> {
     }
 }
 
-/// Batches as large as memory allows: together, twice [`BATCHES`] at most where they are read ahead.
+/// Batches as large as memory allows: together, twice [`BATCHES`] at most where they are read ahead, without the rounds of loops.
 fn size_of_batches(ranks: usize) -> usize {
     (BATCHES / ranks.max(1)).clamp(LEAST_BATCH, BATCH)
 }

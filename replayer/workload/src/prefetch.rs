@@ -3,6 +3,8 @@
 //! While a rank's batch is replayed, the thread decompresses and parses the next one. The source and the batch to fill
 //! travel to the thread as a [`ReadJob`] and back again, so nothing is shared. Batch boundaries are invisible to later
 //! stages: the events depend on the source alone, not on the size of batches or the speed of the thread.
+//!
+//! A loop whose rounds are all alike is a batch of one round, which comes again and again. It is read once.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,12 +13,17 @@ use std::thread;
 
 use titr_common::trace::{EventSource, LocatedEvents, TraceError};
 
-/// Consecutive events of one rank.
+/// Consecutive events of one rank: once, or a round of a loop that comes again and again.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) events: LocatedEvents,
+    /// The number of times that the events come again.
+    pub(super) again: u64,
     pub(super) then: Then,
 }
+
+/// Maximum size of a round, in batches.
+const LARGEST_ROUND: usize = 4;
 
 /// The continuation after the last event of a batch.
 #[derive(Debug, Default)]
@@ -31,17 +38,43 @@ pub(super) enum Then {
 }
 
 impl Batch {
-    /// Replaces the events by the next ones of `source`, of about `size` bytes.
+    /// Replaces the events by the next ones of `source`: a round of a loop, or else about `size` bytes, or up to the next loop.
     fn fill(&mut self, source: &mut impl EventSource, size: usize) {
         self.events.clear();
-        self.then = Then::More;
-        while self.events.bytes() < size {
-            match source.read(&mut self.events) {
-                Ok(true) => {}
-                Ok(false) => return self.then = Then::End(source.torn()),
-                Err(error) => return self.then = Then::Fault(Box::new(error)),
+        (self.again, self.then) = (0, Then::More);
+        if let Err(error) = self.read(source, size) {
+            self.then = Then::Fault(Box::new(error));
+        }
+    }
+
+    fn read(&mut self, source: &mut impl EventSource, size: usize) -> Result<(), TraceError> {
+        let most = LARGEST_ROUND.saturating_mul(size) / LocatedEvents::LEAST_BYTES;
+        self.again = source.read_round(&mut self.events, most)?;
+        while self.again == 0 && self.events.bytes() < size {
+            if !source.read(&mut self.events)? {
+                self.then = Then::End(source.torn());
+                break;
+            }
+            if source.goes_round(most) {
+                break;
             }
         }
+        Ok(())
+    }
+
+    /// Goes from the end of the events back to the first, if they come again: `again` more times.
+    #[inline]
+    pub(super) fn begin_round(&self, index: &mut usize, again: &mut u64) -> bool {
+        let is_again = *index == self.events.len() && *again > 0;
+        if is_again {
+            (*index, *again) = (0, *again - 1);
+        }
+        is_again
+    }
+
+    /// The number of events of the further rounds.
+    pub(super) fn repeated(&self) -> usize {
+        self.events.len().saturating_mul(usize::try_from(self.again).unwrap_or(usize::MAX))
     }
 }
 
@@ -97,8 +130,8 @@ impl<S: EventSource> BatchReader<S> {
                 }
                 Err(gone) => {
                     let path = self.path.clone().unwrap_or_default();
-                    batch.events.clear();
-                    batch.then = Then::Fault(Box::new(TraceError::Io { path, error: io::Error::other(gone) }));
+                    let then = Then::Fault(Box::new(TraceError::Io { path, error: io::Error::other(gone) }));
+                    *batch = Batch { then, ..Batch::default() };
                 }
             },
         }

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use titr_calibration::measurements::{LateReceive, Point};
@@ -129,17 +130,19 @@ fn carry_out(world: Comm<'_>, measured: &Measured) -> Result<Vec<f64>, Failure> 
 /// Watches a rank for interruptions, while the others rest. Returns them to rank 0.
 fn gaps(world: Comm<'_>, rank: u32, time: Duration) -> Result<Gaps, Failure> {
     let mine = if world.rank() == rank { watch(time) } else { Gaps::default() };
-    world.rest()?;
-    let all = world.gather(0, &serde_json::to_vec(&mine)?)?;
-    all.get(rank as usize).map_or(Ok(mine), |gaps| Ok(serde_json::from_slice(gaps)?))
+    reported(world, rank, mine)
 }
 
 /// Sends a train. Returns its arrivals to rank 0.
 fn arrivals(world: Comm<'_>, train: &Train) -> Result<Vec<f64>, Failure> {
-    let mine = serde_json::to_vec(&train::send(world, train)?)?;
+    reported(world, train.ranks[1], train::send(world, train)?)
+}
+
+/// Reports what `rank` has found to rank 0, once all ranks are there; the other ranks keep their own.
+fn reported<T: Serialize + DeserializeOwned>(world: Comm<'_>, rank: u32, mine: T) -> Result<T, Failure> {
     world.rest()?;
-    let all = world.gather(0, &mine)?;
-    all.get(train.ranks[1] as usize).map_or(Ok(Vec::new()), |times| Ok(serde_json::from_slice(times)?))
+    let all = world.gather(0, &serde_json::to_vec(&mine)?)?;
+    all.get(rank as usize).map_or(Ok(mine), |found| Ok(serde_json::from_slice(found)?))
 }
 
 /// The longest of the times that the ranks give, in seconds.

@@ -45,6 +45,9 @@ impl PastEvent {
     }
 }
 
+/// Number of events after a loop from which the loop is spelled out.
+const FEW: usize = 16;
+
 /// The round of a loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundInProgress<'h> {
@@ -67,6 +70,8 @@ pub(super) struct History {
     repeated: usize,
     /// The index in `round` of the next event if the loop continues.
     next: usize,
+    /// The events after the loop, if it is over: few, as most programs end soon after their main loop.
+    after: Vec<PastEvent>,
     /// The number of loops that have begun.
     loops: u32,
 }
@@ -90,26 +95,30 @@ impl History {
 
     /// The size of the window, in events.
     pub(super) fn known(&self) -> usize {
-        (self.events.len() + self.repeated).min(self.reach.window())
+        (self.events.len() + self.repeated + self.after.len()).min(self.reach.window())
     }
 
     /// The event `distance` events ago, which is repeated if the loop of this length continues. There [is](Self::known)
     /// one.
     #[inline]
     pub(super) fn expected(&mut self, distance: usize) -> PastEvent {
-        if self.round.len() != distance {
-            self.begin_loop(distance);
-        }
+        self.go_round(distance);
         self.round[self.next]
     }
 
     /// The round of the loop of this length that goes, or that begins here; `distance` events ago there [is](Self::known) an
     /// event.
     pub(super) fn round(&mut self, distance: usize) -> RoundInProgress<'_> {
-        if self.round.len() != distance {
+        self.go_round(distance);
+        RoundInProgress { events: &self.round, next: self.next, number: self.loops }
+    }
+
+    /// Begins the loop of this length, unless it goes.
+    #[inline]
+    fn go_round(&mut self, distance: usize) {
+        if self.round.len() != distance || !self.after.is_empty() {
             self.begin_loop(distance);
         }
-        RoundInProgress { events: &self.round, next: self.next, number: self.loops }
     }
 
     #[cold]
@@ -152,8 +161,13 @@ impl History {
 
     /// Adds an event.
     pub(super) fn push(&mut self, event: PastEvent) {
-        self.end_loop();
-        self.add(event);
+        if self.round.is_empty() {
+            return self.add(event);
+        }
+        self.after.push(event);
+        if self.after.len() == FEW {
+            self.end_loop();
+        }
     }
 
     /// The events of the window, the oldest first.
@@ -204,6 +218,9 @@ impl History {
         }
         round.clear();
         self.round = round;
+        for event in std::mem::take(&mut self.after) {
+            self.add(event);
+        }
     }
 }
 
@@ -222,8 +239,10 @@ mod tests {
         ) {
             let (mut history, mut all) = (History::default(), Vec::new());
             for (distance, times, slot) in steps {
-                history.push(PastEvent(slot));
-                all.push(PastEvent(slot));
+                for slot in slot..=slot + slot % 40 {
+                    history.push(PastEvent(slot));
+                    all.push(PastEvent(slot));
+                }
                 let distance = distance % history.known() + 1;
                 for _ in 0..times {
                     let again = all[all.len() - distance];

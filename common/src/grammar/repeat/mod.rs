@@ -51,6 +51,7 @@ mod passing;
 mod reach;
 mod reader;
 mod volumes;
+mod window;
 mod writer;
 
 pub use reader::EventReader;

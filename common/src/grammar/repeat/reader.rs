@@ -2,18 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::history::{History, PastEvent};
-use super::passing::{LoopWalk, PassedRound};
 use super::reach::Lookback;
-use super::volumes::{Numbers, VolumeReader};
-use super::{AGAIN, EVENTS, LONGEST, LOOP, VOLUMES_AGAIN, WINDOW, is_repeatable};
-use crate::counts::LoopCounter;
-use crate::event::{Actor, Event, Rank, ThreadId};
-use crate::event_buffer::{DictEntry, EventBuffer, EventSink};
+use super::volumes::Numbers;
+use super::window::{Passage, Repetition, Window};
+use super::{AGAIN, LOOP, WINDOW, is_repeatable};
+use crate::event::{Actor, Rank, ThreadId};
+use crate::event_buffer::{EventBuffer, EventSink};
 use crate::grammar::error::ParseError;
 use crate::grammar::fields::Fields;
 use crate::grammar::parse::Parser;
-use crate::units::Instructions;
 
 /// Reads the lines of one rank's stream in order; a line holds any number of events.
 #[derive(Clone, Debug)]
@@ -28,48 +25,6 @@ pub struct EventReader {
     learnt: u32,
     /// The rest of the last line, if only some of its events were requested.
     unfinished: Option<Passage>,
-}
-
-/// A partially read line of repeated events.
-#[derive(Clone, Debug)]
-struct Passage {
-    distance: usize,
-    /// The number of remaining events of the line.
-    left: usize,
-    repetition: Repetition,
-    volumes: VolumeReader,
-}
-
-/// The form of a line that repeats events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Repetition {
-    /// `again`: there are as many events as volumes.
-    Again,
-    /// `loop`: the volumes are of events before which computation came in the first round; `cycled` says whether each
-    /// was given.
-    Loop { cycled: bool },
-}
-
-/// The number of events that are kept: those in the window, and some more, so that a search for free slots is rare.
-fn most_kept(reach: Lookback) -> usize {
-    reach.distinct() + reach.distinct() / 4
-}
-
-/// The last events that count.
-#[derive(Clone, Debug, Default)]
-struct Window {
-    /// The history, in terms of slots in `kept`.
-    history: History,
-    /// The events, each once for each time it was spelled; not more than [`most_kept`].
-    kept: Vec<DictEntry>,
-    /// Places in `kept` whose events are in the window no more.
-    free: Vec<u32>,
-    /// The numbers in all lists of the events that are kept.
-    entries: usize,
-    /// Whether a computation was spelled out before the next event.
-    computed: bool,
-    /// The round of the loop that goes, if some of it was passed over and nothing was read since.
-    passed: Option<Box<PassedRound>>,
 }
 
 impl EventReader {
@@ -142,9 +97,14 @@ impl EventReader {
             let actor = Fields::of(line).actor()?;
             self.switch(actor.thread);
             if let Some(window) = &mut self.memory {
-                let passage = match self.unfinished.take() {
-                    Some(passage) => passage,
-                    None => window.passage(repetition, Numbers { line, at })?,
+                let (passage, most) = match self.unfinished.take() {
+                    Some(passage) => (passage, most),
+                    None => {
+                        let passage = window.passage(repetition, Numbers { line, at })?;
+                        // The first event alone, so that a loop is noticed before more of it is read.
+                        let most = if most < usize::MAX && passage.is_worth_passing() { 1 } else { most };
+                        (passage, most)
+                    }
                 };
                 let before = events.len();
                 let read = window.repeat(passage, line, &mut self.parser, events, most);
@@ -160,18 +120,41 @@ impl EventReader {
         self.switch(actor.thread);
         match &mut self.memory {
             Some(window) if is_repeatable(&event, line.len()) => {
-                let slot = window.learn(event, self.learnt);
+                window.spelled(event, self.learnt, events);
                 self.learnt = (self.learnt + 1) % u32::MAX;
-                window.next(slot, events);
             }
-            Some(window) => {
-                let waits = window.computed && matches!(event, Event::Annotation(_));
-                window.computed = waits || matches!(event, Event::Compute(_));
-                events.push(event);
-            }
+            Some(window) => window.between(event, events),
             None => events.push(event),
         }
         Ok(Some(actor))
+    }
+
+    /// Whether the line [is unfinished](Self::is_unfinished) and a round of a loop comes next, of at most `most` events, that the
+    /// further rounds of the line equal.
+    pub(crate) fn goes_round(&mut self, line: &[u8], most: usize) -> bool {
+        self.equal_rounds(line, most) > 0
+    }
+
+    /// Appends the next round if the line [goes round](Self::goes_round), and passes over the further rounds of the line.
+    /// Returns their number, or else 0.
+    ///
+    /// # Errors
+    /// As [`line`](Self::line); nothing is appended.
+    pub(crate) fn round(&mut self, line: &[u8], events: &mut EventBuffer, most: usize) -> Result<u64, ParseError> {
+        let further = self.equal_rounds(line, most);
+        let (Some(window), true) = (&mut self.memory, further > 0) else { return Ok(0) };
+        let Some(passage) = self.unfinished.take() else { return Ok(0) };
+        let before = events.len();
+        let read = window.repeat_rounds(passage, line, &mut self.parser, events, further);
+        self.unfinished = read.inspect_err(|_| events.truncate(before))?;
+        Ok(further as u64)
+    }
+
+    fn equal_rounds(&mut self, line: &[u8], most: usize) -> usize {
+        match (&mut self.memory, &mut self.unfinished) {
+            (Some(window), Some(passage)) => window.equal_rounds(passage, line, most),
+            _ => 0,
+        }
     }
 
     /// Remembers as many events of a thread as the line says that begins `ACTOR window`.
@@ -180,9 +163,9 @@ impl EventReader {
         let mut numbers = Numbers { line, at };
         let distinct = numbers.next("how many different events may come again", Lookback::MOST as u64)? as usize;
         let Some(window) = &mut self.memory else { return Ok(()) };
-        match Lookback::of(distinct).filter(|reach| reach.distinct() >= window.history.reach().distinct()) {
+        match Lookback::of(distinct).filter(|reach| reach.distinct() >= window.reach().distinct()) {
             Some(reach) if numbers.at == line.trim_ascii_end().len() => {
-                window.history.widen(reach);
+                window.widen(reach);
                 Ok(())
             }
             Some(_) => Err(ParseError { column: numbers.at + 1, what: "the end of the line is expected".into() }),
@@ -223,161 +206,5 @@ impl EventReader {
             let last = self.memory.replace(next).unwrap_or_default();
             self.others.insert(std::mem::replace(&mut self.thread, thread), last);
         }
-    }
-}
-
-impl Window {
-    /// The passage that begins here, in a line's `DISTANCE VOLUMES…` or `DISTANCE EVENTS VOLUMES…`.
-    fn passage(&self, repetition: Repetition, mut numbers: Numbers) -> Result<Passage, ParseError> {
-        let at = numbers.at;
-        let known = self.history.known();
-        let distance = numbers.next("how many events ago they were", u64::MAX)? as usize;
-        if distance == 0 || distance > known {
-            let what = format!("{distance} events ago there was none: {known} are known here");
-            return Err(ParseError { column: at + 1, what });
-        }
-        let left = match repetition {
-            Repetition::Again => VOLUMES_AGAIN,
-            Repetition::Loop { .. } => {
-                let at = numbers.at;
-                numbers.expect(b' ')?;
-                let events = numbers.next("a number of events", EVENTS as u64)? as usize;
-                if events == 0 {
-                    return Err(ParseError { column: at + 2, what: "at least one event is expected".into() });
-                }
-                events
-            }
-        };
-        Ok(Passage { distance, left, repetition, volumes: VolumeReader::at(numbers.at) })
-    }
-
-    /// Passes over at most this many events of a passage. Returns false, and does nothing, if the events have to be looked at.
-    fn pass(
-        &mut self,
-        passage: &mut Passage,
-        line: &[u8],
-        counter: &mut LoopCounter,
-        most: usize,
-    ) -> Result<bool, ParseError> {
-        let Passage { distance, left, repetition: Repetition::Loop { cycled }, volumes } = passage else {
-            return Ok(false);
-        };
-        let going = self.history.round(*distance);
-        let next = going.next;
-        let Some(round) = PassedRound::find(&mut self.passed, going, &self.kept) else { return Ok(false) };
-        let events = most.min(*left);
-        *left -= events;
-        let computed = events > 0 && std::mem::take(&mut self.computed);
-        let walk = LoopWalk { history: &mut self.history, round, counter, line, volumes, cycled };
-        walk.pass(next, events, computed)?;
-        Ok(true)
-    }
-
-    /// Appends at most this many events of a passage, and returns the rest of it.
-    fn repeat(
-        &mut self,
-        mut passage: Passage,
-        line: &[u8],
-        parser: &mut Parser,
-        events: &mut impl EventSink,
-        most: usize,
-    ) -> Result<Option<Passage>, ParseError> {
-        let is_passed = match events.loop_counter() {
-            Some(counter) => self.pass(&mut passage, line, counter, most)?,
-            None => false,
-        };
-        let Passage { distance, left, repetition, volumes } = &mut passage;
-        let most = if is_passed { 0 } else { most.min(*left) };
-        *left -= most;
-        if most > 0 {
-            self.passed = None;
-        }
-        for _ in 0..most {
-            let expected = self.history.expected(*distance);
-            let computed = std::mem::take(&mut self.computed);
-            let volume = match repetition {
-                Repetition::Again => volumes.next(line)?,
-                Repetition::Loop { cycled } if expected.is_computing() && !computed => {
-                    if volumes.is_at_end(line) {
-                        volumes.rewind();
-                        *cycled = true;
-                    }
-                    volumes.next(line)?
-                }
-                Repetition::Loop { .. } => 0,
-            };
-            if volume > 0 {
-                events.compute(Instructions(volume as f64));
-            }
-            self.history.repeat(expected, computed || volume > 0);
-            let kept = &self.kept[expected.slot() as usize];
-            if let Event::CommCreate(_, _, Some(group)) = &kept.event {
-                parser.introduce(group);
-            }
-            events.push_ref(kept);
-            if *repetition == Repetition::Again && volumes.is_at_end(line) {
-                return Ok(None);
-            }
-        }
-        match repetition {
-            _ if *left > 0 => Ok(Some(passage)),
-            Repetition::Loop { cycled: false } if !volumes.is_at_end(line) => {
-                Err(volumes.refusal("the end of the line is expected: these events take no more volumes"))
-            }
-            Repetition::Loop { .. } => Ok(None),
-            Repetition::Again => Err(volumes.refusal("the end of the line is expected: it holds no more volumes")),
-        }
-    }
-
-    /// Makes the event that is kept in `slot` the next one.
-    #[inline]
-    fn next(&mut self, slot: u32, events: &mut impl EventSink) {
-        events.push_ref(&self.kept[slot as usize]);
-        self.history.push(PastEvent::new(slot, std::mem::take(&mut self.computed)));
-    }
-
-    /// Keeps an event, after the reader has learnt `learnt` others.
-    fn learn(&mut self, event: Event, learnt: u32) -> u32 {
-        let reach = self.history.reach();
-        let is_full = self.free.is_empty() && self.kept.len() >= most_kept(reach);
-        if is_full || reach.is_widened() && self.entries > 2 * reach.text() {
-            self.find_free(reach);
-        }
-        self.entries += event.list_size().entries;
-        if let Some(slot) = self.free.pop() {
-            self.kept[slot as usize] = DictEntry::new(event, slot, learnt);
-            return slot;
-        }
-        let slot = self.kept.len() as u32;
-        // Thousands of ranks have a few events each, so memory grows by as little as stays cheap.
-        self.kept.reserve_exact(if self.kept.len() == self.kept.capacity() { 2 + self.kept.len() / 4 } else { 0 });
-        self.kept.push(DictEntry::new(event, slot, learnt));
-        slot
-    }
-
-    /// Finds the slots of events that cannot be repeated: they are not in the window any more, or a writer has
-    /// forgotten them because of the number of different events since then.
-    fn find_free(&mut self, reach: Lookback) {
-        let (mut used, mut distinct, mut entries) = (vec![false; self.kept.len()], 0, 0);
-        let most_entries = if reach.is_widened() { reach.text() + LONGEST } else { usize::MAX };
-        let is_remembered = |place: &&PastEvent| {
-            let slot = place.slot() as usize;
-            if !used[slot] {
-                distinct += 1;
-                entries += self.kept[slot].event.list_size().entries;
-                used[slot] = distinct <= reach.distinct() && entries <= most_entries;
-            }
-            used[slot]
-        };
-        let remembered = self.history.window().iter().rev().take_while(is_remembered).count();
-        self.history.forget_before(remembered);
-        self.free = (0..self.kept.len() as u32).filter(|&slot| !used[slot as usize]).collect();
-        for &slot in &self.free {
-            let known = &mut self.kept[slot as usize];
-            if known.event.list_size().entries > 0 {
-                *known = DictEntry::new(Event::Init, slot, u32::MAX);
-            }
-        }
-        self.entries = self.kept.iter().map(|known| known.event.list_size().entries).sum();
     }
 }

@@ -43,6 +43,30 @@ fn read(text: &str) -> Vec<Event> {
     events.iter().map(EventRef::to_event).collect()
 }
 
+/// The events of a text whose loops are read as rounds of at most `most` events, and the number of those that were not
+/// read because they are in further rounds.
+fn read_in_rounds(text: &str, most: usize) -> (Vec<Event>, usize) {
+    let mut reader = EventReader::new(WORLD);
+    reader.remember();
+    let (mut events, mut passed) = (Vec::new(), 0);
+    for line in text.lines() {
+        let mut is_begun = false;
+        while !std::mem::replace(&mut is_begun, true) || reader.is_unfinished() {
+            let mut read = EventBuffer::default();
+            reader.some_of_line(line.as_bytes(), &mut read, 3).unwrap();
+            let first = read.len();
+            let further = reader.round(line.as_bytes(), &mut read, most).unwrap();
+            assert!(read.len() - first <= most);
+            events.extend(read.iter().map(EventRef::to_event));
+            for _ in 0..further {
+                events.extend(read.iter().skip(first).map(EventRef::to_event));
+            }
+            passed += (read.len() - first) * further as usize;
+        }
+    }
+    (events, passed)
+}
+
 #[test]
 fn a_loop_is_spelled_once() {
     let round = |work: f64| [compute(work), send(1), send(2)];
@@ -73,6 +97,9 @@ fn a_loop_that_varies_by_nothing_is_a_line_however_often_it_goes_round() {
     5 loop 21 4179 1000*5 70*5 9
     ");
     assert_eq!(read(&text), events);
+    // The last line has 199 rounds of 32 events. One round is read, and before and after it a few events.
+    assert_eq!(read_in_rounds(&text, 32), (events.clone(), 197 * 32));
+    assert_eq!(read_in_rounds(&text, 31).0, events);
 }
 
 #[test]
@@ -326,7 +353,10 @@ proptest! {
     #[test]
     fn what_is_written_is_read(events in program(), ends in prop::collection::vec(0..2000_usize, 0..4)) {
         let text = write(&events, &ends);
-        prop_assert_eq!(read(&text), events, "{}", text);
+        prop_assert_eq!(&read(&text), &events, "{}", text);
+        for most in [2, 7, 1000] {
+            prop_assert_eq!(&read_in_rounds(&text, most).0, &events, "{}", text);
+        }
     }
 
     #[test]

@@ -23,16 +23,16 @@ pub struct Advice {
     /// The predicted time of the program as it is.
     pub simulated_time: Seconds,
     /// The hypotheses that were replayed, the largest saving first.
-    pub hypotheses: Vec<Tried>,
+    pub hypotheses: Vec<TriedHypothesis>,
     /// Hypotheses that no program can reach, such as a network without cost: upper bounds of the savings.
-    pub bounds: Vec<Tried>,
+    pub bounds: Vec<TriedHypothesis>,
     /// Hypotheses that do not fit the program.
     pub not_tried: Vec<NotTried>,
 }
 
 /// A hypothesis that was replayed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Tried {
+pub struct TriedHypothesis {
     /// The hypothesis in words.
     pub hypothesis: String,
     /// The cause that suggests the hypothesis; `None` for a bound.
@@ -106,7 +106,7 @@ pub fn advise(
             Ok((time, changes)) => {
                 let is_bound = because.is_none();
                 let saves = Seconds(simulated_time.0 - time.0);
-                let tried = Tried { hypothesis, because, simulated_time: time, saves, changes };
+                let tried = TriedHypothesis { hypothesis, because, simulated_time: time, saves, changes };
                 if is_bound { advice.bounds.push(tried) } else { advice.hypotheses.push(tried) }
             }
             Err(why) => advice.not_tried.push(NotTried { hypothesis, why }),

@@ -4,6 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use titr_common::counts::{EventCounts, PassedLoop};
 use titr_common::event::{Event, Rank};
+use titr_common::event_buffer::EventRef;
 use titr_common::trace::{Passed, Trace, TraceError};
 use titr_simulation::parallel::Jobs;
 use titr_simulation::profile::{self, OwnWork};
@@ -87,10 +88,11 @@ fn loop_in_letters(trace: &Trace, rank: Rank) -> Result<(Result<PassedLoop, NoPr
 
 /// Passes over all events of a rank. The inner error is the reason why they may not be sampled.
 fn pass(trace: &Trace, rank: Rank, passed: &mut Passed) -> Result<Result<(), NoProgramLoop>, TraceError> {
-    if let Some(Event::Task(_)) = trace.stream(rank)?.next_event()? {
+    let mut stream = trace.stream(rank)?;
+    if let Some(EventRef::Event(Event::Task(_))) = stream.peek()? {
         return Ok(Err(NoProgramLoop::Graph(rank)));
     }
-    let threads = trace.stream(rank)?.pass(passed, u64::MAX)?;
+    let threads = stream.pass(passed, u64::MAX)?;
     Ok(if threads > 1 { Err(NoProgramLoop::Threads(rank)) } else { Ok(()) })
 }
 

@@ -12,26 +12,21 @@
 //! any number of calls in vain, so these do not count until they need much memory.
 
 mod facts;
+mod lookahead;
 #[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
-use titr_common::event::{Annotation, Completion, Event, Message, RequestId, Span, Task, ThreadId};
+use titr_common::event::{Annotation, Event, Message, Span, Task, ThreadId};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, TraceError};
 
 use crate::prefetch::{Batch, BatchReader, Then};
 use facts::Facts;
 pub use facts::Match;
-
-/// Maximum number of events to read ahead, except for those of polling.
-const REACH: usize = 1 << 18;
-
-/// Maximum number of events to read ahead, for the sake of memory. On a busy machine, a rank polls a hundred thousand
-/// times before another rank gets its turn, and each time is a test, a computation and, in an extended trace, two times.
-const REACH_POLLING: usize = 1 << 21;
+use lookahead::Unseen;
 
 /// The remaining events of one rank.
 ///
@@ -54,8 +49,8 @@ pub struct Window<S> {
     seen: usize,
     /// The number of these that are not of polling.
     seen_counted: usize,
-    /// The first event that was not looked at, if any was: the batch, counted from this one, and the index there.
-    unseen: (usize, usize),
+    /// The first event that was not examined, if any was.
+    unseen: Unseen,
     /// The facts that the events looked at tell.
     facts: Facts,
     /// The messages recorded before the next event; `None` if no annotation has any.
@@ -81,7 +76,7 @@ impl<S: EventSource> Window<S> {
             further: VecDeque::new(),
             seen: 0,
             seen_counted: 0,
-            unseen: (0, 0),
+            unseen: Unseen::default(),
             facts: Facts::default(),
             messages: None,
             call: None,
@@ -183,7 +178,8 @@ impl<S: EventSource> Window<S> {
     /// The next events, the annotations before them included, as far as they are in the same batch.
     #[inline]
     pub fn upcoming(&self) -> impl Iterator<Item = EventRef<'_>> {
-        (self.at..self.batch.events.len()).filter_map(|index| self.batch.events.get(index))
+        let again = if self.batch.again > 0 { 0..self.at } else { 0..0 };
+        (self.at..self.batch.events.len()).chain(again).filter_map(|index| self.batch.events.get(index))
     }
 
     /// The event that was given out last, before it is passed.
@@ -251,7 +247,7 @@ impl<S: EventSource> Window<S> {
         let mut of_another = false;
         if self.at == self.run_end {
             let thread = self.batch.events.thread(self.at - 1);
-            if self.at == self.batch.events.len() && matches!(self.batch.then, Then::More) {
+            if self.at == self.batch.events.len() && !self.begin_round() && matches!(self.batch.then, Then::More) {
                 self.turn();
             }
             self.run_end = self.batch.events.end_of_run(self.at);
@@ -265,6 +261,14 @@ impl<S: EventSource> Window<S> {
         of_another
     }
 
+    /// Goes back to the first event of the batch, if it comes again.
+    fn begin_round(&mut self) -> bool {
+        let mut again = self.batch.again;
+        let is_again = self.batch.begin_round(&mut self.at, &mut again);
+        self.batch.again = again;
+        is_again
+    }
+
     /// Goes on to the next batch.
     #[cold]
     fn turn(&mut self) {
@@ -276,124 +280,11 @@ impl<S: EventSource> Window<S> {
             Some(next) => self.batch = next,
             None => self.reader.turn(&mut self.batch),
         }
-        self.unseen = self.unseen.0.checked_sub(1).map_or((0, 0), |batch| (batch, self.unseen.1));
+        self.unseen = match self.unseen.batch.checked_sub(1) {
+            Some(batch) => Unseen { batch, ..self.unseen },
+            None => Unseen { batch: 0, index: 0, again: self.batch.again },
+        };
         self.at = 0;
         self.run_end = self.batch.events.end_of_run(0);
-    }
-
-    /// The outcome of `request`, which the next event starts; `None` if the trace does not have it within reach.
-    ///
-    /// # Errors
-    /// If the trace cannot be read.
-    pub fn matched(&mut self, request: RequestId) -> Result<Option<Match>, TraceError> {
-        self.look_from_here();
-        loop {
-            match self.facts.matched(request) {
-                Ok(found) => return Ok(found),
-                Err(found) if !self.look_further()? => return Ok(found),
-                Err(_) => {}
-            }
-        }
-    }
-
-    /// The messages of the next event, a collective; `None` if the trace has none. The messages of a non-blocking
-    /// collective are only available if they are wanted.
-    ///
-    /// # Errors
-    /// If the trace cannot be read.
-    pub fn take_messages(&mut self) -> Result<Option<Vec<Message>>, TraceError> {
-        let before = self.messages.take();
-        let Some(EventRef::Event(Event::Collective(call, Completion::Request(request)))) =
-            self.batch.events.get(self.at)
-        else {
-            return Ok(before);
-        };
-        let Some(messages) = self.facts.messages_of(call) else { return Ok(before) };
-        let request = *request;
-        self.look_from_here();
-        while !self.facts.is_complete(request) && self.look_further()? {}
-        let found = self.facts.take_messages(messages);
-        Ok(match (before, found) {
-            (None, found) => found,
-            (Some(before), found) => Some(before.into_iter().chain(found.into_iter().flatten()).collect()),
-        })
-    }
-
-    /// Whether one of the next `among` events belongs to another thread than the next event.
-    pub fn finds_other_thread(&mut self, among: usize) -> bool {
-        let thread = self.thread();
-        let mut distance = self.run_end - self.at;
-        if self.run_end < self.batch.events.len() {
-            return distance < among;
-        }
-        for next in 0.. {
-            if distance >= among {
-                return false;
-            }
-            if next == self.further.len() {
-                if !matches!(self.further.back().unwrap_or(&self.batch).then, Then::More) {
-                    return false;
-                }
-                self.further.push_back(self.reader.next());
-            }
-            let Some(Batch { events, .. }) = self.further.get(next) else { return false };
-            if events.is_empty() {
-                continue;
-            }
-            if events.thread(0) != thread {
-                return true;
-            }
-            let end = events.end_of_run(0);
-            distance += end;
-            if end < events.len() {
-                return distance < among;
-            }
-        }
-        false
-    }
-
-    /// Examines events from here on, unless they were already examined.
-    fn look_from_here(&mut self) {
-        if self.seen == 0 {
-            self.seen = 1;
-            self.seen_counted = usize::from(self.current().is_some_and(|event| !event.is_polling()));
-            self.unseen = (0, self.at + 1);
-        }
-    }
-
-    /// Looks at one more event; false if there is none within reach.
-    fn look_further(&mut self) -> Result<bool, TraceError> {
-        if self.seen_counted > REACH || self.seen > REACH_POLLING {
-            return Ok(false);
-        }
-        let moment = loop {
-            let ((at, index), further) = (self.unseen, self.further.len());
-            let batch = match at.checked_sub(1) {
-                Some(at) => &mut self.further[at],
-                None => &mut self.batch,
-            };
-            if index < batch.events.len() {
-                break batch.events.get(index);
-            }
-            if at < further {
-                self.unseen = (at + 1, 0);
-                continue;
-            }
-            match std::mem::take(&mut batch.then) {
-                Then::More => self.further.push_back(self.reader.next()),
-                Then::Fault(error) => return Err(*error),
-                end @ Then::End(_) => {
-                    batch.then = end;
-                    return Ok(false);
-                }
-            }
-        };
-        self.seen += 1;
-        self.seen_counted += usize::from(moment.is_some_and(|event| !event.is_polling()));
-        self.unseen.1 += 1;
-        if let Some(EventRef::Event(event)) = moment {
-            self.facts.see(event);
-        }
-        Ok(true)
     }
 }

@@ -1,11 +1,14 @@
 //! Tests of the facts that a window finds in later events.
 
+use proptest::prelude::*;
 use titr_common::event::{
-    Collective, CommCall, CommId, Completed, Group, Incoming, MessageEnd, Quantifier, Rank, Span, Tag, Wildcard,
+    Collective, CommCall, CommId, Completed, Completion, Group, Incoming, MessageEnd, Quantifier, Rank, RequestId,
+    Span, Tag, Wildcard,
 };
 use titr_common::trace::{LocatedEvents, Location};
 use titr_common::units::{Bytes, Instructions};
 
+use super::lookahead::{REACH, REACH_POLLING};
 use super::*;
 
 /// A message from anybody.
@@ -183,6 +186,81 @@ fn messages(events: &[Event]) -> Vec<Vec<u32>> {
     let all = told(1000);
     assert_eq!(told(1), all);
     all
+}
+
+/// Loops: the events of a round, and the number of rounds.
+#[derive(Clone, Debug)]
+struct Loops(VecDeque<(Vec<Event>, u64)>);
+
+impl Loops {
+    fn spelled(&self) -> Vec<Event> {
+        self.0.iter().flat_map(|(round, rounds)| vec![round.clone(); *rounds as usize].concat()).collect()
+    }
+
+    /// Appends the round that comes next.
+    fn append(&self, events: &mut LocatedEvents) -> Option<u64> {
+        let (round, rounds) = self.0.front()?;
+        round.iter().for_each(|event| events.push(event.clone(), Location::default()));
+        Some(*rounds)
+    }
+}
+
+impl EventSource for Loops {
+    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
+        let Some(rounds) = self.append(events) else { return Ok(false) };
+        self.0[0].1 -= 1;
+        if rounds == 1 {
+            self.0.pop_front();
+        }
+        Ok(true)
+    }
+
+    fn goes_round(&mut self, most: usize) -> bool {
+        self.0.front().is_some_and(|(round, rounds)| *rounds > 1 && round.len() <= most)
+    }
+
+    fn read_round(&mut self, events: &mut LocatedEvents, most: usize) -> Result<u64, TraceError> {
+        if !self.goes_round(most) {
+            return Ok(0);
+        }
+        let rounds = self.append(events).unwrap_or_default();
+        self.0.pop_front();
+        Ok(rounds - 1)
+    }
+}
+
+/// What a window gives: each event, the outcome of each request that it starts, and whether another thread comes.
+fn given<S: EventSource>(mut window: Window<S>) -> Vec<(Event, Vec<Option<Match>>, bool)> {
+    let mut given = Vec::new();
+    while let Some(event) = window.front().unwrap().map(EventRef::to_event) {
+        let told = event.starts().iter().map(|&request| window.matched(request).unwrap()).collect();
+        let upcoming: Vec<Event> = window.upcoming().take(3).map(EventRef::to_event).collect();
+        assert_eq!(upcoming.first(), Some(&event));
+        let is_other = window.finds_other_thread(5);
+        window.pass();
+        given.push((event, told, is_other));
+    }
+    given
+}
+
+proptest! {
+    #[test]
+    fn rounds_that_are_not_stored_are_as_if_they_were_spelled(
+        loops in prop::collection::vec((prop::collection::vec(0..5_u32, 1..6), 1..5_u64), 1..8),
+        batch in 1..600_usize,
+    ) {
+        let event = |&kind: &u32| match kind {
+            0 => compute(),
+            1 | 2 => irecv(kind),
+            3 => matched(1, 5),
+            _ => wait(2),
+        };
+        let loops = Loops(loops.iter().map(|(round, rounds)| (round.iter().map(event).collect(), *rounds)).collect());
+        let spelled = given(window(&loops.spelled(), usize::MAX));
+        let jobs = crate::prefetch::spawn().unwrap();
+        prop_assert_eq!(&given(Window::new(BatchReader::new(loops.clone(), batch).ahead(&jobs))), &spelled);
+        prop_assert_eq!(given(Window::new(BatchReader::new(loops, batch))), spelled);
+    }
 }
 
 /// Two events of thread 0, three of thread 1, two of thread 0.

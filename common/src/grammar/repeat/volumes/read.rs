@@ -48,6 +48,26 @@ impl VolumeReader {
         *self = Self::at(self.start);
     }
 
+    /// Whether the list, which begins again at its end, is in the same place after each `period` volumes, all of which are
+    /// computations.
+    pub(in crate::grammar::repeat) fn is_periodic(&self, line: &[u8], period: usize) -> bool {
+        let mut ahead = *self;
+        for _ in 0..period {
+            if ahead.is_at_end(line) {
+                ahead.rewind();
+            }
+            if !ahead.next(line).is_ok_and(|volume| volume > 0) {
+                return false;
+            }
+        }
+        ahead.place(line) == self.place(line)
+    }
+
+    /// The list where it is, its end being its beginning.
+    fn place(&self, line: &[u8]) -> Self {
+        if self.is_at_end(line) { Self::at(self.start) } else { *self }
+    }
+
     /// The error of a list that is wrong where it was read up to.
     pub(in crate::grammar::repeat) fn refusal(&self, what: &str) -> ParseError {
         ParseError { column: self.at + 1, what: what.into() }

@@ -1,0 +1,148 @@
+//! Looking ahead in a rank's events.
+
+use titr_common::event::{Completion, Event, Message, RequestId};
+use titr_common::event_buffer::EventRef;
+use titr_common::trace::{EventSource, TraceError};
+
+use super::{Match, Window};
+use crate::prefetch::{Batch, Then};
+
+/// Maximum number of events to read ahead, except for those of polling.
+pub(super) const REACH: usize = 1 << 18;
+
+/// Maximum number of events to read ahead, for the sake of memory. On a busy machine, a rank polls a hundred thousand
+/// times before another rank gets its turn, and each time is a test, a computation and, in an extended trace, two times.
+pub(super) const REACH_POLLING: usize = 1 << 21;
+
+/// The place of an event that was not examined yet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unseen {
+    /// The number of batches before it, from the next event on.
+    pub(super) batch: usize,
+    /// The index in its batch.
+    pub(super) index: usize,
+    /// The number of times that its batch comes again after this.
+    pub(super) again: u64,
+}
+
+impl<S: EventSource> Window<S> {
+    /// The outcome of `request`, which the next event starts; `None` if the trace does not have it within reach.
+    ///
+    /// # Errors
+    /// If the trace cannot be read.
+    pub fn matched(&mut self, request: RequestId) -> Result<Option<Match>, TraceError> {
+        self.look_from_here();
+        loop {
+            match self.facts.matched(request) {
+                Ok(found) => return Ok(found),
+                Err(found) if !self.look_further()? => return Ok(found),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// The messages of the next event, a collective; `None` if the trace has none. The messages of a non-blocking
+    /// collective are only available if they are wanted.
+    ///
+    /// # Errors
+    /// If the trace cannot be read.
+    pub fn take_messages(&mut self) -> Result<Option<Vec<Message>>, TraceError> {
+        let before = self.messages.take();
+        let Some(EventRef::Event(Event::Collective(call, Completion::Request(request)))) =
+            self.batch.events.get(self.at)
+        else {
+            return Ok(before);
+        };
+        let Some(messages) = self.facts.messages_of(call) else { return Ok(before) };
+        let request = *request;
+        self.look_from_here();
+        while !self.facts.is_complete(request) && self.look_further()? {}
+        let found = self.facts.take_messages(messages);
+        Ok(match (before, found) {
+            (None, found) => found,
+            (Some(before), found) => Some(before.into_iter().chain(found.into_iter().flatten()).collect()),
+        })
+    }
+
+    /// Whether one of the next `among` events belongs to another thread than the next event.
+    pub fn finds_other_thread(&mut self, among: usize) -> bool {
+        let thread = self.thread();
+        let mut distance = self.run_end - self.at;
+        if self.run_end < self.batch.events.len() {
+            return distance < among;
+        }
+        // A round is of one thread.
+        distance = distance.saturating_add(self.batch.repeated());
+        for next in 0.. {
+            if distance >= among {
+                return false;
+            }
+            if next == self.further.len() {
+                if !matches!(self.further.back().unwrap_or(&self.batch).then, Then::More) {
+                    return false;
+                }
+                self.further.push_back(self.reader.next());
+            }
+            let Some(batch @ Batch { events, .. }) = self.further.get(next) else { return false };
+            if events.is_empty() {
+                continue;
+            }
+            if events.thread(0) != thread {
+                return true;
+            }
+            let end = events.end_of_run(0);
+            distance += end;
+            if end < events.len() {
+                return distance < among;
+            }
+            distance = distance.saturating_add(batch.repeated());
+        }
+        false
+    }
+
+    /// Examines events from here on, unless they were already examined.
+    fn look_from_here(&mut self) {
+        if self.seen == 0 {
+            self.seen = 1;
+            self.seen_counted = usize::from(self.current().is_some_and(|event| !event.is_polling()));
+            self.unseen = Unseen { batch: 0, index: self.at + 1, again: self.batch.again };
+        }
+    }
+
+    /// Looks at one more event; false if there is none within reach.
+    fn look_further(&mut self) -> Result<bool, TraceError> {
+        if self.seen_counted > REACH || self.seen > REACH_POLLING {
+            return Ok(false);
+        }
+        let moment = loop {
+            let further = self.further.len();
+            let Unseen { batch: at, index, again } = &mut self.unseen;
+            let batch = match at.checked_sub(1) {
+                Some(at) => &mut self.further[at],
+                None => &mut self.batch,
+            };
+            if *index < batch.events.len() || batch.begin_round(index, again) {
+                break batch.events.get(*index);
+            }
+            if *at < further {
+                self.unseen = Unseen { batch: *at + 1, index: 0, again: self.further[*at].again };
+                continue;
+            }
+            match std::mem::take(&mut batch.then) {
+                Then::More => self.further.push_back(self.reader.next()),
+                Then::Fault(error) => return Err(*error),
+                end @ Then::End(_) => {
+                    batch.then = end;
+                    return Ok(false);
+                }
+            }
+        };
+        self.seen += 1;
+        self.seen_counted += usize::from(moment.is_some_and(|event| !event.is_polling()));
+        self.unseen.index += 1;
+        if let Some(EventRef::Event(event)) = moment {
+            self.facts.see(event);
+        }
+        Ok(true)
+    }
+}

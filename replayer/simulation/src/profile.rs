@@ -316,21 +316,18 @@ struct ProfiledSource(Box<dyn EventSource + Send>);
 
 impl EventSource for ProfiledSource {
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
-        THIS_THREAD.with(|thread| match &thread.0 {
-            Some(thread) => thread.during(OwnWork::Reading, || self.0.read(events)),
-            None => self.0.read(events),
-        })
+        let _reading = enter(OwnWork::Reading);
+        self.0.read(events)
     }
 
     fn goes_round(&mut self, most: usize) -> bool {
+        let _reading = enter(OwnWork::Reading);
         self.0.goes_round(most)
     }
 
     fn read_round(&mut self, events: &mut LocatedEvents, most: usize) -> Result<u64, TraceError> {
-        THIS_THREAD.with(|thread| match &thread.0 {
-            Some(thread) => thread.during(OwnWork::Reading, || self.0.read_round(events, most)),
-            None => self.0.read_round(events, most),
-        })
+        let _reading = enter(OwnWork::Reading);
+        self.0.read_round(events, most)
     }
 
     fn pass(&mut self, passed: &mut Passed, most: usize) -> Result<Passing, TraceError> {

@@ -54,7 +54,6 @@ impl<T: Copy> Departures<T> {
     fn find_first(&self) -> u64 {
         let first = (self.now % self.most) as usize;
         let words = self.occupied.len();
-        let from = |word: usize| word * 64;
         // The word of the first list is looked at twice: for the lists from that on, and at the end for those before it.
         for step in 0..=words {
             let word = (first / 64 + step) % words;
@@ -67,7 +66,7 @@ impl<T: Copy> Departures<T> {
                 !0
             };
             if let Some(bit) = ones(self.occupied[word] & mask).next() {
-                let after = (from(word) + bit as usize + self.most as usize - first) % self.most as usize;
+                let after = (64 * word + bit as usize + self.most as usize - first) % self.most as usize;
                 return self.now + after as u64;
             }
         }

@@ -2,6 +2,7 @@
 //! that only the network and the MPI library are predicted. The directory RESULTS/timed/SHAPE-HOSTSxSLOTS-RATE has an extended trace
 //! of each application, which has the name of the application.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write;
 use std::path::Path;
@@ -26,15 +27,15 @@ struct Run {
     predicted: [f64; 2],
 }
 
-/// The table of all runs in RESULTS/timed, and the median and the worst error by the model that suits the shape; empty if there
-/// are none.
+/// The table of all runs in RESULTS/timed, and the median and the worst error for each number of hosts by the model that suits the
+/// shape; empty if there are none.
 pub fn table(results: &Path, calibrations: &Calibrations) -> Result<String, Box<dyn Error>> {
     let directory = results.join("timed");
     if !directory.is_dir() {
         return Ok(String::new());
     }
     let mut text = INTRODUCTION.to_owned();
-    let mut errors = Vec::new();
+    let mut errors: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for configuration in Configuration::measured(&directory)? {
         let mut applications = Vec::new();
         for file in std::fs::read_dir(directory.join(configuration.to_string()))? {
@@ -50,11 +51,15 @@ pub fn table(results: &Path, calibrations: &Calibrations) -> Result<String, Box<
                 write!(text, " {predicted:.3} | {:+.1} % |", 100.0 * run.error(predicted))?;
             }
             writeln!(text)?;
-            errors.push(100.0 * run.error(run.predicted[shape.model() as usize]).abs());
+            let error = run.error(run.predicted[shape.model() as usize]);
+            errors.entry(*hosts).or_default().push(100.0 * error.abs());
         }
     }
-    let worst = errors.iter().copied().fold(0.0, f64::max);
-    writeln!(text, "\nBy the suited model, the median error is {:.1} %, the worst {worst:.1} %.", median(&errors))?;
+    writeln!(text)?;
+    for (hosts, errors) in &errors {
+        let worst = errors.iter().copied().fold(0.0, f64::max);
+        writeln!(text, "By the suited model, the median error on {hosts} hosts is {:.1} %, the worst {worst:.1} %.", median(errors))?;
+    }
     Ok(text)
 }
 
@@ -104,7 +109,8 @@ const INTRODUCTION: &str = "
 
 Most simulators are validated on the machine that the trace was recorded on, with the recorded times of computation. These applications ran
 in the lab, with the tracer (`TITRACE_MODE=extended`) and with all connections made in `MPI_Init`, and were replayed with `--compute timed` on the
-calibrated platform. The errors are those of the same run. *In MPI* is the part of the time that ranks spend in calls, the only part that is predicted.
+calibrated platform. The errors are those of the same run. Of two hosts, each has a processor of its own; four hosts share
+two. *In MPI* is the part of the time that ranks spend in calls, the only part that is predicted.
 
 | application | shape | hosts × ranks | Mbit/s | recorded, s | in MPI | flow, s | error | packet, s | error |
 |---|---|---|--:|--:|--:|--:|--:|--:|--:|

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use titr_common::event::{Event, Rank};
+use titr_common::event::{Annotation, Event, Rank};
 use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Manifest, Trace};
 use titr_tests::{
@@ -189,6 +189,35 @@ fn it_is_replayed_as_recorded_or_decomposed_again() {
             let trace = traced.path();
             let library = like(family).library.name();
             assert_eq!(seconds(&trace, "recorded"), seconds(&trace, library), "{family:?} {source}");
+        }
+    }
+}
+
+/// The tracer is set up at the time of `init`. Computation by the clock is what passes between calls, from that time on.
+#[test]
+fn what_the_tracer_does_at_the_start_is_no_computation() {
+    for family in Family::ALL {
+        let traced = extended_only(family, 2, "ring.c");
+        let platform = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/torus.toml");
+        let mut replay = binary("titr-replay");
+        let report = run(replay.args(["--json", "--compute", "timed", "--platform"]).arg(platform).arg(traced.path()));
+        assert_eq!(report.status, Some(0), "{}", report.stderr);
+        let report: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+        for (rank, mut stream) in (0..).zip(Trace::open(&traced.path()).unwrap().streams().unwrap()) {
+            let Some(Event::Annotation(Annotation::Call(init))) = stream.next_event().unwrap() else {
+                panic!("{family:?}: the first line of rank {rank} has no time")
+            };
+            assert_eq!(stream.next_event().unwrap(), Some(Event::Init));
+            assert!(init.begin.0 > 0 && init.begin == init.end, "{family:?} {rank}: {init:?}");
+            let (mut returned, mut between) = (init.end.0, 0);
+            while let Some(event) = stream.next_event().unwrap() {
+                if let Event::Annotation(Annotation::Call(call)) = event {
+                    between += call.begin.0 - returned;
+                    returned = call.end.0;
+                }
+            }
+            let computed = report["per_rank"][rank]["compute"].as_f64().unwrap();
+            assert!((computed - between as f64 * 1e-9).abs() < 1e-9, "{family:?} {rank}: {computed} s, {between} ns");
         }
     }
 }

@@ -17,7 +17,6 @@
 
 use std::ptr;
 
-use titr_common::event::{Annotation, Span};
 use titr_wrappers::functions::communicator::Communicator::{
     MPI_Comm_create, MPI_Comm_disconnect, MPI_Comm_free, MPI_Comm_idup, MPI_Comm_idup_with_info,
 };
@@ -84,7 +83,7 @@ fn complete(
     });
     shared.with(thread, |recorder, thread| {
         begin_call(recorder, thread);
-        annotate(recorder, span);
+        recorder.begin_annotations(span);
         let outcome = recorder.completion(&mut thread.requests, call, success);
         if outcome.is_ok() {
             thread.is_recorded(span);
@@ -228,7 +227,7 @@ fn extended(
     });
     shared.with(thread, |recorder, thread| {
         begin_call(recorder, thread);
-        annotate(recorder, span);
+        recorder.begin_annotations(span);
         let is_opaque = match &mut outcome {
             Observation::Opaque => collective.is_some(),
             Observation::Messages(messages) => {
@@ -275,14 +274,6 @@ impl<'c> AnyCollective<'c> {
             Self::OfAll(call) => &call.start,
             Self::OfNeighbors(call) => &call.start,
         }
-    }
-}
-
-/// Says when a call was made, in an extended trace.
-#[inline]
-fn annotate(recorder: &mut Recorder, span: Option<Span>) {
-    if let Some(span) = span {
-        recorder.begin_annotations(Annotation::Call(span));
     }
 }
 

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use titr_common::collectives::UnknownAlgorithm;
-use titr_common::event::{Annotation, Span, ThreadId};
+use titr_common::event::ThreadId;
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::Instructions;
 use titr_config::{Config, CountedThreads, Mode};
@@ -289,7 +289,8 @@ impl Tracer {
         let thread = adopt(Thread::new(self.counters.get_or_init(|| counters), engine, call_sites));
         self.recorder.fill(Recorder::new(abi, sink, world_size, options, engine));
         self.recorder.admit(thread);
-        self.recorder.with(thread, |recorder, _| recorder.begin(function));
+        let moment = thread.moment();
+        self.recorder.with(thread, |recorder, _| recorder.begin(function, moment));
         self.ends_in_finalize.store(pmpi::at_finalize(abi, last_in_finalize).is_ok(), Ordering::Relaxed);
         self.recording.store(true, Ordering::Release);
         termination::arm(&TRACER, flush_thread);
@@ -337,7 +338,7 @@ impl Tracer {
         if let (Some(thread), None, true) = (&mut thread, calls_left().next(), ended != Ended::Finalize) {
             thread.stop();
         }
-        let now = thread.as_ref().and_then(|thread| thread.now());
+        let moment = thread.as_ref().and_then(|thread| thread.moment());
         let site = thread.as_ref().and_then(|thread| thread.site());
         let mut recorder = self.recorder.take(thread)?;
         calls_left().for_each(|function| recorder.abandon(function));
@@ -345,9 +346,7 @@ impl Tracer {
         if let Some(site) = site {
             recorder.begin_call(site);
         }
-        if let Some(now) = now {
-            recorder.begin_annotations(Annotation::Call(Span { begin: now, end: now }));
-        }
+        recorder.begin_annotations(moment);
         recorder.end(ended, (ended == Ended::Finalize).then_some(&MPI_Finalize))
     }
 }

@@ -45,7 +45,8 @@ impl Transformation for Recompute {
         if computation == Computation::Counted && scale.to_bits() == 1.0_f64.to_bits() {
             return Ok(trace);
         }
-        Ok(trace.map_sources(move |_, source| Recomputed::new(source, computation, scale)))
+        let may_begin = trace.manifest().is_some_and(|manifest| manifest.foreign.is_none());
+        Ok(trace.map_sources(move |_, source| Recomputed { may_begin, ..Recomputed::new(source, computation, scale) }))
     }
 }
 
@@ -75,6 +76,8 @@ struct Recomputed<S> {
     scale: f64,
     /// The end of the last call of each thread; for the main thread, initially the start of the clock.
     returned: Vec<Option<Nanoseconds>>,
+    /// Whether a time that the source gives now is that of `init`, when titr's tracer was set up.
+    may_begin: bool,
     /// The buffer for events as the source gives them, kept to use its memory again.
     read: LocatedEvents,
 }
@@ -83,7 +86,7 @@ impl<S> Recomputed<S> {
     /// The events of `source`, whose computation is multiplied by `scale`.
     fn new(source: S, computation: Computation, scale: f64) -> Self {
         let returned = vec![Some(Nanoseconds(0))];
-        Self { source, computation, scale, returned, read: LocatedEvents::default() }
+        Self { source, computation, scale, returned, may_begin: false, read: LocatedEvents::default() }
     }
 
     /// The time that a thread computed before a call, by the time it spent outside of MPI.
@@ -110,6 +113,7 @@ impl<S: EventSource> Recomputed<S> {
         read.clear();
         let result = read_from(&mut self.source, &mut read)?;
         for Located { event, location } in read.iter() {
+            let begins = std::mem::take(&mut self.may_begin);
             if let EventRef::Compute(work) = event {
                 if self.computation == Computation::Counted {
                     events.push(Event::Compute(Instructions(work.0 * self.scale)), location);
@@ -119,6 +123,7 @@ impl<S: EventSource> Recomputed<S> {
             if let EventRef::Event(&Event::Annotation(Annotation::Call(call))) = event
                 && self.computation == Computation::Timed
                 && let Some(time) = self.computed_before(location.thread, call)
+                && !begins
             {
                 events.push(Event::Sleep(time), location);
             }

@@ -49,7 +49,7 @@ mod worlds;
 
 use std::collections::BTreeMap;
 
-use titr_common::event::{Annotation, CallSiteId, CommId, Event, Quantifier, RequestId, SendMode, ThreadId};
+use titr_common::event::{Annotation, CallSiteId, CommId, Event, Quantifier, RequestId, SendMode, Span, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::Instructions;
 use titr_wrappers::argument::{Comm, Message, Place, Request};
@@ -124,8 +124,9 @@ impl Recorder {
         }
     }
 
-    /// Records that MPI is initialised, by `function`.
-    pub(crate) fn begin(&mut self, function: &Function) {
+    /// Records that `function` has initialised MPI, and at which `moment` the tracer was set up, in extended traces.
+    pub(crate) fn begin(&mut self, function: &Function, moment: Option<Span>) {
+        self.begin_annotations(moment);
         self.stream.write(&Event::Init);
         self.communicators.begin_spawned(&mut self.stream);
         self.stream.explain(function);
@@ -147,10 +148,7 @@ impl Recorder {
             }
         };
         let worlds = self.communicators.worlds;
-        self.stream.finish(ended, |entry| {
-            entry.clock = clock;
-            entry.encounters = worlds.encounters;
-        })
+        self.stream.finish(ended, |entry| (entry.clock, entry.encounters) = (clock, worlds.encounters))
     }
 
     /// Hands over the recorded events for writing; false if that is not possible at the moment.
@@ -192,9 +190,9 @@ impl Recorder {
         self.stream.begin_call(site);
     }
 
-    /// Begins the annotations of the call that is recorded next.
-    pub(crate) fn begin_annotations(&mut self, first: Annotation) {
-        self.stream.begin_annotations(first);
+    /// Begins the annotations of the call that is recorded next, if the trace contains times.
+    pub(crate) fn begin_annotations(&mut self, span: Option<Span>) {
+        span.map(Annotation::Call).into_iter().for_each(|first| self.stream.begin_annotations(first));
     }
 
     /// Adds annotations to the call that is recorded next.

@@ -141,9 +141,15 @@ impl Thread {
         }
     }
 
+    /// The present as the time of a call without length, in extended traces.
+    #[must_use]
+    pub(crate) fn moment(&self) -> Option<Span> {
+        self.now().map(|now| Span { begin: now, end: now })
+    }
+
     /// The time, in extended traces.
     #[inline]
-    pub(crate) fn now(&self) -> Option<Nanoseconds> {
+    fn now(&self) -> Option<Nanoseconds> {
         self.engine.map(|engine| engine.clock().now())
     }
 

@@ -58,7 +58,11 @@ pub fn table(results: &Path, calibrations: &Calibrations) -> Result<String, Box<
     writeln!(text)?;
     for (hosts, errors) in &errors {
         let worst = errors.iter().copied().fold(0.0, f64::max);
-        writeln!(text, "By the suited model, the median error on {hosts} hosts is {:.1} %, the worst {worst:.1} %.", median(errors))?;
+        writeln!(
+            text,
+            "By the suited model, the median error on {hosts} hosts is {:.1} %, the worst {worst:.1} %.",
+            median(errors)
+        )?;
     }
     Ok(text)
 }

@@ -9,7 +9,7 @@ mod trace;
 pub use extended::{EXTENDED, Recorded, extended, extended_only, like, nothing_is_opaque, recorded};
 pub use family::{Family, build};
 pub use run::{
-    Run, Traced, assert_sound, binary, built, library, milestones, replay, run, traced, traced_alone, traced_as,
-    traced_only, traced_with,
+    Run, Traced, assert_sound, binary, built, library, milestones, replay, replay_with, run, traced, traced_alone,
+    traced_as, traced_only, traced_with,
 };
 pub use trace::lines;

@@ -172,8 +172,17 @@ pub fn assert_sound(trace: &Path) {
 /// # Panics
 /// If the replay fails.
 pub fn replay(platform: &str, trace: &Path) -> serde_json::Value {
+    replay_with(&[], platform, trace)
+}
+
+/// The JSON report of a replay on `examples/PLATFORM` with these options.
+///
+/// # Panics
+/// If the replay fails.
+pub fn replay_with(options: &[&str], platform: &str, trace: &Path) -> serde_json::Value {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
-    let report = run(binary("titr-replay").arg("--platform").arg(examples.join(platform)).args(["--json"]).arg(trace));
+    let mut command = binary("titr-replay");
+    let report = run(command.arg("--json").args(options).arg("--platform").arg(examples.join(platform)).arg(trace));
     assert_eq!(report.status, Some(0), "{}", report.stderr);
     serde_json::from_str(&report.stdout).unwrap()
 }

@@ -8,7 +8,7 @@ use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Manifest, Trace};
 use titr_tests::{
     EXTENDED, Family, assert_sound, binary, extended, extended_only, like, lines, nothing_is_opaque, recorded, replay,
-    run, traced, traced_as, traced_with,
+    replay_with, run, traced, traced_as, traced_with,
 };
 
 /// Every member gets what it gets from the library, whatever the datatype and the operation, at once or later.
@@ -167,12 +167,7 @@ fn it_is_folded_by_conversion() {
 #[test]
 fn it_is_replayed_as_recorded_or_decomposed_again() {
     let seconds = |trace: &Path, collectives: &str| {
-        let platform = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/torus.toml");
-        let mut replay = binary("titr-replay");
-        replay.args(["--json", "--collectives", collectives, "--platform"]).arg(platform).arg(trace);
-        let report = run(&mut replay);
-        assert_eq!(report.status, Some(0), "{}", report.stderr);
-        let report: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+        let report = replay_with(&["--collectives", collectives], "torus.toml", trace);
         (report["simulated_time"].as_f64().unwrap(), report["warnings"].to_string())
     };
     for family in Family::ALL {
@@ -198,11 +193,7 @@ fn it_is_replayed_as_recorded_or_decomposed_again() {
 fn what_the_tracer_does_at_the_start_is_no_computation() {
     for family in Family::ALL {
         let traced = extended_only(family, 2, "ring.c");
-        let platform = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/torus.toml");
-        let mut replay = binary("titr-replay");
-        let report = run(replay.args(["--json", "--compute", "timed", "--platform"]).arg(platform).arg(traced.path()));
-        assert_eq!(report.status, Some(0), "{}", report.stderr);
-        let report: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+        let report = replay_with(&["--compute", "timed"], "torus.toml", &traced.path());
         for (rank, mut stream) in (0..).zip(Trace::open(&traced.path()).unwrap().streams().unwrap()) {
             let Some(Event::Annotation(Annotation::Call(init))) = stream.next_event().unwrap() else {
                 panic!("{family:?}: the first line of rank {rank} has no time")

@@ -113,8 +113,8 @@ const INTRODUCTION: &str = "
 
 Most simulators are validated on the machine that the trace was recorded on, with the recorded times of computation. These applications ran
 in the lab, with the tracer (`TITRACE_MODE=extended`) and with all connections made in `MPI_Init`, and were replayed with `--compute timed` on the
-calibrated platform. The errors are those of the same run. Of two hosts, each has a processor of its own; four hosts share
-two. *In MPI* is the part of the time that ranks spend in calls, the only part that is predicted.
+calibrated platform. The errors are those of the same run. On a machine with two processors, each of two hosts has one of its own, and four
+hosts share them. *In MPI* is the part of the time that ranks spend in calls, the only part that is predicted.
 
 | application | shape | hosts × ranks | Mbit/s | recorded, s | in MPI | flow, s | error | packet, s | error |
 |---|---|---|--:|--:|--:|--:|--:|--:|--:|

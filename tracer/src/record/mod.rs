@@ -191,6 +191,7 @@ impl Recorder {
     }
 
     /// Begins the annotations of the call that is recorded next, if the trace contains times.
+    #[inline]
     pub(crate) fn begin_annotations(&mut self, span: Option<Span>) {
         span.map(Annotation::Call).into_iter().for_each(|first| self.stream.begin_annotations(first));
     }

@@ -134,9 +134,14 @@ pub(crate) fn cluster(
         let comment = format!("# {} us.{}\n", figures(line.seconds * 1e6), between("us", 1e6, &nothing));
         format!("{comment}{name} = {}\n", steps([first].into_iter().chain(rest.filter(|(above, _)| above.0 > 0))))
     };
-    text += &overhead("send_overhead", |fit| fit.send);
-    text += &overhead("isend_overhead", |fit| fit.isend);
-    text += &overhead("recv_overhead", |fit| fit.receive);
+    text += &overhead("send_overhead", |fit| fit.overheads.send);
+    text += &overhead("isend_overhead", |fit| fit.overheads.isend);
+    if fit.overheads.overlap > 0.0 {
+        let part = between("%", 100.0, &|fit| Some(fit.overheads.overlap));
+        let _ = writeln!(text, "# The part of a send's time that is left when its message has left.{part}");
+        let _ = writeln!(text, "send_overlap = {}", float(fit.overheads.overlap));
+    }
+    text += &overhead("recv_overhead", |fit| fit.overheads.receive);
     let _ = writeln!(text, "collectives = \"{collectives}\"");
     text += &spread(noise);
     text

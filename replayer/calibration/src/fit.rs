@@ -3,12 +3,13 @@
 //! A message of *s* bytes between two ranks that wait for it takes
 //!
 //! ```text
-//! T(s) = o_s(s) + o_r(s) + a_k + b_k s    if the message is eager,
-//! T(s) =                   a_k + b_k s    if it is not,
+//! T(s) = (1 - v) o_s(s) + o_r(s) + a_k + b_k s    if the message is eager,
+//! T(s) =                           a_k + b_k s    if it is not,
 //! ```
 //!
 //! where the line *k* is the [segment](crate::segments) that contains *s*. The overheads of the two processors, *o_s*
 //! and *o_r*, are measured separately (as in LogGP: A. Alexandrov et al., SPAA 1995); the lines are fitted to the rest.
+//! A part *v* of *o_s* overlaps with the way ([`overheads`](crate::overheads)).
 //! If links have token [buckets](crate::buckets) of *B* bytes, a message has less to wait for by the bytes that have
 //! come into the bucket since the last message, and the lines are fitted to the times without that.
 //!
@@ -22,6 +23,7 @@ use crate::buckets;
 use crate::directions::{BothWays, Duplexity, OneWay};
 use crate::eager;
 use crate::measurements::{Measurements, Pattern, Series};
+use crate::overheads::Overheads;
 use crate::robust::{
     LEAST_UNCERTAINTY, Line, Sample, least_misses, levels, median, scatter, theil_sen, weighted_median,
 };
@@ -37,14 +39,8 @@ pub struct Fit {
     pub burst: Option<Bytes>,
     /// The time of a message without the overheads and bursts; the last segment has the bandwidth.
     pub segments: Vec<Segment>,
-    /// The time of `MPI_Send` of an eager message, in which the sender is busy.
-    pub send: Line,
-    /// The time of `MPI_Isend`.
-    pub isend: Line,
-    /// The time of `MPI_Recv` of an eager message that has arrived.
-    pub receive: Line,
-    /// The measured overheads were this much larger than those here, which leave time for the way.
-    pub overheads_cut: f64,
+    /// The times of calls.
+    pub overheads: Overheads,
     /// The line of messages within a host, before the factors. `None`: not measured.
     pub loopback: Option<Line>,
     /// Whether messages travel in both directions at once.
@@ -103,27 +99,18 @@ impl Fit {
             let series = measurements.first(pattern, is_one_host).map(Series::medians).unwrap_or_default();
             theil_sen(&plain(series.into_iter().filter(|&(bytes, _)| is_eager(bytes))))
         };
-        let lines = [Pattern::Send, Pattern::Isend, Pattern::Receive].map(overhead);
-        let all = [Some(&times), local.as_ref()].into_iter().flatten().flatten();
-        let room = all.filter(|&&(bytes, _)| is_eager(bytes)).map(|&(bytes, time)| {
-            0.8 * time / (lines[0].at(bytes.0 as f64) + lines[2].at(bytes.0 as f64)).max(f64::MIN_POSITIVE)
-        });
-        // One time that is too short by chance cuts nothing.
-        let mut room: Vec<f64> = room.collect();
-        room.sort_by(f64::total_cmp);
-        let cut = room.get(room.len() / 10).copied().unwrap_or(1.0).min(1.0);
-        let [send, isend, receive] =
-            lines.map(|line| Line { seconds: line.seconds * cut, per_byte: line.per_byte * cut });
-
-        let overheads = |bytes: Bytes| {
-            if is_eager(bytes) { send.at(bytes.0 as f64) + receive.at(bytes.0 as f64) } else { 0.0 }
+        let eager = |times: &[(Bytes, f64)]| -> Vec<(Bytes, f64)> {
+            times.iter().copied().filter(|&(bytes, _)| is_eager(bytes)).collect()
         };
+        let calls = [Pattern::Send, Pattern::Isend, Pattern::Receive].map(overhead);
+        let overheads = Overheads::of(calls, &eager(&times), &eager(local.as_deref().unwrap_or_default()));
+        let software = |bytes: Bytes| if is_eager(bytes) { overheads.in_message(bytes) } else { 0.0 };
         let spreads: Vec<f64> = alone.points.iter().map(|point| point.spread()).collect();
         let noise = median(&spreads).unwrap_or(0.0);
         let burst = burst.filter(|_| !is_one_host);
         let saved = buckets::saved(burst, eager_threshold, &alone.points, buckets::rate(measurements));
         let way: Vec<(Bytes, f64)> =
-            times.iter().zip(saved).map(|(&(bytes, time), saved)| (bytes, time - overheads(bytes) + saved)).collect();
+            times.iter().zip(saved).map(|(&(bytes, time), saved)| (bytes, time - software(bytes) + saved)).collect();
         let breaks: Vec<Bytes> = eager_threshold.into_iter().filter(|threshold| threshold.0 > 0).collect();
         let scatter = scatter(&plain(way.iter().copied()));
         let measured = alone.points.iter().filter(|point| !point.seconds.is_empty());
@@ -140,10 +127,7 @@ impl Fit {
             eager_threshold,
             burst,
             segments,
-            send,
-            isend,
-            receive,
-            overheads_cut: 1.0 / cut,
+            overheads,
             loopback: None,
             duplex: Duplexity::Full,
             crosstraffic: 0.0,
@@ -157,7 +141,7 @@ impl Fit {
             let sample = |(&(bytes, time), scale): (&(Bytes, f64), f64)| Sample {
                 fixed: fit.latency_factor(bytes),
                 growing: bytes.0 as f64 / fit.bandwidth_factor(bytes),
-                time: time - overheads(bytes),
+                time: time - software(bytes),
                 scale,
             };
             least_misses(&local.iter().zip(levels_of(&local)).map(sample).collect::<Vec<_>>()).0

@@ -28,6 +28,7 @@ pub mod host_links;
 pub mod measurements;
 pub mod noise;
 pub mod output;
+pub mod overheads;
 mod pairs;
 pub mod picture;
 mod programs;

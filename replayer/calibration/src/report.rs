@@ -53,11 +53,11 @@ pub(crate) fn comments(
     text += "#\n";
     let noise = format!("Samples of a size typically differ by {} % from their median.", figures(fit.noise * 100.0));
     paragraph(&mut text, "", &noise);
-    if fit.overheads_cut > 1.05 {
+    if fit.overheads.cut > 1.05 {
         let cut = format!(
-            "The calls were measured to take {} times the overheads below, which had to be cut: they are more than a whole \
-             message takes, as they overlap with its way, or as messages within a host have others.",
-            figures(fit.overheads_cut)
+            "Calls were measured to take up to {} times the overheads below, which had to be cut: they are more than a whole \
+             message takes, as messages within a host have others, or as a receive after a pause takes longer.",
+            figures(fit.overheads.cut)
         );
         paragraph(&mut text, "", &cut);
     }

@@ -16,10 +16,12 @@ pub struct Mpi {
     pub eager_threshold: Bytes,
     /// The moment at which an eager message starts to travel.
     pub eager_transfer: EagerTransfer,
-    /// Cost of a blocking send before the message leaves (SimGrid's `os`).
+    /// Cost of a blocking send (SimGrid's `os`).
     pub send_overhead: Overhead,
     /// Cost of a non-blocking send (`ois`).
     pub isend_overhead: Overhead,
+    /// The part of a send's cost that overlaps with the way of its message, which leaves so much earlier; from 0 to 1.
+    pub send_overlap: f64,
     /// Cost of receiving an eager message (`or`).
     pub recv_overhead: Overhead,
     /// When background communication makes progress.

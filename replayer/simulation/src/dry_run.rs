@@ -102,6 +102,7 @@ fn run(
         eager_transfer: EagerTransfer::AtOnce,
         send_overhead: Overhead::default(),
         isend_overhead: Overhead::default(),
+        send_overlap: 0.0,
         recv_overhead: Overhead::default(),
         progress: Progress::Thread,
         rendezvous: Rendezvous::ClearToSend,

@@ -123,11 +123,13 @@ fn a_wildcard_that_the_trace_leaves_open_takes_the_oldest_and_is_told() {
     );
 }
 
+/// An overhead of these seconds and a nanosecond a byte.
+fn cost(fixed: f64) -> Overhead {
+    Overhead::new(vec![OverheadStep { above: Bytes(0), seconds: Seconds(fixed), seconds_per_byte: Seconds(1e-9) }])
+}
+
 #[test]
 fn software_costs_delay_the_message_and_the_receiver() {
-    let cost = |fixed: f64| {
-        Overhead::new(vec![OverheadStep { above: Bytes(0), seconds: Seconds(fixed), seconds_per_byte: Seconds(1e-9) }])
-    };
     let mpi = Mpi { send_overhead: cost(1e-6), isend_overhead: cost(2e-6), recv_overhead: cost(4e-6), ..mpi() };
     // 2 µs to send, 3 to travel, 5 to receive.
     assert_eq!(with(2, "0 send 1 0 1000\n1 recv 0 0 1000", &mpi), [2.0, 10.0]);
@@ -142,6 +144,30 @@ fn software_costs_delay_the_message_and_the_receiver() {
     let started = "0 send_init 1 0 1000 0\n0 send_init 1 1 1000 1\n0 start 0-1\n0 wait_of 0-1\n\
                    1 irecv 0 0 1000 6 0\n1 irecv 0 1 1000 6 1\n1 waitall_of 0-1";
     assert_eq!(with(2, started, &mpi), [6.0, 16.0]);
+}
+
+#[test]
+fn a_message_leaves_before_the_rest_of_its_send() {
+    let mpi = Mpi {
+        send_overhead: cost(1e-6),
+        isend_overhead: cost(2e-6),
+        recv_overhead: cost(4e-6),
+        send_overlap: 0.75,
+        ..mpi()
+    };
+    // 0.25 µs until it leaves, 3 to travel, 5 to receive; its sender is busy for 2 µs, as without the overlap.
+    assert_eq!(with(2, "0 send 1 0 1000\n1 recv 0 0 1000", &mpi), [2.0, 8.5]);
+    // 0.75 µs, 3 and 5.
+    assert_eq!(with(2, "0 isend 1 0 1000 6 0\n0 wait_of 0\n1 recv 0 0 1000", &mpi), [3.0, 8.75]);
+    let started = "0 send_init 1 0 1000 0\n0 send_init 1 1 1000 1\n0 start 0-1\n0 wait_of 0-1\n\
+                   1 irecv 0 0 1000 6 0\n1 irecv 0 1 1000 6 1\n1 waitall_of 0-1";
+    // The second leaves 0.75 µs after the 3 µs of the first: it arrives while the first is received.
+    assert_eq!(with(2, started, &mpi), [6.0, 13.75]);
+    // A synchronous send is over when its message has arrived, and not before the rest of its own time is.
+    let slow = Mpi { send_overhead: cost(20e-6), ..mpi.clone() };
+    assert_eq!(with(2, "0 ssend 1 0 1000\n1 recv 0 0 1000", &slow)[0], 21.0);
+    // Both ends of a broadcast: 0.25 + 3 + 5 µs.
+    assert_eq!(with(2, "0 bcast 1000 0\n1 bcast 1000 0", &mpi), [2.0, 8.5]);
 }
 
 #[test]

@@ -27,6 +27,7 @@ pub fn mpi() -> Mpi {
         eager_transfer: EagerTransfer::AtOnce,
         send_overhead: Overhead::default(),
         isend_overhead: Overhead::default(),
+        send_overlap: 0.0,
         recv_overhead: Overhead::default(),
         progress: Progress::Thread,
         rendezvous: Rendezvous::ClearToSend,

@@ -130,8 +130,9 @@ pub fn overhead(seconds: f64) -> Overhead {
 pub fn library() -> impl Strategy<Value = Mpi> {
     let progress = prop::sample::select(vec![Progress::Thread, Progress::Calls]);
     let rendezvous = prop::sample::select(vec![Rendezvous::ClearToSend, Rendezvous::Get]);
-    (protocol(), progress, rendezvous, any::<bool>(), any::<bool>()).prop_map(
-        |(mpi, progress, rendezvous, rendezvous_duplex, is_free)| {
+    let overlap = prop::sample::select(vec![0.0, 0.4, 1.0]);
+    (protocol(), progress, rendezvous, any::<bool>(), any::<bool>(), overlap).prop_map(
+        |(mpi, progress, rendezvous, rendezvous_duplex, is_free, send_overlap)| {
             let overhead = |seconds| if is_free { Overhead::default() } else { overhead(seconds) };
             Mpi {
                 progress,
@@ -139,6 +140,7 @@ pub fn library() -> impl Strategy<Value = Mpi> {
                 rendezvous_duplex,
                 send_overhead: overhead(0.3e-6),
                 isend_overhead: overhead(0.7e-6),
+                send_overlap,
                 recv_overhead: overhead(1.1e-6),
                 ..mpi
             }

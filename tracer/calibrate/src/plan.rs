@@ -286,7 +286,7 @@ fn calls(
         let begin = Instant::now();
         let mut series = Series { pattern, ranks: pair.to_vec(), late: Seconds(0.0), points: Vec::new() };
         for bytes in SIZES.into_iter().filter(|&bytes| eager.is_none_or(|eager| bytes < eager.0)) {
-            let pause = Duration::from_secs_f64(1e-3 + 2.0 * way(measurements, bytes));
+            let pause = Duration::from_secs_f64(1e-4 + 2.0 * way(measurements, bytes));
             let once = pause.as_secs_f64() * f64::from(SAMPLES);
             let left = seconds - begin.elapsed().as_secs_f64();
             if once > left && series.points.len() >= 2 {

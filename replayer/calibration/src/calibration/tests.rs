@@ -19,6 +19,8 @@ struct Machine {
     duplex: &'static str,
     crosstraffic: f64,
     overhead: f64,
+    /// The part of a send after its message has left.
+    overlap: f64,
     /// The bytes that a link passes at once; 0: none.
     burst: u64,
     /// Whether the data of messages that are not eager goes both ways at once between two ranks.
@@ -27,8 +29,8 @@ struct Machine {
 
 impl Machine {
     fn platform(self) -> Platform {
-        let Self { bandwidth, latency, eager, handshake, duplex, crosstraffic, overhead, burst, rendezvous_duplex } =
-            self;
+        let Self { bandwidth, latency, eager, handshake, duplex, crosstraffic, .. } = self;
+        let Self { overhead, overlap, burst, rendezvous_duplex, .. } = self;
         let above = eager - 1;
         let text = format!(
             "schema = 1\n[hosts]\ncount = 4\ncores = 2\nspeed = \"1 Ginstr/s\"\n[topology.star]\n[network]\n\
@@ -36,7 +38,7 @@ impl Machine {
              [network.loopback]\nbandwidth = \"{} B/s\"\nlatency = \"{:.12} s\"\n\
              [network.flow]\nburst = \"{burst} B\"\ncrosstraffic = {crosstraffic:.6}\nlatency_factor = [[{above}, {handshake:.3}]]\n[mpi]\neager_threshold = \"{eager} B\"\n\
              rendezvous_duplex = {rendezvous_duplex}\n\
-             send_overhead = [[0, {overhead:.12}, 0.0]]\nisend_overhead = [[0, {overhead:.12}, 0.0]]\n\
+             send_overlap = {overlap:.3}\nsend_overhead = [[0, {overhead:.12}, 0.0]]\nisend_overhead = [[0, {overhead:.12}, 0.0]]\n\
              recv_overhead = [[0, {overhead:.12}, 0.0]]\n",
             bandwidth * 20.0,
             latency / 4.0,
@@ -135,6 +137,7 @@ const TYPICAL: Machine = Machine {
     duplex: "full",
     crosstraffic: 0.025,
     overhead: 5e-6,
+    overlap: 0.0,
     burst: 0,
     rendezvous_duplex: true,
 };
@@ -200,9 +203,36 @@ fn without_noise_everything_is_recovered() {
         "{fit:?}"
     );
     assert!((fit.crosstraffic - TYPICAL.crosstraffic).abs() < 1e-3, "{fit:?}");
-    assert!(near(fit.send.seconds, TYPICAL.overhead, 1e-6) && fit.send.per_byte < 1e-15, "{fit:?}");
-    assert_eq!((fit.segments.len(), fit.duplex, fit.overheads_cut), (2, Duplexity::Full, 1.0));
+    assert!(near(fit.overheads.send.seconds, TYPICAL.overhead, 1e-6) && fit.overheads.send.per_byte < 1e-15, "{fit:?}");
+    assert_eq!(
+        (fit.segments.len(), fit.duplex, fit.overheads.overlap, fit.overheads.cut),
+        (2, Duplexity::Full, 0.0, 1.0)
+    );
     assert!(found.remarks.is_empty(), "{:?}", found.remarks);
+}
+
+/// What calls take is known even if a send and a receive take as long as a whole message.
+#[test]
+fn sends_that_overlap_with_the_way_are_not_cut() {
+    let machine = Machine { latency: 2e-6, overlap: 0.7, ..TYPICAL };
+    let mut measured = machine.measure(0.0);
+    // Within a host, messages would have overheads of their own.
+    measured.series.retain(|series| series.ranks != [0, 1]);
+    let found = Calibration::of(&measured, &NamedTopology::Star, None).unwrap();
+    let fit = &found.fit;
+    assert!(
+        near(fit.overheads.send.seconds, machine.overhead, 1e-6)
+            && near(fit.overheads.isend.seconds, machine.overhead, 1e-6),
+        "{fit:?}"
+    );
+    assert!(
+        fit.overheads.overlap > 0.2 && fit.overheads.overlap <= machine.overlap && fit.overheads.cut == 1.0,
+        "{fit:?}"
+    );
+    let small = |of: &&Residuals| matches!(of.pattern, Pattern::PingPong | Pattern::Exchange);
+    for point in found.residuals.iter().filter(small).flat_map(|of| &of.points) {
+        assert!(point.error().abs() < 0.02, "{point:?}");
+    }
 }
 
 /// For eager messages with a third of latency, ranks that answer in turn distinguish a cable shared by both directions.

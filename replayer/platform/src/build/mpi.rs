@@ -3,11 +3,12 @@
 use titr_common::collectives::{Library, Selection};
 use titr_common::units::Bytes;
 use titr_document::Checked;
+use toml::Spanned;
 
 use super::Builder;
 use crate::mpi::Mpi;
 use crate::one_sided::{Implementation, OneSided};
-use crate::schema::{CollectivesTable, MpiTable, OneSidedTable};
+use crate::schema::{CollectivesTable, MpiTable, NonNegative, OneSidedTable};
 
 /// SimGrid's smpi/send-is-detached-thresh.
 const EAGER_THRESHOLD: Bytes = Bytes(65536);
@@ -20,6 +21,7 @@ impl Builder<'_> {
             eager_transfer: table.eager_transfer,
             send_overhead: table.send_overhead,
             isend_overhead: table.isend_overhead,
+            send_overlap: table.send_overlap.map_or(Ok(0.0), |part| self.part_of_a_send(&part))?,
             recv_overhead: table.recv_overhead,
             progress: table.progress.unwrap_or_else(|| table.collectives.library.into()),
             rendezvous: table.rendezvous,
@@ -29,6 +31,16 @@ impl Builder<'_> {
             one_sided: one_sided(table.one_sided, table.collectives.library),
             collectives: self.collectives(&table.collectives)?,
         })
+    }
+
+    /// A part of a send's cost.
+    fn part_of_a_send(&self, written: &Spanned<NonNegative>) -> Checked<f64> {
+        let &NonNegative(part) = written.get_ref();
+        if part <= 1.0 {
+            return Ok(part);
+        }
+        let mistake = self.wrong(written, format!("{part} is more than all of a send's cost"));
+        Err(mistake.with_help("give a number from 0, for a message that leaves when all of the cost is paid, to 1"))
     }
 
     fn collectives(&self, table: &CollectivesTable) -> Checked<Selection> {

@@ -16,6 +16,8 @@ use crate::overhead::Overhead;
 use crate::partitioned::Partitioned;
 use crate::spawn::Spawn;
 
+use super::value::NonNegative;
+
 /// `[mpi]`
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -29,6 +31,8 @@ pub struct MpiTable {
     pub send_overhead: Overhead,
     /// Cost of MPI_Isend, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: nothing, as SimGrid's smpi/ois.
     pub isend_overhead: Overhead,
+    /// The part of a send's cost that overlaps with the way of its message, from 0 to 1. Default: 0.
+    pub send_overlap: Option<Spanned<NonNegative>>,
     /// Cost of receiving a buffered message, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: nothing,
     /// as SimGrid's smpi/or.
     pub recv_overhead: Overhead,

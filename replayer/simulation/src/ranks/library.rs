@@ -17,12 +17,13 @@ use super::one_sided::windows::OneSided;
 use super::partitioned::PartitionedMessages;
 use super::point_to_point::envelope::{Envelope, Selector};
 use super::point_to_point::exchange::{Exchange, Outbound};
+use super::point_to_point::protocol::SendCost;
 use super::scheduler::Scheduler;
 use super::task_cores::{TaskCore, TaskCores};
 use super::thread::Thread;
 use super::warnings::Warnings;
 use super::{Core, RequestTable};
-use crate::observe::{Activity, Caller, Observer, OperationId};
+use crate::observe::{Activity, Caller, Observer, OperationId, Work};
 use titr_workload::Match;
 
 /// The state of MPI in all ranks.
@@ -55,6 +56,7 @@ impl<O: Observer> Library<'_, O> {
     #[inline]
     pub(super) fn blocking_send(&mut self, thread: &mut Thread, message: Outgoing) -> Result<(), Fault> {
         let sent = self.start_send(thread.actor.rank, SendMode::Standard, message)?;
+        self.pay_rest(thread, self.exchange.protocol.cost_of_send(SendMode::Standard, message.bytes));
         self.wait_for(thread, sent);
         Ok(())
     }
@@ -81,6 +83,11 @@ impl<O: Observer> Library<'_, O> {
             return self.requests(rank).add_persistent(id, Template::Send(mode, message));
         }
         let sent = self.start_send(rank, mode, message)?;
+        let cost = match completion {
+            Completion::Blocking => self.exchange.protocol.cost_of_send(mode, message.bytes),
+            Completion::Request(_) | Completion::Persistent(_) => self.exchange.protocol.cost_of_isend(message.bytes),
+        };
+        self.pay_rest(thread, cost);
         match completion {
             Completion::Blocking => self.wait_for(thread, sent),
             Completion::Request(Some(id)) => self.requests(rank).add(id, sent)?,
@@ -129,6 +136,9 @@ impl<O: Observer> Library<'_, O> {
         // The receive comes first in Open MPI (`sendrecv.c`, `ompi_coll_base_sendrecv_actual`) and MPICH (`MPIC_Sendrecv`).
         let received = incoming.map(|message| self.start_receive(thread.actor, message, None)).transpose()?.flatten();
         let sent = outgoing.map(|message| self.start_send(rank, SendMode::Standard, message)).transpose()?.flatten();
+        if let Some(message) = outgoing {
+            self.pay_rest(thread, self.exchange.protocol.cost_of_isend(message.bytes));
+        }
         self.wait_for(thread, sent);
         self.wait_for(thread, received);
         Ok(())
@@ -141,6 +151,16 @@ impl<O: Observer> Library<'_, O> {
             thread.clock.awaited = 1;
         }
         Ok(())
+    }
+
+    /// A message of `thread` has left before the cost of its send was over.
+    #[inline]
+    fn pay_rest(&mut self, thread: &mut Thread, cost: SendCost) {
+        if cost.after.0 > 0.0 {
+            let from = thread.clock.time;
+            thread.clock.time = from + cost.after;
+            self.observer.worked(thread.waiter(), Work::Overhead, from, thread.clock.time);
+        }
     }
 
     #[inline]
@@ -213,10 +233,19 @@ impl<O: Observer> Library<'_, O> {
     }
 
     /// `MPI_Start`, with the match of a receive that the trace records later.
-    pub(super) fn start(&mut self, thread: &Thread, id: RequestId, recorded: Option<Match>) -> Result<Activity, Fault> {
+    pub(super) fn start(
+        &mut self,
+        thread: &mut Thread,
+        id: RequestId,
+        recorded: Option<Match>,
+    ) -> Result<Activity, Fault> {
         let rank = thread.actor.rank;
         let (operation, activity) = match self.requests(rank).template(id).cloned() {
-            Some(Template::Send(mode, message)) => (self.start_send(rank, mode, message)?, Activity::Send),
+            Some(Template::Send(mode, message)) => {
+                let sent = self.start_send(rank, mode, message)?;
+                self.pay_rest(thread, self.exchange.protocol.cost_of_isend(message.bytes));
+                (sent, Activity::Send)
+            }
             Some(Template::Receive(message)) => (self.start_receive(thread.actor, message, recorded)?, Activity::Recv),
             Some(Template::Collective(call, part)) => {
                 let index = self.communicators.find(rank, call.comm)?;

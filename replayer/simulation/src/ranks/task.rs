@@ -15,6 +15,7 @@ use super::call::Failure;
 use super::error::ReplayError;
 use super::ids::ThreadIndex;
 use super::library::Library;
+use super::point_to_point::protocol::SendCost;
 use super::task_cores::{TaskCore, TaskStage};
 use super::thread::{Waiting, overhead};
 use crate::observe::{Activity, Observer, Waiter, Work};
@@ -77,22 +78,21 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             EventRef::Event(_) | EventRef::Compute(_) | EventRef::Send(_) => thread.core,
         };
         let start = takes_core.map_or(thread.clock.time, |core| task_cores.free(core, thread.clock.time));
-        let cost = match event {
+        let cost: SendCost = match event {
             EventRef::Compute(work) => {
                 thread.computed.0 += work.0;
-                cores[rank.0 as usize].time_for(work, start)
+                cores[rank.0 as usize].time_for(work, start).into()
             }
-            EventRef::Event(&Event::Sleep(time)) if causality.is_timed() => time,
+            EventRef::Event(&Event::Sleep(time)) if causality.is_timed() => time.into(),
             EventRef::Event(_) | EventRef::Send(_) | EventRef::Recv(_) => {
                 overhead(event, thread, &exchange.protocol, requests, partitioned)
             }
         };
-        let end = start + cost;
         if let Some(core) = takes_core {
-            task_cores.take(core, end);
+            task_cores.take(core, start + cost.before + cost.after);
         }
         thread.clock.time = start;
-        thread.stage = TaskStage::Begins(Time(end.0 - start.0));
+        thread.stage = TaskStage::Begins(Time((start + cost.before).0 - start.0));
         Ok(true)
     }
 

@@ -16,7 +16,7 @@ use super::clock::{Clock, Waiter};
 use super::error::ReplayError;
 use super::ids::ThreadIndex;
 use super::partitioned::PartitionedMessages;
-use super::point_to_point::protocol::Protocol;
+use super::point_to_point::protocol::{Protocol, SendCost};
 use super::program::Signal;
 use super::task_cores::{TaskCore, TaskStage};
 use super::{Ranks, RequestTable};
@@ -144,7 +144,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 }
                 let library = &mut self.library;
                 let (protocol, requests) = (&library.exchange.protocol, &library.requests);
-                thread.clock.time = thread.began + overhead(event, thread, protocol, requests, &library.partitioned);
+                let cost = overhead(event, thread, protocol, requests, &library.partitioned);
+                thread.clock.time = thread.began + cost.before;
                 library.observer.worked(Waiter::Thread(index), Work::Overhead, thread.began, thread.clock.time);
                 thread.paid = true;
             }
@@ -318,13 +319,13 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 &self.library.partitioned,
             );
             let from = thread.clock.time;
-            thread.clock.time = from + cost;
+            thread.clock.time = from + cost.before;
             self.library.observer.worked(Waiter::Thread(index), Work::Overhead, from, thread.clock.time);
         }
     }
 }
 
-/// The time that an event takes its thread before others can see it: the software's part of a send.
+/// The time that an event takes its thread before others can see it, and the rest of a send's time.
 #[inline]
 pub(super) fn overhead(
     event: EventRef,
@@ -332,16 +333,16 @@ pub(super) fn overhead(
     protocol: &Protocol,
     requests: &[RequestTable],
     partitioned: &PartitionedMessages,
-) -> Seconds {
+) -> SendCost {
     if let EventRef::Send(message) = event {
         return protocol.cost_of_send(SendMode::Standard, message.bytes);
     }
-    let EventRef::Event(event) = event else { return Seconds(0.0) };
+    let EventRef::Event(event) = event else { return SendCost::default() };
     if let Event::OneSided(OneSided::Access(access)) = event {
-        return protocol.cost_of_access(access.there + access.back);
+        return protocol.cost_of_access(access.there + access.back).into();
     }
     if let Event::CommCreate(CommCall::Spawn, _, Some(group)) = event {
-        return protocol.cost_of_spawn(group.remote.len());
+        return protocol.cost_of_spawn(group.remote.len()).into();
     }
     if let Event::Send(mode, message, Completion::Blocking) = event {
         return protocol.cost_of_send(*mode, message.bytes);
@@ -358,7 +359,7 @@ pub(super) fn overhead(
     if let Event::Partitioned(Partitioned::Ready(id, parts)) = event
         && let Some(&part) = parts.get(thread.started as usize)
     {
-        return partitioned.cost_of_ready(thread.actor.rank, *id, part, protocol);
+        return partitioned.cost_of_ready(thread.actor.rank, *id, part, protocol).into();
     }
-    Seconds(0.0)
+    SendCost::default()
 }

@@ -22,6 +22,7 @@ use crate::ranks::clock::{Clock, Waiter};
 use crate::ranks::operation::OperationKind;
 use crate::ranks::point_to_point::envelope::{Envelope, Selector, communicator};
 use crate::ranks::point_to_point::exchange::{Exchange, Outbound};
+use crate::ranks::point_to_point::protocol::SendCost;
 use crate::ranks::scheduler::Scheduler;
 
 /// The collectives in progress of all ranks.
@@ -171,7 +172,8 @@ impl Collectives {
             };
             if !instance.paid {
                 instance.paid = true;
-                instance.work_for(cost(step, environment.exchange), Work::Overhead, index, environment.observer);
+                let cost = cost(step, environment.exchange);
+                instance.work_for(cost.before, Work::Overhead, index, environment.observer);
                 continue;
             }
             instance.paid = false;
@@ -181,13 +183,13 @@ impl Collectives {
     }
 }
 
-/// The time that a step takes before its message leaves.
-fn cost(step: Step, exchange: &Exchange) -> Seconds {
+/// The time that a step takes until its message leaves, and the rest of a send's time.
+fn cost(step: Step, exchange: &Exchange) -> SendCost {
     match step {
         Step::Send { data, .. } => exchange.protocol.cost_of_send(SendMode::Standard, data.len),
         Step::Isend { data, .. } | Step::Sendrecv { send: data, .. } => exchange.protocol.cost_of_isend(data.len),
-        Step::Recv { .. } | Step::Irecv { .. } | Step::Wait { .. } | Step::WaitAll => Seconds(0.0),
-        Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => Seconds(0.0),
+        Step::Recv { .. } | Step::Irecv { .. } | Step::Wait { .. } | Step::WaitAll => SendCost::default(),
+        Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => SendCost::default(),
     }
 }
 
@@ -204,6 +206,7 @@ impl CollectiveInstance {
         match step {
             Step::Send { to, data } => {
                 let sent = self.send(to, data, environment);
+                self.pay_rest(step, index, environment);
                 self.wait_for(sent, index, environment);
             }
             Step::Recv { from, data } => {
@@ -213,11 +216,13 @@ impl CollectiveInstance {
             Step::Sendrecv { to, send, from, recv } => {
                 let received = self.receive(from, recv, index, environment);
                 let sent = self.send(to, send, environment);
+                self.pay_rest(step, index, environment);
                 self.wait_for(sent, index, environment);
                 self.wait_for(received, index, environment);
             }
             Step::Isend { to, data } => {
                 let sent = self.send(to, data, environment);
+                self.pay_rest(step, index, environment);
                 self.started.push_back(sent);
             }
             Step::Irecv { from, data } => {
@@ -243,6 +248,14 @@ impl CollectiveInstance {
         let envelope = Envelope { context: self.context, source: self.rank, tag: self.tag };
         let message = Outbound { to: self.members.rank(to), envelope, bytes: data.len, mode: SendMode::Standard };
         environment.exchange.send(message, environment.now, environment.observer)
+    }
+
+    /// The message of a step has left before the cost of its send was over.
+    fn pay_rest(&mut self, step: Step, index: CollectiveId, environment: &mut CollectiveEnvironment<impl Observer>) {
+        let rest = cost(step, environment.exchange).after;
+        if rest.0 > 0.0 {
+            self.work_for(rest, Work::Overhead, index, environment.observer);
+        }
     }
 
     fn receive(

@@ -135,14 +135,14 @@ impl PartitionedMessages {
         })
     }
 
-    /// The time that a rank spends to mark a part as ready: the cost of the message that then departs.
+    /// The time that a rank spends to mark a part as ready: all of the cost of the message that then departs.
     pub(super) fn cost_of_ready(&self, rank: Rank, request: RequestId, part: u32, protocol: &Protocol) -> Seconds {
         let sender = self.end(rank, request).ok().and_then(|(channel, _)| self.channel(channel).sender.as_ref());
         let Some(sender) = sender else { return Seconds(0.0) };
         match self.implementation {
-            Implementation::Each => protocol.cost_of_isend(sender.bytes_of(part, Implementation::Each)),
+            Implementation::Each => protocol.cost_of_isend(sender.bytes_of(part, Implementation::Each)).all(),
             Implementation::Whole if sender.ready.len() + 1 == sender.parts as usize => {
-                protocol.cost_of_isend(sender.bytes)
+                protocol.cost_of_isend(sender.bytes).all()
             }
             Implementation::Whole => Seconds(0.0),
         }

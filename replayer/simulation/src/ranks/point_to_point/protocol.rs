@@ -6,9 +6,9 @@
 //!   SimGrid, the handshake itself takes no time. But if a library makes progress in calls only, the receiver has to be
 //!   in one to answer the request, and the sender to send the data ([`progress`](crate::ranks::progress)).
 //!
-//! A sender pays its overhead before the message leaves: `send_overhead` for a blocking send that is eager or
-//! synchronous, `isend_overhead` for any other but a blocking rendezvous. A receiver pays `recv_overhead` when it
-//! completes the receive of an eager message.
+//! A sender pays its overhead: `send_overhead` for a blocking send that is eager or synchronous, `isend_overhead` for any
+//! other but a blocking rendezvous. The message leaves at the end of that time, or earlier by `send_overlap` of it. A
+//! receiver pays `recv_overhead` when it completes the receive of an eager message.
 
 use titr_common::event::SendMode;
 use titr_common::units::{Bytes, Seconds};
@@ -20,6 +20,7 @@ pub(in crate::ranks) struct Protocol {
     eager_transfer: EagerTransfer,
     send_overhead: Overhead,
     isend_overhead: Overhead,
+    send_overlap: f64,
     recv_overhead: Overhead,
     access_overhead: Overhead,
     progress: Progress,
@@ -34,6 +35,7 @@ impl From<&Mpi> for Protocol {
             eager_transfer: mpi.eager_transfer,
             send_overhead: mpi.send_overhead.clone(),
             isend_overhead: mpi.isend_overhead.clone(),
+            send_overlap: mpi.send_overlap,
             recv_overhead: mpi.recv_overhead.clone(),
             access_overhead: mpi.one_sided.origin_overhead.clone(),
             progress: mpi.progress,
@@ -76,20 +78,26 @@ impl Protocol {
         sends && self.has_separate_data(bytes)
     }
 
-    /// The time that a blocking send takes before the message leaves.
+    /// The time that a blocking send takes.
     #[inline]
-    pub(in crate::ranks) fn cost_of_send(&self, mode: SendMode, bytes: Bytes) -> Seconds {
+    pub(in crate::ranks) fn cost_of_send(&self, mode: SendMode, bytes: Bytes) -> SendCost {
         if mode == SendMode::Synchronous || self.is_eager(mode, bytes) {
-            self.send_overhead.of(bytes)
+            self.cost(&self.send_overhead, bytes)
         } else {
-            Seconds(0.0)
+            SendCost::default()
         }
     }
 
-    /// The time that any other send takes before the message leaves.
+    /// The time that any other send takes.
     #[inline]
-    pub(in crate::ranks) fn cost_of_isend(&self, bytes: Bytes) -> Seconds {
-        self.isend_overhead.of(bytes)
+    pub(in crate::ranks) fn cost_of_isend(&self, bytes: Bytes) -> SendCost {
+        self.cost(&self.isend_overhead, bytes)
+    }
+
+    #[inline]
+    fn cost(&self, overhead: &Overhead, bytes: Bytes) -> SendCost {
+        let all = overhead.of(bytes).0;
+        SendCost { before: Seconds(all * (1.0 - self.send_overlap)), after: Seconds(all * self.send_overlap) }
     }
 
     /// The time that an access to a window takes before it sets out.
@@ -109,6 +117,29 @@ impl Protocol {
     }
 }
 
+/// The time that a send takes its rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in crate::ranks) struct SendCost {
+    /// Until the message leaves.
+    pub(in crate::ranks) before: Seconds,
+    /// From then on.
+    pub(in crate::ranks) after: Seconds,
+}
+
+impl SendCost {
+    /// All of it.
+    pub(in crate::ranks) fn all(self) -> Seconds {
+        self.before + self.after
+    }
+}
+
+impl From<Seconds> for SendCost {
+    /// A time after which others see the effects of a call.
+    fn from(before: Seconds) -> Self {
+        Self { before, after: Seconds(0.0) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use titr_common::collectives::{Library, Selection};
@@ -124,6 +155,7 @@ mod tests {
             eager_transfer: EagerTransfer::AtOnce,
             send_overhead: free.clone(),
             isend_overhead: free.clone(),
+            send_overlap: 0.0,
             recv_overhead: free,
             progress: Progress::Thread,
             rendezvous: Rendezvous::ClearToSend,

@@ -16,6 +16,7 @@ fn exchange(eager_transfer: EagerTransfer) -> Exchange {
         eager_transfer,
         send_overhead: free.clone(),
         isend_overhead: free.clone(),
+        send_overlap: 0.0,
         recv_overhead: free,
         progress: Progress::Thread,
         rendezvous: Rendezvous::ClearToSend,

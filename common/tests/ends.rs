@@ -43,7 +43,7 @@ fn directory_of(write: impl FnOnce(&Path) -> RankEntry) -> TempDir {
 }
 
 fn entry() -> RankEntry {
-    RankEntry { ended: Ended::Finalize, ..RankEntry::new(Rank(0), Counter::exact("none")) }
+    RankEntry::new(Rank(0), Counter::exact("none")).with(|entry| entry.ended = Ended::Finalize)
 }
 
 /// A stream of two events, with further members after its end record.

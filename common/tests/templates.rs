@@ -107,7 +107,9 @@ fn write(directory: &Path, world: u32, steps: &[Step], rounds: u32) -> Manifest 
                 writer.write(ThreadId::MAIN, &event).unwrap();
             }
         }
-        *entry = writer.finish(RankEntry { ended: Ended::Finalize, pid: 100 + entry.rank, ..entry.clone() }).unwrap();
+        *entry = writer
+            .finish(RankEntry { pid: 100 + entry.rank, ..entry.clone() }.with(|entry| entry.ended = Ended::Finalize))
+            .unwrap();
     }
     manifest
 }
@@ -164,7 +166,7 @@ fn stencil(side: u32) -> TempDir {
                 writer.write(ThreadId::MAIN, &send).unwrap();
             }
         }
-        *entry = writer.finish(RankEntry { ended: Ended::Finalize, ..entry.clone() }).unwrap();
+        *entry = writer.finish(entry.clone().with(|entry| entry.ended = Ended::Finalize)).unwrap();
     }
     complete(folder.path(), manifest).unwrap();
     folder

@@ -14,18 +14,11 @@ use titr_common::units::{Bytes, Instructions};
 
 fn entry(rank: u32, ended: Ended) -> RankEntry {
     let counter = Counter { rate: Some(1e9), ..Counter::exact("cpu") };
-    RankEntry {
-        run: "a run".into(),
-        host: "here".into(),
-        cpu: "a processor".into(),
-        pid: 100 + rank,
-        ended,
-        events: 3,
-        text: Bytes(40),
-        disk: Bytes(90),
-        untraced: BTreeMap::from([("MPI_Put".to_owned(), 2)]),
-        ..RankEntry::new(Rank(rank), counter)
-    }
+    let mut entry = RankEntry { pid: 100 + rank, ..RankEntry::new(Rank(rank), counter) };
+    (entry.run, entry.host, entry.cpu) = ("a run".into(), "here".into(), "a processor".into());
+    (entry.ended, entry.events, entry.text, entry.disk) = (ended, 3, Bytes(40), Bytes(90));
+    entry.untraced = BTreeMap::from([("MPI_Put".to_owned(), 2)]);
+    entry
 }
 
 /// A trace of two ranks, three events each in two members.

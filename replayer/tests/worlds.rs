@@ -49,17 +49,10 @@ fn world(folder: &Folder, name: &str, ranks: &[&str], encounters: &[Encounter]) 
         let written = stream.finish(events).unwrap();
         let own = encounters.iter().filter(|met| met.members.iter().any(|member| member == rank));
         let own = own.cloned().map(|met| Encounter { link: met.link.filter(|_| met.root == rank), ..met });
-        let (run, ended, crc32) = (format!("run of {name}"), Ended::Finalize, Some(written.crc32));
-        let (encounters, host) = (own.collect(), "node-1".to_owned());
-        let entry = RankEntry {
-            run,
-            host,
-            ended,
-            events,
-            crc32,
-            encounters,
-            ..RankEntry::new(Rank(rank), Counter::exact("cpu"))
-        };
+        let mut entry = RankEntry::new(Rank(rank), Counter::exact("cpu"));
+        (entry.run, entry.host) = (format!("run of {name}"), "node-1".to_owned());
+        (entry.ended, entry.events, entry.crc32) = (Ended::Finalize, events, Some(written.crc32));
+        entry.encounters = own.collect();
         entry.end(&path, size).unwrap();
     }
     path

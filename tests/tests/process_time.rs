@@ -20,7 +20,7 @@ fn workers(family: Family, how: &str, variables: &[(&str, &str)]) -> Traced {
 
 fn times(trace: &Traced) -> Vec<ProcessTime> {
     let manifest = Manifest::read(&trace.path()).unwrap();
-    manifest.per_rank.iter().map(|entry| entry.process_time.unwrap()).collect()
+    manifest.per_rank.iter().map(|entry| *entry.process_time.clone().unwrap()).collect()
 }
 
 fn info(trace: &Traced) -> String {

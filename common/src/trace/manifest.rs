@@ -2,6 +2,8 @@
 //! its stream lacks.
 
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,21 +81,32 @@ pub enum Mode {
     Extended,
 }
 
-/// The description of a rank and its stream.
+/// The description of a rank and its stream. What the ranks of a large trace mostly have in common is in memory once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankEntry {
+    /// The number of the rank.
+    pub rank: u32,
+    /// The number of the rank's process.
+    pub pid: u32,
+    /// The times of the process, once the trace is complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process_time: Option<Box<ProcessTime>>,
+    /// Everything else.
+    #[serde(flatten)]
+    pub recording: Arc<RankRecording>,
+}
+
+/// What is known of a rank and its stream, and may be the same for many ranks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RankRecording {
     /// The unique name of the run, the same for all its ranks; empty if the run has no name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub run: String,
-    /// The number of the rank.
-    pub rank: u32,
     /// The host that the rank ran on.
     pub host: String,
     /// The processor that the rank ran on, as the system names it.
     #[serde(default)]
     pub cpu: String,
-    /// The number of the rank's process.
-    pub pid: u32,
     /// How the rank's trace ended.
     pub ended: Ended,
     /// The number of events in the rank's stream.
@@ -141,12 +154,23 @@ pub struct RankEntry {
     /// The number of calls without an event because their peer was `MPI_PROC_NULL`, by the name of the function.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub null_peer: BTreeMap<String, u64>,
-    /// The times of the process, once the trace is complete.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub process_time: Option<ProcessTime>,
     /// The number of calls inside and outside the traced part of the program; `None` if the whole program was traced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartCalls>,
+}
+
+impl Deref for RankEntry {
+    type Target = RankRecording;
+
+    fn deref(&self) -> &RankRecording {
+        &self.recording
+    }
+}
+
+impl DerefMut for RankEntry {
+    fn deref_mut(&mut self) -> &mut RankRecording {
+        Arc::make_mut(&mut self.recording)
+    }
 }
 
 fn one() -> u32 {
@@ -216,8 +240,8 @@ impl Manifest {
     /// The manifest of a complete trace with this number of ranks, about which nothing else is known.
     #[must_use]
     pub fn of_unknown_origin(ranks: u32) -> Self {
-        let entry =
-            |rank| RankEntry { ended: Ended::Finalize, ..RankEntry::new(Rank(rank), Counter::exact("unknown")) };
+        let first = RankEntry::new(Rank(0), Counter::exact("unknown")).with(|first| first.ended = Ended::Finalize);
+        let entry = |rank| RankEntry { rank, ..first.clone() };
         Self {
             titr: VERSION,
             mode: Mode::Ti,
@@ -284,12 +308,10 @@ impl RankEntry {
     /// The entry of a rank that has recorded nothing yet, on an unknown host.
     #[must_use]
     pub fn new(rank: Rank, counter: Counter) -> Self {
-        Self {
+        let recording = RankRecording {
             run: String::new(),
-            rank: rank.0,
             host: String::new(),
             cpu: String::new(),
-            pid: 0,
             ended: Ended::Running,
             events: 0,
             text: Bytes(0),
@@ -307,8 +329,15 @@ impl RankEntry {
             encounters: Vec::new(),
             modules: Vec::new(),
             null_peer: BTreeMap::new(),
-            process_time: None,
             part: None,
-        }
+        };
+        Self { rank: rank.0, pid: 0, process_time: None, recording: Arc::new(recording) }
+    }
+
+    /// This entry with other facts.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut RankRecording)) -> Self {
+        change(&mut self);
+        self
     }
 }

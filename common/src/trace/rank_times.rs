@@ -17,7 +17,7 @@ pub struct RankTimes {
 impl RankTimes {
     /// The sum of a time over the ranks in which it [matters](ProcessTime::matters); `None` if it matters in none.
     pub fn that_matter(manifest: &Manifest, time: impl Fn(&ProcessTime) -> f64) -> Option<Self> {
-        let all = manifest.per_rank.iter().filter_map(|entry| entry.process_time.as_ref());
+        let all = manifest.per_rank.iter().filter_map(|entry| entry.process_time.as_deref());
         let mut sum = Self { seconds: 0.0, ranks: 0, counted: 0.0 };
         for of_rank in all.filter(|of_rank| of_rank.matters(time(of_rank))) {
             sum.seconds += time(of_rank);

@@ -74,6 +74,9 @@ impl RankWriter {
         }
         let written = self.stream.finish(self.count)?;
         let (disk, crc32) = (written.size, Some(written.crc32));
-        Ok(RankEntry { events: self.count, text: Bytes(self.length), disk, crc32, ..entry })
+        Ok(entry.with(|entry| {
+            (entry.events, entry.text) = (self.count, Bytes(self.length));
+            (entry.disk, entry.crc32) = (disk, crc32);
+        }))
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct SharedEntry {
     pid: Column,
     /// The times of each rank's process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    process_time: Vec<Option<ProcessTime>>,
+    process_time: Vec<Option<Box<ProcessTime>>>,
     /// The entry of the first rank.
     entry: RankEntry,
 }
@@ -86,7 +86,7 @@ fn of(first: &RankEntry, entries: &[&RankEntry]) -> SharedEntry {
         ranks.push(entry.rank);
         pid.push(entry.rank, entry.pid.into());
     }
-    let mut process_time: Vec<_> = entries.iter().map(|entry| entry.process_time).collect();
+    let mut process_time: Vec<_> = entries.iter().map(|entry| entry.process_time.clone()).collect();
     if process_time.iter().all(Option::is_none) {
         process_time.clear();
     }

@@ -55,18 +55,13 @@ impl Folder {
 
 fn entry(run: &str, rank: u32, written: Option<FinishedStream>) -> RankEntry {
     let counter = Counter { rate: Some(1e9), ..Counter::exact("cpu") };
-    RankEntry {
-        run: run.into(),
-        host: "here".into(),
-        cpu: "a processor".into(),
-        pid: 100 + rank,
-        ended: if written.is_some() { Ended::Finalize } else { Ended::Running },
-        events: 3,
-        text: Bytes(40),
-        disk: written.map_or(Bytes(0), |written| written.size),
-        crc32: written.map(|written| written.crc32),
-        ..RankEntry::new(Rank(rank), counter)
+    let mut entry = RankEntry { pid: 100 + rank, ..RankEntry::new(Rank(rank), counter) };
+    (entry.run, entry.host, entry.cpu) = (run.into(), "here".into(), "a processor".into());
+    (entry.events, entry.text) = (3, Bytes(40));
+    if let Some(written) = written {
+        (entry.ended, entry.disk, entry.crc32) = (Ended::Finalize, written.size, Some(written.crc32));
     }
+    entry
 }
 
 /// What every rank did.

@@ -7,7 +7,7 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 use titr_common::event::{CommId, Event, Rank, ThreadId};
 use titr_common::output::{OutputDirectory, named};
-use titr_common::trace::manifest::{Ended, RankEntry};
+use titr_common::trace::manifest::Ended;
 use titr_common::trace::{Manifest, RankWriter, complete, unfinished};
 use titr_common::units::Instructions;
 
@@ -54,7 +54,7 @@ pub(crate) fn write(
             entry.counter = recorded.counter.clone();
         }
         let writer = RankWriter::create(&place, rank).map_err(|error| named(&place, error))?;
-        let entry_so_far = RankEntry { ended: Ended::Finalize, ..entry.clone() };
+        let entry_so_far = entry.clone().with(|entry| entry.ended = Ended::Finalize);
         *entry = write_rank(program, &source, rank, calls, writer)?
             .finish(entry_so_far)
             .map_err(|error| named(&place, error))?;

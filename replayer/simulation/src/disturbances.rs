@@ -18,7 +18,7 @@ pub fn disturbed_counts(manifest: &Manifest) -> Option<String> {
         return None;
     }
     let timed: Vec<_> = manifest.per_rank.iter().filter(|entry| entry.counter.rate.is_some()).collect();
-    let times: Vec<_> = timed.iter().filter_map(|entry| entry.process_time.as_ref()).collect();
+    let times: Vec<_> = timed.iter().filter_map(|entry| entry.process_time.as_deref()).collect();
     let queued: f64 = times.iter().filter_map(|time| time.run_queue).sum();
     let used: f64 = times.iter().map(|time| time.calling_threads).sum();
     let stolen: f64 = times.iter().filter_map(|time| time.stolen).fold(0.0, f64::max);

@@ -67,5 +67,8 @@ fn write_rank(
     let mut writer = RankWriter::create(directory, Rank(rank))?;
     program(kernel, rank, iterations, pause).try_for_each(|event| writer.write(ThreadId::MAIN, &event))?;
     let entry = RankEntry::new(Rank(rank), Counter::exact("generated"));
-    writer.finish(RankEntry { host: "none".into(), cpu: "none".into(), ended: Ended::Finalize, ..entry })
+    writer.finish(entry.with(|entry| {
+        (entry.host, entry.cpu) = ("none".into(), "none".into());
+        entry.ended = Ended::Finalize;
+    }))
 }

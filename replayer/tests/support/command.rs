@@ -59,20 +59,12 @@ impl Folder {
             let events = text.lines().count() as u64;
             let written = stream.finish(events).unwrap();
             let counter = Counter { rate: Some(1e9), resolution: 25.0, ..Counter::exact("cpu") };
-            let entry = RankEntry {
-                run: "a run".into(),
-                host: "node-1".into(),
-                cpu: "a processor".into(),
-                pid: 100 + rank,
-                ended: Ended::Finalize,
-                events,
-                text: Bytes(text.len() as u64),
-                disk: written.size,
-                crc32: Some(written.crc32),
-                untraced: BTreeMap::from([("MPI_Put".to_owned(), 2)]),
-                local: BTreeMap::from([("MPI_Comm_rank".to_owned(), 1)]),
-                ..RankEntry::new(Rank(rank), counter)
-            };
+            let mut entry = RankEntry { pid: 100 + rank, ..RankEntry::new(Rank(rank), counter) };
+            (entry.run, entry.host, entry.cpu) = ("a run".into(), "node-1".into(), "a processor".into());
+            (entry.ended, entry.events, entry.text) = (Ended::Finalize, events, Bytes(text.len() as u64));
+            (entry.disk, entry.crc32) = (written.size, Some(written.crc32));
+            entry.untraced = BTreeMap::from([("MPI_Put".to_owned(), 2)]);
+            entry.local = BTreeMap::from([("MPI_Comm_rank".to_owned(), 1)]);
             entry.end(&path, ranks.len() as u32).unwrap();
         }
     }

@@ -324,6 +324,6 @@ fn describe(
     let computed = threads.iter().map(|thread| thread.total.0 + thread.computed.0).sum();
     entry.threads = threads.len() as u32;
     entry.modules = call_sites.map_or(Vec::new(), |(sites, _)| sites.modules());
-    entry.process_time = process.and_then(|process| process.measure(computed));
+    entry.process_time = process.and_then(|process| process.measure(computed)).map(Box::new);
     omitted.complete(entry);
 }

@@ -201,7 +201,7 @@ impl Flush {
         }
         if !is_taken {
             // The buffer that is being filled is lost, so that there is no end record.
-            self.write_entry(&RankEntry { ended: order.ended, ..self.begun.clone() });
+            self.write_entry(&self.begun.clone().with(|entry| entry.ended = order.ended));
         }
         termination::done();
         None

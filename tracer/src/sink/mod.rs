@@ -64,7 +64,8 @@ pub(crate) struct SinkOptions {
 #[must_use]
 pub(crate) fn begin(run: String, rank: Rank, counter: Counter) -> RankEntry {
     let (host, cpu, pid) = (host::name(), host::cpu(), std::process::id());
-    RankEntry { run, host, cpu, pid, ..RankEntry::new(rank, counter) }
+    let entry = RankEntry { pid, ..RankEntry::new(rank, counter) };
+    entry.with(|entry| (entry.run, entry.host, entry.cpu) = (run, host, cpu))
 }
 
 /// The application's side of one rank's stream.

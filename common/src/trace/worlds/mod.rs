@@ -208,12 +208,13 @@ fn manifest(worlds: &[World], ranks: u32) -> Option<Manifest> {
             mode = Mode::Ti;
         }
         let entries = manifest.per_rank.iter();
-        per_rank.extend(entries.map(|entry| RankEntry {
-            rank: entry.rank.saturating_add(*offset),
-            // All whom the ranks have met are ranks of the whole.
-            encounters: Vec::new(),
-            run: run.clone(),
-            ..entry.clone()
+        per_rank.extend(entries.map(|entry| {
+            let entry = RankEntry { rank: entry.rank.saturating_add(*offset), ..entry.clone() };
+            entry.with(|entry| {
+                // All whom the ranks have met are ranks of the whole.
+                entry.encounters.clear();
+                entry.run.clone_from(&run);
+            })
         }));
         untraced_ranks.extend(manifest.untraced_ranks.iter().map(|rank| rank.saturating_add(*offset)));
     }

@@ -89,7 +89,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             }
         };
         if let Some(core) = takes_core {
-            task_cores.take(core, start + cost.before + cost.after);
+            task_cores.take(core, start + cost.all());
         }
         thread.clock.time = start;
         thread.stage = TaskStage::Begins(Time((start + cost.before).0 - start.0));

@@ -83,16 +83,19 @@ impl<O: Observer> Library<'_, O> {
     ) -> Result<OperationId, Fault> {
         let members = &self.communicators.get(index).members;
         let steps = match recorded {
-            Some(messages) => recorded::steps(&messages, |rank| members.place(rank))
-                .map_err(|rank| Fault::NotAMember { rank, on: members.describe() })?
-                .into(),
+            Some(messages) => {
+                let steps: Rc<[_]> = recorded::steps(&messages, |rank| members.place(rank))
+                    .map_err(|rank| Fault::NotAMember { rank, on: members.describe() })?
+                    .into();
+                steps.into()
+            }
             None if members.is_inter() => {
                 let form = Call::of(call, me, members.len() as u32, root).in_mode(mode);
                 self.algorithms.inter_steps(&form, members.first_group(), RootRole::of(call, me == root)).into()
             }
             None => {
                 let part = MemberPart { mode, me, size: members.len() as u32, root };
-                CollectiveSteps::of(call, part, self.algorithms)
+                self.collectives.schedules.steps(call, part, self.algorithms)
             }
         };
         let flow = (call.kind.into(), self.root(index, call, root));
@@ -111,7 +114,7 @@ impl<O: Observer> Library<'_, O> {
         let Participation { me, root, number } = self.communicators.enter(index, rank, call)?;
         let size = self.communicators.get(index).members.len() as u32;
         let part = MemberPart { mode: CallMode::Blocking, me, size, root };
-        let steps = CollectiveSteps::of(call, part, self.algorithms);
+        let steps = self.collectives.schedules.steps(call, part, self.algorithms);
         let flow = (call.kind.into(), self.root(index, call, root));
         Ok(self.start_steps(word, rank, (index, number), flow, steps, call.work))
     }

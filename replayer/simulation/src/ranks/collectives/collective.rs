@@ -9,13 +9,14 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use slab::Slab;
-use titr_common::collectives::{Member, Selection, Slice, Step};
+use titr_common::collectives::{Member, Selection};
 use titr_common::event::{Rank, SendMode, Tag};
 use titr_common::program::{Context, Members};
 use titr_common::time::Time;
-use titr_common::units::{Instructions, Seconds};
+use titr_common::units::{Bytes, Instructions, Seconds};
 
-use super::steps::CollectiveSteps;
+use super::schedules::Schedules;
+use super::steps::{CollectiveSteps, MessageStep};
 use crate::observe::{Caller, CollectiveCall, CollectiveFlow, CollectiveId, Observer, OperationId, Work};
 use crate::ranks::Core;
 use crate::ranks::clock::{Clock, Waiter};
@@ -27,7 +28,10 @@ use crate::ranks::scheduler::Scheduler;
 
 /// The collectives in progress of all ranks.
 #[derive(Default)]
-pub(in crate::ranks) struct Collectives(Slab<CollectiveInstance>);
+pub(in crate::ranks) struct Collectives {
+    instances: Slab<CollectiveInstance>,
+    pub(super) schedules: Schedules,
+}
 
 /// The part of one member in one collective in progress.
 pub(in crate::ranks) struct CollectiveInstance {
@@ -83,11 +87,11 @@ pub(in crate::ranks) struct CollectiveEnvironment<'r, O> {
 
 impl Collectives {
     pub(in crate::ranks) fn get(&self, index: CollectiveId) -> &CollectiveInstance {
-        &self.0[index.0 as usize]
+        &self.instances[index.0 as usize]
     }
 
     pub(in crate::ranks) fn get_mut(&mut self, index: CollectiveId) -> &mut CollectiveInstance {
-        &mut self.0[index.0 as usize]
+        &mut self.instances[index.0 as usize]
     }
 
     /// Starts a collective and takes its first steps; the operation that the rank is to wait for.
@@ -97,7 +101,7 @@ impl Collectives {
         environment: &mut CollectiveEnvironment<impl Observer>,
     ) -> OperationId {
         let CollectiveStart { rank, word, context, members, number, flow, root, steps, work } = start;
-        let index = CollectiveId(self.0.vacant_key() as u32);
+        let index = CollectiveId(self.instances.vacant_key() as u32);
         let operation = environment.exchange.operations.open(OperationKind::Collective);
         let call = CollectiveCall {
             id: index,
@@ -112,7 +116,7 @@ impl Collectives {
             members: members.len() as u32,
         };
         environment.observer.collective_entered(environment.now, call);
-        self.0.insert(CollectiveInstance {
+        self.instances.insert(CollectiveInstance {
             rank,
             word,
             context: context.of_collectives(),
@@ -138,7 +142,7 @@ impl Collectives {
         index: CollectiveId,
         environment: &mut CollectiveEnvironment<impl Observer>,
     ) {
-        let instance = &mut self.0[index.0 as usize];
+        let instance = &mut self.instances[index.0 as usize];
         // A deferred step begins now.
         instance.clock.time = instance.clock.time.max(environment.now);
         loop {
@@ -163,7 +167,7 @@ impl Collectives {
                     );
                 } else {
                     let operation = instance.operation;
-                    self.0.remove(index.0 as usize);
+                    self.instances.remove(index.0 as usize);
                     environment.observer.collective_left(environment.now, index);
                     environment.observer.completed(environment.now, operation);
                     return environment.exchange.operations.complete(operation);
@@ -184,12 +188,15 @@ impl Collectives {
 }
 
 /// The time that a step takes until its message leaves, and the rest of a send's time.
-fn cost(step: Step, exchange: &Exchange) -> SendCost {
+fn cost(step: MessageStep, exchange: &Exchange) -> SendCost {
     match step {
-        Step::Send { data, .. } => exchange.protocol.cost_of_send(SendMode::Standard, data.len),
-        Step::Isend { data, .. } | Step::Sendrecv { send: data, .. } => exchange.protocol.cost_of_isend(data.len),
-        Step::Recv { .. } | Step::Irecv { .. } | Step::Wait { .. } | Step::WaitAll => SendCost::default(),
-        Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => SendCost::default(),
+        MessageStep::Send { bytes, .. } => exchange.protocol.cost_of_send(SendMode::Standard, bytes),
+        MessageStep::Isend { bytes, .. } | MessageStep::Sendrecv { sent: bytes, .. } => {
+            exchange.protocol.cost_of_isend(bytes)
+        }
+        MessageStep::Recv { .. } | MessageStep::Irecv { .. } | MessageStep::Wait { .. } | MessageStep::WaitAll => {
+            SendCost::default()
+        }
     }
 }
 
@@ -202,56 +209,65 @@ impl CollectiveInstance {
         observer.worked(Waiter::Collective(index), work, from, self.clock.time);
     }
 
-    fn take_step(&mut self, index: CollectiveId, step: Step, environment: &mut CollectiveEnvironment<impl Observer>) {
+    fn take_step(
+        &mut self,
+        index: CollectiveId,
+        step: MessageStep,
+        environment: &mut CollectiveEnvironment<impl Observer>,
+    ) {
         match step {
-            Step::Send { to, data } => {
-                let sent = self.send(to, data, environment);
+            MessageStep::Send { to, bytes } => {
+                let sent = self.send(to, bytes, environment);
                 self.pay_rest(step, index, environment);
                 self.wait_for(sent, index, environment);
             }
-            Step::Recv { from, data } => {
-                let received = self.receive(from, data, index, environment);
+            MessageStep::Recv { from, bytes } => {
+                let received = self.receive(from, bytes, index, environment);
                 self.wait_for(received, index, environment);
             }
-            Step::Sendrecv { to, send, from, recv } => {
-                let received = self.receive(from, recv, index, environment);
-                let sent = self.send(to, send, environment);
+            MessageStep::Sendrecv { to, sent, from, received } => {
+                let received = self.receive(from, received, index, environment);
+                let sent = self.send(to, sent, environment);
                 self.pay_rest(step, index, environment);
                 self.wait_for(sent, index, environment);
                 self.wait_for(received, index, environment);
             }
-            Step::Isend { to, data } => {
-                let sent = self.send(to, data, environment);
+            MessageStep::Isend { to, bytes } => {
+                let sent = self.send(to, bytes, environment);
                 self.pay_rest(step, index, environment);
                 self.started.push_back(sent);
             }
-            Step::Irecv { from, data } => {
-                let received = self.receive(from, data, index, environment);
+            MessageStep::Irecv { from, bytes } => {
+                let received = self.receive(from, bytes, index, environment);
                 self.started.push_back(received);
             }
-            Step::Wait { nth } => {
+            MessageStep::Wait { nth } => {
                 if let Some(operation) = self.started.remove(nth as usize) {
                     self.wait_for(operation, index, environment);
                 }
             }
-            Step::WaitAll => self.wait_for_started(index, environment),
-            Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => {}
+            MessageStep::WaitAll => self.wait_for_started(index, environment),
         }
     }
 
     fn send(
         &self,
         to: Member,
-        data: Slice,
+        bytes: Bytes,
         environment: &mut CollectiveEnvironment<impl Observer>,
     ) -> Option<OperationId> {
         let envelope = Envelope { context: self.context, source: self.rank, tag: self.tag };
-        let message = Outbound { to: self.members.rank(to), envelope, bytes: data.len, mode: SendMode::Standard };
+        let message = Outbound { to: self.members.rank(to), envelope, bytes, mode: SendMode::Standard };
         environment.exchange.send(message, environment.now, environment.observer)
     }
 
     /// The message of a step has left before the cost of its send was over.
-    fn pay_rest(&mut self, step: Step, index: CollectiveId, environment: &mut CollectiveEnvironment<impl Observer>) {
+    fn pay_rest(
+        &mut self,
+        step: MessageStep,
+        index: CollectiveId,
+        environment: &mut CollectiveEnvironment<impl Observer>,
+    ) {
         let rest = cost(step, environment.exchange).after;
         if rest.0 > 0.0 {
             self.work_for(rest, Work::Overhead, index, environment.observer);
@@ -261,14 +277,14 @@ impl CollectiveInstance {
     fn receive(
         &self,
         from: Member,
-        data: Slice,
+        bytes: Bytes,
         index: CollectiveId,
         environment: &mut CollectiveEnvironment<impl Observer>,
     ) -> Option<OperationId> {
         let source = Some(self.members.rank(from));
         let selector = Selector { context: self.context, source, tag: Some(self.tag) };
         let caller = Caller::Collective(index);
-        let wanted = (selector, self.has_rooms.then_some(data.len));
+        let wanted = (selector, self.has_rooms.then_some(bytes));
         environment.exchange.receive(self.rank, wanted, caller, environment.now, environment.observer)
     }
 

@@ -3,4 +3,5 @@
 mod calls;
 pub(super) mod collective;
 pub(super) mod recorded;
+mod schedules;
 mod steps;

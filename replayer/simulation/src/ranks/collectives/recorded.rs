@@ -4,9 +4,11 @@
 //! A message that was completed before the next one started was waited for in between, and only then: this yields a
 //! straight-line program. The computation of a member is charged at the end, as in any schedule.
 
-use titr_common::collectives::{Buffer, Member, Step};
+use titr_common::collectives::Member;
 use titr_common::event::{Message, MessageEnd, Rank};
 use titr_common::units::Nanoseconds;
+
+use super::steps::MessageStep;
 
 /// Which collectives use the messages recorded in an extended trace; each variant includes the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +26,7 @@ pub enum Recorded {
 pub(in crate::ranks) fn steps(
     messages: &[Message],
     member: impl Fn(Rank) -> Option<Member>,
-) -> Result<Vec<Step>, Rank> {
+) -> Result<Vec<MessageStep>, Rank> {
     let mut steps = Vec::with_capacity(messages.len());
     // The completion times of the messages in progress, in the order of their start.
     let mut open: Vec<Nanoseconds> = Vec::new();
@@ -33,14 +35,14 @@ pub(in crate::ranks) fn steps(
         rest = behind;
         wait_until(message.span.begin, &mut open, &mut steps);
         let peer = member(message.peer).ok_or(message.peer)?;
-        let data = Buffer::Recv.first(message.bytes.0);
+        let bytes = message.bytes;
         let next = |messages: &[Message]| messages.first().map_or(Nanoseconds(u64::MAX), |next| next.span.begin);
         // None of the messages in transit was waited for before this one.
         let is_first = |end: Nanoseconds| open.iter().all(|&other| other >= end);
         if message.span.end <= next(behind) && is_first(message.span.end) {
             steps.push(match message.end {
-                MessageEnd::Sent => Step::Send { to: peer, data },
-                MessageEnd::Received => Step::Recv { from: peer, data },
+                MessageEnd::Sent => MessageStep::Send { to: peer, bytes },
+                MessageEnd::Received => MessageStep::Recv { from: peer, bytes },
             });
             continue;
         }
@@ -53,14 +55,13 @@ pub(in crate::ranks) fn steps(
         {
             rest = after;
             let to = member(sent.peer).ok_or(sent.peer)?;
-            let send = Buffer::Recv.first(sent.bytes.0);
-            steps.push(Step::Sendrecv { to, send, from: peer, recv: data });
+            steps.push(MessageStep::Sendrecv { to, sent: sent.bytes, from: peer, received: bytes });
             continue;
         }
         open.push(message.span.end);
         steps.push(match message.end {
-            MessageEnd::Sent => Step::Isend { to: peer, data },
-            MessageEnd::Received => Step::Irecv { from: peer, data },
+            MessageEnd::Sent => MessageStep::Isend { to: peer, bytes },
+            MessageEnd::Received => MessageStep::Irecv { from: peer, bytes },
         });
     }
     wait_until(Nanoseconds(u64::MAX), &mut open, &mut steps);
@@ -68,13 +69,13 @@ pub(in crate::ranks) fn steps(
 }
 
 /// Waits for the messages that were completed until `then`, in the order of completion.
-fn wait_until(then: Nanoseconds, open: &mut Vec<Nanoseconds>, steps: &mut Vec<Step>) {
+fn wait_until(then: Nanoseconds, open: &mut Vec<Nanoseconds>, steps: &mut Vec<MessageStep>) {
     loop {
         let earliest = open.iter().enumerate().min_by_key(|&(_, end)| end);
         match earliest {
             Some((nth, &end)) if end <= then => {
                 open.remove(nth);
-                steps.push(Step::Wait { nth: nth as u32 });
+                steps.push(MessageStep::Wait { nth: nth as u32 });
             }
             _ => break,
         }
@@ -102,40 +103,40 @@ mod tests {
         message(MessageEnd::Received, peer, [begin, end])
     }
 
-    fn of(messages: &[Message]) -> Vec<Step> {
+    fn of(messages: &[Message]) -> Vec<MessageStep> {
         steps(messages, |rank| Some(rank.0)).unwrap()
     }
 
     #[test]
     fn what_ends_before_the_next_begins_is_blocking() {
-        let data = Buffer::Recv.first(8);
+        let bytes = Bytes(8);
         let both = [received(1, 0, 5), sent(2, 5, 9)];
-        assert_eq!(of(&both), [Step::Recv { from: 1, data }, Step::Send { to: 2, data }]);
+        assert_eq!(of(&both), [MessageStep::Recv { from: 1, bytes }, MessageStep::Send { to: 2, bytes }]);
     }
 
     #[test]
     fn a_send_within_a_receive_is_both_at_once() {
-        let data = Buffer::Recv.first(8);
+        let bytes = Bytes(8);
         let both = [received(1, 0, 9), sent(2, 1, 5)];
-        assert_eq!(of(&both), [Step::Sendrecv { to: 2, send: data, from: 1, recv: data }]);
+        assert_eq!(of(&both), [MessageStep::Sendrecv { to: 2, sent: bytes, from: 1, received: bytes }]);
     }
 
     /// A pipeline with two receives in flight, as Open MPI's trees have it.
     #[test]
     fn what_is_under_way_is_waited_for_when_it_was() {
-        let data = Buffer::Recv.first(8);
+        let bytes = Bytes(8);
         let all = [received(0, 0, 4), received(0, 1, 9), sent(2, 5, 7), sent(3, 6, 8)];
         assert_eq!(
             of(&all),
             [
-                Step::Irecv { from: 0, data },
-                Step::Irecv { from: 0, data },
-                Step::Wait { nth: 0 },
-                Step::Isend { to: 2, data },
-                Step::Isend { to: 3, data },
-                Step::Wait { nth: 1 },
-                Step::Wait { nth: 1 },
-                Step::Wait { nth: 0 },
+                MessageStep::Irecv { from: 0, bytes },
+                MessageStep::Irecv { from: 0, bytes },
+                MessageStep::Wait { nth: 0 },
+                MessageStep::Isend { to: 2, bytes },
+                MessageStep::Isend { to: 3, bytes },
+                MessageStep::Wait { nth: 1 },
+                MessageStep::Wait { nth: 1 },
+                MessageStep::Wait { nth: 0 },
             ]
         );
     }

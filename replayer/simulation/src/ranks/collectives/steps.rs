@@ -4,16 +4,54 @@
 //! members, and all these schedules exist at the same time. Memory therefore holds only a part of a long schedule. The
 //! algorithm that made the first part makes the next one on demand: a schedule depends on the call alone.
 
+use std::rc::Rc;
+
 use titr_common::collectives::{Call, CallMode, Member, Selection, Step};
 use titr_common::event::{Collective, Volumes};
+use titr_common::units::Bytes;
 
 /// Steps in memory at a time. A shorter schedule is made once.
 const WINDOW: usize = 512;
 
+/// A step that sends, receives or waits for messages: half as large as a [`Step`], which also says where the data is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ranks) enum MessageStep {
+    /// Blocking send.
+    Send { to: Member, bytes: Bytes },
+    /// Blocking receive.
+    Recv { from: Member, bytes: Bytes },
+    /// Send and receive at once; done when both are.
+    Sendrecv { to: Member, sent: Bytes, from: Member, received: Bytes },
+    /// Starts a send.
+    Isend { to: Member, bytes: Bytes },
+    /// Starts a receive.
+    Irecv { from: Member, bytes: Bytes },
+    /// Completes the `nth` of the sends and receives still pending, in the order in which they were started.
+    Wait { nth: u32 },
+    /// Completes all that is pending.
+    WaitAll,
+}
+
+impl MessageStep {
+    /// The step without places of data; `None` for one within the member.
+    fn of(step: Step) -> Option<Self> {
+        Some(match step {
+            Step::Send { to, data } => Self::Send { to, bytes: data.len },
+            Step::Recv { from, data } => Self::Recv { from, bytes: data.len },
+            Step::Sendrecv { to, send, from, recv } => Self::Sendrecv { to, sent: send.len, from, received: recv.len },
+            Step::Isend { to, data } => Self::Isend { to, bytes: data.len },
+            Step::Irecv { from, data } => Self::Irecv { from, bytes: data.len },
+            Step::Wait { nth } => Self::Wait { nth },
+            Step::WaitAll => Self::WaitAll,
+            Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => return None,
+        })
+    }
+}
+
 /// The steps of one member.
 pub(in crate::ranks) struct CollectiveSteps {
-    /// The steps from number `first` on, without moves of data within the member.
-    window: Vec<Step>,
+    /// The steps from number `first` on.
+    window: Rc<[MessageStep]>,
     first: usize,
     /// How many steps there are.
     count: usize,
@@ -22,7 +60,7 @@ pub(in crate::ranks) struct CollectiveSteps {
 }
 
 /// The part of a member in a call.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::ranks) struct MemberPart {
     pub(in crate::ranks) mode: CallMode,
     pub(in crate::ranks) me: Member,
@@ -31,9 +69,10 @@ pub(in crate::ranks) struct MemberPart {
 }
 
 impl MemberPart {
+    /// All steps of a call.
     fn steps(self, call: &Collective, algorithms: &Selection) -> Vec<Step> {
         let Self { mode, me, size, root } = self;
-        messages(algorithms.steps(&Call::of(call, me, size, root).in_mode(mode)))
+        algorithms.steps(&Call::of(call, me, size, root).in_mode(mode))
     }
 }
 
@@ -42,40 +81,42 @@ fn is_short(call: &Collective) -> bool {
     [&call.send, &call.recv].into_iter().all(|volumes| !matches!(volumes, Volumes::PerMember(_)))
 }
 
-/// The steps that send, receive or wait for messages.
-fn messages(mut steps: Vec<Step>) -> Vec<Step> {
-    steps.retain(|step| match step {
-        Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => false,
-        Step::Send { .. } | Step::Recv { .. } | Step::Sendrecv { .. } => true,
-        Step::Isend { .. } | Step::Irecv { .. } | Step::Wait { .. } | Step::WaitAll => true,
-    });
-    steps
+impl From<Rc<[MessageStep]>> for CollectiveSteps {
+    fn from(window: Rc<[MessageStep]>) -> Self {
+        Self { count: window.len(), window, first: 0, source: None }
+    }
 }
 
 impl From<Vec<Step>> for CollectiveSteps {
     fn from(steps: Vec<Step>) -> Self {
-        let mut window = messages(steps);
-        window.shrink_to_fit();
-        Self { count: window.len(), window, first: 0, source: None }
+        messages(&steps).collect::<Rc<[_]>>().into()
     }
+}
+
+fn messages(steps: &[Step]) -> impl Iterator<Item = MessageStep> {
+    steps.iter().filter_map(|step| MessageStep::of(*step))
 }
 
 impl CollectiveSteps {
     /// The steps of a call by the algorithms of a library.
     pub(in crate::ranks) fn of(call: &Collective, part: MemberPart, algorithms: &Selection) -> Self {
-        let mut window = part.steps(call, algorithms);
-        let count = window.len();
-        let source = (count > WINDOW && is_short(call)).then(|| Box::new((call.clone(), part)));
-        if source.is_some() {
-            window.truncate(WINDOW);
+        let steps = part.steps(call, algorithms);
+        let count = messages(&steps).count();
+        if count <= WINDOW || !is_short(call) {
+            return steps.into();
         }
-        window.shrink_to_fit();
-        Self { window, first: 0, count, source }
+        let window = messages(&steps).take(WINDOW).collect();
+        Self { window, first: 0, count, source: Some(Box::new((call.clone(), part))) }
+    }
+
+    /// All steps, if they are in memory.
+    pub(super) fn all(&self) -> Option<&Rc<[MessageStep]>> {
+        self.source.is_none().then_some(&self.window)
     }
 
     /// The step with a number; `None` after the last. The `algorithms` are those that the steps were made by.
     #[inline]
-    pub(in crate::ranks) fn get(&mut self, number: usize, algorithms: &Selection) -> Option<Step> {
+    pub(in crate::ranks) fn get(&mut self, number: usize, algorithms: &Selection) -> Option<MessageStep> {
         if number >= self.first + self.window.len() && number < self.count {
             self.move_to(number, algorithms);
         }
@@ -86,8 +127,7 @@ impl CollectiveSteps {
     fn move_to(&mut self, number: usize, algorithms: &Selection) {
         let Some((call, part)) = self.source.as_deref() else { return };
         let steps = part.steps(call, algorithms);
-        self.window.clear();
-        self.window.extend(steps.into_iter().skip(number).take(WINDOW));
+        self.window = messages(&steps).skip(number).take(WINDOW).collect();
         self.first = number;
     }
 }
@@ -114,12 +154,12 @@ mod tests {
             is_commutative: true,
         };
         let part = MemberPart { mode: CallMode::Blocking, me: 7, size: 3000, root: 0 };
-        let whole = part.steps(&call, &algorithms);
+        let whole: Vec<_> = messages(&part.steps(&call, &algorithms)).collect();
         assert!(whole.len() > 3 * WINDOW);
         let mut steps = CollectiveSteps::of(&call, part, &algorithms);
         for (number, step) in whole.iter().enumerate() {
             assert_eq!(steps.get(number, &algorithms), Some(*step), "{number}");
-            assert!(steps.window.capacity() <= WINDOW);
+            assert!(steps.window.len() <= WINDOW);
         }
         assert_eq!(steps.get(whole.len(), &algorithms), None);
     }

@@ -70,7 +70,7 @@ impl<S: EventSource> Workload<S> {
     where
         S: Send + 'static,
     {
-        let Ok(jobs) = prefetch::spawn() else { return Self::in_batches(sources, size) };
+        let Ok(jobs) = prefetch::spawn(sources.len()) else { return Self::in_batches(sources, size) };
         let reader = |source| BatchReader::new(source, size).ahead(&jobs);
         Self { windows: sources.into_iter().map(|source| Window::new(reader(source))).collect() }
     }

@@ -1,14 +1,16 @@
 //! Events in batches, read on demand or ahead of time by a thread that reads for all ranks.
 //!
 //! While a rank's batch is replayed, the thread decompresses and parses the next one. The source and the batch to fill
-//! travel to the thread as a [`ReadJob`] and back again, so nothing is shared. Batch boundaries are invisible to later
-//! stages: the events depend on the source alone, not on the size of batches or the speed of the thread.
+//! travel to the thread as a [`ReadJob`] and back again, so nothing of them is shared. Jobs travel [several at a
+//! time](ReadJobs), as waking the thread takes as long as replaying a hundred events. Batch boundaries are invisible to
+//! later stages: the events depend on the source alone, not on the size of batches or the speed of the thread.
 //!
 //! A loop whose rounds are all alike is a batch of one round, which comes again and again. It is read once.
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvError, Sender, SyncSender, TryRecvError, channel, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use titr_common::trace::{EventSource, LocatedEvents, TraceError};
@@ -91,8 +93,13 @@ pub(super) struct BatchReader<S> {
 enum ReadBy<S> {
     /// The thread that needs the batch.
     Asker(Box<S>),
-    /// The thread that takes jobs from the sender; the receiver gets them back.
-    Thread(Sender<ReadJob<S>>, Receiver<ReadJob<S>>),
+    Thread {
+        jobs: ReadJobs<S>,
+        /// The number of times that jobs had been sent when the last one was added.
+        added: u64,
+        /// The job, done.
+        results: Receiver<ReadJob<S>>,
+    },
 }
 
 /// A batch to be filled from a source.
@@ -103,37 +110,104 @@ pub(super) struct ReadJob<S> {
     done: SyncSender<ReadJob<S>>,
 }
 
+/// The way to the thread that reads ahead.
+pub(super) struct ReadJobs<S> {
+    waiting: Arc<Mutex<Waiting<S>>>,
+    thread: Sender<Vec<ReadJob<S>>>,
+}
+
+/// Jobs that wait until there are enough of them, or until a rank needs its batch.
+struct Waiting<S> {
+    jobs: Vec<ReadJob<S>>,
+    /// The number of jobs that are sent together. It falls whenever a rank needs a batch whose job still waits: too few other
+    /// ranks read.
+    together: usize,
+    /// The number of times that jobs were sent.
+    sent: u64,
+}
+
+// A derived one would ask for a source that can be cloned.
+impl<S> Clone for ReadJobs<S> {
+    fn clone(&self) -> Self {
+        Self { waiting: Arc::clone(&self.waiting), thread: self.thread.clone() }
+    }
+}
+
+impl<S> ReadJobs<S> {
+    fn new(thread: Sender<Vec<ReadJob<S>>>, together: usize) -> Self {
+        Self { waiting: Arc::new(Mutex::new(Waiting { jobs: Vec::new(), together, sent: 0 })), thread }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting<S>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a job. Returns the number of times that jobs had been sent before.
+    fn add(&self, job: ReadJob<S>) -> u64 {
+        let mut waiting = self.waiting();
+        let before = waiting.sent;
+        waiting.jobs.push(job);
+        if waiting.jobs.len() >= waiting.together {
+            self.send(&mut waiting);
+        }
+        before
+    }
+
+    /// Sends all jobs, because a batch is needed. Its job was added after jobs had been sent this number of `times`.
+    fn need(&self, times: u64) {
+        let mut waiting = self.waiting();
+        if waiting.sent == times {
+            waiting.together = waiting.together.saturating_sub(1);
+        }
+        self.send(&mut waiting);
+    }
+
+    fn send(&self, waiting: &mut Waiting<S>) {
+        waiting.sent += 1;
+        // Should the thread be gone, so are the jobs, and the next batch of each is the error.
+        let _ = self.thread.send(std::mem::take(&mut waiting.jobs));
+    }
+}
+
 impl<S: EventSource> BatchReader<S> {
     pub(super) fn new(source: S, size: usize) -> Self {
         Self { path: source.path(), size: size.max(1), reading: ReadBy::Asker(Box::new(source)) }
     }
 
     /// Lets the thread at the other end of `jobs` read ahead.
-    pub(super) fn ahead(self, jobs: &Sender<ReadJob<S>>) -> Self {
+    pub(super) fn ahead(self, jobs: &ReadJobs<S>) -> Self {
         let ReadBy::Asker(source) = self.reading else { return self };
         let (done, results) = sync_channel(1);
-        // Should the thread be gone, so is `done`, and the first batch is the error.
-        let _ = jobs.send(ReadJob { source, batch: Batch::default(), size: self.size, done });
-        Self { reading: ReadBy::Thread(jobs.clone(), results), ..self }
+        let added = jobs.add(ReadJob { source, batch: Batch::default(), size: self.size, done });
+        Self { reading: ReadBy::Thread { jobs: jobs.clone(), added, results }, ..self }
     }
 
     /// Replaces `batch` by the next one, and reuses its memory for a later one.
     pub(super) fn turn(&mut self, batch: &mut Batch) {
         match &mut self.reading {
             ReadBy::Asker(source) => batch.fill(&mut **source, self.size),
-            ReadBy::Thread(jobs, results) => match results.recv() {
-                Ok(ReadJob { source, batch: next, size, done }) => {
-                    let used = std::mem::replace(batch, next);
-                    if let Then::More = batch.then {
-                        let _ = jobs.send(ReadJob { source, batch: used, size, done });
+            ReadBy::Thread { jobs, added, results } => {
+                let done = match results.try_recv() {
+                    Err(TryRecvError::Empty) => {
+                        jobs.need(*added);
+                        results.recv()
+                    }
+                    done => done.map_err(|_| RecvError),
+                };
+                match done {
+                    Ok(ReadJob { source, batch: next, size, done }) => {
+                        let used = std::mem::replace(batch, next);
+                        if let Then::More = batch.then {
+                            *added = jobs.add(ReadJob { source, batch: used, size, done });
+                        }
+                    }
+                    Err(gone) => {
+                        let path = self.path.clone().unwrap_or_default();
+                        let then = Then::Fault(Box::new(TraceError::Io { path, error: io::Error::other(gone) }));
+                        *batch = Batch { then, ..Batch::default() };
                     }
                 }
-                Err(gone) => {
-                    let path = self.path.clone().unwrap_or_default();
-                    let then = Then::Fault(Box::new(TraceError::Io { path, error: io::Error::other(gone) }));
-                    *batch = Batch { then, ..Batch::default() };
-                }
-            },
+            }
         }
     }
 
@@ -145,17 +219,17 @@ impl<S: EventSource> BatchReader<S> {
     }
 }
 
-/// Starts a thread that fills batches in the order of the requests, until no further request is possible.
-pub(super) fn spawn<S: EventSource + Send + 'static>() -> io::Result<Sender<ReadJob<S>>> {
-    let (jobs, inbox) = channel::<ReadJob<S>>();
+/// Starts a thread that fills batches for this number of ranks, in the order of the requests, until no further request is possible.
+pub(super) fn spawn<S: EventSource + Send + 'static>(ranks: usize) -> io::Result<ReadJobs<S>> {
+    let (thread, inbox) = channel::<Vec<ReadJob<S>>>();
     thread::Builder::new().name("read-ahead".into()).spawn(move || {
-        for mut job in inbox {
+        for mut job in inbox.into_iter().flatten() {
             job.batch.fill(&mut *job.source, job.size);
             // If a replay ended early, no one receives the batch.
             let _ = job.done.clone().send(job);
         }
     })?;
-    Ok(jobs)
+    Ok(ReadJobs::new(thread, ranks.div_ceil(2)))
 }
 
 #[cfg(test)]
@@ -200,7 +274,7 @@ mod tests {
 
     #[test]
     fn what_is_read_depends_neither_on_the_thread_nor_on_the_size_of_batches() {
-        let jobs = spawn().unwrap();
+        let jobs = spawn(3).unwrap();
         let whole = read(BatchReader::new(Faulty(1000), usize::MAX));
         assert_eq!((whole.0.len(), whole.1[999]), (1000, 0));
         for size in [1, 1000, 1_000_000] {
@@ -211,8 +285,9 @@ mod tests {
 
     #[test]
     fn a_thread_that_is_gone_is_an_error() {
-        let (jobs, inbox) = channel();
+        let (thread, inbox) = channel();
         drop(inbox);
+        let jobs = ReadJobs::new(thread, 1);
         let (events, _, error) = read(BatchReader::new(Faulty(1), 1).ahead(&jobs));
         assert_eq!((events.len(), error.as_str()), (0, ": receiving on a closed channel"));
     }

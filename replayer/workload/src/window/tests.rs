@@ -257,7 +257,7 @@ proptest! {
         };
         let loops = Loops(loops.iter().map(|(round, rounds)| (round.iter().map(event).collect(), *rounds)).collect());
         let spelled = given(window(&loops.spelled(), usize::MAX));
-        let jobs = crate::prefetch::spawn().unwrap();
+        let jobs = crate::prefetch::spawn(1).unwrap();
         prop_assert_eq!(&given(Window::new(BatchReader::new(loops.clone(), batch).ahead(&jobs))), &spelled);
         prop_assert_eq!(given(Window::new(BatchReader::new(loops, batch))), spelled);
     }

@@ -6,8 +6,8 @@
 //! 1. The loop of each rank is found. Most traces have it [as a loop](titr_common::counts::PassedLoop). In others,
 //!    [`find_loop`](loops::find_loop) finds the longest part in which the same calls recur after the same number of calls. The
 //!    computation between them may vary.
-//! 2. A [sample](sample) of the iterations is chosen, spread evenly over the loop. Iterations in which a rank computes far
-//!    longer than usual are sampled separately.
+//! 2. A [sample](sample) of the iterations is chosen, spread evenly over their order by the longest computation of a rank.
+//!    Iterations in which a rank computes far longer than usual are sampled separately.
 //! 3. Two [sampled traces](sampled_trace) are replayed, which contain the iterations of the sample, or some of these, and
 //!    everything before and after the loop. Every rank leaves out the same iterations, and these are alike, so sends and receives
 //!    still match. In the longer one, [`IterationTimes`] measures the time of every iteration.

@@ -13,15 +13,17 @@ const FENCE: f64 = 3.0;
 /// If more than one iteration out of this many is slow, being slow is usual.
 const SLOW_ONE_OF: usize = 10;
 
-/// The iterations of a loop in two groups, which are sampled separately.
+/// The iterations of a loop in two groups, which are sampled separately. In each, they are in the order of the longest computation
+/// of a rank.
 ///
 /// A rank that computes much longer than usual in an iteration delays others, and so does no sample without that iteration. The
-/// trace has the computation of all iterations.
+/// trace has the computation of all iterations. A sample spread evenly over this order has its share of iterations that delay
+/// others a little (systematic sampling from an ordered list: W. G. Cochran, Sampling Techniques, 1977, §8.6).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Groups {
-    /// The usual iterations, in order.
+    /// The usual iterations.
     pub usual: Vec<u64>,
-    /// The slow iterations, in order.
+    /// The slow iterations.
     pub slow: Vec<u64>,
 }
 
@@ -44,15 +46,19 @@ impl Groups {
             of_rank.fold(0.0, f64::max)
         };
         let longest: Vec<f64> = (0..program.iterations as usize).map(longest).collect();
-        let mut sorted = longest.clone();
-        sorted.sort_unstable_by(f64::total_cmp);
+        // In time where they compute as long.
+        let mut order: Vec<u64> = (0..program.iterations).collect();
+        order.sort_by(|&a, &b| longest[a as usize].total_cmp(&longest[b as usize]));
+        let sorted: Vec<f64> = order.iter().map(|&iteration| longest[iteration as usize]).collect();
         let [lower, upper] = [0.25, 0.75].map(|part| quantile(&sorted, part));
         let is_slow = |&iteration: &u64| longest[iteration as usize] > upper + FENCE * (upper - lower);
-        let (slow, usual): (Vec<u64>, Vec<u64>) = (0..program.iterations).partition(is_slow);
+        let slow: Vec<u64> = order.iter().copied().filter(is_slow).collect();
         if slow.len() * SLOW_ONE_OF > longest.len() {
-            return Self { usual: (0..program.iterations).collect(), slow: Vec::new() };
+            return Self { usual: order, slow: Vec::new() };
         }
-        Self { usual, slow }
+        // The slow ones are the last.
+        order.truncate(order.len() - slow.len());
+        Self { usual: order, slow }
     }
 }
 
@@ -66,10 +72,11 @@ impl Sample {
     /// A sample of `kept` usual iterations, more than [`SHORTER`], and of at most half as many slow ones.
     pub(crate) fn new(kept: u64, groups: &Groups) -> Self {
         let (usual, slow) = (spread(kept, &groups.usual), spread(kept / 2, &groups.slow));
-        let shorter = spread(SHORTER, &usual);
+        let mut shorter = spread(SHORTER, &usual);
         let mut longer = [&usual[..], &slow[..]].concat();
+        shorter.sort_unstable();
         longer.sort_unstable();
-        let is_slow = longer.iter().map(|iteration| slow.binary_search(iteration).is_ok()).collect();
+        let is_slow = longer.iter().map(|iteration| slow.contains(iteration)).collect();
         Self { longer, is_slow, shorter }
     }
 }
@@ -115,11 +122,25 @@ mod tests {
         work[17][1] = 200.0;
         work[30][0] = 150.0;
         let groups = Groups::of(&program(&work));
-        assert_eq!((groups.usual.len(), &groups.slow[..]), (48, &[17, 30][..]));
+        assert_eq!((groups.usual.len(), &groups.slow[..]), (48, &[30, 17][..]));
         let sample = Sample::new(6, &groups);
         assert_eq!((sample.longer.len(), sample.shorter.len()), (8, 3));
         let slow = sample.longer.iter().zip(&sample.is_slow).filter(|&(_, &is_slow)| is_slow);
         assert_eq!(slow.map(|(&iteration, _)| iteration).collect::<Vec<_>>(), [17, 30]);
+    }
+
+    /// A rank computes longer in one iteration out of five, for a while. No sample is without such iterations, and none has many.
+    #[test]
+    fn a_sample_has_its_share_of_long_computation() {
+        let is_long = |iteration: u64| (20..32).contains(&iteration);
+        let work: Vec<[f64; 2]> =
+            (0..60).map(|iteration| [if is_long(iteration) { 120.0 } else { 100.0 }, 90.0]).collect();
+        for kept in 6..20 {
+            let sample = Sample::new(kept, &Groups::of(&program(&work)));
+            let long = sample.longer.iter().filter(|&&iteration| is_long(iteration)).count() as u64;
+            assert!((kept / 5..=kept.div_ceil(5)).contains(&long), "{long} of {kept}");
+            assert!(sample.longer.is_sorted() && sample.shorter.is_sorted());
+        }
     }
 
     #[test]

@@ -20,8 +20,8 @@ use super::structure::ProgramLoop;
 
 /// The first sample has one iteration out of this many, but no fewer and no more than these.
 const ONE_OF: u64 = 50;
-const FEWEST: u64 = 6;
-const MOST: u64 = 12;
+const FEWEST: u64 = 8;
+const MOST: u64 = 14;
 /// Iterations are omitted only if at most one out of this many is simulated.
 const WORTHWHILE: u64 = 3;
 /// No further sample is tried if it would need this many times the number of iterations that is worthwhile.

@@ -157,7 +157,7 @@ fn the_accepted_error_can_be_chosen() {
     });
     folder.trace(&[&ranks[0], &ranks[1]]);
     let [whole, rough, fine] =
-        [&[][..], &["--steady=5"], &["--steady=0.5"]].map(|options| replay(&folder, options, "traces"));
+        [&[][..], &["--steady=10"], &["--steady=0.5"]].map(|options| replay(&folder, options, "traces"));
     let simulated = |result: &Value| result["left_out"]["simulated_iterations"].as_u64();
     assert!(simulated(&rough).unwrap() <= 20, "{}", rough["left_out"]);
     assert!(simulated(&fine).is_none_or(|fine| fine > simulated(&rough).unwrap()), "{}", fine["left_out"]);

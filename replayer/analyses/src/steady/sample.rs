@@ -51,13 +51,11 @@ impl Groups {
         order.sort_by(|&a, &b| longest[a as usize].total_cmp(&longest[b as usize]));
         let sorted: Vec<f64> = order.iter().map(|&iteration| longest[iteration as usize]).collect();
         let [lower, upper] = [0.25, 0.75].map(|part| quantile(&sorted, part));
-        let is_slow = |&iteration: &u64| longest[iteration as usize] > upper + FENCE * (upper - lower);
-        let slow: Vec<u64> = order.iter().copied().filter(is_slow).collect();
-        if slow.len() * SLOW_ONE_OF > longest.len() {
+        let usual = sorted.partition_point(|&longest| longest <= upper + FENCE * (upper - lower));
+        if (sorted.len() - usual) * SLOW_ONE_OF > sorted.len() {
             return Self { usual: order, slow: Vec::new() };
         }
-        // The slow ones are the last.
-        order.truncate(order.len() - slow.len());
+        let slow = order.split_off(usual);
         Self { usual: order, slow }
     }
 }

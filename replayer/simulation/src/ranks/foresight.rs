@@ -55,17 +55,15 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             let thread = &self.threads[main.0 as usize];
             read += thread.clock.time.0 + thread.events + u64::from(thread.finished);
             read += self.library.requests[main.0 as usize].numbered() as u64;
-            for event in self.programs.upcoming(main).take(EVENTS) {
-                let message = if let EventRef::Send(message) = event {
-                    Some(message)
-                } else if let EventRef::Event(Event::Send(_, message, _)) = event {
-                    Some(*message)
-                } else {
-                    None
-                };
-                let in_world = message.filter(|message| message.comm == CommId::WORLD);
-                read += in_world.map_or(1, |message| self.library.exchange.queued(message.to)) as u64;
-            }
+            // A loop inside the iterator: between two reads, the processor has fewer instructions to go through.
+            self.programs.upcoming(main).take(EVENTS).for_each(|event| {
+                read += 1;
+                if let EventRef::Send(message) | EventRef::Event(&Event::Send(_, message, _)) = event
+                    && message.comm == CommId::WORLD
+                {
+                    read += self.library.exchange.queued(message.to) as u64;
+                }
+            });
         }
         black_box(read);
         waiters

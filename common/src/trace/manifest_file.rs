@@ -70,9 +70,7 @@ impl Manifest {
                 let StoredShared { shared } = from_file(file)?;
                 let mut room = RankList::MOST;
                 for shared in shared {
-                    let left = room.checked_sub(shared.ranks());
-                    room =
-                        left.ok_or_else(|| refuse(format!("more than {} ranks in common entries", RankList::MOST)))?;
+                    room = room.checked_sub(shared.ranks()).ok_or_else(|| refuse(too_many_ranks()))?;
                     manifest.per_rank.extend(shared.entries().map_err(refuse)?);
                 }
                 manifest.per_rank.sort_by_key(|entry| entry.rank);
@@ -122,6 +120,10 @@ impl RankEntry {
     pub(super) fn from_file(file: Section) -> Result<Self, TraceError> {
         from_file(file)
     }
+}
+
+fn too_many_ranks() -> String {
+    format!("more than {} ranks in `shared`: give each of the others an entry in `per_rank`", RankList::MOST)
 }
 
 /// Moves all entries into the manifest.

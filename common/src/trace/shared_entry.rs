@@ -11,7 +11,8 @@ use super::template::{Column, ColumnBuilder, RankList};
 /// The entry of ranks that share a stream. Their entries are equal, except for the columns here.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SharedEntry {
-    ranks: RankList,
+    /// The column of a [`RankList`], which takes no more memory than the text.
+    ranks: Column,
     /// The number of each rank's process.
     pid: Column,
     /// The times of each rank's process.
@@ -27,9 +28,10 @@ impl SharedEntry {
         self.ranks.len()
     }
 
-    /// The entry of each rank, or what is wrong.
+    /// The entry of each rank, or what is wrong. There may be at most [`RankList::MOST`].
     pub(super) fn entries(self) -> Result<Vec<RankEntry>, String> {
         let Self { ranks, pid, mut process_time, entry } = self;
+        let ranks = RankList::of(&ranks).map_err(|what| format!("`ranks` in `shared`: {what}"))?;
         let first = ranks.first().0;
         if process_time.is_empty() {
             process_time.resize(ranks.len(), None);
@@ -37,11 +39,14 @@ impl SharedEntry {
         let lengths = [("pid", pid.len()), ("process_time", process_time.len())];
         if let Some((name, length)) = lengths.into_iter().find(|&(_, length)| length != ranks.len()) {
             let ranks = ranks.len();
-            return Err(format!("`{name}` of the {ranks} ranks from rank {first} on has {length} numbers"));
+            return Err(format!(
+                "`{name}` of the {ranks} ranks from rank {first} on has {length} numbers: one for each rank is expected"
+            ));
         }
         let of = |((index, rank), process_time)| {
             let pid = pid.get(index, rank).and_then(|pid| u32::try_from(pid).ok());
-            let pid = pid.ok_or_else(|| format!("`pid` of rank {rank} is negative or too large"))?;
+            let pid =
+                pid.ok_or_else(|| format!("`pid` of rank {rank} is no number from 0 to {}: correct it", u32::MAX))?;
             Ok(RankEntry { rank, pid, process_time, ..entry.clone() })
         };
         ranks.iter().enumerate().zip(process_time).map(of).collect()
@@ -91,5 +96,5 @@ fn of(first: &RankEntry, entries: &[&RankEntry]) -> SharedEntry {
         process_time.clear();
     }
     let entry = RankEntry { process_time: None, ..first.clone() };
-    SharedEntry { ranks, pid: pid.build(), process_time, entry }
+    SharedEntry { ranks: Column::from(&ranks), pid: pid.build(), process_time, entry }
 }

@@ -72,35 +72,40 @@ impl Column {
         number.checked_add(if self.is_relative { i64::from(rank) } else { 0 })
     }
 
-    /// The column that a text says, or the byte of the text at which it is wrong.
-    pub(super) fn parse(text: &str) -> Result<Self, usize> {
+    /// The column that a text says, which has at most `most` numbers; or the byte of the text at which it is wrong, and how.
+    pub(super) fn parse(text: &str, most: usize) -> Result<Self, (usize, String)> {
         let (is_relative, items) = match text.strip_prefix(RANK) {
             Some(items) if items.starts_with(' ') => (true, items),
             _ => (false, text),
         };
         let mut column = Self { is_relative, ..Self::default() };
         for item in items.split(' ').filter(|item| !item.is_empty()) {
-            let added = column.read_item(item);
-            added.ok_or_else(|| item.as_ptr() as usize - text.as_ptr() as usize)?;
+            let added = column.read_item(item, most);
+            added.map_err(|what| (item.as_ptr() as usize - text.as_ptr() as usize, what))?;
         }
         Ok(column)
     }
 
-    /// Adds the item of a text; `None` if it is wrong, or has more numbers than can be counted.
-    fn read_item(&mut self, item: &str) -> Option<()> {
+    /// Adds the item of a text, unless it is wrong or the column then has more than `most` numbers.
+    fn read_item(&mut self, item: &str, most: usize) -> Result<(), String> {
+        let expected = || "numbers such as 5, 5*3 or 5*3+1 are expected".to_owned();
+        let too_many = || format!("at most {most} numbers are expected here");
         let number = |text: &str| text.parse::<i64>().ok().filter(|number| number.abs() <= LARGEST);
+        let room = most.checked_sub(self.count).filter(|&room| room > 0).ok_or_else(too_many)?;
         let mut parts = item.split('*');
-        let first = number(parts.next()?)?;
-        let level = |text: &str| {
-            let (count, step) = text.find(['+', '-']).map_or((text, "0"), |at| text.split_at(at));
-            Some(Level { count: count.parse().ok().filter(|&count| count > 0)?, step: number(step)? })
-        };
-        let levels: Vec<Level> = parts.map(level).collect::<Option<_>>()?;
-        let count = levels.iter().try_fold(1_usize, |count, level| count.checked_mul(level.count))?;
-        let at = self.count;
-        self.count = at.checked_add(count)?;
-        self.items.push(Item { at, first, levels });
-        Some(())
+        let first = parts.next().and_then(number).ok_or_else(expected)?;
+        let (mut levels, mut numbers) = (Vec::new(), 1_usize);
+        for part in parts {
+            let (count, step) = part.find(['+', '-']).map_or((part, "0"), |at| part.split_at(at));
+            let count = count.parse().ok().filter(|&count| count > 0).ok_or_else(expected)?;
+            let step = number(step).ok_or_else(expected)?;
+            numbers = numbers.checked_mul(count).filter(|&numbers| numbers <= room).ok_or_else(too_many)?;
+            // A text of millions of `*1` takes no memory.
+            levels.extend((count > 1).then_some(Level { count, step }));
+        }
+        self.items.push(Item { at: self.count, first, levels });
+        self.count += numbers;
+        Ok(())
     }
 
     /// The column of these numbers, without differences from the rank.
@@ -242,9 +247,9 @@ impl TryFrom<String> for Column {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::parse(&text).map_err(|at| {
+        Self::parse(&text, usize::MAX).map_err(|(at, what)| {
             let item: String = text[at..].chars().take_while(|char| *char != ' ').take(40).collect();
-            format!("`{item}` where numbers such as 5, 5*3 or 5*3+1 are expected")
+            format!("`{item}` where {what}")
         })
     }
 }
@@ -284,16 +289,32 @@ mod tests {
     #[test]
     fn a_wrong_text_is_refused_where_it_is_wrong() {
         for (text, at) in [("1 x", 2), ("rank 1*0", 5), ("1*2*", 0), ("1 9999999999999999999", 2), ("1 2*-1", 2)] {
-            assert_eq!(Column::parse(text), Err(at), "{text}");
+            let wrong = Column::parse(text, usize::MAX).map_err(|(at, _)| at);
+            assert_eq!(wrong, Err(at), "{text}");
         }
         for endless in [format!("1*{} 1*{}", usize::MAX, usize::MAX), format!("1*{}*2", usize::MAX)] {
-            assert!(Column::parse(&endless).is_err());
+            assert!(Column::parse(&endless, usize::MAX).is_err());
         }
     }
 
     #[test]
+    fn a_text_with_too_many_numbers_is_refused_where_they_begin() {
+        let too_many = "at most 4 numbers are expected here".to_owned();
+        assert_eq!(Column::parse("1*2+1*2", 4).map(|column| column.len()), Ok(4));
+        for (text, at) in [("1*2+1*2 5 x", 8), ("1 2 3*3", 4), ("1*4294967295*4294967295", 0)] {
+            assert_eq!(Column::parse(text, 4), Err((at, too_many.clone())), "{text}");
+        }
+    }
+
+    #[test]
+    fn repetitions_of_once_take_no_memory() {
+        let column = Column::parse(&format!("5{}", "*1+3".repeat(1000)), 1).unwrap();
+        assert_eq!(column, Column::parse("5", 1).unwrap());
+    }
+
+    #[test]
     fn a_number_that_is_too_large_is_none() {
-        let column = Column::parse(&format!("{LARGEST}*100+{LARGEST}")).unwrap();
+        let column = Column::parse(&format!("{LARGEST}*100+{LARGEST}"), 100).unwrap();
         assert_eq!((column.signed(1, 0), column.signed(99, 0)), (Some(2 * LARGEST), None));
     }
 
@@ -317,10 +338,10 @@ mod tests {
             }
             let column = builder.build();
             prop_assert_eq!(column.len(), all.len());
-            for (index, (rank, number)) in all.into_iter().enumerate() {
+            for (index, &(rank, number)) in all.iter().enumerate() {
                 prop_assert_eq!(column.signed(index, rank), Some(number));
             }
-            prop_assert_eq!(Column::parse(&column.to_string()), Ok(column));
+            prop_assert_eq!(Column::parse(&column.to_string(), all.len()), Ok(column));
         }
     }
 }

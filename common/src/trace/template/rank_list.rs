@@ -1,25 +1,23 @@
 //! The ranks that share a text.
 
-use serde::{Deserialize, Serialize};
-
 use super::column::Column;
 use crate::event::Rank;
 
 /// Ranks in ascending order. Their text is one of a [`Column`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::trace) struct RankList(Vec<u32>);
 
 impl RankList {
-    /// The most ranks of all lists of a trace, whose entries take up to half a gigabyte: a short text may list millions.
+    /// The most ranks of all lists of a trace: a short text may list millions.
     pub(in crate::trace) const MOST: usize = 1 << 19;
 
-    /// The list of the text; or what is wrong with it.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let column = Column::try_from(text.to_owned())?;
-        if column.len() > Self::MOST {
-            return Err(format!("{} ranks, and at most {} may share a stream", column.len(), Self::MOST));
-        }
+    /// The list of the text; or the byte at which it is wrong, and how.
+    pub(super) fn parse(text: &str) -> Result<Self, (usize, String)> {
+        Self::of(&Column::parse(text, Self::MOST)?).map_err(|what| (0, what))
+    }
+
+    /// The list of a column that has at most [`MOST`](Self::MOST) numbers; or what is wrong with it.
+    pub(in crate::trace) fn of(column: &Column) -> Result<Self, String> {
         let rank = |index| column.get(index, 0).and_then(|rank| u32::try_from(rank).ok());
         let ranks: Option<Vec<u32>> = (0..column.len()).map(rank).collect();
         let ranks = ranks.filter(|ranks| !ranks.is_empty()).ok_or("ranks are expected, such as 0*32+1")?;
@@ -61,17 +59,9 @@ impl RankList {
     }
 }
 
-impl From<RankList> for String {
-    fn from(ranks: RankList) -> Self {
-        Column::absolute(ranks.iter().map(i64::from)).to_string()
-    }
-}
-
-impl TryFrom<String> for RankList {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::parse(&text)
+impl From<&RankList> for Column {
+    fn from(ranks: &RankList) -> Self {
+        Self::absolute(ranks.iter().map(i64::from))
     }
 }
 
@@ -83,7 +73,7 @@ mod tests {
     fn a_list_names_each_rank_once() {
         let ranks = RankList::parse("1*2+3 6 8").unwrap();
         assert_eq!((ranks.iter().collect(), ranks.index(Rank(6))), (vec![1, 4, 6, 8], Some(2)));
-        assert_eq!(String::from(ranks), "1*2+3 6*2+2");
+        assert_eq!(Column::from(&ranks).to_string(), "1*2+3 6*2+2");
         for text in
             ["", "rank", "1*2", "0*4+1 2", "3*4-1", "x", "-1*4+1", "0*2000000+1", "0*4294967295+1", "4294967296"]
         {

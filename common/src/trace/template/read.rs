@@ -1,6 +1,7 @@
 //! Reads a template.
 
 use std::io::{BufReader, Read};
+use std::str::Utf8Error;
 use std::sync::{Arc, OnceLock};
 
 use flate2::bufread::MultiGzDecoder;
@@ -15,7 +16,7 @@ use crate::trace::error::TraceError;
 use crate::trace::lines::Lines;
 use crate::trace::section::Section;
 
-/// About how much text is in memory at most while the columns are read, and the longest text that all columns may take.
+/// About how much text is in memory at most while the columns are read, and the longest text that the ranks and all columns may take.
 const KEPT: usize = 64 << 10;
 const LONGEST_COLUMNS: usize = 16 << 20;
 /// The longest template that is unpacked once for all ranks; a longer one is unpacked by each.
@@ -54,23 +55,14 @@ impl StreamTemplate {
             let what = format!("'{}', and this titr reads '{HEADER}'", shown(first.as_bytes()));
             return Err(TraceError::Directory { path: file.name().into(), what });
         }
-        let second = lines.next()?.unwrap_or_default().to_owned();
-        let ranks = match second.strip_prefix(RANKS.as_bytes()) {
-            Some(ranks) => RankList::parse(String::from_utf8_lossy(ranks).trim_end()),
-            None => Err(format!("'{RANKS}' and a list of ranks are expected")),
-        };
-        let ranks = ranks.map_err(|what| wrong(&file, 2, &second, 1, what))?;
+        let second = lines.next()?.unwrap_or_default();
+        let mut room = LONGEST_COLUMNS;
+        let ranks = ranks(second, &mut room).map_err(|(at, what)| wrong(&file, 2, second, at + 1, what))?;
         let mut columns = Vec::new();
-        let mut length = 0;
-        while let Some(line) = lines.next()? {
-            let Some(said) = line.strip_prefix(COLUMN.as_bytes()) else { break };
-            length += line.len();
-            let read = column(said, columns.len() + 1, ranks.len()).and_then(|column| match length {
-                0..=LONGEST_COLUMNS => Ok(column),
-                _ => Err((0, format!("the columns take more than {LONGEST_COLUMNS} bytes"))),
-            });
-            let line = line.to_owned();
-            columns.push(read.map_err(|(at, what)| wrong(&file, lines.line(), &line, COLUMN.len() + at + 1, what))?);
+        while let Some(line) = lines.next()?.filter(|line| line.starts_with(COLUMN.as_bytes())) {
+            let place = columns.len() + 1;
+            let read = column(line, place, ranks.len(), &mut room);
+            columns.push(read.map_err(|(at, what)| wrong(&file, 2 + place as u64, line, at + 1, what))?);
         }
         Ok(Self { file, ranks, columns, text: OnceLock::new() })
     }
@@ -148,20 +140,36 @@ impl Places {
     }
 }
 
-/// The column that the line of place `place` says, after `$`, for this many ranks; or where it is wrong, and how.
-fn column(said: &[u8], place: usize, ranks: usize) -> Result<Column, (usize, String)> {
-    let said = std::str::from_utf8(said).map_err(|error| (error.valid_up_to(), "no text".to_owned()))?.trim_end();
+/// The ranks that the second line says; or where it is wrong, and how.
+fn ranks(line: &[u8], room: &mut usize) -> Result<RankList, (usize, String)> {
+    let text = after(RANKS, line, room)?;
+    RankList::parse(text).map_err(|(at, what)| (RANKS.len() + at, what))
+}
+
+/// The column that the line of place `place` says for this many ranks; or where it is wrong, and how.
+fn column(line: &[u8], place: usize, ranks: usize, room: &mut usize) -> Result<Column, (usize, String)> {
+    let said = after(COLUMN, line, room)?;
     let (number, text) = said.split_once(' ').unwrap_or((said, ""));
     if number.parse() != Ok(place) {
-        return Err((0, format!("place {place} is expected here")));
+        return Err((COLUMN.len(), format!("place {place} is expected here")));
     }
-    let at = number.len() + 1;
-    let expected = |wrong| (at + wrong, "numbers such as 5, 5*3 or 5*3+1 are expected".to_owned());
-    let column = Column::parse(text).map_err(expected)?;
+    let at = COLUMN.len() + number.len() + 1;
+    let column = Column::parse(text, ranks).map_err(|(wrong, what)| (at + wrong, what))?;
     match column.len() {
         len if len == ranks => Ok(column),
         len => Err((at, format!("{len} numbers for {ranks} ranks"))),
     }
+}
+
+/// The text after the beginning of a line, if the line is no longer than `room`, which then is smaller.
+fn after<'l>(beginning: &str, line: &'l [u8], room: &mut usize) -> Result<&'l str, (usize, String)> {
+    let Some(text) = line.strip_prefix(beginning.as_bytes()) else {
+        return Err((0, format!("a line that begins with '{beginning}' is expected")));
+    };
+    let too_long = || (0, format!("the ranks and columns take more than {LONGEST_COLUMNS} bytes"));
+    *room = room.checked_sub(line.len()).ok_or_else(too_long)?;
+    let no_text = |error: Utf8Error| (beginning.len() + error.valid_up_to(), "no text".to_owned());
+    str::from_utf8(text).map(str::trim_end).map_err(no_text)
 }
 
 fn shown(line: &[u8]) -> String {

@@ -243,7 +243,7 @@ impl Shared {
     /// Writes the template. Returns the size of its text, and the facts about its file.
     fn write(&self, directory: &Path) -> io::Result<(Bytes, FinishedStream)> {
         let columns: Vec<Column> = self.columns.iter().map(ColumnBuilder::build).collect();
-        let mut text = format!("{RANKS}{}\n", String::from(self.ranks.clone())).into_bytes();
+        let mut text = format!("{RANKS}{}\n", Column::from(&self.ranks)).into_bytes();
         // The text of each column in the places where it is.
         let mut shown: Vec<Option<String>> = vec![None; columns.len()];
         let mut places = 0;

@@ -16,7 +16,7 @@ use titr_common::event::{
     ThreadId, Wildcard,
 };
 use titr_common::trace::manifest::{Ended, RankEntry};
-use titr_common::trace::{Manifest, RankWriter, Trace, complete, gather};
+use titr_common::trace::{Ending, Manifest, RankWriter, Trace, TraceError, complete, gather};
 use titr_common::units::{Bytes, Instructions};
 
 /// A number of each rank of a world.
@@ -141,7 +141,7 @@ proptest! {
         for (entry, own) in manifest.per_rank.iter().zip(&own.per_rank) {
             prop_assert_eq!((entry.rank, entry.pid, entry.events), (own.rank, own.pid, own.events));
             let file = Trace::open(&shared).unwrap().file_of(Rank(entry.rank)).unwrap().unwrap();
-            prop_assert!(file.check(entry.crc32.unwrap()).is_ok());
+            prop_assert_eq!(file.checksum().unwrap(), entry.crc32.unwrap());
         }
         let expected = events(&apart);
         prop_assert_eq!(&events(&shared), &expected);
@@ -200,6 +200,43 @@ fn the_size_of_a_trace_hardly_grows_with_its_ranks() {
     assert!(2 * large <= 3 * small, "{small} bytes of 64 ranks, {large} bytes of 1024");
 }
 
+#[test]
+fn a_template_that_breaks_off_leaves_the_streams_of_other_ranks() {
+    let folder = stencil(4);
+    let path = folder.path().join("ranks-000005.tit.gz");
+    let whole = fs::read(&path).unwrap();
+    let expected = events(folder.path());
+    // Within the first line, and within the ranks and columns.
+    for length in [10, whole.len() - 10] {
+        fs::write(&path, &whole[..length]).unwrap();
+        let trace = Trace::open(folder.path()).unwrap();
+        let partial = trace.clone().partial(true);
+        for (rank, expected) in (0..).zip(&expected) {
+            let mut stream = partial.stream(Rank(rank)).unwrap();
+            let read: Vec<Event> = std::iter::from_fn(|| stream.next_event().unwrap()).collect();
+            if ![5, 6, 9, 10].contains(&rank) {
+                assert_eq!((&read, stream.ending()), (expected, Some(Ending::Complete)), "{rank}");
+                continue;
+            }
+            assert!(read.is_empty() && matches!(stream.ending(), Some(Ending::Torn(_))), "{rank}: {read:?}");
+            let error = trace.stream(Rank(rank)).unwrap().next_event().expect_err("a torn stream").to_string();
+            assert!(error.contains("ranks-000005.tit.gz: torn after line"), "{error}");
+        }
+    }
+    fs::write(&path, "").unwrap();
+    let trace = Trace::open(folder.path()).unwrap();
+    assert!(trace.stream(Rank(0)).is_ok());
+    assert!(matches!(trace.stream(Rank(10)), Err(TraceError::Empty { path: empty }) if empty == path));
+}
+
+#[test]
+fn a_template_that_is_missing_is_named() {
+    let folder = stencil(4);
+    fs::remove_file(folder.path().join("ranks-000005.tit.gz")).unwrap();
+    let what = "the stream of ranks 5–6, 9–10 is missing: copy it here, or give the directory that has it as well";
+    assert_eq!(refusal(&folder), format!("DIR/ranks-000005.tit.gz: {what}"));
+}
+
 /// A trace of four ranks with one template.
 fn template(ranks: &str, columns: &[&str], lines: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
@@ -240,7 +277,16 @@ fn mistakes_in_a_template_are_named() {
         ("a rank that the trace does not have", template("0*5+1", &["1*5"], ring)),
         ("no ranks", template("", &[], ring)),
         ("more ranks than there are", template("0*4294967295+1", &[], ring)),
+        ("more ranks than may share streams, in two of them", {
+            let folder = template("0*300000+1", &["1*300000"], ring);
+            let another = template("300000*300000+1", &["1*300000"], ring);
+            fs::copy(another.path().join("ranks-000000.tit.gz"), folder.path().join("ranks-300000.tit.gz")).unwrap();
+            folder
+        }),
+        ("too long a list of ranks", template(&format!("0*4+1{}", " ".repeat(16 << 20)), &["1*4"], ring)),
         ("too few numbers", template("0*4+1", &["1*3"], ring)),
+        ("too many numbers", template("0*4+1", &["1*3 2*2 x"], ring)),
+        ("too long a column", template("0*4+1", &[&format!("x{}", " ".repeat(16 << 20))], ring)),
         ("a column that is none", template("0*4+1", &["1*3 x"], ring)),
         ("a place without a column", template("0*4+1", &[], ring)),
         ("a place without a number", template("0*4+1", &["1*4"], "$0 send $ 0 8\n# end 1\n")),
@@ -263,6 +309,10 @@ fn mistakes_in_common_entries_are_named() {
         (
             "more ranks than are read",
             r#""ranks": "0*300000+1", "pid": "0*300000"}, {"ranks": "300000*300000+1", "pid": "0*300000""#,
+        ),
+        (
+            "ranks of a short text that are not even listed",
+            r#""ranks": "0*300000+1", "pid": "0*300000"}, {"ranks": "900000*300000-1", "pid": "0*300000""#,
         ),
         ("a rank without an entry", r#""ranks": "0*3+1", "pid": "0*3""#),
         ("too few numbers", r#""ranks": "0*4+1", "pid": "0*3""#),

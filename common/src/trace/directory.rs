@@ -73,7 +73,8 @@ pub(super) enum Kind {
     Manifest,
     Entry(Rank),
     Stream(Rank),
-    Template,
+    /// A stream of several ranks, by the first of them.
+    Template(Rank),
 }
 
 impl Kind {
@@ -89,7 +90,7 @@ impl Kind {
         };
         let stream = rank(RANK_PREFIX, STREAM_SUFFIX).map(Self::Stream);
         let entry = || rank(RANK_PREFIX, ENTRY_SUFFIX).map(Self::Entry);
-        stream.or_else(entry).or_else(|| rank(TEMPLATE_PREFIX, STREAM_SUFFIX).map(|_| Self::Template))
+        stream.or_else(entry).or_else(|| rank(TEMPLATE_PREFIX, STREAM_SUFFIX).map(Self::Template))
     }
 }
 
@@ -151,7 +152,7 @@ mod tests {
         for rank in [0, 4000, 1_234_567].map(Rank) {
             assert_eq!(Kind::of(&super::stream(Path::new("t"), rank)), Some(Kind::Stream(rank)));
             assert_eq!(Kind::of(&entry(Path::new("t"), rank)), Some(Kind::Entry(rank)));
-            assert_eq!(Kind::of(&template(Path::new("t"), rank)), Some(Kind::Template));
+            assert_eq!(Kind::of(&template(Path::new("t"), rank)), Some(Kind::Template(rank)));
         }
         for name in ["rank-.tit.gz", "rank-+1.tit.gz", "rank-000001.txt", "a.tit.gz", ".ended"] {
             assert_eq!(Kind::of(Path::new(name)), None, "{name}");

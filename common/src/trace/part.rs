@@ -16,7 +16,7 @@ use super::error::TraceError;
 use super::manifest::{Manifest, RankEntry};
 use super::rank_file::RankFile;
 use super::section::Section;
-use super::template::StreamTemplate;
+use super::template::{RankList, StreamTemplate};
 use crate::event::Rank;
 
 /// The pieces of a trace that were found, and the place of each.
@@ -27,6 +27,10 @@ pub(super) struct Parts {
     manifest: Option<(PathBuf, Manifest)>,
     entries: BTreeMap<u32, (PathBuf, RankEntry)>,
     streams: BTreeMap<u32, RankFile>,
+    /// The first rank of each stream for several ranks that breaks off before its first event.
+    torn: Vec<u32>,
+    /// The number of ranks of all streams for several ranks.
+    sharing: usize,
 }
 
 /// A complete trace: the entry and the stream of every rank.
@@ -79,12 +83,7 @@ impl Parts {
             let path = file.name().to_owned();
             match kind {
                 Kind::Stream(rank) => self.add_stream(rank.0, RankFile::Own(file))?,
-                Kind::Template => {
-                    let template = Arc::new(StreamTemplate::open(file)?);
-                    for rank in template.ranks().iter() {
-                        self.add_stream(rank, RankFile::Template(Arc::clone(&template)))?;
-                    }
-                }
+                Kind::Template(first) => self.add_template(first.0, file)?,
                 Kind::Entry(rank) => _ = own.insert(rank.0, (path, RankEntry::from_file(file)?)),
                 Kind::Manifest => {
                     let mut manifest = Manifest::from_file(file)?;
@@ -105,6 +104,28 @@ impl Parts {
                 Entry::Vacant(free) => _ = free.insert((path, entry)),
                 Entry::Occupied(first) => return Err(twice(path, &format!("rank {rank}"), &first.get().0)),
             }
+        }
+        Ok(())
+    }
+
+    /// Adds a stream of several ranks, of which `first` is the first.
+    fn add_template(&mut self, first: u32, file: Section) -> Result<(), TraceError> {
+        let template = match StreamTemplate::open(file.clone()) {
+            Ok(template) => Arc::new(template),
+            // None of its ranks has an event: as the stream of each rank alone, it says why.
+            Err(TraceError::Torn { .. } | TraceError::Empty { .. }) => {
+                self.torn.push(first);
+                return self.add_stream(first, RankFile::Own(file));
+            }
+            Err(error) => return Err(error),
+        };
+        self.sharing += template.ranks().len();
+        if self.sharing > RankList::MOST {
+            let what = format!("with the ranks of this stream, more than {} share streams", RankList::MOST);
+            return refuse(file.name(), what);
+        }
+        for rank in template.ranks().iter() {
+            self.add_stream(rank, RankFile::Template(Arc::clone(&template)))?;
         }
         Ok(())
     }
@@ -176,6 +197,12 @@ impl Parts {
     /// As [`manifest`](Self::manifest), and if a rank has no stream or several.
     pub(super) fn whole(mut self) -> Result<Whole, TraceError> {
         self.check()?;
+        for first in std::mem::take(&mut self.torn) {
+            let Some(file) = self.streams.get(&first).cloned() else { continue };
+            for rank in self.ranks_sharing_with(first) {
+                self.streams.entry(rank).or_insert_with(|| file.clone());
+            }
+        }
         if let Some(&rank) = self.entries.keys().find(|rank| !self.streams.contains_key(rank)) {
             return Err(self.no_stream(rank));
         }
@@ -205,11 +232,21 @@ impl Parts {
         TraceError::Directory { path: self.places.first().cloned().unwrap_or_default(), what }
     }
 
+    /// The ranks that have a stream with `rank`, by the checksums in their entries.
+    fn ranks_sharing_with(&self, rank: u32) -> Vec<u32> {
+        let checksum = self.entries.get(&rank).and_then(|(_, entry)| entry.crc32);
+        let shares = |entry: &RankEntry| entry.rank == rank || checksum.is_some() && entry.crc32 == checksum;
+        self.entries.values().map(|(_, entry)| entry).filter(|entry| shares(entry)).map(|entry| entry.rank).collect()
+    }
+
     /// The error of a stream that is missing, at the place beside the rank's entry where it should be.
     fn no_stream(&self, rank: u32) -> TraceError {
-        let beside = self.entries.get(&rank).and_then(|(path, _)| path.parent());
-        let path = directory::stream(beside.unwrap_or(Path::new("")), Rank(rank));
-        let what = format!("the stream of rank {rank} is missing: copy it here from where the rank ran");
+        let beside = self.entries.get(&rank).and_then(|(path, _)| path.parent()).unwrap_or(Path::new(""));
+        let (path, ranks) = match self.ranks_sharing_with(rank).as_slice() {
+            ranks @ [first, _, ..] => (directory::template(beside, Rank(*first)), format!("ranks {}", ranges(ranks))),
+            _ => (directory::stream(beside, Rank(rank)), format!("rank {rank}")),
+        };
+        let what = format!("the stream of {ranks} is missing: copy it here, or give the directory that has it as well");
         TraceError::Directory { path, what }
     }
 }

@@ -4,15 +4,19 @@
 //! not call or called with inconsistent amounts of data, requests that were never created. A trace without such faults
 //! is replayed a second time, without buffered sends, to see whether it relies on them.
 
+use std::collections::hash_map::Entry;
+use std::path::PathBuf;
 use std::thread;
 
+use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
-use titr_common::format::{count, counted, plural};
+use titr_common::format::counted;
 use titr_common::trace::{Manifest, Trace, TraceError};
 use titr_common::units::Bytes;
 use titr_simulation::{Comparison, DryRun, Follower, dry_run, relies_on_buffers, uncounted_computation, unfinished};
 
 use super::inventory::Inventory;
+use super::unreadable::Unreadable;
 
 /// The result of a check.
 #[derive(Clone, Debug, Default)]
@@ -82,34 +86,31 @@ fn read(trace: &Trace) -> Findings {
 fn read_world(trace: &Trace) -> Findings {
     let mut findings = Findings::default();
     let mut inventory = Inventory { ranks: trace.ranks(), ..Inventory::default() };
-    let mut torn = Vec::new();
+    let (mut unreadable, mut checksums) = (Unreadable::default(), FxHashMap::default());
     for rank in (0..trace.ranks()).map(Rank) {
         let read = trace.stream(rank).and_then(|stream| inventory.add(stream));
-        match read.and_then(|()| unchanged(trace, rank)) {
-            Ok(()) => {}
-            Err(error @ TraceError::Torn { .. }) => torn.push(error.to_string()),
-            Err(error) => findings.unreadable.push(error.to_string()),
+        if let Err(error) = read.and_then(|()| unchanged(trace, rank, &mut checksums)) {
+            unreadable.add(&error);
         }
     }
-    if let [first, more @ ..] = torn.as_slice() {
-        let more = more.len() as u64;
-        let others = plural(more, "other rank is", "other ranks are");
-        findings.unreadable.push(match more {
-            0 => first.clone(),
-            _ => format!("{first}; {} {others} torn, too", count(more)),
-        });
-    }
+    findings.unreadable = unreadable.into_sentences();
     if let Some(manifest) = trace.manifest() {
         findings.others.extend(against_manifest(manifest, &inventory));
     }
     findings
 }
 
-/// Fails if the stream differs from the data that its rank has written.
-fn unchanged(trace: &Trace, rank: Rank) -> Result<(), TraceError> {
+/// Fails if the stream differs from the data that its rank has written. Each file is read once for all of its ranks, and has its
+/// checksum in `checksums` then.
+fn unchanged(trace: &Trace, rank: Rank, checksums: &mut FxHashMap<PathBuf, u32>) -> Result<(), TraceError> {
     let entry = trace.manifest().and_then(|manifest| manifest.per_rank.get(rank.0 as usize));
     let Some((said, file)) = entry.and_then(|entry| entry.crc32).zip(trace.file_of(rank)?) else { return Ok(()) };
-    file.check(said)
+    let path = file.name().to_owned();
+    let found = match checksums.entry(path.clone()) {
+        Entry::Occupied(found) => *found.get(),
+        Entry::Vacant(free) => *free.insert(file.checksum()?),
+    };
+    if found == said { Ok(()) } else { Err(TraceError::Checksum { path, found, said }) }
 }
 
 fn against_manifest(manifest: &Manifest, inventory: &Inventory) -> Vec<String> {

@@ -5,6 +5,7 @@ mod inventory;
 mod messages;
 mod part;
 mod uncounted;
+mod unreadable;
 
 pub use check::{Verdict, check};
 pub use inventory::{Inventory, RankEnd, TraceInfo};

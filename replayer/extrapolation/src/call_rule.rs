@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 
 use titr_common::event::Rank;
 
+use crate::error::Ambiguity;
 use crate::failure::{Failure, StepPlace};
 use crate::grid::{Grid, Role};
 use crate::outline::Stages;
-use crate::peer::{self, CoordinateRule, Likely, MembersRule, Pair, PeerRule, differ_in_bit};
+use crate::peer::{self, Likely, MembersRule, Pair, PeerRule, differ_in_bit};
 use crate::recording::{CallId, Calls, Parts, SkeletonId};
-use crate::scaling::{Fit, Sample, Scaling};
+use crate::scaling::{Sample, Scaling, relative_error};
+
+/// The largest relative error of a size. Sizes that the rules miss by more follow another rule.
+const ACCEPTED: f64 = 0.2;
 
 /// A call as the ranks of a group make it in one recording.
 #[derive(Clone, Debug)]
@@ -65,8 +69,12 @@ pub(crate) struct CallRule {
     pub members: Option<MembersRule>,
     volumes: Vec<VolumeRule>,
     tags: Vec<TagRule>,
+    /// The volume that is the room for a message, if the call receives one.
+    received: Option<usize>,
     /// The largest relative error of a volume.
     pub error: f64,
+    /// The largest relative difference of a volume from the mean of the ranks with the same role.
+    pub spread: f64,
     /// The place of the call in the largest recording.
     pub place: StepPlace,
 }
@@ -90,14 +98,20 @@ impl CallRule {
         };
         let tags = (0..parts.tags.len()).map(|tag| TagRule::of(largest, others, tag, calls));
         let tags = tags.collect::<Option<Vec<_>>>().ok_or(Failure::Tag(here))?;
-        let (mut volumes, mut error) = (Vec::new(), 0.0_f64);
+        let (mut volumes, mut error, mut spread) = (Vec::new(), 0.0_f64, 0.0_f64);
         for volume in 0..parts.volumes.len() {
-            let (rule, its_error) = VolumeRule::of(largest, others, volume, calls);
+            let (rule, its_error, its_spread) = VolumeRule::of(largest, others, volume, calls);
             volumes.push(rule);
-            error = error.max(its_error);
+            (error, spread) = (error.max(its_error), spread.max(its_spread));
         }
-        let number = largest.stages.len();
-        Ok(Self { skeleton: parts.skeleton, stages, number, peers, members, volumes, tags, error, place: here })
+        error = error.max(spread);
+        if error > ACCEPTED {
+            return Err(Failure::Volume(here, (100.0 * error).round() as u64));
+        }
+        let (skeleton, number) = (parts.skeleton, largest.stages.len());
+        let received = calls.received(skeleton);
+        let place = here;
+        Ok(Self { skeleton, stages, number, peers, members, volumes, tags, received, error, spread, place })
     }
 
     /// The volumes in the largest recording, each with its scaling.
@@ -115,13 +129,18 @@ impl CallRule {
         }
     }
 
-    /// Whether the scalings of a volume that explain the recordings give different volumes in `grid`.
-    pub fn is_ambiguous(&self, largest: &Grid, grid: &Grid) -> bool {
-        self.volumes.iter().any(|rule| {
-            let mut factors = rule.scalings.iter().map(|scaling| scaling.factor(largest, grid));
-            let first = factors.next().unwrap_or(1.0);
-            factors.any(|factor| (factor / first - 1.0).abs() > 1e-9)
-        })
+    /// What the rules that explain the recordings equally well give differently in `grid`.
+    pub fn ambiguity(&self, largest: &Grid, grid: &Grid) -> Option<Ambiguity> {
+        let has_other_peers = |peers: &Peers| match peers {
+            Peers::All(rule) => rule.is_ambiguous(grid),
+            Peers::ByRole(rules) => rules.iter().any(|(_, rule)| rule.is_ambiguous(grid)),
+            Peers::Stage => false,
+        };
+        if self.peers.iter().any(has_other_peers) {
+            return Some(Ambiguity::Peer);
+        }
+        let differs = |rule: &VolumeRule| Scaling::differ(&rule.scalings, largest, grid);
+        self.volumes.iter().any(differs).then_some(Ambiguity::Volume)
     }
 
     /// Whether all ranks have their peers by the same rule.
@@ -131,9 +150,8 @@ impl CallRule {
 
     /// Whether all ranks have their peers by the same rule, and none by a single bit outside of stages.
     pub fn is_simple(&self) -> bool {
-        let is_bit = |rule: &PeerRule| rule.iter().any(|rule| matches!(rule, CoordinateRule::Bit(_)));
         self.peers.iter().all(|peers| match peers {
-            Peers::All(rule) => !is_bit(rule),
+            Peers::All(rule) => !rule.has_bit(),
             Peers::ByRole(_) => false,
             Peers::Stage => true,
         })
@@ -142,10 +160,10 @@ impl CallRule {
     /// Checks that the peers of `rank` are in `grid`.
     pub fn check(&self, rank: Rank, grid: &Grid) -> Result<(), Failure> {
         let is_inside = |rule: &Peers| match rule {
-            Peers::All(rule) => peer::peer(rule, rank, grid).is_some(),
+            Peers::All(rule) => rule.peer(rank, grid).is_some(),
             Peers::ByRole(rules) => {
                 let rule = rules.iter().find(|(of, _)| *of == grid.role(rank));
-                rule.is_some_and(|(_, rule)| peer::peer(rule, rank, grid).is_some())
+                rule.is_some_and(|(_, rule)| rule.peer(rank, grid).is_some())
             }
             Peers::Stage => self.stages.is_some_and(|stages| stages.number(grid).is_some()),
         };
@@ -153,17 +171,14 @@ impl CallRule {
         if all { Ok(()) } else { Err(Failure::Outside(rank, grid.clone(), self.place)) }
     }
 
-    /// The call of `rank` in `grid`; in stages, that in a stage.
-    pub fn call(&self, rank: Rank, grid: &Grid, largest: &Grid, stage: usize) -> Result<Parts, Failure> {
+    /// The call of `rank` in `grid`; in stages, that in a stage. A receive has `room` for so many times the volume by the rule.
+    pub fn call(&self, rank: Rank, grid: &Grid, largest: &Grid, stage: usize, room: f64) -> Result<Parts, Failure> {
         let number = self.stages.and_then(|stages| stages.number(grid)).unwrap_or(1);
         let role = grid.role(rank);
         let outside = || Failure::Outside(rank, grid.clone(), self.place);
         let peers = self.peers.iter().map(|rule| match rule {
-            Peers::All(rule) => peer::peer(rule, rank, grid),
-            Peers::ByRole(rules) => {
-                let rule = rules.iter().find(|(of, _)| *of == role)?;
-                peer::peer(&rule.1, rank, grid)
-            }
+            Peers::All(rule) => rule.peer(rank, grid),
+            Peers::ByRole(rules) => rules.iter().find(|(of, _)| *of == role)?.1.peer(rank, grid),
             Peers::Stage => {
                 let stages = self.stages?;
                 let mut place = grid.coordinates(rank);
@@ -173,7 +188,11 @@ impl CallRule {
         });
         let peers = peers.collect::<Option<Vec<_>>>().ok_or_else(outside)?;
         let members = self.members.map(|rule| rule.members(rank, grid));
-        let volumes = self.volumes.iter().map(|rule| rule.volume(role, grid, largest, stage)).collect();
+        let volumes = self.volumes.iter().enumerate().map(|(number, rule)| {
+            let volume = rule.volume(role, grid, largest, stage);
+            if self.received == Some(number) && room > 1.0 { (volume * room).ceil() } else { volume.round() }
+        });
+        let volumes = volumes.collect();
         let tag = |rule: &TagRule| rule.tag(stage, number as i64 - self.number as i64) as i32;
         let tags = self.tags.iter().map(tag).collect();
         Ok(Parts { skeleton: self.skeleton, peers, members, volumes, tags })
@@ -268,9 +287,11 @@ impl TagRule {
 }
 
 impl VolumeRule {
-    /// The rule, and the largest relative error of a volume by it in the recordings.
-    fn of(largest: &Observed<'_>, others: &[Observed<'_>], volume: usize, calls: &Calls) -> (Self, f64) {
-        let (in_largest, mut error) = by_role(largest, 0, volume, calls);
+    /// The rule, the largest relative error by it of the mean volume of a role in the recordings, and the largest relative
+    /// difference of a volume from that mean.
+    fn of(largest: &Observed<'_>, others: &[Observed<'_>], volume: usize, calls: &Calls) -> (Self, f64, f64) {
+        let (in_largest, mut spread) = by_role(largest, 0, volume, calls);
+        let mut error = 0.0_f64;
         let per_stage = (largest.stages.len() > 1)
             .then(|| {
                 let (second, _) = by_role(largest, 1, volume, calls);
@@ -280,16 +301,16 @@ impl VolumeRule {
             .flatten()
             .unwrap_or(1.0);
         for stage in 1..largest.stages.len() {
-            let (volumes, spread) = by_role(largest, stage, volume, calls);
+            let (volumes, its_spread) = by_role(largest, stage, volume, calls);
             let expected = |first: f64| first * per_stage.powi(stage as i32);
             let errors =
-                volumes.iter().filter_map(|(role, volume)| relative(expected(*in_largest.get(role)?), *volume));
-            error = errors.fold(error.max(spread), f64::max);
+                volumes.iter().filter_map(|(role, volume)| Some(relative(expected(*in_largest.get(role)?), *volume)));
+            (error, spread) = (errors.fold(error, f64::max), spread.max(its_spread));
         }
         let mut samples = Vec::new();
         for other in others.iter().filter(|other| !other.stages.is_empty()) {
-            let (volumes, spread) = by_role(other, 0, volume, calls);
-            error = error.max(spread);
+            let (volumes, its_spread) = by_role(other, 0, volume, calls);
+            spread = spread.max(its_spread);
             let sample = |(role, &volume): (&Role, &f64)| {
                 let largest = *in_largest.get(role)?;
                 Some(Sample { grid: other.grid, volume, largest })
@@ -300,20 +321,19 @@ impl VolumeRule {
         if !samples.is_empty() {
             scalings = Scaling::exact(&samples, largest.grid);
             if scalings.is_empty() {
-                let fit: Fit = Scaling::fitted(&samples, largest.grid);
-                scalings.push(fit.scaling);
-                error = error.max(fit.error);
+                let fit = Scaling::fitted(&samples, largest.grid);
+                (scalings, error) = (fit.scalings, error.max(fit.error));
             }
         }
-        (Self { largest: in_largest, per_stage, scalings }, error)
+        (Self { largest: in_largest, per_stage, scalings }, error, spread)
     }
 
-    /// The volume of a rank with this role, as a whole number.
+    /// The volume of a rank with this role.
     fn volume(&self, role: Role, grid: &Grid, largest: &Grid, stage: usize) -> f64 {
         let mean = || self.largest.values().sum::<f64>() / self.largest.len().max(1) as f64;
         let first = self.largest.get(&role).copied().unwrap_or_else(mean);
         let factor = self.scalings.first().map_or(1.0, |scaling| scaling.factor(largest, grid));
-        (first * factor * self.per_stage.powi(stage as i32)).round()
+        first * factor * self.per_stage.powi(stage as i32)
     }
 }
 
@@ -332,11 +352,12 @@ fn by_role(observed: &Observed<'_>, stage: usize, volume: usize, calls: &Calls) 
         (*sum, *number) = (*sum + volume, *number + 1.0);
     }
     let means: BTreeMap<Role, f64> = sums.into_iter().map(|(role, (sum, number))| (role, sum / number)).collect();
-    let spread = each().filter_map(|(role, volume)| relative(*means.get(&role)?, volume)).fold(0.0, f64::max);
+    let spread =
+        each().filter_map(|(role, volume)| Some(relative_error(*means.get(&role)?, volume))).fold(0.0, f64::max);
     (means, spread)
 }
 
-/// The relative difference of a volume from what was expected, beyond the rounding to whole numbers.
-fn relative(expected: f64, volume: f64) -> Option<f64> {
-    ((expected - volume).abs() >= 1.0 && volume > 0.0).then(|| (expected / volume - 1.0).abs())
+/// The relative error of a volume, beyond the rounding to whole numbers.
+fn relative(expected: f64, volume: f64) -> f64 {
+    if (expected - volume).abs() < 1.0 { 0.0 } else { relative_error(expected, volume) }
 }

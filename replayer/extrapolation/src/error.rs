@@ -34,6 +34,10 @@ pub enum ExtrapolationError {
     NoGrid { grids: Vec<Grid>, recorded: String, ranks: u32 },
     #[error("{grid} places are {}, not {ranks} ranks", .grid.places())]
     Places { grid: Grid, ranks: u32 },
+    #[error(
+        "the recordings form more grids than the {tried} that were tried, and none of these explains them: name fewer recordings, or leave out --dimensions"
+    )]
+    TooManyGrids { tried: usize },
     /// Names the file.
     #[error("{0}")]
     Output(#[from] io::Error),
@@ -61,6 +65,16 @@ pub struct Unexplained {
     pub reason: Reason,
 }
 
+/// What several rules that explain the recordings equally well give differently on more ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // The messages say what the variants are.
+pub enum Ambiguity {
+    Peer,
+    Volume,
+    Iterations,
+    Work,
+}
+
 /// The reason why a model does not explain the recordings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // The messages say what the variants and their fields are.
@@ -79,8 +93,14 @@ pub enum Reason {
     Iterations(CallPlace),
     /// Ranks differ along a side of fewer than three.
     Short,
-    /// Sizes that could be one of several functions of the sides.
-    Ambiguous(CallPlace, Grid),
+    /// Sizes that the rules miss by this percentage.
+    Volume(CallPlace, u64),
+    /// The loop that begins with a call has a negative number of iterations.
+    NoIterations(CallPlace, Grid),
+    /// Rules that explain the recordings equally well differ in the new grid.
+    Ambiguous(Ambiguity, CallPlace, Grid),
+    /// All recordings have this number of ranks along a side, and the new grid has another one.
+    Unvaried { side: u32, grid: Grid },
     /// No recording has a rank at this kind of place.
     NoSuchPlace { rank: Rank, grid: Grid },
     /// A peer outside of the new grid.
@@ -92,12 +112,16 @@ impl Unexplained {
         match self.reason {
             Reason::DifferentRanks(..) => "which ranks make which calls",
             Reason::DifferentSizes(..) => "how the calls of a rank change with the number of ranks",
-            Reason::Peer(_) | Reason::Outside { .. } => "the peers of a call",
+            Reason::Peer(_) | Reason::Outside { .. } | Reason::Ambiguous(Ambiguity::Peer, ..) => "the peers of a call",
             Reason::Members(_) => "the members of a communicator",
             Reason::Tag(_) => "the tags of a call",
-            Reason::Iterations(_) => "the number of iterations of a loop",
-            Reason::Ambiguous(..) => "on which side of the grid the bytes of a call depend",
-            Reason::NoSuchPlace { .. } | Reason::Short => "the calls of a rank",
+            Reason::Iterations(_) | Reason::NoIterations(..) | Reason::Ambiguous(Ambiguity::Iterations, ..) => {
+                "the number of iterations of a loop"
+            }
+            Reason::Volume(..) => "the bytes of a call",
+            Reason::Ambiguous(Ambiguity::Volume, ..) => "on which side of the grid the bytes of a call depend",
+            Reason::Ambiguous(Ambiguity::Work, ..) => "the computation before a call",
+            Reason::NoSuchPlace { .. } | Reason::Short | Reason::Unvaried { .. } => "the calls of a rank",
         }
     }
 }
@@ -114,12 +138,24 @@ impl Display for Unexplained {
                 f,
                 "a side of a grid has fewer than three ranks, which differ: record at least three along each side"
             )?,
-            Reason::Ambiguous(call, grid) => {
+            Reason::Volume(call, percent) => {
+                write!(f, "{call}: by the rule that comes closest, the bytes of a rank are wrong by {percent} %")?;
+            }
+            Reason::NoIterations(call, grid) => {
                 write!(
                     f,
-                    "{call}: all sides grow alike in the recordings, and not in {grid}: record another grid, too"
+                    "{call}: by the same rule, the number is negative in a grid of {grid}: choose a smaller one"
                 )?;
             }
+            Reason::Ambiguous(_, call, grid) => write!(
+                f,
+                "{call}: several rules explain the recordings equally well, and differ in {grid}: record another grid, too"
+            )?,
+            Reason::Unvaried { side, grid } => write!(
+                f,
+                "all recordings have {side} ranks along a side that has another number in {grid}: record grids with \
+                 different numbers of ranks along that side, or keep its {side} ranks by --dimensions"
+            )?,
             Reason::NoSuchPlace { rank, grid } => write!(
                 f,
                 "rank {} of a grid of {grid} is at a place that no recording has: record grids with at least three ranks \

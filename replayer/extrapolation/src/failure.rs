@@ -3,7 +3,7 @@
 
 use titr_common::event::Rank;
 
-use crate::error::{ExtrapolationError, Reason, Unexplained};
+use crate::error::{Ambiguity, ExtrapolationError, Reason, Unexplained};
 use crate::grid::Grid;
 use crate::growth::Growth;
 use crate::recording::Recording;
@@ -29,7 +29,14 @@ pub(crate) enum Failure {
     Iterations(StepPlace),
     /// Ranks differ along a side of fewer than three.
     Short,
-    Ambiguous(StepPlace, Grid),
+    /// The rules for sizes miss a recorded one by this percentage.
+    Volume(StepPlace, u64),
+    /// A loop has a negative number of iterations in the new grid.
+    NoIterations(StepPlace, Grid),
+    /// Rules that explain the recordings equally well differ in the new grid.
+    Ambiguous(Ambiguity, StepPlace, Grid),
+    /// All recordings have this number of ranks along a side, and the new grid has another one.
+    Unvaried(u32, Grid),
     /// No recording has a rank with the role of this one in the new grid.
     NoSuchPlace(Rank, Grid),
     /// The peer of a rank is outside of the new grid.
@@ -47,8 +54,10 @@ impl Failure {
             | Self::Peer(place)
             | Self::Members(place)
             | Self::Tag(place)
+            | Self::Volume(place, _)
             | Self::Iterations(place) => (1, place.step),
-            Self::Ambiguous(place, _) | Self::Outside(_, _, place) => (2, place.step),
+            Self::Unvaried(..) => (2, 0),
+            Self::Ambiguous(_, place, _) | Self::NoIterations(place, _) | Self::Outside(_, _, place) => (2, place.step),
             Self::NoSuchPlace(..) => (3, 0),
             Self::NoGrid => (4, 0),
         }
@@ -78,7 +87,10 @@ impl Failure {
             Self::Members(place) => Some(Reason::Members(at(place)?)),
             Self::Tag(place) => Some(Reason::Tag(at(place)?)),
             Self::Iterations(place) => Some(Reason::Iterations(at(place)?)),
-            Self::Ambiguous(place, grid) => Some(Reason::Ambiguous(at(place)?, grid)),
+            Self::Volume(place, percent) => Some(Reason::Volume(at(place)?, percent)),
+            Self::NoIterations(place, grid) => Some(Reason::NoIterations(at(place)?, grid)),
+            Self::Ambiguous(what, place, grid) => Some(Reason::Ambiguous(what, at(place)?, grid)),
+            Self::Unvaried(side, grid) => Some(Reason::Unvaried { side, grid }),
             Self::NoSuchPlace(rank, grid) => Some(Reason::NoSuchPlace { rank, grid }),
             Self::Outside(rank, grid, place) => Some(Reason::Outside { rank, grid, call: at(place)? }),
             Self::Short => Some(Reason::Short),

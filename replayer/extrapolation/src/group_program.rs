@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::call_rule::{CallRule, Observed};
+use crate::error::Ambiguity;
 use crate::failure::{Failure, StepPlace};
 use crate::follow::{Followed, FoundLoop, follow};
 use crate::grid::Grid;
@@ -26,13 +27,29 @@ pub(crate) struct Part {
 }
 
 /// A loop whose number of iterations depends on the grid.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct VariableLoop {
     /// The number of parts in an iteration.
     pub parts: usize,
     /// The number of iterations in the largest recording.
     pub recorded: usize,
-    pub iterations: Iterations,
+    /// The functions that give the number of iterations in all recordings, at least one.
+    iterations: Vec<Iterations>,
+    /// The first call in the largest recording.
+    place: StepPlace,
+}
+
+impl VariableLoop {
+    /// The number of iterations in a grid.
+    pub fn iterations(&self, grid: &Grid) -> Result<u64, Failure> {
+        let number = self.iterations.first().and_then(|function| function.in_grid(grid));
+        number.ok_or_else(|| Failure::NoIterations(self.place, grid.clone()))
+    }
+
+    /// Whether the functions give different numbers in a grid.
+    fn is_ambiguous(&self, grid: &Grid) -> bool {
+        self.iterations.windows(2).any(|pair| pair[0].in_grid(grid) != pair[1].in_grid(grid))
+    }
 }
 
 /// The calls of a group of ranks in a grid of any size.
@@ -174,6 +191,14 @@ impl GroupProgram {
         Ok((self, sums))
     }
 
+    /// What is known too little to be given in a grid.
+    pub fn ambiguity(&self, largest: &Grid, grid: &Grid) -> Option<(Ambiguity, StepPlace)> {
+        let of_call = |rule: &CallRule| Some((rule.ambiguity(largest, grid)?, rule.place));
+        let of_loop =
+            |varying: &VariableLoop| varying.is_ambiguous(grid).then_some((Ambiguity::Iterations, varying.place));
+        self.rules.iter().find_map(of_call).or_else(|| self.loops.values().find_map(of_loop))
+    }
+
     /// The part of the first iteration of a variable loop that a part of another iteration repeats.
     fn first_iteration(&self, part: usize) -> Option<usize> {
         let (&first, found) = self.loops.range(..=part).next_back()?;
@@ -203,8 +228,11 @@ fn variable_loops(
         };
         let mut numbers: Vec<(&Grid, u64)> = found.iter().map(in_other).collect();
         numbers.push((&grids[last], one.in_largest as u64));
-        let iterations = Iterations::of(&numbers).ok_or_else(|| Failure::Iterations(place(first)))?;
-        Ok((first, VariableLoop { parts: one.items, recorded: one.in_largest, iterations }))
+        let (iterations, place) = (Iterations::of(&numbers), place(first));
+        if iterations.is_empty() {
+            return Err(Failure::Iterations(place));
+        }
+        Ok((first, VariableLoop { parts: one.items, recorded: one.in_largest, iterations, place }))
     };
     loops.into_iter().map(function).collect()
 }

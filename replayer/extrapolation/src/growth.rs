@@ -4,10 +4,12 @@
 //! guessed: all that follow a law are tried, and the calls decide. The laws are those of `MPI_Dims_create` (sides as equal as
 //! possible, MPI 4.0 §8.5.2) in either order, and sides that are powers of the number of ranks.
 
+use rustc_hash::FxHashSet;
+
 use crate::grid::{Grid, MOST_DIMENSIONS};
 
 /// The grid of each recording, and that of the extrapolated trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Growth {
     /// The grid of each recording.
     pub recorded: Vec<Grid>,
@@ -16,9 +18,14 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    /// Whether each recording has all dimensions.
-    fn has_all_dimensions(&self) -> bool {
-        self.recorded.iter().all(|grid| grid.sides().len() == 1 || !grid.sides().contains(&1))
+    /// The number of ranks along a side that all recordings have in common and that the target does not have.
+    pub fn unvaried(&self) -> Option<u32> {
+        let (first, target) = self.recorded.first().zip(self.target.as_ref())?;
+        let is_unvaried = |&dimension: &usize| {
+            let side = first.side(dimension);
+            side != target.side(dimension) && self.recorded.iter().all(|grid| grid.side(dimension) == side)
+        };
+        (0..MOST_DIMENSIONS).find(is_unvaried).map(|dimension| first.side(dimension))
     }
 
     /// Whether rules by place explain too much: a side of the largest recording has two ranks, and other grids have another number
@@ -35,42 +42,43 @@ impl Growth {
     }
 }
 
-/// The growths of a grid with these numbers of ranks to `ranks`, the likeliest first. If the target is given, the grids of the
-/// recordings follow no law; `is_possible` then says which grids a recording may have.
-pub(crate) fn growths(
-    recorded: &[u32],
+/// The growths of a grid with these numbers of ranks to `ranks`, each once, the likeliest first. If the target is given, the grids
+/// of the recordings follow no law; `is_possible` then says which grids a recording may have.
+pub(crate) fn growths<'g>(
+    recorded: &'g [u32],
     ranks: u32,
-    target: Option<&Grid>,
-    is_possible: impl Fn(usize, &Grid) -> bool,
-) -> Vec<Growth> {
-    let mut found: Vec<Growth> = Vec::new();
-    let by_laws = (1..=MOST_DIMENSIONS).flat_map(|dimensions| {
+    target: Option<&'g Grid>,
+    is_possible: impl Fn(usize, &Grid) -> bool + 'g,
+) -> impl Iterator<Item = Growth> + 'g {
+    let by_laws = (1..=MOST_DIMENSIONS).flat_map(move |dimensions| {
         let balanced =
             [false, true].into_iter().filter_map(move |ascending| balanced(recorded, ranks, dimensions, ascending));
         balanced.chain(powers(recorded, ranks, dimensions))
     });
-    let all: Box<dyn Iterator<Item = Growth>> = match target {
+    let all: Box<dyn Iterator<Item = Growth> + 'g> = match target {
         None => Box::new(by_laws),
         Some(target) => {
             let dimensions = target.sides().len();
             let alike =
                 by_laws.filter(move |growth| growth.recorded.iter().all(|grid| grid.sides().len() == dimensions));
-            let choices = recorded.iter().enumerate().map(|(number, &ranks)| {
-                let all = grids(ranks, dimensions);
-                let possible: Vec<Grid> = all.iter().filter(|grid| is_possible(number, grid)).cloned().collect();
-                if possible.is_empty() { all.into_iter().take(1).collect() } else { possible }
+            // What is possible is found out only if no law explains the recordings.
+            let any = std::iter::once_with(move || {
+                let choices = recorded.iter().enumerate().map(|(number, &ranks)| {
+                    let all = grids(ranks, dimensions).into_iter();
+                    all.filter(|grid| has_all_dimensions(grid) && is_possible(number, grid)).collect()
+                });
+                combinations(choices.collect()).map(|recorded| Growth { recorded, target: None })
             });
-            let any = combinations(&choices.collect::<Vec<_>>()).into_iter();
-            let any = any.map(|recorded| Growth { recorded, target: None });
-            Box::new(alike.chain(any).map(|growth| Growth { target: Some(target.clone()), ..growth }))
+            Box::new(alike.chain(any.flatten()).map(|growth| Growth { target: Some(target.clone()), ..growth }))
         }
     };
-    for growth in all {
-        if growth.has_all_dimensions() && !found.contains(&growth) {
-            found.push(growth);
-        }
-    }
-    found
+    let mut seen = FxHashSet::default();
+    all.filter(move |growth| growth.recorded.iter().all(has_all_dimensions) && seen.insert(growth.clone()))
+}
+
+/// Whether no dimension is superfluous.
+fn has_all_dimensions(grid: &Grid) -> bool {
+    grid.sides().len() == 1 || !grid.sides().contains(&1)
 }
 
 /// The growth by which sides are as equal as possible.
@@ -151,12 +159,15 @@ fn divisors(number: u32) -> Vec<u32> {
 }
 
 /// Every way to choose one of each list.
-fn combinations(choices: &[Vec<Grid>]) -> Vec<Vec<Grid>> {
-    choices.iter().fold(vec![Vec::new()], |all, next| {
-        let with_each = |chosen: &Vec<Grid>| {
-            next.iter().map(|grid| [chosen.as_slice(), std::slice::from_ref(grid)].concat()).collect::<Vec<_>>()
+fn combinations(choices: Vec<Vec<Grid>>) -> impl Iterator<Item = Vec<Grid>> {
+    let number = choices.iter().fold(1_usize, |number, choice| number.saturating_mul(choice.len()));
+    (0..number).map(move |mut code| {
+        let choose = |choice: &Vec<Grid>| {
+            let chosen = choice[code % choice.len()].clone();
+            code /= choice.len();
+            chosen
         };
-        all.iter().flat_map(with_each).collect()
+        choices.iter().map(choose).collect()
     })
 }
 
@@ -167,7 +178,7 @@ mod tests {
     fn target(recorded: &[&[u32]], ranks: u32) -> Vec<Option<String>> {
         let recorded: Vec<Grid> = recorded.iter().filter_map(|sides| Grid::new(sides)).collect();
         let numbers: Vec<u32> = recorded.iter().map(Grid::places).collect();
-        let all = growths(&numbers, ranks, None, |_, _| true).into_iter().filter(|growth| growth.recorded == recorded);
+        let all = growths(&numbers, ranks, None, |_, _| true).filter(|growth| growth.recorded == recorded);
         all.map(|growth| growth.target.map(|grid| grid.to_string())).collect()
     }
 
@@ -188,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_given_target_allows_any_grids_of_its_dimensions() {
-        let all = growths(&[6, 12], 30, Grid::new(&[5, 6]).as_ref(), |_, _| true);
+        let all: Vec<Growth> = growths(&[6, 12], 30, Grid::new(&[5, 6]).as_ref(), |_, _| true).collect();
         let has = |one: [u32; 2], other: [u32; 2]| {
             let recorded = [Grid::new(&one).unwrap(), Grid::new(&other).unwrap()];
             all.iter().any(|growth| growth.recorded == recorded)

@@ -34,9 +34,11 @@ impl Size {
 }
 
 impl Iterations {
-    /// The simplest function that gives these numbers in these grids; `None` if there is none.
-    pub fn of(numbers: &[(&Grid, u64)]) -> Option<Self> {
-        let (&(one_grid, one), &(other_grid, other)) = (numbers.first()?, numbers.last()?);
+    /// The simplest functions that give these numbers in these grids. They are equally simple.
+    pub fn of(numbers: &[(&Grid, u64)]) -> Vec<Self> {
+        let Some((&(one_grid, one), &(other_grid, other))) = numbers.first().zip(numbers.last()) else {
+            return Vec::new();
+        };
         let linear = Size::all().filter_map(|size| {
             let (from, to) = (size.of(one_grid) as i64, size.of(other_grid) as i64);
             let (more, by) = (other as i64 - one as i64, to - from);
@@ -44,21 +46,21 @@ impl Iterations {
             let constant = one as i64 - times * from;
             Some((times.abs() + constant.abs(), Self::Linear(size, times, constant)))
         });
-        let inverse = Size::all().map(|size| Self::Inverse(one * size.of(one_grid), size));
-        let mut linear: Vec<(i64, Self)> = linear.collect();
-        linear.sort_by_key(|(complexity, _)| *complexity);
-        let linear = linear.into_iter().map(|(_, linear)| linear);
-        let candidates = std::iter::once(Self::Constant(one)).chain(inverse).chain(linear);
-        let holds = |candidate: &Self| numbers.iter().all(|&(grid, number)| candidate.in_grid(grid) == number);
-        candidates.into_iter().find(holds)
+        let inverse = Size::all().map(|size| (0, Self::Inverse(one * size.of(one_grid), size)));
+        let candidates = std::iter::once((-1, Self::Constant(one))).chain(inverse).chain(linear);
+        let holds = |candidate: Self| numbers.iter().all(|&(grid, number)| candidate.in_grid(grid) == Some(number));
+        let holding: Vec<(i64, Self)> = candidates.filter(|&(_, candidate)| holds(candidate)).collect();
+        let simplest = holding.iter().map(|(complexity, _)| *complexity).min();
+        let simplest = holding.into_iter().filter(|(complexity, _)| Some(*complexity) == simplest);
+        simplest.map(|(_, candidate)| candidate).collect()
     }
 
-    /// The number in a grid.
-    pub fn in_grid(self, grid: &Grid) -> u64 {
+    /// The number in a grid; `None` if it is negative.
+    pub fn in_grid(self, grid: &Grid) -> Option<u64> {
         match self {
-            Self::Constant(number) => number,
-            Self::Linear(size, times, more) => (size.of(grid) as i64 * times + more).max(0).cast_unsigned(),
-            Self::Inverse(number, size) => (number + size.of(grid) / 2) / size.of(grid),
+            Self::Constant(number) => Some(number),
+            Self::Linear(size, times, more) => u64::try_from(size.of(grid) as i64 * times + more).ok(),
+            Self::Inverse(number, size) => Some((number + size.of(grid) / 2) / size.of(grid)),
         }
     }
 }
@@ -70,8 +72,8 @@ mod tests {
     #[test]
     fn numbers_are_constant_linear_or_inverse() {
         let grids: Vec<Grid> = [[2, 4], [4, 8], [16, 8]].iter().filter_map(|sides| Grid::new(sides)).collect();
-        let number =
-            |one, other| Iterations::of(&[(&grids[0], one), (&grids[1], other)]).map(|found| found.in_grid(&grids[2]));
+        let functions = |one, other| Iterations::of(&[(&grids[0], one), (&grids[1], other)]);
+        let number = |one, other| functions(one, other).first().and_then(|found| found.in_grid(&grids[2]));
         assert_eq!(number(5, 5), Some(5));
         assert_eq!(number(1, 3), Some(15));
         assert_eq!(number(3, 7), Some(7));

@@ -40,10 +40,11 @@ use std::path::Path;
 use titr_common::trace::Trace;
 use titr_common::trace::manifest::Mode;
 
-pub use error::{CallPlace, ExtrapolationError, Reason, Unexplained};
+pub use error::{Ambiguity, CallPlace, ExtrapolationError, Reason, Unexplained};
 pub use grid::{Grid, NoSides};
 
-use growth::growths;
+use failure::Failure;
+use growth::{Growth, growths};
 use output::WriteError;
 use program::Program;
 use recording::{Calls, Recording};
@@ -89,7 +90,7 @@ pub fn extrapolate(
     let read = |(path, trace): &&NamedTrace<'_>| Recording::read(path, trace, &mut calls);
     let recordings = traces.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let program = program(&recordings, ranks, grid, &calls)?;
-    let growth = growth::Growth { recorded: program.grids.clone(), target: Some(program.target.clone()) };
+    let growth = Growth { recorded: program.grids.clone(), target: Some(program.target.clone()) };
     let events = output::write(&program, &recordings, &calls, command, output).map_err(|error| match error {
         WriteError::Failure(failure) => failure.into_error(growth, &recordings, ranks),
         WriteError::Io(error) => error.into(),
@@ -125,7 +126,11 @@ fn comparable(traces: &[&NamedTrace<'_>]) -> Result<(), ExtrapolationError> {
     Ok(())
 }
 
-/// The program that explains the recordings, by the first growth that does with simple rules, or by the first of all.
+/// The largest number of growths that are tried.
+const MOST_GROWTHS: usize = 1000;
+
+/// The program that explains the recordings, by the first growth that does with simple rules, or by the first of all. The recordings
+/// have to tell all that a program of simple rules does on the target.
 fn program(
     recordings: &[Recording],
     ranks: u32,
@@ -133,21 +138,31 @@ fn program(
     calls: &Calls,
 ) -> Result<Program, ExtrapolationError> {
     let counts: Vec<u32> = recordings.iter().map(|recording| recording.ranks.len() as u32).collect();
-    let (mut best, mut other) = (None, None);
+    let (mut best, mut other): (Option<(Growth, Failure)>, _) = (None, None);
     let is_possible = |number: usize, grid: &Grid| group::is_possible(&recordings[number], grid, calls);
-    for growth in growths(&counts, ranks, grid, is_possible) {
-        match Program::of(recordings, &growth, calls) {
-            Ok(program) if program.is_simple() => return Ok(program),
-            Ok(program) => _ = other.get_or_insert(program),
-            Err(failure) => {
-                if best.as_ref().is_none_or(|(_, best): &(_, failure::Failure)| best.progress() < failure.progress()) {
-                    best = Some((growth, failure));
+    let mut growths = growths(&counts, ranks, grid, is_possible);
+    for growth in growths.by_ref().take(MOST_GROWTHS) {
+        let failure = match Program::of(recordings, &growth, calls) {
+            Ok(mut program) => match (program.is_simple(), program.unknown.take()) {
+                (true, None) => return Ok(program),
+                (true, Some(unknown)) => return Err(unknown.into_error(growth, recordings, ranks)),
+                (false, None) => {
+                    other.get_or_insert(program);
+                    continue;
                 }
-            }
+                (false, Some(unknown)) => unknown,
+            },
+            Err(failure) => failure,
+        };
+        if best.as_ref().is_none_or(|(_, best)| best.progress() < failure.progress()) {
+            best = Some((growth, failure));
         }
     }
     if let Some(program) = other {
         return Ok(program);
+    }
+    if growths.next().is_some() {
+        return Err(ExtrapolationError::TooManyGrids { tried: MOST_GROWTHS });
     }
     Err(best.map_or(ExtrapolationError::TooFew, |(growth, failure)| failure.into_error(growth, recordings, ranks)))
 }

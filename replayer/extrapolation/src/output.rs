@@ -117,7 +117,7 @@ fn write_rank(
         let event = match events.entry((rule, stage)) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::hash_map::Entry::Vacant(entry) => {
-                let parts = rules[rule].call(rank, grid, largest, stage).map_err(WriteError::Failure)?;
+                let parts = rules[rule].call(rank, grid, largest, stage, program.room).map_err(WriteError::Failure)?;
                 &*entry.insert(calls.event(parts, |comm| sizes.get(&comm).copied().unwrap_or_default()))
             }
         };
@@ -145,7 +145,7 @@ fn write_rank(
     let mut next = 0;
     while let Some(part) = parts.get(next) {
         if let Some(varying) = loops.get(&next) {
-            for iteration in 0..varying.iterations.in_grid(grid) {
+            for iteration in 0..varying.iterations(grid).map_err(WriteError::Failure)? {
                 // Iterations beyond those recorded compute as much as the last recorded one.
                 let like = next + varying.parts * varying.recorded.saturating_sub(1).min(iteration as usize);
                 parts.iter().skip(like).take(varying.parts).try_for_each(|part| write_part(&mut writer, part))?;

@@ -19,6 +19,8 @@ pub(crate) enum CoordinateRule {
     At(u32),
     /// s − 1 minus this, for all ranks.
     FromEnd(u32),
+    /// Half of s, for all ranks.
+    Half,
     /// c plus half of s, modulo s.
     Opposite,
     /// The coordinate of the rank in this other dimension.
@@ -27,8 +29,14 @@ pub(crate) enum CoordinateRule {
     Bit(u32),
 }
 
-/// The rule for a peer: one for each coordinate.
-pub(crate) type PeerRule = [CoordinateRule; MOST_DIMENSIONS];
+/// The rule for a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PeerRule {
+    /// The rule for each coordinate.
+    coordinates: [CoordinateRule; MOST_DIMENSIONS],
+    /// For each coordinate another rule that is as likely and holds in the recordings as well.
+    rivals: [Option<CoordinateRule>; MOST_DIMENSIONS],
+}
 
 /// A rank in a grid and its peer.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +67,7 @@ impl CoordinateRule {
             rules.extend(wraps.map(Self::Wrap));
         }
         rules.extend([Self::At(peer[dimension]), Self::FromEnd(side - 1 - peer[dimension])]);
+        rules.extend((peer[dimension] == side / 2).then_some(Self::Half));
         rules.extend((2 * up == i64::from(side)).then_some(Self::Opposite));
         rules.extend((0..MOST_DIMENSIONS).filter(|&of| of != dimension && grid.side(of) > 1).map(Self::Of));
         let difference = place[dimension] ^ peer[dimension];
@@ -66,9 +75,25 @@ impl CoordinateRule {
             rules.push(Self::Bit(difference.trailing_zeros()));
         }
         if likely == Likely::Place {
-            rules.sort_by_key(|rule| !matches!(rule, Self::Shift(0) | Self::At(_) | Self::FromEnd(_)));
+            rules.sort_by_key(|rule| !matches!(rule, Self::Shift(0) | Self::At(_) | Self::FromEnd(_) | Self::Half));
         }
         rules
+    }
+
+    /// The kind of rule, if rules of its kind may be mistaken for each other, and how far from the simplest one it is.
+    fn simplicity(self) -> Option<(Likely, u64)> {
+        match self {
+            Self::Wrap(by) => Some((Likely::Distance, by.unsigned_abs())),
+            Self::At(distance) | Self::FromEnd(distance) => Some((Likely::Place, u64::from(distance))),
+            Self::Half => Some((Likely::Place, 0)),
+            Self::Shift(_) | Self::Opposite | Self::Of(_) | Self::Bit(_) => None,
+        }
+    }
+
+    /// Whether another rule is as likely as this one.
+    fn has_rival(self, other: Self) -> bool {
+        let pair = self.simplicity().zip(other.simplicity());
+        self != other && pair.is_some_and(|((kind, own), (other_kind, other))| kind == other_kind && other <= own)
     }
 
     /// The coordinate of the peer; `None` if it is outside of the grid.
@@ -79,6 +104,7 @@ impl CoordinateRule {
             Self::Wrap(by) => (i64::from(own) + by).rem_euclid(i64::from(side)),
             Self::At(at) => i64::from(at),
             Self::FromEnd(before) => i64::from(side) - 1 - i64::from(before),
+            Self::Half => i64::from(side / 2),
             Self::Opposite => (i64::from(own) + i64::from(side / 2)) % i64::from(side),
             Self::Of(other) => i64::from(place[other]),
             Self::Bit(bit) => i64::from(own ^ 1_u32.checked_shl(bit)?),
@@ -91,8 +117,9 @@ impl CoordinateRule {
 pub(crate) fn rule<'g>(pairs: impl Iterator<Item = Pair<'g>> + Clone, likely: Likely) -> Option<PeerRule> {
     let first = pairs.clone().next()?;
     let (place, peer) = (first.grid.coordinates(first.rank), first.grid.coordinates(first.peer));
-    let mut rule = [CoordinateRule::Shift(0); MOST_DIMENSIONS];
-    for (dimension, found) in rule.iter_mut().enumerate() {
+    let mut rule =
+        PeerRule { coordinates: [CoordinateRule::Shift(0); MOST_DIMENSIONS], rivals: [None; MOST_DIMENSIONS] };
+    for (dimension, (found, rival)) in rule.coordinates.iter_mut().zip(&mut rule.rivals).enumerate() {
         let holds = |candidate: CoordinateRule| {
             pairs.clone().all(|Pair { grid, rank, peer }| {
                 let coordinate = candidate.apply(grid.coordinates(rank), grid, dimension);
@@ -101,18 +128,36 @@ pub(crate) fn rule<'g>(pairs: impl Iterator<Item = Pair<'g>> + Clone, likely: Li
         };
         let mut candidates = CoordinateRule::candidates(place, peer, first.grid, dimension, likely).into_iter();
         *found = candidates.find(|&candidate| holds(candidate))?;
+        *rival = candidates.find(|&candidate| found.has_rival(candidate) && holds(candidate));
     }
     Some(rule)
 }
 
-/// The peer of `rank` by a rule; `None` if it is outside of the grid.
-pub(crate) fn peer(rule: &PeerRule, rank: Rank, grid: &Grid) -> Option<Rank> {
-    let place = grid.coordinates(rank);
-    let mut peer = [0; MOST_DIMENSIONS];
-    for (dimension, coordinate) in peer.iter_mut().enumerate() {
-        *coordinate = rule.get(dimension)?.apply(place, grid, dimension)?;
+impl PeerRule {
+    /// The peer of `rank`; `None` if it is outside of the grid.
+    pub fn peer(&self, rank: Rank, grid: &Grid) -> Option<Rank> {
+        let place = grid.coordinates(rank);
+        let mut peer = [0; MOST_DIMENSIONS];
+        for (dimension, (coordinate, rule)) in peer.iter_mut().zip(self.coordinates).enumerate() {
+            *coordinate = rule.apply(place, grid, dimension)?;
+        }
+        grid.rank(peer)
     }
-    grid.rank(peer)
+
+    /// Whether a rule that is as likely gives other peers in `grid`.
+    pub fn is_ambiguous(&self, grid: &Grid) -> bool {
+        self.coordinates.iter().zip(self.rivals).enumerate().any(|(dimension, (rule, rival))| {
+            let differs = |rival: CoordinateRule| {
+                rule.apply([0; MOST_DIMENSIONS], grid, dimension) != rival.apply([0; MOST_DIMENSIONS], grid, dimension)
+            };
+            rival.is_some_and(differs)
+        })
+    }
+
+    /// Whether a coordinate is the rank's own with a bit inverted.
+    pub fn has_bit(&self) -> bool {
+        self.coordinates.iter().any(|rule| matches!(rule, CoordinateRule::Bit(_)))
+    }
 }
 
 /// Whether two ranks differ in one bit of one coordinate.

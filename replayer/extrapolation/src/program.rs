@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use titr_common::event::Rank;
 
 use crate::call_rule::CallRule;
+use crate::error::Ambiguity;
 use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::group::groups;
 use crate::group_program::GroupProgram;
 use crate::growth::Growth;
 use crate::recording::{Calls, Recording};
-use crate::scaling::Scaling;
+use crate::scaling::{Scaling, relative_error};
 use crate::work::WorkSums;
 
 /// A program on a grid that was not recorded.
@@ -25,6 +26,11 @@ pub(crate) struct Program {
     pub work_error: f64,
     /// The largest relative error of a size by the rules in the recordings.
     pub volume_error: f64,
+    /// The factor by which receives are larger than the rules say, so that each has room for its message although the rules average
+    /// sizes.
+    pub room: f64,
+    /// What the recordings leave open in the target.
+    pub unknown: Option<Failure>,
 }
 
 impl Program {
@@ -44,25 +50,31 @@ impl Program {
         }
         let (Some(target), Some(largest)) = (growth.target.clone(), grids.last()) else { return Err(Failure::NoGrid) };
         complete(&mut programs);
-        let ambiguous =
-            programs.iter().flat_map(|program| &program.rules).find(|rule| rule.is_ambiguous(largest, &target));
-        if let Some(rule) = ambiguous {
-            return Err(Failure::Ambiguous(rule.place, target));
-        }
         let total_work = WorkSums::total(recordings, grids);
         let mut residuals = Residuals::default();
+        let mut ambiguity = programs.iter().find_map(|program| program.ambiguity(largest, &target));
         for (program, sums) in programs.iter_mut().zip(&sums) {
-            program.work = sums.scalings(total_work, grids, &mut |residual, volume| residuals.add(residual, volume));
+            let scalings = sums.scalings(&total_work, grids, &mut |residual, volume| residuals.add(residual, volume));
+            let is_open = |rule: usize, scalings| Scaling::differ(scalings, largest, &target) && sums.matters(rule);
+            let open = scalings.iter().zip(&program.rules).enumerate();
+            let open = open.filter(|(rule, (scalings, _))| is_open(*rule, scalings)).map(|(_, (_, rule))| rule.place);
+            ambiguity = ambiguity.or(open.map(|place| (Ambiguity::Work, place)).next());
+            program.work = scalings.iter().filter_map(|scalings| scalings.first().copied()).collect();
         }
-        let errors = programs.iter().flat_map(|program| &program.rules).map(|rule| rule.error);
-        let volume_error = errors.fold(0.0, f64::max);
+        let unknown = growth.unvaried().map(|side| Failure::Unvaried(side, target.clone()));
+        let unknown = unknown.or(ambiguity.map(|(what, place)| Failure::Ambiguous(what, place, target.clone())));
+        let rules = || programs.iter().flat_map(|program| &program.rules);
+        let volume_error = rules().map(|rule| rule.error).fold(0.0, f64::max);
+        let spread = rules().map(|rule| rule.spread).fold(0.0, f64::max);
         let program = Self {
             grids: grids.clone(),
             target,
-            groups: programs,
-            total_work,
+            total_work: total_work.first().copied().unwrap_or(Scaling::CONSTANT),
             work_error: residuals.relative(),
             volume_error,
+            room: (1.0 + spread) / (1.0 - spread),
+            unknown,
+            groups: programs,
         };
         program.check()?;
         Ok(program)
@@ -86,8 +98,11 @@ impl Program {
         self.groups.iter().flat_map(|program| &program.rules).all(CallRule::is_simple)
     }
 
-    /// Checks that every call of every rank of the target is in the target's grid.
+    /// Checks that the target's loops have a number of iterations, and that every call of every rank is in the target's grid.
     fn check(&self) -> Result<(), Failure> {
+        for varying in self.groups.iter().flat_map(|program| program.loops.values()) {
+            varying.iterations(&self.target)?;
+        }
         for rank in (0..self.target.places()).map(Rank) {
             let Some(program) = self.group_of(rank) else {
                 return Err(Failure::NoSuchPlace(rank, self.target.clone()));
@@ -114,7 +129,7 @@ impl Residuals {
     }
 
     fn relative(&self) -> f64 {
-        if self.volume > 0.0 { self.sum / self.volume } else { 0.0 }
+        relative_error(self.volume + self.sum, self.volume)
     }
 }
 

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{CommId, Event, Group, Mark, Rank, Tag, ThreadId, Volume, Volumes};
+use titr_common::event::{CommId, Event, Group, Mark, Partitioned, Rank, Tag, ThreadId, Volume, Volumes};
 use titr_common::grammar::write_event;
 use titr_common::trace::{EventSource as _, Trace};
 use titr_common::units::{Bytes, Instructions};
@@ -139,6 +139,15 @@ impl Calls {
     /// Whether calls with this skeleton are collectives, whose only peer is the root.
     pub fn is_collective(&self, SkeletonId(id): SkeletonId) -> bool {
         matches!(self.skeletons[id as usize], Event::Collective(..))
+    }
+
+    /// The volume of calls with this skeleton that is the room for a message, by its number.
+    pub fn received(&self, SkeletonId(id): SkeletonId) -> Option<usize> {
+        match &self.skeletons[id as usize] {
+            Event::Recv(..) | Event::Partitioned(Partitioned::RecvInit(..)) => Some(0),
+            Event::Sendrecv(sent, Some(_)) => Some(usize::from(sent.is_some())),
+            _ => None,
+        }
     }
 
     /// The event of a skeleton with these parts, of a rank whose communicators have these sizes.

@@ -20,10 +20,10 @@ pub(crate) struct Sample<'g> {
     pub largest: f64,
 }
 
-/// A scaling, and the largest relative error with which it gives the volumes of the recordings.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Scalings that explain the recordings equally well, at least one, and the largest relative error with which they give the volumes.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fit {
-    pub scaling: Scaling,
+    pub scalings: Vec<Scaling>,
     pub error: f64,
 }
 
@@ -57,7 +57,7 @@ impl Scaling {
             };
             all = all.iter().flat_map(with).collect();
         }
-        all.sort_by_key(complexity);
+        all.sort_by_key(|powers| complexity(powers, dimensions));
         all
     }
 
@@ -71,41 +71,60 @@ impl Scaling {
                 (difference < 1.0 || is_rounded) && (sample.largest == 0.0) == (sample.volume == 0.0)
             })
         };
-        let mut found: Vec<([i32; MOST_DIMENSIONS], Self)> = Vec::new();
-        for powers in Self::products(largest.sides().len()) {
-            if found.first().is_some_and(|(first, _)| complexity(first) < complexity(&powers)) {
-                break;
-            }
-            if fits(Self::Sides(powers)) {
-                found.push((powers, Self::Sides(powers)));
-            }
-        }
-        found.into_iter().map(|(_, scaling)| scaling).collect()
+        let dimensions = largest.sides().len();
+        let mut fitting = Self::products(dimensions).into_iter().filter(|&powers| fits(Self::Sides(powers))).peekable();
+        let simplest = fitting.peek().map(|powers| complexity(powers, dimensions));
+        let simplest = fitting.take_while(|powers| Some(complexity(powers, dimensions)) == simplest);
+        simplest.map(Self::Sides).collect()
     }
 
-    /// The scaling that gives the volumes best: the simplest exact one, or a product of sides if one is nearly as good as a power
+    /// The scalings that give the volumes best: the simplest exact ones, or products of sides if they are nearly as good as a power
     /// of the number of ranks, which is fitted by least squares of logarithms.
     pub fn fitted(samples: &[Sample<'_>], largest: &Grid) -> Fit {
         let error = |scaling: Self| {
             let errors = samples
                 .iter()
-                .filter(|sample| sample.volume > 0.0 && sample.largest > 0.0)
-                .map(|sample| (sample.largest * scaling.factor(largest, sample.grid) / sample.volume - 1.0).abs());
+                .map(|sample| relative_error(sample.largest * scaling.factor(largest, sample.grid), sample.volume));
             errors.fold(0.0, f64::max)
         };
-        if let Some(&scaling) = Self::exact(samples, largest).first() {
-            return Fit { scaling, error: error(scaling) };
+        let exact = Self::exact(samples, largest);
+        if let Some(&scaling) = exact.first() {
+            return Fit { scalings: exact, error: error(scaling) };
         }
-        let products = Self::products(largest.sides().len()).into_iter();
-        let costs = products.map(|powers| {
-            let error = error(Self::Sides(powers));
-            (error + SIMPLICITY * f64::from(complexity(&powers)), Fit { scaling: Self::Sides(powers), error })
-        });
-        let best = costs.min_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, fit)| fit);
-        best.filter(|fit| fit.error <= ACCEPTED).unwrap_or_else(|| {
-            let scaling = Self::Ranks(power(samples, largest));
-            Fit { scaling, error: error(scaling) }
-        })
+        let dimensions = largest.sides().len();
+        let costs: Vec<(f64, Self)> = Self::products(dimensions)
+            .into_iter()
+            .map(|powers| {
+                let simplicity = SIMPLICITY * f64::from(complexity(&powers, dimensions));
+                (error(Self::Sides(powers)) + simplicity, Self::Sides(powers))
+            })
+            .collect();
+        let lowest = costs.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
+        let best = costs.iter().filter(|(cost, _)| *cost <= lowest + SAME).map(|(_, scaling)| *scaling);
+        let scalings: Vec<Self> = best.filter(|&scaling| error(scaling) <= ACCEPTED).collect();
+        if let Some(&scaling) = scalings.first() {
+            return Fit { scalings, error: error(scaling) };
+        }
+        let scaling = Self::Ranks(power(samples, largest));
+        Fit { scalings: vec![scaling], error: error(scaling) }
+    }
+
+    /// Whether scalings give different volumes in a grid.
+    pub fn differ(scalings: &[Self], from: &Grid, to: &Grid) -> bool {
+        let mut factors = scalings.iter().map(|scaling| scaling.factor(from, to));
+        let first = factors.next().unwrap_or(1.0);
+        factors.any(|factor| (factor / first - 1.0).abs() > SAME)
+    }
+}
+
+/// The relative error of a volume that was expected; 1 if something was expected where the recording has nothing.
+pub(crate) fn relative_error(expected: f64, volume: f64) -> f64 {
+    if expected == volume {
+        0.0
+    } else if volume > 0.0 {
+        (expected / volume - 1.0).abs()
+    } else {
+        1.0
     }
 }
 
@@ -116,8 +135,13 @@ const SIMPLICITY: f64 = 0.02;
 /// The largest error of a product of sides; beyond, the volume is a power of the number of ranks.
 const ACCEPTED: f64 = 0.15;
 
-fn complexity(powers: &[i32; MOST_DIMENSIONS]) -> i32 {
-    powers.iter().map(|power| power.abs()).sum()
+/// The largest difference of factors and errors that comes from rounding them.
+const SAME: f64 = 1e-9;
+
+/// The number of sides in a product. A power of all sides is one of the number of ranks, which counts like a side.
+fn complexity(powers: &[i32; MOST_DIMENSIONS], dimensions: usize) -> i32 {
+    let beyond = |ranks: i32| powers.iter().take(dimensions).map(move |power| (power - ranks).abs()).sum::<i32>();
+    (-2_i32..=2).map(|ranks| ranks.abs() + beyond(ranks)).min().unwrap_or(0)
 }
 
 /// The power of the number of ranks, by least squares of logarithms through the largest recording.
@@ -160,10 +184,10 @@ mod tests {
     fn noise_hides_no_product_and_what_is_none_is_a_power() {
         let (small, large) = (grid(&[4]), grid(&[16]));
         let fit = Scaling::fitted(&[Sample { grid: &small, volume: 404.0, largest: 100.0 }], &large);
-        assert_eq!(fit.scaling, Scaling::Sides([-1, 0, 0]));
+        assert_eq!(fit.scalings, [Scaling::Sides([-1, 0, 0])]);
         assert!((fit.error - 4.0 / 404.0).abs() < 1e-12);
         let fit = Scaling::fitted(&[Sample { grid: &small, volume: 200.0, largest: 100.0 }], &large);
-        let Scaling::Ranks(power) = fit.scaling else { panic!("{fit:?}") };
+        let [Scaling::Ranks(power)] = fit.scalings[..] else { panic!("{fit:?}") };
         assert!((power + 0.5).abs() < 1e-12 && fit.error < 1e-12);
     }
 }

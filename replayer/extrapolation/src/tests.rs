@@ -1,5 +1,7 @@
 //! Programs whose traces are known for any number of ranks: what is extrapolated is what they do.
 
+mod open;
+
 use std::path::Path;
 
 use proptest::prelude::*;

@@ -13,6 +13,9 @@ use crate::scaling::{Sample, Scaling};
 /// The largest error with which a rule's computation follows that of the program.
 const ACCEPTED: f64 = 0.15;
 
+/// The share of a rank's computation from which on its scaling has to be known.
+const NEGLIGIBLE: f64 = 0.01;
+
 /// The computation before the calls of each rule of a group.
 pub(crate) struct WorkSums {
     /// For each recording the ranks whose roles both it and the largest recording have: in it, and in the largest.
@@ -78,21 +81,36 @@ impl WorkSums {
         }
     }
 
-    /// The scaling of all computation of a program.
-    pub fn total(recordings: &[Recording], grids: &[Grid]) -> Scaling {
+    /// Whether a rule has more than a negligible share of the computation in the largest recording.
+    pub fn matters(&self, rule: usize) -> bool {
+        let in_largest = |sums: &Vec<(Mean, Mean)>| sums.last().map_or(0.0, |(_, largest)| largest.sum);
+        let all: f64 = self.sums.iter().map(in_largest).sum();
+        self.sums.get(rule).is_some_and(|sums| in_largest(sums) > NEGLIGIBLE * all)
+    }
+
+    /// The scalings that explain all computation of a program equally well, at least one.
+    pub fn total(recordings: &[Recording], grids: &[Grid]) -> Vec<Scaling> {
         let mean = |recording: &Recording| {
             let works = recording.ranks.iter().flatten().map(|step| step.work).chain(recording.tails.iter().copied());
             works.sum::<f64>() / recording.ranks.len().max(1) as f64
         };
-        let (Some(largest), Some(grid)) = (recordings.last(), grids.last()) else { return Scaling::CONSTANT };
+        let (Some(largest), Some(grid)) = (recordings.last(), grids.last()) else {
+            return vec![Scaling::CONSTANT];
+        };
         let largest = mean(largest);
         let sample = |(recording, grid)| Sample { grid, volume: mean(recording), largest };
         let samples: Vec<Sample<'_>> = recordings.iter().zip(grids).map(sample).collect();
-        Scaling::fitted(&samples, grid).scaling
+        Scaling::fitted(&samples, grid).scalings
     }
 
-    /// The scaling of each rule. Calls `residual` with the difference between recorded and fitted computation, and the recorded.
-    pub fn scalings(&self, total: Scaling, grids: &[Grid], residual: &mut impl FnMut(f64, f64)) -> Vec<Scaling> {
+    /// The scalings of each rule that explain its computation equally well, at least one. Calls `residual` with the difference
+    /// between recorded and fitted computation, and the recorded.
+    pub fn scalings(
+        &self,
+        total: &[Scaling],
+        grids: &[Grid],
+        residual: &mut impl FnMut(f64, f64),
+    ) -> Vec<Vec<Scaling>> {
         let Some((largest, others)) = grids.split_last() else { return Vec::new() };
         let of_rule = |sums: &Vec<(Mean, Mean)>| {
             let common = sums.iter().zip(others).zip(&self.common).filter(|((sums, _), _)| sums.0.calls > 0.0);
@@ -105,13 +123,16 @@ impl WorkSums {
             let difference = |scaling: Scaling, sample: &Sample<'_>| {
                 (sample.largest * scaling.factor(largest, sample.grid) - sample.volume).abs()
             };
-            let follows = samples.iter().all(|(sample, _)| difference(total, sample) <= ACCEPTED * sample.volume);
+            let is_near =
+                |total| samples.iter().all(|(sample, _)| difference(total, sample) <= ACCEPTED * sample.volume);
             let samples_only: Vec<Sample<'_>> = samples.iter().map(|(sample, _)| *sample).collect();
-            let scaling = if follows { total } else { Scaling::fitted(&samples_only, largest).scaling };
+            let follows = total.first().is_some_and(|&total| is_near(total));
+            let scalings = if follows { total.to_vec() } else { Scaling::fitted(&samples_only, largest).scalings };
             for (sample, calls) in &samples {
-                residual(difference(scaling, sample) * calls, sample.volume * calls);
+                let difference = scalings.first().map_or(0.0, |&scaling| difference(scaling, sample));
+                residual(difference * calls, sample.volume * calls);
             }
-            scaling
+            scalings
         };
         self.sums.iter().map(of_rule).collect()
     }

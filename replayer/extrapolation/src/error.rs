@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 use titr_common::event::Rank;
 use titr_common::trace::TraceError;
+use titr_common::trace::manifest::Ended;
 
 use crate::grid::Grid;
 
@@ -34,6 +35,10 @@ pub enum ExtrapolationError {
     NoGrid { grids: Vec<Grid>, recorded: String, ranks: u32 },
     #[error("{grid} places are {}, not {ranks} ranks", .grid.places())]
     Places { grid: Grid, ranks: u32 },
+    #[error("{}: rank {rank} ended {ended}, so that the rest of its calls is unknown: record the program to its end", path.display())]
+    Unfinished { path: PathBuf, rank: u32, ended: Ended },
+    #[error("{}: {lost} events of rank {rank} could not be written when tracing: record the program again, with more space", path.display())]
+    Lost { path: PathBuf, rank: u32, lost: u64 },
     #[error(
         "the recordings form more grids than the {tried} that were tried, and none of these explains them: name fewer recordings, or leave out --dimensions"
     )]

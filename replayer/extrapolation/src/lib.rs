@@ -38,7 +38,7 @@ mod work;
 use std::path::Path;
 
 use titr_common::trace::Trace;
-use titr_common::trace::manifest::Mode;
+use titr_common::trace::manifest::{Ended, Mode};
 
 pub use error::{Ambiguity, CallPlace, ExtrapolationError, Reason, Unexplained};
 pub use grid::{Grid, NoSides};
@@ -107,6 +107,15 @@ fn comparable(traces: &[&NamedTrace<'_>]) -> Result<(), ExtrapolationError> {
     for (path, trace) in traces {
         if trace.manifest().is_some_and(|manifest| manifest.mode == Mode::Extended) {
             return Err(ExtrapolationError::Extended { path: path.into() });
+        }
+        for entry in trace.manifest().iter().flat_map(|manifest| &manifest.per_rank) {
+            let (path, rank, ended, lost) = (path.to_path_buf(), entry.rank, entry.ended, entry.lost_events);
+            if ended != Ended::Finalize {
+                return Err(ExtrapolationError::Unfinished { path, rank, ended });
+            }
+            if lost > 0 {
+                return Err(ExtrapolationError::Lost { path, rank, lost });
+            }
         }
     }
     for pair in traces.windows(2) {

@@ -52,6 +52,7 @@ pub(crate) fn write(
         let source = Source::of(program, largest, rank);
         if let Some(recorded) = recorded.and_then(|manifest| manifest.per_rank.get(source.rank.0 as usize)) {
             entry.counter = recorded.counter.clone();
+            entry.untraced = recorded.untraced.clone();
         }
         let writer = RankWriter::create(&place, rank).map_err(|error| named(&place, error))?;
         let entry_so_far = entry.clone().with(|entry| entry.ended = Ended::Finalize);

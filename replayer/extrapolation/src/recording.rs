@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use rustc_hash::FxHashMap;
 use titr_common::event::{CommId, Event, Group, Mark, Partitioned, Rank, Tag, ThreadId, Volume, Volumes};
 use titr_common::grammar::write_event;
+use titr_common::trace::manifest::Ended;
 use titr_common::trace::{EventSource as _, Trace};
 use titr_common::units::{Bytes, Instructions};
 
@@ -193,7 +194,7 @@ impl Recording {
         let world = self.trace.ranks() as usize;
         let mut sizes: FxHashMap<CommId, usize> = [(CommId::WORLD, world), (CommId::SELF, 1)].into_iter().collect();
         let mut stream = self.trace.stream(rank)?;
-        let (mut steps, mut work) = (Vec::new(), 0.0);
+        let (mut steps, mut work, mut is_finished) = (Vec::new(), 0.0, false);
         while let Some(event) = stream.next_event()? {
             let refused = if stream.location().thread != ThreadId::MAIN {
                 Some(
@@ -212,9 +213,14 @@ impl Recording {
             if let Event::CommCreate(_, _, Some(group)) = &event {
                 sizes.insert(group.id, group.members.len());
             }
+            is_finished |= event == Event::Finalize;
             if is_call(&event) {
                 steps.push(Step { call: calls.intern(event, &sizes), work: std::mem::take(&mut work) });
             }
+        }
+        if !is_finished {
+            let path = stream.path().unwrap_or_else(|| self.path.clone());
+            return Err(ExtrapolationError::Unfinished { path, rank: rank.0, ended: Ended::Exit });
         }
         self.ranks.push(steps);
         self.tails.push(work);

@@ -1,5 +1,7 @@
 //! What the recordings leave open on the target is refused, and not guessed.
 
+use titr_common::trace::manifest::{Ended, Manifest, RankEntry, RankRecording};
+
 use super::*;
 
 fn sendrecv(to: Rank, from: Rank, bytes: u64) -> Event {
@@ -153,4 +155,40 @@ fn shrinking(_: Rank, grid: &Grid) -> Vec<Event> {
 fn a_loop_has_no_negative_number_of_iterations() {
     check(shrinking, &[grid(&[4]), grid(&[8])], &grid(&[16]), false);
     refused(shrinking, &[grid(&[4]), grid(&[8])], &grid(&[32]), false, "the number is negative in a grid of 32");
+}
+
+/// The description of the trace that is extrapolated from rings of 4 and 8 ranks, after a change in those of rank 2.
+fn about_rank_two(change: fn(&mut RankRecording)) -> Result<Manifest, String> {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = |ranks: u32| {
+        let mut manifest = Manifest::of_unknown_origin(ranks);
+        change(&mut manifest.per_rank[2]);
+        Trace::new(ranks, Synthetic(grid(&[ranks]), ring)).with_manifest(manifest)
+    };
+    let traces = [(Path::new("few"), trace(4)), (Path::new("many"), trace(8))];
+    let place = directory.path().join("trace");
+    let done = extrapolate(&traces, 16, None, Vec::new(), &place);
+    done.map(|_| Trace::open(&place).unwrap().manifest().unwrap().clone()).map_err(|error| error.to_string())
+}
+
+fn unfinished(rank: Rank, grid: &Grid) -> Vec<Event> {
+    let mut events = ring(rank, grid);
+    events.truncate(events.len() - usize::from(rank.0 == 1));
+    events
+}
+
+#[test]
+fn a_recording_has_all_calls_of_its_ranks() {
+    refused(unfinished, &[grid(&[4]), grid(&[8])], &grid(&[16]), false, "run-4: rank 1 ended without MPI_Finalize");
+    let said = about_rank_two(|rank| rank.ended = Ended::Abort).unwrap_err();
+    assert!(said.contains("few: rank 2 ended in MPI_Abort"), "{said}");
+    let said = about_rank_two(|rank| rank.lost_events = 7).unwrap_err();
+    assert!(said.contains("few: 7 events of rank 2 could not be written"), "{said}");
+}
+
+#[test]
+fn the_new_trace_names_the_calls_that_were_not_traced() {
+    let manifest = about_rank_two(|rank| _ = rank.untraced.insert("MPI_Foo".to_owned(), 12)).unwrap();
+    let untraced = |rank: &RankEntry| rank.untraced.get("MPI_Foo") == Some(&12);
+    assert!(manifest.per_rank.iter().any(untraced));
 }

@@ -40,6 +40,10 @@ pub enum ExtrapolationError {
     #[error("{}: {lost} events of rank {rank} could not be written when tracing: record the program again, with more space", path.display())]
     Lost { path: PathBuf, rank: u32, lost: u64 },
     #[error(
+        "the recordings form no grids of {dimensions} dimensions: record other numbers of ranks, or leave out --dimensions"
+    )]
+    NoRecordedGrids { dimensions: usize },
+    #[error(
         "the recordings form more grids than the {tried} that were tried, and none of these explains them: name fewer recordings, or leave out --dimensions"
     )]
     TooManyGrids { tried: usize },
@@ -96,8 +100,8 @@ pub enum Reason {
     Tag(CallPlace),
     /// The number of iterations of the loop that begins with a call.
     Iterations(CallPlace),
-    /// Ranks differ along a side of fewer than three.
-    Short,
+    /// Ranks differ along a side of fewer than three in the grid of this recording.
+    Short { path: PathBuf, grid: Grid },
     /// Sizes that the rules miss by this percentage.
     Volume(CallPlace, u64),
     /// The loop that begins with a call has a negative number of iterations.
@@ -126,7 +130,7 @@ impl Unexplained {
             Reason::Volume(..) => "the bytes of a call",
             Reason::Ambiguous(Ambiguity::Volume, ..) => "on which side of the grid the bytes of a call depend",
             Reason::Ambiguous(Ambiguity::Work, ..) => "the computation before a call",
-            Reason::NoSuchPlace { .. } | Reason::Short | Reason::Unvaried { .. } => "the calls of a rank",
+            Reason::NoSuchPlace { .. } | Reason::Short { .. } | Reason::Unvaried { .. } => "the calls of a rank",
         }
     }
 }
@@ -139,9 +143,11 @@ impl Display for Unexplained {
             Reason::Peer(call) | Reason::Members(call) | Reason::Tag(call) | Reason::Iterations(call) => {
                 write!(f, "{call}")?
             }
-            Reason::Short => write!(
+            Reason::Short { path, grid } => write!(
                 f,
-                "a side of a grid has fewer than three ranks, which differ: record at least three along each side"
+                "{}: a grid of {grid} has fewer than three ranks along a side, and ranks along it differ: record at least \
+                 three along each side",
+                path.display()
             )?,
             Reason::Volume(call, percent) => {
                 write!(f, "{call}: by the rule that comes closest, the bytes of a rank are wrong by {percent} %")?;

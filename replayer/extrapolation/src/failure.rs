@@ -65,7 +65,7 @@ impl Failure {
 
     /// The error, for the user.
     pub fn into_error(self, growth: Growth, recordings: &[Recording], ranks: u32) -> ExtrapolationError {
-        match self.reason(recordings) {
+        match self.reason(&growth, recordings) {
             Ok(Some(reason)) => ExtrapolationError::NoRule(Box::new(Unexplained { grids: growth.recorded, reason })),
             Ok(None) => {
                 let counts: Vec<String> =
@@ -78,7 +78,7 @@ impl Failure {
     }
 
     /// `None` if there is no grid to speak of.
-    fn reason(self, recordings: &[Recording]) -> Result<Option<Reason>, ExtrapolationError> {
+    fn reason(self, growth: &Growth, recordings: &[Recording]) -> Result<Option<Reason>, ExtrapolationError> {
         let at = |place: StepPlace| recordings[place.recording].place_of(place.rank, place.step);
         Ok(match self {
             Self::Ranks(one, other) => Some(Reason::DifferentRanks(at(one)?, at(other)?)),
@@ -93,7 +93,11 @@ impl Failure {
             Self::Unvaried(side, grid) => Some(Reason::Unvaried { side, grid }),
             Self::NoSuchPlace(rank, grid) => Some(Reason::NoSuchPlace { rank, grid }),
             Self::Outside(rank, grid, place) => Some(Reason::Outside { rank, grid, call: at(place)? }),
-            Self::Short => Some(Reason::Short),
+            Self::Short => {
+                let mut grids = recordings.iter().zip(&growth.recorded).rev();
+                let short = grids.find(|(_, grid)| grid.sides().iter().any(|side| *side < 3));
+                short.map(|(recording, grid)| Reason::Short { path: recording.path.clone(), grid: grid.clone() })
+            }
             Self::NoGrid => None,
         })
     }

@@ -173,5 +173,7 @@ fn program(
     if growths.next().is_some() {
         return Err(ExtrapolationError::TooManyGrids { tried: MOST_GROWTHS });
     }
-    Err(best.map_or(ExtrapolationError::TooFew, |(growth, failure)| failure.into_error(growth, recordings, ranks)))
+    let dimensions = grid.map_or(1, |grid| grid.sides().len());
+    let none = ExtrapolationError::NoRecordedGrids { dimensions };
+    Err(best.map_or(none, |(growth, failure)| failure.into_error(growth, recordings, ranks)))
 }

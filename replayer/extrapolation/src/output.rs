@@ -38,6 +38,10 @@ pub(crate) fn write(
     command: Vec<String>,
     directory: &Path,
 ) -> Result<u64, WriteError> {
+    if directory.is_file() {
+        let what = format!("{}: a file: name a new or an empty directory for the output", directory.display());
+        return Err(io::Error::new(io::ErrorKind::NotADirectory, what).into());
+    }
     // Rejects an output that is occupied before anything is written; removed again if it did not exist.
     drop(OutputDirectory::create(directory)?);
     let place = unfinished(directory);

@@ -53,7 +53,7 @@ pub(crate) struct Step {
 
 /// The calls of a recording.
 pub(crate) struct Recording {
-    path: PathBuf,
+    pub path: PathBuf,
     trace: Trace,
     /// The steps of each rank.
     pub ranks: Vec<Vec<Step>>,

@@ -30,6 +30,18 @@ fn a_side_that_no_recording_varies_is_kept() {
     check(torus, &[grid(&[4, 2]), grid(&[8, 2])], &grid(&[16, 2]), true);
 }
 
+#[test]
+fn a_grid_that_says_too_little_is_named() {
+    let why = "run-8: a grid of 4x2 has fewer than three ranks along a side";
+    refused(torus, &[grid(&[4]), grid(&[8])], &grid(&[4, 4]), true, why);
+    refused(torus, &[grid(&[5]), grid(&[7])], &grid(&[4, 4]), true, "the recordings form no grids of 2 dimensions");
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().join("file");
+    std::fs::write(&place, "").unwrap();
+    let error = extrapolated(torus, &[grid(&[4]), grid(&[8])], &grid(&[16]), false, &place).err().unwrap();
+    assert!(error.to_string().contains("a file: name a new or an empty directory"), "{error}");
+}
+
 /// An exchange with the rank after the next.
 fn second(rank: Rank, grid: &Grid) -> Vec<Event> {
     whole(vec![shift(rank, grid, 0, 2, 8)])

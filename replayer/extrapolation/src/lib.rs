@@ -135,7 +135,7 @@ fn comparable(traces: &[&NamedTrace<'_>]) -> Result<(), ExtrapolationError> {
     Ok(())
 }
 
-/// The largest number of growths that are tried.
+/// The largest number of growths that are tried for a named grid, which the recordings may reach from any others.
 const MOST_GROWTHS: usize = 1000;
 
 /// The program that explains the recordings, by the first growth that does with simple rules, or by the first of all. The recordings
@@ -150,7 +150,8 @@ fn program(
     let (mut best, mut other): (Option<(Growth, Failure)>, _) = (None, None);
     let is_possible = |number: usize, grid: &Grid| group::is_possible(&recordings[number], grid, calls);
     let mut growths = growths(&counts, ranks, grid, is_possible);
-    for growth in growths.by_ref().take(MOST_GROWTHS) {
+    let most = if grid.is_some() { MOST_GROWTHS } else { usize::MAX };
+    for growth in growths.by_ref().take(most) {
         let failure = match Program::of(recordings, &growth, calls) {
             Ok(mut program) => match (program.is_simple(), program.unknown.take()) {
                 (true, None) => return Ok(program),

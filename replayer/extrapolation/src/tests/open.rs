@@ -30,6 +30,19 @@ fn a_side_that_no_recording_varies_is_kept() {
     check(torus, &[grid(&[4, 2]), grid(&[8, 2])], &grid(&[16, 2]), true);
 }
 
+/// Tags that count the ranks in a way of their own, with peers that are right in any grid.
+fn tagged_by_ranks(_: Rank, grid: &Grid) -> Vec<Event> {
+    whole(vec![send(Rank(0), grid.places().pow(2) as i32, 8)])
+}
+
+#[test]
+fn recordings_of_many_grids_are_refused_in_time() {
+    let recorded = [120, 240, 360].map(|ranks| grid(&[ranks]));
+    // No single recording is a grid of these dimensions.
+    refused(scattered, &recorded, &grid(&[8, 6, 10]), true, "no rule explains");
+    refused(tagged_by_ranks, &recorded, &grid(&[8, 6, 10]), true, "more grids than the 1000 that were tried");
+}
+
 #[test]
 fn a_grid_that_says_too_little_is_named() {
     let why = "run-8: a grid of 4x2 has fewer than three ranks along a side";

@@ -167,6 +167,94 @@ fn the_accepted_error_can_be_chosen() {
     assert!(refused.contains("a percentage between 0 and 100 is expected, as in --steady=1"), "{refused}");
 }
 
+/// A trace of ranks in a line, each of which computes, sends to its neighbours and receives from them in each iteration. `before` is what
+/// a rank does before the loop, and `within` what it does in an iteration.
+fn line(
+    folder: &Folder,
+    ranks: usize,
+    iterations: usize,
+    before: fn(usize) -> &'static str,
+    within: fn(usize, usize) -> String,
+) {
+    let of_rank = |rank: usize| {
+        let neighbours: Vec<usize> =
+            [rank.wrapping_sub(1), rank + 1].into_iter().filter(|&rank| rank < ranks).collect();
+        let mut text = format!("{rank} init\n{}", before(rank));
+        for iteration in 0..iterations {
+            text += &within(rank, iteration);
+            neighbours.iter().for_each(|to| writeln!(text, "{rank} send {to} 0 8").unwrap());
+            neighbours.iter().for_each(|from| writeln!(text, "{rank} recv {from} 0 8").unwrap());
+        }
+        text + &format!("{rank} finalize\n")
+    };
+    let texts: Vec<String> = (0..ranks).map(of_rank).collect();
+    folder.trace(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+/// The delay of rank 0 reaches one more rank in each iteration, so that until it reaches the last one, the mean of all ranks advances
+/// by a sixteenth of it in each.
+#[test]
+fn ranks_that_begin_apart_are_not_extrapolated_before_they_have_settled() {
+    let folder = Folder::new();
+    let late = |rank| if rank == 0 { "0 compute 1000000000\n" } else { "" };
+    line(&folder, 16, 1000, late, |rank, _| format!("{rank} compute 1000000\n"));
+    for options in [&[][..], &["--set", "network.model=ideal"]] {
+        let results = both(&folder, 16, "traces", options);
+        assert!(difference(&results) < 1e-4, "{}", difference(&results));
+        assert_eq!(results.1["left_out"]["iterations"], 1000);
+    }
+}
+
+/// Rank 0 computes as long in each iteration, so that the longest computation says nothing.
+#[test]
+fn what_recurs_is_in_the_sample_or_the_bound() {
+    fn work(rank: usize, is_long: bool) -> String {
+        format!("{rank} compute {}\n", if rank == 0 || is_long { 1_000_000 } else { 100_000 })
+    }
+    let programs: [fn(usize, usize) -> String; 4] = [
+        |rank, iteration| work(rank, iteration % 2 == 1),
+        |rank, iteration| work(rank, iteration % 10 == 5),
+        |rank, iteration| work(rank, iteration >= 388),
+        |rank, iteration| {
+            work(rank, false) + &format!("{rank} sleep {}\n", if rank == 0 && iteration % 50 == 0 { 0.05 } else { 0.0 })
+        },
+    ];
+    for (number, program) in programs.into_iter().enumerate() {
+        let folder = Folder::new();
+        line(&folder, 2, 400, |_| "", program);
+        let results = both(&folder, 2, "traces", &[]);
+        let bound = results.1["left_out"]["error_bound"].as_f64().unwrap_or(0.0);
+        assert!(difference(&results) <= bound + 1e-6, "program {number}: {} {bound}", difference(&results));
+    }
+}
+
+#[test]
+fn what_depends_on_the_iterations_is_of_all_or_said_to_be_of_the_sample() {
+    let folder = Folder::new();
+    line(
+        &folder,
+        2,
+        400,
+        |_| "",
+        |rank, _| format!("{rank} compute 100000\n") + if rank == 0 { "0 send 1 5 8\n" } else { "" },
+    );
+    let (whole, steady) = both(&folder, 2, "traces", &["--set", "network.model=packet"]);
+    let warning = "never received: 400 messages (3200 bytes) from rank 0 to rank 1 with tag 5 on the world";
+    assert_eq!(whole["warnings"][0], warning);
+    assert_eq!(whole["warnings"][1], steady["warnings"][1]);
+    let warning = steady["warnings"][0].as_str().unwrap();
+    assert!(warning.starts_with("in the iterations that were simulated: never received: "), "{warning}");
+    let packets =
+        |result: &Value| [&result["packets"]["messages"], &result["packets"]["hop_histogram"]].map(Clone::clone);
+    assert_eq!(packets(&whole), packets(&steady));
+    let cycles = |result: &Value| result["packets"]["cycles"].as_f64().unwrap();
+    assert!((cycles(&steady) / cycles(&whole) - 1.0).abs() < 0.005, "{} {}", cycles(&steady), cycles(&whole));
+    for option in ["--suggest", "--check-sensitivities"] {
+        let refused = folder.run(TITR_REPLAY, &["--steady", option, "--platform", &platform(), "traces"]);
+        assert!(refused.contains("cannot be used with") && refused.ends_with("[2]"), "{refused}");
+    }
+}
+
 #[test]
 fn a_program_without_a_loop_is_replayed_in_full() {
     let folder = Folder::new();

@@ -65,7 +65,7 @@ pub(super) struct ProgramArgs {
     analyses: Vec<String>,
     /// Checks the sensitivities of the critical path with eight more replays, and finds the sensitivities to each class
     /// of links with four more replays for each class.
-    #[arg(long, requires = "analyses")]
+    #[arg(long, requires = "analyses", group = EVERY_ITERATION)]
     check_sensitivities: bool,
     /// The text of the hypotheses, in place of a file.
     #[arg(skip)]

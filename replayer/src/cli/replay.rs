@@ -145,7 +145,7 @@ impl ReplayArgs {
         let program = self.program.open_on(&platform, &mut claims)?;
         if self.steady.is_some() && program.is_job_mix() {
             return Err(Failure::Value(
-                "--steady leaves out iterations of one program, and here are several jobs".into(),
+                "--steady leaves out iterations of one program, and this is a mix of jobs: replay the trace of a job by itself".into(),
             ));
         }
         let platform = program.on(platform)?;

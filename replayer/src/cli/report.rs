@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::program::EVERY_ITERATION;
 use crate::report::{Results, csv};
 
 /// The options of the forms.
@@ -22,8 +23,8 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "FORM")]
     format: Option<Printed>,
     /// Tries changes of the machine in further replays, and adds the one that saves most to the JSON object. A summary has it
-    /// anyway.
-    #[arg(long)]
+    /// anyway, unless iterations are left out.
+    #[arg(long, group = EVERY_ITERATION)]
     suggest: bool,
     /// Prints neither a summary nor how far the replay is.
     #[arg(long, short)]

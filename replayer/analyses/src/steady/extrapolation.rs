@@ -1,10 +1,12 @@
 //! The result of a complete replay, extrapolated from two replays with fewer iterations.
 
 use std::collections::HashMap;
+use std::iter::repeat;
 
 use titr_common::units::{Bytes, Instructions, Seconds};
+use titr_network::packet::Figures;
 use titr_simulation::SimulationResult;
-use titr_simulation::result::{Efficiencies, LinkUse, Shares};
+use titr_simulation::result::{Efficiencies, LinkUse, Packets, Shares};
 
 use super::sampled_trace::Work;
 
@@ -22,6 +24,7 @@ impl Replays {
     /// The result of the whole replay, which takes `time`, and whose ranks compute so much.
     pub(crate) fn extrapolate(self, time: Seconds, events: u64, work: &[Work]) -> SimulationResult {
         let (messages, bytes, links, ranks) = (self.messages(), self.bytes(), self.links(time), self.ranks(time, work));
+        let (packets, warnings) = (self.packets(time), self.warnings());
         SimulationResult {
             simulated_time: time,
             events,
@@ -32,6 +35,8 @@ impl Replays {
             all_links: links,
             efficiencies: Efficiencies::of(&ranks, time),
             per_rank: ranks,
+            packets,
+            warnings,
             ..self.longer
         }
     }
@@ -55,6 +60,29 @@ impl Replays {
         let all: f64 = work.iter().map(|work| work.instructions).sum();
         let in_sample: f64 = work.iter().map(|work| work.instructions_in_sample).sum();
         Instructions(self.longer.computed.0 * if in_sample > 0.0 { all / in_sample } else { 1.0 })
+    }
+
+    /// The statistics of a packet network: means and loads are those of the longer replay.
+    fn packets(&self, time: Seconds) -> Option<Packets> {
+        let (longer, shorter) = (self.longer.packets.as_ref()?, self.shorter.packets.as_ref()?);
+        let before = shorter.figures.hop_histogram.iter().copied().chain(repeat(0));
+        let hops = longer.figures.hop_histogram.iter().zip(before);
+        let figures = Figures {
+            messages: self.count(longer.figures.messages, shorter.figures.messages),
+            hop_histogram: hops.map(|(&longer, shorter)| self.count(longer, shorter)).collect(),
+            ..longer.figures.clone()
+        };
+        let cycles = longer.cycles as f64 * time.0 / self.longer.simulated_time.0;
+        Some(Packets { cycles: cycles.round() as u64, figures, ..longer.clone() })
+    }
+
+    /// The warnings of the longer replay. Those that the shorter one has not depend on the iterations.
+    fn warnings(&self) -> Vec<String> {
+        let warning = |warning: &String| match self.shorter.warnings.contains(warning) {
+            true => warning.clone(),
+            false => format!("in the iterations that were simulated: {warning}"),
+        };
+        self.longer.warnings.iter().map(warning).collect()
     }
 
     fn links(&self, time: Seconds) -> Vec<LinkUse> {

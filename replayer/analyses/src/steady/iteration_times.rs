@@ -44,8 +44,10 @@ pub(crate) struct IterationTime {
     pub whole: f64,
     /// Time that was computed, the mean over all ranks.
     pub computed: f64,
-    /// The increase of the distance between the first and the last rank during the iteration.
-    pub apart: f64,
+    /// How much the first rank gains on the mean of all ranks during the iteration.
+    pub ahead: f64,
+    /// How much the last rank falls behind the mean of all ranks during the iteration.
+    pub behind: f64,
 }
 
 impl IterationTimes {
@@ -61,12 +63,16 @@ impl IterationTimes {
     /// The time of each iteration.
     pub(crate) fn iterations(&self) -> Vec<IterationTime> {
         let ranks = self.ranks.len().max(1) as f64;
-        let seconds = |from: u128, to: u128| (to as f64 - from as f64) * 1e-12;
-        let apart = |boundary: &Boundary| seconds(boundary.first.into(), boundary.last.into());
-        let time = |pair: &[Boundary]| IterationTime {
-            whole: seconds(pair[0].began, pair[1].began) / ranks,
-            computed: seconds(pair[0].computed, pair[1].computed) / ranks,
-            apart: apart(&pair[1]) - apart(&pair[0]),
+        let mean = |from: u128, to: u128| (to as f64 - from as f64) * 1e-12 / ranks;
+        let seconds = |from: u64, to: u64| (to as f64 - from as f64) * 1e-12;
+        let time = |pair: &[Boundary]| {
+            let whole = mean(pair[0].began, pair[1].began);
+            IterationTime {
+                whole,
+                computed: mean(pair[0].computed, pair[1].computed),
+                ahead: whole - seconds(pair[0].first, pair[1].first),
+                behind: seconds(pair[0].last, pair[1].last) - whole,
+            }
         };
         self.boundaries.windows(2).map(time).collect()
     }

@@ -7,15 +7,15 @@
 //!    [`find_loop`](loops::find_loop) finds the longest part in which the same calls recur after the same number of calls. The
 //!    computation between them may vary.
 //! 2. A [sample](sample) of the iterations is chosen, spread evenly over their order by the longest computation of a rank.
-//!    Iterations in which a rank computes far longer than usual are sampled separately.
+//!    Iterations whose computation or sleeps are unusual are sampled separately.
 //! 3. Two [sampled traces](sampled_trace) are replayed, which contain the iterations of the sample, or some of these, and
 //!    everything before and after the loop. Every rank leaves out the same iterations, and these are alike, so sends and receives
 //!    still match. In the longer one, [`IterationTimes`] measures the time of every iteration.
 //! 4. An [estimate](estimate) gives the time of an omitted iteration and its error. The difference of the two replays
-//!    gives all additive quantities: messages, bytes, the load of links. The computation of omitted iterations is known
+//!    gives all additive quantities: messages, bytes, packets, the load of links. The computation of omitted iterations is known
 //!    exactly, because it is in the trace.
 //!
-//! If the estimate is not good enough, twice as many iterations are simulated, and eventually all of them.
+//! If the estimate is not good enough, two to four times as many iterations are simulated, and eventually all of them.
 
 mod estimate;
 mod extrapolation;

@@ -24,6 +24,10 @@ const FEWEST: u64 = 8;
 const MOST: u64 = 14;
 /// Iterations are omitted only if at most one out of this many is simulated.
 const WORTHWHILE: u64 = 3;
+/// In a sample, one iteration out of this many, at the beginning, does not count; in one that follows a sample in which the ranks
+/// drifted apart, the second number.
+const SETTLING: usize = 4;
+const DRIFTING: usize = 2;
 /// No further sample is tried if it would need this many times the number of iterations that is worthwhile.
 const HOPELESS: u64 = 3;
 /// Minimum and maximum growth of a further sample: a small sample's estimate of its own error is uncertain as well.
@@ -104,7 +108,9 @@ impl Steady {
             format!("the loop has {}, too few to leave out any", counted(iterations, "iteration", "iterations"));
         while kept <= iterations / WORTHWHILE {
             let larger;
-            match self.attempt(trace, &program, &Sample::new(kept, &groups), &groups, simulate) {
+            // Ranks that begin the loop apart catch up with each other.
+            let settling = kept as usize / if drifting { DRIFTING } else { SETTLING };
+            match self.attempt(trace, &program, (&Sample::new(kept, &groups), settling), &groups, simulate) {
                 Ok(Attempt::Settled(result)) => return Ok(Ok(result)),
                 Ok(Attempt::DriftApart) if drifting => return Ok(Err(reason)),
                 Ok(Attempt::DriftApart) => {
@@ -134,12 +140,12 @@ impl Steady {
         Ok(Err(reason))
     }
 
-    /// Simulates a sample of the iterations, which are in these groups.
+    /// Simulates a sample of the iterations, which are in these groups, and does not count the first `settling`.
     fn attempt(
         &self,
         trace: &Trace,
         program: &Arc<ProgramLoop>,
-        sample: &Sample,
+        (sample, settling): (&Sample, usize),
         groups: &Groups,
         simulate: &(impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<SimulationResult, SimulationError> + Sync),
     ) -> Result<Attempt, SimulationError> {
@@ -147,17 +153,20 @@ impl Steady {
         let mut times = IterationTimes::new(&boundaries(program, &sample.longer));
         let (longer, shorter) = self.jobs.both(|| simulate(&longer, Some(&mut times)), || simulate(&shorter, None))?;
         let work = Work::of(program, &sample.longer);
-        let overheads = Overheads::of(&times.iterations(), sample, groups);
+        let overheads = Overheads::of(&times.iterations(), sample, groups, settling);
         let (iterations, kept) = (program.iterations, sample.longer.len() as u64);
         let left_out = iterations - kept;
-        let more_work: f64 =
-            longer.per_rank.iter().zip(&work).map(|(rank, work)| work.time(rank.compute).0 - rank.compute.0).sum();
+        let computed = || longer.per_rank.iter().zip(&work).map(|(rank, work)| work.time(rank.compute).0);
+        let more_work = computed().sum::<f64>() - longer.per_rank.iter().map(|rank| rank.compute.0).sum::<f64>();
         let more = overheads.left_out + more_work / longer.ranks.max(1) as f64;
         let time = longer.simulated_time.0 + more;
-        let error = overheads.half_width / time;
-        if overheads.drift.abs() * left_out as f64 > self.tolerance * time {
+        let drift = overheads.drift * left_out as f64;
+        if drift > self.tolerance * time {
             return Ok(Attempt::DriftApart);
         }
+        // No program takes less time than the computation of a rank.
+        let missing = computed().fold(0.0, f64::max) - time;
+        let error = (overheads.half_width + drift).max(missing) / time;
         if error.is_nan() || error > self.tolerance {
             return Ok(Attempt::Unsure(error));
         }

@@ -300,12 +300,15 @@ impl VolumeRule {
             })
             .flatten()
             .unwrap_or(1.0);
-        for stage in 1..largest.stages.len() {
-            let (volumes, its_spread) = by_role(largest, stage, volume, calls);
-            let expected = |first: f64| first * per_stage.powi(stage as i32);
-            let errors =
-                volumes.iter().filter_map(|(role, volume)| Some(relative(expected(*in_largest.get(role)?), *volume)));
-            (error, spread) = (errors.fold(error, f64::max), spread.max(its_spread));
+        for observed in others.iter().chain([largest]) {
+            let (first, _) = by_role(observed, 0, volume, calls);
+            for stage in 1..observed.stages.len() {
+                let (volumes, its_spread) = by_role(observed, stage, volume, calls);
+                let expected = |first: f64| first * per_stage.powi(stage as i32);
+                let errors =
+                    volumes.iter().filter_map(|(role, volume)| Some(relative(expected(*first.get(role)?), *volume)));
+                (error, spread) = (errors.fold(error, f64::max), spread.max(its_spread));
+            }
         }
         let mut samples = Vec::new();
         for other in others.iter().filter(|other| !other.stages.is_empty()) {

@@ -7,7 +7,6 @@ use titr_common::event::Rank;
 
 use crate::failure::{Failure, StepPlace};
 use crate::grid::{Grid, Role};
-use crate::peer::{self, Likely, Pair};
 use crate::recording::{CallId, Calls, Recording, SkeletonId};
 
 /// The ranks of some roles, in each recording. They make the same calls.
@@ -111,26 +110,14 @@ pub(crate) fn groups(recordings: &[Recording], grids: &[Grid], calls: &Calls) ->
     Ok(groups)
 }
 
-/// Whether the ranks of a recording with one role make the same calls in a grid, with peers by the same rules.
-pub(crate) fn is_possible(recording: &Recording, grid: &Grid, calls: &Calls) -> bool {
+/// The ranks of each role in a grid of a recording; `None` if those of a role make different calls.
+pub(crate) fn roles(recording: &Recording, grid: &Grid, calls: &Calls) -> Option<Vec<Vec<Rank>>> {
     let mut roles: BTreeMap<Role, Vec<Rank>> = BTreeMap::new();
     for rank in (0..grid.places()).map(Rank) {
         roles.entry(grid.role(rank)).or_default().push(rank);
     }
     let have_same_calls = roles.values().all(|ranks| same_calls(recording, 0, ranks, calls).is_ok());
-    let have_rules = |ranks: &Vec<Rank>| {
-        let columns = Columns::of(recording, ranks);
-        columns.ids().all(|column| {
-            let column = columns.calls(column);
-            let peers = column.first().map_or(0, |&call| calls.parts(call).peers.len());
-            (0..peers).all(|peer| {
-                let pairs = ranks.iter().zip(column);
-                let pairs = pairs.map(|(&rank, &call)| Pair { grid, rank, peer: calls.parts(call).peers[peer] });
-                peer::rule(pairs, Likely::Distance).is_some()
-            })
-        })
-    };
-    have_same_calls && roles.values().all(have_rules)
+    have_same_calls.then(|| roles.into_values().collect())
 }
 
 /// Checks that ranks with one role make the same calls.

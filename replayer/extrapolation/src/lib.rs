@@ -148,7 +148,7 @@ fn program(
 ) -> Result<Program, ExtrapolationError> {
     let counts: Vec<u32> = recordings.iter().map(|recording| recording.ranks.len() as u32).collect();
     let (mut best, mut other): (Option<(Growth, Failure)>, _) = (None, None);
-    let is_possible = |number: usize, grid: &Grid| group::is_possible(&recordings[number], grid, calls);
+    let is_possible = |number: usize, grid: &Grid| peer::is_possible(&recordings[number], grid, calls);
     let mut growths = growths(&counts, ranks, grid, is_possible);
     let most = if grid.is_some() { MOST_GROWTHS } else { usize::MAX };
     for growth in growths.by_ref().take(most) {

@@ -7,6 +7,8 @@
 use titr_common::event::Rank;
 
 use crate::grid::{Coordinates, Grid, MOST_DIMENSIONS};
+use crate::group::{Columns, roles};
+use crate::recording::{Calls, Recording};
 
 /// The rule for one coordinate c of a peer in a dimension with side s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +160,23 @@ impl PeerRule {
     pub fn has_bit(&self) -> bool {
         self.coordinates.iter().any(|rule| matches!(rule, CoordinateRule::Bit(_)))
     }
+}
+
+/// Whether the ranks of a recording with one role make the same calls in a grid, with peers by the same rules.
+pub(crate) fn is_possible(recording: &Recording, grid: &Grid, calls: &Calls) -> bool {
+    let have_rules = |ranks: Vec<Rank>| {
+        let columns = Columns::of(recording, &ranks);
+        columns.ids().all(|column| {
+            let column = columns.calls(column);
+            let peers = column.first().map_or(0, |&call| calls.parts(call).peers.len());
+            (0..peers).all(|peer| {
+                let pairs = ranks.iter().zip(column);
+                let pairs = pairs.map(|(&rank, &call)| Pair { grid, rank, peer: calls.parts(call).peers[peer] });
+                rule(pairs, Likely::Distance).is_some()
+            })
+        })
+    };
+    roles(recording, grid, calls).is_some_and(|roles| roles.into_iter().all(have_rules))
 }
 
 /// Whether two ranks differ in one bit of one coordinate.

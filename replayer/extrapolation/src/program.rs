@@ -55,10 +55,9 @@ impl Program {
         let mut ambiguity = programs.iter().find_map(|program| program.ambiguity(largest, &target));
         for (program, sums) in programs.iter_mut().zip(&sums) {
             let scalings = sums.scalings(&total_work, grids, &mut |residual, volume| residuals.add(residual, volume));
-            let is_open = |rule: usize, scalings| Scaling::differ(scalings, largest, &target) && sums.matters(rule);
-            let open = scalings.iter().zip(&program.rules).enumerate();
-            let open = open.filter(|(rule, (scalings, _))| is_open(*rule, scalings)).map(|(_, (_, rule))| rule.place);
-            ambiguity = ambiguity.or(open.map(|place| (Ambiguity::Work, place)).next());
+            let is_open = |rule: &usize| sums.matters(*rule) && Scaling::differ(&scalings[*rule], largest, &target);
+            let open = (0..scalings.len()).find(is_open).and_then(|rule| program.rules.get(rule));
+            ambiguity = ambiguity.or(open.map(|rule| (Ambiguity::Work, rule.place)));
             program.work = scalings.iter().filter_map(|scalings| scalings.first().copied()).collect();
         }
         let unknown = growth.unvaried().map(|side| Failure::Unvaried(side, target.clone()));

@@ -144,11 +144,11 @@ impl Calls {
 
     /// The volume of calls with this skeleton that is the room for a message, by its number.
     pub fn received(&self, SkeletonId(id): SkeletonId) -> Option<usize> {
-        match &self.skeletons[id as usize] {
-            Event::Recv(..) | Event::Partitioned(Partitioned::RecvInit(..)) => Some(0),
-            Event::Sendrecv(sent, Some(_)) => Some(usize::from(sent.is_some())),
-            _ => None,
+        let event = &self.skeletons[id as usize];
+        if let Event::Sendrecv(sent, Some(_)) = event {
+            return Some(usize::from(sent.is_some()));
         }
+        matches!(event, Event::Recv(..) | Event::Partitioned(Partitioned::RecvInit(..))).then_some(0)
     }
 
     /// The event of a skeleton with these parts, of a rank whose communicators have these sizes.

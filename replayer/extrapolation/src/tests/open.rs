@@ -109,7 +109,7 @@ fn squares_do_not_tell_what_depends_on_which_side() {
     check(by_side, &[grid(&[4, 4]), grid(&[8, 6])], &grid(&[16, 8]), true);
 }
 
-/// Messages and computation on more than four ranks only.
+/// Messages with data on more than four ranks only.
 fn on_many(rank: Rank, grid: &Grid) -> Vec<Event> {
     whole(vec![shift(rank, grid, 0, 1, if grid.places() > 4 { 1000 } else { 0 })])
 }
@@ -123,14 +123,24 @@ fn computed_on_many(rank: Rank, grid: &Grid) -> Vec<Event> {
 }
 
 #[test]
-fn nothing_in_one_recording_is_an_error_of_all() {
+fn sizes_that_only_one_recording_has_are_an_error() {
     for program in [on_many, on_few] {
         refused(program, &[grid(&[4]), grid(&[8])], &grid(&[16]), false, "wrong by 100 %");
     }
+    refused(doubling_on_many, &[grid(&[4]), grid(&[16])], &grid(&[64]), true, "wrong by 100 %");
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path().join("trace");
     let (done, _) = extrapolated(computed_on_many, &[grid(&[4]), grid(&[8])], &grid(&[16]), false, &place).unwrap();
     assert_eq!(done.work_error, 1.0);
+}
+
+/// A butterfly whose messages double from stage to stage, on more than four ranks only.
+fn doubling_on_many(rank: Rank, grid: &Grid) -> Vec<Event> {
+    let exchange = |stage: u32| {
+        let partner = Rank(rank.0 ^ (1 << stage));
+        sendrecv(partner, partner, if grid.places() > 4 { 64 << stage } else { 64 })
+    };
+    whole((0..grid.places().ilog2()).map(exchange).collect())
 }
 
 /// A line in which each rank passes on `bytes` of its number.

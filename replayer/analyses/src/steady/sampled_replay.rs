@@ -24,9 +24,10 @@ const FEWEST: u64 = 8;
 const MOST: u64 = 14;
 /// Iterations are omitted only if at most one out of this many is simulated.
 const WORTHWHILE: u64 = 3;
-/// In a sample, one iteration out of this many, at the beginning, does not count; in one that follows a sample in which the ranks
-/// drifted apart, the second number.
+/// One iteration of a sample out of this many, at its beginning, does not count: ranks that begin the loop apart catch up with each
+/// other.
 const SETTLING: usize = 4;
+/// The same for a sample that follows one in which the ranks drifted apart.
 const DRIFTING: usize = 2;
 /// No further sample is tried if it would need this many times the number of iterations that is worthwhile.
 const HOPELESS: u64 = 3;
@@ -108,9 +109,8 @@ impl Steady {
             format!("the loop has {}, too few to leave out any", counted(iterations, "iteration", "iterations"));
         while kept <= iterations / WORTHWHILE {
             let larger;
-            // Ranks that begin the loop apart catch up with each other.
             let settling = kept as usize / if drifting { DRIFTING } else { SETTLING };
-            match self.attempt(trace, &program, (&Sample::new(kept, &groups), settling), &groups, simulate) {
+            match self.attempt(trace, &program, &Sample::new(kept, &groups), settling, &groups, simulate) {
                 Ok(Attempt::Settled(result)) => return Ok(Ok(result)),
                 Ok(Attempt::DriftApart) if drifting => return Ok(Err(reason)),
                 Ok(Attempt::DriftApart) => {
@@ -145,7 +145,8 @@ impl Steady {
         &self,
         trace: &Trace,
         program: &Arc<ProgramLoop>,
-        (sample, settling): (&Sample, usize),
+        sample: &Sample,
+        settling: usize,
         groups: &Groups,
         simulate: &(impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<SimulationResult, SimulationError> + Sync),
     ) -> Result<Attempt, SimulationError> {

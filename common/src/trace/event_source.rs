@@ -1,6 +1,7 @@
 //! Sources of the events of one rank.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::{LocatedEvents, Location, Passed, TraceError};
 use crate::event::{Event, ThreadId};
@@ -39,6 +40,11 @@ pub trait EventSource {
         Ok(Passing::Impossible)
     }
 
+    /// The origin of the events, which gives them again; `None` if they can be read only once.
+    fn origin(&self) -> Option<Arc<dyn EventOrigin>> {
+        None
+    }
+
     /// The file that the events are read from, where there is one.
     fn path(&self) -> Option<PathBuf> {
         None
@@ -48,6 +54,15 @@ pub trait EventSource {
     fn torn(&self) -> Option<String> {
         None
     }
+}
+
+/// The origin of a rank's events, such as a file.
+pub trait EventOrigin: Send + Sync {
+    /// The events, from the first one on.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    fn source(&self) -> Result<Box<dyn EventSource + Send>, TraceError>;
 }
 
 /// The outcome of an attempt to pass over events.
@@ -76,6 +91,10 @@ impl<S: EventSource + ?Sized> EventSource for Box<S> {
 
     fn pass(&mut self, passed: &mut Passed, most: usize) -> Result<Passing, TraceError> {
         (**self).pass(passed, most)
+    }
+
+    fn origin(&self) -> Option<Arc<dyn EventOrigin>> {
+        (**self).origin()
     }
 
     fn path(&self) -> Option<PathBuf> {

@@ -42,7 +42,7 @@ mod writer;
 
 pub use archive::{ArchiveWriter, unfinished};
 pub use error::TraceError;
-pub use event_source::{EventSource, Passing};
+pub use event_source::{EventOrigin, EventSource, Passing};
 pub use format::{Candidate, NATIVE, TraceFormat, open};
 pub use gather::{Gathered, gather};
 pub use lines::Lines;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::encounter::Encounter;
 use super::error::TraceError;
-use super::event_source::EventSource;
+use super::event_source::{EventOrigin, EventSource};
 use super::manifest::Manifest;
 use super::section::Section;
 use super::stream::RankStream;
@@ -171,7 +171,7 @@ impl Trace {
     /// # Errors
     /// If they cannot be read.
     pub fn stream(&self, rank: Rank) -> Result<RankStream, TraceError> {
-        Ok(RankStream::new(self.sources.source(rank, self.partial)?))
+        Ok(RankStream::new(self.sources.source(rank, self.partial)?).of(Arc::new(OneRank(self.clone(), rank))))
     }
 
     /// The events of all ranks.
@@ -188,5 +188,14 @@ impl Trace {
     /// If the file cannot be opened.
     pub fn file_of(&self, rank: Rank) -> Result<Option<Section>, TraceError> {
         self.sources.file(rank)
+    }
+}
+
+/// The events of one rank of a trace.
+struct OneRank(Trace, Rank);
+
+impl EventOrigin for OneRank {
+    fn source(&self) -> Result<Box<dyn EventSource + Send>, TraceError> {
+        self.0.source(self.1, self.0.partial)
     }
 }

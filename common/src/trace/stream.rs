@@ -1,9 +1,10 @@
 //! The events of one rank, read on demand.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::error::TraceError;
-use super::event_source::{EventSource, Passing};
+use super::event_source::{EventOrigin, EventSource, Passing};
 use super::located::{LocatedEvents, Location};
 use super::passed::Passed;
 use crate::event::Event;
@@ -12,6 +13,7 @@ use crate::event_buffer::EventRef;
 /// The events of one rank of a trace in any format, one at a time or as they come.
 pub struct RankStream {
     source: Box<dyn EventSource + Send>,
+    origin: Option<Arc<dyn EventOrigin>>,
     /// The events that the source gave last, for readers who want one at a time; `given` of them are handed out.
     pending: LocatedEvents,
     given: usize,
@@ -32,7 +34,12 @@ impl RankStream {
     /// The stream of the events of `source`.
     #[must_use]
     pub fn new(source: Box<dyn EventSource + Send>) -> Self {
-        Self { source, pending: LocatedEvents::default(), given: 0, events: 0, ended: false }
+        Self { source, origin: None, pending: LocatedEvents::default(), given: 0, events: 0, ended: false }
+    }
+
+    /// This stream, whose events `origin` gives again.
+    pub(super) fn of(self, origin: Arc<dyn EventOrigin>) -> Self {
+        Self { origin: Some(origin), ..self }
     }
 
     /// The next event; `None` at the end, and from then on.
@@ -142,6 +149,10 @@ impl EventSource for RankStream {
         let further = self.source.read_round(events, most)?;
         self.events += (events.len() - before) as u64 * (1 + further);
         Ok(further)
+    }
+
+    fn origin(&self) -> Option<Arc<dyn EventOrigin>> {
+        self.origin.clone()
     }
 
     fn path(&self) -> Option<PathBuf> {

@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, RecvError, Sender, SyncSender, TryRecvError, cha
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use titr_common::trace::{EventSource, LocatedEvents, TraceError};
+use titr_common::trace::{EventOrigin, EventSource, LocatedEvents, TraceError};
 
 /// Consecutive events of one rank: once, or a round of a loop that comes again and again.
 #[derive(Debug, Default)]
@@ -84,6 +84,8 @@ impl Batch {
 pub(super) struct BatchReader<S> {
     /// The file of the source.
     pub(super) path: Option<PathBuf>,
+    /// The origin of the source.
+    pub(super) origin: Option<Arc<dyn EventOrigin>>,
     /// The approximate size of a batch in bytes.
     size: usize,
     reading: ReadBy<S>,
@@ -171,7 +173,12 @@ impl<S> ReadJobs<S> {
 
 impl<S: EventSource> BatchReader<S> {
     pub(super) fn new(source: S, size: usize) -> Self {
-        Self { path: source.path(), size: size.max(1), reading: ReadBy::Asker(Box::new(source)) }
+        Self {
+            path: source.path(),
+            origin: source.origin(),
+            size: size.max(1),
+            reading: ReadBy::Asker(Box::new(source)),
+        }
     }
 
     /// Lets the thread at the other end of `jobs` read ahead.

@@ -63,6 +63,11 @@ impl Facts {
         self.collectives = Some(RecordedCollectives::default());
     }
 
+    /// Whether the messages of non-blocking collectives are kept.
+    pub(super) fn wants_messages(&self) -> bool {
+        self.collectives.is_some()
+    }
+
     /// Whether there is nothing to do when an event is passed.
     #[inline]
     pub(super) fn are_none(&self) -> bool {

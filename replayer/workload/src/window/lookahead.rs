@@ -4,15 +4,12 @@ use titr_common::event::{Completion, Event, Message, RequestId};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, TraceError};
 
+use super::far::{FAR, FarFacts};
 use super::{Match, Window};
 use crate::prefetch::{Batch, Then};
 
-/// Maximum number of events to read ahead, except for those of polling.
-pub(super) const REACH: usize = 1 << 18;
-
-/// Maximum number of events to read ahead, for the sake of memory. On a busy machine, a rank polls a hundred thousand
-/// times before another rank gets its turn, and each time is a test, a computation and, in an extended trace, two times.
-pub(super) const REACH_POLLING: usize = 1 << 21;
+/// Maximum number of events to keep in memory. What is further ahead is found by [reading the rank again](FarFacts).
+pub(super) const REACH: usize = 2 * FAR;
 
 /// The place of an event that was not examined yet.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,7 +23,7 @@ pub(super) struct Unseen {
 }
 
 impl<S: EventSource> Window<S> {
-    /// The outcome of `request`, which the next event starts; `None` if the trace does not have it within reach.
+    /// The outcome of `request`, which the next event starts; `None` if the trace does not have it.
     ///
     /// # Errors
     /// If the trace cannot be read.
@@ -35,7 +32,10 @@ impl<S: EventSource> Window<S> {
         loop {
             match self.facts.matched(request) {
                 Ok(found) => return Ok(found),
-                Err(found) if !self.look_further()? => return Ok(found),
+                Err(found) if !self.look_further()? => {
+                    let position = self.position;
+                    return Ok(self.far().map_or(found, |far| far.matched(position, request)));
+                }
                 Err(_) => {}
             }
         }
@@ -57,7 +57,11 @@ impl<S: EventSource> Window<S> {
         let request = *request;
         self.look_from_here();
         while !self.facts.is_complete(request) && self.look_further()? {}
-        let found = self.facts.take_messages(messages);
+        let mut found = self.facts.take_messages(messages);
+        if !self.facts.is_complete(request) {
+            let position = self.position;
+            found = self.far().map_or(found, |far| far.take_messages(position));
+        }
         Ok(match (before, found) {
             (None, found) => found,
             (Some(before), found) => Some(before.into_iter().chain(found.into_iter().flatten()).collect()),
@@ -104,14 +108,22 @@ impl<S: EventSource> Window<S> {
     fn look_from_here(&mut self) {
         if self.seen == 0 {
             self.seen = 1;
-            self.seen_counted = usize::from(self.current().is_some_and(|event| !event.is_polling()));
             self.unseen = Unseen { batch: 0, index: self.at + 1, again: self.batch.again };
         }
     }
 
+    /// The facts that are out of reach of the event that they belong to; `None` if everything up to the end was examined.
+    fn far(&mut self) -> Option<&mut FarFacts> {
+        if self.seen <= REACH {
+            return None;
+        }
+        let origin = self.origin.as_ref()?;
+        Some(self.far.get_or_insert_with(|| Box::new(FarFacts::read(&**origin, self.facts.wants_messages()))))
+    }
+
     /// Looks at one more event; false if there is none within reach.
     fn look_further(&mut self) -> Result<bool, TraceError> {
-        if self.seen_counted > REACH || self.seen > REACH_POLLING {
+        if self.seen > REACH && self.origin.is_some() {
             return Ok(false);
         }
         let moment = loop {
@@ -138,7 +150,6 @@ impl<S: EventSource> Window<S> {
             }
         };
         self.seen += 1;
-        self.seen_counted += usize::from(moment.is_some_and(|event| !event.is_polling()));
         self.unseen.index += 1;
         if let Some(EventRef::Event(event)) = moment {
             self.facts.see(event);

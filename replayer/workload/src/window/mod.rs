@@ -7,25 +7,27 @@
 //! * The messages of a non-blocking collective are recorded there as well. A replay needs them when the collective
 //!   starts, where a blocking collective has them.
 //!
-//! A window therefore looks ahead, at each event once, regardless of the number of queries. Its reach is limited to a
-//! number of events, so the answer does not depend on how the events are read. A program that waits by polling makes
-//! any number of calls in vain, so these do not count until they need much memory.
+//! A window therefore looks ahead, at each event once, regardless of the number of queries. It keeps a limited number of
+//! events in memory: facts that are further away are found by reading the events of the rank a second time.
 
 mod facts;
+mod far;
 mod lookahead;
 #[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use titr_common::event::{Annotation, Event, Message, Span, Task, ThreadId};
 use titr_common::event_buffer::EventRef;
-use titr_common::trace::{EventSource, TraceError};
+use titr_common::trace::{EventOrigin, EventSource, TraceError};
 
 use crate::prefetch::{Batch, BatchReader, Then};
 use facts::Facts;
 pub use facts::Match;
+use far::FarFacts;
 use lookahead::Unseen;
 
 /// The remaining events of one rank.
@@ -45,14 +47,18 @@ pub struct Window<S> {
     left: Option<(Event, Option<u64>)>,
     /// The batches after this one that were read so far.
     further: VecDeque<Batch>,
+    /// The origin of the events, if they can be read again.
+    origin: Option<Arc<dyn EventOrigin>>,
+    /// The number of events before the next one.
+    position: u64,
     /// The number of events, from the next one on, that were examined.
     seen: usize,
-    /// The number of these that are not of polling.
-    seen_counted: usize,
     /// The first event that was not examined, if any was.
     unseen: Unseen,
     /// The facts that the events looked at tell.
     facts: Facts,
+    /// Those that were out of reach, once one was.
+    far: Option<Box<FarFacts>>,
     /// The messages recorded before the next event; `None` if no annotation has any.
     messages: Option<Vec<Message>>,
     /// The times of the call recorded before the next event, until taken.
@@ -67,6 +73,7 @@ const LEFT: usize = usize::MAX;
 impl<S: EventSource> Window<S> {
     pub(crate) fn new(reader: BatchReader<S>) -> Self {
         Self {
+            origin: reader.origin.clone(),
             reader,
             batch: Batch::default(),
             at: 0,
@@ -75,9 +82,10 @@ impl<S: EventSource> Window<S> {
             left: None,
             further: VecDeque::new(),
             seen: 0,
-            seen_counted: 0,
+            position: 0,
             unseen: Unseen::default(),
             facts: Facts::default(),
+            far: None,
             messages: None,
             call: None,
             tasks: VecDeque::new(),
@@ -226,6 +234,7 @@ impl<S: EventSource> Window<S> {
     #[inline]
     pub fn pass(&mut self) -> bool {
         self.at += 1;
+        self.position += 1;
         if self.at < self.run_end && self.facts.are_none() {
             self.seen = self.seen.saturating_sub(1);
             return false;
@@ -242,7 +251,6 @@ impl<S: EventSource> Window<S> {
         }
         if self.seen > 0 {
             self.seen -= 1;
-            self.seen_counted -= usize::from(passed.is_some_and(|event| !event.is_polling()));
         }
         let mut of_another = false;
         if self.at == self.run_end {

@@ -5,20 +5,20 @@ use titr_common::event::{
     Collective, CommCall, CommId, Completed, Completion, Group, Incoming, MessageEnd, Quantifier, Rank, RequestId,
     Span, Tag, Wildcard,
 };
-use titr_common::trace::{LocatedEvents, Location};
+use titr_common::trace::{LocatedEvents, Location, RankSources, RankStream, Trace};
 use titr_common::units::{Bytes, Instructions};
 
-use super::lookahead::{REACH, REACH_POLLING};
+use super::lookahead::REACH;
 use super::*;
 
 /// A message from anybody.
-fn any() -> Incoming {
+fn from_any() -> Incoming {
     let wildcard = Wildcard { source: true, tag: true };
     Incoming { comm: CommId::WORLD, from: None, tag: None, bytes: Bytes(1), wildcard }
 }
 
 fn irecv(request: u32) -> Event {
-    Event::Recv(any(), Completion::Request(Some(RequestId(request))))
+    Event::Recv(from_any(), Completion::Request(Some(RequestId(request))))
 }
 
 fn matched(request: u32, source: u32) -> Event {
@@ -98,36 +98,59 @@ fn a_cancel_counts_unless_the_message_was_faster() {
     assert_eq!(told, [Some(Err("cancelled"))]);
 }
 
-#[test]
-fn a_match_out_of_reach_is_nobodys() {
-    let mut events = vec![irecv(0)];
-    events.extend(std::iter::repeat_n(Event::Init, REACH));
-    events.extend([matched(0, 5), wait(0), irecv(0), matched(0, 6), wait(0)]);
-    let (told, given) = sources(events);
-    assert_eq!(told, [None, Some(Ok(6))]);
-    assert_eq!(given.len(), REACH + 4);
+/// A trace of one rank.
+struct OneRank(Vec<Event>);
+
+impl RankSources for OneRank {
+    fn source(&self, _: Rank, _: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
+        Ok(Box::new(self.0.clone().into_iter()))
+    }
 }
 
-/// Four events each time, as in an extended trace.
-#[test]
-fn a_match_is_within_reach_however_long_the_program_polls() {
-    let call = Event::Annotation(Annotation::Call(Span::default()));
-    let poll = [compute(), call, Event::Test(Quantifier::Single, None), Event::Iprobe(any(), false)];
-    let mut events = vec![irecv(0)];
-    events.extend(std::iter::repeat_n(poll, REACH / 3).flatten());
-    events.extend([matched(0, 5), wait(0), irecv(0), matched(0, 6), wait(0)]);
-    let (told, _) = sources(events);
-    assert_eq!(told, [5, 6].map(|source| Some(Ok(source))));
+/// The window of a trace, whose events can be read again.
+fn window_of_trace(events: Vec<Event>) -> Window<RankStream> {
+    let trace = Trace::new(1, OneRank(events));
+    Window::new(BatchReader::new(trace.stream(Rank(0)).unwrap(), 1000))
 }
 
-#[test]
-fn polling_is_out_of_reach_once_it_needs_much_memory() {
-    let mut events = vec![irecv(0)];
-    events.extend(std::iter::repeat_n(compute(), REACH_POLLING));
-    events.extend([matched(0, 5), wait(0)]);
-    let mut window = window(&events, 1000);
-    window.settle().unwrap();
-    assert_eq!(window.matched(RequestId(0)).unwrap(), None);
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    /// Receives, cancels and collectives that are open for a few events or for many more than a window keeps.
+    #[test]
+    fn a_fact_is_found_however_far_away_it_is(
+        gaps in prop::collection::vec(prop_oneof![0..4_usize, REACH / 2 - 2..REACH / 2 + 2, REACH - 2..REACH + 3, Just(2 * REACH)], 4),
+        is_polling in any::<bool>(),
+    ) {
+        let pass = if is_polling { Event::Test(Quantifier::Single, None) } else { Event::Init };
+        let gap = |index: usize| std::iter::repeat_n(pass.clone(), gaps[index]);
+        let call = Event::Annotation(Annotation::Call(Span::default()));
+        let mut events = vec![irecv(0), irecv(1)];
+        events.extend(gap(0));
+        events.extend([matched(0, 5), wait(0), irecv(0), call.clone(), ibarrier(2)]);
+        events.extend(gap(1));
+        events.extend([seen(0, 7), Event::Cancel(RequestId(1)), wait(1), irecv(1)]);
+        events.extend(gap(2));
+        events.extend([seen(0, 8), wait(2), matched(0, 6), wait(0), call, ibarrier(0), matched(1, 9)]);
+        events.extend(gap(3));
+        events.extend([wait(1), seen(1, 3), wait(0)]);
+        let mut window = window_of_trace(events);
+        window.want_messages_of_nonblocking();
+        let (mut receives, mut collectives) = (Vec::new(), Vec::new());
+        while let Some(event) = window.front().unwrap().map(EventRef::to_event) {
+            match event {
+                Event::Recv(_, Completion::Request(Some(request))) => receives.push(window.matched(request).unwrap()),
+                Event::Collective(..) => {
+                    let messages = window.take_messages().unwrap().unwrap_or_default();
+                    collectives.push(messages.iter().map(|message| message.peer.0).collect::<Vec<_>>());
+                }
+                _ => {}
+            }
+            window.pass();
+        }
+        let with = |source| Some(Match::With(Rank(source), Tag(0)));
+        prop_assert_eq!(receives, [with(5), Some(Match::Cancelled), with(6), with(9)]);
+        prop_assert_eq!(collectives, [vec![7, 8], vec![3]]);
+    }
 }
 
 fn ibarrier(request: u32) -> Event {

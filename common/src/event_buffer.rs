@@ -286,16 +286,6 @@ impl EventRef<'_> {
             Self::Event(event) => event.clone(),
         }
     }
-
-    /// As [`Event::is_polling`].
-    #[must_use]
-    pub fn is_polling(&self) -> bool {
-        match self {
-            Self::Compute(_) => true,
-            Self::Send(_) | Self::Recv(_) => false,
-            Self::Event(event) => event.is_polling(),
-        }
-    }
 }
 
 impl FromIterator<Event> for EventBuffer {

@@ -59,3 +59,15 @@ pub enum Completed {
     /// The listed requests.
     These(Vec<RequestId>),
 }
+
+impl Completed {
+    /// The requests that are named; `None` if these are all outstanding ones.
+    #[must_use]
+    pub fn requests(&self) -> Option<&[RequestId]> {
+        match self {
+            Self::Outstanding(_) => None,
+            Self::One(_, request) => Some(request.as_slice()),
+            Self::These(requests) => Some(requests),
+        }
+    }
+}

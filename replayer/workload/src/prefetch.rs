@@ -84,7 +84,7 @@ impl Batch {
 pub(super) struct BatchReader<S> {
     /// The file of the source.
     pub(super) path: Option<PathBuf>,
-    /// The origin of the source.
+    /// The origin of the events, if they can be read again.
     pub(super) origin: Option<Arc<dyn EventOrigin>>,
     /// The approximate size of a batch in bytes.
     size: usize,

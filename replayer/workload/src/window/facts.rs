@@ -3,9 +3,7 @@
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{
-    Annotation, Collective, CommId, Completed, Event, Message, Neighborhood, Rank, RequestId, Tag,
-};
+use titr_common::event::{Annotation, Collective, CommId, Event, Message, Neighborhood, Rank, RequestId, Tag};
 
 /// The outcome of a receive that left its source or tag open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,12 +88,9 @@ impl Facts {
         }
         event.starts().iter().for_each(|&request| mark(request, Mark::Started));
         if let Event::Wait(_, completed) | Event::Test(_, Some(completed)) = event {
-            match completed {
-                Completed::Outstanding(_) => {
-                    self.requests.values_mut().for_each(|marks| marks.push_back(Mark::Completed));
-                }
-                Completed::One(_, request) => request.iter().for_each(|&request| mark(request, Mark::Completed)),
-                Completed::These(requests) => requests.iter().for_each(|&request| mark(request, Mark::Completed)),
+            match completed.requests() {
+                Some(requests) => requests.iter().for_each(|&request| mark(request, Mark::Completed)),
+                None => self.requests.values_mut().for_each(|marks| marks.push_back(Mark::Completed)),
             }
         }
         let Some(RecordedCollectives { communicators, messages }) = &mut self.collectives else { return };

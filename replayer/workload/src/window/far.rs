@@ -1,10 +1,9 @@
 //! Facts that the trace holds long after the event that they belong to, found by reading the rank a second time.
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{
-    Annotation, Collective, CommId, Completed, Completion, Event, Message, Neighborhood, RequestId,
-};
-use titr_common::trace::{EventOrigin, RankStream, TraceError};
+use titr_common::event::{Annotation, Collective, CommId, Event, Message, Neighborhood, RequestId};
+use titr_common::event_buffer::EventRef;
+use titr_common::trace::{EventOrigin, EventSource as _, LocatedEvents, TraceError};
 
 use super::facts::Match;
 
@@ -23,7 +22,7 @@ pub(super) struct FarFacts {
 struct Started {
     position: u64,
     outcome: Option<Match>,
-    /// The collective that it is of, if messages are wanted.
+    /// The collective that it is of.
     collective: Option<(CommId, u64)>,
     messages: Vec<Message>,
 }
@@ -44,17 +43,23 @@ impl FarFacts {
     /// Reads all events of the rank. If the trace has a fault, the facts before it are found: whoever gets there reports it.
     pub(super) fn read(origin: &dyn EventOrigin, wants_messages: bool) -> Self {
         let mut reading = Reading { wants_messages, ..Reading::default() };
+        let mut position = 0;
         let mut read = || -> Result<(), TraceError> {
-            let mut stream = RankStream::new(origin.source()?);
-            let mut position = 0;
-            while let Some(event) = stream.next_event()? {
-                reading.event(position, &event);
-                position += 1;
+            let (mut source, mut events) = (origin.source()?, LocatedEvents::default());
+            while source.read(&mut events)? {
+                for located in events.iter() {
+                    if let EventRef::Event(event) = located.event {
+                        reading.event(position, event);
+                    }
+                    position += 1;
+                }
+                events.clear();
             }
             Ok(())
         };
         // What comes after the fault belongs to nothing that is replayed.
         let _ = read();
+        reading.end_all(position);
         reading.found
     }
 
@@ -93,35 +98,31 @@ impl Reading {
             started.messages.push(*message);
         }
         if let Event::Wait(_, completed) | Event::Test(_, Some(completed)) = event {
-            match completed {
-                Completed::Outstanding(_) => {
-                    let all: Vec<RequestId> = self.started.keys().copied().collect();
-                    all.into_iter().for_each(|request| self.end(position, request));
-                }
-                Completed::One(_, request) => request.iter().for_each(|&request| self.end(position, request)),
-                Completed::These(requests) => requests.iter().for_each(|&request| self.end(position, request)),
+            match completed.requests() {
+                Some(requests) => requests.iter().for_each(|&request| self.end(position, request)),
+                None => self.end_all(position),
             }
         }
-        let collective = if let Event::Collective(Collective { comm, .. }, completion)
-        | Event::Neighborhood(Neighborhood { comm, .. }, completion) = event
+        let mut collective = None;
+        if let Event::Collective(Collective { comm, .. }, _) | Event::Neighborhood(Neighborhood { comm, .. }, _) = event
         {
-            Some((*comm, completion))
-        } else {
-            None
-        };
-        let named = collective.map(|(comm, completion)| {
-            let number = self.collectives.entry(comm).or_default();
+            let number = self.collectives.entry(*comm).or_default();
+            collective = Some((*comm, *number));
             *number += 1;
-            ((comm, *number - 1), matches!(completion, Completion::Request(_)))
-        });
+        }
         for &request in event.starts() {
             self.end(position, request);
-            let collective = named.and_then(|(name, is_request)| is_request.then_some(name));
             if let Some(name) = collective {
                 self.running.insert(name, request);
             }
             self.started.insert(request, Started { position, outcome: None, collective, messages: Vec::new() });
         }
+    }
+
+    /// All requests are complete, or the trace ends.
+    fn end_all(&mut self, position: u64) {
+        let all: Vec<RequestId> = self.started.keys().copied().collect();
+        all.into_iter().for_each(|request| self.end(position, request));
     }
 
     /// A request is complete, or started again.

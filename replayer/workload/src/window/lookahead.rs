@@ -117,13 +117,13 @@ impl<S: EventSource> Window<S> {
         if self.seen <= REACH {
             return None;
         }
-        let origin = self.origin.as_ref()?;
+        let origin = self.reader.origin.as_ref()?;
         Some(self.far.get_or_insert_with(|| Box::new(FarFacts::read(&**origin, self.facts.wants_messages()))))
     }
 
     /// Looks at one more event; false if there is none within reach.
     fn look_further(&mut self) -> Result<bool, TraceError> {
-        if self.seen > REACH && self.origin.is_some() {
+        if self.seen > REACH && self.reader.origin.is_some() {
             return Ok(false);
         }
         let moment = loop {

@@ -18,11 +18,10 @@ mod tests;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use titr_common::event::{Annotation, Event, Message, Span, Task, ThreadId};
 use titr_common::event_buffer::EventRef;
-use titr_common::trace::{EventOrigin, EventSource, TraceError};
+use titr_common::trace::{EventSource, TraceError};
 
 use crate::prefetch::{Batch, BatchReader, Then};
 use facts::Facts;
@@ -47,8 +46,6 @@ pub struct Window<S> {
     left: Option<(Event, Option<u64>)>,
     /// The batches after this one that were read so far.
     further: VecDeque<Batch>,
-    /// The origin of the events, if they can be read again.
-    origin: Option<Arc<dyn EventOrigin>>,
     /// The number of events before the next one.
     position: u64,
     /// The number of events, from the next one on, that were examined.
@@ -73,7 +70,6 @@ const LEFT: usize = usize::MAX;
 impl<S: EventSource> Window<S> {
     pub(crate) fn new(reader: BatchReader<S>) -> Self {
         Self {
-            origin: reader.origin.clone(),
             reader,
             batch: Batch::default(),
             at: 0,

@@ -98,6 +98,18 @@ fn a_cancel_counts_unless_the_message_was_faster() {
     assert_eq!(told, [Some(Err("cancelled"))]);
 }
 
+/// Four events each time, as in an extended trace.
+#[test]
+fn a_match_is_within_reach_however_long_the_program_polls() {
+    let call = Event::Annotation(Annotation::Call(Span::default()));
+    let poll = [compute(), call, Event::Test(Quantifier::Single, None), Event::Iprobe(from_any(), false)];
+    let mut events = vec![irecv(0)];
+    events.extend(std::iter::repeat_n(poll, REACH / 3).flatten());
+    events.extend([matched(0, 5), wait(0), irecv(0), matched(0, 6), wait(0)]);
+    let (told, _) = sources(events);
+    assert_eq!(told, [5, 6].map(|source| Some(Ok(source))));
+}
+
 /// A trace of one rank.
 struct OneRank(Vec<Event>);
 
@@ -111,6 +123,21 @@ impl RankSources for OneRank {
 fn window_of_trace(events: Vec<Event>) -> Window<RankStream> {
     let trace = Trace::new(1, OneRank(events));
     Window::new(BatchReader::new(trace.stream(Rank(0)).unwrap(), 1000))
+}
+
+#[test]
+fn what_never_completes_has_the_facts_that_it_has_however_far_away_they_are() {
+    for gap in [0, 2 * REACH] {
+        let mut events = vec![irecv(0), ibarrier(1)];
+        events.extend(std::iter::repeat_n(Event::Init, gap));
+        events.extend([Event::Cancel(RequestId(0)), seen(0, 7)]);
+        let mut window = window_of_trace(events);
+        window.want_messages_of_nonblocking();
+        assert!(window.settle().unwrap());
+        assert_eq!(window.matched(RequestId(0)).unwrap(), Some(Match::Cancelled), "{gap} events");
+        window.pass();
+        assert_eq!(window.take_messages().unwrap().unwrap().len(), 1, "{gap} events");
+    }
 }
 
 proptest! {

@@ -81,6 +81,33 @@ fn a_program_that_relies_on_buffers_is_said_to() {
     );
 }
 
+/// The test succeeded in the traced run, as the library had buffered the message. With none buffered, the program goes on.
+#[test]
+fn a_program_that_tested_sends_relies_on_no_buffers() {
+    let calls = [
+        "isend P 0 9 6 1; test_of 1; recv P 0 9",
+        "isend P 0 9 6 1; isend P 1 9 6 2; testall_of 1 2; recv P 0 9; recv P 1 9",
+        "isend P 0 9 6 1; isend P 1 9 6 2; testsome_of 1; testany_of 2; recv P 0 9; recv P 1 9",
+        "send_init P 0 9 6 1; start 1; test_of 1; recv P 0 9; start 1; test_of 1; recv P 0 9; request_free 1",
+        "isend P 0 9 6 1; irecv P 1 9 6 2; send P 1 9; testall_of 1 2; recv P 0 9",
+    ];
+    for calls in calls {
+        let [first, second] = ["1", "0"].map(|peer| calls.replace('P', peer));
+        let folder = Folder::new();
+        folder.file("t.txt", text(&[&first, &second]));
+        assert_eq!(folder.run(TITR, &["check", "t.txt"]), "t.txt: sound\n[0]", "{calls}");
+        let platform = ["-p", "torus:2x2x2 10Gbit/s 1us host:1", "--set", "mpi.eager_threshold=0 B", "t.txt"];
+        let replay = folder.run(TITR_REPLAY, &platform).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            replay.contains("tests of sends, which found them complete in the traced run") && replay.ends_with("[0]"),
+            "{replay}"
+        );
+    }
+    // What a rank receives, it needs: a receive that a test found complete is waited for.
+    let verdict = check(&["irecv 1 0 9 6 1; test_of 1; send 1 0 9", "irecv 0 0 9 6 1; test_of 1; send 0 0 9"]);
+    assert!(verdict.contains("2 of 2 ranks wait for ever") && verdict.ends_with("[1]"), "{verdict}");
+}
+
 /// Every collective with amounts of each member that do or do not fit: what is sound replays with each library's algorithms,
 /// eager or not.
 #[test]

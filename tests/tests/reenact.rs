@@ -218,6 +218,74 @@ fn wildcards_get_what_the_program_got_whichever_comes_first() {
     }
 }
 
+/// Rank 0's messages are there before rank 1 posts the receives that it cancelled, one of them persistent. The send that it
+/// cancelled has the tag of one that rank 0 received.
+const CANCELLED: &str = "\
+0 init
+0 send 1 1 4
+0 send 1 2 4
+0 send 1 9 4
+0 recv 1 3 8
+0 finalize
+1 init
+1 recv 0 9 4
+1 irecv 0 1 4 6 0
+1 cancel 0
+1 wait 0 1 1 0
+1 recv 0 1 4
+1 recv_init 0 2 4 6 0
+1 start 0
+1 cancel 0
+1 wait 0 1 2 0
+1 start 0
+1 wait 0 1 2 0
+1 request_free 0
+1 isend 0 3 80 6 0
+1 cancel 0
+1 wait 1 0 3 0
+1 send 0 3 8
+1 finalize
+";
+
+/// Rank 1 had too little room in each kind of receive.
+const TRUNCATED: &str = "\
+0 init
+0 send 1 1 40
+0 send 1 2 40
+0 sendrecv 1 3 40 1 3 4
+0 send 1 4 100000
+0 send 1 5 100000
+0 send 1 6 40
+0 barrier
+0 finalize
+1 init
+1 recv 0 1 20
+1 irecv 0 2 20 6 0
+1 wait 0 1 2 0
+1 sendrecv 0 3 4 0 3 20
+1 irecv 0 4 20 6 0
+1 irecv 0 5 100000 6 1
+1 recv_init 0 6 20 6 2
+1 start 2
+1 waitall
+1 request_free 2
+1 barrier
+1 finalize
+";
+
+#[test]
+fn what_was_cancelled_gets_nothing_and_what_was_truncated_ends_nothing() {
+    let directory = TempDir::new().unwrap();
+    let trace = directory.path().join("trace.txt");
+    for (what, text) in [("cancelled", CANCELLED), ("truncated", TRUNCATED)] {
+        fs::write(&trace, text).unwrap();
+        for family in Family::ALL {
+            let reenacted = reenact(family, 2, &trace, None, None);
+            assert_eq!(reenacted.status, Some(0), "{family:?} {what}: {}", reenacted.stderr);
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_reenacted_is_refused_by_name() {
     let cases = [

@@ -128,7 +128,7 @@ pub fn replay<S: EventSource, O: Observer>(
         let now = match (own, wires) {
             (Some(own), Some(wires)) => own.min(wires),
             (Some(only), None) | (None, Some(only)) => only,
-            (None, None) if ranks.begin_threads()? => continue,
+            (None, None) if ranks.begin_threads()? || ranks.give_way() => continue,
             (None, None) => break,
         };
         if now == Time::NEVER {

@@ -38,8 +38,12 @@ pub(crate) enum Fault {
     Infeasible,
 }
 
+/// A request that a call starts, and its recorded match or cancellation.
+type RequestOutcome = (RequestId, Option<Match>);
+
 /// The part of one rank.
 pub(crate) struct Reenactment<'m> {
+    mpi: &'m Mpi,
     communicators: CommunicatorTable<'m>,
     requests: RequestTable<'m>,
     pace: Pace,
@@ -61,7 +65,7 @@ impl<'m> Reenactment<'m> {
         let communicators = CommunicatorTable::new(mpi.world(), mpi.alone());
         let mut pace = Pace::new(rate);
         pace.pass(delay);
-        Self { communicators, requests: RequestTable::default(), pace, calls: CallTimes::default(), tags }
+        Self { mpi, communicators, requests: RequestTable::default(), pace, calls: CallTimes::default(), tags }
     }
 
     /// Makes all events happen.
@@ -69,18 +73,16 @@ impl<'m> Reenactment<'m> {
         while let Some(event) = events.front()? {
             let event = event.to_event();
             let recorded = events.take_call().map(calls::seconds);
-            let mut matched = None;
-            if let Event::Recv(message, Completion::Request(Some(id))) = &event
-                && message.is_open()
-            {
-                matched = events.matched(*id)?;
+            let mut outcomes = Vec::new();
+            for &id in event.starts() {
+                outcomes.push((id, events.matched(id)?));
             }
             if let Event::Compute(volume) = event {
                 self.pace.compute(volume.0);
             } else if let Event::Sleep(time) = event {
                 self.pace.pass(time.0);
             } else if event.activity().is_some_and(|activity| activity != Activity::Compute) {
-                let made = self.call(&event, matched, recorded);
+                let made = self.call(&event, &outcomes, recorded);
                 made.map_err(|reason| ReenactmentError::Event { line: events.line().unwrap_or(0), reason })?;
             }
             events.pass();
@@ -91,19 +93,25 @@ impl<'m> Reenactment<'m> {
     }
 
     /// Makes a call when it is due; `recorded` are the seconds that it took in the program.
-    fn call(&mut self, event: &Event, matched: Option<Match>, recorded: Option<f64>) -> Result<(), Fault> {
+    fn call(&mut self, event: &Event, outcomes: &[RequestOutcome], recorded: Option<f64>) -> Result<(), Fault> {
         let [due, waited] = self.pace.await_call();
-        let made = self.make(event, matched);
+        let made = self.make(event, outcomes);
         let reenacted = self.pace.call_returned();
         if let (Some(recorded), Some(activity)) = (recorded, event.activity()) {
             self.calls.add(Activity::Compute, Times { recorded: due, reenacted: waited });
             self.calls.add(activity, Times { recorded, reenacted });
         }
-        made
+        match made {
+            // As in the program, which went on.
+            Err(Fault::Mpi(error)) if self.mpi.is_truncation(&error) => Ok(()),
+            made => made,
+        }
     }
 
-    /// Makes a call; `matched` is the recorded match of a wildcard receive.
-    fn make(&mut self, event: &Event, matched: Option<Match>) -> Result<(), Fault> {
+    /// Makes a call, with the recorded outcomes of the requests that it starts. What was cancelled exchanges no message.
+    fn make(&mut self, event: &Event, outcomes: &[RequestOutcome]) -> Result<(), Fault> {
+        let matched = outcomes.first().and_then(|(_, outcome)| *outcome);
+        let or_nobody = |peer| if matched == Some(Match::Cancelled) { Peer::Nobody } else { peer };
         match event {
             Event::Finalize | Event::Init | Event::Compute(_) | Event::Sleep(_) => Ok(()),
             Event::Matched(..) | Event::Mark(_) | Event::Task(_) | Event::Annotation(_) => Ok(()),
@@ -112,7 +120,7 @@ impl<'m> Reenactment<'m> {
                 match completion {
                     Completion::Blocking => comm.send(*mode, to, tag, bytes)?,
                     MessageCompletion::Request(Some(id)) => {
-                        self.requests.add(*id, comm.isend(*mode, to, tag, bytes)?);
+                        self.requests.add(*id, comm.isend(*mode, or_nobody(to), tag, bytes)?);
                     }
                     MessageCompletion::Request(None) => return Err(Fault::Infeasible),
                     Completion::Persistent(id) => self.requests.add(*id, comm.send_init(*mode, to, tag, bytes)?),
@@ -123,7 +131,9 @@ impl<'m> Reenactment<'m> {
                 let (comm, (from, tag, bytes)) = self.incoming(&resolved(message, matched))?;
                 match completion {
                     Completion::Blocking => comm.recv(from, tag, bytes).map(drop)?,
-                    MessageCompletion::Request(Some(id)) => self.requests.add(*id, comm.irecv(from, tag, bytes)?),
+                    MessageCompletion::Request(Some(id)) => {
+                        self.requests.add(*id, comm.irecv(or_nobody(from), tag, bytes)?)
+                    }
                     MessageCompletion::Request(None) => return Err(Fault::Infeasible),
                     Completion::Persistent(id) => self.requests.add(*id, comm.recv_init(from, tag, bytes)?),
                 }
@@ -139,7 +149,11 @@ impl<'m> Reenactment<'m> {
                 let (comm, (from, tag, _)) = self.incoming(message)?;
                 Ok(comm.iprobe(from, tag).map(drop)?)
             }
-            Event::Start(ids) => found(self.requests.start(ids)?),
+            Event::Start(_) => {
+                let is_started = |(_, outcome): &&RequestOutcome| *outcome != Some(Match::Cancelled);
+                let ids: Vec<_> = outcomes.iter().filter(is_started).map(|(id, _)| *id).collect();
+                found(self.requests.start(&ids)?)
+            }
             Event::RequestFree(id) => found(self.requests.free(*id)?),
             Event::Cancel(id) => found(self.requests.cancel(*id)?),
             Event::Wait(_, completed) | Event::Test(_, Some(completed)) => found(self.requests.complete(completed)?),

@@ -47,16 +47,16 @@ impl<'m> RequestTable<'m> {
         };
         let Some(taken) = self.take(&ids) else { return Ok(false) };
         let mut requests: Vec<_> = taken.into_iter().map(|slot| slot.request).collect();
-        match requests.as_mut_slice() {
-            [only] => only.complete().map(drop)?,
-            several => Request::complete_all(&mut several.iter_mut().collect::<Vec<_>>())?,
-        }
+        let completed = match requests.as_mut_slice() {
+            [only] => only.complete().map(drop),
+            several => Request::complete_all(&mut several.iter_mut().collect::<Vec<_>>()),
+        };
         for (id, request) in ids.into_iter().zip(requests) {
             if request.is_persistent() {
                 self.slots.insert(id, Slot { request, is_active: false });
             }
         }
-        Ok(true)
+        completed.map(|()| true)
     }
 
     /// Tests a request in progress, like a test that finds nothing complete.
@@ -67,10 +67,10 @@ impl<'m> RequestTable<'m> {
         }
     }
 
-    /// Cancels a request, which is completed later.
+    /// Cancels a request, which is completed later. A persistent one that was not started stays as it is.
     pub(crate) fn cancel(&mut self, id: RequestId) -> Result<bool, MpiError> {
         let Some(slot) = self.slots.get_mut(&id) else { return Ok(false) };
-        slot.request.cancel().map(|()| true)
+        if slot.is_active { slot.request.cancel().map(|()| true) } else { Ok(true) }
     }
 
     /// Frees a request.

@@ -40,22 +40,24 @@ pub struct MpiError {
     pub function: &'static str,
     /// The library's description of the error.
     pub text: String,
+    /// What the function has returned.
+    pub(crate) code: Option<c_int>,
 }
 
 impl MpiError {
     /// The error that `function` has returned the code of.
     pub(crate) fn new(function: &'static str, code: c_int) -> Self {
-        Self { function, text: describe(code).unwrap_or_else(|| format!("error {code}")) }
+        Self { function, text: describe(code).unwrap_or_else(|| format!("error {code}")), code: Some(code) }
     }
 
     /// The library has no such function.
     pub(crate) fn no_such(function: &'static str) -> Self {
-        Self { function, text: "the MPI library has no such function".to_owned() }
+        Self { function, text: "the MPI library has no such function".to_owned(), code: None }
     }
 
     /// An argument exceeds the range of MPI's functions.
     pub(crate) fn too_large(function: &'static str, value: u64) -> Self {
-        Self { function, text: format!("{value} is more than an int can hold") }
+        Self { function, text: format!("{value} is more than an int can hold"), code: None }
     }
 }
 

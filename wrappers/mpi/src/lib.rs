@@ -34,7 +34,7 @@ use std::ptr;
 use call::call;
 use room::Room;
 use titr_wrappers::abi::Abi;
-use titr_wrappers::pmpi;
+use titr_wrappers::pmpi::{self, ErrorCode};
 
 /// MPI in this process, from `MPI_Init` to `MPI_Finalize`. It belongs to the thread that has started it.
 pub struct Mpi {
@@ -71,6 +71,12 @@ impl Mpi {
     #[must_use]
     pub fn alone(&self) -> Comm<'_> {
         Comm::of(self, self.abi.comm_self)
+    }
+
+    /// Whether a function failed because a message is larger than the room for it.
+    #[must_use]
+    pub fn is_truncation(&self, error: &MpiError) -> bool {
+        error.code.is_some_and(|code| pmpi::is_truncation(self.abi, ErrorCode(code)))
     }
 
     /// The library's description of itself, in one line.

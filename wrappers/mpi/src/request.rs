@@ -74,19 +74,40 @@ impl<'m> Request<'m> {
         Self::complete_all(&mut requests.iter_mut().collect::<Vec<_>>())
     }
 
-    /// Waits until all are complete (`MPI_Waitall`). Persistent ones can be started again.
+    /// Waits until all are complete (`MPI_Waitall`), even if some fail. Persistent ones can be started again.
     ///
     /// # Errors
-    /// The library's.
+    /// The library's; a truncated message only if that is all.
     pub fn complete_all(requests: &mut [&mut Self]) -> Result<(), MpiError> {
         let Some(first) = requests.first() else { return Ok(()) };
         let abi = first.mpi.abi;
         let mut handles = Handles::of(abi, requests.iter().map(|request| &**request));
         let count = length("MPI_Waitall", requests)?;
-        // SAFETY: (int, MPI_Request *, MPI_Status *), with an array of as many handles.
-        unsafe { call!(MPI_Waitall(count, handles.address(), abi.statuses_ignore)) }?;
-        requests.iter_mut().for_each(|request| request.release());
-        Ok(())
+        let mut statuses = vec![0_i32; requests.len() * abi.status_bytes / size_of::<i32>()];
+        // SAFETY: (int, MPI_Request *, MPI_Status *), with arrays of as many handles and statuses.
+        let waited = unsafe { call!(MPI_Waitall(count, handles.address(), statuses.as_mut_ptr())) };
+        if waited.is_ok() {
+            requests.iter_mut().for_each(|request| request.release());
+            return Ok(());
+        }
+        // The library has taken away those that it has completed, and says in the status of each how it failed.
+        let mut outcome = Ok(());
+        for (index, request) in requests.iter_mut().enumerate() {
+            request.cell = HandleCell::holding(handles.get(abi, index));
+            // In the statuses of all families, `MPI_ERROR` follows `MPI_TAG`.
+            let error = (index * abi.status_bytes + abi.status_tag) / size_of::<i32>() + 1;
+            let failed = match statuses.get(error) {
+                Some(&code) if code != 0 && request.cell.get(abi) == abi.request_null => {
+                    Err(MpiError::new("MPI_Waitall", code))
+                }
+                _ => request.complete().map(drop),
+            };
+            let is_worse = |error: &MpiError| outcome.is_ok() || !request.mpi.is_truncation(error);
+            if failed.as_ref().is_err_and(is_worse) {
+                outcome = failed;
+            }
+        }
+        outcome
     }
 
     /// Starts persistent requests (`MPI_Startall`).

@@ -84,6 +84,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             &Event::RequestFree(id) => library.free_request(rank, id)?,
             &Event::Cancel(id) => library.cancel(rank, id)?,
             Event::Wait(_, completed) | Event::Test(_, Some(completed)) => {
+                thread.tests = matches!(event, Event::Test(..));
                 library.complete(thread, completed, programs.outstanding(index))?;
             }
             Event::Collective(call, completion) => library.collective(thread, call, *completion, messages)?,

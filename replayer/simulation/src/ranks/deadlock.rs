@@ -6,6 +6,7 @@ use std::fmt::{self, Display, Formatter};
 use rustc_hash::FxHashMap;
 use titr_common::event::{Actor, Rank, Tag, ThreadId};
 use titr_common::program::{Context, Place};
+use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 
 use super::clock::Waiter;
@@ -111,6 +112,47 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             unbuffered: self.unbuffered(),
             locks: self.locks(),
         }
+    }
+
+    /// Called at a standstill. Ends the calls that hold their threads only for sends, and were tests in the traced run: a
+    /// program that polls has a reason to wait, one that tests once goes on. Returns whether there are any.
+    pub(crate) fn give_way(&mut self) -> bool {
+        let Self { threads, library, .. } = self;
+        let awaited: Vec<_> = library.exchange.operations.awaited().collect();
+        // A collective in which nothing but sends is left needs no more from others than they do.
+        let needing: BTreeSet<OperationId> = awaited
+            .iter()
+            .filter_map(|&(_, waiter, kind)| match (waiter, kind) {
+                (_, OperationKind::Send(_)) => None,
+                (Waiter::Collective(index), _) => Some(library.collectives.get(index).operation),
+                _ => None,
+            })
+            .collect();
+        let mut tested: BTreeMap<u32, Vec<(OperationId, bool)>> = BTreeMap::new();
+        for (operation, waiter, kind) in awaited {
+            if let Waiter::Thread(thread) = waiter
+                && threads[thread.0 as usize].tests
+            {
+                let is_send = match kind {
+                    OperationKind::Send(_) | OperationKind::Partitioned(_, PartitionedSide::Sender) => true,
+                    OperationKind::Collective => !needing.contains(&operation),
+                    _ => false,
+                };
+                tested.entry(thread.0).or_default().push((operation, is_send));
+            }
+        }
+        tested.retain(|_, operations| operations.iter().all(|(_, is_send)| *is_send));
+        for (&thread, operations) in &tested {
+            let thread = &mut threads[thread as usize];
+            for &(operation, _) in operations {
+                library.exchange.operations.abandon(operation);
+                thread.clock.complete(library.now, Seconds(0.0));
+            }
+            library.observer.released(library.now, thread.waiter(), None, Time::ZERO);
+            library.scheduler.ready(thread.waiter());
+        }
+        library.warnings.gave_way += tested.len() as u64;
+        !tested.is_empty()
     }
 
     /// The number of sends that would not wait with a larger eager threshold, and the size of their largest message.

@@ -42,6 +42,8 @@ pub(super) struct Thread {
     /// Whether the clock includes the time that the event takes before its effects are visible.
     paid: bool,
     pub(super) waiting: Option<Waiting>,
+    /// Whether the call that the thread waits in was a test in the traced run.
+    pub(super) tests: bool,
     pub(super) finished: bool,
     /// The core that the thread's current task takes.
     pub(super) core: Option<TaskCore>,
@@ -74,6 +76,7 @@ impl Thread {
             started: 0,
             paid: false,
             waiting: None,
+            tests: false,
             finished: false,
             core: None,
             stage: TaskStage::Next,
@@ -283,6 +286,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     pub(super) fn end_call(&mut self, index: ThreadIndex, activity: Activity) {
         let thread = &mut self.threads[index.0 as usize];
         thread.last_call_over = thread.clock.time;
+        thread.tests = false;
         self.account(index, activity);
     }
 

@@ -23,6 +23,8 @@ pub(super) struct Warnings {
     pub(super) spawned: u64,
     /// Threads that began at a standstill.
     pub(super) brought_forward: u64,
+    /// Successful tests of sends that ended before the sends.
+    pub(super) gave_way: u64,
     skipped: BTreeMap<Skipped, (u64, Bytes)>,
 }
 
@@ -51,7 +53,7 @@ impl Warnings {
     }
 
     /// The ways in which a replay of a sound trace of this many events deviates from the program, one sentence each:
-    /// threads that began at a standstill, shared memory across hosts, each kind of event that was skipped, and
+    /// threads that began and tests that ended at a standstill, shared memory across hosts, each kind of event that was skipped, and
     /// polling.
     pub(super) fn approximations(&self, events: u64) -> Vec<String> {
         let sentence = |(what, &(calls, bytes)): (&Skipped, &(u64, Bytes))| {
@@ -73,9 +75,17 @@ impl Warnings {
         let forward = "began only when nothing else could go on, as calls before the first of each wait for it";
         let forward =
             (self.brought_forward > 0).then(|| format!("{} {threads} {forward}", count(self.brought_forward)));
+        let tests = plural(self.gave_way, "test", "tests");
+        let gave_way = (self.gave_way > 0).then(|| {
+            format!(
+                "{} {tests} of sends, which found them complete in the traced run, found them incomplete: nothing else could go on",
+                count(self.gave_way)
+            )
+        });
         scattered
             .into_iter()
             .chain(forward)
+            .chain(gave_way)
             .chain(self.skipped.iter().map(sentence))
             .chain(self.polling(events))
             .collect()

@@ -78,7 +78,7 @@ impl Warnings {
         let tests = plural(self.gave_way, "test", "tests");
         let gave_way = (self.gave_way > 0).then(|| {
             format!(
-                "{} {tests} of sends, which found them complete in the traced run, found them incomplete: nothing else could go on",
+                "{} {tests} of sends, which succeeded in the traced run, ended without them: nothing else could go on",
                 count(self.gave_way)
             )
         });

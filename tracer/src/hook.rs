@@ -6,6 +6,9 @@
 //!                       └─► before ─► the real call ─► after: event(s) ─► counter starts
 //! ```
 //!
+//! The counter goes on in a function that concerns the caller only: its work is the program's. It stops when the real
+//! call has returned.
+//!
 //! A thread has a number from its first call on, which no other thread gets until it has ended.
 //!
 //! *Before* keeps what the call overwrites, and gives it statuses to write to. A call is recorded *after* it has
@@ -22,7 +25,7 @@ use titr_wrappers::functions::communicator::Communicator::{
 };
 use titr_wrappers::functions::datatype::MPI_Type_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Cancel, MPI_Imrecv, MPI_Mrecv, MPI_Request_free};
-use titr_wrappers::{Call, Function, Real};
+use titr_wrappers::{Call, Effect, Function, Real};
 
 use crate::collective_call::{CollectiveCall, Start};
 use crate::extended::{ContextKey, Engine, Observation};
@@ -39,7 +42,9 @@ pub(crate) fn call(
     real: Real<'_>,
     thread: &mut Thread,
 ) {
-    thread.stop();
+    if function.effect() == Effect::Communicates {
+        thread.stop();
+    }
     thread.locate(call, real);
     shared.admit(thread);
     if !shared.defer(thread, function, call, real) {
@@ -106,6 +111,9 @@ fn any_other(
     match thread.engine {
         None => {
             let success = real.run();
+            if function.effect() == Effect::Local {
+                thread.stop();
+            }
             shared.with(thread, |recorder, thread| {
                 begin_call(recorder, thread);
                 let outcome = record(recorder, function, call, success, real, overwritten);
@@ -225,6 +233,9 @@ fn extended(
             success
         }
     });
+    if function.effect() == Effect::Local {
+        thread.stop();
+    }
     shared.with(thread, |recorder, thread| {
         begin_call(recorder, thread);
         recorder.begin_annotations(span);

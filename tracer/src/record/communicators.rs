@@ -1,6 +1,7 @@
 //! Creating and freeing communicators.
 
-use titr_common::event::{CommCall, CommId, Event, Group, Rank, Tag};
+use titr_common::event::{Collective, CollectiveKind, CommCall, CommId, Completion, Event, Group, Rank, Tag, Volumes};
+use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Place, Request};
 use titr_wrappers::functions::communicator::Communicator::{self, *};
 use titr_wrappers::functions::io::Io::MPI_File_open;
@@ -213,7 +214,8 @@ impl Communicators {
         Ok(())
     }
 
-    /// The new communicator is the program's once the request is completed. Its members are known at once.
+    /// The new communicator is the program's once the request is completed, which takes all members' calls, as a barrier
+    /// does. Its members are known at once.
     fn duplicated(
         &mut self,
         parent: Comm,
@@ -224,11 +226,23 @@ impl Communicators {
     ) -> Outcome {
         let parent = self.table.known(parent)?.clone();
         let (members, _) = parent.all();
-        let id = self.introduce(CommCall::Idup, parent.id, parent.members, parent.remote, None, stream);
+        let comm = parent.id;
+        let id = self.introduce(CommCall::Idup, comm, parent.members, parent.remote, None, stream);
         if let Some(engine) = self.engine {
-            engine.duplicating(parent.id, id, &members);
+            engine.duplicating(comm, id, &members);
         }
-        requests.add(request.get(), request.address(), RequestKind::Duplicate(id, new.later()), false);
+        let request = requests.add(request.get(), request.address(), RequestKind::Duplicate(id, new.later()), false);
+        let barrier = Collective {
+            comm,
+            kind: CollectiveKind::Barrier,
+            root: None,
+            send: Volumes::None,
+            recv: Volumes::None,
+            element: Bytes(1),
+            work: Instructions(0.0),
+            is_commutative: true,
+        };
+        stream.write(&Event::Collective(barrier, Completion::Request(request)));
         Ok(())
     }
 

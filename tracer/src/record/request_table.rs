@@ -76,7 +76,7 @@ impl Entry {
 
     /// Whether events refer to the request.
     pub(super) fn is_visible(&self) -> bool {
-        matches!(self.what, RequestKind::Message { .. } | RequestKind::Collective)
+        !matches!(self.what, RequestKind::Nothing)
     }
 
     /// Whether the status will contain what the request itself leaves open.

@@ -276,6 +276,7 @@ impl Requests {
             RequestKind::Nothing => None,
             RequestKind::Duplicate(comm, place) => {
                 communicators.bind(place.get(), *comm);
+                self.completed_ids.push(id);
                 None
             }
             RequestKind::Collective => {

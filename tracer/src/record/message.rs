@@ -38,7 +38,8 @@ pub fn keep_status(call: &PointToPoint<'_>) {
         | MPI_Probe(_, status)
         | MPI_Iprobe(_, _, status)
         | MPI_Mprobe(_, _, status)
-        | MPI_Improbe(_, _, _, status) => status.keep(),
+        | MPI_Improbe(_, _, _, status)
+        | MPI_Request_get_status(_, _, status) => status.keep(),
         _ => {}
     }
 }
@@ -128,7 +129,7 @@ impl Messages {
             MPI_Pready_list(list, request) => requests.ready(*request, list.array_of_partitions().iter(), stream),
             MPI_Parrived(request, part, flag) => requests.arrived(*request, *part, flag.get() != 0, stream),
             MPI_Start(_) | MPI_Startall(_) | MPI_Request_free(_) | MPI_Cancel(_) | MPI_Request_get_status(..) => {
-                requests.call(call, overwritten, stream)
+                requests.call(call, overwritten, communicators, stream)
             }
             // Completion calls have a function of their own.
             MPI_Wait(..) | MPI_Waitall(_) | MPI_Waitany(..) | MPI_Waitsome(_) | MPI_Test(..) | MPI_Testall(_)

@@ -74,6 +74,11 @@ impl Entry {
         Self { what, persistent, active, cancelled: false, companion: None, handle, place: 0, thread, older, newer }
     }
 
+    /// The handle, and the address where the library put it.
+    pub(super) fn handle(&self) -> (Request, usize) {
+        (self.handle, self.place)
+    }
+
     /// Whether events refer to the request.
     pub(super) fn is_visible(&self) -> bool {
         !matches!(self.what, RequestKind::Nothing)

@@ -90,6 +90,7 @@ impl Requests {
         &mut self,
         call: &PointToPoint<'_>,
         overwritten: Overwritten,
+        communicators: &mut CommunicatorTable,
         stream: &mut EventStream,
     ) -> Outcome {
         match call {
@@ -101,7 +102,9 @@ impl Requests {
                 let requests = requests.iter().enumerate().map(|(index, it)| (it, requests.address(index)));
                 self.start(overwritten, requests, stream)
             }
-            MPI_Request_get_status(request, flag, _) => self.get_status(*request, flag.get() != 0, stream),
+            MPI_Request_get_status(request, flag, status) => {
+                self.get_status(*request, flag.get() != 0, status.get().into(), communicators, stream)
+            }
             _ => Err(Omission::Untraced),
         }
     }
@@ -383,15 +386,33 @@ impl Requests {
         outcome
     }
 
-    /// Records a call that completes nothing: a request that it finds done is yet to be waited for. Only a failure is a test
-    /// like others.
-    fn get_status(&mut self, request: Request, done: bool, stream: &mut EventStream) -> Outcome {
+    /// Records a call that frees nothing. A request that it finds done is completed in the trace: only its handle is yet to
+    /// be waited for.
+    fn get_status(
+        &mut self,
+        request: Request,
+        done: bool,
+        status: KeptStatus,
+        communicators: &mut CommunicatorTable,
+        stream: &mut EventStream,
+    ) -> Outcome {
         let id = self.table.find(request, 0).ok_or(Omission::NullPeer)?;
-        let waiting = self.table.get(id).is_some_and(|entry| entry.active && entry.is_visible());
-        if done || !waiting {
+        if !self.table.get(id).is_some_and(|entry| entry.active && entry.is_visible()) {
             return Err(Omission::Local);
         }
-        stream.write(&Event::Test(Quantifier::Single, None));
+        if !done {
+            stream.write(&Event::Test(Quantifier::Single, None));
+            return Ok(());
+        }
+        let handle = self.table.take_out(request, 0).and_then(|id| self.table.get(id)).map(Entry::handle);
+        self.completed_ids.clear();
+        let persistent = self.table.get(id).is_some_and(|entry| entry.persistent);
+        let key = self.complete(id, &Matches::Kept(&[status]), 0, communicators, stream);
+        if let Some((handle, place)) = handle.filter(|_| !persistent) {
+            self.table.add(handle, place, RequestKind::Nothing, false);
+        }
+        let completed = self.completed(key);
+        self.write_completion(Event::Test(Quantifier::Single, Some(completed)), stream);
         Ok(())
     }
 }

@@ -79,10 +79,27 @@ impl<W: Write> Write for Escaped<W> {
     }
 }
 
-/// Prints a line on standard error, escaped. It goes out in a single `write`, so that the lines of processes that write at
+/// Prints a [`message`] on standard error, escaped. It goes out in a single `write`, so that the lines of processes that write at
 /// once do not mix; a closed or broken standard error is of no concern.
-pub fn say(line: fmt::Arguments<'_>) {
-    let _ = io::stderr().write_all(&line_of(line));
+pub fn say(text: fmt::Arguments<'_>) {
+    let _ = io::stderr().write_all(&line_of(format_args!("{}", message(&text.to_string()))));
+}
+
+/// Prints a text of several lines on standard error, escaped.
+pub fn say_text(text: &str) {
+    let _ = io::stderr().write_all(&line_of(format_args!("{text}")));
+}
+
+/// The exit status of a command that has printed to standard output all it had to say, and says why that failed. Who
+/// closes the pipe has seen enough.
+pub fn status_of(name: &str, printed: io::Result<()>) -> u8 {
+    match printed.and_then(|()| io::stdout().flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            say(format_args!("{name}: cannot write to standard output: {error}"));
+            1
+        }
+        _ => 0,
+    }
 }
 
 /// Prints a line on standard output, escaped.
@@ -116,6 +133,22 @@ pub fn on_one_line(text: &str) -> Cow<'_, str> {
         shown if shown.contains('\n') => Cow::Owned(shown.replace('\n', "\\n")),
         shown => shown,
     }
+}
+
+/// A message, whose own further lines are indented: any other end of a line came with a name, and is shown as `\n`, so
+/// that no name begins a line.
+#[must_use]
+pub fn message(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for line in text.trim_end().split('\n') {
+        match shown.is_empty() {
+            true => {}
+            false if line.is_empty() || line.starts_with(' ') => shown.push('\n'),
+            false => shown.push_str("\\n"),
+        }
+        shown.push_str(line);
+    }
+    shown
 }
 
 fn write_escaped(out: &mut impl Write, text: &[u8]) -> io::Result<()> {
@@ -182,6 +215,13 @@ mod tests {
         assert_eq!(through("\u{e0001}".as_bytes()), "\\udb40\\udc01");
         assert_eq!(through(b"a\x9b2J\xff"), "a\\x9b2J\\xff");
         assert_eq!(on_one_line("x\ny\u{1b}"), "x\\ny\\u001b");
+    }
+
+    #[test]
+    fn a_name_begins_no_line_of_a_message() {
+        assert_eq!(message("no file\n  help: x"), "no file\n  help: x");
+        assert_eq!(message("a\nPredicted time 1 us\n"), "a\\nPredicted time 1 us");
+        assert_eq!(message("\n\nSound"), "\\nSound");
     }
 
     #[test]

@@ -75,7 +75,12 @@ fn run(arguments: &Arguments) -> Result<MachineResult, Box<dyn std::error::Error
 
 fn main() -> ExitCode {
     let start = Instant::now();
-    let printed = run(&Arguments::parse()).and_then(|result| {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() => error.exit(),
+        Err(error) => return terminal::status_of("titr-ccnuma", error.print()).into(),
+    };
+    let printed = run(&arguments).and_then(|result| {
         let timed = TimedResult { result, wall_seconds: start.elapsed().as_secs_f64() };
         Ok(serde_json::to_string_pretty(&timed)?)
     });

@@ -54,7 +54,7 @@ pub(super) fn extrapolate(args: &ExtrapolateArgs) -> Result<(), Failure> {
         recordings.push((path, trace));
     }
     claims.write(&args.output)?;
-    let command = std::iter::once("titr".to_owned()).chain(std::env::args().skip(1)).collect();
+    let command = super::recorded_command(Some("titr"));
     let extrapolated =
         extrapolation::extrapolate(&recordings, args.ranks, args.dimensions.as_ref(), command, &args.output)?;
     let Extrapolated { recorded, grid, events, work_error, volume_error } = extrapolated;

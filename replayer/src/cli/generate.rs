@@ -210,7 +210,7 @@ fn pause(text: &str) -> Result<Pause, String> {
 pub(super) fn generate(args: &GenerateArgs, out: &mut impl Write) -> Result<(), Failure> {
     let Some(named) = args.kernel.as_ref().filter(|_| !args.list) else { return list(out) };
     let (kernel, run) = named.kernel()?;
-    let command = std::iter::once("titr".to_owned()).chain(std::env::args().skip(1)).collect();
+    let command = super::recorded_command(Some("titr"));
     let written = generate::write(kernel.as_ref(), run.iterations, run.compute, command, &run.output)?;
     let (events, ranks) = (count(written.events), count(written.ranks.into()));
     let (which, of) = (run.output.display(), plural(written.ranks.into(), "rank", "ranks"));

@@ -42,7 +42,7 @@ mod triggers;
 mod vary;
 
 use std::ffi::OsString;
-use std::io::{self, BufWriter, StdoutLock};
+use std::io::{self, BufWriter, StdoutLock, Write};
 
 use clap::Parser;
 
@@ -183,19 +183,34 @@ type Out = Escaped<BufWriter<StdoutLock<'static>>>;
 /// The arguments in the words of a command line. On a mistake or a request for help, prints it and ends the process.
 fn arguments<A: Parser>(words: &[OsString]) -> A {
     A::try_parse_from(words).unwrap_or_else(|error| {
-        let mut words = words.iter().map(|word| word.to_string_lossy());
+        let words = words.iter().map(|word| word.to_string_lossy());
         // A message has its colours where it repeats nothing that a terminal would obey.
-        if words.all(|word| terminal::escaped(&word) == *word) {
-            error.exit();
+        let printed = match words.clone().all(|word| terminal::on_one_line(&word) == *word) {
+            true => error.print(),
+            false => {
+                let text = error.render().to_string();
+                let text = words.fold(text, |text, word| match word.contains('\n') {
+                    true => text.replace(&*word, &terminal::on_one_line(&word)),
+                    false => text,
+                });
+                let line = terminal::line_of(format_args!("{}", text.trim_end()));
+                if error.use_stderr() { io::stderr().write_all(&line) } else { io::stdout().write_all(&line) }
+            }
+        };
+        match error.use_stderr() {
+            true => std::process::exit(error.exit_code()),
+            false => std::process::exit(terminal::status_of("titr", printed).into()),
         }
-        let text = error.render().to_string();
-        if error.use_stderr() {
-            say(format_args!("{}", text.trim_end()))
-        } else {
-            terminal::print(format_args!("{text}"))
-        }
-        std::process::exit(error.exit_code())
     })
+}
+
+/// The words of this command line as a file records them; with `name`, the first word is that.
+fn recorded_command(name: Option<&str>) -> Vec<String> {
+    let mut words: Vec<_> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let (Some(first), Some(name)) = (words.first_mut(), name) {
+        *first = name.to_owned();
+    }
+    words
 }
 
 /// The claims of a command that reads `trace` and what belongs to it.
@@ -215,7 +230,7 @@ fn claim_files(claims: &mut Claims, trace: &Trace) -> Result<(), Failure> {
 fn run(name: &str, command: impl FnOnce(&mut Out) -> Result<(), Failure>) -> u8 {
     signals::watch();
     let mut out = Escaped::new(BufWriter::new(io::stdout().lock()));
-    let result = command(&mut out).and_then(|()| Ok(io::Write::flush(&mut out)?));
+    let result = command(&mut out).and_then(|()| Ok(out.flush()?));
     match result {
         Ok(()) => DONE,
         // Who reads has seen enough.
@@ -224,7 +239,7 @@ fn run(name: &str, command: impl FnOnce(&mut Out) -> Result<(), Failure>) -> u8 
         }
         Err(Failure::Findings) => AT_FAULT,
         Err(failure) => {
-            let _ = io::Write::flush(&mut out);
+            let _ = out.flush();
             say(format_args!("{name}: {failure}"));
             if matches!(failure, Failure::Usage(_)) { WRONG_USAGE } else { AT_FAULT }
         }

@@ -92,7 +92,7 @@ impl PageSubject<'_> {
         let program = manifest.and_then(|manifest| program_name(&manifest.command));
         let counter = manifest.and_then(|manifest| manifest.per_rank.first()).map(|rank| &rank.counter);
         Ok(Origin {
-            command: std::env::args().collect(),
+            command: super::recorded_command(None),
             program: program.or_else(|| last_name(trace_name)).unwrap_or_else(|| trace_name.clone()),
             trace: trace_name.clone(),
             measured: counter.map_or_else(String::new, |counter| counter.unit.clone()),

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use titr_common::format::TimeUnit;
+use titr_common::terminal::on_one_line;
 use titr_common::units::Seconds;
 use titr_simulation::{JobResult, SharedLink};
 
@@ -12,11 +13,12 @@ pub(super) fn table(jobs: &[JobResult], out: &mut impl Write) -> io::Result<()> 
         return Ok(());
     };
     let unit = TimeUnit::of(Seconds(longest));
-    let width = jobs.iter().map(|job| job.name.chars().count()).max().unwrap_or_default().max(12);
+    let width = jobs.iter().map(|job| on_one_line(&job.name).chars().count()).max().unwrap_or_default().max(12);
     let column = width + 2;
     let (start, time, alone) = (format!("start, {}", unit.name), format!("time, {}", unit.name), "alone");
     writeln!(out, "\n{:<column$}  {start:>12}  {time:>12}  {alone:>12}  slowdown  efficiency  ranks", "Jobs")?;
     for JobResult { name, first, ranks, start, simulated_time, alone, slowdown, efficiencies, .. } in jobs {
+        let name = on_one_line(name);
         let start = start.map_or("never".to_owned(), |start| unit.show(start));
         let (time, alone) = (unit.show(*simulated_time), unit.show(*alone));
         let slowdown = slowdown.map_or(String::new(), |slowdown| format!("{slowdown:.3}"));
@@ -39,7 +41,8 @@ fn shared_links(jobs: &[JobResult], unit: TimeUnit, out: &mut impl Write) -> io:
         let mut last = None;
         for SharedLink { with, link, time } in &job.shared_links {
             if last.replace(with) != Some(with) {
-                let (name, time) = (&job.name, unit.show(*time));
+                let (name, with, link) = (on_one_line(&job.name), on_one_line(with), on_one_line(link));
+                let time = unit.show(*time);
                 writeln!(out, "  {name} met messages of {with}: for {time} {} on {link}", unit.name)?;
             }
         }

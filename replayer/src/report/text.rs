@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use titr_analyses::AnalysedResult;
 use titr_analyses::interval::IntervalTime;
 use titr_common::format::{TimeUnit, count, counted, plural, significant, uncertain, volume};
-use titr_common::terminal::Escaped;
+use titr_common::terminal::{Escaped, message, on_one_line};
 use titr_common::units::Seconds;
 use titr_simulation::recording::Recording;
 use titr_simulation::result::{
@@ -25,10 +25,11 @@ pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<imp
         simulated_time, uncertainty, ranks, hosts_used: used, events, messages, bytes, network, ..
     } = report;
     let hosts = u64::from(network.hosts);
-    writeln!(out, "Program         {}", program(report))?;
+    writeln!(out, "Program         {}", on_one_line(&program(report)))?;
     let part = if *used as u64 == hosts { String::new() } else { format!("{} of ", count(*used as u64)) };
     let noun = plural(hosts, "host", "hosts");
-    writeln!(out, "Machine         {}; {part}{} {noun}; {} model", network.topology, count(hosts), network.model)?;
+    let topology = on_one_line(&network.topology);
+    writeln!(out, "Machine         {topology}; {part}{} {noun}; {} model", count(hosts), network.model)?;
     let (on, off) = if bold { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
     if report.waiting_ranks == 0 {
         write!(out, "Predicted time  ")?;
@@ -68,7 +69,7 @@ pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<imp
     for WorldRanks { trace, first, ranks } in &report.worlds {
         let (noun, last) = (plural(u64::from(*ranks), "rank", "ranks"), first + ranks - 1);
         let which = if *ranks > 1 { format!("{first}–{last}") } else { first.to_string() };
-        writeln!(out, "                {noun} {which}: the world of {trace}")?;
+        writeln!(out, "                {noun} {which}: the world of {}", on_one_line(trace))?;
     }
     if report.spawned_in_no_time > 0 {
         let spawned = report.spawned_in_no_time;
@@ -111,7 +112,7 @@ pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<imp
     if !report.warnings.is_empty() {
         writeln!(out, "\nAssumptions and limits")?;
         for warning in &report.warnings {
-            writeln!(out, "  {warning}")?;
+            writeln!(out, "  {}", message(warning))?;
         }
     }
     let speed = report.replay;
@@ -244,10 +245,11 @@ pub(super) fn links(links: &[LinkUse], out: &mut impl Write) -> io::Result<()> {
     if links.is_empty() {
         return Ok(());
     }
-    let width = links.iter().map(|link| link.name.chars().count()).max().unwrap_or_default().max(13);
+    let width = links.iter().map(|link| on_one_line(&link.name).chars().count()).max().unwrap_or_default().max(13);
     let column = width + 2;
     writeln!(out, "\n{:<column$}  {:>7}  {:>9}  messages", "Busiest links", "use", "payload")?;
     for LinkUse { name, bytes, messages, utilization, is_loopback: _ } in links {
+        let name = on_one_line(name);
         let (use_, payload, messages) = (100.0 * utilization, volume(*bytes), count(*messages));
         writeln!(out, "  {name:<width$}  {use_:>5.1} %  {payload:>9}  {messages:>8}")?;
     }
@@ -256,9 +258,10 @@ pub(super) fn links(links: &[LinkUse], out: &mut impl Write) -> io::Result<()> {
 
 /// Prints a row for each virtual channel.
 pub(super) fn channel_table(channels: &[ChannelUse], out: &mut impl Write) -> io::Result<()> {
-    let width = channels.iter().map(|channel| channel.link.chars().count()).max().unwrap_or_default().max(4);
+    let width = channels.iter().map(|channel| on_one_line(&channel.link).chars().count()).max().unwrap_or_default().max(4);
     writeln!(out, "\n  {:<width$}  channel    packets    use  queue", "Link")?;
     for ChannelUse { link, channel, packets, utilization, occupancy } in channels {
+        let link = on_one_line(link);
         writeln!(out, "  {link:<width$}  {channel:>7}  {packets:>9}  {utilization:>5.3}  {occupancy:>5.2}")?;
     }
     Ok(())
@@ -274,7 +277,7 @@ const HEADING: &str = "
 /// # Errors
 /// If `out` cannot be written.
 pub(crate) fn curve_heading(what: &str, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "{what}")?;
+    writeln!(out, "{}", on_one_line(what))?;
     writeln!(out, "{HEADING}")
 }
 
@@ -296,7 +299,7 @@ pub(crate) fn curve_point(measured: &MeasuredPoint, out: &mut impl Write) -> io:
 /// If `out` cannot be written.
 pub(crate) fn curve_end(result: &TrafficResult, out: &mut impl Write) -> io::Result<()> {
     for warning in &result.warnings {
-        writeln!(out, "warning: {warning}")?;
+        writeln!(out, "warning: {}", message(warning))?;
     }
     let rate = result.phit_hops_per_second / 1e6;
     writeln!(out, "{rate:.1} million phit-hops a second of a processor's time")

@@ -104,7 +104,7 @@ impl Inputs {
     }
 
     /// The file of a platform, or the platform itself if it is one line.
-    fn platform_file(&self, setting: &Setting) -> PathBuf {
+    pub fn platform_file(&self, setting: &Setting) -> PathBuf {
         let file = self.study.file(setting);
         if Platform::is_line(&setting.shown) && !file.exists() { PathBuf::from(&setting.shown) } else { file }
     }

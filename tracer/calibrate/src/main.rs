@@ -20,7 +20,7 @@ use clap::error::ErrorKind;
 use titr_calibration::measurements::VERSION;
 use titr_calibration::{Calibration, Measurements, Refinement, calibration, output};
 use titr_common::output::{Claims, OutputFile};
-use titr_common::terminal::{print, say};
+use titr_common::terminal::{self, print, say, say_text};
 use titr_common::trace::Trace;
 use titr_mpi::{Comm, Mpi};
 
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     if let Err(error) = &options
         && matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
     {
-        error.exit();
+        return terminal::status_of("titr-calibrate", error.print()).into();
     }
     if let Ok(Options { from: Some(runs), output, .. }) = &options {
         return refine(runs, output);
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         Ok(_) => follow(&mpi, world),
         Err(error) => {
             if world.rank() == 0 {
-                say(format_args!("{}", error.render().to_string().trim_end()));
+                say_text(error.render().to_string().trim_end());
             }
             Ok(ExitCode::from(2))
         }

@@ -26,7 +26,7 @@ use clap::error::ErrorKind;
 use thiserror::Error;
 use titr_common::event::Rank;
 use titr_common::format::{counted, plural};
-use titr_common::terminal::say;
+use titr_common::terminal::{self, say, say_text};
 use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_mpi::{Comm, Mpi, MpiError};
 use titr_workload::{Recompute, Workload};
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     if let Err(error) = &options
         && matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
     {
-        error.exit();
+        return terminal::status_of("titr-reenact", error.print()).into();
     }
     let mpi = match Mpi::start() {
         Ok(mpi) => mpi,
@@ -78,7 +78,7 @@ fn main() -> ExitCode {
         Ok(options) => reenact(&mpi, world, &options),
         Err(error) => {
             if world.rank() == 0 {
-                say(format_args!("{}", error.render().to_string().trim_end()));
+                say_text(error.render().to_string().trim_end());
             }
             ExitCode::from(error.exit_code() as u8)
         }

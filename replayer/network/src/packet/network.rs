@@ -222,12 +222,14 @@ impl Network for PacketNetwork {
     }
 
     fn unreachable(&mut self, now: Time, transfer: &Transfer) -> Option<Unreachable> {
-        if self.loopback(*transfer).is_some() {
+        let why = match self.loopback(*transfer) {
+            Some(_) => None,
+            None => self.unreachable_by_packets(now, self.clock.cycle(now).max(self.cycle), transfer),
+        };
+        why.or_else(|| {
             let Unloaded { latency, transfer } = self.unloaded(transfer);
-            let at = now + latency + transfer;
-            return (at == Time::NEVER).then_some(Unreachable::EndOfTime);
-        }
-        self.unreachable_by_packets(now, self.clock.cycle(now).max(self.cycle), transfer)
+            (now + latency + transfer == Time::NEVER).then_some(Unreachable::EndOfTime)
+        })
     }
 
     fn first_unreachable(&self) -> Unreachable {

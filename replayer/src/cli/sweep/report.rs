@@ -4,7 +4,7 @@ use std::path::Path;
 
 use titr_analyses::{ANALYSES, AnalysedSimulation, LinkHistory, Timeline};
 use titr_call_sites::CallSiteNames;
-use titr_common::input::{self, WRITTEN_BY_PROGRAM};
+use titr_platform::Platform;
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
 use titr_studies::{AxisKey, Inputs, PreparedPoint, StudyError};
@@ -29,17 +29,17 @@ pub(super) fn write(inputs: &Inputs, prepared: &PreparedPoint, point: usize, pat
     let result = analysed.split_communication(true).run()?;
     let loads = links.busiest(DRAWN_LINKS);
     timeline.finish(&loads)?;
-    let file_of = |key: &AxisKey| {
+    let setting = |key: &AxisKey| {
         let mut axes = inputs.study.axes.iter().zip(inputs.settings(point));
-        let named = axes.find(|(axis, _)| axis.key == *key).map(|(_, setting)| inputs.study.file(setting));
-        named.unwrap_or_default()
+        axes.find(|(axis, _)| axis.key == *key).map(|(_, setting)| setting)
     };
-    let platform_file = file_of(&AxisKey::Platform);
+    let platform_file = setting(&AxisKey::Platform).map(|of| inputs.platform_file(of)).unwrap_or_default();
+    let trace_file = setting(&AxisKey::Trace).map(|of| inputs.study.file(of)).unwrap_or_default();
     let subject = PageSubject {
         trace: prepared.trace,
-        trace_name: file_of(&AxisKey::Trace).display().to_string(),
+        trace_name: trace_file.display().to_string(),
         platform,
-        platform_text: input::read_text(&platform_file, WRITTEN_BY_PROGRAM)?,
+        platform_text: Platform::text(&platform_file).map_err(StudyError::from)?,
         platform_file: &platform_file,
     };
     let origin = subject.origin().map_err(|error| StudyError::Failed(error.to_string()))?;

@@ -114,9 +114,8 @@ impl SlurmArray<'_> {
         let (array, log) = (format!("--array=0-{}", tasks.len() - 1), self.file("%A_%a.log"));
         let log = format!("--output={}", log.display());
         let path = path.display().to_string();
-        let job = slurm("sbatch", &["--parsable", "--job-name=titr-sweep", &array, &log, &path])?;
-        // `--parsable` prints the number of the job and, of some clusters, a semicolon and a name.
-        let job = job.trim().split(';').next().unwrap_or_default().to_owned();
+        let said = slurm("sbatch", &["--parsable", "--job-name=titr-sweep", &array, &log, &path])?;
+        let job = job_number(&said)?;
         OutputFile::write(&self.file("job"), job.as_bytes())?;
         Ok(job)
     }
@@ -133,6 +132,17 @@ impl SlurmArray<'_> {
             _ => Err(named(&self.file("job"), error)),
         })?;
         Ok(())
+    }
+}
+
+/// The number of a job in what `sbatch --parsable` prints: the number and, of some clusters, a semicolon and a name.
+fn job_number(said: &str) -> Result<String, StudyError> {
+    let job = said.trim().split(';').next().unwrap_or_default();
+    match !job.is_empty() && job.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => Ok(job.to_owned()),
+        false => Err(StudyError::Slurm(format!(
+            "sbatch says {said:?} in place of the number of a job: see squeue for whether the job runs"
+        ))),
     }
 }
 

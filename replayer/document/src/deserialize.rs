@@ -94,7 +94,10 @@ impl<'de> Deserializer<'de> for Located {
             Value::Table(table) => match table.entries.len() {
                 0 => Err(DocumentError::custom("wanted exactly 1 element, found 0 elements")),
                 1 => visitor.visit_enum(MapAccessDeserializer::new(Entries::of(table))),
-                _ => Err(DocumentError::custom("there are several of which a platform has one")),
+                _ => {
+                    let names: Vec<&str> = table.entries.keys().map(String::as_str).collect();
+                    Err(DocumentError::custom(format!("there are {}, and only one is possible", names.join(" and "))))
+                }
             },
             _ => Err(DocumentError::custom("wanted string or table")),
         };

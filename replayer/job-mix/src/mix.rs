@@ -85,7 +85,7 @@ impl JobMix {
 /// Refuses a file without jobs, and two jobs of one name.
 fn check_names(source: &Source, jobs: &[JobTable]) -> Checked<()> {
     if jobs.is_empty() {
-        return Err(source.mistake(None, "there is no job").with_help("write a table [[job]] with `name` and `trace`"));
+        return Err(source.mistake(0..0, "there is no job").with_help("write a table [[job]] with `name` and `trace`"));
     }
     for (at, job) in jobs.iter().enumerate() {
         if job.name.get_ref().trim().is_empty() {

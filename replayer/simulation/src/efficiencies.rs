@@ -40,7 +40,7 @@ impl Efficiencies {
     /// The efficiencies of ranks that spent their time in this way until `time`; `None` if there is no computation.
     #[must_use]
     pub fn of(per_rank: &[Shares], time: Seconds) -> Option<Self> {
-        let compute = || per_rank.iter().map(|shares| shares.compute.0);
+        let compute = || per_rank.iter().map(|shares| shares.per_thread().compute.0);
         let (mean, most) = (compute().sum::<f64>() / per_rank.len().max(1) as f64, compute().fold(0.0, f64::max));
         (most > 0.0 && time.0 > 0.0).then(|| Self {
             parallel: mean / time.0,
@@ -74,6 +74,18 @@ mod tests {
         let found = Efficiencies::of(&computing(&[1.0, 2.0, 4.0, 1.0]), Seconds(5.0)).unwrap();
         assert_eq!((found.parallel, found.load_balance, found.communication), (0.4, 0.5, 0.8));
         assert_eq!(found.parallel, found.load_balance * found.communication);
+    }
+
+    #[test]
+    fn threads_that_compute_at_once_are_no_more_than_their_rank() {
+        let threads = |compute: f64, wait: f64| Shares {
+            compute: Seconds(compute),
+            wait: Seconds(wait),
+            finish: Seconds(2.0),
+            ..Shares::default()
+        };
+        let found = Efficiencies::of(&[threads(4.0, 0.0), threads(6.0, 2.0)], Seconds(2.0)).unwrap();
+        assert_eq!((found.parallel, found.load_balance, found.communication), (0.875, 0.875, 1.0));
     }
 
     #[test]

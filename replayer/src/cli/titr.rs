@@ -14,8 +14,8 @@ use titr_common::terminal::{on_one_line, say};
 use titr_common::trace::manifest::{Ended, ForeignOrigin, Manifest};
 use titr_common::trace::{TraceError, Transformation};
 use titr_common::units::Seconds;
-use titr_simulation::Follower;
 use titr_simulation::recording::counted;
+use titr_simulation::{Follower, unfinished};
 
 use super::meter::Meter;
 use super::{
@@ -343,6 +343,10 @@ fn report_check(trace: &TraceArgs, out: &mut Out) -> Result<(), Failure> {
     let verdict = check(&source, meter.as_mut().map(|meter| meter as &mut dyn Follower))?;
     let Verdict { findings, warnings, relies_on_buffers } = verdict;
     drop(meter);
+    let early = match source.manifest().and_then(unfinished) {
+        Some(_) => ", of a run that ended without MPI_Finalize",
+        None => "",
+    };
     for warning in warnings {
         say(format_args!("{warning}"));
     }
@@ -351,11 +355,11 @@ fn report_check(trace: &TraceArgs, out: &mut Out) -> Result<(), Failure> {
             "the program relies on buffered sends, which MPI does not promise: with none, and in a replay with a small \
              mpi.eager_threshold, it ends in a deadlock: {deadlock}"
         ));
-        writeln!(out, "{trace}: sound where sends are buffered")?;
+        writeln!(out, "{trace}: sound where sends are buffered{early}")?;
         return Ok(());
     }
     if findings.is_empty() {
-        writeln!(out, "{trace}: sound")?;
+        writeln!(out, "{trace}: sound{early}")?;
         return Ok(());
     }
     for finding in findings {

@@ -11,6 +11,7 @@ use std::thread;
 use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
 use titr_common::format::counted;
+use titr_common::trace::manifest::Ended;
 use titr_common::trace::{Manifest, Trace, TraceError};
 use titr_common::units::Bytes;
 use titr_simulation::{Comparison, DryRun, Follower, dry_run, relies_on_buffers, uncounted_computation, unfinished};
@@ -35,14 +36,22 @@ pub struct Verdict {
 /// If the trace cannot be opened.
 pub fn check(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Verdict, TraceError> {
     let mut warnings = trace.manifest().map(|manifest| Comparison::of(manifest).warnings()).unwrap_or_default();
-    warnings.extend(trace.manifest().and_then(unfinished));
+    let (aborted, ended): (Vec<_>, Vec<_>) =
+        trace.manifest().and_then(unfinished).into_iter().partition(|_| trace.manifest().is_some_and(was_aborted));
+    warnings.extend(ended);
     warnings.extend(trace.manifest().into_iter().flat_map(uncounted_computation));
-    let DryRun { findings, survived } = faults(trace, follower)?;
+    let DryRun { mut findings, survived } = faults(trace, follower)?;
+    findings.extend(aborted.into_iter().map(|what| format!("{what}: the trace ends where the run was aborted")));
     let lived = |what| format!("{what}\n  the recorded run went on after this error, and so does a replay");
     warnings.extend(survived.into_iter().map(lived));
     warnings.extend(trace.untranslated());
     let relies_on_buffers = if findings.is_empty() { relies_on_buffers(trace)? } else { None };
     Ok(Verdict { findings, warnings, relies_on_buffers })
+}
+
+/// Whether a rank ended the run before its end.
+fn was_aborted(manifest: &Manifest) -> bool {
+    manifest.per_rank.iter().any(|rank| rank.ended == Ended::Abort)
 }
 
 /// The faults of a trace, and those that it survives. It is read and replayed at the same time; faults that the replay

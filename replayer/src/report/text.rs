@@ -178,22 +178,24 @@ type Part<'a> = &'a dyn Fn(&Shares) -> Seconds;
 
 /// The shares of the time: the mean over the ranks, and the rank with the largest share.
 fn time(report: &AnalysedResult, out: &mut impl Write) -> io::Result<()> {
-    let ranks = &report.per_rank;
+    let ranks: Vec<Shares> = report.per_rank.iter().map(Shares::per_thread).collect();
     let unit = TimeUnit::of(report.simulated_time);
     let rows = Shares::default().rows(report.simulated_time).into_iter().enumerate();
     let part = |row: usize| move |share: &Shares| share.rows(report.simulated_time)[row].1;
-    // Several threads of a rank spend more than the time there is.
-    let whole: f64 = (0..Shares::ROWS).map(|row| mean(ranks, &part(row)).0).sum();
+    let whole: f64 = (0..Shares::ROWS).map(|row| mean(&ranks, &part(row)).0).sum();
     writeln!(out, "\nWhere it goes   {:>9}  {:>7}  {:>12}  by rank", format!("mean, {}", unit.name), "share", "most")?;
     for (row, (name, _)) in rows {
-        let mean = mean(ranks, &part(row));
-        let Some((rank, most)) = most(ranks, &part(row)).filter(|(_, most)| most.0 > 0.0) else { continue };
+        let mean = mean(&ranks, &part(row));
+        let Some((rank, most)) = most(&ranks, &part(row)).filter(|(_, most)| most.0 > 0.0) else { continue };
         let share = 100.0 * mean.0 / whole;
         writeln!(out, "  {name:<12}  {:>9}  {share:>5.1} %  {:>12}  {rank}", unit.show(mean), unit.show(most))?;
     }
-    let compute = mean(ranks, &|share| share.compute);
+    if ranks != report.per_rank {
+        writeln!(out, "  of ranks with several threads: in the mean over the threads that run")?;
+    }
+    let compute = mean(&ranks, &|share| share.compute);
     if let (Some((slowest, last)), Some((fastest, first))) =
-        (most(ranks, &|share| share.finish), most(ranks, &|share| Seconds(-share.finish.0)))
+        (most(&ranks, &|share| share.finish), most(&ranks, &|share| Seconds(-share.finish.0)))
         && ranks.len() > 1
     {
         let (first, last) = (unit.show(Seconds(-first.0)), unit.show(last));
@@ -203,7 +205,7 @@ fn time(report: &AnalysedResult, out: &mut impl Write) -> io::Result<()> {
             unit.name
         )?;
         if compute.0 > 0.0 {
-            let heaviest = most(ranks, &|share| share.compute).map_or(0.0, |(_, most)| most.0);
+            let heaviest = most(&ranks, &|share| share.compute).map_or(0.0, |(_, most)| most.0);
             let over = 100.0 * (heaviest / compute.0 - 1.0);
             writeln!(out, "  load imbalance: {over:.1} % (the most computing rank over the mean)")?;
         }
@@ -258,7 +260,8 @@ pub(super) fn links(links: &[LinkUse], out: &mut impl Write) -> io::Result<()> {
 
 /// Prints a row for each virtual channel.
 pub(super) fn channel_table(channels: &[ChannelUse], out: &mut impl Write) -> io::Result<()> {
-    let width = channels.iter().map(|channel| on_one_line(&channel.link).chars().count()).max().unwrap_or_default().max(4);
+    let width =
+        channels.iter().map(|channel| on_one_line(&channel.link).chars().count()).max().unwrap_or_default().max(4);
     writeln!(out, "\n  {:<width$}  channel    packets    use  queue", "Link")?;
     for ChannelUse { link, channel, packets, utilization, occupancy } in channels {
         let link = on_one_line(link);

@@ -189,7 +189,16 @@ impl Inputs {
         let axis = mistake.override_number().and_then(|number| axes.get(&number));
         let Some((axis, setting)) = axis.and_then(|&axis| Some((self.study.axes.get(axis)?, settings.get(axis)?)))
         else {
-            return mistake.into();
+            let named = self.value(&AxisKey::Platform, settings);
+            let text = named.and_then(|named| self.platforms.get(&named.shown)).cloned().unwrap_or_default();
+            let path = named.map(|named| self.platform_file(named)).unwrap_or_default();
+            if Platform::parse(&path, text, &[]).is_err() {
+                return mistake.into();
+            }
+            // The platform is right without the axes.
+            let message = format!("{} (at {})", mistake.message(), in_words(&self.study, settings));
+            let place = named.map(|setting| setting.place.clone());
+            return self.study.source.mistake(place, message).into();
         };
         let is_of_key = ["unknown key", "there is no"].iter().any(|said| mistake.message().starts_with(said));
         let place = if is_of_key { axis.place.clone() } else { setting.place.clone() };

@@ -111,13 +111,22 @@ struct WeightedRouters {
 
 impl WeightedRouters {
     fn new(topology: &dyn Topology, devices: &DeviceGraph) -> Self {
-        let mut neighbours = vec![Vec::new(); devices.routers as usize];
+        let mut neighbours: Vec<Vec<(RouterId, i128)>> = vec![Vec::new(); devices.routers as usize];
         for channel in &devices.channels {
             if let (Device::Router(from), Device::Router(to)) = (channel.from, channel.to) {
                 let bandwidth = topology.links()[channel.link.index()].bandwidth.round() as i128;
                 neighbours[from.index()].push((to, bandwidth));
                 neighbours[to.index()].push((from, bandwidth));
             }
+        }
+        // Parallel cables count as one, so that the time does not grow with the square of their number.
+        for neighbours in &mut neighbours {
+            neighbours.sort_unstable_by_key(|(to, _)| *to);
+            neighbours.dedup_by(|next, kept| {
+                let is_same = next.0 == kept.0;
+                kept.1 += if is_same { next.1 } else { 0 };
+                is_same
+            });
         }
         Self { hosts: devices.hosts_of_routers(), neighbours, all_hosts: devices.hosts.len() as u32 }
     }

@@ -60,6 +60,19 @@ impl<T: Copy> Shares<T> {
 }
 
 impl Shares {
+    /// The shares in the mean over the threads that ran: with them, the parts add up to `finish`, however many threads there were.
+    #[must_use]
+    pub fn per_thread(&self) -> Self {
+        let spent: f64 = self.activities().iter().map(|(_, time)| time.0).sum();
+        // Sums are rounded.
+        if spent <= self.finish.0 * (1.0 + 1e-9) {
+            return *self;
+        }
+        let part = self.finish.0 / spent;
+        let scaled = self.zip(self, |time, _| Seconds(time.0 * part));
+        Self { finish: self.finish, ..scaled }
+    }
+
     /// The number of rows of a summary.
     pub const ROWS: usize = 7;
 

@@ -115,6 +115,7 @@ impl Builder<'_> {
         let topology = self.topology(&file, network)?;
         let hosts = topology.hosts();
         let (model, warnings) = self.model(file.network, topology.as_ref())?;
+        let policy = self.policy(&file.placement, topology.as_ref())?;
         Ok(Platform {
             topology: topology.into(),
             speeds: self.speeds(&file.hosts.speed, hosts)?,
@@ -123,7 +124,7 @@ impl Builder<'_> {
             region_speeds: self.region_speeds(file.hosts.regions)?,
             sharing: self.sharing(file.hosts.sharing)?,
             cores: self.cores(file.hosts.cores.as_ref())?,
-            policy: self.policy(&file.placement, hosts)?,
+            policy,
             model,
             mpi: self.mpi(file.mpi)?,
             storage: self.storage(file.storage, hosts)?,

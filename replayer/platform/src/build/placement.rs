@@ -1,10 +1,12 @@
 //! The meaning of `[placement]`.
 
+use std::cell::LazyCell;
+use std::collections::HashMap;
 use std::path::Path;
 
 use titr_common::input::{self, WRITTEN_BY_HAND};
 use titr_document::Checked;
-use titr_network::topology::HostId;
+use titr_network::topology::{HostId, Topology};
 use toml::Spanned;
 
 use super::Builder;
@@ -12,8 +14,8 @@ use crate::placement::Policy;
 use crate::schema::{PlacementTable, PolicyName};
 
 impl Builder<'_> {
-    /// The placement policy for `hosts` hosts.
-    pub(super) fn policy(&self, table: &PlacementTable, hosts: u32) -> Checked<Policy> {
+    /// The placement policy for the hosts of a topology.
+    pub(super) fn policy(&self, table: &PlacementTable, topology: &dyn Topology) -> Checked<Policy> {
         let Some(policy) = &table.policy else {
             return Ok(Policy::Block);
         };
@@ -21,7 +23,7 @@ impl Builder<'_> {
             (PolicyName::Block, _) => Policy::Block,
             (PolicyName::RoundRobin, _) => Policy::RoundRobin,
             (PolicyName::Random, _) => Policy::Random { seed: table.seed },
-            (PolicyName::File, Some(file)) => self.listed(file, hosts)?,
+            (PolicyName::File, Some(file)) => self.listed(file, topology)?,
             (PolicyName::File, None) => {
                 let mistake = self.wrong(policy, "placement by a file needs the file");
                 return Err(mistake.with_help("write file = \"…\" under [placement]"));
@@ -29,24 +31,46 @@ impl Builder<'_> {
         })
     }
 
-    /// Reads a placement file: the number of a host a line; `#` starts a comment.
-    fn listed(&self, written: &Spanned<String>, hosts: u32) -> Checked<Policy> {
+    /// Reads a placement file: a host a line, or, in a hostfile of MPI, a host with the number of its ranks; `#` starts a
+    /// comment.
+    fn listed(&self, written: &Spanned<String>, topology: &dyn Topology) -> Checked<Policy> {
         let file = self.path.parent().unwrap_or(Path::new("")).join(written.get_ref());
         let text = input::read_text(&file, WRITTEN_BY_HAND)
             .map_err(|error| self.wrong(written, format!("cannot read {}: {error}", file.display())))?;
+        let all = || (0..topology.hosts()).map(HostId);
+        let names = LazyCell::new(|| all().map(|host| (topology.host_name(host), host)).collect::<HashMap<_, _>>());
+        let host = |text: &str| match text.parse() {
+            Ok(number) if number < topology.hosts() => Some(HostId(number)),
+            _ => names.get(text).copied(),
+        };
         let mut listed = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.split('#').next().unwrap_or_default().trim();
-            match line.parse() {
-                _ if line.is_empty() => {}
-                Ok(host) if host < hosts => listed.push(HostId(host)),
-                _ => {
-                    let file = file.display();
-                    let mistake = self.wrong(written, format!("{file}:{number}: `{line}` is not a host"));
-                    return Err(mistake.with_help(format!("hosts are numbered from 0 to {}", hosts - 1)));
-                }
+            if line.is_empty() {
+                continue;
             }
+            let slots = || with_slots(line).and_then(|(name, slots)| Some((host(name)?, slots)));
+            let Some((host, slots)) = host(line).map(|host| (host, 1)).or_else(slots) else {
+                let file = file.display();
+                let mistake = self.wrong(written, format!("{file}:{number}: `{line}` is not a host"));
+                let last = topology.hosts() - 1;
+                return Err(mistake.with_help(format!(
+                    "hosts are numbered from 0 to {last}; hosts of a platform that names them have names, too, such as `{}`; \
+                     `HOST:4` and `HOST slots=4` place 4 ranks on a host",
+                    topology.host_name(HostId(last))
+                )));
+            };
+            listed.extend(std::iter::repeat_n(host, slots.into()));
         }
         Ok(Policy::Explicit { hosts: listed, file })
     }
+}
+
+/// The host of a line of a hostfile, and the number of its ranks: `HOST:4` or `HOST slots=4`.
+fn with_slots(line: &str) -> Option<(&str, u16)> {
+    let (host, slots) = match line.split_once(char::is_whitespace) {
+        Some((host, rest)) => (host, rest.trim_start().strip_prefix("slots=")?.split_whitespace().next()?),
+        None => line.rsplit_once(':')?,
+    };
+    Some((host, slots.parse().ok()?))
 }

@@ -9,7 +9,7 @@ const CONFIG: Known = &["id"];
 const PROP: Known = &["id", "value"];
 
 /// Options of SimGrid that have hardly any effect on its predictions.
-const WITHOUT_EFFECT: [&str; 36] = [
+const WITHOUT_EFFECT: [&str; 37] = [
     "bmf/",
     "clean-atexit",
     "contexts/",
@@ -35,10 +35,11 @@ const WITHOUT_EFFECT: [&str; 36] = [
     "vm/",
     "smpi/auto-shared-malloc-thresh",
     "smpi/buffering",
+    "smpi/cpu-threshold",
     "smpi/display-",
     "smpi/errors-are-fatal",
     "smpi/grow-injected-times",
-    "smpi/host-speed",
+    "smpi/iprobe-cpu-usage",
     "smpi/keep-temps",
     "smpi/list-leaks",
     "smpi/papi-events",
@@ -52,8 +53,11 @@ const WITHOUT_EFFECT: [&str; 36] = [
 /// SimGrid 4 accepts there belong to its model for MPI.
 const OF_OTHER_MODELS: [&str; 3] = ["network/model", "network/bandwidth-factor", "network/latency-factor"];
 
+/// The speed of hosts whose computation takes no time, in instructions per second.
+const WITHOUT_COMPUTATION: f64 = 1e30;
+
 /// Names that options had in earlier versions of SimGrid.
-const OLD_NAMES: [(&str, &str); 9] = [
+const OLD_NAMES: [(&str, &str); 12] = [
     ("network/TCP_gamma", "network/TCP-gamma"),
     ("network/weight_S", "network/weight-S"),
     ("network/bandwidth_factor", "network/bandwidth-factor"),
@@ -63,6 +67,9 @@ const OLD_NAMES: [(&str, &str); 9] = [
     ("smpi/async_small_thres", "smpi/async-small-thresh"),
     ("smpi/send_is_detached_thres", "smpi/send-is-detached-thresh"),
     ("smpi/coll_selector", "smpi/coll-selector"),
+    ("smpi/cpu_threshold", "smpi/cpu-threshold"),
+    ("smpi/running-power", "smpi/host-speed"),
+    ("smpi/simulate_computation", "smpi/simulate-computation"),
 ];
 
 /// Reads one `<config>`. An option that is given again keeps its first value, as in SimGrid.
@@ -88,19 +95,24 @@ fn read_option(option: &Attribute, value: &Attribute, reading: &mut Reading) -> 
         }
         "network/TCP-gamma" => ("network.flow.tcp_gamma", number(value)?.into()),
         "network/weight-S" => ("network.flow.weight_s", number(value)?.into()),
-        "network/crosstraffic" => {
-            let (yes, no) = (0.05, 0.0);
-            let choices = [
-                ("yes", yes),
-                ("on", yes),
-                ("true", yes),
-                ("1", yes),
-                ("no", no),
-                ("off", no),
-                ("false", no),
-                ("0", no),
-            ];
-            ("network.flow.crosstraffic", value.one_of(&choices)?.into())
+        "network/crosstraffic" => ("network.flow.crosstraffic", if is_yes(value)? { 0.05 } else { 0.0 }.into()),
+        "smpi/simulate-computation" if is_yes(value)? => return Ok(()),
+        "smpi/simulate-computation" => ("hosts.speed", Value::Quantity(WITHOUT_COMPUTATION)),
+        "smpi/host-speed" | "smpi/wtime" => {
+            reading.warn_once(
+                current,
+                &value.place,
+                &format!("a replay does not need `{}`, which is left out", option.value),
+            );
+            return Ok(());
+        }
+        "smpi/init" | "smpi/iprobe" | "smpi/test" => {
+            if number(value)? != 0.0 {
+                let message =
+                    format!("titr has no cost of such calls: the time that `{current}` adds to each is left out");
+                reading.warn_once(current, &value.place, &message);
+            }
+            return Ok(());
         }
         "smpi/bw-factor" | "network/bandwidth-factor" => ("network.flow.bandwidth_factor", steps(value, 1)?.into()),
         "smpi/lat-factor" | "network/latency-factor" => ("network.flow.latency_factor", steps(value, 1)?.into()),
@@ -136,6 +148,11 @@ fn loopback(value: &Attribute, quantity: f64, option: &'static str, reading: &mu
         return Ok(());
     }
     Err(value.wrong("this is not finite"))
+}
+
+fn is_yes(written: &Attribute) -> Checked<bool> {
+    let [yes, no] = [["yes", "on", "true", "1"], ["no", "off", "false", "0"]];
+    written.one_of(&[yes.map(|word| (word, true)), no.map(|word| (word, false))].concat())
 }
 
 fn number(written: &Attribute) -> Checked<f64> {

@@ -115,6 +115,8 @@ struct ChakraSurvey {
     missing: u64,
     /// The number of collectives with a root, which Chakra does not name.
     rooted: u64,
+    /// The attributes of communication that titr does not know, with the number of their nodes.
+    unknown: BTreeMap<String, u64>,
 }
 
 impl ChakraSurvey {
@@ -128,6 +130,9 @@ impl ChakraSurvey {
                     return Err(nodes.error(at, format!("another node has the id {}, too", node.id)));
                 }
                 after.append(&mut node.after);
+                for name in std::mem::take(&mut node.unknown) {
+                    *survey.unknown.entry(name).or_default() += 1;
+                }
                 survey.without_time += u64::from(node.kind == 4 && node.duration == 0);
                 if let (COLLECTIVE, Some(kind)) = (node.kind, node.collective) {
                     survey.rooted += u64::from(matches!(kind, 1 | 3 | 4 | 5));
@@ -158,7 +163,7 @@ impl RankSources for ChakraSources {
 
     fn untranslated(&self) -> Vec<String> {
         use titr_common::format::counted;
-        let ChakraSurvey { groups, without_time, missing, rooted } = &self.survey;
+        let ChakraSurvey { groups, without_time, missing, rooted, unknown } = &self.survey;
         let mut all = Vec::new();
         if *without_time > 0 {
             let nodes = counted(*without_time, "computation has", "computations have");
@@ -171,6 +176,12 @@ impl RankSources for ChakraSources {
         if *rooted > 0 {
             let rooted = counted(*rooted, "collective has", "collectives have");
             all.push(format!("{rooted} a root: the first member, unless the node names another"));
+        }
+        for (name, nodes) in unknown {
+            let nodes = counted(*nodes, "node has", "nodes have");
+            all.push(format!(
+                "{nodes} the attribute {name}, whose meaning is left out: the members or the time may differ"
+            ));
         }
         if !groups.is_empty() {
             let groups = counted(groups.len() as u64, "process group", "process groups");

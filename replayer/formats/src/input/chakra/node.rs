@@ -27,8 +27,10 @@ pub(super) struct Node {
     pub(super) root: u64,
     /// The operation of a collective, which a wrapper of another node does not have.
     pub(super) collective: Option<u64>,
-    /// The name of the process group of a collective; empty if there is none.
+    /// The name or the number of the process group of a collective; empty if there is none.
     pub(super) group: String,
+    /// Attributes of communication that titr does not know.
+    pub(super) unknown: Vec<String>,
 }
 
 /// The kinds of nodes.
@@ -66,9 +68,9 @@ impl Nodes {
         if !self.message()? {
             return Ok(None);
         }
-        match node(&self.message) {
-            Some(node) => Ok(Some((node, at))),
-            None => Err(self.error(at, "this is no node of a Chakra trace")),
+        match node(&self.message).ok_or_else(|| "this is no node of a Chakra trace".to_owned()).flatten() {
+            Ok(node) => Ok(Some((node, at))),
+            Err(what) => Err(self.error(at, what)),
         }
     }
 
@@ -110,9 +112,10 @@ impl Nodes {
     }
 }
 
-/// Decodes a node; `None` if the message is torn.
-fn node(message: &[u8]) -> Option<Node> {
+/// Decodes a node: `None` if the message is torn, and a reason in words if an attribute has a value that it cannot have.
+fn node(message: &[u8]) -> Option<Result<Node, String>> {
     let mut node = Node::default();
+    let mut wrong = None;
     for field in ChakraFields(message) {
         let (number, value) = field?;
         match number {
@@ -120,11 +123,12 @@ fn node(message: &[u8]) -> Option<Node> {
             3 => node.kind = value.number()?,
             4 | 5 => list(value, &mut node.after)?,
             7 => node.duration = value.number()?,
-            10 => attribute(value.bytes()?, &mut node)?,
+            10 => wrong = wrong.or(attribute(value.bytes()?, &mut node)?.err()),
             _ => {}
         }
     }
-    Some(node)
+    let id = node.id;
+    Some(wrong.map_or(Ok(node), |what| Err(format!("node {id}: {what}"))))
 }
 
 /// A list of numbers, packed or one by one.
@@ -140,27 +144,90 @@ fn list(value: Value, all: &mut Vec<u64>) -> Option<()> {
     Some(())
 }
 
-/// An attribute: a name, and a value in a field that depends on its type.
-fn attribute(message: &[u8], node: &mut Node) -> Option<()> {
-    let (mut name, mut number, mut text) = (&[][..], 0, &[][..]);
+/// An attribute: a name, and a value in a field that depends on its type. `None` if the message is torn.
+fn attribute(message: &[u8], node: &mut Node) -> Option<Result<(), String>> {
+    let (mut name, mut value) = (&[][..], Some(AttributeValue::Number(0)));
     for field in ChakraFields(message) {
         match field? {
-            (1, value) => name = value.bytes()?,
+            (1, field) => name = field.bytes()?,
             (2, _) => {}
-            (_, Value::Number(value)) => number = value,
-            (_, Value::Bytes(value)) => text = value,
+            (kind, field) => value = AttributeValue::of(kind, field),
         }
     }
+    Some(known_attribute(name, value.as_ref(), node).map_err(|expected| {
+        format!("the attribute {} has a value that is no {expected}", String::from_utf8_lossy(name))
+    }))
+}
+
+/// Takes note of an attribute. An error says what its value has to be.
+fn known_attribute(name: &[u8], value: Option<&AttributeValue<'_>>, node: &mut Node) -> Result<(), &'static str> {
+    let whole = || value.and_then(AttributeValue::whole).ok_or("whole number");
+    let count = || whole().ok().and_then(|number| u64::try_from(number).ok()).ok_or("whole number from 0");
     match name {
-        b"is_cpu_op" => node.is_of_host = number != 0,
-        b"comm_type" => node.collective = Some(number),
-        b"comm_size" => node.bytes = number,
-        b"comm_src" => node.source = number,
-        b"comm_dst" => node.destination = number,
-        b"comm_tag" => node.tag = number,
-        b"root" | b"comm_root" => node.root = number,
-        b"pg_name" => node.group = String::from_utf8_lossy(text).into_owned(),
+        b"is_cpu_op" => node.is_of_host = whole()? != 0,
+        b"comm_type" => node.collective = Some(count()?),
+        b"comm_size" => node.bytes = count()?,
+        b"comm_src" => node.source = count()?,
+        b"comm_dst" => node.destination = count()?,
+        b"comm_tag" => node.tag = whole()? as u64,
+        b"root" | b"comm_root" => node.root = count()?,
+        b"pg_name" | b"comm_group" => {
+            node.group = match value {
+                Some(AttributeValue::Text(text)) => String::from_utf8_lossy(text).into_owned(),
+                _ => whole().map_err(|_| "name or whole number")?.to_string(),
+            }
+        }
+        // The dimensions of a topology that the trace does not have: all of them are all members.
+        b"involved_dim" if matches!(value, Some(AttributeValue::Booleans { all: true })) => {}
+        _ if name.starts_with(b"comm_") || name == b"involved_dim" => {
+            node.unknown.push(String::from_utf8_lossy(name).into_owned());
+        }
         _ => {}
     }
-    Some(())
+    Ok(())
+}
+
+/// The value of an attribute.
+enum AttributeValue<'b> {
+    Number(i128),
+    Fraction(f64),
+    Text(&'b [u8]),
+    /// A list of truth values, and whether all are true.
+    Booleans {
+        all: bool,
+    },
+}
+
+impl<'b> AttributeValue<'b> {
+    /// The value in a field of an `AttributeProto`; `None` for a type that titr does not read.
+    fn of(kind: u64, value: Value<'b>) -> Option<Self> {
+        let zigzag = |number: u64| i128::from((number >> 1).cast_signed() ^ -((number & 1).cast_signed()));
+        Some(match (kind, value) {
+            (3, Value::Number(bits)) => Self::Fraction(f64::from_bits(bits)),
+            (5, Value::Number(bits)) => Self::Fraction(f32::from_bits(bits as u32).into()),
+            (7 | 9 | 25, Value::Number(number)) => Self::Number(number.cast_signed().into()),
+            (11 | 13 | 19 | 21 | 27, Value::Number(number)) => Self::Number(number.into()),
+            (15 | 17, Value::Number(number)) => Self::Number(zigzag(number)),
+            (23, Value::Number(number)) => Self::Number((number as u32).cast_signed().into()),
+            (28, Value::Bytes(list)) => {
+                let mut flags = Vec::new();
+                for field in ChakraFields(list) {
+                    self::list(field?.1, &mut flags)?;
+                }
+                Self::Booleans { all: flags.iter().all(|&flag| flag != 0) }
+            }
+            (29 | 31, Value::Bytes(text)) => Self::Text(text),
+            _ => return None,
+        })
+    }
+
+    /// The number that the value is; a text may be one, too.
+    fn whole(&self) -> Option<i128> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Fraction(number) if number.fract() == 0.0 && number.abs() < 2_f64.powi(64) => Some(*number as i128),
+            Self::Text(text) => std::str::from_utf8(text).ok()?.trim().parse().ok(),
+            Self::Fraction(_) | Self::Booleans { .. } => None,
+        }
+    }
 }

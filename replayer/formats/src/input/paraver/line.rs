@@ -97,7 +97,8 @@ impl Header {
 /// The line of a trace with so many tasks; `None` for a line that is wrong.
 pub(super) fn parse(text: &[u8], tasks: u32) -> Option<PrvLine<'_>> {
     let rank = |task: u64| u32::try_from(task.checked_sub(1)?).ok().filter(|&rank| rank < tasks).map(Rank);
-    match text {
+    // Lines may have the ends of Windows.
+    match text.trim_ascii_end() {
         [b'2', b':', rest @ ..] => {
             let mut fields = PrvFields { rest };
             let (_cpu, application, task, thread) =

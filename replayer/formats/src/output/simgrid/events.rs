@@ -260,8 +260,10 @@ impl<S: EventSource> Translation<'_, S> {
         }
         for &rank in ranks {
             for left in self.state(rank).storage.receives_left() {
-                self.differences.unanswered += 1;
-                self.emit_send(left.from, rank, left.tag, Bytes(0));
+                if self.unpaired.get(&left).is_some_and(|&sends| sends < 0) {
+                    self.differences.unanswered += 1;
+                    self.emit_send(left.from, rank, left.tag, Bytes(0));
+                }
             }
         }
         for &rank in ranks {

@@ -154,18 +154,22 @@ impl<S: EventSource> Translation<'_, S> {
 
     pub(super) fn emit_send(&mut self, from: Rank, to: Rank, tag: Tag, bytes: Bytes) {
         let bytes = self.cut(bytes);
-        self.emit(from, &Event::Send(SendMode::Standard, outgoing(to, tag, bytes), Completion::Blocking));
+        self.emit_half(
+            Name { from, to, tag },
+            &Event::Send(SendMode::Standard, outgoing(to, tag, bytes), Completion::Blocking),
+        );
     }
 
     pub(super) fn emit_isend(&mut self, from: Rank, to: Rank, tag: Tag, bytes: Bytes) -> StoredRequest {
         let bytes = self.cut(bytes);
-        self.emit(from, &Event::Send(SendMode::Standard, outgoing(to, tag, bytes), Completion::Request(None)));
+        let name = Name { from, to, tag };
+        self.emit_half(name, &Event::Send(SendMode::Standard, outgoing(to, tag, bytes), Completion::Request(None)));
         let state = if bytes < self.rules.eager_threshold { RequestState::EagerSend } else { RequestState::Send };
-        self.state(from).storage.post(Name { from, to, tag }, state)
+        self.state(from).storage.post(name, state)
     }
 
     pub(super) fn emit_recv(&mut self, to: Rank, from: Rank, tag: Tag, bytes: Bytes) {
-        self.emit(to, &Event::Recv(expected(from, tag, bytes), Completion::Blocking));
+        self.emit_half(Name { from, to, tag }, &Event::Recv(expected(from, tag, bytes), Completion::Blocking));
     }
 
     pub(super) fn emit_irecv(
@@ -176,8 +180,9 @@ impl<S: EventSource> Translation<'_, S> {
         bytes: Bytes,
         state: RequestState,
     ) -> StoredRequest {
-        self.emit(to, &Event::Recv(expected(from, tag, bytes), Completion::Request(None)));
-        self.state(to).storage.post(Name { from, to, tag }, state)
+        let name = Name { from, to, tag };
+        self.emit_half(name, &Event::Recv(expected(from, tag, bytes), Completion::Request(None)));
+        self.state(to).storage.post(name, state)
     }
 }
 

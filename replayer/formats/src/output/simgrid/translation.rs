@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use slab::Slab;
 use titr_common::collectives::Step;
 use titr_common::event::{CommId, Event, Rank, Tag};
@@ -13,7 +14,7 @@ use titr_common::units::{Bytes, Instructions};
 use titr_workload::Workload;
 
 use super::differences::Differences;
-use super::request_storage::{RequestStorage, StoredRequest};
+use super::request_storage::{Name, RequestStorage, StoredRequest};
 use super::tags::Tags;
 use super::{Collectives, Rules};
 use crate::output::rank_files::RankFiles;
@@ -31,6 +32,8 @@ pub(super) struct Translation<'a, S> {
     pub(super) files: RankFiles,
     pub(super) differences: Differences,
     pub(super) actions: u64,
+    /// The sends of each name that have no receive, or, below 0, the receives that have no send.
+    pub(super) unpaired: FxHashMap<Name, i64>,
     /// Which collectives stay collectives.
     pub(super) collectives: Collectives,
 }
@@ -84,7 +87,8 @@ impl<'a, S: EventSource> Translation<'a, S> {
         let tags = Tags::new(communicators.get(CommIndex::WORLD).context);
         let ranks = (0..count).map(|_| RankState::default()).collect();
         let differences = Differences::default();
-        Self { workload, rules, communicators, tags, ranks, files, differences, actions: 0, collectives }
+        let unpaired = FxHashMap::default();
+        Self { workload, rules, communicators, tags, ranks, files, differences, actions: 0, unpaired, collectives }
     }
 
     pub(super) fn state(&mut self, rank: Rank) -> &mut RankState {
@@ -95,6 +99,17 @@ impl<'a, S: EventSource> Translation<'a, S> {
     pub(super) fn emit(&mut self, rank: Rank, action: &Event) {
         self.actions += 1;
         write_event(self.files.of(rank), rank, action);
+    }
+
+    /// Writes a send, or a receive, of a message with this name.
+    pub(super) fn emit_half(&mut self, name: Name, action: &Event) {
+        let (rank, half) = if matches!(action, Event::Send(..)) { (name.from, 1) } else { (name.to, -1) };
+        self.emit(rank, action);
+        let unpaired = self.unpaired.entry(name).or_default();
+        *unpaired += half;
+        if *unpaired == 0 {
+            self.unpaired.remove(&name);
+        }
     }
 
     /// The tag that represents `tag` of the communicator that `rank` calls `comm`.

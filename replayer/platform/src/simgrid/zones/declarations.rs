@@ -152,7 +152,12 @@ impl<'a> Reader<'a, '_, '_> {
         let (is_split, sharing) = policy.map_or(Ok((false, Sharing::Shared)), |policy| policy.one_of(&choices))?;
         let name = name(link, "id")?;
         let written = link.required("bandwidth")?;
-        let bandwidth = written.split(',').next().unwrap_or(written).positive(&BANDWIDTH)?;
+        let mut bandwidths = written.split(',');
+        let bandwidth = bandwidths.next().unwrap_or_else(|| written.clone()).positive(&BANDWIDTH)?;
+        if routing != RoutingKind::Wifi && bandwidths.next().is_some() {
+            let mistake = written.wrong("only a Wi-Fi link has several bandwidths");
+            return Err(mistake.with_help("write one bandwidth, as SimGrid demands"));
+        }
         let latency = link.attribute("latency").map_or(Ok(0.0), |latency| latency.quantity(&TIME))?;
         self.profiles.connect_files(link, &name.text, &OF_LINKS, self.reading)?;
         self.add_link(&name, link, Link { bandwidth, latency: Seconds(latency), sharing }, is_split)?;

@@ -24,6 +24,8 @@ pub(in crate::input::dumpi) struct Agreement {
     sides: FxHashMap<(i32, Rank, Rank), Side>,
     /// Communicators by where they are made, and the first member.
     made: FxHashMap<(DumpiPlace, Rank), Arc<DumpiCommunicator>>,
+    /// The identities of duplicates of inter-communicators, which both sides share, by the call.
+    duplicates: FxHashMap<(u32, u32), u32>,
     identities: u32,
     shared: DumpiShared,
     runnable: VecDeque<Rank>,
@@ -69,6 +71,7 @@ impl Agreement {
             meetings: FxHashMap::default(),
             sides: FxHashMap::default(),
             made: FxHashMap::default(),
+            duplicates: FxHashMap::default(),
             identities: SELF_IDENTITY + 1,
             shared: DumpiShared::default(),
             runnable: VecDeque::new(),
@@ -211,8 +214,14 @@ impl Agreement {
     ) -> Result<Arc<DumpiCommunicator>, String> {
         let first = members.first().copied().unwrap_or_default();
         let known = self.made.entry((place, first)).or_insert_with(|| {
+            let next = self.identities;
             self.identities += 1;
-            Arc::new(DumpiCommunicator { identity: self.identities - 1, members: Arc::clone(&members), remote, grid })
+            let identity = if remote.is_empty() {
+                next
+            } else {
+                *self.duplicates.entry((place.identity, place.before)).or_insert(next)
+            };
+            Arc::new(DumpiCommunicator { identity, members: Arc::clone(&members), remote, grid })
         });
         if known.members == members {
             Ok(Arc::clone(known))

@@ -46,7 +46,7 @@ const LAYERS: &str = "\
 | `replayer/ccnuma` | `common` `replayer/network` `replayer/network-traces` `replayer/platform` | `causes` `message` `cache` `programs` `directory` `event` `processor` `node` `recorder` `machine` |
 | `replayer` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/job-mix` `replayer/timeline` `replayer/workload` `replayer/hypotheses` `replayer/call-sites` `replayer/formats` `replayer/extrapolation` `replayer/simulation` `replayer/analyses` `replayer/calibration` `replayer/studies` `replayer/memory` | `inspect` `machine` `report` `page` `schema` `schedule` `generate` `cli` |
 | `replayer/python` | `common` `replayer/network` `replayer/formats` `replayer/simulation` `replayer/analyses` `replayer/calibration` `replayer` | `error` `interruptible` `object` `table` `matrix` `observers` `events` `platform` `trace` `arguments` `result` `replay` `sweep` `calibrate` `commands` |
-| `wrappers` |  | `loaded` `library` `relocations` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` `caller` `stack` `unwinding` `in_progress` `callbacks` `bypasses` `containment` (`functions` `call`) |
+| `wrappers` |  | `loaded` `relocations` `library` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` `caller` `stack` `unwinding` `in_progress` `callbacks` `bypasses` `containment` (`functions` `call`) |
 | `wrappers/mpi` | `common` `wrappers` | `function` `error` `call` `library` `room` `status` `communicator` `request` `message` `persistent` `collective` `data` |
 | `tracer/papi-sys` |  |  |
 | `tracer/config` | `common` | `emulation` `launched` `part` `pattern` `value` |

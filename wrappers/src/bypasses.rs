@@ -4,7 +4,7 @@
 //! `RTLD_DEEPBIND`). If the MPI library is one of those, the plug-in calls it directly, and not this crate, which
 //! precedes the library for all others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::callbacks::LibraryCode;
@@ -15,22 +15,23 @@ use crate::relocations::each_object;
 #[must_use]
 pub fn bypasses() -> BTreeMap<String, Vec<String>> {
     let code = LibraryCode::now();
-    let mut found = BTreeMap::new();
+    let mut past = BTreeSet::new();
     each_object(|object, pinned| {
         if code.is_library_or_ours(object.code) {
             return;
         }
-        let past = pinned.references().into_iter().filter(|reference| {
+        for reference in pinned.references() {
             // SAFETY: an aligned word of an object that stays, which the linker has filled in.
             let target = unsafe { AtomicUsize::from_ptr(reference.place as *mut usize) }.load(Ordering::Relaxed);
-            code.is_in_library(target) && library::ours(reference.name).is_some()
-        });
-        let mut functions: Vec<String> = past.map(|reference| reference.name.to_string_lossy().into_owned()).collect();
-        functions.sort();
-        functions.dedup();
-        if !functions.is_empty() {
-            found.insert(object.name.to_string_lossy().into_owned(), functions);
+            if code.is_in_library(target) {
+                past.insert((object.name.clone(), reference.name.to_owned()));
+            }
         }
     });
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (object, function) in past.into_iter().filter(|(_, function)| library::ours(function).is_some()) {
+        let functions = found.entry(object.to_string_lossy().into_owned()).or_default();
+        functions.push(function.to_string_lossy().into_owned());
+    }
     found
 }

@@ -20,7 +20,7 @@
 //!
 //! | module | subject |
 //! | --- | --- |
-//! | `loaded`, `library`, `relocations`, `weak_symbols` | the objects of the process, the MPI library among them, and their references |
+//! | `loaded`, `relocations`, `library`, `weak_symbols` | the objects of the process, the MPI library among them, and their references |
 //! | [`symbol`] | a function of the library, and how to call one with words |
 //! | [`handle`], [`abi`] | handles, and the constants of each family |
 //! | [`argument`] | one argument of a call |

@@ -8,7 +8,7 @@ use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-use crate::loaded::Object;
+use crate::relocations::each_object;
 
 /// A handle of `dlsym` behind which the MPI library is.
 #[derive(Clone, Copy)]
@@ -39,7 +39,8 @@ pub fn function(name: &CStr) -> Option<*mut c_void> {
 /// The path of the file that the MPI library was loaded from; `None` if there is none.
 #[must_use]
 pub fn file() -> Option<String> {
-    file_of(function(c"PMPI_Init")?)
+    let linked = not_ours(BEHIND_US, c"PMPI_Init").and_then(file_of);
+    linked.or_else(|| Some(loaded()?.to_string_lossy().into_owned()))
 }
 
 /// The path of the file that the wrappers were loaded from.
@@ -73,17 +74,28 @@ fn find() -> Option<SearchScope> {
     if is_linked() {
         return Some(BEHIND_US);
     }
-    let names = Object::all().into_iter().map(|object| object.name).filter(|name| !name.is_empty());
-    names.filter_map(|name| reopen(&name)).find(|handle| has_library(*handle))
+    // SAFETY: with RTLD_NOLOAD nothing is loaded. Constructors run that have not run, or that run again as the process has
+    // exited and its objects are finalized: none here, as the library is being called.
+    let handle = unsafe { libc::dlopen(loaded()?.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
+    (!handle.is_null()).then_some(SearchScope(handle))
+}
+
+/// The name of the loaded object that has the functions of MPI, other than the program and ours.
+fn loaded() -> Option<CString> {
+    let own = look_up as *const () as usize;
+    let mut found = None;
+    each_object(|object, pinned| {
+        let is_other = !object.name.is_empty() && !object.code.contains(own);
+        if found.is_none() && is_other && pinned.defines(c"PMPI_Init") {
+            found = Some(object.name.clone());
+        }
+    });
+    found
 }
 
 /// Whether the program was linked with a library, which then follows this one in the search order.
 pub(crate) fn is_linked() -> bool {
-    has_library(BEHIND_US)
-}
-
-fn has_library(handle: SearchScope) -> bool {
-    not_ours(handle, c"PMPI_Init").is_some()
+    not_ours(BEHIND_US, c"PMPI_Init").is_some()
 }
 
 /// Looks `name` up, and refuses our own definition of it: calling that one as the real one would never end.
@@ -117,40 +129,4 @@ fn object_of(address: *mut c_void) -> Option<libc::Dl_info> {
     };
     // SAFETY: `dladdr` only compares the address with the ranges of loaded objects, and fills `info`.
     (unsafe { libc::dladdr(address, &mut info) } != 0).then_some(info)
-}
-
-/// Keeps an object loaded as long as the value lives.
-pub(crate) struct Pin {
-    name: CString,
-    handle: Option<SearchScope>,
-}
-
-impl Pin {
-    /// Pins the object of this name; the empty name is the program's, which always stays. `None` if the object is not loaded
-    /// any more.
-    pub(crate) fn of(name: &CStr) -> Option<Self> {
-        let handle = if name.is_empty() { None } else { Some(reopen(name)?) };
-        Some(Self { name: name.to_owned(), handle })
-    }
-
-    /// The object's name.
-    pub(crate) fn name(&self) -> &CStr {
-        &self.name
-    }
-}
-
-impl Drop for Pin {
-    fn drop(&mut self) {
-        if let Some(SearchScope(handle)) = self.handle {
-            // SAFETY: of `dlopen`, and closed once.
-            unsafe { libc::dlclose(handle) };
-        }
-    }
-}
-
-/// A handle of an object that is loaded already.
-fn reopen(name: &CStr) -> Option<SearchScope> {
-    // SAFETY: with RTLD_NOLOAD nothing is loaded and no constructor runs.
-    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
-    (!handle.is_null()).then_some(SearchScope(handle))
 }

@@ -20,21 +20,31 @@ pub(crate) struct Object {
 impl Object {
     /// All loaded objects, in the order in which they were loaded.
     pub(crate) fn all() -> Vec<Self> {
-        unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, objects: *mut c_void) -> c_int {
-            // SAFETY: called by `dl_iterate_phdr` below, with its own valid `info` and the `Vec` given there.
-            let (info, objects) = unsafe { (&*info, &mut *objects.cast::<Vec<Object>>()) };
+        let mut objects = Vec::new();
+        Self::each(|object| objects.push(object));
+        objects
+    }
+
+    /// Shows `visit` all loaded objects. No object is closed meanwhile, and `visit` must not ask the linker for anything: it
+    /// may wait for a thread that is waiting for the end of this.
+    pub(crate) fn each<F: FnMut(Self)>(mut visit: F) {
+        unsafe extern "C" fn note<F: FnMut(Object)>(
+            info: *mut libc::dl_phdr_info,
+            _: usize,
+            visit: *mut c_void,
+        ) -> c_int {
+            // SAFETY: called by `dl_iterate_phdr` below, with its own valid `info` and the function given there.
+            let (info, visit) = unsafe { (&*info, &mut *visit.cast::<F>()) };
             // SAFETY: the linker's name of the object, a C string.
             let name = unsafe { CStr::from_ptr(info.dlpi_name) }.to_owned();
             let (base, headers, count) = (info.dlpi_addr as usize, info.dlpi_phdr, info.dlpi_phnum.into());
             // SAFETY: the linker keeps the object while it shows it.
             let code = Code::of(base, unsafe { std::slice::from_raw_parts(headers, count) });
-            objects.push(Object { name, base, code, headers, count });
+            visit(Object { name, base, code, headers, count });
             0
         }
-        let mut objects: Vec<Self> = Vec::new();
-        // SAFETY: `note` has the required type and `objects` outlives the iteration.
-        unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut objects).cast()) };
-        objects
+        // SAFETY: `note` has the required type and `visit` outlives the iteration.
+        unsafe { libc::dl_iterate_phdr(Some(note::<F>), (&raw mut visit).cast()) };
     }
 
     /// The number of times that objects have been loaded and unloaded.

@@ -1,15 +1,17 @@
-//! The places in loaded objects that the dynamic linker fills in with addresses of functions of MPI (System V gABI, "Dynamic
-//! Section").
+//! The functions that loaded objects define, and the places in them that the dynamic linker fills in with addresses of
+//! functions of MPI (System V gABI, "Dynamic Section").
+//!
+//! Objects are only read. Opening one again to keep it (`dlopen` with `RTLD_NOLOAD`) would run those constructors that
+//! have not run yet when the process starts, and those of all objects again when it exits.
 
 use std::ffi::CStr;
 
 use libc::{Elf64_Phdr, Elf64_Sym, PT_DYNAMIC};
 use object::elf;
 
-use crate::library::Pin;
 use crate::loaded::Object;
 
-/// An object that stays loaded as long as this value lives.
+/// An object that the linker keeps as long as this value lives.
 pub(crate) struct Pinned<'o> {
     pub(crate) base: usize,
     pub(crate) headers: &'o [Elf64_Phdr],
@@ -25,22 +27,21 @@ pub(crate) struct Reference<'o> {
     pub(crate) is_lazy: bool,
 }
 
-/// Shows `visit` all objects that can be kept loaded meanwhile.
+/// Shows `visit` all loaded objects, on the terms of [`Object::each`].
 pub(crate) fn each_object(mut visit: impl FnMut(&Object, Pinned<'_>)) {
-    // Pinned, so that no object is closed while it is read.
-    let pins: Vec<Pin> = Object::all().iter().filter_map(|object| Pin::of(&object.name)).collect();
-    for object in Object::all() {
-        if pins.iter().any(|pin| pin.name() == object.name.as_c_str()) {
-            // SAFETY: it is pinned.
-            let headers = unsafe { object.headers() };
-            visit(&object, Pinned { base: object.base, headers });
-        }
-    }
+    Object::each(|object| {
+        // SAFETY: the linker keeps the object while it shows it.
+        let headers = unsafe { object.headers() };
+        visit(&object, Pinned { base: object.base, headers });
+    });
 }
 
-/// Addresses that the dynamic section gives for an object's relocations.
+/// Addresses that the dynamic section gives for an object's symbols and relocations.
 #[derive(Default)]
 struct Dynamic {
+    /// The hash tables of the symbols, of which an object has one at least.
+    hash: usize,
+    gnu_hash: usize,
     strings: usize,
     symbols: usize,
     /// The relocations that are made when the object is loaded, and their size in bytes.
@@ -66,6 +67,15 @@ const ADDRESSES: [elf::RelocationType; 3] = if cfg!(target_arch = "x86_64") {
 };
 
 impl<'o> Pinned<'o> {
+    /// Whether the object itself defines `name`.
+    pub(crate) fn defines(&self, name: &CStr) -> bool {
+        let Some(dynamic) = self.dynamic() else { return false };
+        (0..dynamic.symbol_count()).any(|symbol| {
+            let (symbol, found) = dynamic.symbol(symbol);
+            symbol.st_shndx != elf::SHN_UNDEF.0 && found == name
+        })
+    }
+
     /// The functions of MPI that the object refers to.
     pub(crate) fn references(&self) -> Vec<Reference<'o>> {
         let Some(dynamic) = self.dynamic() else { return Vec::new() };
@@ -85,13 +95,10 @@ impl<'o> Pinned<'o> {
     }
 
     fn reference(&self, dynamic: &Dynamic, symbol: usize, place: usize, is_lazy: bool) -> Option<Reference<'o>> {
-        // SAFETY: an index that the linker has used.
-        let symbol = unsafe { (dynamic.symbols as *const Elf64_Sym).add(symbol).read() };
+        let (symbol, name) = dynamic.symbol(symbol);
         if symbol.st_shndx != elf::SHN_UNDEF.0 {
             return None;
         }
-        // SAFETY: a place in the string table, where every string ends with a zero.
-        let name = unsafe { CStr::from_ptr((dynamic.strings + symbol.st_name as usize) as *const _) };
         let is_mpi = [&b"MPI"[..], b"PMPI"].iter().any(|prefix| name.to_bytes().starts_with(prefix));
         let is_weak = symbol.st_info >> 4 == elf::STB_WEAK.0;
         is_mpi.then_some(Reference { name, place, is_weak, is_lazy })
@@ -106,6 +113,8 @@ impl<'o> Pinned<'o> {
             let [kind, value] = unsafe { entries.add(index).read() };
             match elf::DynamicTag(kind.cast_signed()) {
                 elf::DT_NULL => break,
+                elf::DT_HASH => found.hash = value as usize,
+                elf::DT_GNU_HASH => found.gnu_hash = value as usize,
                 elf::DT_STRTAB => found.strings = value as usize,
                 elf::DT_SYMTAB => found.symbols = value as usize,
                 elf::DT_RELA => found.at_load.0 = value as usize,
@@ -122,5 +131,41 @@ impl<'o> Pinned<'o> {
             }
         }
         (found.symbols > self.base).then_some(found)
+    }
+}
+
+impl Dynamic {
+    /// A symbol that is there, and its name.
+    fn symbol<'o>(&self, index: usize) -> (Elf64_Sym, &'o CStr) {
+        // SAFETY: an index that the linker uses.
+        let symbol = unsafe { (self.symbols as *const Elf64_Sym).add(index).read() };
+        // SAFETY: a place in the string table, where every string ends with a zero.
+        (symbol, unsafe { CStr::from_ptr((self.strings + symbol.st_name as usize) as *const _) })
+    }
+
+    /// The number of symbols, up to the last one that is defined.
+    fn symbol_count(&self) -> usize {
+        // SAFETY: a word of a table that the linker reads.
+        let word = |table: usize, index: usize| unsafe { (table as *const u32).add(index).read() } as usize;
+        if self.hash != 0 {
+            return word(self.hash, 1);
+        }
+        if self.gnu_hash == 0 {
+            return 0;
+        }
+        // Four numbers, a filter of double words, the first symbol of each bucket, and a word for each symbol from the
+        // first one in a bucket on, which is odd at the end of a bucket.
+        let [buckets, first, filter] = [0, 1, 2].map(|index| word(self.gnu_hash, index));
+        let in_buckets = 4 + 2 * filter;
+        let chains = in_buckets + buckets;
+        let Some(mut last) =
+            (in_buckets..chains).map(|index| word(self.gnu_hash, index)).max().filter(|last| *last >= first)
+        else {
+            return 0;
+        };
+        while word(self.gnu_hash, chains + last - first) & 1 == 0 {
+            last += 1;
+        }
+        last + 1
     }
 }

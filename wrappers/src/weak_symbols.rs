@@ -8,19 +8,28 @@
 //! Most of the words that the linker has filled in are write-protected by now (`PT_GNU_RELRO`) and are made writable
 //! temporarily.
 
-use std::ffi::c_void;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{CString, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libc::{PF_W, PT_GNU_RELRO, PT_LOAD};
 
 use crate::library;
-use crate::relocations::{Pinned, each_object};
+use crate::relocations::{Pinned, Reference, each_object};
 
 /// Sets weak references to functions that the library lacks to zero, in all loaded objects. Does nothing if there is no
 /// library yet.
 pub(crate) fn hide() {
-    if library::function(c"PMPI_Init").is_some() {
-        each_object(|_, object| object.hide());
+    if library::function(c"PMPI_Init").is_none() {
+        return;
+    }
+    let mut names = BTreeSet::new();
+    each_object(|_, object| names.extend(object.weak_references().map(|reference| reference.name.to_owned())));
+    let lacking = names.into_iter().filter(|name| library::function(name).is_none());
+    let lacking: BTreeMap<CString, usize> =
+        lacking.filter_map(|name| library::ours(&name).map(|ours| (name, ours))).collect();
+    if !lacking.is_empty() {
+        each_object(|_, object| object.hide(&lacking));
     }
 }
 
@@ -33,14 +42,15 @@ pub(crate) fn hide_if_linked() {
 }
 
 impl Pinned<'_> {
-    fn hide(&self) {
-        for reference in self.references() {
-            if reference.is_weak
-                && !reference.is_lazy
-                && library::function(reference.name).is_none()
-                && let Some(ours) = library::ours(reference.name)
-            {
-                self.zero(reference.place, ours);
+    fn weak_references(&self) -> impl Iterator<Item = Reference<'_>> {
+        self.references().into_iter().filter(|reference| reference.is_weak && !reference.is_lazy)
+    }
+
+    /// Hides functions of ours, given with their addresses.
+    fn hide(&self, lacking: &BTreeMap<CString, usize>) {
+        for reference in self.weak_references() {
+            if let Some(ours) = lacking.get(reference.name) {
+                self.zero(reference.place, *ours);
             }
         }
     }

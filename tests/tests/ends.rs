@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use titr_common::event::Rank;
 use titr_common::trace::manifest::Ended;
 use titr_common::trace::{Ending, Manifest, Trace};
-use titr_tests::{Family, Run, Traced, binary, library, milestones, run, traced, traced_alone};
+use titr_tests::{Family, Run, Traced, binary, build, library, milestones, run, traced, traced_alone};
 
 /// Runs `ends HOW` with and without the tracer, on two ranks.
 fn ends(family: Family, how: &str) -> Traced {
@@ -65,6 +65,50 @@ fn exit_without_finalize_leaves_a_whole_trace() {
         assert_eq!(how_ended(&trace.path()), [Ended::Exit], "{family:?} {how}");
         let (events, ending) = readable(&trace.path(), 0);
         assert!(events >= 20_000 && ending == Ending::Complete, "{family:?} {how}: {events} {ending:?}");
+    }
+}
+
+/// A library that a plug-in of the program needs, and the plug-in, say when they begin and end.
+#[test]
+fn libraries_begin_and_end_once_however_the_program_ends() {
+    const WAYS: [&str; 6] = ["exit", "exit-atexit", "exit-destructor", "exit-thread", "exit-quick", "handler-exits"];
+    let library = build("cc", "once.c", &["-shared", "-fPIC"]);
+    let plugin = build("cc", "once.c", &["-shared", "-fPIC", "-Wl,--no-as-needed", library.to_str().unwrap()]);
+    for (family, how) in Family::ALL.into_iter().flat_map(|family| WAYS.map(|how| (family, how))) {
+        let program = family.build("late_ends.c", &["-pthread", "-ldl"]);
+        let trace = traced_alone(family, &program, &[how, plugin.to_str().unwrap()], str::to_owned);
+        assert_eq!(trace.run.stdout.matches("once: begins").count(), 2, "{family:?} {how}: {}", trace.run.stdout);
+        let (events, ending) = readable(&trace.path(), 0);
+        assert!(events > 1 && ending == Ending::Complete, "{family:?} {how}: {events} {ending:?}");
+    }
+}
+
+/// The linker says what it does: from the destructors of the program on it neither opens nor initialises an object, in
+/// processes that are traced and in those that call MPI past the tracer.
+#[test]
+fn nothing_is_opened_while_a_process_exits() {
+    for family in Family::ALL {
+        let programs =
+            [("ends.c", "exit"), ("late_ends.c", "handler-exits"), ("sudden_ends.c", "error"), ("looks_up.c", "")];
+        for (source, how) in programs {
+            let directory = TempDir::new().unwrap();
+            let mut command = family.alone(family.build(source, &["-Wl,--as-needed", "-pthread", "-ldl"]));
+            command.arg(how).current_dir(directory.path()).env("LD_PRELOAD", family.preload());
+            command.envs([("OMPI_COMM_WORLD_RANK", "0"), ("PMI_RANK", "0"), ("LD_DEBUG", "files")]);
+            run(command.env("LD_DEBUG_OUTPUT", directory.path().join("linker")));
+            let mut exits = 0;
+            for entry in fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path()) {
+                let said = if entry.is_dir() { String::new() } else { fs::read_to_string(entry).unwrap() };
+                // The program has no name there.
+                if let Some((_, at_exit)) = said.split_once("calling fini:  [0]") {
+                    exits += 1;
+                    let other =
+                        at_exit.lines().find(|line| line.contains("calling init") || line.contains("opening file"));
+                    assert_eq!(other, None, "{family:?} {source} {how}");
+                }
+            }
+            assert!(exits > 0, "{family:?} {source} {how}");
+        }
     }
 }
 

@@ -15,19 +15,18 @@ use crate::launched;
 use crate::local_ranks::RANK;
 use crate::stderr::log;
 
-/// The process that is watched, or [`NONE_YET`] or [`NO_MORE`]. Children that it forks have other numbers.
-static PROCESS: AtomicU32 = AtomicU32::new(NONE_YET);
+/// The process that is watched, or [`NONE`]. Children that it forks have other numbers.
+static PROCESS: AtomicU32 = AtomicU32::new(NONE);
 
 /// Whether the process or a child that it has forked has called MPI, in memory that they share; null if there is none.
 static CALLED: AtomicPtr<AtomicBool> = AtomicPtr::new(ptr::null_mut());
 
-const NONE_YET: u32 = 0;
-const NO_MORE: u32 = u32::MAX;
+const NONE: u32 = 0;
 
 /// Looks at the process again when it ends. To be called when the tracer is loaded.
 pub(crate) fn watch() {
     extern "C" fn at_exit() {
-        if PROCESS.swap(NO_MORE, Ordering::Relaxed) == std::process::id()
+        if PROCESS.swap(NONE, Ordering::Relaxed) == std::process::id()
             && !called().is_some_and(|called| called.load(Ordering::Relaxed))
             && let Some(message) = message(library_file(), is_verbose())
         {
@@ -35,12 +34,9 @@ pub(crate) fn watch() {
             launched::seen();
         }
     }
-    let (order, own) = (Ordering::Relaxed, std::process::id());
-    // The linker initialises the tracer again if its libraries are looked through while it is being unloaded.
-    if (launched::is_own() || RANK.iter().any(|variable| env::var_os(variable).is_some()))
-        && PROCESS.compare_exchange(NONE_YET, own, order, order).is_ok()
-    {
-        CALLED.store(shared_flag(), order);
+    if launched::is_own() || RANK.iter().any(|variable| env::var_os(variable).is_some()) {
+        PROCESS.store(std::process::id(), Ordering::Relaxed);
+        CALLED.store(shared_flag(), Ordering::Relaxed);
         // SAFETY: the handler is a function of this library, which is never unloaded, and may run at any time.
         unsafe { libc::atexit(at_exit) };
     }
@@ -48,7 +44,7 @@ pub(crate) fn watch() {
 
 /// The program has called MPI, so that there is nothing to be said.
 pub(crate) fn forget() {
-    PROCESS.store(NO_MORE, Ordering::Relaxed);
+    PROCESS.store(NONE, Ordering::Relaxed);
     launched::seen();
     if let Some(called) = called() {
         called.store(true, Ordering::Relaxed);

@@ -74,8 +74,8 @@ fn find() -> Option<SearchScope> {
     if is_linked() {
         return Some(BEHIND_US);
     }
-    // SAFETY: with RTLD_NOLOAD nothing is loaded. Constructors run that have not run, or that run again as the process has
-    // exited and its objects are finalized: none here, as the library is being called.
+    // SAFETY: with RTLD_NOLOAD nothing is loaded. The linker runs the constructors of an object and of those it needs unless
+    // they have run, and again once their destructors have run: neither is so, as the program is calling the library.
     let handle = unsafe { libc::dlopen(loaded()?.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
     (!handle.is_null()).then_some(SearchScope(handle))
 }

@@ -71,7 +71,7 @@ impl<'o> Pinned<'o> {
     pub(crate) fn defines(&self, name: &CStr) -> bool {
         let Some(dynamic) = self.dynamic() else { return false };
         (0..dynamic.symbol_count()).any(|symbol| {
-            let (symbol, found) = dynamic.symbol(symbol);
+            let (symbol, found) = self.symbol(&dynamic, symbol);
             symbol.st_shndx != elf::SHN_UNDEF.0 && found == name
         })
     }
@@ -95,13 +95,21 @@ impl<'o> Pinned<'o> {
     }
 
     fn reference(&self, dynamic: &Dynamic, symbol: usize, place: usize, is_lazy: bool) -> Option<Reference<'o>> {
-        let (symbol, name) = dynamic.symbol(symbol);
+        let (symbol, name) = self.symbol(dynamic, symbol);
         if symbol.st_shndx != elf::SHN_UNDEF.0 {
             return None;
         }
         let is_mpi = [&b"MPI"[..], b"PMPI"].iter().any(|prefix| name.to_bytes().starts_with(prefix));
         let is_weak = symbol.st_info >> 4 == elf::STB_WEAK.0;
         is_mpi.then_some(Reference { name, place, is_weak, is_lazy })
+    }
+
+    /// A symbol of this index, which there is, and its name.
+    fn symbol(&self, dynamic: &Dynamic, index: usize) -> (Elf64_Sym, &'o CStr) {
+        // SAFETY: an index that the linker uses.
+        let symbol = unsafe { (dynamic.symbols as *const Elf64_Sym).add(index).read() };
+        // SAFETY: a place in the string table, where every string ends with a zero.
+        (symbol, unsafe { CStr::from_ptr((dynamic.strings + symbol.st_name as usize) as *const _) })
     }
 
     fn dynamic(&self) -> Option<Dynamic> {
@@ -135,37 +143,63 @@ impl<'o> Pinned<'o> {
 }
 
 impl Dynamic {
-    /// A symbol that is there, and its name.
-    fn symbol<'o>(&self, index: usize) -> (Elf64_Sym, &'o CStr) {
-        // SAFETY: an index that the linker uses.
-        let symbol = unsafe { (self.symbols as *const Elf64_Sym).add(index).read() };
-        // SAFETY: a place in the string table, where every string ends with a zero.
-        (symbol, unsafe { CStr::from_ptr((self.strings + symbol.st_name as usize) as *const _) })
-    }
-
     /// The number of symbols, up to the last one that is defined.
     fn symbol_count(&self) -> usize {
         // SAFETY: a word of a table that the linker reads.
         let word = |table: usize, index: usize| unsafe { (table as *const u32).add(index).read() } as usize;
-        if self.hash != 0 {
-            return word(self.hash, 1);
-        }
         if self.gnu_hash == 0 {
-            return 0;
+            return if self.hash == 0 { 0 } else { word(self.hash, 1) };
         }
         // Four numbers, a filter of double words, the first symbol of each bucket, and a word for each symbol from the
         // first one in a bucket on, which is odd at the end of a bucket.
         let [buckets, first, filter] = [0, 1, 2].map(|index| word(self.gnu_hash, index));
         let in_buckets = 4 + 2 * filter;
         let chains = in_buckets + buckets;
-        let Some(mut last) =
-            (in_buckets..chains).map(|index| word(self.gnu_hash, index)).max().filter(|last| *last >= first)
-        else {
-            return 0;
-        };
-        while word(self.gnu_hash, chains + last - first) & 1 == 0 {
-            last += 1;
+        let last_bucket = (in_buckets..chains).map(|index| word(self.gnu_hash, index)).max().unwrap_or(0);
+        // An empty bucket is 0.
+        let ends = |symbol: &usize| *symbol < first || word(self.gnu_hash, chains + symbol - first) & 1 == 1;
+        (last_bucket..).find(ends).map_or(0, |last| last + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::process::Command;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn definitions_are_found_by_either_hash_table() {
+        for (style, functions) in [("sysv", 1), ("gnu", 1), ("both", 1), ("gnu", 0), ("gnu", 500)] {
+            let directory = TempDir::new().unwrap();
+            let (source, file) = (directory.path().join("source.c"), directory.path().join("library.so"));
+            let defined = (0..functions).map(|index| format!("void titr_{index}(void) {{}}\n"));
+            let needed =
+                "extern int needed __attribute__((weak));\nstatic int *pointer __attribute__((used)) = &needed;";
+            fs::write(&source, format!("{needed}\n{}", defined.collect::<String>())).unwrap();
+            let mut command = Command::new("cc");
+            command.args(["-shared", "-fPIC", "-nostdlib", &format!("-Wl,--hash-style={style}"), "-o"]);
+            assert!(command.arg(&file).arg(&source).status().unwrap().success());
+            let name = CString::new(file.as_os_str().as_bytes()).unwrap();
+            // SAFETY: a library without constructors.
+            let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY) };
+            assert!(!handle.is_null(), "{style} {functions}");
+            let mut found = 0;
+            each_object(|object, pinned| {
+                if object.name == name {
+                    let all = (0..1000).map(|index| CString::new(format!("titr_{index}")).unwrap());
+                    found += all.filter(|function| pinned.defines(function)).count();
+                    assert!(!pinned.defines(c"needed"), "{style}");
+                }
+            });
+            assert_eq!(found, functions, "{style}");
+            // SAFETY: opened once, and none of its functions is in progress.
+            unsafe { libc::dlclose(handle) };
         }
-        last + 1
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A regular file is opened directly. A pipe (a FIFO, `/dev/stdin`, `<(command)`) can be read only once, but most files
 //! are read more than once: the pipe is copied to a temporary file, from which every later opening of the same name
-//! reads. Directories and devices are rejected. Small files are read as a whole ([`read`], [`read_text`]), up to a
+//! reads. Directories and devices are rejected. What a command has opened here is none of its [outputs](crate::output). Small files are read as a whole ([`read`], [`read_text`]), up to a
 //! limit.
 
 use std::collections::BTreeMap;
@@ -19,6 +19,7 @@ use std::{env, process, thread};
 use flate2::bufread::MultiGzDecoder;
 
 use crate::format::volume;
+use crate::output;
 use crate::terminal::say;
 use crate::units::Bytes;
 
@@ -39,7 +40,7 @@ static COPIES: Mutex<BTreeMap<PathBuf, File>> = Mutex::new(BTreeMap::new());
 /// Opens a file for reading from its beginning. A pipe is copied first.
 ///
 /// # Errors
-/// If there is no such file, or it is a directory or a device.
+/// If there is no such file, it is a directory or a device, or standard output goes there.
 pub fn open(path: &Path) -> io::Result<File> {
     open_up_to(path, u64::MAX)
 }
@@ -65,7 +66,7 @@ pub fn open_unpacked(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// As [`open`], and if the file is larger.
-pub(crate) fn read(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
+pub fn read(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     up_to(open_up_to(path, most.0)?, most).read_to_end(&mut bytes)?;
     Ok(bytes)
@@ -122,7 +123,9 @@ pub(crate) fn unreadable_kind(kind: FileType) -> Option<&'static str> {
 
 fn open_up_to(path: &Path, most: u64) -> io::Result<File> {
     // The kind is asked before the file is opened: opening a FIFO waits for a writer, and reading a device may never end.
-    let kind = fs::metadata(path)?.file_type();
+    let found = fs::metadata(path)?;
+    output::read(&found, None)?;
+    let kind = found.file_type();
     match unreadable_kind(kind) {
         Some(what) => Err(io::Error::new(io::ErrorKind::InvalidInput, what)),
         None if kind.is_fifo() => copy_of_pipe(path, most),

@@ -81,7 +81,7 @@ fn nothing_follows_the_end_record() {
         let error = read(folder.path()).unwrap_err();
         assert!(error.contains(&expected), "{error}");
         let archive = file.path().join("trace.tar");
-        gather(&[folder.path()], &archive, Vec::new()).unwrap();
+        gather(&[folder.path()], &archive).unwrap();
         let error = read(&archive).unwrap_err();
         assert!(error.contains(&expected), "{error}");
         fs::remove_file(archive).unwrap();

@@ -28,7 +28,7 @@ fn paths(folder: &Folder, names: &[&str]) -> Vec<PathBuf> {
 
 fn gathered(folder: &Folder, places: &[&str], output: &str) -> Result<PathBuf, TraceError> {
     let output = folder.path(output);
-    gather(&paths(folder, places), &output, Vec::new()).map(|_| output)
+    gather(&paths(folder, places), &output).map(|_| output)
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_rank_that_was_killed_is_gathered_as_it_is() {
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 40]).unwrap();
     folder.running("b", 3);
-    let result = gather(&paths(&folder, &["a", "b"]), &folder.path("all.tar"), Vec::new()).unwrap();
+    let result = gather(&paths(&folder, &["a", "b"]), &folder.path("all.tar")).unwrap();
     assert_eq!((result.ranks, result.unchecked), (4, 1));
     assert!(matches!(read(&[folder.path("all.tar")]), Err(TraceError::Torn { .. })));
     let source = Trace::open(&folder.path("all.tar")).unwrap().partial(true);

@@ -145,7 +145,7 @@ proptest! {
         }
         let expected = events(&apart);
         prop_assert_eq!(&events(&shared), &expected);
-        gather(&[&shared], &gathered, Vec::new()).unwrap();
+        gather(&[&shared], &gathered).unwrap();
         prop_assert_eq!(&events(&gathered), &expected);
     }
 }

@@ -1,15 +1,16 @@
-//! The files that a command reads and writes: checks that no file is both, and that none is written twice.
+//! The files that commands read, which no output may replace, and outputs that are one file.
 
-use std::fs;
-use std::io;
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use thiserror::Error;
 
 use super::file::{directory_of, open};
-use crate::trace::directory;
 
 /// An output that would destroy a file that the command needs.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -29,79 +30,126 @@ pub enum Clash {
     Twice { first: PathBuf, second: PathBuf },
 }
 
-/// The identity of a file, independent of its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Identity {
-    /// Device and inode of a regular file.
-    Inode(u64, u64),
-    /// The name of a file that is not there yet, in its directory's own name.
-    Name(PathBuf),
+impl From<Clash> for io::Error {
+    fn from(clash: Clash) -> Self {
+        Self::new(ErrorKind::InvalidInput, clash)
+    }
 }
 
-/// The inputs and outputs of a command. Pipes and devices may be named as often as one likes.
-#[derive(Debug, Default)]
-pub struct Claims {
-    inputs: Vec<Identity>,
-    directories: Vec<PathBuf>,
-    outputs: Vec<(PathBuf, Identity)>,
+/// Device and inode: the identity of a file, independent of its name.
+type Identity = (u64, u64);
+
+/// Whether a file with this path in a directory would belong to the trace there.
+pub type IsPart = fn(&Path) -> bool;
+
+/// The files that the commands under way have opened for reading, and the directories of the traces among them.
+struct Inputs {
+    commands: usize,
+    printed: Option<Identity>,
+    found: BTreeMap<Identity, Option<IsPart>>,
 }
 
-impl Claims {
-    /// Claims of a command that reads nothing yet, and prints on standard output.
+static INPUTS: Mutex<Inputs> = Mutex::new(Inputs { commands: 0, printed: None, found: BTreeMap::new() });
+
+fn inputs() -> MutexGuard<'static, Inputs> {
+    INPUTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A command under way. What is opened for reading meanwhile is no output until the last such command has ended.
+#[derive(Debug)]
+pub struct Command(());
+
+impl Command {
+    /// Begins it.
     #[must_use]
-    pub fn new() -> Self {
-        let printed = open(io::stdout().as_fd()).ok().flatten().and_then(|found| identity(&found));
-        let outputs = printed.map(|identity| (PathBuf::from("standard output"), identity));
-        Self { outputs: Vec::from_iter(outputs), ..Self::default() }
-    }
-
-    /// Records that the command reads `path`: a file, or the files of a trace in a directory.
-    ///
-    /// # Errors
-    /// If standard output goes there.
-    pub fn read(&mut self, path: &Path) -> Result<(), Clash> {
-        let Ok(found) = fs::metadata(path) else { return Ok(()) };
-        if found.is_dir() {
-            self.directories.extend(fs::canonicalize(path));
-        }
-        let Some(identity) = identity(&found) else { return Ok(()) };
-        if let Some((output, _)) = self.outputs.iter().find(|(_, other)| *other == identity) {
-            return Err(Clash::IsInput { output: output.clone() });
-        }
-        self.inputs.push(identity);
-        Ok(())
-    }
-
-    /// Records that the command is going to write `path`.
-    ///
-    /// # Errors
-    /// If the command reads that file, or writes it for another purpose.
-    pub fn write(&mut self, path: &Path) -> Result<(), Clash> {
-        let own = |path: &Path| path.starts_with("/proc") || path.starts_with("/dev");
-        let Some(resolved) = resolved(path) else { return Ok(()) };
-        let identity = match fs::metadata(&resolved) {
-            Ok(found) => identity(&found),
-            Err(_) => Some(Identity::Name(resolved.clone())),
-        };
-        let Some(identity) = identity else { return Ok(()) };
-        if self.inputs.contains(&identity) {
-            return Err(Clash::IsInput { output: path.into() });
-        }
-        let is_part = |trace: &&PathBuf| resolved.strip_prefix(trace).is_ok_and(directory::is_part);
-        if let Some(trace) = self.directories.iter().find(is_part) {
-            return Err(Clash::InTrace { output: path.into(), trace: trace.clone() });
-        }
-        let twice = self.outputs.iter().find(|(_, other)| *other == identity);
-        if let Some((first, _)) = twice.filter(|_| !own(path)) {
-            return Err(Clash::Twice { first: first.clone(), second: path.into() });
-        }
-        self.outputs.push((path.into(), identity));
-        Ok(())
+    pub fn begin() -> Self {
+        let printed = open(io::stdout().as_fd()).ok().flatten().filter(Metadata::is_file);
+        let mut inputs = inputs();
+        inputs.commands += 1;
+        inputs.printed = printed.as_ref().map(identity);
+        Self(())
     }
 }
 
-fn identity(found: &fs::Metadata) -> Option<Identity> {
-    found.is_file().then(|| Identity::Inode(found.dev(), found.ino()))
+impl Drop for Command {
+    fn drop(&mut self) {
+        let mut inputs = inputs();
+        inputs.commands -= 1;
+        if inputs.commands == 0 {
+            inputs.found.clear();
+        }
+    }
+}
+
+/// Records that a command reads this file or, by the names of its parts, the trace in this directory.
+///
+/// # Errors
+/// If standard output goes there.
+pub fn read(found: &Metadata, is_part: Option<IsPart>) -> Result<(), Clash> {
+    let mut inputs = inputs();
+    // Pipes and devices are no files that an output destroys.
+    if inputs.commands == 0 || !found.is_file() && is_part.is_none() {
+        return Ok(());
+    }
+    if inputs.printed == Some(identity(found)) {
+        return Err(Clash::IsInput { output: "standard output".into() });
+    }
+    inputs.found.insert(identity(found), is_part);
+    Ok(())
+}
+
+/// Checks that `output` is neither a file that a command reads nor a new part of a trace that it reads.
+pub(super) fn check(output: &Path) -> Result<(), Clash> {
+    let inputs = inputs();
+    let read = |path: &Path| inputs.found.get(&identity(&fs::metadata(path).ok()?)).copied();
+    if matches!(read(output), Some(None)) {
+        return Err(Clash::IsInput { output: output.into() });
+    }
+    let resolved = resolved(output).unwrap_or_default();
+    // A part is in the directory of the trace, or in a folder there.
+    for trace in resolved.ancestors().skip(1).take(2) {
+        let name = resolved.strip_prefix(trace).unwrap_or(&resolved);
+        if read(trace).flatten().is_some_and(|is_part| is_part(name)) {
+            return Err(Clash::InTrace { output: output.into(), trace: trace.into() });
+        }
+    }
+    Ok(())
+}
+
+/// Checks the outputs of a command, before its work, against what it has opened by then and against each other. Pipes and
+/// devices may be named as often as one likes.
+///
+/// # Errors
+/// If an output would destroy another file, or be part of a trace that the command reads.
+pub fn claim(outputs: impl IntoIterator<Item = PathBuf>) -> io::Result<()> {
+    #[derive(PartialEq)]
+    enum Place {
+        File(Identity),
+        /// The name of a file that is not there yet, in its directory's own name.
+        Name(PathBuf),
+    }
+    let printed = inputs().printed.map(|identity| (PathBuf::from("standard output"), Place::File(identity)));
+    let mut claimed = Vec::from_iter(printed);
+    for output in outputs {
+        check(&output)?;
+        let Some(resolved) = resolved(&output) else { continue };
+        let place = match fs::metadata(&resolved) {
+            Ok(found) if found.is_file() => Place::File(identity(&found)),
+            Ok(_) => continue,
+            Err(_) => Place::Name(resolved),
+        };
+        let is_stream = output.starts_with("/proc") || output.starts_with("/dev");
+        let twice = claimed.iter().find(|(_, other)| *other == place);
+        if let Some((first, _)) = twice.filter(|_| !is_stream) {
+            return Err(Clash::Twice { first: first.clone(), second: output }.into());
+        }
+        claimed.push((output, place));
+    }
+    Ok(())
+}
+
+fn identity(found: &Metadata) -> Identity {
+    (found.dev(), found.ino())
 }
 
 /// The path without links; `None` if its directory is not there.

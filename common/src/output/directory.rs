@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::named;
 use super::temporary::Temporary;
+use super::{claims, named};
 
 /// A directory that holds something already.
 #[derive(Debug, Error)]
@@ -30,17 +30,18 @@ impl OutputDirectory {
     /// Makes the directory at `path`, or takes the one there if it is empty.
     ///
     /// # Errors
-    /// If the directory holds something ([`ErrorKind::DirectoryNotEmpty`]), or cannot be made.
+    /// If the directory holds something ([`ErrorKind::DirectoryNotEmpty`]), is an input, or cannot be made.
     pub fn create(path: &Path) -> io::Result<Self> {
         let missing = path.ancestors().take_while(|place| *place != Path::new("") && !place.exists());
         let mut made: Vec<PathBuf> = missing.map(Path::to_owned).collect();
         made.reverse();
         let failed = |error| named(path, error);
+        claims::check(path)?;
         fs::create_dir_all(path).map_err(failed)?;
         if fs::read_dir(path).map_err(failed)?.next().is_some() {
             return Err(io::Error::new(ErrorKind::DirectoryNotEmpty, Occupied(path.into())));
         }
-        Ok(Self { path: path.into(), made, content: Some(Temporary::new(path.into())) })
+        Ok(Self { path: path.into(), made, content: Some(Temporary::content(path.into())) })
     }
 
     /// The path of the directory.

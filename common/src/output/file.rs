@@ -1,14 +1,14 @@
 //! A file that gets its name when it is complete.
 
+use std::env;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::named;
 use super::temporary::Temporary;
+use super::{claims, named};
 
 /// Links that are followed before a name is given up.
 const MOST_LINKS: usize = 40;
@@ -33,7 +33,7 @@ impl OutputFile {
     /// Begins the file at `path`.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// If the file cannot be written, or a command under way reads it.
     pub fn create(path: &Path) -> io::Result<Self> {
         let (file, replacement) = begin(path).map_err(|error| named(path, error))?;
         Ok(Self { path: path.into(), out: BufWriter::with_capacity(1 << 16, file), replacement })
@@ -73,12 +73,14 @@ impl OutputFile {
     fn complete(&mut self) -> io::Result<()> {
         self.out.flush()?;
         let Some(Replacement { temporary, target }) = self.replacement.take() else { return Ok(()) };
+        // What was opened since this file began is no less an input.
+        claims::check(&self.path)?;
         self.out.get_ref().sync_all()?;
         match fs::rename(temporary.path(), &target) {
             Ok(()) => temporary.keep(),
-            // A file that is mounted by itself, as into a container, has no name that another can take.
-            Err(error) if matches!(error.kind(), ErrorKind::ResourceBusy | ErrorKind::CrossesDevices) => {
-                fs::copy(temporary.path(), &target)?;
+            // A file that may be written, in a directory that may not, or that is mounted by itself, as into a container.
+            Err(error) if is_refused(&error) || error.kind() == ErrorKind::ResourceBusy => {
+                io::copy(&mut File::open(temporary.path())?, &mut in_place(&target)?)?;
             }
             Err(error) => return Err(error),
         }
@@ -148,8 +150,19 @@ fn same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
+/// The file at `path`, emptied.
+fn in_place(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(true).open(path)
+}
+
+/// Whether no new name may be put there.
+fn is_refused(error: &io::Error) -> bool {
+    use ErrorKind::{CrossesDevices, PermissionDenied, ReadOnlyFilesystem};
+    matches!(error.kind(), CrossesDevices | PermissionDenied | ReadOnlyFilesystem)
+}
+
 fn begin(path: &Path) -> io::Result<(File, Option<Replacement>)> {
-    let in_place = |path: &Path| OpenOptions::new().write(true).create(true).truncate(true).open(path);
+    claims::check(path)?;
     let target = match target(path)? {
         Target::Stream(stream) => return Ok((stream, None)),
         Target::Itself => return Ok((in_place(path)?, None)),
@@ -161,36 +174,15 @@ fn begin(path: &Path) -> io::Result<(File, Option<Replacement>)> {
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    match beside(&target) {
-        Ok((file, temporary)) => {
-            if let Some(replaced) = replaced {
-                take_after(&file, &replaced)?;
-            }
-            Ok((file, Some(Replacement { temporary, target })))
-        }
-        // A file that may be written, in a directory that may not.
-        Err(error)
-            if replaced.is_some()
-                && matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
-        {
-            Ok((in_place(&target)?, None))
-        }
-        Err(error) => Err(error),
+    let new = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
+    let (file, temporary) = match Temporary::make(directory_of(&target), new) {
+        Err(error) if replaced.is_some() && is_refused(&error) => Temporary::make(&env::temp_dir(), new)?,
+        made => made?,
+    };
+    if let Some(replaced) = replaced {
+        take_after(&file, &replaced)?;
     }
-}
-
-/// A new file in the directory of `target`.
-fn beside(target: &Path) -> io::Result<(File, Temporary)> {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let name = format!(".titr-{}-{}.unfinished", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-        let path = directory_of(target).join(name);
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(file) => return Ok((file, Temporary::new(path))),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
+    Ok((file, Some(Replacement { temporary, target })))
 }
 
 /// Gives a file the owner, if that is possible, and the permissions of the one that it replaces.

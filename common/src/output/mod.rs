@@ -2,13 +2,14 @@
 //!
 //! An [`OutputFile`] is next to its final name until it is complete, and then replaces the previous file with that
 //! name: a failing command or a full disk leaves the old file unchanged. An [`OutputDirectory`] is new or was empty,
-//! and is restored to that state if the command fails. [`Claims`] reject an output that the same command reads.
+//! and is restored to that state if the command fails. What a [`Command`] has opened for reading is no output.
 //!
 //! Errors name the file: `cannot write out.html: No space left on device`.
 
 mod claims;
 mod directory;
 mod file;
+mod hidden;
 mod temporary;
 
 use std::io;
@@ -16,10 +17,11 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-pub use claims::{Claims, Clash};
+pub use claims::{Clash, Command, IsPart, claim, read};
 pub use directory::OutputDirectory;
 pub use file::OutputFile;
-pub use temporary::remove_unfinished;
+pub use hidden::{HiddenDirectory, give_name};
+pub use temporary::{is_unfinished, remove_leftovers, remove_unfinished};
 
 /// A place that cannot be written.
 #[derive(Debug, Error)]
@@ -34,7 +36,7 @@ pub(crate) struct Unwritable {
 /// The error with the place that cannot be written, once.
 #[must_use]
 pub fn named(path: &Path, error: io::Error) -> io::Error {
-    match error.get_ref().is_some_and(|inner| inner.is::<Unwritable>()) {
+    match error.get_ref().is_some_and(|inner| inner.is::<Unwritable>() || inner.is::<Clash>()) {
         true => error,
         false => io::Error::new(error.kind(), Unwritable { path: path.into(), error }),
     }

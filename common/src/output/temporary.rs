@@ -1,22 +1,50 @@
 //! Unfinished outputs, so that an interrupted command can remove them.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, DirEntry};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The unfinished places of this process.
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// A file, or the content of a directory, that is removed unless it is kept.
+const PREFIX: &str = ".titr-";
+const SUFFIX: &str = ".unfinished";
+
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file or directory with a hidden name, or the content of a directory, that is removed unless it is kept.
 #[derive(Debug)]
 pub(super) struct Temporary(PathBuf);
 
 impl Temporary {
-    /// Records that `path` is not finished.
-    pub(super) fn new(path: PathBuf) -> Self {
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).insert(path.clone());
+    /// Records that the content of the directory `path` is not finished.
+    pub(super) fn content(path: PathBuf) -> Self {
+        unfinished().insert(path.clone());
         Self(path)
+    }
+
+    /// Makes a file or directory in `directory`, under a name that is free.
+    pub(super) fn make<T>(directory: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, Self)> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let path = directory.join(format!("{PREFIX}{}-{number}{SUFFIX}", std::process::id()));
+            // Once the process is about to end, nothing is begun.
+            let mut unfinished = unfinished();
+            match make(&path) {
+                Ok(made) => {
+                    unfinished.insert(path.clone());
+                    return Ok((made, Self(path)));
+                }
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -25,7 +53,7 @@ impl Temporary {
 
     /// Keeps the place, or does so under another name that it has by now.
     pub(super) fn keep(self) {
-        forget(&self.0);
+        unfinished().remove(&self.0);
         std::mem::forget(self);
     }
 }
@@ -33,29 +61,43 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         remove(&self.0);
-        forget(&self.0);
+        unfinished().remove(&self.0);
     }
 }
 
-fn forget(path: &Path) {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+/// Removes all that this process has not finished writing, for a process that is about to end: its other threads begin and
+/// finish nothing any more.
+pub fn remove_unfinished() {
+    let unfinished = unfinished();
+    unfinished.iter().for_each(|path| remove(path));
+    std::mem::forget(unfinished);
 }
 
-/// Removes all that this process has not finished writing, for a process that is about to end.
-pub fn remove_unfinished() {
-    // A thread that holds the lock is in no hurry to write, and the process must end.
-    let Ok(unfinished) = UNFINISHED.lock() else { return };
-    unfinished.iter().for_each(|path| remove(path));
+/// Removes what commands that were killed have left in a directory in which no other command writes.
+///
+/// # Errors
+/// If the directory cannot be read, or something cannot be removed.
+pub fn remove_leftovers(directory: &Path) -> io::Result<()> {
+    let entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
+    entries.iter().filter(|entry| is_unfinished(&entry.path())).try_for_each(remove_entry)
+}
+
+/// Whether a path is the one of an output that is not finished.
+#[must_use]
+pub fn is_unfinished(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX))
 }
 
 /// Best effort: an error that matters was already reported.
 fn remove(path: &Path) {
-    let Ok(entries) = fs::read_dir(path) else {
-        let _ = fs::remove_file(path);
-        return;
-    };
-    for entry in entries.flatten() {
-        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let _ = if is_directory { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) };
+    // Other threads may still fill a directory.
+    while fs::read_dir(path).is_ok_and(|entries| entries.flatten().any(|entry| remove_entry(&entry).is_ok())) {}
+    if is_unfinished(path) {
+        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir(path));
     }
+}
+
+fn remove_entry(entry: &DirEntry) -> io::Result<()> {
+    if entry.file_type()?.is_dir() { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) }
 }

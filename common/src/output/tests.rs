@@ -6,6 +6,9 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::*;
+use crate::input;
+use crate::trace::Trace;
+use crate::units::Bytes;
 
 fn names(folder: &TempDir) -> Vec<String> {
     let mut names: Vec<String> =
@@ -99,48 +102,108 @@ fn a_directory_is_as_it_was_unless_it_is_finished() {
     assert_eq!(refused.kind(), std::io::ErrorKind::DirectoryNotEmpty);
 }
 
+/// A message of `claim`, if it refuses these outputs.
+fn refusal<const N: usize>(outputs: [&Path; N]) -> Option<String> {
+    claim(outputs.map(Path::to_owned)).err().map(|error| error.to_string())
+}
+
 #[test]
-fn an_output_is_no_input_by_any_name() {
+fn an_output_is_no_input_by_any_name_and_whenever_it_was_opened() {
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name);
-    fs::write(at("trace"), "").unwrap();
+    fs::write(at("trace"), "kept").unwrap();
     fs::hard_link(at("trace"), at("hard")).unwrap();
     symlink("trace", at("soft")).unwrap();
     symlink(folder.path(), at("folder")).unwrap();
-    for name in ["trace", "hard", "soft", "folder/trace", "folder/./folder/soft"] {
-        let mut claims = Claims::default();
-        claims.read(&at("trace")).unwrap();
-        assert_eq!(claims.write(&at(name)), Err(Clash::IsInput { output: at(name) }));
-        assert_eq!(claims.write(&at("other")), Ok(()));
+    let names = ["trace", "hard", "soft", "folder/trace", "folder/./folder/soft"];
+    let _command = Command::begin();
+    let mut begun = names.map(|name| OutputFile::create(&at(name)).unwrap());
+    assert_eq!(input::read(&at("trace"), Bytes(4)).unwrap(), b"kept");
+    for (name, begun) in names.into_iter().zip(&mut begun) {
+        let expected = Clash::IsInput { output: at(name) }.to_string();
+        assert_eq!(refusal([&at(name)]), Some(expected.clone()));
+        assert_eq!(OutputFile::create(&at(name)).unwrap_err().to_string(), expected);
+        assert_eq!(begun.finish().unwrap_err().to_string(), expected);
+        assert_eq!(refusal([&at("other")]), None);
     }
+    assert_eq!(fs::read_to_string(at("trace")).unwrap(), "kept");
+}
+
+#[test]
+fn an_input_may_be_written_after_the_command_that_read_it() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("file");
+    fs::write(&path, "1").unwrap();
+    // Without a command, the program that uses the library knows what it does.
+    input::read(&path, Bytes(9)).unwrap();
+    OutputFile::write(&path, b"2").unwrap();
+    let is_refused_in_a_command = || {
+        let _command = Command::begin();
+        input::read(&path, Bytes(9)).unwrap();
+        OutputFile::write(&path, b"3").is_err()
+    };
+    assert!(is_refused_in_a_command());
+    // Other tests of this process have commands of their own, for a moment.
+    let is_written = |_: &u32| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        OutputFile::write(&path, b"4").is_ok()
+    };
+    assert!((0..500).any(|attempt| is_written(&attempt)));
 }
 
 #[test]
 fn a_trace_gets_no_further_parts() {
     let folder = TempDir::new().unwrap();
     let trace = folder.path().join("trace");
-    fs::create_dir(&trace).unwrap();
-    let mut claims = Claims::default();
-    claims.read(&trace).unwrap();
-    for part in ["manifest.json", "rank-000007.tit.gz", "rank-000007.json", ".ended", ".job"] {
-        assert!(matches!(claims.write(&trace.join(part)), Err(Clash::InTrace { .. })), "{part}");
+    fs::create_dir_all(trace.join("004")).unwrap();
+    symlink(&trace, folder.path().join("link")).unwrap();
+    let _command = Command::begin();
+    // It has no manifest, but was searched for one.
+    assert!(Trace::open(&trace).is_err());
+    for part in ["manifest.json", "rank-000007.tit.gz", "rank-000007.json", ".ended", ".job", "004/rank-004000.tit.gz"]
+    {
+        for place in [trace.join(part), folder.path().join("link").join(part)] {
+            let said = OutputFile::create(&place).unwrap_err().to_string();
+            assert!(said.contains("would become a file of the trace"), "{part}: {said}");
+            assert_eq!(refusal([&place]), Some(said));
+        }
     }
-    fs::create_dir(trace.join("004")).unwrap();
-    assert!(claims.write(&trace.join("004/rank-004000.tit.gz")).is_err());
-    assert_eq!(claims.write(&trace.join("report.html")), Ok(()));
+    assert!(
+        OutputDirectory::create(&trace.join("005")).is_err() && HiddenDirectory::beside(&trace.join("005")).is_err()
+    );
+    assert_eq!(refusal([&trace.join("report.html")]), None);
+    OutputFile::write(&trace.join("report.html"), b"").unwrap();
 }
 
 #[test]
 fn nothing_is_written_twice_but_devices() {
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let mut claims = Claims::default();
-    assert_eq!(claims.write(&at("out")), Ok(()));
     symlink(folder.path(), at("folder")).unwrap();
     symlink("out", at("link")).unwrap();
     for name in ["out", "folder/out", "link"] {
-        assert_eq!(claims.write(&at(name)), Err(Clash::Twice { first: at("out"), second: at(name) }), "{name}");
+        let expected = Clash::Twice { first: at("out"), second: at(name) }.to_string();
+        assert_eq!(refusal([&at("out"), &at(name)]), Some(expected), "{name}");
     }
-    assert_eq!(claims.write(Path::new("/dev/null")), Ok(()));
-    assert_eq!(claims.write(Path::new("/dev/null")), Ok(()));
+    assert_eq!(refusal([Path::new("/dev/null"), Path::new("/dev/null"), &at("out")]), None);
+}
+
+#[test]
+fn a_name_that_is_taken_stays_with_its_owner() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for made_by in [(|path| fs::write(path, "new").unwrap()) as fn(&Path), |path| {
+        fs::create_dir(path).unwrap();
+        fs::write(path.join("file"), "new").unwrap();
+    }] {
+        let hidden = [(); 2].map(|()| HiddenDirectory::beside(&at("name")).unwrap());
+        let places = hidden.each_ref().map(|hidden| hidden.path("whole"));
+        places.iter().for_each(|place| made_by(place));
+        give_name(&places[0], &at("name")).unwrap();
+        let taken = give_name(&places[1], &at("name")).unwrap_err();
+        assert_eq!(taken.kind(), std::io::ErrorKind::AlreadyExists);
+        drop(hidden);
+        assert_eq!(names(&folder), ["name"]);
+        fs::remove_file(at("name")).or_else(|_| fs::remove_dir_all(at("name"))).unwrap();
+    }
 }

@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::directory::Kind;
@@ -158,12 +158,4 @@ impl ArchiveWriter {
         }
         self.file.write_all(&[0; BLOCK][..std::mem::take(&mut self.padding)])
     }
-}
-
-/// The place of an archive or directory until it is complete.
-#[must_use]
-pub fn unfinished(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".unfinished");
-    name.into()
 }

@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::event::Rank;
+use crate::output;
 
 /// The end of the name of every rank's stream.
 pub(crate) const STREAM_SUFFIX: &str = ".tit.gz";
@@ -94,16 +95,16 @@ impl Kind {
     }
 }
 
-/// Whether a file with this path in a trace directory would belong to the trace.
-#[must_use]
-pub(crate) fn is_part(path: &Path) -> bool {
+/// Whether a file, or a folder, with this path in a trace directory would belong to the trace.
+fn is_part(path: &Path) -> bool {
     let is_here = path.parent().is_none_or(|folder| folder == Path::new("") || is_folder(folder));
     let is_own = [ended(Path::new("")), job(Path::new(""))].iter().any(|own| path == own);
-    is_own || is_here && Kind::of(path).is_some()
+    is_own || is_here && (is_folder(path) || Kind::of(path).is_some())
 }
 
 /// The files of a trace in `directory` and its sub-folders, by name.
 pub(super) fn scan(directory: &Path) -> io::Result<Vec<(Kind, PathBuf)>> {
+    output::read(&fs::metadata(directory)?, Some(is_part))?;
     let mut found = Vec::new();
     for file in fs::read_dir(directory)? {
         let path = file?.path();
@@ -130,8 +131,12 @@ fn regular(path: PathBuf) -> io::Result<PathBuf> {
     let name = path.file_name().unwrap_or_default().display();
     match fs::metadata(&path) {
         Ok(file) if !file.is_file() => Err(io::Error::other(format!("{name} in it is no regular file"))),
+        Ok(file) => {
+            output::read(&file, None)?;
+            Ok(path)
+        }
         // A link to nothing is an error once the file is read.
-        Ok(_) | Err(_) => Ok(path),
+        Err(_) => Ok(path),
     }
 }
 

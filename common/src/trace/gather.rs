@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::Crc;
 
-use super::archive::{ArchiveWriter, unfinished};
+use super::archive::ArchiveWriter;
 use super::directory;
 use super::error::TraceError;
 use super::manifest::NamedCode;
@@ -17,6 +17,7 @@ use super::part::{Parts, Whole};
 use super::rank_file::RankFile;
 use super::template::share_streams;
 use crate::event::Rank;
+use crate::output::{HiddenDirectory, give_name};
 use crate::units::Bytes;
 
 /// The totals of a trace that was gathered.
@@ -37,43 +38,72 @@ enum Output {
 }
 
 /// Gathers the parts of a trace from directories and archives into `output`: an archive if its name ends in `.tar`, or
-/// else a directory. `names` of call sites, if there are any, take the place of
-/// those in the manifest.
+/// else a directory.
 ///
 /// # Errors
 /// If the parts are incomplete, a checksum is wrong, or `output` exists or cannot be written. The parts are not
 /// changed, and nothing is left at `output`.
-pub fn gather(places: &[impl AsRef<Path>], output: &Path, names: Vec<NamedCode>) -> Result<Gathered, TraceError> {
-    let mut whole = Parts::open(places)?.whole()?;
+pub fn gather(places: &[impl AsRef<Path>], output: &Path) -> Result<Gathered, TraceError> {
+    let exists = || {
+        let what = "it exists already, and nothing is overwritten: name another place, or remove it".into();
+        TraceError::Directory { path: output.into(), what }
+    };
+    let whole = Parts::open(places)?.whole()?;
+    if fs::symlink_metadata(output).is_ok() {
+        return Err(exists());
+    }
+    let hidden = HiddenDirectory::beside(output).map_err(TraceError::io(output))?;
+    let into_archive = output.extension().is_some_and(|suffix| suffix == "tar");
+    let (gathered, complete) = write(whole, &hidden, output, into_archive)?;
+    give_name(&complete, output).map_err(|error| match error.kind() {
+        // Another command was faster.
+        io::ErrorKind::AlreadyExists => exists(),
+        _ => TraceError::io(output)(error),
+    })?;
+    Ok(gathered)
+}
+
+/// Gathers the archive of a whole trace again, and replaces it if the result `is_wanted`. `names` of call sites, if there are any,
+/// take the place of those in the manifest.
+///
+/// # Errors
+/// If the archive cannot be read or written. It is then unchanged.
+pub fn gather_again(
+    archive: &Path,
+    names: Vec<NamedCode>,
+    is_wanted: impl FnOnce(&Gathered) -> bool,
+) -> Result<Gathered, TraceError> {
+    let mut whole = Parts::open(&[archive])?.whole()?;
     if !names.is_empty() {
         whole.manifest.names = names;
     }
-    if output.exists() {
-        let what = "it exists already, and nothing is overwritten".into();
-        return Err(TraceError::Directory { path: output.into(), what });
+    let hidden = HiddenDirectory::beside(archive).map_err(TraceError::io(archive))?;
+    let (gathered, complete) = write(whole, &hidden, archive, true)?;
+    if is_wanted(&gathered) {
+        fs::rename(complete, archive).map_err(TraceError::io(archive))?;
     }
-    let place = unfinished(output);
-    // Common streams are beside the output until they are in it.
-    let mut common = place.clone().into_os_string();
-    common.push(".common");
-    let common = PathBuf::from(common);
-    let shared = share_streams(&mut whole.streams, &mut whole.manifest, &common);
-    let into_archive = output.extension().is_some_and(|suffix| suffix == "tar");
-    let gathered = shared.and_then(|_| copy(whole, &place, into_archive));
-    let gathered = gathered.and_then(|gathered| {
-        fs::rename(&place, output).map_err(TraceError::io(output))?;
-        Ok(gathered)
-    });
-    // Best effort, as for what is left of an output that is not whole.
-    let _ = fs::remove_dir_all(&common);
-    if gathered.is_err() {
-        // Best effort: the error that matters is why it is not whole.
-        let _ = if place.is_dir() { fs::remove_dir_all(&place) } else { fs::remove_file(&place) };
-    }
-    gathered
+    Ok(gathered)
 }
 
-fn copy(whole: Whole, place: &Path, into_archive: bool) -> Result<Gathered, TraceError> {
+/// Writes a trace into `hidden`, from where it is to become `output`. Returns its place there.
+fn write(
+    mut whole: Whole,
+    hidden: &HiddenDirectory,
+    output: &Path,
+    into_archive: bool,
+) -> Result<(Gathered, PathBuf), TraceError> {
+    share_streams(&mut whole.streams, &mut whole.manifest, &hidden.path("common"))?;
+    let place = hidden.path("whole");
+    let cannot_write = |error| TraceError::io(output)(error);
+    let into = Output::create(&place, into_archive).map_err(cannot_write)?;
+    Ok((copy(whole, into, cannot_write)?, place))
+}
+
+fn copy(
+    whole: Whole,
+    mut output: Output,
+    cannot_write: impl Fn(io::Error) -> TraceError + Copy,
+) -> Result<Gathered, TraceError> {
     let Whole { mut manifest, streams } = whole;
     let mut gathered = Gathered { ranks: manifest.ranks, size: Bytes(0), unchecked: 0 };
     let size = |stream: &RankFile| {
@@ -87,8 +117,6 @@ fn copy(whole: Whole, place: &Path, into_archive: bool) -> Result<Gathered, Trac
         gathered.unchecked += u32::from(entry.crc32.is_none());
         gathered.size += if stream.is_first(Rank(entry.rank)) { Bytes(size) } else { Bytes(0) };
     }
-    let cannot_write = |error| TraceError::io(place)(error);
-    let mut output = Output::create(place, into_archive).map_err(cannot_write)?;
     let text = manifest.to_json().map_err(cannot_write)?;
     output.begin(&directory::manifest(Path::new("")), text.len() as u64).map_err(cannot_write)?;
     output.write(&text).map_err(cannot_write)?;

@@ -40,11 +40,11 @@ mod transformation;
 mod worlds;
 mod writer;
 
-pub use archive::{ArchiveWriter, unfinished};
+pub use archive::ArchiveWriter;
 pub use error::TraceError;
 pub use event_source::{EventOrigin, EventSource, Passing};
 pub use format::{Candidate, NATIVE, TraceFormat, open};
-pub use gather::{Gathered, gather};
+pub use gather::{Gathered, gather, gather_again};
 pub use lines::Lines;
 pub use located::{Located, LocatedEvents, Location};
 pub use manifest::Manifest;

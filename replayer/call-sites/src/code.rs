@@ -1,11 +1,11 @@
 //! A file with code, opened to look up addresses in it.
 
-use std::fs::File;
 use std::path::Path;
 
 use addr2line::{FunctionName, Loader};
 use object::{Object, ReadCache};
 use thiserror::Error;
+use titr_common::input;
 use titr_common::trace::manifest::{CodeModule, NamedFunction};
 
 use crate::function::written;
@@ -70,7 +70,7 @@ fn build_id(path: &Path) -> Result<String, NoCode> {
     if !path.is_file() {
         return Err(NoCode::Unreadable("it is no regular file".to_owned()));
     }
-    let file = ReadCache::new(File::open(path).map_err(|error| unreadable(&error))?);
+    let file = ReadCache::new(input::open(path).map_err(|error| unreadable(&error))?);
     let object = object::File::parse(&file).map_err(|error| unreadable(&error))?;
     let id = object.build_id().map_err(|error| unreadable(&error))?;
     Ok(id.unwrap_or_default().iter().map(|byte| format!("{byte:02x}")).collect())

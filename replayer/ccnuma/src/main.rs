@@ -8,6 +8,7 @@ use clap::{Parser, ValueEnum};
 use serde::Serialize;
 use titr_ccnuma::programs::{Fft, Program, Radix};
 use titr_ccnuma::{Machine, MachineResult, Recorder};
+use titr_common::output::Command;
 use titr_common::terminal;
 use titr_platform::Platform;
 
@@ -53,6 +54,7 @@ struct TimedResult {
 
 /// Runs what the arguments say.
 fn run(arguments: &Arguments) -> Result<MachineResult, Box<dyn std::error::Error>> {
+    let _command = Command::begin();
     let &Arguments { nodes, size, .. } = arguments;
     let platform = Platform::load(&arguments.platform, &arguments.set)?;
     let program: Box<dyn Program> = match arguments.program {

@@ -1,6 +1,5 @@
 //! Writes the trace of a program on the new grid, rank by rank.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -8,7 +7,7 @@ use rustc_hash::FxHashMap;
 use titr_common::event::{CommId, Event, Rank, ThreadId};
 use titr_common::output::{OutputDirectory, named};
 use titr_common::trace::manifest::Ended;
-use titr_common::trace::{Manifest, RankWriter, complete, unfinished};
+use titr_common::trace::{Manifest, RankWriter, complete};
 use titr_common::units::Instructions;
 
 use crate::failure::Failure;
@@ -42,10 +41,7 @@ pub(crate) fn write(
         let what = format!("{}: a file: name a new or an empty directory for the output", directory.display());
         return Err(io::Error::new(io::ErrorKind::NotADirectory, what).into());
     }
-    // Rejects an output that is occupied before anything is written; removed again if it did not exist.
-    drop(OutputDirectory::create(directory)?);
-    let place = unfinished(directory);
-    let output = OutputDirectory::create(&place)?;
+    let output = OutputDirectory::create(directory)?;
     let Some(largest) = recordings.last() else { return Ok(0) };
     let recorded = largest.trace().manifest();
     let mut manifest = Manifest::of_unknown_origin(program.target.places());
@@ -58,15 +54,14 @@ pub(crate) fn write(
             entry.counter = recorded.counter.clone();
             entry.untraced = recorded.untraced.clone();
         }
-        let writer = RankWriter::create(&place, rank).map_err(|error| named(&place, error))?;
+        let writer = RankWriter::create(directory, rank).map_err(|error| named(directory, error))?;
         let entry_so_far = entry.clone().with(|entry| entry.ended = Ended::Finalize);
         *entry = write_rank(program, &source, rank, calls, writer)?
             .finish(entry_so_far)
-            .map_err(|error| named(&place, error))?;
+            .map_err(|error| named(directory, error))?;
         events += entry.events;
     }
-    complete(&place, manifest).map_err(|error| named(&place, error))?;
-    fs::rename(&place, directory).map_err(|error| named(directory, error))?;
+    complete(directory, manifest).map_err(|error| named(directory, error))?;
     output.finish();
     Ok(events)
 }

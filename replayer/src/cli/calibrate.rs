@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use titr_calibration::{Calibration, Measurements, NamedTopology, Refinement, output};
-use titr_common::output::{Claims, OutputFile};
+use titr_common::output::{OutputFile, claim};
 use titr_common::terminal::say;
 use titr_formats::input;
 
@@ -43,10 +43,6 @@ pub(super) struct CalibrateArgs {
 }
 
 pub(super) fn calibrate(args: &CalibrateArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let mut claims = Claims::new();
-    let read = [args.measurements.as_ref(), args.from.as_ref(), args.trace.as_ref()];
-    read.into_iter().flatten().try_for_each(|path| claims.read(path))?;
-    output::files(&args.output).iter().try_for_each(|path| claims.write(path))?;
     match (&args.measurements, &args.from) {
         (Some(measurements), _) => fit(measurements, args, out),
         (None, Some(runs)) => refine(runs, &args.output, out),
@@ -66,6 +62,7 @@ fn refine(runs: &Path, output: &Path, out: &mut impl Write) -> Result<(), Failur
 fn fit(measurements: &Path, args: &CalibrateArgs, out: &mut impl Write) -> Result<(), Failure> {
     let measurements = Measurements::load(measurements)?;
     let rate = args.trace.as_deref().map(output::rate).transpose()?;
+    claim(output::files(&args.output))?;
     let found = Calibration::of(&measurements, &args.topology, rate.as_ref())?;
     let picture = found.write(&args.output)?;
     for remark in &found.remarks {

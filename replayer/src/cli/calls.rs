@@ -8,6 +8,7 @@ use clap::{Args, FromArgMatches, Parser};
 use titr_analyses::AnalysedResult;
 use titr_calibration::RefineError;
 use titr_calibration::measurements::MeasurementsError;
+use titr_common::output::Command;
 use titr_common::terminal::Escaped;
 use titr_hypotheses::HypothesesError;
 use titr_job_mix::JobMixError;
@@ -64,6 +65,7 @@ pub fn replay(
     inputs: Inputs,
     observers: Vec<&mut dyn Observer>,
 ) -> Result<AnalysedResult, Failure> {
+    let _command = Command::begin();
     let mut args: ReplayArgs = options(words)?;
     args.machine.text = inputs.platform;
     (args.program.what_if_text, args.program.stop) = (inputs.what_if, inputs.stop);
@@ -75,6 +77,7 @@ pub fn replay(
 /// # Errors
 /// If the command would end with an error.
 pub fn vary(words: &[OsString], inputs: Inputs) -> Result<Variations, Failure> {
+    let _command = Command::begin();
     let mut args: VaryArgs = options(words)?;
     args.machine.text = inputs.platform;
     (args.program.what_if_text, args.program.stop) = (inputs.what_if, inputs.stop);
@@ -155,7 +158,7 @@ impl Failure {
             Self::NetworkTrace(_) | Self::Triggers(_) | Self::Calibration(_) | Self::Rate(_) => None,
             // What else a study finds wrong is in its message.
             Self::Study(_) => None,
-            Self::Clash(_) | Self::Findings | Self::Value(_) | Self::Usage(_) => None,
+            Self::Findings | Self::Value(_) | Self::Usage(_) => None,
             Self::Output(_) => None,
         }
     }

@@ -5,13 +5,12 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use titr_common::output::Claims;
 use titr_common::terminal::say;
 use titr_common::trace::combined::CombinedBy;
 use titr_formats::combine::{self, NamedTrace};
 use titr_formats::input;
 
-use super::{Failure, claim_files};
+use super::Failure;
 
 const NOTES: &str = "\
 The runs must be recordings of one program with the same input, and the program must communicate in the same way in every run. The new \
@@ -47,14 +46,10 @@ fn choices() -> impl clap::builder::TypedValueParser<Value = CombinedBy> {
 }
 
 pub(super) fn combine(args: &CombineArgs) -> Result<(), Failure> {
-    let mut claims = Claims::new();
     let mut runs: Vec<NamedTrace<'_>> = Vec::new();
     let mut places: Vec<PathBuf> = Vec::new();
     for path in &args.runs {
-        claims.read(path)?;
-        let trace = input::open_one(&[path])?;
-        claim_files(&mut claims, &trace)?;
-        runs.push((path, trace));
+        runs.push((path, input::open_one(&[path])?));
         let Ok(place) = fs::canonicalize(path) else { continue };
         if places.contains(&place) {
             let twice =
@@ -63,7 +58,6 @@ pub(super) fn combine(args: &CombineArgs) -> Result<(), Failure> {
         }
         places.push(place);
     }
-    claims.write(&args.output)?;
     let combined = combine::combine(&runs, args.by, &args.output)?;
     say(format_args!("{}: combined {combined}", args.output.display()));
     Ok(())

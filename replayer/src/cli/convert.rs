@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use titr_common::collectives::{Library, Selection};
+use titr_common::output::claim;
 use titr_common::terminal::say;
 use titr_common::trace::TraceError;
 use titr_common::units::Bytes;
@@ -13,7 +14,7 @@ use titr_formats::timeline::{self, TimelineFormat};
 use titr_platform::Platform;
 
 use super::timeline::ExcerptArgs;
-use super::{Failure, TraceArgs, claim_files, claims, library};
+use super::{Failure, TraceArgs, library};
 
 const NOTES: &str = "\
 `simgrid` writes index.txt and a text file for each rank, which SimGrid 3.32 replays:
@@ -86,15 +87,12 @@ fn timelines() -> impl Iterator<Item = &'static TimelineFormat> {
 pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
     let rules = rules(args)?;
     let (trace, output) = (args.trace.open_partial(args.partial)?, &args.output);
-    let mut claims = claims(&args.trace)?;
-    claim_files(&mut claims, &trace)?;
-    args.platform.iter().try_for_each(|path| claims.read(path))?;
     args.excerpt.is_of(timelines().any(|format| format.name == args.to))?;
     let notes = if let Some(format) = output::FORMATS.iter().find(|format| format.name == args.to) {
-        (format.files)(output).iter().try_for_each(|path| claims.write(path))?;
+        claim((format.files)(output))?;
         (format.convert)(&trace, &rules, output)?
     } else if let Some(format) = timelines().find(|format| format.name == args.to) {
-        format.files(output).iter().try_for_each(|path| claims.write(path))?;
+        claim(format.files(output))?;
         if let [first, _, ..] = trace.worlds() {
             let what = "its times and those of the other worlds are of clocks that nobody has compared: a timeline of what \
                         was recorded is of one world; --perfetto and --paje of titr-replay draw the replay of all";

@@ -4,12 +4,11 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use titr_common::format::count;
-use titr_common::output::Claims;
 use titr_common::terminal::say;
 use titr_extrapolation::{self as extrapolation, Extrapolated, Grid, NamedTrace};
 use titr_formats::input;
 
-use super::{Failure, claim_files};
+use super::Failure;
 
 const NOTES: &str = "\
 The recordings must be of one program with the same input on different numbers of ranks. The peers, sizes and computation of \
@@ -45,15 +44,10 @@ pub(super) struct ExtrapolateArgs {
 const MOST_RANKS: i64 = 1 << 20;
 
 pub(super) fn extrapolate(args: &ExtrapolateArgs) -> Result<(), Failure> {
-    let mut claims = Claims::new();
     let mut recordings: Vec<NamedTrace<'_>> = Vec::new();
     for path in &args.recordings {
-        claims.read(path)?;
-        let trace = input::open_one(&[path])?;
-        claim_files(&mut claims, &trace)?;
-        recordings.push((path, trace));
+        recordings.push((path, input::open_one(&[path])?));
     }
-    claims.write(&args.output)?;
     let command = super::recorded_command(Some("titr"));
     let extrapolated =
         extrapolation::extrapolate(&recordings, args.ranks, args.dimensions.as_ref(), command, &args.output)?;

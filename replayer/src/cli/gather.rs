@@ -39,7 +39,7 @@ pub(super) struct GatherArgs {
 
 pub(super) fn gather(args: &GatherArgs) -> Result<(), Failure> {
     let parts = Fetched::fetch(&args.parts, &args.output, &args.rsh)?;
-    let gathered = trace::gather(&parts.paths, &args.output, Vec::new())?;
+    let gathered = trace::gather(&parts.paths, &args.output)?;
     let of = plural(u64::from(gathered.ranks), "rank", "ranks");
     say(format_args!("{}: {} {of}, {}", args.output.display(), gathered.ranks, volume(gathered.size)));
     if gathered.unchecked > 0 {

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use titr_common::output::{Claims, Clash};
-use titr_platform::{Lever, Platform, PlatformError, Policy};
+use titr_platform::{Lever, Platform, PlatformError};
 
 /// A platform file, and keys that are set.
 #[derive(Debug, Args)]
@@ -63,16 +62,5 @@ impl MachineArgs {
             Some(text) => Platform::levers_in(&self.platform, text.clone(), &self.set),
             None => Platform::levers(&self.platform, &self.set),
         }
-    }
-
-    /// Claims the files that `platform` was read from.
-    pub(super) fn claim(&self, platform: &Platform, claims: &mut Claims) -> Result<(), Clash> {
-        let placement = match &platform.policy {
-            Policy::Explicit { file, .. } => Some(file.as_path()),
-            Policy::Block | Policy::RoundRobin | Policy::Random { .. } | Policy::Assigned { .. } => None,
-        };
-        let profiles = platform.profiles.iter().map(PathBuf::as_path);
-        let file = self.text.is_none().then(|| self.file());
-        [file, placement].into_iter().flatten().chain(profiles).try_for_each(|path| claims.read(path))
     }
 }

@@ -54,10 +54,9 @@ use titr_calibration::compute::NoRate;
 use titr_calibration::measurements::MeasurementsError;
 use titr_calibration::{CalibrationError, RefineError};
 use titr_common::collectives::Library;
-use titr_common::event::Rank;
-use titr_common::output::{Claims, Clash};
+use titr_common::output::Command;
 use titr_common::terminal::{self, Escaped, say};
-use titr_common::trace::{Trace, TraceError};
+use titr_common::trace::TraceError;
 use titr_extrapolation::ExtrapolationError;
 use titr_formats::combine::CombineError;
 use titr_formats::output::ConvertError;
@@ -117,8 +116,6 @@ pub enum Failure {
     Rate(#[from] NoRate),
     #[error(transparent)]
     Study(#[from] StudyError),
-    #[error(transparent)]
-    Clash(#[from] Clash),
     /// The command has already printed what is wrong.
     #[error("")]
     Findings,
@@ -213,22 +210,10 @@ fn recorded_command(name: Option<&str>) -> Vec<String> {
     words
 }
 
-/// The claims of a command that reads `trace` and what belongs to it.
-fn claims(trace: &TraceArgs) -> Result<Claims, Failure> {
-    let mut claims = Claims::new();
-    trace.places().try_for_each(|place| claims.read(place))?;
-    Ok(claims)
-}
-
-/// Adds the files that an opened trace is in, of which an index or another world may have told.
-fn claim_files(claims: &mut Claims, trace: &Trace) -> Result<(), Failure> {
-    let mut files = (0..trace.ranks()).filter_map(|rank| trace.file_of(Rank(rank)).ok().flatten());
-    Ok(files.try_for_each(|file| claims.read(file.name()))?)
-}
-
 /// Runs a command that prints to standard output, and says on standard error what is wrong. Returns the exit status.
 fn run(name: &str, command: impl FnOnce(&mut Out) -> Result<(), Failure>) -> u8 {
     signals::watch();
+    let _command = Command::begin();
     let mut out = Escaped::new(BufWriter::new(io::stdout().lock()));
     let result = command(&mut out).and_then(|()| Ok(out.flush()?));
     match result {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use titr_analyses::diff::ReplayedResult;
+use titr_analyses::diff::{DiffError, ReplayedResult};
 use titr_analyses::{ANALYSES, AnalysedResult};
 use titr_common::trace::Trace;
 use titr_platform::Platform;
@@ -42,8 +42,8 @@ impl PageArgs {
     }
 
     /// The result that the page compares with, if it compares.
-    pub(super) fn compared(&self) -> Option<&Path> {
-        self.compare.as_deref()
+    pub(super) fn compared(&self) -> Result<Option<ReplayedResult>, DiffError> {
+        self.compare.as_deref().map(ReplayedResult::read).transpose()
     }
 
     /// The analyses that are to be made where these were asked for: a page shows the findings of all.
@@ -56,19 +56,16 @@ impl PageArgs {
         names
     }
 
-    /// Writes the page of the replay that `recorder` has recorded.
+    /// Writes the page of the replay that `recorder` has recorded, with its result and the one before.
     pub(super) fn write(
         &self,
         recorder: Recorder,
-        result: &AnalysedResult,
+        (result, before): (&AnalysedResult, Option<&ReplayedResult>),
         loads: &[Series],
         subject: &PageSubject,
     ) -> Result<(), Failure> {
         let Some(path) = &self.file else { return Ok(()) };
-        let comparison = match &self.compare {
-            Some(before) => Some(ReplayedResult::read(before)?.to(&ReplayedResult::of(result))),
-            None => None,
-        };
+        let comparison = before.map(|before| before.to(&ReplayedResult::of(result)));
         let origin = subject.origin()?;
         let (overview, detail) = recorder.finish();
         let data = PageData::new(&origin, result, (&overview, &detail), loads, comparison.as_ref());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use titr_call_sites::CallSiteNames;
-use titr_common::output::OutputFile;
+use titr_common::output::{OutputFile, claim};
 use titr_network::topology::HostId;
 use titr_platform::Policy;
 use titr_simulation::SimulationError;
@@ -104,14 +104,10 @@ impl From<MapperName> for Mapper {
 
 /// The command.
 pub(super) fn place(args: &PlaceArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let mut claims = args.program.claims(&args.machine, &args.machine.load()?)?;
-    args.hosts_file.iter().try_for_each(|path| claims.read(path))?;
-    for path in [Some(&args.output), args.placement_file.as_ref()].into_iter().flatten() {
-        claims.write(path)?;
-        OutputFile::check(path)?;
-    }
-    let program = args.program.open(&mut claims)?;
-    let mut platform = program.on(args.machine.load()?)?;
+    let platform = args.machine.load()?;
+    let program = args.program.open()?;
+    let mut platform = program.on(platform)?;
+    let outputs = || [Some(&args.output), args.placement_file.as_ref()].into_iter().flatten();
     let names = match &args.hosts_file {
         Some(path) => Some(HostNames::read(path, platform.topology.hosts())?),
         None => HostNames::of_platform(&*platform.topology),
@@ -121,6 +117,8 @@ pub(super) fn place(args: &PlaceArgs, out: &mut impl Write) -> Result<(), Failur
         let message = "--for mpich and --for slurm need the names of the hosts: give --hosts-file";
         return Err(Failure::Value(message.to_owned()));
     }
+    claim(outputs().cloned())?;
+    outputs().try_for_each(|path| OutputFile::check(path))?;
     let hosts = match &names {
         Some(names) => names.usable(),
         None => (0..platform.topology.hosts()).map(HostId).collect(),

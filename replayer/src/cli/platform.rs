@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use titr_common::output::{Claims, OutputFile};
+use titr_common::output::{OutputFile, claim};
 use titr_common::terminal::say;
 use titr_platform::Platform;
 
@@ -66,17 +66,14 @@ pub(super) fn platform(args: &PlatformArgs, out: &mut impl Write) -> Result<(), 
     match &args.command {
         PlatformCommand::Show { platform, json, svg } => show(platform, *json, svg.as_ref(), out),
         PlatformCommand::Write { platform } => {
-            Claims::new().read(&platform.platform)?;
             Ok(out.write_all(Platform::as_toml(&platform.platform, &platform.set)?.as_bytes())?)
         }
     }
 }
 
 fn show(named: &NamedPlatform, json: bool, svg: Option<&PathBuf>, out: &mut impl Write) -> Result<(), Failure> {
-    let mut claims = Claims::new();
-    claims.read(&named.platform)?;
-    svg.into_iter().try_for_each(|file| claims.write(file))?;
     let platform = Platform::load(&named.platform, &named.set)?;
+    claim(svg.cloned())?;
     let topology = &*platform.topology;
     if let Some(file) = svg {
         if topology.hosts() > MOST_DRAWN {

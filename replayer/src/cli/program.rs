@@ -8,7 +8,6 @@ use clap::{ArgGroup, Args};
 use titr_analyses::{AnalysedSimulation, apply_machine_changes};
 use titr_call_sites::CallSiteNames;
 use titr_common::collectives::Selection;
-use titr_common::output::Claims;
 use titr_common::trace::Trace;
 use titr_formats::input;
 use titr_hypotheses::{Hypotheses, HypothesesError, MachineChange};
@@ -18,8 +17,7 @@ use titr_simulation::parallel::Jobs;
 use titr_simulation::{Simulation, StopRequest};
 use titr_timeline::JobRanks;
 
-use super::machine::MachineArgs;
-use super::{Failure, TraceArgs, claim_files, claims};
+use super::{Failure, TraceArgs};
 use values::{Collectives, WaitsFor, analyses, collectives, factor};
 pub(super) use values::{Compute, compute};
 
@@ -97,39 +95,30 @@ impl ProgramArgs {
         self.trace.to_string()
     }
 
-    /// The claims of a command that reads the program and the machine.
-    pub(super) fn claims(&self, machine: &MachineArgs, platform: &Platform) -> Result<Claims, Failure> {
-        let mut claims = claims(&self.trace)?;
-        machine.claim(platform, &mut claims)?;
-        self.what_if.iter().try_for_each(|path| claims.read(path))?;
-        Ok(claims)
-    }
-
     /// Opens the trace and the hypotheses.
-    pub(super) fn open(&self, claims: &mut Claims) -> Result<Program<'_>, Failure> {
+    pub(super) fn open(&self) -> Result<Program<'_>, Failure> {
         if let Some(file) = self.trace.job_file() {
             let message = format!("{}: this command replays one trace; titr replay replays jobs", file.display());
             return Err(Failure::Value(message));
         }
         let trace = self.trace.open_partial(self.partial)?;
-        self.opened(trace, None, claims)
+        self.opened(trace, None)
     }
 
     /// Opens the trace, or the traces of the jobs that share `platform`, and the hypotheses.
-    pub(super) fn open_on(&self, platform: &Platform, claims: &mut Claims) -> Result<Program<'_>, Failure> {
-        let Some(file) = self.trace.job_file() else { return self.open(claims) };
+    pub(super) fn open_on(&self, platform: &Platform) -> Result<Program<'_>, Failure> {
+        let Some(file) = self.trace.job_file() else { return self.open() };
         let open = |places: &[PathBuf]| input::open(places)?.partial_unless_empty(self.partial);
         let mix = JobMix::load(file, platform, open)?;
         let trace = mix.trace.clone().partial(self.partial);
-        self.opened(trace, Some(mix), claims)
+        self.opened(trace, Some(mix))
     }
 
-    fn opened(&self, trace: Trace, mix: Option<JobMix>, claims: &mut Claims) -> Result<Program<'_>, Failure> {
+    fn opened(&self, trace: Trace, mix: Option<JobMix>) -> Result<Program<'_>, Failure> {
         let hypotheses = match &self.what_if_text {
             Some(text) => Some(Hypotheses::parse(Path::new(WHAT_IF), text.clone()).map_err(HypothesesError::from)?),
             None => self.what_if.as_deref().map(Hypotheses::load).transpose()?,
         };
-        claim_files(claims, &trace)?;
         Ok(Program { args: self, trace, mix, hypotheses })
     }
 

@@ -8,7 +8,7 @@ use titr_analyses::interval::IntervalMeter;
 use titr_analyses::steady::Steady;
 use titr_analyses::{AnalysedResult, LinkHistory, NetworkTraceRecorder, Timeline};
 use titr_call_sites::CallSiteNames;
-use titr_common::output::{Claims, OutputFile};
+use titr_common::output::{OutputFile, claim};
 use titr_network_traces::NetworkTraceWriter;
 use titr_platform::Platform;
 use titr_simulation::SimulationError;
@@ -123,26 +123,14 @@ impl ReplayArgs {
     pub(super) fn result(&self, observers: Vec<&mut dyn Observer>) -> Result<AnalysedResult, Failure> {
         self.excerpt.is_of(!self.timeline.is_empty() || self.page.is_asked_for())?;
         let platform = self.machine.load()?;
-        let claims = self.claims(&platform)?;
-        self.run(platform, claims, observers)
+        self.run(platform, observers)
     }
 
-    /// Refuses outputs that are inputs, or one file twice.
-    fn claims(&self, platform: &Platform) -> Result<Claims, Failure> {
-        let mut claims = self.program.claims(&self.machine, platform)?;
-        self.page.compared().map_or(Ok(()), |path| claims.read(path))?;
+    fn run(&self, platform: Platform, observers: Vec<&mut dyn Observer>) -> Result<AnalysedResult, Failure> {
+        let program = self.program.open_on(&platform)?;
+        let before = self.page.compared()?;
         let outputs = self.page.file().map(PathBuf::from).into_iter().chain(self.network_trace.clone());
-        outputs.chain(self.report.files()).chain(self.timeline.files()).try_for_each(|path| claims.write(&path))?;
-        Ok(claims)
-    }
-
-    fn run(
-        &self,
-        platform: Platform,
-        mut claims: Claims,
-        observers: Vec<&mut dyn Observer>,
-    ) -> Result<AnalysedResult, Failure> {
-        let program = self.program.open_on(&platform, &mut claims)?;
+        claim(outputs.chain(self.report.files()).chain(self.timeline.files()))?;
         if self.steady.is_some() && program.is_job_mix() {
             return Err(Failure::Value(
                 "--steady leaves out iterations of one program, and this is a mix of jobs: replay the trace of a job by itself".into(),
@@ -232,7 +220,7 @@ impl ReplayArgs {
                 platform_file: self.machine.file(),
                 platform_text: self.machine.text()?,
             };
-            self.page.write(page, &result, &loads, &subject)?;
+            self.page.write(page, (&result, before.as_ref()), &loads, &subject)?;
         }
         if let Some(recorder) = recorder {
             recorder.finish()?.finish()?;

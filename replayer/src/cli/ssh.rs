@@ -5,13 +5,13 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use tempfile::TempDir;
+use titr_common::output::HiddenDirectory;
 use titr_common::trace::TraceError;
 
 /// Parts that are all here. What was fetched is gone when this is dropped.
 pub(super) struct Fetched {
     pub(super) paths: Vec<PathBuf>,
-    _folder: Option<TempDir>,
+    _folder: Option<HiddenDirectory>,
 }
 
 impl Fetched {
@@ -26,9 +26,9 @@ impl Fetched {
             let Some((host, remote)) = elsewhere(path) else { continue };
             let folder = match fetched.take() {
                 Some(folder) => folder,
-                None => folder_beside(output)?,
+                None => HiddenDirectory::beside(output).map_err(TraceError::io(output))?,
             };
-            let local = folder.path().join(path.to_string_lossy().replace('/', "_")).with_added_extension("tar");
+            let local = folder.path(&path.to_string_lossy().replace('/', "_")).with_added_extension("tar");
             fetch(shell, &host, &remote, &local).map_err(|what| TraceError::Directory { path: path.clone(), what })?;
             *path = local;
             fetched = Some(folder);
@@ -42,11 +42,6 @@ fn elsewhere(part: &Path) -> Option<(String, String)> {
     let (host, path) = part.to_str()?.split_once(':')?;
     let is_host = !host.is_empty() && !host.starts_with('-') && !host.contains('/');
     (is_host && !path.is_empty() && !part.exists()).then(|| (host.to_owned(), path.to_owned()))
-}
-
-fn folder_beside(output: &Path) -> Result<TempDir, TraceError> {
-    let folder = output.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    TempDir::with_prefix_in(".titr-gather-", folder).map_err(|error| TraceError::Io { path: folder.into(), error })
 }
 
 /// Writes a directory, packed, or an archive as it is.

@@ -1,6 +1,5 @@
 //! `titr symbolize`.
 
-use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -48,9 +47,7 @@ pub(super) fn symbolize(args: &SymbolizeArgs) -> Result<(), Failure> {
         manifest.names = names;
         manifest.write(path).map_err(TraceError::io(path))?;
     } else {
-        let named = path.with_extension("named.tar");
-        trace::gather(&[path], &named, names)?;
-        fs::rename(&named, path).map_err(TraceError::io(path))?;
+        trace::gather_again(path, names, |_| true)?;
     }
     say(format_args!("{}: {} call sites in {files} have names", path.display(), count(places)));
     Ok(())

@@ -19,9 +19,9 @@ use titr_simulation::{Follower, unfinished};
 
 use super::meter::Meter;
 use super::{
-    Failure, Out, TraceArgs, advise, arguments, calibrate, claims, combine, convert, diff, efficiency, extrapolate,
-    gather, generate, manual, place, platform, replay, run, schedule, schema, sweep, symbolize, tolerance, traffic,
-    trigger, triggers, vary,
+    Failure, Out, TraceArgs, advise, arguments, calibrate, combine, convert, diff, efficiency, extrapolate, gather,
+    generate, manual, place, platform, replay, run, schedule, schema, sweep, symbolize, tolerance, traffic, trigger,
+    triggers, vary,
 };
 use crate::inspect::{Inventory, TraceInfo, Verdict, check, recorded_part, uncounted};
 
@@ -152,7 +152,6 @@ pub(super) fn run_command(name: &str, words: Vec<OsString>) -> u8 {
 }
 
 fn info(trace: &TraceArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
-    claims(trace)?;
     let source = trace.open_one()?;
     let manifest = source.manifest().cloned();
     let inventory = Inventory::of(&source)?;
@@ -337,7 +336,6 @@ fn calls(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
 }
 
 fn report_check(trace: &TraceArgs, out: &mut Out) -> Result<(), Failure> {
-    claims(trace)?;
     let source = trace.open()?;
     let mut meter = Meter::new(&source);
     let verdict = check(&source, meter.as_mut().map(|meter| meter as &mut dyn Follower))?;
@@ -375,7 +373,6 @@ fn cat(
     is_named: bool,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
-    claims(trace)?;
     let (recorded, names) = (trace.open_one()?.partial_unless_empty(partial)?, CallSiteNames::default());
     let source = if is_named { names.apply(recorded)? } else { recorded };
     if let Some(rank) = rank.filter(|&rank| rank >= source.ranks()) {

@@ -74,9 +74,9 @@ fn percent(text: &str) -> Result<f64, String> {
 
 /// The command.
 pub(super) fn tolerance(args: &ToleranceArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let mut claims = args.program.claims(&args.machine, &args.machine.load()?)?;
-    let program = args.program.open(&mut claims)?;
-    let platform = program.on(args.machine.load()?)?;
+    let platform = args.machine.load()?;
+    let program = args.program.open()?;
+    let platform = program.on(platform)?;
     let names = CallSiteNames::default();
     let simulation = || program.simulation(&platform, &names, false).jobs(Jobs::ONE).read_ahead(false);
     let analysed = args.program.analysed(simulation(), &["critical-path"], args.jobs.jobs()).run()?;

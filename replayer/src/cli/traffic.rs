@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
-use titr_common::output::Claims;
+use titr_common::output::claim;
 use titr_simulation::traffic::{Loads, Pattern, Sizes, TrafficDemand, TrafficSweep};
 
 use super::machine::MachineArgs;
@@ -67,9 +67,7 @@ pub(super) fn traffic(args: &TrafficArgs, out: &mut Out) -> Result<(), Failure> 
 impl TrafficArgs {
     fn sweep(&self, out: &mut Out) -> Result<(), Failure> {
         let platform = self.machine.load()?;
-        let mut claims = Claims::new();
-        self.machine.claim(&platform, &mut claims)?;
-        self.report.files().try_for_each(|path| claims.write(&path))?;
+        claim(self.report.files())?;
         let &Self { pattern, warmup, cycles, channels, ref report, .. } = self;
         let demand = self.burst.map_or_else(|| TrafficDemand::Loads(self.load.clone()), TrafficDemand::Burst);
         let (sizes, runs) = (self.message.clone(), self.runs.runs().unwrap_or(RUNS));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use titr_common::output::Claims;
+use titr_common::output::claim;
 use titr_simulation::triggered::TriggeredReplay;
 
 use super::machine::MachineArgs;
@@ -44,10 +44,7 @@ pub(super) fn trigger(args: &TriggerArgs, out: &mut Out) -> Result<(), Failure> 
 impl TriggerArgs {
     fn run(&self, out: &mut Out) -> Result<(), Failure> {
         let platform = self.machine.load()?;
-        let mut claims = Claims::new();
-        self.machine.claim(&platform, &mut claims)?;
-        claims.read(&self.messages)?;
-        self.report.files().try_for_each(|path| claims.write(&path))?;
+        claim(self.report.files())?;
         let replay = TriggeredReplay {
             platform: &platform,
             trace: &self.messages,

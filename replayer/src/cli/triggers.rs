@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use titr_common::format::{count, plural};
-use titr_common::output::Claims;
+use titr_common::output::claim;
 use titr_common::time::Time;
 use titr_common::units::{Quantity, Seconds};
 use titr_network_traces::{Cycles, Netrace, Rules, TriggerCounts, TriggerSource, convert_netrace, find_triggers};
@@ -46,11 +46,10 @@ fn cycle(text: &str) -> Result<Time, String> {
 
 /// The command.
 pub(crate) fn triggers(args: &TriggersArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let mut claims = Claims::new();
-    [Some(&args.trace), args.rules.as_ref()].into_iter().flatten().try_for_each(|path| claims.read(path))?;
-    claims.write(&args.output)?;
     let (length, latency) = (args.cycle, args.latency);
-    let counts = match (Netrace::recognises(&args.trace)?, length) {
+    let is_netrace = Netrace::recognises(&args.trace)?;
+    claim([args.output.clone()])?;
+    let counts = match (is_netrace, length) {
         (true, Some(length)) => convert_netrace(&args.trace, &args.output, Cycles { length, latency })?,
         (true, None) => {
             let path = args.trace.display();

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use clap::Args;
 use titr_call_sites::CallSiteNames;
 use titr_common::format::count;
+use titr_common::output::claim;
 use titr_simulation::parallel::Jobs;
 
 use super::machine::MachineArgs;
@@ -126,9 +127,9 @@ impl VaryArgs {
     /// # Errors
     /// The error of the first combination that has one.
     pub(super) fn run(&self) -> Result<Variations, Failure> {
-        let mut claims = self.program.claims(&self.machine, &self.machine.load()?)?;
-        self.report.files().try_for_each(|path| claims.write(&path))?;
-        let program = self.program.open(&mut claims)?;
+        self.machine.load()?;
+        let program = self.program.open()?;
+        claim(self.report.files())?;
         let jobs = self.runs.jobs();
         let variations = jobs.map(count_combinations(&self.keys)?, |number| {
             let set = combination(&self.keys, number);

@@ -14,7 +14,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use titr_common::output::{OutputFile, named};
+use titr_common::output::{OutputFile, is_unfinished, named, remove_leftovers};
 
 use crate::error::StudyError;
 use crate::inputs::Inputs;
@@ -50,7 +50,8 @@ impl ResultsFolder {
         let identity = path.join(IDENTITY);
         let is_new = !identity.exists();
         if is_new {
-            if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) {
+            let is_left = |entry: &fs::DirEntry| is_unfinished(&entry.path());
+            if fs::read_dir(path).is_ok_and(|entries| !entries.flatten().all(|entry| is_left(&entry))) {
                 return Err(StudyError::NoFolder(path.to_owned()));
             }
             fs::create_dir_all(path).map_err(|error| named(path, error))?;
@@ -152,6 +153,10 @@ impl ResultsFolder {
     /// # Errors
     /// If an outcome cannot be read, or a table not be written.
     pub fn finish(&self, inputs: &Inputs) -> Result<Vec<PointOutcome>, StudyError> {
+        // No task writes any more where all points have outcomes.
+        for folder in [&self.path, &self.path.join(POINTS)] {
+            remove_leftovers(folder).map_err(|error| named(folder, error))?;
+        }
         let outcomes = (0..inputs.len()).map(|point| self.outcome(point)).collect::<Result<Vec<_>, _>>()?;
         table::write(inputs, &outcomes, &self.path)?;
         Ok(outcomes)

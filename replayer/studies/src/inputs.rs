@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use titr_analyses::apply_machine_changes;
 use titr_call_sites::CallSiteNames;
 use titr_common::event::Rank;
-use titr_common::input::{self, WRITTEN_BY_HAND};
+use titr_common::input::{self, WRITTEN_BY_HAND, WRITTEN_BY_PROGRAM};
 use titr_common::trace::{Trace, TraceError};
 use titr_document::Mistake;
 use titr_hypotheses::{Hypotheses, HypothesesError};
@@ -280,7 +280,7 @@ impl Inputs {
         self.platforms.values().for_each(|text| add(text.as_bytes()));
         self.hypotheses.values().for_each(|(_, text)| add(text.as_bytes()));
         for file in &self.further {
-            add(&fs::read(file).map_err(|error| titr_common::output::named(file, error))?);
+            add(&input::read(file, WRITTEN_BY_PROGRAM).map_err(|error| titr_common::output::named(file, error))?);
         }
         for trace in self.traces.values() {
             if let Some(manifest) = trace.manifest() {

@@ -19,7 +19,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use titr_calibration::measurements::VERSION;
 use titr_calibration::{Calibration, Measurements, Refinement, calibration, output};
-use titr_common::output::{Claims, OutputFile};
+use titr_common::output::{Command, OutputFile, claim};
 use titr_common::terminal::{self, print, say, say_text};
 use titr_common::trace::Trace;
 use titr_mpi::{Comm, Mpi};
@@ -28,6 +28,7 @@ use crate::options::Options;
 use crate::order::{Failure, Measuring, Order, follow};
 
 fn main() -> ExitCode {
+    let _command = Command::begin();
     let options = Options::try_parse();
     // Help and version need no MPI.
     if let Err(error) = &options
@@ -113,13 +114,10 @@ fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Res
         ));
     }
     // An unwritable file is reported before the measurements, not after.
-    let mut claims = Claims::new();
-    options.trace.iter().try_for_each(|path| claims.read(path)).map_err(Failure::told)?;
-    for path in output::files(&options.output).iter().chain(&options.measurements) {
-        claims.write(path).map_err(Failure::told)?;
-        OutputFile::check(path).map_err(Failure::told)?;
-    }
     let rate = options.trace.as_deref().map(output::rate).transpose().map_err(Failure::told)?;
+    let outputs = || output::files(&options.output).into_iter().chain(options.measurements.clone());
+    claim(outputs()).map_err(Failure::told)?;
+    outputs().try_for_each(|path| OutputFile::check(&path)).map_err(Failure::told)?;
     let names = measuring.names(mpi)?;
     let mut hosts: Vec<String> = Vec::new();
     let places: Vec<u32> = names

@@ -2,12 +2,13 @@
 //!
 //! If writing the archive fails, rank 0 still continues to receive: otherwise the senders would wait forever.
 
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use flate2::Crc;
 use titr_common::event::Rank;
 use titr_common::trace::manifest::{Manifest, RankEntry};
-use titr_common::trace::{ArchiveWriter, directory, unfinished};
+use titr_common::trace::{ArchiveWriter, directory};
 
 use super::relay::{Broken, Receiver};
 use crate::descriptors::place_high;
@@ -54,18 +55,22 @@ pub(super) struct Archive {
 }
 
 impl Archive {
-    /// Creates it under the name of one that is not finished, with the manifest in it.
-    pub(super) fn create(path: &Path, manifest: Manifest) -> Result<Self, String> {
-        let path = unfinished(path);
+    /// Creates it with the manifest in it, where there is nothing yet.
+    pub(super) fn create(path: &Path, manifest: &Manifest) -> io::Result<Self> {
         let written = || {
             let text = manifest.to_json()?;
-            let mut writer = ArchiveWriter::create_at(&path, place_high)?;
+            let mut writer = ArchiveWriter::create_at(path, place_high)?;
             writer.begin(&directory::manifest(Path::new("")), text.len() as u64)?;
             writer.write(&text)?;
             Ok(writer)
         };
-        let writer = written().map_err(|error: std::io::Error| error.to_string())?;
-        Ok(Self { path, writer, entries: manifest.per_rank, current: None, crc: Crc::new(), problem: None })
+        let writer = written().inspect_err(|error: &io::Error| {
+            if error.kind() != ErrorKind::AlreadyExists {
+                let _ = std::fs::remove_file(path);
+            }
+        })?;
+        let (path, entries) = (path.to_owned(), manifest.per_rank.clone());
+        Ok(Self { path, writer, entries, current: None, crc: Crc::new(), problem: None })
     }
 
     /// Ends it, once all streams are there.

@@ -15,11 +15,12 @@ mod relay;
 mod tree;
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use titr_common::output::give_name;
 use titr_common::trace::manifest::{Manifest, RankEntry};
-use titr_common::trace::{OwnFile, directory, gather, unfinished};
+use titr_common::trace::{OwnFile, directory, gather_again};
 use titr_common::units::Bytes;
 use titr_config::{Gathering, Placeholders};
 use titr_wrappers::Abi;
@@ -94,9 +95,17 @@ impl Gather {
         };
         let mut entries = Entries::default();
         let sent = self.send_entry(link, entry, &mut entries)?;
-        let path = free_name(wanted);
-        let begun = entries.manifest(run).and_then(|manifest| Archive::create(&path, manifest));
-        let begun = begun.map_err(|reason| give_up(&path, &reason));
+        let mut path = free_name(wanted);
+        let begun = entries.manifest(run).and_then(|manifest| {
+            loop {
+                match Archive::create(&unfinished(&path), &manifest) {
+                    // Another run was faster.
+                    Err(error) if error.kind() == ErrorKind::AlreadyExists => path = free_name(wanted),
+                    begun => break begun.map_err(|error| error.to_string()),
+                }
+            }
+        });
+        let begun = begun.map_err(|reason| log_loss(&path, &reason));
         let Ok(mut archive) = begun else { return link.vote(false) };
         if !link.vote(sent)? {
             give_up(&path, "a rank's trace is not complete");
@@ -110,7 +119,18 @@ impl Gather {
             }
             return Ok(false);
         }
-        let named = fs::rename(unfinished(&path), &path).map_err(|error| give_up(&path, &error.to_string())).is_ok();
+        let place = unfinished(&path);
+        let named = loop {
+            match give_name(&place, &path) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => path = free_name(wanted),
+                named => break named,
+            }
+        };
+        let named = named.map_err(|error| {
+            let _ = fs::remove_file(&place);
+            log_loss(&path, &error.to_string());
+        });
+        let named = named.is_ok();
         if named && path != *wanted {
             log(format_args!("{} exists: gathered into {}", wanted.display(), path.display()));
         }
@@ -172,16 +192,8 @@ fn share(archive: &Path, manifest: &Manifest) -> Bytes {
     if manifest.per_rank.iter().map(|entry| entry.text.0).sum::<u64>() > MOST_SHARED {
         return whole;
     }
-    let mut name = unfinished(archive).into_os_string();
-    name.push(".tar");
-    let shared = PathBuf::from(name);
-    match gather(&[archive], &shared, Vec::new()) {
-        Ok(gathered) if gathered.size < whole && fs::rename(&shared, archive).is_ok() => gathered.size,
-        Ok(_) | Err(_) => {
-            let _ = fs::remove_file(&shared);
-            whole
-        }
-    }
+    let gathered = gather_again(archive, Vec::new(), |gathered| gathered.size < whole);
+    gathered.map_or(whole, |gathered| gathered.size.min(whole))
 }
 
 /// Sees to it that the archive can be written there.
@@ -190,6 +202,11 @@ fn prepare(archive: &Path) -> io::Result<()> {
     let attempt = unfinished(&free_name(archive));
     File::create_new(&attempt)?;
     fs::remove_file(attempt)
+}
+
+/// The place of an archive until it is complete.
+fn unfinished(archive: &Path) -> PathBuf {
+    archive.with_added_extension("unfinished")
 }
 
 /// The name, or the next one that is free.
@@ -208,8 +225,13 @@ fn free_name(wanted: &Path) -> PathBuf {
     names.find(is_free).unwrap_or_else(|| wanted.to_owned())
 }
 
+/// Removes an archive that was begun.
 fn give_up(path: &Path, reason: &str) {
     let _ = fs::remove_file(unfinished(path));
+    log_loss(path, reason);
+}
+
+fn log_loss(path: &Path, reason: &str) {
     log(format_args!("the trace is not gathered into {}: {reason}; its parts stay where they are", path.display()));
 }
 

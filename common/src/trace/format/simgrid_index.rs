@@ -1,11 +1,13 @@
 //! An index for `smpirun -replay`: one path per line, relative to the working directory or to the index, of one file
 //! for all ranks or of one for each.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::text::Text;
 use super::titr::OneFileEach;
 use super::{Candidate, TraceFormat};
+use crate::output;
 use crate::trace::error::TraceError;
 use crate::trace::lines::Lines;
 use crate::trace::opened::Trace;
@@ -40,7 +42,11 @@ impl TraceFormat for SimgridIndex {
             let beside = path.parent().unwrap_or(Path::new("")).join(&name);
             let candidates = [PathBuf::from(&name), beside];
             match candidates.into_iter().find(|candidate| candidate.is_file()) {
-                Some(file) => files.push(file),
+                Some(file) => {
+                    let found = fs::metadata(&file).and_then(|found| Ok(output::read(&found, None)?));
+                    found.map_err(TraceError::io(&file))?;
+                    files.push(file);
+                }
                 None => {
                     return Err(TraceError::Index { path: path.into(), line: lines.line(), name: shown(&name) });
                 }

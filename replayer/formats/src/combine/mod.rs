@@ -9,14 +9,13 @@ mod error;
 mod lock_step;
 mod rewrite;
 
-use std::fs;
 use std::path::Path;
 
 use titr_common::event::Rank;
 use titr_common::output::{OutputDirectory, named};
 use titr_common::trace::combined::{Combined, CombinedBy, RepeatedComputation};
 use titr_common::trace::manifest::{Mode, RankEntry, VERSION};
-use titr_common::trace::{Manifest, RankWriter, Trace, complete, unfinished};
+use titr_common::trace::{Manifest, RankWriter, Trace, complete};
 
 pub use error::{CombineError, RecordedCall};
 use lock_step::LockStep;
@@ -41,21 +40,17 @@ pub fn combine(runs: &[NamedTrace<'_>], by: CombinedBy, output: &Path) -> Result
         return Err(CombineError::TooFew);
     };
     comparable(runs)?;
-    // Rejects an output that is occupied before the runs are read; removed again if it did not exist.
-    drop(OutputDirectory::create(output)?);
-    let place = unfinished(output);
-    let directory = OutputDirectory::create(&place)?;
+    let directory = OutputDirectory::create(output)?;
     let mut manifest = first.manifest().cloned().unwrap_or_else(|| Manifest::of_unknown_origin(first.ranks()));
     let (mut sums, mut per_rank) = (VolumeSums::default(), Vec::new());
     for entry in &mut manifest.per_rank {
-        per_rank.push(combine_rank(runs, by, &place, entry, &mut sums)?);
+        per_rank.push(combine_rank(runs, by, output, entry, &mut sums)?);
     }
     let deviation = if sums.means > 0.0 { sums.deviations / sums.means } else { 0.0 };
     let combined = Combined::new(by, others.len() as u32 + 1, deviation, per_rank);
     manifest.titr = VERSION;
     manifest.combined = Some(combined.clone());
-    complete(&place, manifest).map_err(|error| named(&place, error))?;
-    fs::rename(&place, output).map_err(|error| named(output, error))?;
+    complete(output, manifest).map_err(|error| named(output, error))?;
     directory.finish();
     Ok(combined)
 }

@@ -1,6 +1,6 @@
 //! The anchor of an archive, `NAME.otf2`: how its other files are to be read.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ pub(super) fn in_directory(directory: &Path) -> Vec<PathBuf> {
     let mut anchors: Vec<_> = named
         .filter(|path| {
             let mut head = [0; 7];
-            File::open(path).is_ok_and(|mut file| file.read_exact(&mut head).is_ok()) && is_anchor(&head)
+            input::open(path).is_ok_and(|mut file| file.read_exact(&mut head).is_ok()) && is_anchor(&head)
         })
         .collect();
     anchors.sort();

@@ -45,6 +45,14 @@ pub fn open(path: &Path) -> io::Result<File> {
     open_up_to(path, u64::MAX)
 }
 
+/// Records that a file is an input, which is going to be opened when it is needed.
+///
+/// # Errors
+/// If there is no such file, or standard output goes there.
+pub fn announce(path: &Path) -> io::Result<()> {
+    Ok(output::read(&fs::metadata(path)?, None)?)
+}
+
 /// Opens a file, as [`open`] does. A gzipped file is unpacked first, to a temporary file.
 ///
 /// # Errors

@@ -203,3 +203,141 @@ fn files_of_an_index_are_inputs() {
     assert!(said.contains("nothing is written") && said.ends_with("[1]"), "{said}");
     assert_eq!(fs::read(&stream).unwrap(), before);
 }
+
+/// A copy of a sample of a foreign trace, as `name` in `folder`, with files that can be written.
+fn foreign(folder: &Folder, sample: &str, name: &str) {
+    let line =
+        format!("cp -r '{}' {name} && chmod -R u+w {name}", here("../tests/data/foreign").join(sample).display());
+    assert_eq!(folder.run("sh", &["-c", &line]), "[0]");
+}
+
+#[test]
+fn every_file_that_a_command_opens_is_no_output_of_it() {
+    let folder = folder();
+    for (sample, name) in
+        [("otf2/library", "o"), ("dumpi/stencil", "d"), ("paraver/stencil", "p"), ("liballprof/stencil", "l")]
+    {
+        foreign(&folder, sample, name);
+    }
+    folder.file("g.toml", fs::read(here("../examples/graph.toml")).unwrap());
+    folder.file("cables.txt", fs::read(here("../examples/cables.txt")).unwrap());
+    folder.trace(&["0 init\n0 finalize\n"]);
+    folder.file("jobs.toml", "[[job]]\nname = \"a\"\ntrace = \"traces\"\n");
+    folder.file(
+        "runs.toml",
+        "platform = \"g.toml\"\nvalues = [\"network.bandwidth\"]\n[[run]]\ntrace = \"t.txt\"\nseconds = 0.1\n",
+    );
+    assert_eq!(folder.run("sh", &["-c", &format!("{TITR_REPLAY} -p p.toml --json t.txt > before.json")]), "[0]");
+    let replay = |platform: &str, output: &str, trace: &str| {
+        format!("replay -q --platform '{platform}' --report {output} {trace}")
+    };
+    let star = "star:64 10Gbit/s 1us";
+    let lines = [
+        ("o/traces/1.evt", replay(star, "o/traces/1.evt", "o")),
+        ("o/traces/0.def", "convert --to paje -o o/traces/0.def o/traces.otf2".to_owned()),
+        ("d/*-0007.bin", replay(star, "d/*-0007.bin", "d/*.meta")),
+        ("d/*.meta", "convert --to paraver -o d/*.meta d/*.meta".to_owned()),
+        ("p/stencil.pcf", "convert --to paraver -o p/stencil.prv p/stencil.prv.gz".to_owned()),
+        ("l/pmpi-trace-rank-8.txt.gz", replay(star, "./l/../l/pmpi-trace-rank-8.txt.gz", "l")),
+        ("cables.txt", replay("g.toml", "cables.txt", "t.txt")),
+        ("cables.txt", "platform show g.toml --svg cables.txt".to_owned()),
+        ("traces/rank-000000.tit.gz", replay(star, "traces/rank-000000.tit.gz", "jobs.toml")),
+        ("traces/manifest.json", replay(star, "traces/manifest.json", "jobs.toml")),
+        ("t.txt", "calibrate --from runs.toml --output t.txt".to_owned()),
+        ("g.toml", "calibrate --from runs.toml --output g.toml".to_owned()),
+        // What is read last is no output that is begun first.
+        ("before.json", format!("replay -q -p p.toml --report r.html --compare before.json --paje before.json t.txt")),
+    ];
+    for (file, line) in lines {
+        let said = folder.run("sh", &["-c", &format!("cp {file} kept; {TITR} {line}; echo $?; cmp kept {file}")]);
+        assert!(
+            said.starts_with("1\n") && said.ends_with("nothing is written; name another file\n[0]"),
+            "{line}: {said}"
+        );
+    }
+    let left: Vec<String> = names(folder.path()).into_iter().filter(|name| name.contains("unfinished")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn what_is_appended_to_an_input_is_refused_before_the_first_letter() {
+    let folder = folder();
+    foreign(&folder, "otf2/library", "o");
+    foreign(&folder, "dumpi/stencil", "d");
+    folder.trace(&["0 init\n0 finalize\n"]);
+    for (file, line) in [
+        ("o/traces/1.evt", "cat o/traces.otf2 >> $f"),
+        ("o/traces/1.def", "info o >> $f"),
+        ("d/*-0005.bin", "check d/*.meta >> $f"),
+        ("traces/manifest.json", "replay -p p.toml traces >> $f"),
+        ("p.toml", "platform write p.toml >> $f"),
+        ("p.toml", "replay -q -p p.toml t.txt --paje /dev/fd/5 5>> $f"),
+    ] {
+        let line = format!("f=$(echo {file}); cp $f kept; {TITR} {line}; echo $? >&2; cmp kept $f");
+        let said = folder.run("sh", &["-c", &line]);
+        assert!(said.ends_with("nothing is written; name another file\n1\n[0]"), "{line}: {said}");
+    }
+}
+
+/// The user `nobody` may write the file, and not its directory.
+#[test]
+fn a_file_in_a_directory_that_may_not_be_written_is_replaced_once_its_successor_is_whole() {
+    let folder = folder();
+    let line = |output: &str, trace: &str| {
+        format!(
+            "chmod 755 . && mkdir -p fixed && echo old > fixed/out && cp p.toml fixed && chmod 666 fixed/* && chmod 755 fixed && \
+             setpriv --reuid=65534 --regid=65534 --clear-groups {TITR_REPLAY} -q -p fixed/p.toml --paje fixed/{output} {trace}"
+        )
+    };
+    let run = |output: &str, trace: &str| folder.run("sh", &["-c", &line(output, trace)]);
+    folder.file("torn.txt", "0 init\n0 nonsense\n");
+    let said = run("out", "torn.txt");
+    assert!(said.ends_with("[1]"), "{said}");
+    assert_eq!(fs::read_to_string(folder.path().join("fixed/out")).unwrap(), "old\n");
+    let said = run("p.toml", "t.txt");
+    assert!(said.contains("nothing is written") && said.ends_with("[1]"), "{said}");
+    assert_eq!(fs::read(folder.path().join("fixed/p.toml")).unwrap(), fs::read(folder.path().join("p.toml")).unwrap());
+    assert_eq!(run("out", "t.txt"), "[0]");
+    assert!(fs::read_to_string(folder.path().join("fixed/out")).unwrap().starts_with('%'));
+}
+
+#[test]
+fn of_two_gathers_onto_one_name_the_first_to_end_has_it() {
+    let folder = folder();
+    folder.trace(&["0 init\n0 finalize\n"]);
+    for output in ["all.tar", "all"] {
+        folder.file(&format!("{output}.unfinished"), "precious");
+        let line = format!(
+            "{TITR} gather traces -o {output} 2> 1 & {TITR} gather traces -o {output} 2> 2; second=$?; wait $!; \
+             echo $(($? + second)) $(cat 1 2)"
+        );
+        let said = folder.run("sh", &["-c", &line]);
+        assert!(said.starts_with("1 ") && said.contains(&format!("titr: {output}: it exists already")), "{said}");
+        assert!(said.contains(&format!("{output}: 1 rank, ")), "{said}");
+        assert_eq!(folder.run(TITR, &["check", output]), format!("{output}: sound\n[0]"));
+        assert_eq!(fs::read_to_string(folder.path().join(format!("{output}.unfinished"))).unwrap(), "precious");
+    }
+    let expected = ["1", "2", "all", "all.tar", "all.tar.unfinished", "all.unfinished", "p.toml", "t.txt", "traces"];
+    assert_eq!(names(folder.path()), expected);
+}
+
+#[test]
+fn a_command_whose_directory_was_interrupted_can_be_repeated() {
+    let folder = folder();
+    for ranks in ["4", "6"] {
+        let made = format!("generate stencil --ranks {ranks} --bytes 64KiB --iterations 4 --compute 1e6 -o {ranks}");
+        assert!(folder.run("sh", &["-c", &format!("{TITR} {made}")]).ends_with("[0]"));
+    }
+    for signal in ["INT", "TERM", "HUP"] {
+        for (ranks, output) in [("200000", "new"), ("200000", "empty")] {
+            let line = format!(
+                "mkdir -p empty; {TITR} extrapolate --ranks {ranks} 4 6 -o {output} 2> /dev/null & \
+                 until [ -s {output}/rank-000100.tit.gz ]; do sleep 0.01; done; kill -{signal} $!; wait $! 2> /dev/null; \
+                 ls -A {output}; {TITR} extrapolate --ranks 8 4 6 -o {output} 2> /dev/null; echo $?; rm -r {output}"
+            );
+            // A shell's commands in the background ignore SIGINT.
+            let line = if signal == "INT" { format!("set -m; {line}") } else { line };
+            assert_eq!(folder.run("sh", &["-c", &line]), "0\n[0]", "{signal} {output}");
+        }
+    }
+}

@@ -111,6 +111,29 @@ fn written(folder: &Folder) -> BTreeMap<String, SystemTime> {
         .collect()
 }
 
+#[test]
+fn what_killed_sweeps_left_is_gone_after_the_one_that_ends() {
+    let folder = study();
+    let start = |options: &[&str]| {
+        let mut command = Command::new(TITR);
+        command.args(["sweep", "study.toml", "--output", "results"]).args(options).current_dir(folder.path());
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    };
+    // Before it has said of which study the folder is, and later.
+    for (name, options) in [("", &[][..]), ("points", &["--reports"])] {
+        let place = folder.path().join("results").join(name);
+        fs::create_dir_all(&place).unwrap();
+        fs::write(place.join(".titr-1-1.unfinished"), "half").unwrap();
+        let mut process = start(options);
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    sweep(&folder, &["--output", "results"]);
+    let line = "find results -name '.*'; ls results/points/*.json | wc -l";
+    assert_eq!(folder.run("sh", &["-c", line]), "10\n[0]");
+}
+
 /// The sweep is killed after its first, second, … outcome, and started again each time.
 #[test]
 fn a_sweep_that_is_killed_continues_and_simulates_no_point_twice() {

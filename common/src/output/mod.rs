@@ -21,7 +21,7 @@ pub use claims::{Clash, Command, IsPart, claim, read};
 pub use directory::OutputDirectory;
 pub use file::OutputFile;
 pub use hidden::{HiddenDirectory, give_name};
-pub use temporary::{is_unfinished, remove_leftovers, remove_unfinished};
+pub use temporary::{begin, is_unfinished, remove_leftovers, remove_unfinished};
 
 /// A place that cannot be written.
 #[derive(Debug, Error)]

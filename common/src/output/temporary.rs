@@ -65,6 +65,12 @@ impl Drop for Temporary {
     }
 }
 
+/// Begins a file in a directory that is not finished, unless this process removes those: then, it waits for the end.
+pub fn begin<T>(file: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let _unfinished = unfinished();
+    file()
+}
+
 /// Removes all that this process has not finished writing, for a process that is about to end: its other threads begin and
 /// finish nothing any more.
 pub fn remove_unfinished() {
@@ -91,10 +97,14 @@ pub fn is_unfinished(path: &Path) -> bool {
 
 /// Best effort: an error that matters was already reported.
 fn remove(path: &Path) {
-    // Other threads may still fill a directory.
-    while fs::read_dir(path).is_ok_and(|entries| entries.flatten().any(|entry| remove_entry(&entry).is_ok())) {}
-    if is_unfinished(path) {
-        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir(path));
+    loop {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        let removed = entries.filter(|entry| remove_entry(entry).is_ok()).count();
+        let is_gone = is_unfinished(path) && fs::remove_file(path).or_else(|_| fs::remove_dir(path)).is_ok();
+        // Other threads may still fill a directory.
+        if is_gone || removed == 0 {
+            return;
+        }
     }
 }
 

@@ -144,11 +144,11 @@ fn an_input_may_be_written_after_the_command_that_read_it() {
     };
     assert!(is_refused_in_a_command());
     // Other tests of this process have commands of their own, for a moment.
-    let is_written = |_: &u32| {
+    let is_written = |_| {
         std::thread::sleep(std::time::Duration::from_millis(10));
         OutputFile::write(&path, b"4").is_ok()
     };
-    assert!((0..500).any(|attempt| is_written(&attempt)));
+    assert!((0..500).any(is_written));
 }
 
 #[test]
@@ -192,10 +192,12 @@ fn nothing_is_written_twice_but_devices() {
 fn a_name_that_is_taken_stays_with_its_owner() {
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name);
-    for made_by in [(|path| fs::write(path, "new").unwrap()) as fn(&Path), |path| {
+    let file = |path: &Path| fs::write(path, "new").unwrap();
+    let directory = |path: &Path| {
         fs::create_dir(path).unwrap();
         fs::write(path.join("file"), "new").unwrap();
-    }] {
+    };
+    for made_by in [&file as &dyn Fn(&Path), &directory] {
         let hidden = [(); 2].map(|()| HiddenDirectory::beside(&at("name")).unwrap());
         let places = hidden.each_ref().map(|hidden| hidden.path("whole"));
         places.iter().for_each(|place| made_by(place));

@@ -10,6 +10,7 @@ use super::directory;
 use super::own_file::{OwnFile, Placement};
 use crate::event::Rank;
 use crate::grammar::{END, HEADER};
+use crate::output;
 use crate::units::Bytes;
 
 /// A gzip header without name or time, so that the same text gives the same bytes (RFC 1952 §2.3).
@@ -49,7 +50,7 @@ impl StreamWriter {
     /// # Errors
     /// If the file exists or cannot be created.
     pub fn create(directory: &Path, rank: Rank, level: u32) -> io::Result<Self> {
-        Self::create_at(directory, rank, level, Ok)
+        output::begin(|| Self::create_at(directory, rank, level, Ok))
     }
 
     /// Like [`create`](Self::create), with the file at the descriptor that `place` chooses.
@@ -62,7 +63,7 @@ impl StreamWriter {
 
     /// Creates the stream of several ranks, of which `first` is the first.
     pub(super) fn create_template(directory: &Path, first: Rank, level: u32) -> io::Result<Self> {
-        Self::at(directory::template(directory, first), level, Ok)
+        output::begin(|| Self::at(directory::template(directory, first), level, Ok))
     }
 
     fn at(path: PathBuf, level: u32, place: Placement) -> io::Result<Self> {

@@ -1,13 +1,12 @@
 //! An index for `smpirun -replay`: one path per line, relative to the working directory or to the index, of one file
 //! for all ranks or of one for each.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::text::Text;
 use super::titr::OneFileEach;
 use super::{Candidate, TraceFormat};
-use crate::output;
+use crate::input;
 use crate::trace::error::TraceError;
 use crate::trace::lines::Lines;
 use crate::trace::opened::Trace;
@@ -43,8 +42,7 @@ impl TraceFormat for SimgridIndex {
             let candidates = [PathBuf::from(&name), beside];
             match candidates.into_iter().find(|candidate| candidate.is_file()) {
                 Some(file) => {
-                    let found = fs::metadata(&file).and_then(|found| Ok(output::read(&found, None)?));
-                    found.map_err(TraceError::io(&file))?;
+                    input::announce(&file).map_err(TraceError::io(&file))?;
                     files.push(file);
                 }
                 None => {

@@ -12,7 +12,6 @@ mod otf2;
 pub(crate) mod paraver;
 mod rank_files;
 pub mod simgrid;
-mod temporary;
 pub mod ti;
 mod timed_calls;
 

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use titr_common::event::Rank;
-use titr_common::output::{OutputDirectory, OutputFile, named};
+use titr_common::output::{OutputDirectory, OutputFile, begin, named};
 
 use super::ConvertError;
 
@@ -35,7 +35,7 @@ impl RankFiles {
         let mut this = Self { directory: OutputDirectory::create(directory)?, files: Vec::with_capacity(ranks) };
         for rank in 0..ranks {
             let path = directory.join(format!("rank-{rank:06}.txt"));
-            File::create_new(&path).map_err(|error| named(&path, error))?;
+            begin(|| File::create_new(&path)).map_err(|error| named(&path, error))?;
             this.files.push(RankFile { path, pending: Vec::new() });
         }
         Ok(this)

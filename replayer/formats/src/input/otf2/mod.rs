@@ -25,11 +25,13 @@ mod told;
 mod translation;
 pub(crate) mod volumes;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use titr_common::event::Rank;
 use titr_common::format::counted;
+use titr_common::input;
 use titr_common::trace::manifest::Counter;
 use titr_common::trace::{Candidate, EventSource, Manifest, RankSources, Trace, TraceError, TraceFormat};
 
@@ -107,6 +109,9 @@ impl Archive {
         }
         let (convention, is_known_creator) = Convention::of_creator(&anchor.creator);
         let (folder, shares, notes) = (path.with_extension(""), OnceLock::new(), NotesOfRanks::default());
+        for file in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            input::announce(&file.path()).map_err(TraceError::io(&file.path()))?;
+        }
         let (is_chosen, bytes) = (bytes.is_some(), bytes.unwrap_or(convention));
         Ok(Self { anchor, definitions, convention, bytes, is_chosen, is_known_creator, folder, shares, notes })
     }

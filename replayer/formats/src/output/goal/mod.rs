@@ -8,20 +8,20 @@
 mod graph;
 mod program;
 
+use std::env;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 use titr_common::event::{Event, Rank};
 use titr_common::format::{count, plural};
-use titr_common::output::{OutputDirectory, OutputFile, named};
+use titr_common::output::{HiddenDirectory, OutputFile, named};
 use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_workload::{Computation, Recompute, Workload};
 
 use super::rank_files::RankFiles;
 use super::simgrid::{self, Collectives};
-use super::temporary::temporary;
 use super::{ConversionNotes, ConvertError, OutputFormat, Rules};
 use graph::Graph;
 
@@ -58,12 +58,12 @@ struct WrittenGoal {
 
 fn convert(trace: &Trace, rules: &Rules, path: &Path, form: Form) -> Result<ConversionNotes, ConvertError> {
     OutputFile::check(path)?;
-    let place = OutputDirectory::create(&temporary("goal"))?;
+    let place = HiddenDirectory::beside(&env::temp_dir().join("goal"))?;
     let (messages, mut differences) = match is_graph(trace)? {
         true => (trace.clone(), Vec::new()),
-        false => as_messages(trace, rules, &place.path().join("messages"))?,
+        false => as_messages(trace, rules, &place.path("messages"))?,
     };
-    let written = write(&messages, path, form, &place.path().join("ranks"))?;
+    let written = write(&messages, path, form, &place.path("ranks"))?;
     if written.instructions > 0 {
         let (number, times) =
             (count(written.instructions), plural(written.instructions, "computation", "computations"));

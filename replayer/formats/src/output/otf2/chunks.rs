@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use titr_common::output::named;
+use titr_common::output::{begin, named};
 
 /// The byte that begins a chunk, and the mark of little-endian numbers.
 pub(super) const CHUNK: [u8; 2] = [3, 0x42];
@@ -103,7 +103,7 @@ pub(super) struct ChunkedFile {
 impl ChunkedFile {
     /// Begins a file whose chunks have this size.
     pub(super) fn create(path: &Path, size: usize) -> io::Result<Self> {
-        let file = File::create_new(path).map_err(|error| named(path, error))?;
+        let file = begin(|| File::create_new(path)).map_err(|error| named(path, error))?;
         let mut this =
             Self { path: path.into(), file, size, chunk: Vec::new(), record: Vec::new(), events: 0, time: None };
         this.begin();

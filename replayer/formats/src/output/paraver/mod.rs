@@ -12,15 +12,15 @@ mod functions;
 mod messages;
 mod program;
 
+use std::env;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
 use titr_common::format::{count, plural};
-use titr_common::output::{OutputDirectory, OutputFile, named};
+use titr_common::output::{HiddenDirectory, OutputFile, named};
 use titr_common::trace::Trace;
 
-use super::temporary::temporary;
 use super::{ConversionNotes, ConvertError, OutputFormat};
 use body::PrvBody;
 use communicators::PrvCommunicators;
@@ -33,8 +33,8 @@ pub(super) const PARAVER: OutputFormat = OutputFormat {
     about: "A trace for Paraver, with MPI's events as Extrae has them; .pcf and .row are written beside the .prv",
     files: |path| files(path).to_vec(),
     convert: |trace, _, path| {
-        let place = OutputDirectory::create(&temporary("paraver"))?;
-        let written = convert(trace, path, &place.path().join("body"))?;
+        let place = HiddenDirectory::beside(&env::temp_dir().join("paraver"))?;
+        let written = convert(trace, path, &place.path("body"))?;
         let (ranks, of) = (trace.ranks(), plural(u64::from(trace.ranks()), "rank", "ranks"));
         let messages = plural(written.messages, "message", "messages");
         let calls = count(written.calls);

@@ -10,8 +10,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use tempfile::TempDir;
-use titr_common::event::{Activity, Event};
+use titr_common::event::{Activity, Event, Other};
 use titr_common::trace::Trace;
+use titr_common::units::Bytes;
 use titr_tests::{Family, library, replay, run};
 use titr_wrappers::{Effect, Function, functions};
 
@@ -111,7 +112,7 @@ impl Observed {
             for mut stream in Trace::open(&world).unwrap().streams().unwrap() {
                 while let Some(event) = stream.next_event().unwrap() {
                     self.replayed.insert(event.word(), replayed(&event));
-                    passed_over += u64::from(matches!(event, Event::Other(_)));
+                    passed_over += u64::from(replayed(&event) == PASSED_OVER);
                 }
             }
         }
@@ -139,7 +140,10 @@ impl Observed {
                 ("`cancel` when the request completes, if it was cancelled".to_owned(), "waiting".to_owned())
             }
             (None, _) if is_read => panic!("no program calls {}: add a call to one of them", function.name()),
-            (None, Effect::Communicates) => ("`call`".to_owned(), PASSED_OVER.to_owned()),
+            (None, Effect::Communicates) => {
+                let call = Other { function: function.name().into(), sent: Bytes(0), received: Bytes(0) };
+                ("`call`".to_owned(), replayed(&Event::Other(call)).to_owned())
+            }
             (None, Effect::Local) => ("counted".to_owned(), String::new()),
         };
         format!("| `{}` | {recorded} | {replayed} |", function.name())
@@ -151,8 +155,8 @@ const PASSED_OVER: &str = "not simulated, counted in a warning";
 
 /// The row of a replay's summary that includes the time of an event, or the note that the event is not simulated.
 fn replayed(event: &Event) -> &'static str {
-    if let Event::Other(_) = event {
-        return PASSED_OVER;
+    if let Event::Other(call) = event {
+        return if call.awaits_buffered() { "waiting" } else { PASSED_OVER };
     }
     match event.activity() {
         Some(Activity::Compute) | None => "takes no time",
@@ -170,9 +174,12 @@ fn number(warning: &str) -> u64 {
     digits.parse().unwrap()
 }
 
-/// The name of the function that a function is recorded like: without large counts, and as part of the standard.
+/// The name of the function that a function is recorded like: without large counts, of one request, and as part of the standard.
 fn plain(name: &str) -> String {
     let small = name.strip_suffix("_c").unwrap_or(name);
+    if small.starts_with("MPI_Request_get_status") {
+        return "MPI_Request_get_status".to_owned();
+    }
     match small.strip_prefix("MPIX_") {
         Some(rest) => format!("MPI_{rest}"),
         None => small.to_owned(),

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! The counter goes on in a function that concerns the caller only: its work is the program's. It stops when the real
-//! call has returned.
+//! call has returned. In `MPI_Wtime` it never stops: a program that waits by the clock goes on when the time has passed,
+//! which the hook takes some of.
 //!
 //! A thread has a number from its first call on, which no other thread gets until it has ended.
 //!
@@ -24,6 +25,7 @@ use titr_wrappers::functions::communicator::Communicator::{
     MPI_Comm_create, MPI_Comm_disconnect, MPI_Comm_free, MPI_Comm_idup, MPI_Comm_idup_with_info,
 };
 use titr_wrappers::functions::datatype::MPI_Type_free;
+use titr_wrappers::functions::environment::MPI_Wtime;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Cancel, MPI_Imrecv, MPI_Mrecv, MPI_Request_free};
 use titr_wrappers::{Call, Effect, Function, Real};
 
@@ -42,6 +44,11 @@ pub(crate) fn call(
     real: Real<'_>,
     thread: &mut Thread,
 ) {
+    if ptr::eq(function, &MPI_Wtime) {
+        shared.admit(thread);
+        shared.with(thread, |recorder, _| recorder.settle(function, Err(Omission::Local)));
+        return;
+    }
     if function.effect() == Effect::Communicates {
         thread.stop();
     }
@@ -62,6 +69,15 @@ fn begin_call(recorder: &mut Recorder, thread: &Thread) {
     if let Some(site) = thread.site() {
         recorder.begin_call(site);
     }
+}
+
+/// Ends the call that the thread is in. The time of one that communicates and becomes no event is in no computation either.
+#[inline]
+fn settle(recorder: &mut Recorder, thread: &mut Thread, function: &'static Function, outcome: Result<(), Omission>) {
+    if outcome.is_err_and(|why| why != Omission::Opaque) && function.effect() == Effect::Communicates {
+        recorder.passed_over(thread.volume_of_call());
+    }
+    recorder.settle(function, outcome);
 }
 
 /// A call that may complete requests: which requests it was about is known only before it.
@@ -93,7 +109,7 @@ fn complete(
         if outcome.is_ok() {
             thread.is_recorded(span);
         }
-        recorder.settle(function, outcome);
+        settle(recorder, thread, function, outcome);
     });
     if let Some(error) = thread.engine.and_then(Engine::raise) {
         real.fail(error);
@@ -117,7 +133,7 @@ fn any_other(
             shared.with(thread, |recorder, thread| {
                 begin_call(recorder, thread);
                 let outcome = record(recorder, function, call, success, real, overwritten);
-                recorder.settle(function, outcome);
+                settle(recorder, thread, function, outcome);
             });
         }
         Some(engine) => extended(engine, shared, thread, function, call, real, overwritten),
@@ -260,7 +276,7 @@ fn extended(
             thread.is_recorded(span);
         }
         let omitted = if is_opaque && success { recorded.and(Err(Omission::Opaque)) } else { recorded };
-        recorder.settle(function, omitted);
+        settle(recorder, thread, function, omitted);
     });
 }
 

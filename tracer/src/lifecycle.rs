@@ -27,7 +27,8 @@ use titr_common::units::Instructions;
 use titr_config::{Config, CountedThreads, Mode};
 use titr_wrappers::functions::process::{MPI_Abort, MPI_Finalize, MPI_Session_finalize, Process};
 use titr_wrappers::{
-    Abi, Call, Function, Real, Tool, as_program, bypasses, functions_in_progress, install, is_in_call, pmpi, tool_word,
+    Abi, Call, Effect, Function, Real, Tool, as_program, bypasses, functions_in_progress, install, is_in_call, pmpi,
+    tool_word,
 };
 
 use crate::call_sites::CallSites;
@@ -176,7 +177,9 @@ impl Tool for Tracer {
             Call::Process(Process::MPI_Finalize()) => self.finalize(call, real),
             Call::Process(Process::MPI_Abort(..)) => self.end(Ended::Abort),
             _ if self.recording.load(Ordering::Relaxed) => {
-                let mut thread = Thread::inside_call(TRACER.engine.get(), TRACER.call_sites.get());
+                let mut around = functions_in_progress();
+                around.pop();
+                let mut thread = inside(&around);
                 hook::call(&self.recorder, function, call, real, &mut thread);
             }
             _ => {}
@@ -187,10 +190,11 @@ impl Tool for Tracer {
         if !self.recording.load(Ordering::Relaxed) {
             return;
         }
-        if is_nested {
-            let mut thread = Thread::inside_call(TRACER.engine.get(), TRACER.call_sites.get());
-            self.recorder.abandon(&mut thread, function);
-        } else if let Some(thread) = own_thread() {
+        let mut nested = is_nested.then(|| inside(&functions_in_progress()));
+        if let Some(thread) = nested.as_mut().or_else(|| own_thread()) {
+            if function.effect() == Effect::Local {
+                thread.stop();
+            }
             self.recorder.abandon(thread, function);
             thread.start();
         }
@@ -302,7 +306,7 @@ impl Tracer {
     fn finalize(&self, call: &Call<'_>, real: Real<'_>) {
         if self.recording.load(Ordering::Relaxed) {
             if let Some(thread) = own_thread() {
-                if calls_left().next().is_none() {
+                if goes_on_in(calls_left()) {
                     thread.stop();
                 }
                 thread.locate(call, real);
@@ -334,8 +338,7 @@ impl Tracer {
     }
 
     fn end_trace(&self, mut thread: Option<&mut Thread>, ended: Ended) -> Option<RankEntry> {
-        // Inside a call the thread has stopped already: the computation of its callbacks is a part of the call.
-        if let (Some(thread), None, true) = (&mut thread, calls_left().next(), ended != Ended::Finalize) {
+        if let Some(thread) = thread.as_mut().filter(|_| ended != Ended::Finalize && goes_on_in(calls_left())) {
             thread.stop();
         }
         let moment = thread.as_ref().and_then(|thread| thread.moment());
@@ -355,6 +358,18 @@ impl Tracer {
 fn calls_left() -> impl Iterator<Item = &'static Function> {
     let is_end = |function: &Function| [&MPI_Finalize, &MPI_Abort].into_iter().any(|end| ptr::eq(end, function));
     functions_in_progress().into_iter().filter(move |function| !is_end(function))
+}
+
+/// Whether the counter of a thread goes on inside these calls: if they concern the caller only, the computation of their
+/// callbacks is the program's, and otherwise a part of the call.
+fn goes_on_in(calls: impl IntoIterator<Item = &'static Function>) -> bool {
+    calls.into_iter().all(|function| function.effect() == Effect::Local)
+}
+
+/// The calling thread inside these calls, for a call of a callback.
+fn inside(calls: &[&'static Function]) -> Thread {
+    let goes_on = goes_on_in(calls.iter().copied());
+    Thread::inside_call(goes_on, TRACER.engine.get(), TRACER.call_sites.get())
 }
 
 /// Keeps the state of the calling thread until it ends.

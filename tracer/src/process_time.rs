@@ -165,9 +165,10 @@ impl ProcessClock {
         process.saturating_sub(known)
     }
 
-    /// The times of the process until now, in which a volume of `computed` was counted.
+    /// The times of the process until now, in which a volume of `computed` was counted, and one of `passed_over` in calls that
+    /// have become no event.
     #[must_use]
-    pub(crate) fn measure(&self, computed: f64) -> Option<ProcessTime> {
+    pub(crate) fn measure(&self, computed: f64, passed_over: f64) -> Option<ProcessTime> {
         let mut callers = self.callers.try_lock()?;
         let (used, others) = (callers.used(), self.others(&mut callers));
         let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
@@ -181,6 +182,7 @@ impl ProcessClock {
             cpu: seconds(process_cpu().saturating_sub(self.cpu).saturating_sub(tracer)),
             calling_threads: seconds(used.cpu),
             computation: self.counter.per_second.map(own),
+            passed_over: self.counter.per_second.map_or(0.0, |rate| (passed_over / rate).max(0.0)),
             other_threads: seconds(others),
             added: seconds(added),
             library_threads: seconds(cpu_since(&self.library)),
@@ -320,13 +322,13 @@ mod tests {
                 clock.leave();
             });
         });
-        let time = clock.measure(0.0).unwrap();
+        let time = clock.measure(0.0, 0.0).unwrap();
         assert!(time.other_threads >= 2.0 * BURST as f64 / 1e9, "{time:?}");
         assert!(time.calling_threads >= BURST as f64 / 1e9, "{time:?}");
         let sum = time.calling_threads + time.other_threads + time.library_threads;
         assert!((sum - time.cpu).abs() < 0.01, "{time:?}");
         let volume = clock.take_others();
         assert!(volume >= 4.0 * BURST as f64, "{volume}");
-        assert!(clock.measure(0.0).unwrap().uncounted_threads() < time.other_threads);
+        assert!(clock.measure(0.0, 0.0).unwrap().uncounted_threads() < time.other_threads);
     }
 }

@@ -137,7 +137,7 @@ impl Event {
 }
 
 /// A call that communicates in a way that no other event describes: with processes outside the world, by a
-/// function of one library only.
+/// function of one library only, or a wait for messages that were buffered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Other {
     /// The MPI function.
@@ -146,4 +146,22 @@ pub struct Other {
     pub sent: Bytes,
     /// The bytes that the rank gets, or has room for.
     pub received: Bytes,
+}
+
+impl Other {
+    /// Whether the call returns when the messages that the rank has sent in buffered mode need their buffer no more, as
+    /// `MPI_Buffer_detach` does.
+    #[must_use]
+    pub fn awaits_buffered(&self) -> bool {
+        let name = self.function.strip_suffix("_c").unwrap_or(&self.function);
+        matches!(
+            name,
+            "MPI_Buffer_detach"
+                | "MPI_Buffer_flush"
+                | "MPI_Comm_detach_buffer"
+                | "MPI_Comm_flush_buffer"
+                | "MPI_Session_detach_buffer"
+                | "MPI_Session_flush_buffer"
+        )
+    }
 }

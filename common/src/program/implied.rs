@@ -14,7 +14,7 @@ pub fn agreements(call: CommCall) -> u32 {
 /// The collective that costs as much as a call which creates a communicator, on its parent or on the new communicator:
 /// an allgather of eight bytes per member for calls that compare colours, and an allreduce of four bytes for all
 /// others, over the new communicator if its members are not exactly the parent's. `None` for `MPI_Comm_idup`, whose
-/// completion is not in the trace, and for a world, which no call creates.
+/// members agree in a non-blocking barrier that is in the trace, and for a world, which no call creates.
 #[must_use]
 pub fn agreement(call: CommCall, parent: CommId, made: Option<&Group>) -> Option<Collective> {
     let (kind, send, recv, element) = match call {

@@ -20,6 +20,10 @@ pub struct ProcessTime {
     /// or, if instructions were counted, by the rate of the reference kernel; absent if neither is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computation: Option<f64>,
+    /// CPU time of the threads that call MPI in calls that communicate and are in no event of the trace, such as messages
+    /// to `MPI_PROC_NULL`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub passed_over: f64,
     /// CPU time of other threads of the program: threads that never call MPI, and threads that do, before their first
     /// call.
     pub other_threads: f64,

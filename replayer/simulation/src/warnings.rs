@@ -68,7 +68,9 @@ pub fn uncounted_computation(manifest: &Manifest) -> impl Iterator<Item = String
     let threads = ("threads that do not call MPI", " (TITRACE_THREADS=sum adds it to that)");
     let of_threads = RankTimes::that_matter(manifest, ProcessTime::uncounted_threads).zip(Some(threads));
     let of_children = RankTimes::that_matter(manifest, |time| time.children).zip(Some(("child processes", "")));
-    of_threads.into_iter().chain(of_children).map(|(RankTimes { seconds, ranks, counted }, (whose, advice))| {
+    let calls = ("calls of MPI that are no events", "");
+    let of_calls = RankTimes::that_matter(manifest, |time| time.passed_over).zip(Some(calls));
+    of_threads.into_iter().chain(of_children).chain(of_calls).map(|(RankTimes { seconds, ranks, counted }, (whose, advice))| {
         format!(
             "{seconds:.3} s of CPU time of {whose} is not in the trace, in {} {} whose computation in it took {counted:.3} s{advice}",
             count(ranks),

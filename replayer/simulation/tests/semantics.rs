@@ -25,6 +25,20 @@ fn an_eager_send_returns_at_once_and_a_large_one_on_arrival() {
 }
 
 #[test]
+fn a_buffer_is_detached_when_its_large_messages_have_arrived() {
+    let detached = |call, bytes, late| {
+        two(&format!("0 bsend 1 0 {bytes}\n0 call {call} 0 0\n1 compute {late}\n1 recv 0 0 {bytes}"))
+    };
+    assert_eq!(detached("MPI_Buffer_detach", 10000, 50000), [62.0, 62.0]);
+    assert_eq!(detached("MPI_Comm_flush_buffer", 10000, 50000), [62.0, 62.0]);
+    assert_eq!(detached("MPI_Buffer_detach", 1000, 50000), [0.0, 50.0]);
+    // Another rank's messages are in another buffer, and nothing is left of a message that has arrived.
+    assert_eq!(two("0 bsend 1 0 10000\n1 call MPI_Buffer_detach 0 0\n1 compute 50000\n1 recv 0 0 10000"), [0.0, 62.0]);
+    let twice = "0 bsend 1 0 10000\n0 recv 1 1 1000\n0 call MPI_Buffer_detach_c 0 0\n1 recv 0 0 10000\n1 send 0 1 1000";
+    assert_eq!(two(twice), [15.0, 12.0]);
+}
+
+#[test]
 fn a_late_receive_finds_an_eager_message_there_and_makes_a_large_one_wait() {
     let late = |bytes| format!("0 send 1 0 {bytes}\n1 compute 50000\n1 recv 0 0 {bytes}");
     assert_eq!(two(&late(1000)), [0.0, 50.0]);

@@ -16,13 +16,14 @@ type TimeOf<'a> = &'a dyn Fn(&ProcessTime) -> f64;
 pub fn uncounted(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let advice = "; TITRACE_THREADS=sum adds it to the computation";
     let started = |time: &ProcessTime| if time.cpu_before < START { 0.0 } else { time.cpu_before };
-    let kinds: [(_, TimeOf<'_>, _); 5] = [
+    let kinds: [(_, TimeOf<'_>, _); 6] = [
         (
             "not counted",
             &ProcessTime::uncounted_threads,
             format!("of CPU time of threads that do not call MPI{advice}"),
         ),
         ("not counted", &|time| time.children, "of CPU time of child processes".to_owned()),
+        ("not counted", &|time| time.passed_over, "of CPU time in calls of MPI that are no events".to_owned()),
         ("not counted", &started, "of CPU time before MPI_Init".to_owned()),
         ("counted too", &|time| time.added, "of CPU time of threads that do not call MPI".to_owned()),
         (

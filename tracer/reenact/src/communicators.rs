@@ -2,12 +2,19 @@
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{CommCall, CommId, Group, Rank};
-use titr_mpi::{Comm, MpiError};
+use titr_mpi::{Comm, Duplicate, MpiError, Request};
 
 /// A communicator, and the numbers that its members have in it.
 struct Known<'m> {
-    comm: Comm<'m>,
+    comm: Handle<'m>,
     numbers: FxHashMap<Rank, u32>,
+}
+
+/// The library's communicator.
+enum Handle<'m> {
+    Made(Comm<'m>),
+    /// It is made when its request is complete, after which the program uses it.
+    Duplicate(Duplicate<'m>),
 }
 
 /// The communicators of one rank, by the numbers that its trace gives them.
@@ -21,14 +28,14 @@ impl<'m> CommunicatorTable<'m> {
     pub(crate) fn new(world: Comm<'m>, alone: Comm<'m>) -> Self {
         let me = Rank(world.rank());
         let numbers = (0..world.size()).map(|rank| (Rank(rank), rank)).collect();
-        let world = Known { comm: world, numbers };
-        let alone = Known { comm: alone, numbers: FxHashMap::from_iter([(me, 0)]) };
+        let world = Known { comm: Handle::Made(world), numbers };
+        let alone = Known { comm: Handle::Made(alone), numbers: FxHashMap::from_iter([(me, 0)]) };
         Self { me, by_id: FxHashMap::from_iter([(CommId::WORLD, world), (CommId::SELF, alone)]) }
     }
 
     /// The communicator of a number; `None` if no event has introduced it.
     pub(crate) fn get(&self, id: CommId) -> Option<Comm<'m>> {
-        self.by_id.get(&id).map(|known| known.comm)
+        self.by_id.get(&id).map(|known| known.comm.get())
     }
 
     /// The number of a rank of the world in a communicator; `None` if it is not a member.
@@ -41,7 +48,7 @@ impl<'m> CommunicatorTable<'m> {
     pub(crate) fn create(&mut self, call: CommCall, parent: CommId, group: Option<&Group>) -> Result<bool, MpiError> {
         let Some(parent) = self.get(parent) else { return Ok(false) };
         let comm = match (call, group) {
-            (CommCall::Dup | CommCall::Idup, Some(_)) => Some(parent.duplicate()?),
+            (CommCall::Dup, Some(_)) => Some(parent.duplicate()?),
             (_, Some(group)) => {
                 let color = group.members.iter().min().map(|first| first.0);
                 let key = group.members.iter().position(|member| *member == self.me).unwrap_or(0);
@@ -50,15 +57,36 @@ impl<'m> CommunicatorTable<'m> {
             (_, None) => parent.split(None, 0)?,
         };
         if let (Some(comm), Some(group)) = (comm, group) {
-            let numbers = (0..).zip(&group.members).map(|(number, rank)| (*rank, number)).collect();
-            self.by_id.insert(group.id, Known { comm, numbers });
+            self.add(group, Handle::Made(comm));
         }
         Ok(true)
+    }
+
+    /// Begins to duplicate a communicator, and returns the request; `None` if no event has introduced it.
+    pub(crate) fn duplicate(&mut self, of: CommId, group: &Group) -> Result<Option<Request<'m>>, MpiError> {
+        let Some(parent) = self.get(of) else { return Ok(None) };
+        let (duplicate, request) = parent.iduplicate()?;
+        self.add(group, Handle::Duplicate(duplicate));
+        Ok(Some(request))
+    }
+
+    fn add(&mut self, group: &Group, comm: Handle<'m>) {
+        let numbers = (0..).zip(&group.members).map(|(number, rank)| (*rank, number)).collect();
+        self.by_id.insert(group.id, Known { comm, numbers });
     }
 
     /// Frees a communicator; false if no event has introduced it.
     pub(crate) fn free(&mut self, id: CommId) -> Result<bool, MpiError> {
         let Some(known) = self.by_id.remove(&id) else { return Ok(false) };
-        known.comm.free().map(|()| true)
+        known.comm.get().free().map(|()| true)
+    }
+}
+
+impl<'m> Handle<'m> {
+    fn get(&self) -> Comm<'m> {
+        match self {
+            Self::Made(comm) => *comm,
+            Self::Duplicate(duplicate) => duplicate.comm(),
+        }
     }
 }

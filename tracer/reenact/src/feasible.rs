@@ -45,6 +45,11 @@ pub(crate) fn feasible(trace: &Trace, rank: Rank) -> Result<Needs, String> {
         if let Event::Send(SendMode::Buffered, message, _) = event {
             buffered = buffered.saturating_add(message.bytes.0.saturating_add(OVERHEAD));
         }
+        if let Event::Other(call) = &event
+            && call.awaits_buffered()
+        {
+            buffered = buffered.max(OVERHEAD);
+        }
     }
     Ok(Needs { buffered: buffered.min(1 << 30) as u32, ended, tags })
 }
@@ -79,7 +84,7 @@ fn obstacle(event: &Event) -> Option<String> {
             refused("one-sided communication")
         }
         Event::File(_) => refused("a call on a file"),
-        Event::Other(call) => Some(call.function.to_string()),
+        Event::Other(call) => (!call.awaits_buffered()).then(|| call.function.to_string()),
     }
 }
 

@@ -2,10 +2,11 @@
 
 use thiserror::Error;
 use titr_common::event::{
-    Activity, Collective, CommId, Completion, Event, Incoming, MessageCompletion, Outgoing, Rank, RequestId,
+    Activity, Collective, CollectiveKind, CommCall, CommId, Completion, Event, Incoming, MessageCompletion, Outgoing,
+    Rank, RequestId,
 };
 use titr_common::trace::{EventSource, TraceError};
-use titr_mpi::{Comm, Mpi, MpiError, Peer, TagChoice};
+use titr_mpi::{Comm, Mpi, MpiError, Peer, Request, TagChoice};
 use titr_workload::{Match, Window};
 
 use crate::calls::{self, CallTimes, Times};
@@ -46,6 +47,8 @@ pub(crate) struct Reenactment<'m> {
     mpi: &'m Mpi,
     communicators: CommunicatorTable<'m>,
     requests: RequestTable<'m>,
+    /// The request of a duplication that was begun, which the barrier that follows in the trace stands for.
+    duplication: Option<Request<'m>>,
     pace: Pace,
     calls: CallTimes,
     tags: TagMap,
@@ -65,7 +68,8 @@ impl<'m> Reenactment<'m> {
         let communicators = CommunicatorTable::new(mpi.world(), mpi.alone());
         let mut pace = Pace::new(rate);
         pace.pass(delay);
-        Self { mpi, communicators, requests: RequestTable::default(), pace, calls: CallTimes::default(), tags }
+        let (requests, calls) = (RequestTable::default(), CallTimes::default());
+        Self { mpi, communicators, requests, duplication: None, pace, calls, tags }
     }
 
     /// Makes all events happen.
@@ -110,6 +114,12 @@ impl<'m> Reenactment<'m> {
 
     /// Makes a call, with the recorded outcomes of the requests that it starts. What was cancelled exchanges no message.
     fn make(&mut self, event: &Event, outcomes: &[RequestOutcome]) -> Result<(), Fault> {
+        // A trace of an older tracer does not say when a duplication is complete.
+        if !matches!(event, Event::Collective(..))
+            && let Some(mut request) = self.duplication.take()
+        {
+            request.complete()?;
+        }
         let matched = outcomes.first().and_then(|(_, outcome)| *outcome);
         let or_nobody = |peer| if matched == Some(Match::Cancelled) { Peer::Nobody } else { peer };
         match event {
@@ -159,6 +169,10 @@ impl<'m> Reenactment<'m> {
             Event::Wait(_, completed) | Event::Test(_, Some(completed)) => found(self.requests.complete(completed)?),
             Event::Test(_, None) => Ok(self.requests.poll()?),
             Event::Collective(call, completion) => self.collective(call, *completion),
+            Event::CommCreate(CommCall::Idup, parent, Some(group)) => {
+                self.duplication = self.communicators.duplicate(*parent, group)?;
+                if self.duplication.is_some() { Ok(()) } else { Err(Fault::Communicator(*parent)) }
+            }
             Event::CommCreate(call, parent, group) => {
                 let is_known = self.communicators.create(*call, *parent, group.as_ref())?;
                 if is_known { Ok(()) } else { Err(Fault::Communicator(*parent)) }
@@ -171,6 +185,7 @@ impl<'m> Reenactment<'m> {
                 }
             }
             Event::Neighborhood(..) | Event::Partitioned(_) | Event::OneSided(_) => Err(Fault::Infeasible),
+            Event::Other(call) if call.awaits_buffered() => Ok(self.mpi.empty_buffer()?),
             Event::File(_) | Event::Other(_) => Err(Fault::Infeasible),
         }
     }
@@ -185,6 +200,11 @@ impl<'m> Reenactment<'m> {
     }
 
     fn collective(&mut self, call: &Collective, completion: Completion<RequestId>) -> Result<(), Fault> {
+        if let (CollectiveKind::Barrier, Completion::Request(id), Some(_)) = (call.kind, completion, &self.duplication)
+        {
+            self.duplication.take().into_iter().for_each(|request| self.requests.add(id, request));
+            return Ok(());
+        }
         let comm = self.comm(call.comm)?;
         let root = call.root.map(|root| self.member(call.comm, root)).transpose()?;
         match completion {

@@ -166,6 +166,8 @@ impl<C: Clocks> Extrapolation<C> {
             self.synchronise().map_or_else(|| self.clocks.thread_ns(), |before| self.at(before))
         };
         let spent = (stopped - started).max(0.0);
+        // The time-stamp counter was not the thread's alone since the start, if this is asked again.
+        self.started = Started::Ns(started);
         // The time-stamp counter runs on while the thread does not.
         if let Some(ticks) = passed {
             self.clocks.waited(ticks * self.ns_per_tick - spent);

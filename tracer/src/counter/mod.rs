@@ -95,6 +95,8 @@ enum Kind {
 pub(crate) struct Counter {
     meter: Meter,
     hook: f64,
+    /// The count when it was stopped last.
+    stopped: f64,
     of_this_thread: std::marker::PhantomData<*const ()>,
 }
 
@@ -107,9 +109,9 @@ enum Meter {
         time: CpuTime,
         instructions_per_ns: f64,
     },
-    /// Also counts the computation of threads that do not call MPI.
-    WithOthers(Box<Meter>, &'static ProcessClock),
-    /// Nothing is counted: the counter that works elsewhere does not work in this thread, or the count is not needed.
+    /// Also counts the computation of threads that do not call MPI. The number is the thread's own count when it was stopped last.
+    WithOthers(Box<Meter>, &'static ProcessClock, f64),
+    /// Nothing is counted: the counter that works elsewhere does not work in this thread.
     None,
 }
 
@@ -186,10 +188,10 @@ impl Source {
             Meter::None
         });
         let meter = match self.others {
-            Some(process) => Meter::WithOthers(Box::new(meter), process),
+            Some(process) => Meter::WithOthers(Box::new(meter), process, 0.0),
             None => meter,
         };
-        Counter { meter, hook: self.hook, of_this_thread: std::marker::PhantomData }
+        Counter { meter, hook: self.hook, stopped: 0.0, of_this_thread: std::marker::PhantomData }
     }
 
     /// This source with the volume that a hook adds to each volume.
@@ -266,12 +268,6 @@ impl Source {
 }
 
 impl Counter {
-    /// A counter that counts nothing.
-    #[must_use]
-    pub(crate) fn none() -> Self {
-        Self { meter: Meter::None, hook: 0.0, of_this_thread: std::marker::PhantomData }
-    }
-
     /// Starts measuring: the program continues.
     #[inline]
     pub(crate) fn start(&mut self) {
@@ -282,9 +278,22 @@ impl Counter {
     #[inline]
     pub(crate) fn stop(&mut self) -> Instructions {
         match self.meter.stop() {
-            Some(counted) => Instructions(counted - self.hook),
+            Some(counted) => {
+                self.stopped = counted;
+                Instructions(counted - self.hook)
+            }
             None => Instructions(0.0),
         }
+    }
+
+    /// The volume of this thread since [`stop`](Self::stop).
+    #[cold]
+    pub(crate) fn since_stop(&mut self) -> Instructions {
+        let (meter, stopped) = match &mut self.meter {
+            Meter::WithOthers(own, _, stopped) => (&mut **own, *stopped),
+            meter => (meter, self.stopped),
+        };
+        Instructions(meter.stop().map_or(0.0, |counted| counted - stopped))
     }
 }
 
@@ -297,7 +306,7 @@ impl Meter {
             Self::Perf(perf) => perf.start(),
             Self::Emulated(emulated) => emulated.start(),
             Self::Cpu { time, .. } => time.start(),
-            Self::WithOthers(own, _) => own.start_with_others(),
+            Self::WithOthers(own, ..) => own.start_with_others(),
             Self::None => {}
         }
     }
@@ -311,7 +320,7 @@ impl Meter {
             Self::Perf(perf) => perf.stop() as f64,
             Self::Emulated(emulated) => emulated.stop() as f64,
             Self::Cpu { time, instructions_per_ns } => time.stop() * *instructions_per_ns,
-            Self::WithOthers(own, process) => own.stop_with_others(process),
+            Self::WithOthers(own, process, stopped) => own.stop_with_others(process, stopped),
             Self::None => return None,
         })
     }
@@ -322,8 +331,9 @@ impl Meter {
     }
 
     #[cold]
-    fn stop_with_others(&mut self, process: &ProcessClock) -> f64 {
-        self.stop().unwrap_or_default() + process.take_others()
+    fn stop_with_others(&mut self, process: &ProcessClock, stopped: &mut f64) -> f64 {
+        *stopped = self.stop().unwrap_or_default();
+        *stopped + process.take_others()
     }
 }
 

@@ -3,7 +3,7 @@
 use titr_common::event::Quantifier;
 use titr_wrappers::Call;
 use titr_wrappers::argument::{Array, Place, Request, Status, StatusArgument, Statuses};
-use titr_wrappers::functions::point_to_point::PointToPoint::*;
+use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 use titr_wrappers::signature::WaitSome;
 
 use super::message_args::RequestRef;
@@ -31,6 +31,8 @@ pub(crate) enum CompletionKind<'c> {
 /// The requests of a completion call.
 enum Handles<'c> {
     One(Place<'c, Request>),
+    /// A copy: the address is not known.
+    Copied(Request),
     Many(Array<'c, Request>),
 }
 
@@ -94,11 +96,40 @@ impl<'c> CompletionCall<'c> {
         }
     }
 
+    /// The question for requests that a call is, in the form of a test, if it is one. Its requests stay the program's.
+    pub(crate) fn of_status_query(call: &PointToPoint<'c>) -> Option<Self> {
+        let query = |ask, requests, flag, completed, statuses| {
+            Some(Self { ask, kind: CompletionKind::Test(flag), requests, completed, statuses })
+        };
+        match call {
+            MPI_Request_get_status(request, flag, status) => {
+                let (requests, status) = (Handles::Copied(*request), StatusDest::One(*status));
+                query(Quantifier::Single, requests, Some(*flag), Completed::All, status)
+            }
+            MPI_Request_get_status_all(all) => {
+                let (requests, statuses) =
+                    (Handles::Many(all.array_of_requests()), StatusDest::Many(all.array_of_statuses()));
+                query(Quantifier::All, requests, Some(all.flag()), Completed::All, statuses)
+            }
+            MPI_Request_get_status_any(any, index, flag, status) => {
+                let (requests, status) = (Handles::Many(any.array_of_requests()), StatusDest::One(*status));
+                query(Quantifier::Any, requests, Some(*flag), Completed::One(*index), status)
+            }
+            MPI_Request_get_status_some(some) => {
+                let (requests, statuses) =
+                    (Handles::Many(some.array_of_requests()), StatusDest::Many(some.array_of_statuses()));
+                query(Quantifier::Some, requests, None, Completed::Some(*some), statuses)
+            }
+            _ => None,
+        }
+    }
+
     /// Calls `each` with the current requests and their addresses.
     #[inline]
     pub(super) fn each_request(&self, mut each: impl FnMut(Request, usize)) {
         match &self.requests {
             Handles::One(place) => each(place.get(), place.address()),
+            Handles::Copied(request) => each(*request, 0),
             Handles::Many(all) => all.iter().enumerate().for_each(|(index, it)| each(it, all.address(index))),
         }
     }
@@ -128,6 +159,7 @@ impl<'c> CompletionCall<'c> {
     fn set_request(&self, index: usize, request: Request) {
         match &self.requests {
             Handles::One(place) => place.set(request),
+            Handles::Copied(_) => {}
             Handles::Many(all) => all.set(index, request),
         }
     }
@@ -136,6 +168,7 @@ impl<'c> CompletionCall<'c> {
     pub(crate) fn request(&self, index: usize) -> Option<RequestRef> {
         match &self.requests {
             Handles::One(place) => (index == 0).then(|| RequestRef::from(place)),
+            Handles::Copied(handle) => (index == 0).then_some(RequestRef { handle: *handle, place: 0 }),
             Handles::Many(all) => Some(RequestRef { handle: all.get(index)?, place: all.address(index) }),
         }
     }
@@ -184,7 +217,7 @@ impl<'c> CompletionCall<'c> {
     /// The number of requests.
     pub(crate) fn len(&self) -> usize {
         match &self.requests {
-            Handles::One(_) => 1,
+            Handles::One(_) | Handles::Copied(_) => 1,
             Handles::Many(all) => all.len(),
         }
     }

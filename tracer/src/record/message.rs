@@ -11,6 +11,7 @@ use titr_wrappers::signature::{Recv, Send};
 
 use super::Outcome;
 use super::communicator_table::CommunicatorTable;
+use super::completion_call::CompletionCall;
 use super::matched_message::MatchedMessage;
 use super::message_args::{Match, RecvArgs, RequestRef, SendArgs, halves, halves_of_one};
 use super::omitted_calls::Omission;
@@ -38,9 +39,8 @@ pub fn keep_status(call: &PointToPoint<'_>) {
         | MPI_Probe(_, status)
         | MPI_Iprobe(_, _, status)
         | MPI_Mprobe(_, _, status)
-        | MPI_Improbe(_, _, _, status)
-        | MPI_Request_get_status(_, _, status) => status.keep(),
-        _ => {}
+        | MPI_Improbe(_, _, _, status) => status.keep(),
+        _ => CompletionCall::of_status_query(call).iter().for_each(CompletionCall::keep_statuses),
     }
 }
 
@@ -128,9 +128,14 @@ impl Messages {
             MPI_Pready_range(first, last, request) => requests.ready(*request, *first..=*last, stream),
             MPI_Pready_list(list, request) => requests.ready(*request, list.array_of_partitions().iter(), stream),
             MPI_Parrived(request, part, flag) => requests.arrived(*request, *part, flag.get() != 0, stream),
-            MPI_Start(_) | MPI_Startall(_) | MPI_Request_free(_) | MPI_Cancel(_) | MPI_Request_get_status(..) => {
-                requests.call(call, overwritten, communicators, stream)
-            }
+            MPI_Start(_)
+            | MPI_Startall(_)
+            | MPI_Request_free(_)
+            | MPI_Cancel(_)
+            | MPI_Request_get_status(..)
+            | MPI_Request_get_status_all(_)
+            | MPI_Request_get_status_any(..)
+            | MPI_Request_get_status_some(_) => requests.call(call, overwritten, communicators, stream),
             // Completion calls have a function of their own.
             MPI_Wait(..) | MPI_Waitall(_) | MPI_Waitany(..) | MPI_Waitsome(_) | MPI_Test(..) | MPI_Testall(_)
             | MPI_Testany(..) | MPI_Testsome(_) => Err(Omission::Untraced),

@@ -43,6 +43,7 @@ mod partitioned;
 mod probe;
 mod request_table;
 mod requests;
+mod status_query;
 mod stream;
 mod type_sizes;
 mod worlds;
@@ -255,6 +256,12 @@ impl Recorder {
     #[inline]
     pub(crate) fn settle(&mut self, function: &'static Function, outcome: Outcome) {
         self.stream.end_call(function, outcome);
+    }
+
+    /// A call that communicates has taken this volume, and becomes no event.
+    #[cold]
+    pub(crate) fn passed_over(&mut self, volume: Instructions) {
+        self.stream.passed_over(volume);
     }
 
     /// The program has left a call of `function` before it returned; it is counted.

@@ -25,7 +25,7 @@ pub(super) struct Requests {
     /// The extended mode, which knows the messages of collectives in the background.
     engine: Option<&'static Engine>,
     /// A list that events are made of, kept for its memory.
-    completed_ids: Vec<RequestId>,
+    pub(super) completed_ids: Vec<RequestId>,
 }
 
 impl Requests {
@@ -102,10 +102,10 @@ impl Requests {
                 let requests = requests.iter().enumerate().map(|(index, it)| (it, requests.address(index)));
                 self.start(overwritten, requests, stream)
             }
-            MPI_Request_get_status(request, flag, status) => {
-                self.get_status(*request, flag.get() != 0, status.get().into(), communicators, stream)
-            }
-            _ => Err(Omission::Untraced),
+            _ => match CompletionCall::of_status_query(call) {
+                Some(query) => self.status_query(&query, communicators, stream),
+                None => Err(Omission::Untraced),
+            },
         }
     }
 
@@ -171,7 +171,7 @@ impl Requests {
     }
 
     /// Writes an event that may own `completed_ids`, and takes them back.
-    fn write_completion(&mut self, event: Event, stream: &mut EventStream) {
+    pub(super) fn write_completion(&mut self, event: Event, stream: &mut EventStream) {
         stream.write(&event);
         if let Event::Wait(_, These(numbers)) | Event::Test(_, Some(These(numbers))) = event {
             self.completed_ids = numbers;
@@ -179,7 +179,7 @@ impl Requests {
     }
 
     /// The name of `completed_ids` in an event: a single message is named by its key.
-    fn completed(&mut self, key: Option<RequestKey>) -> Completed {
+    pub(super) fn completed(&mut self, key: Option<RequestKey>) -> Completed {
         match (self.completed_ids.as_slice(), key) {
             (&[id], Some(key)) => Completed::One(key, Some(id)),
             _ => These(std::mem::take(&mut self.completed_ids)),
@@ -239,7 +239,7 @@ impl Requests {
         key
     }
 
-    fn complete(
+    pub(super) fn complete(
         &mut self,
         id: RequestId,
         matches_of: &Matches<'_, '_>,
@@ -384,36 +384,6 @@ impl Requests {
             self.completed_ids = numbers;
         }
         outcome
-    }
-
-    /// Records a call that frees nothing. A request that it finds done is completed in the trace: only its handle is yet to
-    /// be waited for.
-    fn get_status(
-        &mut self,
-        request: Request,
-        done: bool,
-        status: KeptStatus,
-        communicators: &mut CommunicatorTable,
-        stream: &mut EventStream,
-    ) -> Outcome {
-        let id = self.table.find(request, 0).ok_or(Omission::NullPeer)?;
-        if !self.table.get(id).is_some_and(|entry| entry.active && entry.is_visible()) {
-            return Err(Omission::Local);
-        }
-        if !done {
-            stream.write(&Event::Test(Quantifier::Single, None));
-            return Ok(());
-        }
-        let handle = self.table.take_out(request, 0).and_then(|id| self.table.get(id)).map(Entry::handle);
-        self.completed_ids.clear();
-        let persistent = self.table.get(id).is_some_and(|entry| entry.persistent);
-        let key = self.complete(id, &Matches::Kept(&[status]), 0, communicators, stream);
-        if let Some((handle, place)) = handle.filter(|_| !persistent) {
-            self.table.add(handle, place, RequestKind::Nothing, false);
-        }
-        let completed = self.completed(key);
-        self.write_completion(Event::Test(Quantifier::Single, Some(completed)), stream);
-        Ok(())
     }
 }
 

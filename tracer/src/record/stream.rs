@@ -58,6 +58,8 @@ pub(super) struct EventStream {
     /// The gate before the sink, if only a part of the program is traced.
     part: Option<PartGate>,
     omitted: OmittedCalls,
+    /// The volume of calls that communicate and have become no event.
+    passed_over: Instructions,
     /// The clocks of the process, if they are known.
     process: Option<&'static ProcessClock>,
     /// Whether everything is written, without call sites, annotations and explanations.
@@ -100,6 +102,7 @@ impl EventStream {
             is_plain: !explains && call_sites.is_none() && part.is_none(),
             part,
             omitted: OmittedCalls::default(),
+            passed_over: Instructions(0.0),
             process,
         }
     }
@@ -263,6 +266,11 @@ impl EventStream {
         self.explain(function);
     }
 
+    /// A call that communicates has taken this volume, and becomes no event.
+    pub(super) fn passed_over(&mut self, volume: Instructions) {
+        self.passed_over.0 += volume.0;
+    }
+
     /// Declares that the events since the last call belong to a call of `function`.
     #[inline]
     pub(super) fn explain(&mut self, function: &Function) {
@@ -292,21 +300,21 @@ impl EventStream {
     /// Hands over the recorded events and the rank's entry, which `complete` may add to; false if that is not possible
     /// at the moment.
     pub(super) fn close(&mut self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> bool {
-        let Self { sink, computed, call_sites, omitted, process, .. } = self;
+        let Self { sink, computed, call_sites, omitted, process, passed_over, .. } = self;
         sink.close(ended, |entry| {
-            describe(entry, computed, call_sites.as_ref(), omitted, *process);
+            describe(entry, computed, call_sites.as_ref(), omitted, (*process, *passed_over));
             complete(entry);
         })
     }
 
     /// Ends the stream. Returns the rank's entry, which `complete` may add to, unless there is no thread to write it.
     pub(super) fn finish(self, ended: Ended, complete: impl FnOnce(&mut RankEntry)) -> Option<RankEntry> {
-        let Self { sink, computed, explanation, call_sites, part, omitted, process, .. } = self;
+        let Self { sink, computed, explanation, call_sites, part, omitted, process, passed_over, .. } = self;
         if let Some(explanation) = &explanation {
             explanation.log(sink.rank());
         }
         sink.finish(ended, |entry| {
-            describe(entry, &computed, call_sites.as_ref(), &omitted, process);
+            describe(entry, &computed, call_sites.as_ref(), &omitted, (process, passed_over));
             entry.part = part.map(|part| part.calls());
             complete(entry);
         })
@@ -319,11 +327,11 @@ fn describe(
     threads: &[ComputeAccumulator],
     call_sites: Option<&(&'static CallSites, FxHashSet<(ThreadId, CallSiteId)>)>,
     omitted: &OmittedCalls,
-    process: Option<&'static ProcessClock>,
+    (process, passed_over): (Option<&'static ProcessClock>, Instructions),
 ) {
     let computed = threads.iter().map(|thread| thread.total.0 + thread.computed.0).sum();
     entry.threads = threads.len() as u32;
     entry.modules = call_sites.map_or(Vec::new(), |(sites, _)| sites.modules());
-    entry.process_time = process.and_then(|process| process.measure(computed)).map(Box::new);
+    entry.process_time = process.and_then(|process| process.measure(computed, passed_over.0)).map(Box::new);
     omitted.complete(entry);
 }

@@ -20,13 +20,17 @@ thread_local! {
     /// The number of the calling thread, once it has one.
     static NUMBER: Cell<Option<ThreadId>> = const { Cell::new(None) };
     static COMPUTED: Cell<Instructions> = const { Cell::new(Instructions(0.0)) };
+    /// The counter of the calling thread, from `Box`; null before it has one, and after.
+    static COUNTER: Cell<*mut Counter> = const { Cell::new(ptr::null_mut()) };
     /// The end of the last call of a callback that an extended trace contains.
     static CALLBACK_END: Cell<Nanoseconds> = const { Cell::new(Nanoseconds(0)) };
 }
 
 /// The state that one thread of the program keeps from call to call.
 pub struct Thread {
-    counter: Counter,
+    /// Null in a call of a callback whose computation is a part of another call. From `Box`, and apart from this state, as the
+    /// calls of callbacks inside a call in which it goes on stop and start it too.
+    counter: *mut Counter,
     /// The volume that the thread has computed and the recorder does not know of.
     computed: &'static Cell<Instructions>,
     /// The requests of the completion call that the thread is in, kept for their memory.
@@ -52,17 +56,28 @@ impl Thread {
         call_sites: Option<&'static CallSites>,
     ) -> Self {
         NUMBER.set(None);
-        Self::with_counter(counters.open(), engine, call_sites)
+        COUNTER.set(Box::into_raw(Box::new(counters.open())));
+        Self::with_counter(COUNTER.get(), engine, call_sites)
     }
 
-    /// The calling thread inside one of its calls, for a call of a callback. Computation in callbacks is a part of the call.
+    /// The calling thread inside one of its calls, for a call of a callback. Computation in callbacks is a part of the call,
+    /// unless the counter `goes_on` in that.
     #[must_use]
-    pub(crate) fn inside_call(engine: Option<&'static Engine>, call_sites: Option<&'static CallSites>) -> Self {
-        let thread = Self::with_counter(Counter::none(), engine, call_sites);
-        Self { number: NUMBER.get(), is_nested: true, ..thread }
+    pub(crate) fn inside_call(
+        goes_on: bool,
+        engine: Option<&'static Engine>,
+        call_sites: Option<&'static CallSites>,
+    ) -> Self {
+        let mut thread = Self::with_counter(if goes_on { COUNTER.get() } else { ptr::null_mut() }, engine, call_sites);
+        (thread.number, thread.is_nested) = (NUMBER.get(), true);
+        thread
     }
 
-    fn with_counter(counter: Counter, engine: Option<&'static Engine>, call_sites: Option<&'static CallSites>) -> Self {
+    fn with_counter(
+        counter: *mut Counter,
+        engine: Option<&'static Engine>,
+        call_sites: Option<&'static CallSites>,
+    ) -> Self {
         // SAFETY: the value is not destroyed before the thread has ended, whose state does not leave it.
         let computed = COMPUTED.with(|computed| unsafe { &*ptr::from_ref(computed) });
         let requests = HeldRequests::default();
@@ -98,16 +113,33 @@ impl Thread {
         NUMBER.set(self.number);
     }
 
+    #[inline]
+    fn counter(&mut self) -> Option<&mut Counter> {
+        // SAFETY: of `Box`, freed with the state of this thread, which alone uses it, and keeps no reference to it.
+        unsafe { self.counter.as_mut() }
+    }
+
     /// The thread has called MPI: ends a stretch of computation.
     #[inline]
     pub(crate) fn stop(&mut self) {
-        self.computed.set(Instructions(self.computed.get().0 + self.counter.stop().0));
+        if let Some(counter) = self.counter() {
+            let counted = counter.stop();
+            self.computed.set(Instructions(self.computed.get().0 + counted.0));
+        }
     }
 
     /// The thread's call returns: begins a stretch of computation.
     #[inline]
     pub(crate) fn start(&mut self) {
-        self.counter.start();
+        if let Some(counter) = self.counter() {
+            counter.start();
+        }
+    }
+
+    /// The volume since the thread was [stopped](Self::stop): that of the call that it is in.
+    #[cold]
+    pub(crate) fn volume_of_call(&mut self) -> Instructions {
+        self.counter().map_or(Instructions(0.0), Counter::since_stop)
     }
 
     /// Takes the volume that the thread has computed and the recorder does not know of.
@@ -163,5 +195,15 @@ impl Thread {
     pub(super) fn switch_to(&mut self, recorder: &mut Recorder) {
         let number = *self.number.get_or_insert_with(|| recorder.admit_thread());
         recorder.switch_to(number, self.computed.take());
+    }
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        if !self.is_nested {
+            COUNTER.set(ptr::null_mut());
+            // SAFETY: of `Box`, and of this state alone: the calls of callbacks that have used it are over.
+            drop(unsafe { Box::from_raw(self.counter) });
+        }
     }
 }

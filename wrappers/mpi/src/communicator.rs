@@ -9,6 +9,22 @@ use titr_wrappers::pmpi;
 use crate::Mpi;
 use crate::call::call;
 use crate::error::MpiError;
+use crate::request::Request;
+
+/// A communicator that `MPI_Comm_idup` creates: it exists once the request of the call is complete.
+pub struct Duplicate<'m> {
+    mpi: &'m Mpi,
+    /// Where the library puts the handle.
+    handle: Box<HandleCell<titr_wrappers::handle::CommKind>>,
+}
+
+impl<'m> Duplicate<'m> {
+    /// The communicator, after the request is complete.
+    #[must_use]
+    pub fn comm(&self) -> Comm<'m> {
+        Comm::of(self.mpi, self.handle.get(self.mpi.abi))
+    }
+}
 
 /// A communicator.
 #[derive(Clone, Copy)]
@@ -77,6 +93,17 @@ impl<'m> Comm<'m> {
         // SAFETY: (MPI_Comm, MPI_Comm *).
         unsafe { call!(MPI_Comm_dup(self.handle, new.address())) }?;
         Ok(Self::of(self.mpi, new.get(abi)))
+    }
+
+    /// The same without a wait for the other members (`MPI_Comm_idup`): the duplicate, and the request of its creation.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn iduplicate(&self) -> Result<(Duplicate<'m>, Request<'m>), MpiError> {
+        let (mut handle, mut request) = (Box::new(HandleCell::empty()), HandleCell::empty());
+        // SAFETY: (MPI_Comm, MPI_Comm *, MPI_Request *); the handle's place stays as long as the duplicate.
+        unsafe { call!(MPI_Comm_idup(self.handle, handle.address(), request.address())) }?;
+        Ok((Duplicate { mpi: self.mpi, handle }, Request::new(self.mpi, request)))
     }
 
     /// `MPI_Comm_free`. Collective.

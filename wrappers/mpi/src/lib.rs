@@ -22,7 +22,7 @@ mod room;
 mod status;
 
 pub use collective::{has_persistent, largest_argument};
-pub use communicator::Comm;
+pub use communicator::{Comm, Duplicate};
 pub use error::{MpiError, StartError};
 pub use message::{Peer, SendMode, TagChoice};
 pub use request::Request;
@@ -107,6 +107,18 @@ impl Mpi {
         let room = Room::default();
         // SAFETY: (void *, int), and the memory is never freed.
         unsafe { call!(unseen MPI_Buffer_attach(room.of(bytes.into()), bytes as c_int)) }
+    }
+
+    /// Waits until the messages in the attached buffer need it no more (`MPI_Buffer_detach`), and attaches it again.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn empty_buffer(&self) -> Result<(), MpiError> {
+        let (mut buffer, mut bytes) = (0_usize, 0 as c_int);
+        // SAFETY: (void *, int *): the place of an address, and of its size.
+        unsafe { call!(MPI_Buffer_detach(&raw mut buffer, &raw mut bytes)) }?;
+        // SAFETY: (void *, int), the memory that was attached.
+        unsafe { call!(unseen MPI_Buffer_attach(buffer, bytes)) }
     }
 
     /// The address of this many handles of `MPI_BYTE`.

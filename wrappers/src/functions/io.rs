@@ -55,6 +55,8 @@ super::chapter! {
         MPI_File_get_atomicity(2), MPI_File_get_byte_offset(3), MPI_File_get_errhandler(2),
         MPI_File_get_group(2), MPI_File_get_info(2), MPI_File_get_position(2), MPI_File_get_position_shared(2),
         MPI_File_get_type_extent(3), MPI_File_get_type_extent_c(3), MPI_File_get_view(5), MPI_File_seek(3),
-        MPI_File_set_atomicity(2), MPI_File_set_errhandler(2), MPI_File_set_info(2), MPI_Register_datarep(5),
+        MPI_File_set_errhandler(2), MPI_Register_datarep(5),
         MPI_Register_datarep_c(5);
+    communicates:
+        MPI_File_set_atomicity(2), MPI_File_set_info(2);
 }

@@ -1,9 +1,10 @@
 //! Every MPI function once, a file for each chapter of the MPI standard (4.0).
 //!
 //! A line `MPI_Isend, MPI_Isend_c (7): Send, Place<Request>` declares two functions that differ only in the width of
-//! their counts (or in being `MPIX_`). They take seven arguments: a message to send, and the place of the request.
-//! Functions that are only passed on are, with their number of arguments, in two lists, `local` and `communicates`: the
-//! two [`Effect`](crate::Effect)s. Functions under `written_out` have arguments that are not words.
+//! their counts (or in being `MPIX_`). They take seven arguments: a message to send, and the place of the request. They
+//! communicate, unless `Local` comes after the number. Functions that are only passed on are, with their number of
+//! arguments, in two lists, `local` and `communicates`: the two [`Effect`](crate::Effect)s. Functions under `written_out`
+//! have arguments that are not words.
 
 use crate::Function;
 
@@ -12,7 +13,7 @@ use crate::Function;
 macro_rules! chapter {
     (
         $($(#[$doc:meta])* pub enum $chapter:ident<$c:lifetime> {
-            $($typed:ident $(, $alike:ident)* ($arity:tt): $($argument:ty),*;)*
+            $($typed:ident $(, $alike:ident)* ($arity:tt) $($effect:ident)?: $($argument:ty),*;)*
         })?
         $(local: $($local:ident($local_arity:tt)),*;)?
         $(communicates: $($other:ident($other_arity:tt)),*;)?
@@ -26,7 +27,7 @@ macro_rules! chapter {
             pub enum $chapter<$c> {
                 $($typed($($argument),*),)*
             }
-            $($crate::functions::typed!([$typed $($alike)*] $arity, $chapter<$c>::$typed($($argument),*));)*
+            $($crate::functions::typed!([$typed $($alike)*] [$($effect)?] $arity, $chapter<$c>::$typed($($argument),*));)*
         )?
         $($($crate::functions::define!($local_arity, $local, Local, |_| {}, $crate::functions::unread);)*)?
         $($($crate::functions::define!($other_arity, $other, Communicates, |_| {}, $crate::functions::unread);)*)?
@@ -47,8 +48,9 @@ macro_rules! typed {
         $crate::functions::typed!([$name] $($rest)*);
         $crate::functions::typed!([$($alike)+] $($rest)*);
     };
-    ([$name:ident] $arity:tt, $chapter:ident<$c:lifetime>::$variant:ident($($argument:ty),*)) => {
-        $crate::functions::define!($arity, $name, Communicates, {
+    ([$name:ident] [] $($rest:tt)*) => { $crate::functions::typed!([$name] [Communicates] $($rest)*); };
+    ([$name:ident] [$effect:ident] $arity:tt, $chapter:ident<$c:lifetime>::$variant:ident($($argument:ty),*)) => {
+        $crate::functions::define!($arity, $name, $effect, {
             #[allow(clippy::extra_unused_lifetimes, reason = "not every argument has one")]
             fn types<$c>(_all: &mut Vec<&'static str>) {
                 $(<$argument as $crate::argument::Argument<$c>>::types(_all);)*

@@ -40,6 +40,8 @@ super::chapter! {
         MPI_Win_attach(3), MPI_Win_call_errhandler(2), MPI_Win_create_errhandler(2), MPI_Win_create_keyval(4),
         MPI_Win_delete_attr(2), MPI_Win_detach(2), MPI_Win_free_keyval(1), MPI_Win_get_attr(4),
         MPI_Win_get_errhandler(2), MPI_Win_get_group(2), MPI_Win_get_info(2), MPI_Win_get_name(3),
-        MPI_Win_set_attr(3), MPI_Win_set_errhandler(2), MPI_Win_set_info(2), MPI_Win_set_name(2),
+        MPI_Win_set_attr(3), MPI_Win_set_errhandler(2), MPI_Win_set_name(2),
         MPI_Win_shared_query(5), MPI_Win_shared_query_c(5), MPI_Win_sync(1);
+    communicates:
+        MPI_Win_set_info(2);
 }

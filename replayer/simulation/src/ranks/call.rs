@@ -118,6 +118,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             }
             Event::OneSided(event) => library.one_sided(thread, event)?,
             Event::File(event) => library.file(thread, event)?,
+            Event::Other(other) if other.awaits_buffered() => library.await_buffered(thread),
             Event::Other(other) => library.warnings.skip_other(other),
         }
         Ok(Some(activity))

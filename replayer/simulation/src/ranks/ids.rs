@@ -5,7 +5,7 @@ use titr_network::TransferId;
 pub(super) use crate::observe::{ActiveMessageIndex, FileCallIndex, PartIndex, SynchronisationIndex, ThreadIndex};
 
 /// A message from the moment it is sent until it is both delivered and received.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MessageId(pub(super) u32);
 
 /// An access of a file to one disk, until it is done.

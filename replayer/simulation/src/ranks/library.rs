@@ -153,6 +153,13 @@ impl<O: Observer> Library<'_, O> {
         Ok(())
     }
 
+    /// `MPI_Buffer_detach`: until the buffered messages of the rank need their buffer no more.
+    pub(super) fn await_buffered(&mut self, thread: &mut Thread) {
+        for operation in self.exchange.buffered(thread.actor.rank) {
+            self.wait_for(thread, Some(operation));
+        }
+    }
+
     /// A message of `thread` has left before the cost of its send was over.
     #[inline]
     fn pay_rest(&mut self, thread: &mut Thread, cost: SendCost) {

@@ -125,6 +125,10 @@ impl<S: EventSource> Translation<'_, S> {
                     self.state(rank).requests.add_persistent(id, Template::Partitioned(bytes))?;
                 }
             }
+            Event::Other(call) if call.awaits_buffered() => {
+                let buffered = std::mem::take(&mut self.state(rank).buffered);
+                self.wait(rank, &buffered);
+            }
             Event::OneSided(_) | Event::File(_) | Event::Other(_) => {
                 self.differences.skipped += 1;
                 let requests = &mut self.state(rank).requests;

@@ -37,8 +37,11 @@ impl<S: EventSource> Translation<'_, S> {
     ) -> Result<Option<OperationId>, Fault> {
         let (tag, bytes) = self.outgoing(rank, mode, message)?;
         let posted = self.emit_isend(rank, message.to, tag, bytes);
-        let complete = mode == SendMode::Buffered && message.bytes >= self.rules.eager_threshold;
-        Ok((!complete).then(|| self.operation(rank, Operation::Message(posted))))
+        if mode == SendMode::Buffered && message.bytes >= self.rules.eager_threshold {
+            self.state(rank).buffered.push(posted);
+            return Ok(None);
+        }
+        Ok(Some(self.operation(rank, Operation::Message(posted))))
     }
 
     pub(super) fn receive(&mut self, rank: Rank, message: Incoming) -> Result<(), Fault> {

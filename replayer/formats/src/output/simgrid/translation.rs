@@ -47,6 +47,8 @@ pub(super) struct RankState {
     pub(super) operations: Slab<Operation>,
     /// The rank's requests, as SimGrid names them.
     pub(super) storage: RequestStorage,
+    /// Sends that are complete for the program, and whose messages are in its buffer.
+    pub(super) buffered: Vec<StoredRequest>,
     pub(super) events: u64,
     pub(super) finalized: bool,
 }

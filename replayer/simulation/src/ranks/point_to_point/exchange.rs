@@ -6,6 +6,8 @@
 //! If ranks do not wait for the messages they receive ([`Causality::None`]), there are no receives and no matching, and
 //! every message travels when it is sent.
 
+use std::collections::BTreeMap;
+
 use titr_common::dense_slab::DenseSlab;
 use titr_common::event::{Rank, SendMode};
 use titr_common::time::Time;
@@ -37,6 +39,9 @@ pub(in crate::ranks) struct Exchange {
     pub(in crate::ranks) operations: Operations,
     /// The probes of each rank that wait: the waiter, and what it selects.
     probing: Vec<Vec<(Waiter, Selector)>>,
+    /// Messages in the buffers of their senders: those that were sent in buffered mode, are too large to be eager, and have
+    /// not arrived; and the waits for each.
+    buffered: BTreeMap<(Rank, MessageId), Vec<OperationId>>,
     /// The answers of rendezvous that wait behind data, where they do.
     half_duplex: Option<HalfDuplex>,
     /// Messages that leave now, in order.
@@ -52,6 +57,7 @@ impl Exchange {
             messages: DenseSlab::default(),
             operations: Operations::default(),
             probing: vec![Vec::new(); ranks],
+            buffered: BTreeMap::new(),
             half_duplex: (!mpi.rendezvous_duplex && causality.has_receives()).then(HalfDuplex::default),
             outbox: Vec::new(),
         }
@@ -95,6 +101,9 @@ impl Exchange {
             if eager {
                 self.operations.got_eager(receiver, bytes);
             }
+        }
+        if mode == SendMode::Buffered && !self.protocol.is_eager(SendMode::Standard, bytes) {
+            self.buffered.insert((envelope.source, id), Vec::new());
         }
         let was_posted = receiver.is_some();
         self.messages.insert(Message {
@@ -169,6 +178,17 @@ impl Exchange {
     /// The oldest message of a rank at its end that has to arrive, where nothing is matched.
     pub(in crate::ranks) fn left_behind(&mut self, rank: Rank) -> Option<OperationId> {
         self.backlogs.as_mut()?.get_mut(rank.0 as usize)?.pop()
+    }
+
+    /// Operations that are complete when the messages in the buffer of `rank` have arrived.
+    pub(in crate::ranks) fn buffered(&mut self, rank: Rank) -> Vec<OperationId> {
+        let own = self.buffered.range_mut((rank, MessageId(0))..=(rank, MessageId(u32::MAX)));
+        own.map(|(&(_, id), waits)| {
+            let arrived = self.operations.open(OperationKind::Send(id));
+            waits.push(arrived);
+            arrived
+        })
+        .collect()
     }
 
     /// Posts a receive with room for this many bytes. Returns the operation to wait for, if the replay has receives.
@@ -262,8 +282,10 @@ impl Exchange {
         let is_answered = message.is_answered(&self.protocol);
         let is_one_sided = std::mem::replace(&mut message.stage, Stage::Arrived) == Stage::OneSided;
         let (to, sender, receiver) = (message.to, message.sender.take(), message.receiver);
+        let source = message.envelope.source;
+        let waits = if self.buffered.is_empty() { None } else { self.buffered.remove(&(source, id)) };
         if let Some(half_duplex) = self.half_duplex.as_mut().filter(|_| is_answered) {
-            let leaving = half_duplex.deliver(id, message.envelope.source, to);
+            let leaving = half_duplex.deliver(id, source, to);
             self.outbox.extend(leaving.inspect(|&id| observer.let_go(now, id.into())));
         }
         if let Some(receiver) = receiver {
@@ -275,7 +297,7 @@ impl Exchange {
         } else {
             self.found(to, now, observer);
         }
-        if let Some(sender) = sender {
+        for sender in sender.into_iter().chain(waits.into_iter().flatten()) {
             observer.completed(now, sender);
             self.operations.complete(sender);
         }

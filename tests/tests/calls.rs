@@ -38,6 +38,7 @@ programs! {
     persistent_buffered: 2;
     persistent_order: 4;
     probe: 2;
+    matched: 3;
     sendrecv: 4;
     wildcards: 3;
     truncated: 2;

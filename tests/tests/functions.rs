@@ -20,12 +20,13 @@ const MPICH: Family = Family::Mpich;
 const OPEN_MPI: Family = Family::OpenMpi;
 /// Programs that call every function between them, each with its number of ranks. MPICH 4.0 has them all, but Debian's cannot
 /// spawn; Open MPI 4.1 has persistent collectives under other names, and lacks what MPI 4.0 added.
-const PROGRAMS: [(&str, Family, u32); 25] = [
+const PROGRAMS: [(&str, Family, u32); 26] = [
     ("send_modes", MPICH, 2),
     ("nonblocking", MPICH, 2),
     ("completion", MPICH, 2),
     ("persistent", MPICH, 2),
     ("probe", MPICH, 2),
+    ("matched", MPICH, 3),
     ("sendrecv", MPICH, 4),
     ("wildcards", MPICH, 3),
     ("collectives", MPICH, 4),

@@ -1,11 +1,14 @@
 //! Messages that a matched probe has found (`MPI_Mprobe`, `MPI_Improbe`), and that are not yet received.
 
-use titr_common::event::{CommId, Rank, Tag};
+use titr_common::event::{Incoming, RequestId, ThreadId};
 
 /// A message that a matched probe has found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MatchedMessage {
-    pub(super) comm: CommId,
-    pub(super) from: Rank,
-    pub(super) tag: Tag,
+    /// The message, with its own size.
+    pub(super) message: Incoming,
+    /// The thread that has found it.
+    pub(super) thread: ThreadId,
+    /// The receive that takes the message in the trace, before another one can.
+    pub(super) receive: Option<RequestId>,
 }

@@ -47,16 +47,18 @@ pub fn keep_status(call: &PointToPoint<'_>) {
 /// The messages of a rank.
 pub(super) struct Messages {
     pub(super) abi: &'static Abi,
-    me: Rank,
+    pub(super) me: Rank,
     pub(super) type_sizes: TypeSizes,
     /// Messages that a matched probe has found and that were not received yet.
     pub(super) matched: FxHashMap<Message, MatchedMessage>,
+    /// The one among them that was found last, if no receive takes it in the trace yet.
+    pub(super) unposted: Option<Message>,
 }
 
 impl Messages {
     /// No messages of the rank `me`.
     pub(super) fn new(abi: &'static Abi, me: Rank) -> Self {
-        Self { abi, me, type_sizes: TypeSizes::default(), matched: FxHashMap::default() }
+        Self { abi, me, type_sizes: TypeSizes::default(), matched: FxHashMap::default(), unposted: None }
     }
 
     /// A datatype is about to be freed, and its handle may be reused for another datatype.
@@ -74,6 +76,9 @@ impl Messages {
         stream: &mut EventStream,
     ) -> Outcome {
         let table = &mut requests.table;
+        if !matches!(call, MPI_Mrecv(..) | MPI_Imrecv(..)) {
+            self.take_found(table, stream);
+        }
         use SendMode::{Buffered, Ready, Standard, Synchronous};
         match call {
             MPI_Send(send) => self.send(Standard, &SendArgs::from(send), communicators, stream),

@@ -1,9 +1,9 @@
 //! Probes, and receives of the messages that a matched probe has found.
 
-use titr_common::event::{Completion, Event, Incoming, Wildcard};
+use titr_common::event::{Completed, Completion, Event, Incoming, Quantifier, RequestKey, Wildcard};
 use titr_common::units::Bytes;
 use titr_wrappers::argument::{Message, Place, Status};
-use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
+use titr_wrappers::functions::point_to_point::{self, PointToPoint, PointToPoint::*};
 use titr_wrappers::pmpi;
 use titr_wrappers::signature::{Mrecv, Probe};
 
@@ -40,26 +40,35 @@ impl Messages {
             MPI_Mprobe(probe, handle, status) => {
                 let message = self.probed(probe, status.get(), communicators)?;
                 stream.write(&Event::Probe(message));
-                self.found(handle, &message);
+                self.found(handle, message, stream);
                 Ok(())
             }
             MPI_Improbe(probe, flag, handle, status) => {
                 if let Some(message) = self.iprobe(probe, flag.get(), status.get(), communicators, stream)? {
-                    self.found(handle, &message);
+                    self.found(handle, message, stream);
                 }
                 Ok(())
             }
             MPI_Mrecv(recv, ..) => {
-                let message = self.received(overwritten.message()?, recv);
-                stream.write_unowning(Event::Recv(message, Completion::Blocking));
+                let matched = overwritten.message()?;
+                let Some(id) = matched.receive else {
+                    stream.write_unowning(Event::Recv(self.received(matched, recv), Completion::Blocking));
+                    return Ok(());
+                };
+                let Incoming { from, tag, .. } = matched.message;
+                requests.remove(id);
+                let completed = Completed::One(RequestKey { from, to: self.me, tag }, Some(id));
+                stream.write_unowning(Event::Wait(Quantifier::Single, completed));
                 Ok(())
             }
             MPI_Imrecv(recv, _, request) => {
-                let taken = overwritten.message().map(|message| self.received(message, recv));
-                let what = match &taken {
-                    Ok(message) => self.receiving(message, None),
-                    Err(_) => RequestKind::Nothing,
-                };
+                let taken = overwritten.message();
+                if let Ok(MatchedMessage { receive: Some(id), .. }) = taken {
+                    requests.name(id, request.get(), request.address());
+                    return Err(Omission::Local);
+                }
+                let taken = taken.map(|matched| self.received(matched, recv));
+                let what = taken.map_or(RequestKind::Nothing, |message| self.receiving(&message, None));
                 let id = requests.add(request.get(), request.address(), what, false);
                 stream.write_unowning(Event::Recv(taken?, Completion::Request(Some(id))));
                 Ok(())
@@ -98,24 +107,40 @@ impl Messages {
         Ok(found.then_some(message))
     }
 
-    fn found(&mut self, handle: &Place<'_, Message>, message: &Incoming) {
-        if let (Some(from), Some(tag)) = (message.from, message.tag) {
-            self.matched.insert(handle.get(), MatchedMessage { comm: message.comm, from, tag });
+    fn found(&mut self, handle: &Place<'_, Message>, message: Incoming, stream: &EventStream) {
+        let message = Incoming { wildcard: Wildcard::default(), ..message };
+        self.matched.insert(handle.get(), MatchedMessage { message, thread: stream.thread(), receive: None });
+        self.unposted = Some(handle.get());
+    }
+
+    /// Takes the message that a matched probe found last, if it is not received yet, before another receive or probe can: of
+    /// messages alike, a replay gives the first one sent to the first receive.
+    #[inline]
+    pub(super) fn take_found(&mut self, requests: &mut RequestTable, stream: &mut EventStream) {
+        if let Some(handle) = self.unposted.take() {
+            self.post(handle, requests, stream);
         }
+    }
+
+    #[cold]
+    fn post(&mut self, handle: Message, requests: &mut RequestTable, stream: &mut EventStream) {
+        let Some(&MatchedMessage { message, thread, .. }) = self.matched.get(&handle) else { return };
+        let id = requests.add_unnamed(self.receiving(&message, None), false);
+        stream.write_beside(thread, &point_to_point::MPI_Mprobe, &Event::Recv(message, Completion::Request(Some(id))));
+        self.matched.insert(handle, MatchedMessage { message, thread, receive: Some(id) });
     }
 
     /// The message of a handle, which is about to be received, and the handle to be free for another one.
     pub(super) fn hold(&mut self, handle: Message) -> Overwritten {
+        self.unposted.take_if(|unposted| *unposted == handle);
         Overwritten::Message(match handle == self.abi.message_no_proc {
             true => Err(Omission::NullPeer),
             false => self.matched.remove(&handle).ok_or(Omission::Untraced),
         })
     }
 
-    /// A receive of a message that is matched already: nothing is left open.
-    fn received(&mut self, message: MatchedMessage, recv: &Mrecv<'_>) -> Incoming {
-        let MatchedMessage { comm, from, tag } = message;
-        let bytes = self.type_sizes.volume(recv.count(), recv.datatype());
-        Incoming { comm, from: Some(from), tag: Some(tag), bytes, wildcard: Wildcard::default() }
+    /// A receive of a message that is matched already.
+    fn received(&mut self, matched: MatchedMessage, recv: &Mrecv<'_>) -> Incoming {
+        Incoming { bytes: self.type_sizes.volume(recv.count(), recv.datatype()), ..matched.message }
     }
 }

@@ -195,6 +195,15 @@ impl RequestTable {
         self.insert(Entry::new(what, persistent))
     }
 
+    /// The library has put `handle`, of a request that the program had no handle of, at `place`.
+    pub(super) fn name(&mut self, id: RequestId, handle: Request, place: usize) {
+        let thread = self.thread;
+        if let Some(entry) = self.get_mut(id) {
+            (entry.handle, entry.place, entry.thread) = (handle, place, thread);
+        }
+        self.put_back(id, End::Newest);
+    }
+
     // Inlined always, though there are two callers: an entry is then made where it stays.
     #[inline(always)]
     fn insert(&mut self, entry: Entry) -> RequestId {

@@ -164,6 +164,20 @@ impl EventStream {
         self.sink.record_after(self.thread, work, event);
     }
 
+    /// The thread whose events follow.
+    pub(super) fn thread(&self) -> ThreadId {
+        self.thread
+    }
+
+    /// Writes an event of an earlier call of `function` by `thread`, while another call is recorded.
+    pub(super) fn write_beside(&mut self, thread: ThreadId, function: &Function, event: &Event) {
+        let call =
+            (std::mem::replace(&mut self.thread, thread), self.site.take(), std::mem::take(&mut self.annotations));
+        self.write(event);
+        self.explain(function);
+        (self.thread, self.site, self.annotations) = call;
+    }
+
     /// Writes an event that owns no memory. The event is never dropped: its destructor would take time to find that
     /// there is nothing to free.
     #[inline]

@@ -333,3 +333,53 @@ fn the_page_has_a_row_for_each_job() {
     assert!(colours["jobs-chart"].as_u64().unwrap() >= 5, "{colours}");
     assert_eq!(browser.complaints, [""; 0]);
 }
+
+/// Jobs alone have the same time wherever they are in a mix, and the cores of a job are free for those that wait for it.
+#[test]
+fn jobs_in_chains_and_trees_take_the_cores_of_those_that_they_wait_for() {
+    let job = |name: usize, after: Option<usize>| {
+        let after = after.map_or(String::new(), |after| format!("after = 'j{after}'\n"));
+        format!("[[job]]\nname = 'j{name}'\ntrace = '{}'\n{after}", ["stream.txt", "exchange.txt"][name % 2])
+    };
+    // A chain; a tree in which two jobs wait for the same one; and a chain that is written from its end.
+    let chain: String = (0..60).map(|at| job(at, at.checked_sub(1))).collect();
+    let tree: String = (0..15).map(|at: usize| job(at, (at > 0).then(|| (at - 1) / 2))).collect();
+    let backwards: String = (0..20).rev().map(|at| job(at, at.checked_sub(1))).collect();
+    for (jobs, cores, number) in [(chain, 1, 60), (tree, 2, 15), (backwards, 1, 20)] {
+        let folder = folder(&platform("flow", cores), &jobs);
+        let result = replayed(&folder, "jobs.toml", &[]);
+        let names: Vec<&str> =
+            result["jobs"].as_array().unwrap().iter().map(|job| job["name"].as_str().unwrap()).collect();
+        assert_eq!(names.len(), number);
+        let (alone, together) = (of_jobs(&result, "alone"), of_jobs(&result, "simulated_time"));
+        for kind in [0, 1] {
+            let trace = ["stream.txt", "exchange.txt"][kind];
+            let time = replayed(&folder, trace, &[])["simulated_time"].as_f64().unwrap();
+            let of_kind = |name: &str| name[1..].parse::<usize>().unwrap() % 2 == kind;
+            for ((name, alone), together) in names.iter().zip(&alone).zip(&together) {
+                assert!(!of_kind(name) || cores > 1 || *alone == time, "{name}: {alone}, and {time} as one trace");
+                assert!(cores > 1 || (together / alone - 1.0).abs() < 1e-9, "{name}: {together} {alone}");
+            }
+        }
+    }
+    // Two jobs that do not wait for each other need cores of their own.
+    let beside = job(0, None) + &job(1, Some(0)) + &job(2, Some(0)) + &job(3, Some(1)) + &job(4, Some(0));
+    let folder = folder(&platform("flow", 1).replace("dims = [8]", "dims = [4]"), &beside);
+    let refused = folder.run(TITR, &["replay", "-p", "p.toml", "jobs.toml"]);
+    assert!(refused.contains("j4 has 2 ranks, and 0 cores are free for it beside j1, j2, j3"), "{refused}");
+}
+
+/// The rank of a trace is the rank of the job, and its communicators are the job's, when it is replayed alone.
+#[test]
+fn a_job_alone_is_its_trace_with_communicators_and_collectives() {
+    let split = "init\ncomm_split 2 0 0-1\non 2 allreduce 80000 1\nbcast 4000 1\non 2 barrier\ncomm_free 2\nfinalize\n";
+    let lines = |rank: u32| split.lines().map(|line| format!("{rank} {line}\n")).collect::<String>();
+    let folder = folder(
+        &platform("flow", 1),
+        "[[job]]\nname = 'a'\ntrace = 'stream.txt'\n[[job]]\nname = 'b'\ntrace = 'split.txt'\n",
+    );
+    folder.file("split.txt", lines(0) + &lines(1));
+    let alone = replayed(&folder, "split.txt", &[])["simulated_time"].as_f64().unwrap();
+    let result = replayed(&folder, "jobs.toml", &[]);
+    assert!((of_jobs(&result, "alone")[1] / alone - 1.0).abs() < 1e-9, "{result}");
+}

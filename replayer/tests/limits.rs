@@ -41,7 +41,8 @@ fn a_message_that_never_arrives_is_an_error_on_any_network() {
         let model = format!("network.model={model}");
         replay(&folder, &[&["--set", &model, "trace.txt"], further].concat())
     };
-    let end_of_time = "titr-replay: simulated time runs past 213 days: is a volume, a bandwidth or a speed wrong?\n[1]";
+    let end_of_time = "titr-replay: trace.txt:5: rank 1: simulated time runs past 213 days: is a volume, a bandwidth or a speed \
+        wrong?\n[1]";
     trace(&u64::MAX.to_string());
     for model in ["flow", "ideal", "packet"] {
         assert_eq!(on(model, &[]), end_of_time, "{model}");
@@ -244,4 +245,23 @@ fn a_pipe_without_a_writer_is_waited_for_with_a_word() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "titr: waiting until a program writes to the pipe pipe\n");
+}
+
+#[test]
+fn what_takes_for_ever_is_named_with_its_file_and_line() {
+    let folder = folder();
+    let sentence = "simulated time runs past 213 days";
+    let cases = [
+        ("0 init\n0 compute 1e30\n0 finalize\n1 init\n1 finalize\n", "trace.txt:2: rank 0: "),
+        ("0 init\n0 finalize\n1 init\n1 sleep 1e30\n1 finalize\n", "trace.txt:4: rank 1: "),
+        (
+            "0 init\n0 alltoall 9e18 9e18\n0 finalize\n1 init\n1 alltoall 9e18 9e18\n1 finalize\n",
+            "trace.txt:2: rank 0: ",
+        ),
+    ];
+    for (text, place) in cases {
+        folder.file("trace.txt", text);
+        let said = replay(&folder, &["--compute", "counted", "trace.txt"]);
+        assert!(said.contains(place) && said.contains(sentence) && said.ends_with("[1]"), "{text}: {said}");
+    }
 }

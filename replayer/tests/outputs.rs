@@ -341,3 +341,22 @@ fn a_command_whose_directory_was_interrupted_can_be_repeated() {
         }
     }
 }
+
+#[test]
+fn a_file_in_the_place_of_a_directory_is_named_with_what_to_do() {
+    let folder = folder();
+    folder.file("f", "text");
+    folder.file("s.toml", "schema = 1\nplatform = 'p.toml'\ntrace = 't.txt'\n[axes]\nnetwork.latency = ['1 us']\n");
+    let cases: [&[&str]; 4] = [
+        &["sweep", "s.toml", "-o", "f"],
+        &["convert", "--to", "simgrid", "t.txt", "-o", "f"],
+        &["convert", "--to", "ti", "t.txt", "-o", "f/deep/er"],
+        &["generate", "star", "--ranks", "4", "--bytes", "1kB", "-o", "f"],
+    ];
+    for words in cases {
+        let said = folder.run(TITR, words);
+        assert!(said.contains("f is a file, and a directory is written here: name another place"), "{words:?}: {said}");
+        assert!(said.ends_with("[1]"), "{said}");
+    }
+    assert_eq!(fs::read(folder.path().join("f")).unwrap(), b"text");
+}

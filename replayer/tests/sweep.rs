@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
@@ -292,4 +293,45 @@ fn the_page_shows_axes_effects_and_the_front() {
         assert!(folder.path().join("results").join(link).exists(), "{link}");
     }
     assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// A folder with commands of that name, which answer to `--version` and print this otherwise.
+fn slurm(folder: &Folder, sbatch: &str, squeue: &str) -> String {
+    for (name, said) in [("sbatch", sbatch), ("squeue", squeue)] {
+        let script = format!("#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n{said}\n");
+        let path = folder.file(&format!("bin/{name}"), script);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = Command::new("timeout");
+    command.args(["20", TITR, "sweep", "study.toml", "--engine", "slurm", "-o", "results"]).current_dir(folder.path());
+    let path = format!("{}:{}", folder.path().join("bin").display(), std::env::var("PATH").unwrap());
+    let output = command.env("PATH", path).output().unwrap();
+    format!("{}[{}]", String::from_utf8_lossy(&output.stderr), output.status.code().unwrap_or(-1))
+}
+
+#[test]
+fn a_batch_system_that_answers_nonsense_is_not_waited_for() {
+    let cases = [
+        ("echo hello", "true", "sbatch says"),
+        ("true", "true", "sbatch says"),
+        ("echo 4711", "echo hello", "squeue says \"hello\" in place of a task of job 4711"),
+        ("echo '4711;cluster'", "echo '47110_1 part titr user R 0:01 1 node'", "squeue says"),
+        ("echo 4711", "printf '4711_1 part titr user R 0:01 1 node\\n\\377\\376\\n'", "squeue says"),
+    ];
+    for (sbatch, squeue, why) in cases {
+        let said = slurm(&study(), sbatch, squeue);
+        assert!(said.contains(why) && said.ends_with("[1]"), "{sbatch}, {squeue}: {said}");
+    }
+    // A task of the job, and then none.
+    let folder = study();
+    let once = "[ -e looked ] || echo '  4711_[0-7]  part titr user PD 0:00 1 (Priority)'; touch looked";
+    let said = slurm(&folder, "echo 4711", once);
+    assert!(
+        said.contains("no task of job 4711 has simulated a point") && folder.path().join("looked").exists(),
+        "{said}"
+    );
+    // The number of the job that an earlier sweep left.
+    folder.file("results/slurm/job", "nonsense");
+    let said = slurm(&folder, "echo 4711", "true");
+    assert!(said.contains("results/slurm/job has no number of a job") && said.ends_with("[1]"), "{said}");
 }

@@ -45,8 +45,25 @@ fn the_ranks_with_the_tracer_are_traced_and_the_others_named() {
             assert!(streams.iter().all(|stream| fs::metadata(stream).unwrap().len() > 0), "{family:?}");
             let error = Manifest::read(&trace).unwrap_err().to_string();
             assert!(error.ends_with("rank 0 of 3 ran without the tracer"), "{family:?}: {error}");
-            let checked = run(binary("titr").arg("check").arg(&trace));
-            assert!(checked.status == Some(1) && checked.stderr.contains(&error), "{family:?}: {checked:?}");
+            let titr = |words: &[&str]| run(binary("titr").args(words).arg(&trace));
+            let refused =
+                [titr(&["check"]), titr(&["cat", "--rank", "0"]), titr(&["replay", "-p", "star:3 1GB/s 1us"])];
+            for refused in refused {
+                assert!(refused.status == Some(1) && refused.stderr.contains(&error), "{family:?}: {refused:?}");
+            }
+            let info = titr(&["info"]);
+            assert_eq!(info.status, Some(0), "{family:?}: {info:?}");
+            let said = ["in MPI_Finalize (2 of 3 ranks: 1, 2)", "not traced (1 of 3 ranks: 0)", "sendrecv", &error];
+            assert!(said.iter().all(|said| info.stdout.contains(said)), "{family:?}: {}", info.stdout);
+            let object: serde_json::Value = serde_json::from_str(&titr(&["info", "--json"]).stdout).unwrap();
+            let events = |rank: usize| object["per_rank"][rank]["events"].as_u64().unwrap();
+            assert!(events(0) == 0 && events(1) > 0 && events(2) > 0, "{family:?}: {object}");
+            let cat = titr(&["cat", "--rank", "2"]);
+            assert!(cat.status == Some(0) && cat.stdout.contains("2 finalize"), "{family:?}: {cat:?}");
+            let cat = titr(&["cat", "--partial"]);
+            assert!(cat.status == Some(0) && !cat.stdout.contains("0 init"), "{family:?}: {cat:?}");
+            let partial = titr(&["replay", "--partial", "-p", "star:3 1GB/s 1us"]);
+            assert!(partial.status == Some(0) && partial.stdout.contains("No prediction"), "{family:?}: {partial:?}");
         }
     }
 }

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use spin::mutex::SpinMutex;
 use titr_common::trace::process_time::ProcessTime;
 
+use crate::counter::is_emulators;
 use crate::processors::{Ticks, involuntary_switches, usage};
 
 /// Nanoseconds that threads have neither computed nor been in an MPI call, as far as their counters have noticed.
@@ -46,6 +47,7 @@ pub(crate) struct ProcessClock {
     involuntary_switches: u64,
     /// Threads that do not belong to the program, with their CPU time when the trace began.
     library: FxHashMap<ThreadNumber, u64>,
+    /// Those of the tracer, and of the emulator that executes the program.
     tracer: FxHashMap<ThreadNumber, u64>,
     callers: SpinMutex<Callers>,
     /// CPU time of other threads that was added to the computation of threads that call MPI.
@@ -109,6 +111,8 @@ impl AfterInit {
     pub(crate) fn begin(self, counter: CounterFacts) -> Option<ProcessClock> {
         let with_clock = |thread: &ThreadNumber| Some((*thread, thread_cpu(*thread)?));
         let now = threads();
+        let is_tracers = |thread: &ThreadNumber| !self.threads.contains(thread) || is_emulators(*thread);
+        let others = |thread: &&ThreadNumber| is_tracers(thread) && !self.library.contains(thread);
         let clock = ProcessClock {
             begun: Instant::now(),
             cpu_before: self.cpu_before,
@@ -118,7 +122,7 @@ impl AfterInit {
             ticks: Ticks::now(),
             involuntary_switches: involuntary_switches(),
             library: self.library.iter().filter_map(with_clock).collect(),
-            tracer: now.iter().filter(|thread| !self.threads.contains(thread)).filter_map(with_clock).collect(),
+            tracer: now.iter().filter(others).filter_map(with_clock).collect(),
             callers: SpinMutex::default(),
             added: AtomicU64::new(0),
             counter,

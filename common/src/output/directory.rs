@@ -37,7 +37,13 @@ impl OutputDirectory {
         made.reverse();
         let failed = |error| named(path, error);
         claims::check(path)?;
-        fs::create_dir_all(path).map_err(failed)?;
+        fs::create_dir_all(path).map_err(|error| match path.ancestors().find(|place| place.is_file()) {
+            Some(file) => {
+                let what = format!("{} is a file, and a directory is written here: name another place", file.display());
+                failed(io::Error::new(error.kind(), what))
+            }
+            None => failed(error),
+        })?;
         if fs::read_dir(path).map_err(failed)?.next().is_some() {
             return Err(io::Error::new(ErrorKind::DirectoryNotEmpty, Occupied(path.into())));
         }

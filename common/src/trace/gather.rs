@@ -104,7 +104,7 @@ fn copy(
     mut output: Output,
     cannot_write: impl Fn(io::Error) -> TraceError + Copy,
 ) -> Result<Gathered, TraceError> {
-    let Whole { mut manifest, streams } = whole;
+    let Whole { mut manifest, streams, .. } = whole;
     let mut gathered = Gathered { ranks: manifest.ranks, size: Bytes(0), unchecked: 0 };
     let size = |stream: &RankFile| {
         let file = stream.section();

@@ -276,6 +276,13 @@ impl Manifest {
         manifest
     }
 
+    /// The entry of a rank; `None` if there is no such rank, or it ran without the tracer.
+    #[must_use]
+    pub fn of_rank(&self, rank: Rank) -> Option<&RankEntry> {
+        let at = self.per_rank.binary_search_by_key(&rank.0, |entry| entry.rank).ok()?;
+        self.per_rank.get(at)
+    }
+
     /// The description of the run alone.
     pub(super) fn without_entries(&self) -> Self {
         Self {

@@ -69,7 +69,7 @@ impl World {
 
     /// The encounters of a rank of this world.
     pub(super) fn encounters(&self, rank: u32) -> &[Encounter] {
-        let entry = self.trace.manifest().and_then(|manifest| manifest.per_rank.get(rank as usize));
+        let entry = self.trace.manifest().and_then(|manifest| manifest.of_rank(Rank(rank)));
         entry.map_or(&[], |entry| &entry.encounters)
     }
 
@@ -161,8 +161,11 @@ impl Trace {
         Self { sources, ..self.clone() }
     }
 
-    /// The source of the events of `rank`.
-    pub(super) fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
+    /// The source of the events of `rank`; of an incomplete stream those that there are, if that is `partial`.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
         self.sources.source(rank, partial)
     }
 

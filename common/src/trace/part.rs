@@ -4,8 +4,8 @@
 //! hosts share no file system, or each rank has its own directory, each place has a part. The parts form the trace if
 //! together they contain each rank once and belong to the same run.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,10 +33,25 @@ pub(super) struct Parts {
     sharing: usize,
 }
 
-/// A complete trace: the entry and the stream of every rank.
+/// A trace: the entry and the stream of every rank that ran with the tracer.
 pub(super) struct Whole {
     pub(super) manifest: Manifest,
+    /// The stream of each entry.
     pub(super) streams: Vec<RankFile>,
+    /// The error of a rank that ran without the tracer.
+    pub(super) untraced: Option<Untraced>,
+}
+
+/// The ranks of a trace that ran without the tracer.
+pub(super) struct Untraced {
+    path: PathBuf,
+    what: String,
+}
+
+impl Untraced {
+    pub(super) fn error(&self) -> TraceError {
+        TraceError::Directory { path: self.path.clone(), what: self.what.clone() }
+    }
 }
 
 impl Manifest {
@@ -146,7 +161,7 @@ impl Parts {
     /// # Errors
     /// If there is none, or an entry is missing, too many, or of another run.
     pub(super) fn manifest(mut self) -> Result<Manifest, TraceError> {
-        self.check()?;
+        self.check()?.map_or(Ok(()), |untraced| Err(untraced.error()))?;
         self.take_manifest()
     }
 
@@ -156,17 +171,14 @@ impl Parts {
         Ok(Manifest { per_rank, ..manifest })
     }
 
-    /// Fails unless there is a manifest, and an entry of the same run for each rank.
-    fn check(&self) -> Result<(), TraceError> {
+    /// Fails unless there is a manifest, and an entry of the same run for each rank that ran with the tracer. Returns the
+    /// others.
+    fn check(&self) -> Result<Option<Untraced>, TraceError> {
         let (path, manifest) = self.manifest.as_ref().ok_or_else(|| self.no_manifest())?;
         let is_missing = |rank: &u32| !self.entries.contains_key(rank);
-        let untraced: Vec<u32> = manifest.untraced_ranks.iter().copied().filter(is_missing).take(MISSING).collect();
-        if !untraced.is_empty() {
-            let ranks = if untraced.len() == 1 { "rank" } else { "ranks" };
-            let what = format!("{ranks} {} of {} ran without the tracer", ranges(&untraced), manifest.ranks);
-            return refuse(path, what);
-        }
-        let missing: Vec<u32> = (0..manifest.ranks).filter(is_missing).take(MISSING).collect();
+        let untraced: BTreeSet<u32> = manifest.untraced_ranks.iter().copied().filter(is_missing).collect();
+        let is_lost = |rank: &u32| is_missing(rank) && !untraced.contains(rank);
+        let missing: Vec<u32> = (0..manifest.ranks).filter(is_lost).take(MISSING).collect();
         if !missing.is_empty() {
             let (rank, them) = if missing.len() == 1 { ("rank", "it was") } else { ("ranks", "they were") };
             let what = format!(
@@ -176,7 +188,7 @@ impl Parts {
             );
             return refuse(path, what);
         }
-        let run = self.entries.get(&0).map_or("", |(_, entry)| &entry.run);
+        let first = self.entries.first_key_value();
         for (rank, (path, entry)) in &self.entries {
             if *rank >= manifest.ranks {
                 return refuse(path, format!("an entry for rank {rank} in a world of {}", manifest.ranks));
@@ -184,19 +196,34 @@ impl Parts {
             if entry.rank != *rank {
                 return refuse(path, format!("an entry for rank {} in the file of rank {rank}", entry.rank));
             }
-            if entry.run != run {
-                return refuse(path, format!("rank {rank} of another run than rank 0"));
+            if let Some((first, (_, known))) = first
+                && entry.run != known.run
+            {
+                return refuse(path, format!("rank {rank} of another run than rank {first}"));
             }
         }
-        Ok(())
+        let untraced: Vec<u32> = untraced.into_iter().collect();
+        let ranks = if untraced.len() == 1 { "rank" } else { "ranks" };
+        let what = format!("{ranks} {} of {} ran without the tracer", ranges(&untraced), manifest.ranks);
+        Ok((!untraced.is_empty()).then(|| Untraced { path: path.clone(), what }))
     }
 
-    /// The trace.
+    /// The trace of a job whose ranks all ran with the tracer.
     ///
     /// # Errors
-    /// As [`manifest`](Self::manifest), and if a rank has no stream or several.
-    pub(super) fn whole(mut self) -> Result<Whole, TraceError> {
-        self.check()?;
+    /// As [`traced`](Self::traced), and if a rank ran without the tracer.
+    pub(super) fn whole(self) -> Result<Whole, TraceError> {
+        let whole = self.traced()?;
+        whole.untraced.as_ref().map_or(Ok(()), |untraced| Err(untraced.error()))?;
+        Ok(whole)
+    }
+
+    /// The trace of all ranks that ran with the tracer.
+    ///
+    /// # Errors
+    /// If there is no manifest, an entry is missing, too many, or of another run, or a rank has no stream or several.
+    pub(super) fn traced(mut self) -> Result<Whole, TraceError> {
+        let untraced = self.check()?;
         for first in std::mem::take(&mut self.torn) {
             let Some(file) = self.streams.get(&first).cloned() else { continue };
             for rank in self.ranks_sharing_with(first) {
@@ -206,12 +233,13 @@ impl Parts {
         if let Some(&rank) = self.entries.keys().find(|rank| !self.streams.contains_key(rank)) {
             return Err(self.no_stream(rank));
         }
-        let manifest = self.take_manifest()?;
-        if let Some((_, stranger)) = self.streams.range(manifest.ranks..).next() {
-            let what = format!("no rank of the {} in manifest.json: a stream of another trace", manifest.ranks);
+        if let Some((_, stranger)) = self.streams.iter().find(|(rank, _)| !self.entries.contains_key(rank)) {
+            let ranks = self.manifest.as_ref().map_or(0, |(_, manifest)| manifest.ranks);
+            let what = format!("no rank of the {ranks} in manifest.json: a stream of another trace");
             return refuse(stranger.section().name(), what);
         }
-        Ok(Whole { manifest, streams: self.streams.into_values().collect() })
+        let manifest = self.take_manifest()?;
+        Ok(Whole { manifest, streams: self.streams.into_values().collect(), untraced })
     }
 
     /// The name of the run, by the first rank that has an entry.

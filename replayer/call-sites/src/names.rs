@@ -55,8 +55,8 @@ pub fn look_up(trace: &Trace) -> Result<(Vec<NamedCode>, Vec<String>), TraceErro
     let mut found = BTreeMap::<(String, String), NamedCode>::new();
     let entries = trace.manifest().map(|manifest| manifest.per_rank.as_slice()).unwrap_or_default();
     let mut known = names.0.lock().unwrap_or_else(PoisonError::into_inner);
-    for (rank, entry) in (0..).map(Rank).zip(entries).filter(|(_, entry)| !entry.modules.is_empty()) {
-        let mut stream = trace.stream(rank)?;
+    for entry in entries.iter().filter(|entry| !entry.modules.is_empty()) {
+        let mut stream = trace.stream(Rank(entry.rank))?;
         while let Some(event) = stream.next_event()? {
             let Event::Mark(Mark::CallStack(_, stack)) = event else { continue };
             for (nearest, place) in stack.iter().enumerate() {
@@ -90,10 +90,11 @@ impl Transformation for CallSiteNames {
         let entries = trace.manifest().map(|manifest| manifest.per_rank.as_slice()).unwrap_or_default();
         // Ranks have the same modules as a rule.
         let mut lists = FxHashMap::<&[CodeModule], Arc<[CodeModule]>>::default();
-        let modules: Vec<_> = entries
-            .iter()
-            .map(|entry| Arc::clone(lists.entry(&entry.modules).or_insert_with(|| entry.modules.as_slice().into())))
-            .collect();
+        let mut modules = FxHashMap::default();
+        for entry in entries {
+            let list = lists.entry(&entry.modules).or_insert_with(|| entry.modules.as_slice().into());
+            modules.insert(entry.rank, Arc::clone(list));
+        }
         if let (Some(manifest), Ok(mut known)) = (trace.manifest(), self.0.lock()) {
             for NamedCode { module, places } in &manifest.names {
                 known.kept.entry(module.clone()).or_default().extend(places.clone());
@@ -102,7 +103,7 @@ impl Transformation for CallSiteNames {
         let known = Arc::clone(&self.0);
         Ok(trace.map_sources(move |rank, source| NamedSource {
             source,
-            modules: modules.get(rank.0 as usize).cloned().unwrap_or_default(),
+            modules: modules.get(&rank.0).cloned().unwrap_or_default(),
             known: Arc::clone(&known),
             read: LocatedEvents::default(),
         }))

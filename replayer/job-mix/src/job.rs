@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_network::topology::HostId;
 
@@ -30,12 +29,4 @@ pub enum Start {
     At(Time),
     /// When the last rank of another job has finished.
     After(JobId),
-}
-
-impl Job {
-    /// Whether a rank of all jobs is one of this job.
-    #[must_use]
-    pub fn has(&self, rank: Rank) -> bool {
-        self.ranks.contains(&rank.0)
-    }
 }

@@ -1,5 +1,6 @@
 //! The jobs of a file, on a platform.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -87,11 +88,12 @@ fn check_names(source: &Source, jobs: &[JobTable]) -> Checked<()> {
     if jobs.is_empty() {
         return Err(source.mistake(0..0, "there is no job").with_help("write a table [[job]] with `name` and `trace`"));
     }
-    for (at, job) in jobs.iter().enumerate() {
+    let mut names = HashSet::new();
+    for job in jobs {
         if job.name.get_ref().trim().is_empty() {
             return Err(source.wrong(&job.name, "a job needs a name"));
         }
-        if jobs[..at].iter().any(|other| other.name.get_ref() == job.name.get_ref()) {
+        if !names.insert(job.name.get_ref()) {
             return Err(source.wrong(&job.name, format!("there are two jobs {}", job.name.get_ref())));
         }
     }

@@ -13,7 +13,7 @@ use titr_platform::{Platform, Policy};
 
 use crate::job::{JobId, Start};
 use crate::schema::{HostRange, JobTable, OneOrSeveral, PolicyName};
-use crate::starts::can_overlap;
+use crate::starts::{after, ancestors, followers};
 
 /// Places jobs, one after another.
 pub(crate) struct Placer<'a> {
@@ -21,8 +21,12 @@ pub(crate) struct Placer<'a> {
     pub jobs: &'a [JobTable],
     pub starts: &'a [Start],
     pub platform: &'a Platform,
+    /// For each job, those that start at its end.
+    followers: Vec<Vec<JobId>>,
     /// The core of each rank of the jobs that have been placed.
     placed: Vec<Option<Vec<HostCore>>>,
+    /// The number of placed jobs that have each core, host by host.
+    holders: Vec<u32>,
 }
 
 /// A core: its host, and its number there.
@@ -30,7 +34,9 @@ type HostCore = (HostId, u32);
 
 impl<'a> Placer<'a> {
     pub(crate) fn new(source: &'a Source, jobs: &'a [JobTable], starts: &'a [Start], platform: &'a Platform) -> Self {
-        Self { source, jobs, starts, platform, placed: vec![None; jobs.len()] }
+        let holders = vec![0; platform.topology.hosts() as usize * platform.cores as usize];
+        let followers = followers(starts);
+        Self { source, jobs, starts, platform, followers, placed: vec![None; jobs.len()], holders }
     }
 
     /// The host of each rank of each job; `ranks` has the number of ranks of each.
@@ -51,27 +57,40 @@ impl<'a> Placer<'a> {
                 let free_hosts: Vec<HostId> = free.iter().map(|&(host, _)| host).collect();
                 let chosen = self.policy(job)?.choose(ranks[at], &free_hosts);
                 let chosen = chosen.ok_or_else(|| self.too_few(JobId(at), ranks[at], free.len()))?;
-                self.placed[at] = Some(chosen.into_iter().map(|place| free[place]).collect());
+                let cores: Vec<HostCore> = chosen.into_iter().map(|place| free[place]).collect();
+                self.count(&cores, 1);
+                self.placed[at] = Some(cores);
             }
         }
         let hosts = |cores: Vec<HostCore>| cores.into_iter().map(|(host, _)| host).collect();
         Ok(self.placed.into_iter().flatten().map(hosts).collect())
     }
 
-    /// The cores that a job can have on these hosts, host by host.
-    fn free(&self, job: JobId, hosts: &[HostId]) -> Vec<HostCore> {
-        let others = self.overlapping(job).filter_map(|other| self.placed[other.0].as_ref());
-        let taken: BTreeSet<HostCore> = others.flatten().copied().collect();
+    /// The cores that a job can have on these hosts, host by host: those of no job that can run at the same time.
+    fn free(&mut self, job: JobId, hosts: &[HostId]) -> Vec<HostCore> {
+        let apart: Vec<Vec<HostCore>> = self.apart(job).filter_map(|other| self.placed[other.0].clone()).collect();
+        apart.iter().for_each(|cores| self.count(cores, -1));
         let cores = |&host: &HostId| (0..self.platform.cores).map(move |core| (host, core));
-        hosts.iter().flat_map(cores).filter(|core| !taken.contains(core)).collect()
+        let free = hosts.iter().flat_map(cores).filter(|&core| self.holders[self.place_of(core)] == 0).collect();
+        apart.iter().for_each(|cores| self.count(cores, 1));
+        free
     }
 
-    /// The jobs that have been placed and can run at the same time as `job`.
-    fn overlapping(&self, job: JobId) -> impl Iterator<Item = JobId> {
-        let others = (0..self.jobs.len()).map(JobId);
-        others.filter(move |&other| {
-            other != job && self.placed[other.0].is_some() && can_overlap(self.starts, job, other)
-        })
+    fn place_of(&self, (host, core): HostCore) -> usize {
+        host.0 as usize * self.platform.cores as usize + core as usize
+    }
+
+    /// A job has these cores now, or has them no longer.
+    fn count(&mut self, cores: &[HostCore], change: i32) {
+        for &core in cores {
+            let place = self.place_of(core);
+            self.holders[place] = self.holders[place].wrapping_add_signed(change);
+        }
+    }
+
+    /// The jobs that never run at the same time as `job`, because one of them waits for the end of the other.
+    fn apart(&self, job: JobId) -> impl Iterator<Item = JobId> {
+        ancestors(self.starts, job).chain(after(&self.followers, job))
     }
 
     /// The rule by which a job's ranks are put on its cores.
@@ -101,7 +120,10 @@ impl<'a> Placer<'a> {
         let table = &self.jobs[job.0];
         let ranks = counted(ranks, "rank", "ranks");
         let name = table.name.get_ref();
-        let others: Vec<&str> = self.overlapping(job).map(|other| self.jobs[other.0].name.get_ref().as_str()).collect();
+        let apart: BTreeSet<JobId> = self.apart(job).collect();
+        let is_beside = |other: &JobId| self.placed[other.0].is_some() && !apart.contains(other);
+        let others = (0..self.jobs.len()).map(JobId).filter(is_beside);
+        let others: Vec<&str> = others.map(|other| self.jobs[other.0].name.get_ref().as_str()).collect();
         let beside = match others.as_slice() {
             [] => String::new(),
             names => format!(" beside {}", names.join(", ")),

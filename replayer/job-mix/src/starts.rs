@@ -1,4 +1,6 @@
-//! When each job starts, and which jobs can run at the same time.
+//! When each job starts, and which jobs never run at the same time as it.
+
+use std::collections::{HashMap, HashSet};
 
 use titr_common::time::Time;
 use titr_common::units::{Seconds, Written};
@@ -12,19 +14,32 @@ use crate::schema::{JobTable, TimeValue};
 /// # Errors
 /// If a job has two starts, waits for a job that does not exist, or for its own end.
 pub(crate) fn starts(source: &Source, jobs: &[JobTable]) -> Checked<Vec<Start>> {
-    let starts: Vec<Start> = jobs.iter().map(|job| start(source, jobs, job)).collect::<Checked<_>>()?;
+    let mut by_name = HashMap::new();
     for (at, job) in jobs.iter().enumerate() {
-        if let Some(after) = &job.after
-            && ancestors(&starts, JobId(at)).any(|ancestor| ancestor == JobId(at))
-        {
-            let message = format!("{} waits for its own end", job.name.get_ref());
-            return Err(source.wrong(after, message).with_help("one job of this circle needs a start of its own"));
-        }
+        by_name.entry(job.name.get_ref().as_str()).or_insert(JobId(at));
+    }
+    let starts: Vec<Start> = jobs.iter().map(|job| start(source, jobs, &by_name, job)).collect::<Checked<_>>()?;
+    if let Some(job) = circle(&starts)
+        && let Some(after) = &jobs[job.0].after
+    {
+        let message = format!("{} waits for its own end", jobs[job.0].name.get_ref());
+        return Err(source.wrong(after, message).with_help("one job of this circle needs a start of its own"));
     }
     Ok(starts)
 }
 
-fn start(source: &Source, jobs: &[JobTable], job: &JobTable) -> Checked<Start> {
+/// The first job of a circle of jobs that wait for each other.
+fn circle(starts: &[Start]) -> Option<JobId> {
+    let followers = followers(starts);
+    let roots = (0..starts.len()).map(JobId).filter(|&job| before(starts, job).is_none());
+    let ordered: HashSet<JobId> = roots.flat_map(|root| std::iter::once(root).chain(after(&followers, root))).collect();
+    let waiting = (0..starts.len()).map(JobId).find(|job| !ordered.contains(job))?;
+    // After so many steps back, a job is in the circle that it waits for.
+    let last = ancestors(starts, waiting).take(starts.len()).last()?;
+    ancestors(starts, last).take(starts.len()).min()
+}
+
+fn start(source: &Source, jobs: &[JobTable], by_name: &HashMap<&str, JobId>, job: &JobTable) -> Checked<Start> {
     match (&job.start, &job.after) {
         (Some(start), Some(_)) => {
             let mistake = source.wrong(start, "a job has `start` or `after`, not both");
@@ -33,8 +48,7 @@ fn start(source: &Source, jobs: &[JobTable], job: &JobTable) -> Checked<Start> {
         (Some(start), None) => time(source, start).map(Start::At),
         (None, None) => Ok(Start::At(Time::ZERO)),
         (None, Some(after)) => {
-            let found = jobs.iter().position(|other| other.name.get_ref() == after.get_ref());
-            found.map(|other| Start::After(JobId(other))).ok_or_else(|| {
+            by_name.get(after.get_ref().as_str()).map(|&other| Start::After(other)).ok_or_else(|| {
                 let names: Vec<&str> = jobs.iter().map(|job| job.name.get_ref().as_str()).collect();
                 let mistake = source.wrong(after, format!("there is no job {}", after.get_ref()));
                 mistake.with_help(format!("the jobs are {}", names.join(", ")))
@@ -56,17 +70,36 @@ pub(crate) fn time(source: &Source, written: &Spanned<TimeValue>) -> Checked<Tim
     }
 }
 
-/// The jobs that have ended before `job` starts, the latest first. In a circle, they repeat once.
-fn ancestors(starts: &[Start], job: JobId) -> impl Iterator<Item = JobId> {
-    let before = |job: &JobId| match starts[job.0] {
+/// The job that `job` starts after.
+fn before(starts: &[Start], job: JobId) -> Option<JobId> {
+    match starts[job.0] {
         Start::At(_) => None,
         Start::After(other) => Some(other),
-    };
-    std::iter::successors(before(&job), before).take(starts.len())
+    }
 }
 
-/// Whether two jobs can run at the same time: neither waits for the end of the other.
-pub(crate) fn can_overlap(starts: &[Start], one: JobId, other: JobId) -> bool {
-    let waits = |job, end| ancestors(starts, job).any(|ancestor| ancestor == end);
-    !waits(one, other) && !waits(other, one)
+/// The jobs that have ended before `job` starts, the latest first. In a circle, they have no end.
+pub(crate) fn ancestors(starts: &[Start], job: JobId) -> impl Iterator<Item = JobId> {
+    std::iter::successors(before(starts, job), |&job| before(starts, job))
+}
+
+/// For each job, those that start at its end.
+pub(crate) fn followers(starts: &[Start]) -> Vec<Vec<JobId>> {
+    let mut followers = vec![Vec::new(); starts.len()];
+    for job in (0..starts.len()).map(JobId) {
+        if let Some(other) = before(starts, job) {
+            followers[other.0].push(job);
+        }
+    }
+    followers
+}
+
+/// The jobs that start at the end of `job` or later, because they wait for it.
+pub(crate) fn after(followers: &[Vec<JobId>], job: JobId) -> impl Iterator<Item = JobId> {
+    let mut left = followers[job.0].clone();
+    std::iter::from_fn(move || {
+        let next = left.pop()?;
+        left.extend_from_slice(&followers[next.0]);
+        Some(next)
+    })
 }

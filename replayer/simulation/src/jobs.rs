@@ -1,14 +1,16 @@
 //! The jobs of a mix in a result: the time of each, together with the others and alone.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use titr_common::event::Rank;
 use titr_common::time::Time;
-use titr_common::trace::{EventSource, LocatedEvents, Trace, TraceError, Transformation};
+use titr_common::trace::{EventSource, Located, LocatedEvents, RankSources, Trace, TraceError, Transformation};
 use titr_common::units::Seconds;
-use titr_job_mix::{Job, JobId, JobMix};
+use titr_job_mix::{Job, JobMix};
 use titr_platform::Platform;
 
 use crate::efficiencies::Efficiencies;
@@ -56,25 +58,25 @@ pub struct SharedLink {
 const SHARED: usize = 5;
 
 impl SharedLink {
-    /// The links that `job` shared with each other owner, given all `times`, the longest first.
-    pub(crate) fn of_job(job: JobId, mix: &JobMix, times: &[SharedTime], platform: &Platform) -> Vec<Self> {
-        let mut of_owner: BTreeMap<Owner, Vec<Self>> = BTreeMap::new();
-        for SharedTime { owners, link, time } in times {
-            let other = match owners {
-                (one, other) if *one == Owner::Job(job.0) => other,
-                (other, one) if *one == Owner::Job(job.0) => other,
-                _ => continue,
-            };
-            let with = match *other {
-                Owner::Job(other) => mix.jobs[other].name.clone(),
-                Owner::Background(load, _) => mix.background[load].name.clone(),
-            };
-            let links = of_owner.entry(*other).or_default();
-            if links.len() < SHARED {
-                links.push(Self { with, link: platform.topology.link_name(*link), time: time.seconds() });
+    /// The links that each job shared with each other owner, given all `times`, the longest first.
+    pub(crate) fn of_jobs(mix: &JobMix, times: &[SharedTime], platform: &Platform) -> Vec<Vec<Self>> {
+        let mut of_owners: BTreeMap<(usize, Owner), Vec<Self>> = BTreeMap::new();
+        for SharedTime { owners: (one, other), link, time } in times {
+            for (owner, other) in [(one, other), (other, one)] {
+                let Owner::Job(job) = *owner else { continue };
+                let with = match *other {
+                    Owner::Job(other) => mix.jobs[other].name.clone(),
+                    Owner::Background(load, _) => mix.background[load].name.clone(),
+                };
+                let links = of_owners.entry((job, *other)).or_default();
+                if links.len() < SHARED {
+                    links.push(Self { with, link: platform.topology.link_name(*link), time: time.seconds() });
+                }
             }
         }
-        of_owner.into_values().flatten().collect()
+        let mut of_jobs = vec![Vec::new(); mix.jobs.len()];
+        of_owners.into_iter().for_each(|((job, _), links)| of_jobs[job].extend(links));
+        of_jobs
     }
 }
 
@@ -107,37 +109,58 @@ impl JobResult {
     }
 }
 
-/// The transformation of a trace of several jobs that leaves the events of one job only.
+/// The transformation of a trace of several jobs that leaves the ranks of one job only, which then are the ranks from 0 on.
 pub(crate) struct OnlyJob<'a>(pub &'a Job);
 
 impl Transformation for OnlyJob<'_> {
     fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
-        let ranks = self.0.ranks.clone();
-        Ok(trace.map_sources(move |rank, source| Kept(ranks.contains(&rank.0).then_some(source))))
+        let Range { start, end } = self.0.ranks;
+        let is_partial = trace.is_partial();
+        Ok(Trace::new(end - start, JobSources { trace, first: start }).partial(is_partial))
     }
 }
 
-/// The events of a rank, or none.
-struct Kept<S>(Option<S>);
+/// The ranks of one of several jobs.
+struct JobSources {
+    trace: Trace,
+    /// The rank of all jobs that is the first of this one.
+    first: u32,
+}
 
-impl<S: EventSource> EventSource for Kept<S> {
+impl RankSources for JobSources {
+    fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
+        let source = self.trace.source(Rank(self.first + rank.0), partial)?;
+        Ok(Box::new(OfJob { source, first: self.first, read: LocatedEvents::default() }))
+    }
+}
+
+/// The events of a rank, with the numbers that ranks have in their job.
+struct OfJob {
+    source: Box<dyn EventSource + Send>,
+    first: u32,
+    /// The buffer for events as the source gives them, kept to use its memory again.
+    read: LocatedEvents,
+}
+
+impl EventSource for OfJob {
     fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
-        self.0.as_mut().map_or(Ok(false), |source| source.read(events))
-    }
-
-    fn goes_round(&mut self, most: usize) -> bool {
-        self.0.as_mut().is_some_and(|source| source.goes_round(most))
-    }
-
-    fn read_round(&mut self, events: &mut LocatedEvents, most: usize) -> Result<u64, TraceError> {
-        self.0.as_mut().map_or(Ok(0), |source| source.read_round(events, most))
+        let mut read = std::mem::take(&mut self.read);
+        read.clear();
+        let more = self.source.read(&mut read)?;
+        for Located { event, location } in read.iter() {
+            let mut event = event.to_event();
+            event.ranks(|rank| rank.0 -= self.first);
+            events.push(event, location);
+        }
+        self.read = read;
+        Ok(more)
     }
 
     fn path(&self) -> Option<PathBuf> {
-        self.0.as_ref().and_then(EventSource::path)
+        self.source.path()
     }
 
     fn torn(&self) -> Option<String> {
-        self.0.as_ref().and_then(EventSource::torn)
+        self.source.torn()
     }
 }

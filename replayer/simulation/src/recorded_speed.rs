@@ -27,7 +27,7 @@ impl<'a> RecordedSpeeds<'a> {
     }
 
     fn counter(&self, rank: Rank) -> Option<&'a Counter> {
-        Some(&self.manifest?.per_rank.get(rank.0 as usize)?.counter)
+        Some(&self.manifest?.of_rank(rank)?.counter)
     }
 
     /// The speed of a rank; `None` if the trace does not say it.

@@ -132,7 +132,7 @@ pub fn replay<S: EventSource, O: Observer>(
             (None, None) => break,
         };
         if now == Time::NEVER {
-            return Err(network.first_unreachable().into());
+            return Err(ranks.unreachable(network.first_unreachable()));
         }
         network.advance(now, &mut delivered);
         ranks.advance(now, network, &mut delivered);

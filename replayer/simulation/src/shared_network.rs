@@ -66,7 +66,7 @@ impl SharedNetwork {
             in_transit: FxHashMap::default(),
             of_ranks: 0,
             is_unreachable: false,
-            sharing: Sharing::new(&platform.topology),
+            sharing: Sharing::new(&platform.topology, watches),
             rails: RailChooser::new(Arc::clone(&platform.topology)),
             watches,
             met: FxHashMap::default(),

@@ -7,10 +7,11 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
+use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::trace::manifest::{Mode, RankEntry};
 use titr_common::trace::{Trace, TraceError, Transformation};
-use titr_job_mix::{JobId, JobMix};
+use titr_job_mix::JobMix;
 use titr_network::packet::PacketStatistics;
 use titr_platform::{Model, PlacementError, Platform, Spawn};
 use titr_workload::{Computation, Normalise, Recompute, RegionSpeeds};
@@ -279,12 +280,14 @@ impl<'a> Simulation<'a> {
             }
             Computation::Counted | Computation::Timed | Computation::Ignored => Vec::new(),
         };
-        let shared = |job| self.mix.map_or_else(Vec::new, |mix| SharedLink::of_job(JobId(job), mix, &shared, platform));
+        let mut shared = self.mix.map_or_else(Vec::new, |mix| SharedLink::of_jobs(mix, &shared, platform));
         let jobs: Vec<JobResult> = jobs
             .iter()
             .zip(started.into_iter().zip(alone))
-            .enumerate()
-            .map(|(at, (job, (started, alone)))| JobResult::of(job, started, &per_rank, alone, shared(at)))
+            .zip(&mut shared)
+            .map(|((job, (started, alone)), shared)| {
+                JobResult::of(job, started, &per_rank, alone, std::mem::take(shared))
+            })
             .collect();
         let result = SimulationResult {
             simulated_time,
@@ -336,7 +339,8 @@ impl<'a> Simulation<'a> {
         Ok(PreparedReplay {
             original: self.trace,
             trace: self.transformed(normalisation)?,
-            worth: normalisation.worth.clone(),
+            worth: normalisation.worth.as_slice().into(),
+            first: Rank(0),
             causality: self.causality,
             draw: self.draw,
             recorded: self.recorded(),

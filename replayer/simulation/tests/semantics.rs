@@ -292,7 +292,7 @@ fn time_is_told_apart_by_what_it_was_spent_on() {
 #[test]
 fn simulated_time_has_an_end_that_is_told() {
     let error = run(events(1, "0 sleep 1e30\n0 barrier"), &mpi()).unwrap_err().to_string();
-    assert_eq!(error, "simulated time runs past 213 days: is a volume, a bandwidth or a speed wrong?");
+    assert_eq!(error, "rank 0, event 1: simulated time runs past 213 days: is a volume, a bandwidth or a speed wrong?");
 }
 
 /// On the ideal machine an exchange of 20,000 bytes takes 22 µs. If answers wait behind data it takes twice that, unless both

@@ -117,7 +117,9 @@ impl Failure {
             Self::TraceArgs(error) | Self::Simulation(SimulationError::Trace(error)) => error.place(),
             Self::Simulation(SimulationError::Replay(error)) => match error {
                 ReplayError::Trace(error) => error.place(),
-                ReplayError::Event { place, .. } => place.line.as_ref().map(|(path, line)| (path.clone(), Some(*line))),
+                ReplayError::Event { place, .. } | ReplayError::EndOfTime { place } => {
+                    place.line.as_ref().map(|(path, line)| (path.clone(), Some(*line)))
+                }
                 ReplayError::Deadlock(_)
                 | ReplayError::Places { .. }
                 | ReplayError::Unreachable(_)

@@ -276,10 +276,11 @@ fn encounters(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> 
 fn endings(inventory: &Inventory, manifest: Option<&Manifest>, out: &mut impl Write) -> std::io::Result<()> {
     let mut by_ending: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for (rank, end) in (0..).zip(&inventory.per_rank) {
-        let said = manifest.and_then(|manifest| manifest.per_rank.get(rank as usize));
+        let said = manifest.and_then(|manifest| manifest.of_rank(Rank(rank)));
         let how = match (said.map(|entry| entry.ended), &end.torn) {
             (Some(Ended::Running), None) => "not yet".to_owned(),
             (Some(ended), None) => ended.to_string(),
+            (None, Some(_)) if manifest.is_some() => "not traced".to_owned(),
             (None, None) if end.finalized => Ended::Finalize.to_string(),
             (None, None) => Ended::Exit.to_string(),
             (ended, Some(_)) if said.is_none_or(|entry| entry.error.is_none()) => {

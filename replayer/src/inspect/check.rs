@@ -96,7 +96,10 @@ fn read_world(trace: &Trace) -> Findings {
     let mut findings = Findings::default();
     let mut inventory = Inventory { ranks: trace.ranks(), ..Inventory::default() };
     let (mut unreadable, mut checksums) = (Unreadable::default(), FxHashMap::default());
-    for rank in (0..trace.ranks()).map(Rank) {
+    let is_traced = |rank: &Rank| trace.manifest().is_none_or(|manifest| manifest.of_rank(*rank).is_some());
+    let (traced, untraced): (Vec<_>, Vec<_>) = (0..trace.ranks()).map(Rank).partition(is_traced);
+    // The error of one names all of them.
+    for rank in traced.into_iter().chain(untraced.into_iter().take(1)) {
         let read = trace.stream(rank).and_then(|stream| inventory.add(stream));
         if let Err(error) = read.and_then(|()| unchanged(trace, rank, &mut checksums)) {
             unreadable.add(&error);
@@ -112,7 +115,7 @@ fn read_world(trace: &Trace) -> Findings {
 /// Fails if the stream differs from the data that its rank has written. Each file is read once for all of its ranks, and has its
 /// checksum in `checksums` then.
 fn unchanged(trace: &Trace, rank: Rank, checksums: &mut FxHashMap<PathBuf, u32>) -> Result<(), TraceError> {
-    let entry = trace.manifest().and_then(|manifest| manifest.per_rank.get(rank.0 as usize));
+    let entry = trace.manifest().and_then(|manifest| manifest.of_rank(rank));
     let Some((said, file)) = entry.and_then(|entry| entry.crc32).zip(trace.file_of(rank)?) else { return Ok(()) };
     let path = file.name().to_owned();
     let found = match checksums.entry(path.clone()) {

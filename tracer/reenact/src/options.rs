@@ -94,7 +94,7 @@ impl Options {
         if self.computation(trace) == Computation::Timed && !is_extended(trace) {
             return Err("--compute timed: the trace has no times, as it was not recorded in extended mode".to_owned());
         }
-        let entry = trace.manifest().and_then(|manifest| manifest.per_rank.get(rank.0 as usize));
+        let entry = trace.manifest().and_then(|manifest| manifest.of_rank(rank));
         let reference = entry.and_then(|entry| entry.counter.reference);
         let measured =
             reference.map(|count| count.volume / count.seconds).filter(|rate| rate.is_finite() && *rate > 0.0);

@@ -38,7 +38,7 @@ pub(crate) struct Recorded {
 
 /// The beginning and end of a rank; `None` if the trace has no times.
 pub(crate) fn recorded(trace: &Trace, rank: Rank, ended: Option<Nanoseconds>) -> Option<Recorded> {
-    let clock = trace.manifest()?.per_rank.get(rank.0 as usize)?.clock.as_ref()?;
+    let clock = trace.manifest()?.of_rank(rank)?.clock.as_ref()?;
     let ended = ended?.0 as f64;
     let at = |time: f64| (time + clock.offset + clock.drift * time) as i64;
     Some(Recorded { began: at(0.0), ended: at(ended) })

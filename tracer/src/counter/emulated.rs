@@ -22,6 +22,12 @@ pub(super) struct Emulated {
     started: u64,
 }
 
+/// Whether a thread of this process is the emulator's own: it executes nothing of the program.
+pub(crate) fn is_emulators(thread: i32) -> bool {
+    let Some(Ok(counts)) = COUNTS.get() else { return false };
+    counts.threads.iter().all(|slot| slot.thread.load(Relaxed) != thread)
+}
+
 impl Emulated {
     pub(super) fn of_this_thread() -> Result<Self, String> {
         let counts = COUNTS.get_or_init(map).clone()?;

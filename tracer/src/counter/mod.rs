@@ -42,6 +42,7 @@ use cpu::CpuTime;
 use emulated::Emulated;
 use perf::{Event, Perf};
 
+pub(crate) use emulated::is_emulators;
 pub use rounding::{Precision, Rounding};
 pub use tsc::Calibration;
 

@@ -137,7 +137,7 @@ impl Gather {
         if let (true, Ok(manifest)) = (named, entries.manifest(run)) {
             let size = share(&path, &manifest);
             if launched::by_titrace() {
-                announce(&path, manifest.ranks, size);
+                announce(&path, &manifest, size);
             }
         }
         link.vote(named)

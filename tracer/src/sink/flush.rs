@@ -109,15 +109,15 @@ pub(crate) fn size(manifest: &Manifest) -> Bytes {
 }
 
 /// Says where a complete trace is, and what can be done with it.
-pub(crate) fn announce(place: &Path, ranks: u32, size: Bytes) {
+pub(crate) fn announce(place: &Path, manifest: &Manifest, size: Bytes) {
     // As the user wrote it, where that is shorter.
     let here = std::env::current_dir().ok();
     let short = here.and_then(|here| place.strip_prefix(here).ok()).unwrap_or(place).display();
-    log(format_args!(
-        "traced {} in {short} ({}); titr-replay --platform FILE {short} predicts the time on another machine",
-        counted(ranks, "rank", "ranks"),
-        volume(size)
-    ));
+    let next = match manifest.per_rank.iter().any(|rank| rank.ended == Ended::Abort) {
+        true => format!("the run was aborted, and titr check {short} says how its ranks ended"),
+        false => format!("titr-replay --platform FILE {short} predicts the time on another machine"),
+    };
+    log(format_args!("traced {} in {short} ({}); {next}", counted(manifest.ranks, "rank", "ranks"), volume(size)));
 }
 
 impl Flush {
@@ -258,7 +258,7 @@ impl Flush {
                 log(format_args!("rank {}: cannot complete the manifest: {error}", entry.rank));
             }
             Ok(Some(manifest)) if self.announces => {
-                announce(&self.directory, manifest.ranks, size(&manifest));
+                announce(&self.directory, &manifest, size(&manifest));
             }
             _ => {}
         }

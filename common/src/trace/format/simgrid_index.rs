@@ -53,9 +53,9 @@ impl TraceFormat for SimgridIndex {
         match files.as_slice() {
             [one] => Text.open(&[one]),
             _ => {
-                let own = |path| RankFile::Own(Section::closed(path));
-                let files: Vec<RankFile> = files.into_iter().map(own).collect();
-                Ok(Trace::new(files.len() as u32, OneFileEach(files)))
+                let own = |path| Some(RankFile::Own(Section::closed(path)));
+                let files: Vec<_> = files.into_iter().map(own).collect();
+                Ok(Trace::new(files.len() as u32, OneFileEach { files, untraced: None }))
             }
         }
     }

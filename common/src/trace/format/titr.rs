@@ -9,8 +9,9 @@ use crate::trace::archive;
 use crate::trace::error::TraceError;
 use crate::trace::event_source::EventSource;
 use crate::trace::lines::Lines;
+use crate::trace::located::LocatedEvents;
 use crate::trace::opened::{RankSources, Trace};
-use crate::trace::part::{Parts, Whole};
+use crate::trace::part::{Parts, Untraced, Whole};
 use crate::trace::rank_file::RankFile;
 use crate::trace::section::Section;
 use crate::trace::template::Places;
@@ -29,9 +30,14 @@ impl TraceFormat for Titr {
     }
 
     fn open(&self, paths: &[&Path]) -> Result<Trace, TraceError> {
-        let Whole { manifest, streams } = Parts::open(paths)?.whole()?;
-        let ranks = manifest.ranks;
-        Ok(Trace::new(ranks, OneFileEach(streams)).with_manifest(manifest))
+        let Whole { manifest, streams, untraced } = Parts::open(paths)?.traced()?;
+        let mut files: Vec<Option<RankFile>> = Vec::new();
+        for (entry, stream) in manifest.per_rank.iter().zip(streams) {
+            files.resize(entry.rank as usize, None);
+            files.push(Some(stream));
+        }
+        files.resize(manifest.ranks as usize, None);
+        Ok(Trace::new(manifest.ranks, OneFileEach { files, untraced }).with_manifest(manifest))
     }
 }
 
@@ -41,24 +47,32 @@ const MOST_OPEN: usize = 256;
 const TEXTS: usize = 32 << 20;
 const LEAST_TEXT: usize = 4 << 10;
 
-/// Streams in a file, or a section of one, each; or in one for several ranks.
-pub(super) struct OneFileEach(pub(super) Vec<RankFile>);
+/// Streams in a file, or a section of one, each; or in one for several ranks. Ranks that ran without the tracer have none.
+pub(super) struct OneFileEach {
+    pub(super) files: Vec<Option<RankFile>>,
+    pub(super) untraced: Option<Untraced>,
+}
 
 impl OneFileEach {
     fn of(&self, rank: Rank) -> Result<&RankFile, TraceError> {
         let absent = || TraceError::Directory { path: PathBuf::new(), what: format!("there is no rank {}", rank.0) };
-        self.0.get(rank.0 as usize).ok_or_else(absent)
+        let file = self.files.get(rank.0 as usize).and_then(Option::as_ref);
+        file.ok_or_else(|| self.untraced.as_ref().map_or_else(absent, Untraced::error))
     }
 
     fn opened(&self, file: &Section) -> Result<Section, TraceError> {
-        if self.0.len() > MOST_OPEN { Ok(file.clone()) } else { file.kept_open() }
+        if self.files.len() > MOST_OPEN { Ok(file.clone()) } else { file.kept_open() }
     }
 }
 
 impl RankSources for OneFileEach {
     fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
-        let kept = (TEXTS / self.0.len().max(1)).max(LEAST_TEXT);
-        let input = match self.of(rank)? {
+        let kept = (TEXTS / self.files.len().max(1)).max(LEAST_TEXT);
+        let file = match self.of(rank) {
+            Err(error) if partial => return Ok(Box::new(WithoutTracer(error))),
+            file => file?,
+        };
+        let input = match file {
             RankFile::Own(file) => Input::Own(Lines::of(self.opened(file)?, kept)?),
             RankFile::Template(template) => {
                 let absent = || {
@@ -69,10 +83,27 @@ impl RankSources for OneFileEach {
                 Input::Template(Lines::of(template.text(), kept)?, places, Vec::new())
             }
         };
-        Ok(Box::new(TextStream::new(input, rank, self.0.len() as u32, partial)))
+        Ok(Box::new(TextStream::new(input, rank, self.files.len() as u32, partial)))
     }
 
     fn file(&self, rank: Rank) -> Result<Option<Section>, TraceError> {
         self.opened(self.of(rank)?.section()).map(Some)
+    }
+}
+
+/// The events of a rank that ran without the tracer: none.
+struct WithoutTracer(TraceError);
+
+impl EventSource for WithoutTracer {
+    fn read(&mut self, _: &mut LocatedEvents) -> Result<bool, TraceError> {
+        Ok(false)
+    }
+
+    fn torn(&self) -> Option<String> {
+        Some(self.0.to_string())
+    }
+
+    fn path(&self) -> Option<PathBuf> {
+        Some(self.0.place()?.0)
     }
 }

@@ -251,7 +251,7 @@ impl RankSources for Joined {
 impl Joined {
     /// The world of a rank, and its number there.
     fn place(&self, rank: Rank) -> Result<(usize, &World, Rank), TraceError> {
-        let index = self.worlds.iter().rposition(|world| world.first <= rank);
+        let index = self.worlds.partition_point(|world| world.first <= rank).checked_sub(1);
         let found = index.and_then(|index| Some((index, self.worlds.get(index)?)));
         let absent = || TraceError::Directory { path: PathBuf::new(), what: format!("there is no rank {}", rank.0) };
         let (index, world) = found.ok_or_else(absent)?;

@@ -50,7 +50,7 @@ impl TimedCalls {
     /// # Errors
     /// If the stream cannot be opened.
     pub(super) fn of(trace: &Trace, rank: Rank, spacing: u64) -> Result<Self, ConvertError> {
-        let clock = trace.manifest().and_then(|manifest| manifest.per_rank.get(rank.0 as usize)?.clock);
+        let clock = trace.manifest().and_then(|manifest| manifest.of_rank(rank)?.clock);
         let stream = trace.stream(rank)?;
         let (span, notes) = (None, Notes::default());
         Ok(Self { rank, stream, clock, spacing, returned: 0, passed: 0.0, span, calls: 0, notes })

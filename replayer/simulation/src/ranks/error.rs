@@ -20,8 +20,10 @@ pub enum ReplayError {
     Deadlock(Box<Deadlock>),
     #[error("the trace has {}, and only {places} are placed on hosts", counted(*ranks, "rank", "ranks"))]
     Places { ranks: usize, places: usize },
+    #[error("{place}: {}", Unreachable::EndOfTime)]
+    EndOfTime { place: Box<Place> },
     #[error(transparent)]
-    Unreachable(#[from] Unreachable),
+    Unreachable(Unreachable),
     #[error("the replay was stopped")]
     Stopped,
 }

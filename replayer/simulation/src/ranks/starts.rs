@@ -23,31 +23,40 @@ struct JobProgress {
     unfinished: usize,
     /// When it started.
     started: Option<Time>,
-    /// Whether a job starts after its end.
-    is_awaited: bool,
+    /// The jobs that start after its end.
+    followers: Vec<JobId>,
 }
 
 impl Starts {
     /// Jobs that have not started.
     fn of(jobs: Vec<Job>) -> Self {
-        let starts: Vec<Start> = jobs.iter().map(|job| job.start).collect();
-        let progress = |(at, job): (usize, Job)| JobProgress {
+        let mut followers = vec![Vec::new(); jobs.len()];
+        for (at, job) in jobs.iter().enumerate() {
+            if let Start::After(JobId(other)) = job.start {
+                followers[other].push(JobId(at));
+            }
+        }
+        let progress = |(job, followers): (Job, Vec<JobId>)| JobProgress {
             unfinished: job.ranks.len(),
             job,
             started: None,
-            is_awaited: starts.contains(&Start::After(JobId(at))),
+            followers,
         };
-        Self { jobs: jobs.into_iter().enumerate().map(progress).collect() }
+        Self { jobs: jobs.into_iter().zip(followers).map(progress).collect() }
+    }
+
+    fn job_of(&self, rank: Rank) -> usize {
+        self.jobs.partition_point(|progress| progress.job.ranks.end <= rank.0)
     }
 
     fn of_rank(&mut self, rank: Rank) -> Option<&mut JobProgress> {
-        let at = self.jobs.partition_point(|progress| progress.job.ranks.end <= rank.0);
+        let at = self.job_of(rank);
         self.jobs.get_mut(at)
     }
 
     /// Whether a job waits for the end of the job of `rank`.
     pub(super) fn is_awaited(&self, rank: Rank) -> bool {
-        self.jobs.iter().any(|progress| progress.is_awaited && progress.job.has(rank))
+        self.jobs.get(self.job_of(rank)).is_some_and(|progress| !progress.followers.is_empty())
     }
 
     /// A further thread of `rank` exists.
@@ -59,14 +68,9 @@ impl Starts {
 
     /// A thread of `rank` has finished. Returns the jobs that start because it was the last of its job.
     pub(super) fn finish_thread(&mut self, rank: Rank) -> Vec<JobId> {
-        let at = self.jobs.partition_point(|progress| progress.job.ranks.end <= rank.0);
-        let Some(progress) = self.jobs.get_mut(at) else { return Vec::new() };
+        let Some(progress) = self.of_rank(rank) else { return Vec::new() };
         progress.unfinished -= 1;
-        if progress.unfinished > 0 || !progress.is_awaited {
-            return Vec::new();
-        }
-        let waits = |job: &JobId| self.jobs[job.0].job.start == Start::After(JobId(at));
-        (0..self.jobs.len()).map(JobId).filter(waits).collect()
+        if progress.unfinished == 0 { std::mem::take(&mut progress.followers) } else { Vec::new() }
     }
 }
 

@@ -8,7 +8,6 @@ use titr_common::event::Event;
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
-use titr_network::Unreachable;
 
 use super::Ranks;
 use super::call::Failure;
@@ -34,7 +33,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             let thread = &self.threads[at];
             if thread.clock.time > self.library.now {
                 if thread.clock.time == Time::NEVER {
-                    return Err(Unreachable::EndOfTime.into());
+                    return Err(ReplayError::EndOfTime { place: Box::new(self.place(index)) });
                 }
                 self.library.scheduler.set_timer(thread.clock.time, thread.waiter());
                 return Ok(());

@@ -154,7 +154,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             }
             if thread.clock.time > self.library.now {
                 if thread.clock.time == Time::NEVER {
-                    return Err(Unreachable::EndOfTime.into());
+                    return Err(ReplayError::EndOfTime { place: Box::new(self.place(index)) });
                 }
                 self.library.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
                 return Ok(());
@@ -309,6 +309,16 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// An error at the thread's current event.
     pub(super) fn wrong(&self, index: ThreadIndex, fault: Fault) -> ReplayError {
         ReplayError::Event { place: Box::new(self.place(index)), fault: Box::new(fault) }
+    }
+
+    /// The error of a message that can never arrive, when nothing else happens any more: at a thread that waits for it.
+    pub(crate) fn unreachable(&self, why: Unreachable) -> ReplayError {
+        let waits =
+            (0..).map(ThreadIndex).zip(&self.threads).find(|(_, thread)| thread.is_inside_mpi() && !thread.finished);
+        match (why, waits) {
+            (Unreachable::EndOfTime, Some((index, _))) => ReplayError::EndOfTime { place: Box::new(self.place(index)) },
+            (why, _) => ReplayError::Unreachable(why),
+        }
     }
 
     /// Puts the time that the next start of a thread takes on its clock.

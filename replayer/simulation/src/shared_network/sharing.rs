@@ -76,7 +76,8 @@ pub(super) type RouteTimes = Vec<(LinkId, Owner, u64)>;
 /// Which owners have messages on each link.
 pub(super) struct Sharing {
     topology: Arc<dyn Topology>,
-    /// All owners that have had messages on a link.
+    watches: bool,
+    /// The owners that have messages on a link; if they are watched, all that have had some.
     on_link: FxHashMap<LinkId, SmallVec<[Presence; 2]>>,
     /// The time of each pair of owners on each link, in picoseconds. The first owner is the lower one.
     shared: FxHashMap<(LinkId, Owner, Owner), u64>,
@@ -86,10 +87,10 @@ pub(super) struct Sharing {
 }
 
 impl Sharing {
-    pub(super) fn new(topology: &Arc<dyn Topology>) -> Self {
+    pub(super) fn new(topology: &Arc<dyn Topology>, watches: bool) -> Self {
         let topology = Arc::clone(topology);
         let (links, paths) = (Vec::new(), Paths::default());
-        Self { topology, on_link: FxHashMap::default(), shared: FxHashMap::default(), links, paths }
+        Self { topology, watches, on_link: FxHashMap::default(), shared: FxHashMap::default(), links, paths }
     }
 
     /// A message enters the links of its route.
@@ -98,7 +99,7 @@ impl Sharing {
         self.find_links(message);
         for link in &self.links {
             let owners = self.on_link.entry(*link).or_default();
-            match owners.iter_mut().find(|known| known.owner == owner) {
+            match owners.iter_mut().rev().find(|known| known.owner == owner) {
                 Some(presence) => {
                     presence.catch_up(now);
                     presence.since = if presence.messages == 0 { now } else { presence.since };
@@ -115,7 +116,8 @@ impl Sharing {
         self.find_links(message);
         for link in &self.links {
             let Some(owners) = self.on_link.get_mut(link) else { continue };
-            let Some(presence) = owners.iter_mut().find(|known| known.owner == owner) else { continue };
+            let Some(at) = owners.iter().rposition(|known| known.owner == owner) else { continue };
+            let presence = &mut owners[at];
             presence.catch_up(now);
             presence.messages -= 1;
             if presence.messages > 0 {
@@ -127,6 +129,9 @@ impl Sharing {
                 if time > 0 {
                     *self.shared.entry((*link, owner.min(other.owner), owner.max(other.owner))).or_default() += time;
                 }
+            }
+            if !self.watches {
+                owners.swap_remove(at);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! One replay of a simulation.
 
 use std::any::Any;
+use std::sync::Arc;
 use std::time::Duration;
 
 use titr_common::event::Rank;
@@ -11,7 +12,7 @@ use titr_job_mix::{Job, JobMix};
 use titr_network::packet::PacketStatistics;
 use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, RailNetwork};
-use titr_platform::Platform;
+use titr_platform::{Platform, Policy};
 use titr_workload::Workload;
 
 use super::SimulationError;
@@ -34,7 +35,9 @@ pub struct PreparedReplay<'a> {
     /// The trace that is replayed, seen through all transformations.
     pub(super) trace: Trace,
     /// Weights of the ranks' volumes.
-    pub(super) worth: Vec<f64>,
+    pub(super) worth: Arc<[f64]>,
+    /// The rank, as it was recorded, of the first rank that is replayed.
+    pub(super) first: Rank,
     /// The events that sends wait for.
     pub(super) causality: Causality,
     /// The random choices, if the replay is one of several that differ by chance.
@@ -62,11 +65,11 @@ pub(super) struct Run {
     pub cpu: Duration,
 }
 
-/// The core of each of `ranks` ranks on a platform, in one of several runs with different random choices. Ranks of one host share its
+/// The core of each of `ranks` ranks from `first` on on a platform, in one of several runs with different random choices. Ranks of one host share its
 /// speed.
 pub(super) fn cores(
     platform: &Platform,
-    ranks: u32,
+    (first, ranks): (Rank, u32),
     run: u32,
     recorded: &RecordedSpeeds,
 ) -> Result<Vec<Core>, SimulationError> {
@@ -76,7 +79,7 @@ pub(super) fn cores(
     let core = |(rank, host): (Rank, HostId)| {
         Core::for_recorded(platform, host, on_host[host.0 as usize], recorded.speed(rank))
     };
-    Ok((0..).map(Rank).zip(hosts).map(core).collect())
+    Ok((first.0..).map(Rank).zip(hosts).map(core).collect())
 }
 
 impl PreparedReplay<'_> {
@@ -94,9 +97,10 @@ impl PreparedReplay<'_> {
     /// If the trace cannot be read, is invalid, or ends in a deadlock.
     pub(super) fn time_alone(&self, job: &Job, platform: &Platform) -> Result<Time, SimulationError> {
         let trace = OnlyJob(job).apply(self.trace.clone())?;
-        let (worth, stop) = (self.worth.clone(), self.stop.clone());
-        let alone = PreparedReplay { trace, worth, stop, mix: None, read_ahead: false, threads: 1, ..*self };
-        alone.time_on(platform)
+        let (worth, stop, first) = (Arc::clone(&self.worth), self.stop.clone(), Rank(job.ranks.start));
+        let alone = PreparedReplay { trace, worth, stop, first, mix: None, read_ahead: false, threads: 1, ..*self };
+        let policy = Policy::Assigned { hosts: job.hosts.clone() };
+        alone.time_on(&Platform { policy, ..platform.clone() })
     }
 
     /// Replays once; the number of the run determines the random choices.
@@ -112,9 +116,9 @@ impl PreparedReplay<'_> {
         profile::before_ranks(self.trace.ranks());
         let recorded = RecordedSpeeds::of(self.original, &self.worth);
         let number = self.draw.map_or(number, Draw::run);
-        let mut cores = cores(platform, self.trace.ranks(), number, &recorded)?;
+        let mut cores = cores(platform, (self.first, self.trace.ranks()), number, &recorded)?;
         if let (Some(draw), Some(detours)) = (self.draw, platform.spread.detours) {
-            let ranks = (0..).map(Rank).zip(&mut cores);
+            let ranks = (self.first.0..).map(Rank).zip(&mut cores);
             ranks.for_each(|(rank, core)| core.detours = Some(draw.detours(detours, rank)));
         }
         let streams = profiled_trace(&self.trace).streams()?;

@@ -67,7 +67,11 @@ impl SlurmArray<'_> {
         let all: Vec<usize> = (0..points).collect();
         // An array of a sweep that was killed.
         if let Ok(job) = fs::read_to_string(self.file("job")) {
-            self.wait(job.trim(), points, done)?;
+            let job = job_number(&job).map_err(|_| {
+                let path = self.file("job");
+                StudyError::Slurm(format!("{} has no number of a job: see squeue, and remove the file", path.display()))
+            })?;
+            self.wait(&job, points, done)?;
         }
         self.folder.failure(&all, true);
         let mut missing = self.missing(points);
@@ -151,7 +155,17 @@ fn is_queued(job: &str) -> Result<bool, StudyError> {
     let output = output("squeue", &["--noheader", "--job", job])?;
     let said = String::from_utf8_lossy(&output.stderr);
     match output.status.success() {
-        true => Ok(!output.stdout.trim_ascii().is_empty()),
+        true => {
+            let tasks = String::from_utf8_lossy(&output.stdout);
+            // `JOB`, `JOB_TASK` or `JOB_[TASKS]`, and more in other columns.
+            let is_task = |line: &str| line.split_whitespace().any(|word| word.split('_').next() == Some(job));
+            match tasks.lines().map(str::trim).find(|line| !line.is_empty() && !is_task(line)) {
+                None => Ok(!tasks.trim().is_empty()),
+                Some(line) => Err(StudyError::Slurm(format!(
+                    "squeue says {line:?} in place of a task of job {job}: once squeue answers, the same command goes on"
+                ))),
+            }
+        }
         // Slurm forgets jobs that have ended.
         false if said.contains("Invalid job id") => Ok(false),
         false => Err(StudyError::Slurm(format!("squeue: {}", said.trim()))),

@@ -95,7 +95,7 @@ fn convert(trace: &Trace, directory: &Path) -> Result<(u64, Vec<String>), Conver
 
 /// The host of a rank; empty if it is not known.
 fn host(trace: &Trace, rank: Rank) -> &str {
-    let entry = trace.manifest().and_then(|manifest| manifest.per_rank.get(rank.0 as usize));
+    let entry = trace.manifest().and_then(|manifest| manifest.of_rank(rank));
     entry.map_or("", |entry| &entry.host)
 }
 

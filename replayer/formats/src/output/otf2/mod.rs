@@ -83,7 +83,7 @@ fn convert(trace: &Trace, directory: &Path) -> Result<ArchiveCounts, ConvertErro
     let is_timed = trace.manifest().is_some_and(|manifest| manifest.mode == Mode::Extended);
     let pace = if is_timed { 0.0 } else { PACE };
     for rank in (0..trace.ranks()).map(Rank) {
-        let clock = trace.manifest().and_then(|manifest| manifest.per_rank.get(rank.0 as usize)?.clock);
+        let clock = trace.manifest().and_then(|manifest| manifest.of_rank(rank)?.clock);
         let file = ChunkedFile::create(&folder.join(format!("{}.evt", rank.0)), EVENT_CHUNK)?;
         let local = ChunkedFile::create(&folder.join(format!("{}.def", rank.0)), DEFINITION_CHUNK)?;
         local.finish()?;

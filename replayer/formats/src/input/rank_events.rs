@@ -56,6 +56,11 @@ pub(crate) struct CallTimes {
 }
 
 impl CallTimes {
+    /// The calls of a thread that begins at this time.
+    pub(crate) fn since(returned: Nanoseconds) -> Self {
+        Self { returned }
+    }
+
     /// Appends the computation since the last call and the time of this one. The event of the call has to follow.
     ///
     /// The computation is `counted` where the trace has a counter of instructions; otherwise, it is the time that passed,

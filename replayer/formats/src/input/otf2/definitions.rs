@@ -18,6 +18,8 @@ pub(super) struct Definitions {
     pub clock: ClockProperties,
     /// The location of each rank of the world.
     pub locations: Vec<u64>,
+    /// Those of the further threads of its process, and the numbers of their events.
+    pub threads: Vec<Vec<(u64, u64)>>,
     /// The host of each rank; empty where the archive does not name it.
     pub hosts: Vec<String>,
     /// Regions by their numbers.
@@ -30,7 +32,7 @@ pub(super) struct Definitions {
     /// The attribute with the text of calls, in an archive that titr wrote, and all texts.
     pub calls: Option<u32>,
     pub texts: FxHashMap<u32, Box<[u8]>>,
-    /// The number of locations that are no rank's: further threads, devices, metrics; and of their events.
+    /// The number of locations that are no rank's, such as devices and metrics; and of their events.
     pub further: (u64, u64),
 }
 
@@ -56,6 +58,9 @@ pub(super) enum Region {
 /// The name of PAPI's counter of instructions.
 const INSTRUCTIONS: &[u8] = b"PAPI_TOT_INS";
 
+/// The type of a location that is a thread.
+const THREAD: u8 = 1;
+
 /// A paradigm that the archive does not name.
 const UNKNOWN: u8 = 0;
 /// The paradigms whose regions are of the program itself: unknown, user, compiler.
@@ -75,7 +80,7 @@ struct Raw {
     attributes: FxHashMap<u32, u32>,
     nodes: FxHashMap<u32, u32>,
     location_groups: FxHashMap<u32, u32>,
-    locations: Vec<(u64, u64, u32)>,
+    locations: Vec<(u64, u8, u64, u32)>,
     regions: Vec<RawRegion>,
     groups: Vec<RawGroup>,
     comms: Vec<RawComm>,
@@ -145,8 +150,8 @@ impl Raw {
                 self.location_groups.entry(id).or_insert(node);
             }
             14 => {
-                let (id, _name, _type, events, group) = (f.u64()?, f.u32()?, f.byte()?, f.u64()?, f.u32()?);
-                self.locations.push((id, events, group));
+                let (id, _name, kind, events, group) = (f.u64()?, f.u32()?, f.byte()?, f.u64()?, f.u32()?);
+                self.locations.push((id, kind, events, group));
             }
             15 => {
                 let (id, name, _description, old_type) = (f.u32()?, f.u32()?, f.u32()?, f.byte()?);
@@ -199,14 +204,20 @@ impl Raw {
 
         let ranks: FxHashMap<u64, usize> = locations.iter().enumerate().map(|(rank, &id)| (id, rank)).collect();
         let mut hosts = vec![String::new(); locations.len()];
-        let mut further = (0, 0);
-        for &(id, events, group) in &self.locations {
-            match ranks.get(&id) {
-                Some(&rank) => {
-                    let node = self.location_groups.get(&group).and_then(|node| self.nodes.get(node));
-                    hosts[rank] = node.map_or(String::new(), |&name| self.text(name));
-                }
-                None => further = (further.0 + 1, events.saturating_add(further.1)),
+        // The rank of each process; a process of several ranks has no threads that are known to be of one.
+        let mut processes: FxHashMap<u32, Option<usize>> = FxHashMap::default();
+        for &(id, _, _, group) in &self.locations {
+            if let Some(&rank) = ranks.get(&id) {
+                let node = self.location_groups.get(&group).and_then(|node| self.nodes.get(node));
+                hosts[rank] = node.map_or(String::new(), |&name| self.text(name));
+                processes.entry(group).and_modify(|rank| *rank = None).or_insert(Some(rank));
+            }
+        }
+        let (mut threads, mut further) = (vec![Vec::new(); locations.len()], (0, 0));
+        for &(id, kind, events, group) in self.locations.iter().filter(|(id, ..)| !ranks.contains_key(id)) {
+            match processes.get(&group).copied().flatten() {
+                Some(rank) if kind == THREAD => threads[rank].push((id, events)),
+                _ => further = (further.0 + 1, events.saturating_add(further.1)),
             }
         }
 
@@ -249,6 +260,7 @@ impl Raw {
         Ok(Definitions {
             clock,
             locations,
+            threads,
             hosts,
             regions,
             communicators,

@@ -1,7 +1,7 @@
 //! The Open Trace Format 2, which Score-P, EZTrace, TAU and other tools write.
 //!
 //! An archive is an anchor `NAME.otf2`, global definitions `NAME.def`, and in the folder `NAME` the local definitions and the
-//! events of each location. A rank of MPI is a location, and a location that is no rank is left out. Definitions are read
+//! events of each location. A rank of MPI is a location, and so is each further thread of its process. Others are left out. Definitions are read
 //! when the archive is opened, events as they are needed.
 
 mod anchor;
@@ -21,6 +21,7 @@ mod requests;
 mod shares;
 #[cfg(test)]
 mod tests;
+mod threads;
 mod told;
 mod translation;
 pub(crate) mod volumes;
@@ -38,10 +39,8 @@ use titr_common::trace::{Candidate, EventSource, Manifest, RankSources, Trace, T
 use crate::input::notes::NotesOfRanks;
 use anchor::Anchor;
 use definitions::Definitions;
-use local::Local;
 use notes::Otf2Notes;
 use rank::RankEvents;
-use records::{Contents, Otf2Records};
 use shares::Shares;
 use volumes::Convention;
 
@@ -95,6 +94,8 @@ struct Archive {
     is_known_creator: bool,
     /// The folder with a file for each location.
     folder: PathBuf,
+    /// The locations of each rank whose files were looked at.
+    threads: Box<[OnceLock<Box<[u64]>>]>,
     shares: OnceLock<Shares>,
     notes: NotesOfRanks<Otf2Notes>,
 }
@@ -112,8 +113,9 @@ impl Archive {
         for file in fs::read_dir(&folder).into_iter().flatten().flatten() {
             input::announce(&file.path()).map_err(TraceError::io(&file.path()))?;
         }
+        let threads = definitions.locations.iter().map(|_| OnceLock::new()).collect();
         let (is_chosen, bytes) = (bytes.is_some(), bytes.unwrap_or(convention));
-        Ok(Self { anchor, definitions, convention, bytes, is_chosen, is_known_creator, folder, shares, notes })
+        Ok(Self { anchor, definitions, convention, bytes, is_chosen, is_known_creator, folder, threads, shares, notes })
     }
 
     /// Whether titr wrote the archive.
@@ -137,19 +139,8 @@ impl Archive {
         self.shares.get_or_init(|| Shares::read(self))
     }
 
-    fn file(&self, rank: Rank, extension: &str) -> PathBuf {
-        let location = self.definitions.locations.get(rank.0 as usize).copied().unwrap_or(u64::MAX);
+    fn file(&self, location: u64, extension: &str) -> PathBuf {
         self.folder.join(format!("{location}.{extension}"))
-    }
-
-    /// The local definitions of a rank.
-    fn local(&self, rank: Rank) -> Result<Local, TraceError> {
-        Local::read(&self.file(rank, "def"), self.anchor.definition_chunk)
-    }
-
-    /// The events of a rank.
-    fn events(&self, rank: Rank) -> Result<Otf2Records, TraceError> {
-        Otf2Records::open(&self.file(rank, "evt"), Contents::Events, self.anchor.event_chunk)
     }
 
     fn manifest(&self) -> Manifest {
@@ -179,11 +170,18 @@ impl Archive {
                     .to_owned(),
             );
         }
-        let (locations, events) = self.definitions.further;
+        // Threads of ranks that were not read may call MPI.
+        let (mut locations, mut events) = self.definitions.further;
+        for (known, threads) in self.threads.iter().zip(&self.definitions.threads) {
+            let Some(known) = known.get() else { continue };
+            for (_, more) in threads.iter().filter(|(id, _)| !known.contains(id)) {
+                (locations, events) = (locations + 1, events.saturating_add(*more));
+            }
+        }
         if locations > 0 {
             sentences.push(format!(
-                "{} no rank of MPI (threads, devices, metrics): {} left out.",
-                counted(locations, "location is", "locations are"),
+                "{} no calls of MPI (threads, devices, metrics): {} left out.",
+                counted(locations, "location has", "locations have"),
                 counted(events, "event is", "events are")
             ));
         }

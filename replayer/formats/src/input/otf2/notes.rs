@@ -13,7 +13,7 @@ pub(super) struct Otf2Notes {
     pub unfinished: u64,
     /// Receives whose messages are not in the archive.
     pub unknown: u64,
-    /// Operations whose start is not in the archive, or too far from their completion.
+    /// Operations whose start is not in the archive.
     pub late: u64,
     /// Collectives of which only the sum of the members' bytes is known.
     pub divided: u64,
@@ -59,7 +59,7 @@ impl Otf2Notes {
             self.late,
             "non-blocking operation",
             "non-blocking operations",
-            "without a start in reach: taken as blocking, at the time of the completion.",
+            "without a start: taken as blocking, at the time of the completion.",
         );
         say(
             self.divided,

@@ -48,7 +48,7 @@ impl Otf2Translation {
 
     /// The window with this number in events; its creation is part of the call if there was none.
     fn window(&mut self, local: u32, events: &mut LocatedEvents) -> Result<Otf2Window, Fault> {
-        let global = self.local.global(Otf2Kind::Window, local);
+        let global = self.thread.local.global(Otf2Kind::Window, local);
         if let Some(window) = self.windows.existing.get(&global) {
             return Ok(window.clone());
         }
@@ -59,7 +59,7 @@ impl Otf2Translation {
     fn make_window(&mut self, global: u32, events: &mut LocatedEvents) -> Result<Otf2Window, Fault> {
         let window = self.create(global, events)?;
         let create = OneSided::Create(WinCall::CreateDynamic, window.comm, window.id, Bytes(0));
-        self.pending.push(Otf2Pending::Event(Event::OneSided(create)));
+        self.thread.pending.push(Otf2Pending::Event(Event::OneSided(create)));
         Ok(window)
     }
 
@@ -70,20 +70,20 @@ impl Otf2Translation {
         mut f: Otf2Fields<'_>,
         events: &mut LocatedEvents,
     ) -> Result<(), Fault> {
-        let function = match self.call.map(|call| call.function) {
+        let function = match self.thread.call.map(|call| call.function) {
             Some(Otf2Function::OneSided(function)) => Some(function),
             _ => None,
         };
         let translated = match kind {
             35 => {
                 let win = f.u32().ok_or(Fault::Malformed)?;
-                let global = self.local.global(Otf2Kind::Window, win);
+                let global = self.thread.local.global(Otf2Kind::Window, win);
                 self.make_window(global, events)?;
                 return Ok(());
             }
             36 => {
                 let win = f.u32().ok_or(Fault::Malformed)?;
-                let global = self.local.global(Otf2Kind::Window, win);
+                let global = self.thread.local.global(Otf2Kind::Window, win);
                 let Some(window) = self.windows.existing.remove(&global) else { return Ok(()) };
                 self.windows.numbers.remove(window.id.0 as usize);
                 Some(OneSided::Free(window.id))
@@ -92,7 +92,7 @@ impl Otf2Translation {
             _ => Some(self.access(kind, function, f, events)?),
         };
         if let Some(event) = translated {
-            self.pending.push(Otf2Pending::Event(Event::OneSided(event)));
+            self.thread.pending.push(Otf2Pending::Event(Event::OneSided(event)));
         }
         Ok(())
     }
@@ -164,7 +164,7 @@ impl Otf2Translation {
             _ => return Ok(None),
         };
         // Several records of one call, such as a lock that is requested and acquired.
-        let is_said = self.pending.iter().any(
+        let is_said = self.thread.pending.iter().any(
             |pending| matches!(pending, Otf2Pending::Event(Event::OneSided(OneSided::Sync(said))) if said.call == call),
         );
         if is_said {
@@ -174,7 +174,7 @@ impl Otf2Translation {
         let ranks = match call {
             WinSync::Lock | WinSync::LockShared | WinSync::Unlock => vec![target(&window, other)?],
             WinSync::Post | WinSync::Start => {
-                let group = self.local.global(Otf2Kind::Group, other);
+                let group = self.thread.local.global(Otf2Kind::Group, other);
                 let members = self.archive.definitions.communicators.group(group);
                 members.ok_or_else(|| Fault::new("no definition of the group of a synchronisation"))?.to_vec()
             }

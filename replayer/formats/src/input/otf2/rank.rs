@@ -1,23 +1,27 @@
-//! The events of one rank, translated from the records of its location.
+//! The events of one rank, translated from the records of the locations of its threads.
 //!
 //! Records stand between those that enter and leave an MPI function. A call becomes events when it is left, because its
 //! time is known only then. A receive that is not blocking becomes an event when it completes: only that record names its
-//! source, its tag and its bytes. The events after it wait, up to a limit.
+//! source, its tag and its bytes. The events after it wait; of a receive that takes very long, the records are read a
+//! second time.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use titr_common::event::{Annotation, CommId, Event, Mark, Quantifier, Rank, Span};
-use titr_common::trace::{EventSource, LocatedEvents, Location, TraceError};
+use titr_common::event::{Annotation, CommId, Event, Mark, Quantifier, Rank, Span, ThreadId};
+use titr_common::trace::{EventSource, LocatedEvents, TraceError};
 use titr_common::units::{Instructions, Nanoseconds};
 
 use super::Archive;
 use super::definitions::Region;
 use super::fields::Otf2Fields;
 use super::functions::Otf2Function;
+use super::in_order::{FarEvents, InOrder};
 use super::local::Otf2Kind;
-use super::records::{Otf2Record, Otf2Records};
-use super::translation::{Fault, Otf2Call, Otf2Pending, Otf2Stage, Otf2Translation, RegionMeaning};
+use super::records::Otf2Record;
+use super::threads::ThreadRecords;
+use super::translation::{Fault, Otf2Call, Otf2Pending, Otf2Stage, Otf2Thread, Otf2Translation, RegionMeaning};
+use crate::input::rank_events::CallTimes;
 
 /// The number of events after which a batch is handed out.
 const BATCH: usize = 1 << 10;
@@ -25,37 +29,57 @@ const BATCH: usize = 1 << 10;
 /// The events of a rank.
 pub(super) struct RankEvents {
     /// The records; none if the file is missing from an incomplete archive.
-    records: Option<Otf2Records>,
+    records: Option<ThreadRecords>,
     translation: Otf2Translation,
     partial: bool,
     is_ended: bool,
     torn: Option<String>,
+    /// The events that are known too late, once one was needed.
+    far: Option<FarEvents>,
 }
 
 impl RankEvents {
     /// The events of a rank, of an incomplete file those that there are, if that is `partial`.
     pub(super) fn open(archive: &Arc<Archive>, rank: Rank, partial: bool) -> Result<Self, TraceError> {
-        let local = archive.local(rank)?;
-        let (records, torn) = match archive.events(rank) {
+        let locations = archive.locations(rank);
+        let locals = archive.locals(locations)?;
+        let (records, torn) = match ThreadRecords::open(archive, locations, &locals) {
             Err(error) if partial => (None, Some(error.to_string())),
             records => (Some(records?), None),
         };
-        let translation = Otf2Translation::new(Arc::clone(archive), rank, local);
-        Ok(Self { records, translation, partial, is_ended: false, torn })
+        let translation = Otf2Translation::new(Arc::clone(archive), rank, locals);
+        Ok(Self { records, translation, partial, is_ended: false, torn, far: None })
     }
 
     /// Translates the next record; false at the end.
     #[inline]
     fn step(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
         let Some(records) = &mut self.records else { return Ok(false) };
-        let Some(record) = records.next()? else { return Ok(false) };
+        let Some((thread, record)) = records.next()? else { return Ok(false) };
         let kind = record.kind;
+        self.translation.switch(thread);
         match self.translation.take(record, events) {
-            Ok(()) => Ok(true),
-            Err(Fault::Malformed) => Err(records.malformed(kind)),
-            Err(Fault::Contradiction(what)) => Err(records.error(what)),
+            Ok(()) => {
+                while let Some(place) = self.translation.order.overdue() {
+                    let far = self.far.get_or_insert_with(|| find_far(&self.translation, self.partial));
+                    let event = far.remove(&place).flatten();
+                    self.translation.order.fill(place, event, events);
+                }
+                Ok(true)
+            }
+            Err(Fault::Malformed) => Err(records.current().malformed(kind)),
+            Err(Fault::Contradiction(what)) => Err(records.current().error(what)),
         }
     }
+}
+
+/// Reads the records of a rank a second time. If they have a fault, the first reading gets there.
+fn find_far(first: &Otf2Translation, partial: bool) -> FarEvents {
+    let Ok(mut second) = RankEvents::open(&first.archive, first.rank, partial) else { return FarEvents::default() };
+    second.translation.order = InOrder::looking();
+    let mut none = LocatedEvents::default();
+    while matches!(second.read(&mut none), Ok(true)) {}
+    second.translation.order.found()
 }
 
 impl EventSource for RankEvents {
@@ -80,7 +104,7 @@ impl EventSource for RankEvents {
     }
 
     fn path(&self) -> Option<PathBuf> {
-        self.records.as_ref().map(|records| records.path().to_owned())
+        self.records.as_ref().map(|records| records.current().path().to_owned())
     }
 
     fn torn(&self) -> Option<String> {
@@ -109,8 +133,8 @@ impl Otf2Translation {
             }
             11 => {
                 // Records are missing from here on, the end of a call among them.
-                if let Some(call) = self.call.take() {
-                    let end = self.clock.nanoseconds(ticks);
+                if let Some(call) = self.thread.call.take() {
+                    let end = self.thread.clock.nanoseconds(ticks);
                     self.finish(call, end, events)?;
                 }
                 return Ok(());
@@ -118,15 +142,15 @@ impl Otf2Translation {
             6 if self.is_own => return self.attributes(fields).ok_or(Fault::Malformed),
             31 => return self.count(fields).ok_or(Fault::Malformed),
             _ if self.stage == Otf2Stage::After => return Ok(()),
-            14 | 15 | 17 | 18 | 23 | 85 if self.call.is_some_and(|call| call.told.is_some()) => {}
-            87 if self.is_own => self.told.created = fields.u32(),
+            14 | 15 | 17 | 18 | 23 | 85 if self.thread.call.is_some_and(|call| call.told.is_some()) => {}
+            87 if self.is_own => self.thread.told.created = fields.u32(),
             14..=21 | 23 | 85 | 86 => self.message(kind, fields, events)?,
             35 | 36 | 38..=43 | 46..=52 => self.one_sided(kind, fields, events)?,
             _ => return Ok(()),
         }
         // Some tools record messages without the functions.
-        if self.call.is_none() && (!self.pending.is_empty() || self.requests.has_completed()) {
-            let begin = self.clock.nanoseconds(ticks);
+        if self.thread.call.is_none() && (!self.thread.pending.is_empty() || !self.thread.completed.is_empty()) {
+            let begin = self.thread.clock.nanoseconds(ticks);
             let call = self.begin(Otf2Function::Plain, None, begin);
             self.finish(call, begin, events)?;
         }
@@ -134,36 +158,41 @@ impl Otf2Translation {
     }
 
     fn place(&mut self, local: u32) -> RegionMeaning {
-        if let Some(&place) = self.regions.get(&local) {
+        if let Some(&place) = self.thread.regions.get(&local) {
             return place;
         }
-        let region = self.local.global(Otf2Kind::Region, local);
+        let region = self.thread.local.global(Otf2Kind::Region, local);
         let place = match self.archive.definitions.regions.get(&region) {
             Some(&Region::Mpi(function, _)) => RegionMeaning::Mpi(function, region),
             Some(Region::User { .. }) => RegionMeaning::User(region),
             Some(Region::Other) | None => RegionMeaning::Other,
         };
-        self.regions.insert(local, place);
+        self.thread.regions.insert(local, place);
         place
     }
 
     fn begin(&self, function: Otf2Function, region: Option<u32>, begin: Nanoseconds) -> Otf2Call {
-        let counted = self.counter.latest.saturating_sub(self.counter.returned) as f64;
+        let counted = self.thread.counter.latest.saturating_sub(self.thread.counter.returned) as f64;
         Otf2Call { function, region, begin, depth: 0, counted, told: None }
     }
 
     fn enter(&mut self, local: u32, ticks: u64, events: &mut LocatedEvents) -> Result<(), Fault> {
-        self.began.get_or_insert(ticks);
-        let told = self.told.next.take();
-        match (self.place(local), &mut self.call) {
+        if self.thread.began.is_none() {
+            self.thread.began = Some(ticks);
+            if self.order.thread != ThreadId::MAIN {
+                self.thread.times = CallTimes::since(self.thread.clock.nanoseconds(ticks));
+            }
+        }
+        let told = self.thread.told.next.take();
+        match (self.place(local), &mut self.thread.call) {
             (RegionMeaning::Mpi(..), Some(call)) => call.depth += 1,
             (RegionMeaning::Mpi(function, region), None) => {
-                let begin = self.clock.nanoseconds(ticks);
-                self.call = Some(Otf2Call { told, ..self.begin(function, Some(region), begin) });
+                let begin = self.thread.clock.nanoseconds(ticks);
+                self.thread.call = Some(Otf2Call { told, ..self.begin(function, Some(region), begin) });
             }
             (RegionMeaning::User(region), None) => {
                 self.before_mark(told, events)?;
-                self.open.push(region);
+                self.thread.open.push(region);
                 self.call_sites.move_on();
                 self.mark(region, Mark::RegionBegin, events);
             }
@@ -174,22 +203,22 @@ impl Otf2Translation {
     }
 
     fn leave(&mut self, local: u32, ticks: u64, events: &mut LocatedEvents) -> Result<(), Fault> {
-        let told = self.told.next.take();
-        match (self.place(local), &mut self.call) {
+        let told = self.thread.told.next.take();
+        match (self.place(local), &mut self.thread.call) {
             (RegionMeaning::Mpi(..), Some(call)) if call.depth > 0 => call.depth -= 1,
             (RegionMeaning::Mpi(..), call) => {
                 if let Some(call) = call.take() {
-                    let end = self.clock.nanoseconds(ticks);
+                    let end = self.thread.clock.nanoseconds(ticks);
                     self.finish(call, end, events)?;
                 }
             }
             (RegionMeaning::User(region), None) => {
                 self.before_mark(told, events)?;
                 // The end of a region is missing if the measurement was off at the time.
-                let Some(depth) = self.open.iter().rposition(|&open| open == region) else { return Ok(()) };
+                let Some(depth) = self.thread.open.iter().rposition(|&open| open == region) else { return Ok(()) };
                 self.call_sites.move_on();
-                while self.open.len() > depth {
-                    let Some(region) = self.open.pop() else { return Ok(()) };
+                while self.thread.open.len() > depth {
+                    let Some(region) = self.thread.open.pop() else { return Ok(()) };
                     self.mark(region, Mark::RegionEnd, events);
                 }
             }
@@ -200,8 +229,8 @@ impl Otf2Translation {
 
     /// The tool wrote its buffer to disk, which is no computation.
     fn flushed(&mut self, from: u64, until: u64, events: &mut LocatedEvents) {
-        if self.stage == Otf2Stage::Running && self.call.is_none() {
-            let (begin, end) = (self.clock.nanoseconds(from), self.clock.nanoseconds(until));
+        if self.stage == Otf2Stage::Running && self.thread.call.is_none() {
+            let (begin, end) = (self.thread.clock.nanoseconds(from), self.thread.clock.nanoseconds(until));
             let call = self.begin(Otf2Function::Plain, None, begin);
             self.called(call, end, events);
         }
@@ -209,20 +238,20 @@ impl Otf2Translation {
 
     /// Takes note of the counter.
     fn count(&mut self, mut f: Otf2Fields<'_>) -> Option<()> {
-        if !self.counter.exists {
+        if !self.thread.counter.exists {
             return Some(());
         }
         let (metric, number) = (f.u32()?, f.byte()?);
-        let Self { local, archive, .. } = self;
+        let Self { thread: Otf2Thread { local, counter, .. }, archive, .. } = self;
         let place =
-            *self.counter.places.entry(metric).or_insert_with(|| {
+            *counter.places.entry(metric).or_insert_with(|| {
                 archive.definitions.instructions.get(&local.global(Otf2Kind::Metric, metric)).copied()
             });
         let Some(place) = place.filter(|&place| place < usize::from(number)) else { return Some(()) };
         for _ in 0..place {
             let _ = (f.byte()?, f.u64()?);
         }
-        (_, self.counter.latest) = (f.byte()?, f.u64()?);
+        (_, self.thread.counter.latest) = (f.byte()?, f.u64()?);
         Some(())
     }
 
@@ -231,13 +260,13 @@ impl Otf2Translation {
         if let Some(text) = call.told
             && self.stage != Otf2Stage::After
         {
-            self.pending.clear();
-            self.requests.completion(call.function);
+            self.thread.pending.clear();
+            self.thread.completion(call.function);
             return self.finish_told(call, text, end, events);
         }
         match (call.function, self.stage) {
             (_, Otf2Stage::After) => {
-                self.pending.clear();
+                self.thread.pending.clear();
                 return Ok(());
             }
             (Otf2Function::Init, Otf2Stage::Before) => {
@@ -253,7 +282,7 @@ impl Otf2Translation {
                 self.stage = Otf2Stage::After;
                 return Ok(());
             }
-            (_, Otf2Stage::Before) if self.pending.is_empty() && !self.requests.has_completed() => return Ok(()),
+            (_, Otf2Stage::Before) if self.thread.pending.is_empty() && self.thread.completed.is_empty() => return Ok(()),
             (_, Otf2Stage::Before) => self.start_if_needed(events),
             (_, Otf2Stage::Running) => {}
         }
@@ -265,8 +294,8 @@ impl Otf2Translation {
             self.complete_without_records(events);
         }
         let mut is_empty = true;
-        for index in 0..self.pending.len() {
-            let Some(pending) = self.pending.get_mut(index).map(std::mem::take) else { break };
+        for index in 0..self.thread.pending.len() {
+            let Some(pending) = self.thread.pending.get_mut(index).map(std::mem::take) else { break };
             if matches!(pending, Otf2Pending::Nothing) {
                 continue;
             }
@@ -274,8 +303,8 @@ impl Otf2Translation {
             (is_empty, call.counted) = (false, 0.0);
             self.append(pending, events);
         }
-        self.pending.clear();
-        if let Some(event) = self.requests.completion(call.function) {
+        self.thread.pending.clear();
+        if let Some(event) = self.thread.completion(call.function) {
             self.called(call, end, events);
             self.order.push(event, events);
         } else if is_empty {
@@ -296,14 +325,13 @@ impl Otf2Translation {
                 | Otf2Function::OneSided(_) => {}
             }
         }
-        self.limit(events);
         Ok(())
     }
 
     /// Marks the call site of the call that follows, with the computation before it.
     fn mark_call_site(&mut self, events: &mut LocatedEvents) {
         if !self.is_own {
-            for mark in self.call_sites.marks(&self.open, &self.archive.definitions.regions).into_iter().flatten() {
+            for mark in self.call_sites.marks(&self.thread.open, &self.archive.definitions.regions).into_iter().flatten() {
                 self.order.push(Event::Mark(mark), events);
             }
         }
@@ -318,15 +346,12 @@ impl Otf2Translation {
 
     /// Appends the computation before a call, and its time.
     fn called(&mut self, call: Otf2Call, end: Nanoseconds, events: &mut LocatedEvents) {
-        self.notes.backwards += u64::from(call.begin < self.returned && end < self.returned || end < call.begin);
-        self.returned = self.returned.max(end);
-        self.counter.returned = self.counter.latest;
+        self.notes.backwards += u64::from(call.begin < self.thread.returned && end < self.thread.returned || end < call.begin);
+        self.thread.returned = self.thread.returned.max(end);
+        self.thread.counter.returned = self.thread.counter.latest;
         let span = Span { begin: call.begin, end };
-        let counted = self.counter.exists.then_some(Instructions(call.counted));
-        if self.order.len() == 0 {
-            return self.times.call(events, Location::default(), span, counted);
-        }
-        let (volume, span) = self.times.next(span, counted);
+        let counted = self.thread.counter.exists.then_some(Instructions(call.counted));
+        let (volume, span) = self.thread.times.next(span, counted);
         if volume.0 > 0.0 {
             self.order.push(Event::Compute(volume), events);
         }
@@ -336,20 +361,24 @@ impl Otf2Translation {
     /// Ends regions and requests that are still open.
     fn close(&mut self, events: &mut LocatedEvents) {
         self.leave_open_requests(events);
-        if self.is_own {
-            self.open.clear();
-        }
-        while let Some(region) = self.open.pop() {
-            self.mark(region, Mark::RegionEnd, events);
-        }
+        self.of_each_thread(|this| {
+            if this.is_own {
+                this.thread.open.clear();
+            }
+            while let Some(region) = this.thread.open.pop() {
+                this.mark(region, Mark::RegionEnd, events);
+            }
+        });
     }
 
     /// There are no more records; all of them were read if the file `is_whole`.
     fn end(&mut self, is_whole: bool, events: &mut LocatedEvents) {
-        if let Some(call) = self.call.take() {
-            // The text of a call that did not end is not looked at.
-            let _ = self.finish(Otf2Call { told: None, ..call }, call.begin, events);
-        }
+        self.of_each_thread(|this| {
+            if let Some(call) = this.thread.call.take() {
+                // The text of a call that did not end is not looked at.
+                let _ = this.finish(Otf2Call { told: None, ..call }, call.begin, events);
+            }
+        });
         if self.stage != Otf2Stage::After {
             self.start_if_needed(events);
             self.close(events);

@@ -213,10 +213,10 @@ impl Otf2Records {
         Ok(Extent { header: 10, body: body.ok_or_else(|| self.truncated())? })
     }
 
-    /// The next record; `None` at the end of the file.
+    /// The type and the time of the next record; `None` at the end.
     #[inline]
-    pub(super) fn next(&mut self) -> Result<Option<Otf2Record<'_>>, TraceError> {
-        let kind = loop {
+    pub(super) fn peek(&mut self) -> Result<Option<(u8, u64)>, TraceError> {
+        loop {
             if self.is_ended {
                 return Ok(None);
             }
@@ -234,9 +234,15 @@ impl Otf2Records {
                     self.ticks = time.unwrap_or_default();
                     self.at += 9;
                 }
-                kind => break kind,
+                kind => return Ok(Some((kind, self.ticks))),
             }
-        };
+        }
+    }
+
+    /// The next record; `None` at the end of the file.
+    #[inline]
+    pub(super) fn next(&mut self) -> Result<Option<Otf2Record<'_>>, TraceError> {
+        let Some((kind, ticks)) = self.peek()? else { return Ok(None) };
         let Extent { header, body } = self.extent(kind)?;
         if !self.has(header + body)? {
             return Err(self.truncated());
@@ -246,7 +252,7 @@ impl Otf2Records {
         self.records += 1;
         Ok(Some(Otf2Record {
             kind,
-            ticks: self.ticks,
+            ticks,
             fields: Otf2Fields::new(&self.window[from..self.at], self.order),
         }))
     }

@@ -17,9 +17,6 @@ use super::shares::has_lists;
 use super::translation::{Fault, Otf2Pending, Otf2Translation};
 use super::volumes::{self, Amounts, Convention, Root, is_divided};
 
-/// The number of events that wait for the completion of an operation, at most.
-const REACH: usize = 1 << 18;
-
 /// The fields of a record, or an error.
 macro_rules! fields {
     ($f:ident: $($method:ident),+) => {
@@ -35,7 +32,7 @@ impl Otf2Translation {
                 let (peer, comm, tag, bytes) = fields!(f: u32, u32, u32, u64);
                 let request = if kind == 15 { Some(fields!(f: u64)) } else { None };
                 let Some(message) = self.outgoing(peer, comm, tag, bytes, events)? else { return Ok(()) };
-                let mode = match self.call.map(|call| call.function) {
+                let mode = match self.thread.call.map(|call| call.function) {
                     Some(Otf2Function::Send(mode)) => mode,
                     _ => SendMode::Standard,
                 };
@@ -43,12 +40,12 @@ impl Otf2Translation {
                     Some(name) => Completion::Request(Some(self.make(name, events))),
                     None => Completion::Blocking,
                 };
-                self.pending.push(Otf2Pending::Event(Event::Send(mode, message, completion)));
+                self.thread.pending.push(Otf2Pending::Event(Event::Send(mode, message, completion)));
             }
             18 => {
                 let (peer, comm, tag, bytes) = fields!(f: u32, u32, u32, u64);
                 let message = self.incoming(peer, comm, tag, bytes, events)?;
-                self.pending.push(Otf2Pending::Event(Event::Recv(message, Completion::Blocking)));
+                self.thread.pending.push(Otf2Pending::Event(Event::Recv(message, Completion::Blocking)));
             }
             19 => {
                 let (peer, comm, tag, bytes, name) = fields!(f: u32, u32, u32, u64, u64);
@@ -69,24 +66,24 @@ impl Otf2Translation {
             17 | 85 => {
                 let name = fields!(f: u64);
                 self.make(name, events);
-                self.pending.push(Otf2Pending::Open(name));
+                self.thread.pending.push(Otf2Pending::Open(name));
             }
             16 => {
                 let name = fields!(f: u64);
                 // Of a send that began while the measurement was off.
                 if let Some(id) = self.release(name) {
-                    self.requests.completed.push(id);
+                    self.thread.completed.push(id);
                 }
             }
             21 => {
                 let name = fields!(f: u64);
                 if self.is_own {
-                    self.requests.completed.push(request_of(name));
+                    self.thread.completed.push(request_of(name));
                 } else if let Some(id) = self.requests.numbers.release(name) {
                     let receive = Event::Recv(unknown_message(), Completion::Request(Some(id)));
                     self.fill(name, Some(receive), events);
-                    self.pending.push(Otf2Pending::Event(Event::Cancel(id)));
-                    self.requests.completed.push(id);
+                    self.thread.pending.push(Otf2Pending::Event(Event::Cancel(id)));
+                    self.thread.completed.push(id);
                 }
             }
             23 | 86 => {
@@ -96,7 +93,7 @@ impl Otf2Translation {
                 let Some(operation) = kind_of(operation) else { return Ok(()) };
                 let call = self.collective(operation, comm, root, (sent, received), name.is_none(), events)?;
                 match name {
-                    None => self.pending.push(Otf2Pending::Event(Event::Collective(call, Completion::Blocking))),
+                    None => self.thread.pending.push(Otf2Pending::Event(Event::Collective(call, Completion::Blocking))),
                     Some(name) => self.complete(name, |completion| Event::Collective(call, completion), events),
                 }
             }
@@ -146,7 +143,7 @@ impl Otf2Translation {
         is_blocking: bool,
         events: &mut LocatedEvents,
     ) -> Result<Collective, Fault> {
-        let definition = self.local.global(Otf2Kind::Communicator, comm);
+        let definition = self.thread.local.global(Otf2Kind::Communicator, comm);
         let comm = self.comm(comm, events)?;
         let signature = kind.signature();
         let root = match Root::of_field(root) {
@@ -184,7 +181,7 @@ impl Otf2Translation {
             && self.leave_open(name, old, events)
         {
             let wait = Event::Wait(Quantifier::Single, Completed::These(vec![old]));
-            self.pending.push(Otf2Pending::Event(wait));
+            self.thread.pending.push(Otf2Pending::Event(wait));
         }
         self.requests.numbers.make(name).unwrap_or_default()
     }
@@ -200,11 +197,11 @@ impl Otf2Translation {
         match self.release(name) {
             Some(id) => {
                 self.fill(name, Some(event(Completion::Request(id))), events);
-                self.requests.completed.push(id);
+                self.thread.completed.push(id);
             }
             None => {
                 self.notes.late += 1;
-                self.pending.push(Otf2Pending::Event(event(Completion::Blocking)));
+                self.thread.pending.push(Otf2Pending::Event(event(Completion::Blocking)));
             }
         }
     }
@@ -214,7 +211,7 @@ impl Otf2Translation {
         if let Some(place) = self.requests.open.remove(&name) {
             self.order.fill(place, event, events);
         } else if let Some(pending) =
-            self.pending.iter_mut().find(|pending| matches!(pending, Otf2Pending::Open(other) if *other == name))
+            self.thread.pending.iter_mut().find(|pending| matches!(pending, Otf2Pending::Open(other) if *other == name))
         {
             *pending = event.map_or(Otf2Pending::Nothing, Otf2Pending::Event);
         }
@@ -234,7 +231,7 @@ impl Otf2Translation {
     /// The messages of `MPI_Sendrecv` are one event.
     pub(super) fn join_messages(&mut self) {
         let (mut sent, mut received) = (None, None);
-        for pending in &mut self.pending {
+        for pending in &mut self.thread.pending {
             if let (Otf2Pending::Event(Event::Send(_, message, Completion::Blocking)), None) = (&*pending, sent) {
                 sent = Some(*message);
             } else if let (Otf2Pending::Event(Event::Recv(message, Completion::Blocking)), None) = (&*pending, received)
@@ -246,7 +243,7 @@ impl Otf2Translation {
             *pending = Otf2Pending::Nothing;
         }
         if sent.is_some() || received.is_some() {
-            self.pending.push(Otf2Pending::Event(Event::Sendrecv(sent, received)));
+            self.thread.pending.push(Otf2Pending::Event(Event::Sendrecv(sent, received)));
         }
     }
 
@@ -262,7 +259,7 @@ impl Otf2Translation {
             if let Some(id) = self.requests.numbers.release(name)
                 && self.leave_open(name, id, events)
             {
-                self.requests.completed.push(id);
+                self.thread.completed.push(id);
             }
         }
     }
@@ -284,7 +281,7 @@ impl Otf2Translation {
         let names: Vec<u64> = self.requests.open.keys().copied().collect();
         if self.archive.convention == Convention::EzTrace {
             self.complete_all(events);
-            if let Some(wait) = self.requests.completion(Otf2Function::Wait(Quantifier::All)) {
+            if let Some(wait) = self.thread.completion(Otf2Function::Wait(Quantifier::All)) {
                 self.order.push(wait, events);
             }
         }
@@ -292,19 +289,6 @@ impl Otf2Translation {
             if let Some(id) = self.requests.numbers.get(name) {
                 self.leave_open(name, id, events);
             }
-        }
-    }
-
-    /// Leaves out operations that complete too far from their start; they follow when they complete.
-    pub(super) fn limit(&mut self, events: &mut LocatedEvents) {
-        while self.order.len() > REACH {
-            let first = self.order.first_open();
-            let Some(name) = self.requests.open.iter().find(|&(_, &place)| place == first).map(|(&name, _)| name)
-            else {
-                return self.order.fill(first, None, events);
-            };
-            self.requests.numbers.release(name);
-            self.fill(name, None, events);
         }
     }
 }

@@ -7,7 +7,7 @@
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{CollectiveKind, Rank};
+use titr_common::event::{CollectiveKind, Rank, ThreadId};
 use titr_common::trace::TraceError;
 use titr_common::units::Bytes;
 
@@ -15,6 +15,7 @@ use super::Archive;
 use super::communicators::{Members, rank_at};
 use super::functions::kind_of;
 use super::local::Otf2Kind;
+use super::threads::ThreadRecords;
 
 /// The most numbers that are kept. If there are more, sums are divided into equal parts.
 const LIMIT: usize = 1 << 23;
@@ -58,11 +59,12 @@ impl Shares {
 
     /// Adds the calls of a rank; false if there are too many.
     fn add_rank(&mut self, archive: &Archive, rank: Rank, room: &mut usize) -> Result<bool, TraceError> {
-        let local = archive.local(rank)?;
-        let mut records = archive.events(rank)?;
+        let locations = archive.locations(rank);
+        let locals = archive.locals(locations)?;
+        let mut records = ThreadRecords::open(archive, locations, &locals)?;
         let mut calls: FxHashMap<u32, usize> = FxHashMap::default();
-        let mut places: FxHashMap<u32, Option<(u32, usize, usize)>> = FxHashMap::default();
-        while let Some(record) = records.next()? {
+        let mut places: FxHashMap<(ThreadId, u32), Option<(u32, usize, usize)>> = FxHashMap::default();
+        while let Some((thread, record)) = records.next()? {
             if record.kind != 23 {
                 continue;
             }
@@ -71,8 +73,8 @@ impl Shares {
             let (Some(comm), Some(_root), Some(sent), Some(received)) = (f.u32(), f.u32(), f.u64(), f.u64()) else {
                 continue;
             };
-            let place = *places.entry(comm).or_insert_with(|| {
-                let global = local.global(Otf2Kind::Communicator, comm);
+            let place = *places.entry((thread, comm)).or_insert_with(|| {
+                let global = locals.get(thread.0 as usize)?.global(Otf2Kind::Communicator, comm);
                 let (me, members) = place(archive, global, rank)?;
                 Some((global, me, members))
             });

@@ -22,7 +22,7 @@ impl Otf2Translation {
                 // The length of other values depends on their type.
                 return Some(());
             }
-            self.told.next = Some(f.u32()?);
+            self.thread.told.next = Some(f.u32()?);
         }
         Some(())
     }
@@ -51,7 +51,7 @@ impl Otf2Translation {
                 continue;
             }
             let whole = [format!("{} ", self.rank.0).as_bytes(), line].concat();
-            let event = match self.told.parser.line(&whole) {
+            let event = match self.thread.told.parser.line(&whole) {
                 Ok(Some((_, event))) => event,
                 Ok(None) => continue,
                 Err(error) => {
@@ -60,9 +60,9 @@ impl Otf2Translation {
                 }
             };
             if let Event::CommCreate(_, _, Some(group)) = &event
-                && let Some(number) = self.told.created.take()
+                && let Some(number) = self.thread.told.created.take()
             {
-                self.comms.insert(number, Arc::new(self.made(group)));
+                self.introduced.insert(number, Arc::new(self.made(group)));
             }
             if let Some(span) = span.filter(|_| lines.peek().is_none()) {
                 self.order.push(Event::Annotation(Annotation::Call(span)), events);
@@ -77,8 +77,8 @@ impl Otf2Translation {
         if !self.is_own || self.stage != Otf2Stage::Running {
             return Ok(());
         }
-        let counted = Instructions(self.counter.latest.saturating_sub(self.counter.returned) as f64);
-        self.counter.returned = self.counter.latest;
+        let counted = Instructions(self.thread.counter.latest.saturating_sub(self.thread.counter.returned) as f64);
+        self.thread.counter.returned = self.thread.counter.latest;
         match told {
             Some(text) => return self.tell(text, counted, None, events),
             None if counted.0 > 0.0 => self.order.push(Event::Compute(counted), events),
@@ -96,9 +96,9 @@ impl Otf2Translation {
         events: &mut LocatedEvents,
     ) -> Result<(), Fault> {
         self.stage = if call.function == Otf2Function::Finalize { Otf2Stage::After } else { Otf2Stage::Running };
-        self.counter.returned = self.counter.latest;
-        self.returned = self.returned.max(end);
-        let (counted, span) = self.times.next(Span { begin: call.begin, end }, Some(Instructions(call.counted)));
+        self.thread.counter.returned = self.thread.counter.latest;
+        self.thread.returned = self.thread.returned.max(end);
+        let (counted, span) = self.thread.times.next(Span { begin: call.begin, end }, Some(Instructions(call.counted)));
         self.tell(text, counted, Some(span), events)
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use titr_common::dense_slab::DenseSlab;
 use titr_common::event::{
-    Annotation, CommCall, CommId, Completed, Event, Group, Mark, Quantifier, Rank, RequestId, Span, Tag, WinId,
+    Annotation, CommCall, CommId, Completed, Event, Group, Mark, Quantifier, Rank, RequestId, Span, Tag, ThreadId, WinId,
 };
 use titr_common::grammar::Parser;
 use titr_common::trace::LocatedEvents;
@@ -39,21 +39,37 @@ impl Fault {
 pub(super) struct Otf2Translation {
     pub(super) archive: Arc<Archive>,
     pub(super) rank: Rank,
+    /// The thread of the current record, and the others, each at its number.
+    pub(super) thread: Otf2Thread,
+    others: Vec<Otf2Thread>,
+    /// Communicators by their global numbers.
+    pub(super) introduced: FxHashMap<u32, Arc<Otf2Comm>>,
+    pub(super) requests: Otf2Requests,
+    pub(super) windows: Otf2Windows,
+    pub(super) order: InOrder,
+    pub(super) call_sites: Otf2CallSites,
+    pub(super) stage: Otf2Stage,
+    /// The number of collectives with lists so far, by the definition of their communicator.
+    pub(super) lists: FxHashMap<u32, usize>,
+    /// Whether titr wrote the archive.
+    pub(super) is_own: bool,
+    pub(super) notes: Otf2Notes,
+}
+
+/// The state of a thread of the rank.
+pub(super) struct Otf2Thread {
     pub(super) local: Local,
     pub(super) clock: Otf2Clock,
     /// What the numbers of regions in events mean.
     pub(super) regions: FxHashMap<u32, RegionMeaning>,
     /// Communicators by their numbers in events.
     pub(super) comms: FxHashMap<u32, Arc<Otf2Comm>>,
-    /// Communicators by their global numbers.
-    pub(super) introduced: FxHashMap<u32, Arc<Otf2Comm>>,
-    /// The MPI function that the rank is in.
+    /// The MPI function that the thread is in.
     pub(super) call: Option<Otf2Call>,
     /// What the records of the call say so far.
     pub(super) pending: Vec<Otf2Pending>,
-    pub(super) requests: Otf2Requests,
-    pub(super) windows: Otf2Windows,
-    pub(super) order: InOrder,
+    /// The requests that the call has completed.
+    pub(super) completed: Vec<RequestId>,
     pub(super) times: CallTimes,
     pub(super) returned: Nanoseconds,
     /// The time of the first region.
@@ -61,14 +77,7 @@ pub(super) struct Otf2Translation {
     pub(super) counter: Counter,
     /// The regions of the program that are open.
     pub(super) open: Vec<u32>,
-    pub(super) call_sites: Otf2CallSites,
-    pub(super) stage: Otf2Stage,
-    /// The number of collectives with lists so far, by the definition of their communicator.
-    pub(super) lists: FxHashMap<u32, usize>,
-    /// Whether titr wrote the archive.
-    pub(super) is_own: bool,
     pub(super) told: Told,
-    pub(super) notes: Otf2Notes,
 }
 
 /// What is known of the calls that have a text.
@@ -159,13 +168,28 @@ pub(super) struct Otf2Requests {
     pub(super) numbers: RequestNumbers,
     /// The operations whose completion is not known yet, by the names of their requests.
     pub(super) open: FxHashMap<u64, Otf2Place>,
-    /// The requests that the current call has completed.
-    pub(super) completed: Vec<RequestId>,
 }
 
-impl Otf2Requests {
-    pub(super) fn has_completed(&self) -> bool {
-        !self.completed.is_empty()
+impl Otf2Thread {
+    fn new(archive: &Archive, local: Local) -> Self {
+        let clock = local.clock(archive.definitions.clock);
+        let told = Told::new(archive.definitions.locations.len());
+        let counter = Counter { exists: archive.definitions.counts_instructions(), ..Counter::default() };
+        Self {
+            local,
+            clock,
+            regions: FxHashMap::default(),
+            comms: FxHashMap::default(),
+            call: None,
+            pending: Vec::new(),
+            completed: Vec::new(),
+            times: CallTimes::default(),
+            returned: Nanoseconds(0),
+            began: None,
+            counter,
+            open: Vec::new(),
+            told,
+        }
     }
 
     /// The event of a call that has completed requests.
@@ -205,40 +229,60 @@ pub(super) struct Otf2Windows {
 }
 
 impl Otf2Translation {
-    pub(super) fn new(archive: Arc<Archive>, rank: Rank, local: Local) -> Self {
-        let clock = local.clock(archive.definitions.clock);
-        let (is_own, told) = (archive.is_own(), Told::new(archive.definitions.locations.len()));
-        let counter = Counter { exists: archive.definitions.counts_instructions(), ..Counter::default() };
-        Self {
+    /// The translation of a rank whose threads have these definitions.
+    pub(super) fn new(archive: Arc<Archive>, rank: Rank, locals: Vec<Local>) -> Self {
+        let is_own = archive.is_own();
+        let others = locals.into_iter().map(|local| Otf2Thread::new(&archive, local)).collect();
+        let thread = Otf2Thread::new(&archive, Local::default());
+        let mut this = Self {
             archive,
             rank,
-            local,
-            clock,
-            regions: FxHashMap::default(),
-            comms: FxHashMap::default(),
+            thread,
+            others,
             introduced: FxHashMap::default(),
-            call: None,
-            pending: Vec::new(),
             requests: Otf2Requests::default(),
             windows: Otf2Windows::default(),
             order: InOrder::default(),
-            times: CallTimes::default(),
-            returned: Nanoseconds(0),
-            began: None,
-            counter,
-            open: Vec::new(),
             call_sites: Otf2CallSites::default(),
             stage: Otf2Stage::Before,
             lists: FxHashMap::default(),
             is_own,
-            told,
             notes: Otf2Notes::default(),
+        };
+        this.exchange();
+        this
+    }
+
+    /// Exchanges the current thread and the one at its number.
+    fn exchange(&mut self) {
+        let current = self.order.thread.0 as usize;
+        std::mem::swap(&mut self.thread, &mut self.others[current]);
+    }
+
+    /// Goes on with the records of another thread.
+    #[inline]
+    pub(super) fn switch(&mut self, thread: ThreadId) {
+        if self.order.thread != thread {
+            self.exchange();
+            self.order.thread = thread;
+            self.exchange();
+            self.call_sites.move_on();
         }
+    }
+
+    /// Does something for each thread.
+    pub(super) fn of_each_thread(&mut self, mut act: impl FnMut(&mut Self)) {
+        let current = self.order.thread;
+        for thread in 0..self.others.len() as u32 {
+            self.switch(ThreadId(thread));
+            act(self);
+        }
+        self.switch(current);
     }
 
     pub(super) fn start_if_needed(&mut self, events: &mut LocatedEvents) {
         if self.stage == Otf2Stage::Before {
-            let began = self.began.map_or(Nanoseconds(0), |ticks| self.clock.nanoseconds(ticks));
+            let began = self.thread.began.map_or(Nanoseconds(0), |ticks| self.thread.clock.nanoseconds(ticks));
             self.start(began, events);
         }
     }
@@ -247,16 +291,16 @@ impl Otf2Translation {
     /// started is no computation.
     pub(super) fn start(&mut self, end: Nanoseconds, events: &mut LocatedEvents) {
         self.stage = Otf2Stage::Running;
-        let (_, span) = self.times.next(Span { begin: Nanoseconds(0), end }, None);
-        self.returned = span.end;
-        self.counter.returned = self.counter.latest;
+        let (_, span) = self.thread.times.next(Span { begin: Nanoseconds(0), end }, None);
+        self.thread.returned = span.end;
+        self.thread.counter.returned = self.thread.counter.latest;
         self.order.push(Event::Annotation(Annotation::Call(span)), events);
         self.order.push(Event::Init, events);
         if self.is_own {
             return;
         }
         let communicators = &self.archive.definitions.communicators;
-        let mut comms: Vec<u32> = match self.local.globals(Otf2Kind::Communicator) {
+        let mut comms: Vec<u32> = match self.thread.local.globals(Otf2Kind::Communicator) {
             Some(globals) => globals.collect(),
             None => communicators.of_rank(self.rank).iter().copied().chain(communicators.itself()).collect(),
         };
@@ -267,9 +311,11 @@ impl Otf2Translation {
             let _ = self.introduce(comm, events);
         }
         self.introduce_windows(events);
-        for region in self.open.clone() {
-            self.mark(region, Mark::RegionBegin, events);
-        }
+        self.of_each_thread(|this| {
+            for region in this.thread.open.clone() {
+                this.mark(region, Mark::RegionBegin, events);
+            }
+        });
     }
 
     /// Introduces the communicator with this global number, if the rank is a member.
@@ -315,10 +361,10 @@ impl Otf2Translation {
     /// The communicator with this number in events.
     #[inline]
     pub(super) fn comm(&mut self, local: u32, events: &mut LocatedEvents) -> Result<Arc<Otf2Comm>, Fault> {
-        if let Some(comm) = self.comms.get(&local) {
+        if let Some(comm) = self.thread.comms.get(&local) {
             return Ok(Arc::clone(comm));
         }
-        let global = self.local.global(Otf2Kind::Communicator, local);
+        let global = self.thread.local.global(Otf2Kind::Communicator, local);
         self.start_if_needed(events);
         let Some(comm) = self.introduce(global, events) else {
             return Err(Fault::new(match self.archive.definitions.communicators.get(global) {
@@ -326,7 +372,7 @@ impl Otf2Translation {
                 None => format!("no definition of communicator {global}"),
             }));
         };
-        self.comms.insert(local, Arc::clone(&comm));
+        self.thread.comms.insert(local, Arc::clone(&comm));
         Ok(comm)
     }
 

@@ -4,7 +4,7 @@ use std::hash::Hash;
 use std::io;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Activity, CollectiveKind, Rank};
+use titr_common::event::{Activity, CollectiveKind, Rank, ThreadId};
 use titr_common::program::{Context, Members};
 use titr_common::trace::Manifest;
 
@@ -64,19 +64,24 @@ pub(super) struct ArchiveDefinitions {
     /// The groups of each communicator that a call made, by its context.
     comms: FxHashMap<Context, u32>,
     made: Vec<(u32, Option<u32>)>,
-    /// The events of each rank.
-    events: Vec<u64>,
+    ranks: u32,
+    /// The further threads, whose locations follow those of the ranks.
+    threads: Vec<(Rank, ThreadId)>,
+    /// The events of each location.
+    events: FxHashMap<u64, u64>,
 }
 
 impl ArchiveDefinitions {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(ranks: u32) -> Self {
         Self {
             texts: DefinitionNumbers::from(0),
             regions: DefinitionNumbers::from(0),
             groups: DefinitionNumbers::from(3),
             comms: FxHashMap::default(),
             made: Vec::new(),
-            events: Vec::new(),
+            ranks,
+            threads: Vec::new(),
+            events: FxHashMap::default(),
         }
     }
 
@@ -119,9 +124,20 @@ impl ArchiveDefinitions {
         number
     }
 
-    /// Takes note of the number of events of the next rank.
-    pub(super) fn add_location(&mut self, events: u64) {
-        self.events.push(events);
+    /// The location of a further thread.
+    pub(super) fn add_thread(&mut self, rank: Rank, thread: ThreadId) -> u64 {
+        self.threads.push((rank, thread));
+        self.locations() - 1
+    }
+
+    /// Takes note of the number of events of a location.
+    pub(super) fn end_location(&mut self, location: u64, events: u64) {
+        self.events.insert(location, events);
+    }
+
+    /// The number of locations.
+    pub(super) fn locations(&self) -> u64 {
+        u64::from(self.ranks) + self.threads.len() as u64
     }
 
     /// The number of definitions, which the anchor has, after all are written to `file`.
@@ -135,13 +151,16 @@ impl ArchiveDefinitions {
         let [calls, about, counter, unit] =
             [CALLS, "What titr's trace says of a call", "PAPI_TOT_INS", "#"].map(|text| self.text(text));
         let [world, itself] = ["MPI_COMM_WORLD", "MPI_COMM_SELF"].map(|text| self.text(text));
-        let hosts: Vec<u32> = (0..self.events.len())
+        let hosts: Vec<u32> = (0..self.ranks)
             .map(|rank| {
-                let host = manifest.and_then(|manifest| manifest.per_rank.get(rank)).map(|entry| entry.host.clone());
+                let host = manifest.and_then(|manifest| manifest.per_rank.get(rank as usize)).map(|entry| entry.host.clone());
                 self.text(&host.filter(|host| !host.is_empty()).unwrap_or_else(|| "unknown host".to_owned()))
             })
             .collect();
-        let ranks: Vec<u32> = (0..self.events.len()).map(|rank| self.text(&format!("MPI Rank {rank}"))).collect();
+        let ranks: Vec<u32> = (0..self.ranks).map(|rank| self.text(&format!("MPI Rank {rank}"))).collect();
+        let further = self.threads.clone();
+        let further: Vec<(u32, u32)> =
+            further.iter().map(|&(rank, thread)| (rank.0, self.text(&format!("Thread {}", thread.0)))).collect();
         let names: Vec<u32> = self.regions.all.clone().iter().map(|(name, ..)| self.text(name)).collect();
 
         write(5, RecordBody::default().u64(1_000_000_000).u64(0).u64(length).u64(u64::MAX))?;
@@ -163,8 +182,10 @@ impl ArchiveDefinitions {
         for (rank, (&name, &host)) in (0..).zip(ranks.iter().zip(&hosts)) {
             write(13, RecordBody::of(&[rank, name]).byte(PROCESS).u32(nodes.of(host)).u32(UNDEFINED))?;
         }
-        for (rank, &events) in (0..).zip(&self.events) {
-            write(14, RecordBody::of(&[rank, thread]).byte(PROCESS).u64(events).u32(rank))?;
+        let own = (0..self.ranks).map(|rank| (rank, thread));
+        for (location, (rank, name)) in (0..).zip(own.chain(further)) {
+            let events = self.events.get(&location).copied().unwrap_or_default();
+            write(14, RecordBody::default().u64(location).u32(name).byte(PROCESS).u64(events).u32(rank))?;
         }
         for ((id, (_, role, paradigm)), &name) in self.regions.iter().zip(&names) {
             let file = if *paradigm == MPI { mpi } else { UNDEFINED };
@@ -179,7 +200,7 @@ impl ArchiveDefinitions {
         const SYNCHRONOUS: u8 = 1;
         write(20, RecordBody::of(&[ONLY]).byte(1).u32(ONLY).byte(SYNCHRONOUS).byte(0))?;
 
-        let all: Vec<Rank> = (0..self.events.len() as u32).map(Rank).collect();
+        let all: Vec<Rank> = (0..self.ranks).map(Rank).collect();
         let groups = [(0, 4, &all[..]), (1, 5, &all[..]), (2, 6, &[])];
         let made = self.groups.iter().map(|(id, members)| (id, 5, &members[..]));
         for (id, kind, members) in groups.into_iter().chain(made) {

@@ -1,6 +1,6 @@
 //! An archive in the Open Trace Format 2, with MPI's events.
 //!
-//! The archive has a location for each rank, and the records that Score-P writes: regions, messages, requests, collectives,
+//! The archive has a location for each thread of each rank, and the records that Score-P writes: regions, messages, requests, collectives,
 //! communicators, and the counter of instructions. Most calls are described by their records in full. Where titr's trace says
 //! more, such as the size of an element, the record that enters the call has a list of attributes with the text of the event,
 //! from which titr reads the archive again as the trace that it was.
@@ -45,10 +45,6 @@ pub(super) const OTF2: OutputFormat = OutputFormat {
             let messages = counted(written.left_out, "message", "messages");
             differences.push(format!("{messages} inside of collectives are left out: OTF2 has the collectives"));
         }
-        if written.threads > 0 {
-            let events = counted(written.threads, "event", "events");
-            differences.push(format!("{events} of further threads are in the location of the first one of their rank"));
-        }
         let written = format!(
             "{}: {} calls of {ranks} {of}: {} sends, {} receives, {} parts of collectives",
             directory.join(ANCHOR).display(),
@@ -77,23 +73,20 @@ fn convert(trace: &Trace, directory: &Path) -> Result<ArchiveCounts, ConvertErro
     let output = OutputDirectory::create(directory)?;
     let folder = directory.join(EVENTS);
     fs::create_dir(&folder).map_err(|error| named(&folder, error))?;
-    let mut definitions = ArchiveDefinitions::new();
+    let mut definitions = ArchiveDefinitions::new(trace.ranks());
     let mut communicators = Communicators::new(trace.ranks() as usize);
     let mut written = ArchiveCounts::default();
     let is_timed = trace.manifest().is_some_and(|manifest| manifest.mode == Mode::Extended);
     let pace = if is_timed { 0.0 } else { PACE };
     for rank in (0..trace.ranks()).map(Rank) {
         let clock = trace.manifest().and_then(|manifest| manifest.of_rank(rank)?.clock);
-        let file = ChunkedFile::create(&folder.join(format!("{}.evt", rank.0)), EVENT_CHUNK)?;
-        let local = ChunkedFile::create(&folder.join(format!("{}.def", rank.0)), DEFINITION_CHUNK)?;
-        local.finish()?;
+        let times = (clock, pace);
         let mut records =
-            RankRecords::new(rank, &mut definitions, &mut communicators, file, (clock, pace), &mut written);
-        records.begin()?;
+            RankRecords::begin(rank, &mut definitions, &mut communicators, &folder, times, &mut written)?;
         let mut events = trace.stream(rank)?;
         while let Some(event) = events.next_event()? {
             let location = events.location();
-            records.written.threads += u64::from(location.thread.0 > 0);
+            records.switch(location.thread)?;
             records.event(&event).map_err(|failure| match failure {
                 EventFailure::Output(error) => error.into(),
                 EventFailure::Graph => {
@@ -110,15 +103,16 @@ fn convert(trace: &Trace, directory: &Path) -> Result<ArchiveCounts, ConvertErro
         records.finish()?;
     }
     let mut file = ChunkedFile::create(&directory.join(DEFINITIONS), DEFINITION_CHUNK)?;
+    let locations = definitions.locations();
     let number = definitions.write(&mut file, written.end + 1, trace.manifest())?;
     file.finish()?;
-    OutputFile::write(&directory.join(ANCHOR), &anchor(trace.ranks(), number))?;
+    OutputFile::write(&directory.join(ANCHOR), &anchor(locations, number))?;
     output.finish();
     Ok(written)
 }
 
 /// The anchor of an archive with this number of locations and of global definitions.
-fn anchor(locations: u32, definitions: u64) -> Vec<u8> {
+fn anchor(locations: u64, definitions: u64) -> Vec<u8> {
     let creator = format!("{CREATOR} {}", env!("CARGO_PKG_VERSION"));
     let [format, trace_format, posix, uncompressed] = [3, 2, 1, 1];
     let body = RecordBody::default()
@@ -132,7 +126,7 @@ fn anchor(locations: u32, definitions: u64) -> Vec<u8> {
         .full_u64(DEFINITION_CHUNK as u64)
         .byte(posix)
         .byte(uncompressed)
-        .full_u64(locations.into())
+        .full_u64(locations)
         .full_u64(definitions)
         .text("")
         .text(&creator)

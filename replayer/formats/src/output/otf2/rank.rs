@@ -1,8 +1,10 @@
-//! The records of one rank: the regions that it enters and leaves, their times, and the computation between them.
+//! The records of one rank, a location for each thread: the regions that it enters and leaves, their times, and the
+//! computation between them.
 
 use std::io;
+use std::path::Path;
 
-use titr_common::event::{Annotation, Event, Mark, Rank, Span};
+use titr_common::event::{Annotation, Event, Mark, Rank, Span, ThreadId};
 use titr_common::grammar::write_event;
 use titr_common::program::{Communicators, Fault};
 use titr_common::trace::manifest::Clock;
@@ -10,6 +12,7 @@ use titr_common::units::Instructions;
 
 use super::calls::{CallRecords, CallTranslation};
 use super::chunks::{ChunkedFile, RecordBody};
+use super::{DEFINITION_CHUNK, EVENT_CHUNK};
 use super::definitions::{ArchiveDefinitions, ONLY};
 use crate::input::otf2::own::COUNTED;
 use crate::output::function_name::function_name;
@@ -48,8 +51,6 @@ pub(super) struct ArchiveCounts {
     pub told: u64,
     /// Messages of collectives that the archive has not.
     pub left_out: u64,
-    /// Calls of further threads.
-    pub threads: u64,
     /// The latest time.
     pub end: u64,
 }
@@ -59,10 +60,21 @@ pub(super) struct RankRecords<'a> {
     rank: Rank,
     definitions: &'a mut ArchiveDefinitions,
     translation: CallTranslation<'a>,
-    file: ChunkedFile,
+    folder: &'a Path,
     clock: Option<Clock>,
     /// The nanoseconds that an instruction takes where the trace has no times.
     pace: f64,
+    /// The thread of the current event, its number, and the other threads.
+    thread: Location,
+    number: ThreadId,
+    others: Vec<(ThreadId, Location)>,
+    pub(super) written: &'a mut ArchiveCounts,
+}
+
+/// The location of a thread.
+struct Location {
+    id: u64,
+    file: ChunkedFile,
     /// The time, and the part of a nanosecond after it.
     now: u64,
     rest: f64,
@@ -75,59 +87,75 @@ pub(super) struct RankRecords<'a> {
     lines: Vec<u8>,
     /// The regions of the program that are open.
     open: Vec<Box<str>>,
-    pub(super) written: &'a mut ArchiveCounts,
+}
+
+impl Location {
+    fn create(folder: &Path, id: u64) -> io::Result<Self> {
+        ChunkedFile::create(&folder.join(format!("{id}.def")), DEFINITION_CHUNK)?.finish()?;
+        let file = ChunkedFile::create(&folder.join(format!("{id}.evt")), EVENT_CHUNK)?;
+        let (lines, open) = (Vec::new(), Vec::new());
+        Ok(Self { id, file, now: 0, rest: 0.0, span: None, counted: 0, has_counted: false, lines, open })
+    }
 }
 
 impl<'a> RankRecords<'a> {
-    pub(super) fn new(
+    /// Begins a rank, in the region of the whole program.
+    pub(super) fn begin(
         rank: Rank,
         definitions: &'a mut ArchiveDefinitions,
         communicators: &'a mut Communicators,
-        file: ChunkedFile,
+        folder: &'a Path,
         (clock, pace): (Option<Clock>, f64),
         written: &'a mut ArchiveCounts,
-    ) -> Self {
-        Self {
-            rank,
-            definitions,
-            translation: CallTranslation::new(rank, communicators),
-            file,
-            clock,
-            pace,
-            now: 0,
-            rest: 0.0,
-            span: None,
-            counted: 0,
-            has_counted: false,
-            lines: Vec::new(),
-            open: Vec::new(),
-            written,
-        }
+    ) -> io::Result<Self> {
+        let mut thread = Location::create(folder, rank.0.into())?;
+        thread.file.event(0, 12, &RecordBody::of(&[definitions.program()]), None)?;
+        let translation = CallTranslation::new(rank, communicators);
+        let (number, others) = (ThreadId::MAIN, Vec::new());
+        Ok(Self { rank, definitions, translation, folder, clock, pace, thread, number, others, written })
     }
 
-    /// Enters the region of the whole program.
-    pub(super) fn begin(&mut self) -> io::Result<()> {
-        let program = self.definitions.program();
-        self.file.event(0, 12, &RecordBody::of(&[program]), None)
-    }
-
-    /// Leaves all regions, and ends the file.
+    /// Leaves all regions, and ends the files.
     pub(super) fn finish(mut self) -> io::Result<()> {
-        while let Some(name) = self.open.pop() {
-            let region = self.definitions.region_of_program(&name);
-            self.file.event(self.now, 13, &RecordBody::of(&[region]), None)?;
-        }
         let program = self.definitions.program();
-        self.file.event(self.now, 13, &RecordBody::of(&[program]), None)?;
-        self.definitions.add_location(self.file.events());
-        self.written.end = self.written.end.max(self.now);
-        self.file.finish()
+        self.others.push((self.number, self.thread));
+        for (number, mut thread) in self.others {
+            while let Some(name) = thread.open.pop() {
+                let region = self.definitions.region_of_program(&name);
+                thread.file.event(thread.now, 13, &RecordBody::of(&[region]), None)?;
+            }
+            if number == ThreadId::MAIN {
+                thread.file.event(thread.now, 13, &RecordBody::of(&[program]), None)?;
+            }
+            self.definitions.end_location(thread.id, thread.file.events());
+            self.written.end = self.written.end.max(thread.now);
+            thread.file.finish()?;
+        }
+        Ok(())
+    }
+
+    /// Goes on with the events of another thread. Where the trace has no times, they come after all that was before.
+    pub(super) fn switch(&mut self, thread: ThreadId) -> io::Result<()> {
+        if thread == self.number {
+            return Ok(());
+        }
+        let before = self.thread.now;
+        let next = match self.others.iter().position(|&(number, _)| number == thread) {
+            Some(at) => self.others.swap_remove(at).1,
+            None => Location::create(self.folder, self.definitions.add_thread(self.rank, thread))?,
+        };
+        self.others.push((self.number, std::mem::replace(&mut self.thread, next)));
+        self.number = thread;
+        if self.pace > 0.0 {
+            self.thread.now = self.thread.now.max(before + 1);
+        }
+        Ok(())
     }
 
     /// Writes the records of an event.
     pub(super) fn event(&mut self, event: &Event) -> Result<(), EventFailure> {
         match event {
-            Event::Annotation(Annotation::Call(span)) => self.span = Some(self.times(*span)),
+            Event::Annotation(Annotation::Call(span)) => self.thread.span = Some(self.times(*span)),
             Event::Annotation(Annotation::Message(_)) => self.written.left_out += 1,
             Event::Compute(work) => self.compute(*work),
             Event::Sleep(time) => {
@@ -136,10 +164,10 @@ impl<'a> RankRecords<'a> {
             }
             Event::Mark(Mark::RegionBegin(name)) => {
                 self.region(12, name)?;
-                self.open.push(name.clone());
+                self.thread.open.push(name.clone());
             }
-            Event::Mark(Mark::RegionEnd(name)) if self.open.last() == Some(name) => {
-                self.open.pop();
+            Event::Mark(Mark::RegionEnd(name)) if self.thread.open.last() == Some(name) => {
+                self.thread.open.pop();
                 self.region(13, name)?;
             }
             Event::Mark(_) => self.line(event),
@@ -170,34 +198,34 @@ impl<'a> RankRecords<'a> {
             Some(clock) => (clock.at_rank_zero(span.begin), clock.at_rank_zero(span.end)),
             None => (span.begin, span.end),
         };
-        let begin = begin.0.max(self.now);
+        let begin = begin.0.max(self.thread.now);
         (begin, end.0.max(begin))
     }
 
     fn compute(&mut self, work: Instructions) {
         self.pass(work.0 * self.pace);
-        let is_countable = work.0.fract() == 0.0 && work.0 > 0.0 && self.counted as f64 + work.0 < MOST_COUNTED;
-        match self.lines.is_empty() {
+        let is_countable = work.0.fract() == 0.0 && work.0 > 0.0 && self.thread.counted as f64 + work.0 < MOST_COUNTED;
+        match self.thread.lines.is_empty() {
             true if is_countable => self.count(work),
             // The counter has one number between two calls, whose place among the lines this one marks.
-            false if is_countable && !self.has_counted => {
+            false if is_countable && !self.thread.has_counted => {
                 self.count(work);
-                self.lines.extend(COUNTED.bytes().chain([b'\n']));
+                self.thread.lines.extend(COUNTED.bytes().chain([b'\n']));
             }
             true | false => self.line(&Event::Compute(work)),
         }
     }
 
     fn count(&mut self, work: Instructions) {
-        self.counted += work.0 as u64;
-        self.has_counted = true;
+        self.thread.counted += work.0 as u64;
+        self.thread.has_counted = true;
     }
 
     /// Lets time go by, in a trace without times.
     fn pass(&mut self, nanoseconds: f64) {
-        let all = nanoseconds + self.rest;
-        self.now = self.now.saturating_add(all as u64);
-        self.rest = all - all.floor();
+        let all = nanoseconds + self.thread.rest;
+        self.thread.now = self.thread.now.saturating_add(all as u64);
+        self.thread.rest = all - all.floor();
     }
 
     /// Keeps an event for the text of the next call.
@@ -205,18 +233,18 @@ impl<'a> RankRecords<'a> {
         let mut line = Vec::new();
         write_event(&mut line, self.rank, event);
         let rank = line.iter().position(|&byte| byte == b' ').map_or(0, |space| space + 1);
-        self.lines.extend(&line[rank..]);
+        self.thread.lines.extend(&line[rank..]);
     }
 
     /// The list of attributes with the lines that have no record.
     fn told(&mut self) -> Option<RecordBody> {
-        if self.lines.is_empty() {
+        if self.thread.lines.is_empty() {
             return None;
         }
         const TEXT: u8 = 11;
-        let text = String::from_utf8_lossy(&self.lines);
+        let text = String::from_utf8_lossy(&self.thread.lines);
         let text = self.definitions.text(text.trim_end());
-        self.lines.clear();
+        self.thread.lines.clear();
         Some(RecordBody::of(&[1, ONLY]).byte(TEXT).u32(text))
     }
 
@@ -224,33 +252,33 @@ impl<'a> RankRecords<'a> {
         let region = self.definitions.region_of_program(name);
         let told = self.told();
         self.counter()?;
-        self.file.event(self.now, kind, &RecordBody::of(&[region]), told.as_ref())
+        self.thread.file.event(self.thread.now, kind, &RecordBody::of(&[region]), told.as_ref())
     }
 
     /// Writes the counter.
     fn counter(&mut self) -> io::Result<()> {
         const U64: u8 = 4;
-        self.has_counted = false;
-        let metric = RecordBody::of(&[ONLY]).byte(1).byte(U64).u64(self.counted);
-        self.file.event(self.now, 31, &metric, None)
+        self.thread.has_counted = false;
+        let metric = RecordBody::of(&[ONLY]).byte(1).byte(U64).u64(self.thread.counted);
+        self.thread.file.event(self.thread.now, 31, &metric, None)
     }
 
     fn call(&mut self, event: &Event) -> Result<(), EventFailure> {
         let CallRecords { records, mut is_described } = self.translation.call(event, self.definitions)?;
-        is_described &= self.lines.is_empty() && !(matches!(event, Event::Init) && self.has_counted);
+        is_described &= self.thread.lines.is_empty() && !(matches!(event, Event::Init) && self.thread.has_counted);
         if !is_described {
-            if self.lines.is_empty() && self.has_counted {
-                self.lines.extend(COUNTED.bytes().chain([b'\n']));
+            if self.thread.lines.is_empty() && self.thread.has_counted {
+                self.thread.lines.extend(COUNTED.bytes().chain([b'\n']));
             }
             self.line(event);
             self.written.told += 1;
         }
-        let (begin, end) = self.span.take().unwrap_or((self.now, self.now));
-        self.now = begin;
+        let (begin, end) = self.thread.span.take().unwrap_or((self.thread.now, self.thread.now));
+        self.thread.now = begin;
         let region = self.function(event);
         let told = self.told();
         self.counter()?;
-        self.file.event(begin, 12, &RecordBody::of(&[region]), told.as_ref())?;
+        self.thread.file.event(begin, 12, &RecordBody::of(&[region]), told.as_ref())?;
         self.written.calls += 1;
         for (kind, body) in &records {
             match kind {
@@ -261,10 +289,10 @@ impl<'a> RankRecords<'a> {
             }
             // A send begins with the call, and everything else is known when it returns.
             let time = if matches!(kind, 14 | 15 | 17 | 22 | 85) { begin } else { end };
-            self.file.event(time, *kind, body, None)?;
+            self.thread.file.event(time, *kind, body, None)?;
         }
-        self.now = end;
-        self.file.event(end, 13, &RecordBody::of(&[region]), None)?;
+        self.thread.now = end;
+        self.thread.file.event(end, 13, &RecordBody::of(&[region]), None)?;
         Ok(())
     }
 

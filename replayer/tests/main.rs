@@ -11,6 +11,7 @@ mod convert;
 mod efficiency;
 mod extended;
 mod extrapolate;
+mod foreign_traces;
 mod gather;
 mod generate;
 mod graphs;

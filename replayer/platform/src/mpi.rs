@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use titr_common::collectives::{Library, Selection};
-use titr_common::units::Bytes;
+use titr_common::units::{Bytes, Seconds};
 
 use crate::one_sided::OneSided;
 use crate::overhead::Overhead;
@@ -24,6 +24,8 @@ pub struct Mpi {
     pub send_overlap: f64,
     /// Cost of receiving an eager message (`or`).
     pub recv_overhead: Overhead,
+    /// Cost of a test, such as `MPI_Test` (`smpi/test`).
+    pub test_overhead: Seconds,
     /// When background communication makes progress.
     pub progress: Progress,
     /// The transfer of data of messages that are not eager.
@@ -53,6 +55,7 @@ impl Mpi {
             send_overhead: self.send_overhead.scaled(factor),
             isend_overhead: self.isend_overhead.scaled(factor),
             recv_overhead: self.recv_overhead.scaled(factor),
+            test_overhead: Seconds(self.test_overhead.0 * factor),
             one_sided,
             ..self.clone()
         }
@@ -66,6 +69,7 @@ impl Mpi {
             send_overhead: free.clone(),
             isend_overhead: free.clone(),
             recv_overhead: free,
+            test_overhead: Seconds(0.0),
             one_sided: self.one_sided.without_overheads(),
             spawn: Spawn::default(),
             ..self.clone()

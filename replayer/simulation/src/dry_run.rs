@@ -104,6 +104,7 @@ fn run(
         isend_overhead: Overhead::default(),
         send_overlap: 0.0,
         recv_overhead: Overhead::default(),
+        test_overhead: Seconds(0.0),
         progress: Progress::Thread,
         rendezvous: Rendezvous::ClearToSend,
         rendezvous_duplex: true,

@@ -139,7 +139,7 @@ impl Paraver {
     }
 
     fn write_rows(&mut self) -> io::Result<()> {
-        write_rows(&mut self.rows, &self.names)
+        write_rows(&mut self.rows, &self.names, &self.names)
     }
 }
 

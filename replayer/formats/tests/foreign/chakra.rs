@@ -174,3 +174,85 @@ proptest! {
         }
     }
 }
+
+/// An attribute with a value in this field of its message, of one wire type.
+fn attribute(name: &str, field: u64, value: &[u8], wire: u64) -> Vec<u8> {
+    bytes(10, &[bytes(1, name.as_bytes()), varint(field << 3 | wire), value.to_vec()].concat())
+}
+
+/// The collectives of ranks whose only node has these attributes, beside an all-reduce.
+fn collectives(ranks: &[Vec<Vec<u8>>]) -> Result<Vec<Vec<Event>>, String> {
+    let files: Vec<_> = ranks
+        .iter()
+        .map(|attributes| file(&[[node(1, 7, &[], 0, &[("comm_type", 0)]), attributes.concat()].concat()]))
+        .collect();
+    let folder = write(&files);
+    let trace = open(folder.path()).map_err(|error| error.to_string())?;
+    let of_rank = |rank| {
+        let mut stream = trace.stream(Rank(rank)).map_err(|error| error.to_string())?;
+        let events: Result<Vec<_>, _> = std::iter::from_fn(|| stream.next_event().transpose()).collect();
+        let is_wanted = |event: &Event| matches!(event, Event::Collective(..) | Event::CommCreate(..));
+        Ok(events.map_err(|error| error.to_string())?.into_iter().filter(is_wanted).collect())
+    };
+    (0..trace.ranks()).map(of_rank).collect()
+}
+
+#[test]
+fn a_size_is_the_same_in_a_field_of_any_type() {
+    let length = |value: &[u8]| [varint(value.len() as u64), value.to_vec()].concat();
+    let of = |field, value: Vec<u8>, wire| {
+        let rank = vec![attribute("comm_size", field, &value, wire)];
+        collectives(&[rank.clone(), rank])
+    };
+    let expected = of(9, varint(3000), 0).unwrap();
+    for field in [7, 11, 13] {
+        assert_eq!(of(field, varint(3000), 0).as_ref(), Ok(&expected), "{field}");
+    }
+    for field in [15, 17] {
+        assert_eq!(of(field, varint(6000), 0).as_ref(), Ok(&expected), "{field}");
+    }
+    for field in [19, 23] {
+        assert_eq!(of(field, 3000_u32.to_le_bytes().to_vec(), 5).as_ref(), Ok(&expected), "{field}");
+    }
+    for field in [21, 25] {
+        assert_eq!(of(field, 3000_u64.to_le_bytes().to_vec(), 1).as_ref(), Ok(&expected), "{field}");
+    }
+    assert_eq!(of(3, 3000_f64.to_le_bytes().to_vec(), 1).as_ref(), Ok(&expected));
+    assert_eq!(of(5, 3000_f32.to_le_bytes().to_vec(), 5).as_ref(), Ok(&expected));
+    assert_eq!(of(29, length(b"3000"), 2).as_ref(), Ok(&expected));
+    for (field, value, wire) in [
+        (3, 0.5_f64.to_le_bytes().to_vec(), 1),
+        (29, length(b"large"), 2),
+        (17, varint(1), 0),
+        (10, length(&varint(3000)), 2),
+    ] {
+        let error = of(field, value, wire).unwrap_err();
+        assert!(error.contains("comm_size") && error.contains("whole number"), "{field}: {error}");
+    }
+}
+
+#[test]
+fn groups_have_names_or_numbers_and_what_is_not_known_is_listed() {
+    let length = |value: &[u8]| [varint(value.len() as u64), value.to_vec()].concat();
+    let size = || attribute("comm_size", 13, &varint(8), 0);
+    let by = |name: &str, groups: [(u64, Vec<u8>, u64); 4]| {
+        let rank = |(field, value, wire): (u64, Vec<u8>, u64)| vec![size(), attribute(name, field, &value, wire)];
+        collectives(&groups.map(rank)).unwrap()
+    };
+    let text = |group: &str| (29, length(group.as_bytes()), 2);
+    let expected = by("pg_name", ["0", "0", "1", "1"].map(text));
+    assert!(expected.iter().all(|events| matches!(events[..], [Event::CommCreate(..), Event::Collective(..)])));
+    assert_eq!(by("comm_group", ["0", "0", "1", "1"].map(text)), expected);
+    assert_eq!(by("comm_group", [0, 0, 1, 1].map(|group| (7, varint(group), 0))), expected);
+    assert_eq!(by("comm_group", [0, 0, 2, 2].map(|group| (17, varint(group), 0))), expected);
+
+    let folder = |attributes: Vec<u8>| {
+        let node = [node(1, 7, &[], 0, &[("comm_type", 0)]), size(), attributes].concat();
+        write(&[file(&[node.clone()]), file(&[node])])
+    };
+    let listed = |attributes| open(folder(attributes).path()).unwrap().untranslated().join("\n");
+    assert_eq!(listed(attribute("involved_dim", 28, &length(&bytes(1, &[1, 1])), 2)), "");
+    assert!(listed(attribute("involved_dim", 28, &length(&bytes(1, &[1, 0])), 2)).contains("involved_dim"));
+    assert!(listed(attribute("comm_priority", 7, &varint(3), 0)).contains("2 nodes have the attribute comm_priority"));
+    assert_eq!(listed(attribute("tensor_loc", 7, &varint(3), 0)), "");
+}

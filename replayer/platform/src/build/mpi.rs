@@ -1,7 +1,7 @@
 //! The meaning of `[mpi]`.
 
 use titr_common::collectives::{Library, Selection};
-use titr_common::units::Bytes;
+use titr_common::units::{Bytes, Seconds};
 use titr_document::Checked;
 use toml::Spanned;
 
@@ -23,6 +23,7 @@ impl Builder<'_> {
             isend_overhead: table.isend_overhead,
             send_overlap: table.send_overlap.map_or(Ok(0.0), |part| self.part_of_a_send(&part))?,
             recv_overhead: table.recv_overhead,
+            test_overhead: table.test_overhead.map_or(Seconds(0.0), |time| time.0),
             progress: table.progress.unwrap_or_else(|| table.collectives.library.into()),
             rendezvous: table.rendezvous,
             rendezvous_duplex: table.rendezvous_duplex.unwrap_or(true),

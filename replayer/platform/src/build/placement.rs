@@ -39,9 +39,13 @@ impl Builder<'_> {
             .map_err(|error| self.wrong(written, format!("cannot read {}: {error}", file.display())))?;
         let all = || (0..topology.hosts()).map(HostId);
         let names = LazyCell::new(|| all().map(|host| (topology.host_name(host), host)).collect::<HashMap<_, _>>());
-        let host = |text: &str| match text.parse() {
-            Ok(number) if number < topology.hosts() => Some(HostId(number)),
-            _ => names.get(text).copied(),
+        let host = |text: &str| {
+            let numbered = text.parse().ok().filter(|&number| number < topology.hosts()).map(HostId);
+            match (numbered, names.get(text).copied()) {
+                // A host that has the number of another for a name.
+                (Some(numbered), Some(named)) if numbered != named => None,
+                (numbered, named) => numbered.or(named),
+            }
         };
         let mut listed = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
@@ -53,11 +57,13 @@ impl Builder<'_> {
             let Some((host, slots)) = host(line).map(|host| (host, 1)).or_else(slots) else {
                 let file = file.display();
                 let mistake = self.wrong(written, format!("{file}:{number}: `{line}` is not a host"));
-                let last = topology.hosts() - 1;
+                let word = line.split([':', ' ', '\t']).next().unwrap_or_default();
+                let near = names.keys().min_by_key(|name| (strsim::levenshtein(word, name), name.as_str()));
                 return Err(mistake.with_help(format!(
-                    "hosts are numbered from 0 to {last}; hosts of a platform that names them have names, too, such as `{}`; \
-                     `HOST:4` and `HOST slots=4` place 4 ranks on a host",
-                    topology.host_name(HostId(last))
+                    "a host is a number from 0 to {} or a name, such as `{}`; a name that is the number of another host is no \
+                     host; `HOST:4` and `HOST slots=4` place 4 ranks on a host",
+                    topology.hosts() - 1,
+                    near.map_or("", String::as_str)
                 )));
             };
             listed.extend(std::iter::repeat_n(host, slots.into()));

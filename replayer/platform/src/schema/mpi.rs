@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::value::StrDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use titr_common::collectives::Library;
-use titr_common::units::{Bytes, Quantity};
+use titr_common::units::{Bytes, Quantity, Seconds};
 use toml::Spanned;
 
 use crate::mpi::{EagerTransfer, Progress, Rendezvous};
@@ -36,6 +36,8 @@ pub struct MpiTable {
     /// Cost of receiving a buffered message, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: nothing,
     /// as SimGrid's smpi/or.
     pub recv_overhead: Overhead,
+    /// Cost of a test, such as MPI_Test. Default: nothing.
+    pub test_overhead: Option<Quantity<Seconds>>,
     /// When background communication makes progress. Default: `"calls"` with the collectives of Open MPI or MPICH,
     /// `"thread"` with those of SimGrid.
     pub progress: Option<Progress>,

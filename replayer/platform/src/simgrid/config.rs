@@ -98,7 +98,8 @@ fn read_option(option: &Attribute, value: &Attribute, reading: &mut Reading) -> 
         "network/crosstraffic" => ("network.flow.crosstraffic", if is_yes(value)? { 0.05 } else { 0.0 }.into()),
         "smpi/simulate-computation" if is_yes(value)? => return Ok(()),
         "smpi/simulate-computation" => ("hosts.speed", Value::Quantity(WITHOUT_COMPUTATION)),
-        "smpi/host-speed" | "smpi/wtime" => {
+        // A replay of SimGrid's has no such calls.
+        "smpi/host-speed" | "smpi/wtime" | "smpi/init" | "smpi/iprobe" => {
             reading.warn_once(
                 current,
                 &value.place,
@@ -106,14 +107,7 @@ fn read_option(option: &Attribute, value: &Attribute, reading: &mut Reading) -> 
             );
             return Ok(());
         }
-        "smpi/init" | "smpi/iprobe" | "smpi/test" => {
-            if number(value)? != 0.0 {
-                let message =
-                    format!("titr has no cost of such calls: the time that `{current}` adds to each is left out");
-                reading.warn_once(current, &value.place, &message);
-            }
-            return Ok(());
-        }
+        "smpi/test" => ("mpi.test_overhead", Value::Quantity(value.quantity(&TIME)?)),
         "smpi/bw-factor" | "network/bandwidth-factor" => ("network.flow.bandwidth_factor", steps(value, 1)?.into()),
         "smpi/lat-factor" | "network/latency-factor" => ("network.flow.latency_factor", steps(value, 1)?.into()),
         "smpi/os" => ("mpi.send_overhead", steps(value, 2)?.into()),

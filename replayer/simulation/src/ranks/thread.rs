@@ -355,6 +355,9 @@ pub(super) fn overhead(
     if let Event::OneSided(OneSided::Access(access)) = event {
         return protocol.cost_of_access(access.there + access.back).into();
     }
+    if let Event::Test(..) = event {
+        return protocol.cost_of_test().into();
+    }
     if let Event::CommCreate(CommCall::Spawn, _, Some(group)) = event {
         return protocol.cost_of_spawn(group.remote.len()).into();
     }

@@ -243,10 +243,10 @@ impl Otf2Translation {
         }
         let (metric, number) = (f.u32()?, f.byte()?);
         let Self { thread: Otf2Thread { local, counter, .. }, archive, .. } = self;
-        let place =
-            *counter.places.entry(metric).or_insert_with(|| {
-                archive.definitions.instructions.get(&local.global(Otf2Kind::Metric, metric)).copied()
-            });
+        let place = *counter
+            .places
+            .entry(metric)
+            .or_insert_with(|| archive.definitions.instructions.get(&local.global(Otf2Kind::Metric, metric)).copied());
         let Some(place) = place.filter(|&place| place < usize::from(number)) else { return Some(()) };
         for _ in 0..place {
             let _ = (f.byte()?, f.u64()?);
@@ -282,7 +282,9 @@ impl Otf2Translation {
                 self.stage = Otf2Stage::After;
                 return Ok(());
             }
-            (_, Otf2Stage::Before) if self.thread.pending.is_empty() && self.thread.completed.is_empty() => return Ok(()),
+            (_, Otf2Stage::Before) if self.thread.pending.is_empty() && self.thread.completed.is_empty() => {
+                return Ok(());
+            }
             (_, Otf2Stage::Before) => self.start_if_needed(events),
             (_, Otf2Stage::Running) => {}
         }
@@ -331,7 +333,9 @@ impl Otf2Translation {
     /// Marks the call site of the call that follows, with the computation before it.
     fn mark_call_site(&mut self, events: &mut LocatedEvents) {
         if !self.is_own {
-            for mark in self.call_sites.marks(&self.thread.open, &self.archive.definitions.regions).into_iter().flatten() {
+            for mark in
+                self.call_sites.marks(&self.thread.open, &self.archive.definitions.regions).into_iter().flatten()
+            {
                 self.order.push(Event::Mark(mark), events);
             }
         }
@@ -346,7 +350,8 @@ impl Otf2Translation {
 
     /// Appends the computation before a call, and its time.
     fn called(&mut self, call: Otf2Call, end: Nanoseconds, events: &mut LocatedEvents) {
-        self.notes.backwards += u64::from(call.begin < self.thread.returned && end < self.thread.returned || end < call.begin);
+        self.notes.backwards +=
+            u64::from(call.begin < self.thread.returned && end < self.thread.returned || end < call.begin);
         self.thread.returned = self.thread.returned.max(end);
         self.thread.counter.returned = self.thread.counter.latest;
         let span = Span { begin: call.begin, end };

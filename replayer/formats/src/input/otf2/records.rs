@@ -250,10 +250,6 @@ impl Otf2Records {
         let from = self.at + header;
         self.at = from + body;
         self.records += 1;
-        Ok(Some(Otf2Record {
-            kind,
-            ticks,
-            fields: Otf2Fields::new(&self.window[from..self.at], self.order),
-        }))
+        Ok(Some(Otf2Record { kind, ticks, fields: Otf2Fields::new(&self.window[from..self.at], self.order) }))
     }
 }

@@ -1,5 +1,7 @@
 //! The threads of a rank: the locations of its process that call MPI, and their records in the order of time.
 
+use std::io::ErrorKind;
+
 use titr_common::event::{Rank, ThreadId};
 use titr_common::trace::TraceError;
 
@@ -29,7 +31,11 @@ impl Archive {
             let own = self.definitions.locations.get(rank.0 as usize).copied();
             let further = self.definitions.threads.get(rank.0 as usize).into_iter().flatten();
             // A location that cannot be read is a thread whose file has its own error.
-            let calls_mpi = |&(id, events): &(u64, u64)| (events > 0 && self.calls_mpi(id).unwrap_or(true)).then_some(id);
+            let is_thread = |id| match self.calls_mpi(id) {
+                Err(TraceError::Io { error, .. }) if error.kind() == ErrorKind::NotFound => false,
+                calls => calls.unwrap_or(true),
+            };
+            let calls_mpi = |&(id, events): &(u64, u64)| (events > 0 && is_thread(id)).then_some(id);
             own.into_iter().chain(further.filter_map(calls_mpi)).collect()
         })
     }
@@ -86,7 +92,8 @@ impl ThreadRecords {
     pub(super) fn next(&mut self) -> Result<Option<(ThreadId, Otf2Record<'_>)>, TraceError> {
         if self.threads.len() > 1 {
             self.threads[self.current].look()?;
-            let next = self.threads.iter().enumerate().filter_map(|(number, thread)| Some((thread.next?, number))).min();
+            let next =
+                self.threads.iter().enumerate().filter_map(|(number, thread)| Some((thread.next?, number))).min();
             let Some((_, number)) = next else { return Ok(None) };
             self.current = number;
         }

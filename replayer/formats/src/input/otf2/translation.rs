@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use titr_common::dense_slab::DenseSlab;
 use titr_common::event::{
-    Annotation, CommCall, CommId, Completed, Event, Group, Mark, Quantifier, Rank, RequestId, Span, Tag, ThreadId, WinId,
+    Annotation, CommCall, CommId, Completed, Event, Group, Mark, Quantifier, Rank, RequestId, Span, Tag, ThreadId,
+    WinId,
 };
 use titr_common::grammar::Parser;
 use titr_common::trace::LocatedEvents;

@@ -21,7 +21,7 @@ use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_workload::{Computation, Recompute, Workload};
 
 use super::rank_files::RankFiles;
-use super::simgrid::{self, Collectives};
+use super::simgrid::{self, Collectives, ThreadBeginning};
 use super::{ConversionNotes, ConvertError, OutputFormat, Rules};
 use graph::Graph;
 
@@ -59,11 +59,11 @@ struct WrittenGoal {
 fn convert(trace: &Trace, rules: &Rules, path: &Path, form: Form) -> Result<ConversionNotes, ConvertError> {
     OutputFile::check(path)?;
     let place = HiddenDirectory::beside(&env::temp_dir().join("goal"))?;
-    let (messages, mut differences) = match is_graph(trace)? {
-        true => (trace.clone(), Vec::new()),
+    let (messages, threads, mut differences) = match is_graph(trace)? {
+        true => (trace.clone(), Vec::new(), Vec::new()),
         false => as_messages(trace, rules, &place.path("messages"))?,
     };
-    let written = write(&messages, path, form, &place.path("ranks"))?;
+    let written = write(&messages, &threads, path, form, &place.path("ranks"))?;
     if written.instructions > 0 {
         let (number, times) =
             (count(written.instructions), plural(written.instructions, "computation", "computations"));
@@ -88,20 +88,30 @@ fn is_graph(trace: &Trace) -> Result<bool, TraceError> {
     Ok(matches!(first, Some(Event::Task(_))))
 }
 
-/// The trace with messages alone, written to `directory`, and a sentence for each kind of difference. An extended trace
-/// has its recorded times as computation.
-fn as_messages(trace: &Trace, rules: &Rules, directory: &Path) -> Result<(Trace, Vec<String>), ConvertError> {
+/// The further threads of each rank.
+type Threads = Vec<Vec<ThreadBeginning>>;
+
+/// The trace with messages alone, written to `directory`, its threads, and a sentence for each kind of difference. An
+/// extended trace has its recorded times as computation.
+fn as_messages(trace: &Trace, rules: &Rules, directory: &Path) -> Result<(Trace, Threads, Vec<String>), ConvertError> {
     let is_timed = trace.manifest().is_some_and(|manifest| manifest.mode == Mode::Extended);
     let computation = if is_timed { Computation::Timed } else { Computation::Counted };
     let trace = Recompute { computation, scale: 1.0 }.apply(trace.clone())?;
     let workload = Workload::new(trace.streams()?);
     let files = RankFiles::create(directory, workload.ranks())?;
     let written = simgrid::convert_to(workload, rules, files, Collectives::AsMessages)?;
-    Ok((Trace::open(&written.index)?, written.warnings()))
+    let sentences = written.warnings();
+    Ok((Trace::open(&written.index)?, written.threads, sentences))
 }
 
 /// Writes the graphs of all ranks. Those in binary form are in the file `ranks` first, as their lengths precede them.
-fn write(trace: &Trace, path: &Path, form: Form, ranks: &Path) -> Result<WrittenGoal, ConvertError> {
+fn write(
+    trace: &Trace,
+    threads: &[Vec<ThreadBeginning>],
+    path: &Path,
+    form: Form,
+    ranks: &Path,
+) -> Result<WrittenGoal, ConvertError> {
     let mut output = OutputFile::create(path)?;
     let failed = |error| named(ranks, error);
     let mut all = WrittenGoal::default();
@@ -116,7 +126,8 @@ fn write(trace: &Trace, path: &Path, form: Form, ranks: &Path) -> Result<Written
     }
     for rank in (0..trace.ranks()).map(Rank) {
         graph.clear();
-        let instructions = program::read(trace.stream(rank)?, rank, &mut graph)?;
+        let threads = threads.get(rank.0 as usize).map_or(&[][..], Vec::as_slice);
+        let instructions = program::read(trace.stream(rank)?, rank, threads, &mut graph)?;
         all.instructions += instructions;
         all.operations += graph.len() as u64;
         all.messages += graph.sends();

@@ -1,23 +1,29 @@
 //! The program of a rank as a graph.
 //!
 //! Calls follow each other: a call requires the end of a blocking one before it, and the beginning of a non-blocking one.
-//! A wait is no operation: the call after it also requires the end of what was waited for. A graph keeps its
-//! dependences.
+//! A wait is no operation: the call after it also requires the end of what was waited for. Each thread has calls and a core
+//! of its own. A graph keeps its dependences.
 
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Completed, Completion, Event, Incoming, Outgoing, Rank, RequestKey, SendMode, Task};
+use titr_common::event::{
+    Completed, Completion, Event, Incoming, Outgoing, Rank, RequestKey, SendMode, Task, ThreadId,
+};
 use titr_common::trace::RankStream;
 
 use super::graph::{ANY, Graph, GraphOperation, GraphOperationKind, Requirement};
 use crate::output::ConvertError;
+use crate::output::simgrid::ThreadBeginning;
 
 /// The state of a program.
 #[derive(Default)]
 struct Program {
-    /// The requirements of the next call.
+    /// The requirements of the next call, and the thread that makes it.
     next: Vec<Requirement>,
+    thread: ThreadId,
+    /// The requirements of the next calls of other threads.
+    others: FxHashMap<ThreadId, Vec<Requirement>>,
     /// The non-blocking operations that were not waited for, in order.
     open: FxHashMap<RequestKey, VecDeque<u32>>,
     /// Picoseconds of computation that were not written, as they are no whole nanosecond.
@@ -28,16 +34,34 @@ struct Program {
     instructions: u64,
 }
 
-/// Reads the events of a rank into `graph`; returns the number of computations that are instructions.
-pub(super) fn read(mut stream: RankStream, rank: Rank, graph: &mut Graph) -> Result<u64, ConvertError> {
+/// Reads the events of a rank with these further threads into `graph`; returns the number of computations that are instructions.
+pub(super) fn read(
+    mut stream: RankStream,
+    rank: Rank,
+    threads: &[ThreadBeginning],
+    graph: &mut Graph,
+) -> Result<u64, ConvertError> {
     let mut program = Program::default();
     while let Some(event) = stream.next_event()? {
+        program.switch(stream.location().thread);
+        for begins in threads.iter().filter(|begins| begins.actions + 1 == stream.events()) {
+            program.others.insert(begins.thread, program.next.clone());
+        }
         program.event(rank, event, graph)?;
     }
     Ok(program.instructions)
 }
 
 impl Program {
+    /// Goes on with the calls of another thread.
+    fn switch(&mut self, thread: ThreadId) {
+        if thread != self.thread {
+            let next = self.others.remove(&thread).unwrap_or_default();
+            self.others.insert(self.thread, std::mem::replace(&mut self.next, next));
+            self.thread = thread;
+        }
+    }
+
     fn event(&mut self, rank: Rank, event: Event, graph: &mut Graph) -> Result<(), ConvertError> {
         match event {
             Event::Task(task) => {
@@ -108,16 +132,21 @@ impl Program {
         if let Some(task) = self.task.take() {
             return self.task(operation, &task, graph);
         }
-        let number = graph.add(operation, &self.next);
+        let number = graph.add(self.on_core(operation), &self.next);
         self.next.clear();
         self.next.push(Requirement::Ended(number));
     }
 
     fn nonblocking(&mut self, operation: GraphOperation, key: RequestKey, graph: &mut Graph) {
-        let number = graph.add(operation, &self.next);
+        let number = graph.add(self.on_core(operation), &self.next);
         self.next.clear();
         self.next.push(Requirement::Begun(number));
         self.open.entry(key).or_default().push_back(number);
+    }
+
+    /// The operation on the core of its thread.
+    fn on_core(&self, operation: GraphOperation) -> GraphOperation {
+        GraphOperation { core: u8::try_from(self.thread.0).unwrap_or(u8::MAX), ..operation }
     }
 
     /// The next call requires the end of an operation.

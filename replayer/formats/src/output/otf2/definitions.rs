@@ -153,7 +153,8 @@ impl ArchiveDefinitions {
         let [world, itself] = ["MPI_COMM_WORLD", "MPI_COMM_SELF"].map(|text| self.text(text));
         let hosts: Vec<u32> = (0..self.ranks)
             .map(|rank| {
-                let host = manifest.and_then(|manifest| manifest.per_rank.get(rank as usize)).map(|entry| entry.host.clone());
+                let host =
+                    manifest.and_then(|manifest| manifest.per_rank.get(rank as usize)).map(|entry| entry.host.clone());
                 self.text(&host.filter(|host| !host.is_empty()).unwrap_or_else(|| "unknown host".to_owned()))
             })
             .collect();

@@ -81,8 +81,7 @@ fn convert(trace: &Trace, directory: &Path) -> Result<ArchiveCounts, ConvertErro
     for rank in (0..trace.ranks()).map(Rank) {
         let clock = trace.manifest().and_then(|manifest| manifest.of_rank(rank)?.clock);
         let times = (clock, pace);
-        let mut records =
-            RankRecords::begin(rank, &mut definitions, &mut communicators, &folder, times, &mut written)?;
+        let mut records = RankRecords::begin(rank, &mut definitions, &mut communicators, &folder, times, &mut written)?;
         let mut events = trace.stream(rank)?;
         while let Some(event) = events.next_event()? {
             let location = events.location();

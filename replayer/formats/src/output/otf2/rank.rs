@@ -12,8 +12,8 @@ use titr_common::units::Instructions;
 
 use super::calls::{CallRecords, CallTranslation};
 use super::chunks::{ChunkedFile, RecordBody};
-use super::{DEFINITION_CHUNK, EVENT_CHUNK};
 use super::definitions::{ArchiveDefinitions, ONLY};
+use super::{DEFINITION_CHUNK, EVENT_CHUNK};
 use crate::input::otf2::own::COUNTED;
 use crate::output::function_name::function_name;
 

@@ -34,9 +34,9 @@ pub(crate) fn write_states(out: &mut impl Write) -> io::Result<()> {
     STATES.iter().try_for_each(|(_, number, _, color)| writeln!(out, "{number:<4}{color}"))
 }
 
-/// Writes the third file.
-pub(crate) fn write_rows(out: &mut impl Write, names: &[String]) -> io::Result<()> {
-    for level in ["CPU", "TASK", "THREAD"] {
+/// Writes the third file, with the names of tasks and of their threads.
+pub(crate) fn write_rows(out: &mut impl Write, tasks: &[String], threads: &[String]) -> io::Result<()> {
+    for (level, names) in [("CPU", tasks), ("TASK", tasks), ("THREAD", threads)] {
         writeln!(out, "LEVEL {level} SIZE {}", names.len())?;
         names.iter().try_for_each(|name| writeln!(out, "{name}"))?;
         writeln!(out)?;

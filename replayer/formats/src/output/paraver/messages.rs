@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use titr_common::event::{CommId, Completed, Completion, Event, Incoming, Outgoing, Rank, RequestId, RequestKey, Tag};
+use titr_common::event::{
+    CommId, Completed, Completion, Event, Incoming, Outgoing, Rank, RequestId, RequestKey, Tag, ThreadId,
+};
 use titr_common::program::{Communicators, Fault, RequestTable, Template};
 
 use crate::output::{Channel, MessagePairs};
@@ -12,6 +14,7 @@ use crate::output::{Channel, MessagePairs};
 pub(super) struct PrvSend {
     pub begin: u64,
     pub end: u64,
+    pub thread: ThreadId,
     pub bytes: u64,
     pub tag: Tag,
 }
@@ -21,6 +24,7 @@ pub(super) struct PrvSend {
 pub(super) struct PrvReceive {
     pub posted: u64,
     pub completed: u64,
+    pub thread: ThreadId,
 }
 
 /// A message whose two ends are known.
@@ -40,9 +44,10 @@ struct PrvPosted {
     comm: CommId,
 }
 
-/// The time of a call.
+/// The time of a call, and its thread.
 #[derive(Clone, Copy)]
 pub(super) struct PrvSpan {
+    pub thread: ThreadId,
     pub begin: u64,
     pub end: u64,
 }
@@ -211,7 +216,8 @@ impl PrvEnds<'_> {
     fn send(&mut self, message: &Outgoing) -> Result<(), Fault> {
         let &Outgoing { comm, to, tag, bytes } = message;
         let channel = self.channel(comm, self.rank, to, tag)?;
-        let send = PrvSend { begin: self.span.begin, end: self.span.end, bytes: bytes.0, tag };
+        let PrvSpan { begin, end, thread } = self.span;
+        let send = PrvSend { begin, end, thread, bytes: bytes.0, tag };
         let found = self.messages.pairs.send(channel, send);
         self.found(channel, found);
         Ok(())
@@ -221,7 +227,8 @@ impl PrvEnds<'_> {
     fn receive(&mut self, PrvPosted { posted, from, tag, comm }: PrvPosted) -> Result<(), Fault> {
         let (Some(from), Some(tag)) = (from, tag) else { return Ok(()) };
         let channel = self.channel(comm, from, self.rank, tag)?;
-        let found = self.messages.pairs.receive(channel, PrvReceive { posted, completed: self.span.end });
+        let receive = PrvReceive { posted, completed: self.span.end, thread: self.span.thread };
+        let found = self.messages.pairs.receive(channel, receive);
         self.found(channel, found);
         Ok(())
     }

@@ -57,18 +57,26 @@ fn convert(trace: &Trace, path: &Path, body: &Path) -> Result<WrittenPrv, Conver
         [OutputFile::create(&path)?, OutputFile::create(&config)?, OutputFile::create(&rows)?];
     let program = PrvProgram::open(trace, PrvBody::create(body)?)?;
     let ended = program.write()?;
-    write_header(&mut output, trace.ranks(), ended.end, &ended.communicators)?;
+    write_header(&mut output, &ended.threads, ended.end, &ended.communicators)?;
     let mut lines = File::open(body).map_err(|error| named(body, error))?;
     io::copy(&mut lines, &mut output)?;
     write_states(&mut config)?;
     ended.functions.write(&mut config)?;
-    write_rows(&mut rows, &(0..trace.ranks()).map(|rank| format!("rank {rank}")).collect::<Vec<_>>())?;
+    let name = |rank: usize, thread: u32| match thread {
+        0 => format!("rank {rank}"),
+        _ => format!("rank {rank}, thread {thread}"),
+    };
+    let ranks: Vec<_> = (0..ended.threads.len()).map(|rank| name(rank, 0)).collect();
+    let threads = ended.threads.iter().enumerate();
+    let threads: Vec<_> = threads.flat_map(|(rank, &all)| (0..all).map(move |thread| name(rank, thread))).collect();
+    write_rows(&mut rows, &ranks, &threads)?;
     [&mut output, &mut config, &mut rows].into_iter().try_for_each(OutputFile::finish)?;
     Ok(WrittenPrv { calls: ended.calls, messages: ended.messages, differences: ended.differences })
 }
 
-fn write_header(out: &mut impl Write, ranks: u32, end: u64, communicators: &PrvCommunicators) -> io::Result<()> {
-    let tasks = vec!["1:1"; ranks as usize].join(",");
+fn write_header(out: &mut impl Write, threads: &[u32], end: u64, communicators: &PrvCommunicators) -> io::Result<()> {
+    let ranks = threads.len();
+    let tasks = threads.iter().map(|threads| format!("{threads}:1")).collect::<Vec<_>>().join(",");
     let number = communicators.len();
     // A date would make two files of one trace differ.
     writeln!(out, "#Paraver (01/01/1970 at 00:00):{end}_ns:1({ranks}):1:{ranks}({tasks}),{number}")?;

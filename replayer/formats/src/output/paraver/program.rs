@@ -43,11 +43,14 @@ struct PrvRank {
     calls: TimedCalls,
     next: Option<TimedCall>,
     requests: PrvRequests,
+    threads: u32,
 }
 
 /// A program that was written.
 pub(super) struct WrittenProgram {
     pub end: u64,
+    /// The number of threads of each rank.
+    pub threads: Vec<u32>,
     pub calls: u64,
     pub messages: u64,
     pub communicators: PrvCommunicators,
@@ -62,7 +65,7 @@ impl PrvProgram {
             let mut calls = TimedCalls::of(trace, Rank(rank), SPACING)?;
             let next = calls.next()?;
             order.extend(next.as_ref().map(|call| (call.begin, rank)));
-            ranks.push(PrvRank { calls, next, requests: PrvRequests::default() });
+            ranks.push(PrvRank { calls, next, requests: PrvRequests::default(), threads: 1 });
         }
         let is_counted = trace
             .manifest()
@@ -84,7 +87,7 @@ impl PrvProgram {
     pub(super) fn write(mut self) -> Result<WrittenProgram, ConvertError> {
         let mut calls = 0;
         for &(begin, rank) in &self.order {
-            self.body.line(0, state(rank, 0, begin, RUNNING));
+            self.body.line(0, state(&row(Rank(rank), ThreadId::MAIN), 0, begin, RUNNING));
         }
         while let Some((_, rank)) = self.order.pop_first() {
             let reading = &mut self.ranks[rank as usize];
@@ -95,13 +98,14 @@ impl PrvProgram {
             reading.next = reading.calls.next()?;
             if let Some(next) = &reading.next {
                 self.order.insert((next.begin, rank));
-                self.body.line(call.end, state(rank, call.end, next.begin, RUNNING));
+                self.body.line(call.end, state(&row(Rank(rank), next.thread), call.end, next.begin, RUNNING));
             }
             calls += 1;
             if let Some(&(next, _)) = self.order.first() {
                 self.body.write_until(next)?;
             }
         }
+        let threads = self.ranks.iter().map(|rank| rank.threads).collect();
         let notes = NotesOfRanks::default();
         for (rank, reading) in (0..).map(Rank).zip(self.ranks) {
             notes.keep(rank, reading.calls.notes);
@@ -114,6 +118,7 @@ impl PrvProgram {
         }
         Ok(WrittenProgram {
             end: self.body.finish()?,
+            threads,
             calls,
             messages: self.written,
             communicators: self.communicators,
@@ -124,7 +129,7 @@ impl PrvProgram {
 
     /// Adds the lines of a call.
     fn call(&mut self, rank: Rank, call: &TimedCall) -> Result<(), Fault> {
-        let PrvRank { calls, requests, .. } = &mut self.ranks[rank.0 as usize];
+        let PrvRank { calls, requests, threads, .. } = &mut self.ranks[rank.0 as usize];
         for event in &call.before {
             requests.before(event);
             if let Event::CommCreate(function, parent, Some(group)) = event {
@@ -135,10 +140,8 @@ impl PrvProgram {
             }
         }
         let TimedCall { begin, end, event, thread, .. } = call;
-        if *thread != ThreadId::MAIN {
-            calls.notes.add("calls of further threads are in the row of their rank");
-        }
-        let span = PrvSpan { begin: *begin, end: *end };
+        *threads = (*threads).max(thread.0 + 1);
+        let span = PrvSpan { begin: *begin, end: *end, thread: *thread };
         // Extrae records no tests and probes in vain.
         if matches!(event, Event::Test(_, None) | Event::Iprobe(_, false)) {
             calls.notes.add("tests and probes in vain are left out");
@@ -147,8 +150,8 @@ impl PrvProgram {
         requests.call(rank, event, span, &mut self.program, &mut self.messages)?;
         note(event, &mut calls.notes);
         let PrvFunction { kind, value } = self.functions.of(event);
-        let row = rank.0 + 1;
-        let mut line = format!("2:{row}:1:{row}:1:{begin}:{kind}:{value}");
+        let row = row(rank, *thread);
+        let mut line = format!("2:{row}:{begin}:{kind}:{value}");
         if let Event::Collective(collective, Completion::Blocking | Completion::Request(_)) = event {
             line += &self.collective(rank, collective)?;
         }
@@ -156,13 +159,13 @@ impl PrvProgram {
             line += &format!(":{INSTRUCTIONS}:{}", call.instructions as u64);
         }
         let activity = event.activity().map_or(0, state_of);
-        self.body.line(*begin, state(rank.0, *begin, *end, activity));
+        self.body.line(*begin, state(&row, *begin, *end, activity));
         self.body.line(*begin, line);
-        self.body.line(*end, format!("2:{row}:1:{row}:1:{end}:{kind}:0"));
+        self.body.line(*end, format!("2:{row}:{end}:{kind}:0"));
         for PrvMessage { from, to, send, receive } in std::mem::take(&mut self.messages.found) {
-            let (from, to, tag) = (from.0 + 1, to.0 + 1, send.tag.0.cast_unsigned());
-            let sender = format!("{from}:1:{from}:1:{}:{}", send.begin, send.end);
-            let receiver = format!("{to}:1:{to}:1:{}:{}", receive.posted, receive.completed);
+            let tag = send.tag.0.cast_unsigned();
+            let sender = format!("{}:{}:{}", self::row(from, send.thread), send.begin, send.end);
+            let receiver = format!("{}:{}:{}", self::row(to, receive.thread), receive.posted, receive.completed);
             self.body.line(send.begin, format!("3:{sender}:{receiver}:{}:{tag}", send.bytes));
             self.written += 1;
         }
@@ -192,10 +195,15 @@ impl PrvProgram {
 /// The state of a rank between two calls.
 const RUNNING: u32 = 1;
 
+/// The processor, the application, the task and the thread in a line.
+fn row(rank: Rank, thread: ThreadId) -> String {
+    let (task, thread) = (rank.0 + 1, thread.0 + 1);
+    format!("{task}:1:{task}:{thread}")
+}
+
 /// The line of a state.
-fn state(rank: u32, begin: u64, end: u64, state: u32) -> String {
-    let row = rank + 1;
-    format!("1:{row}:1:{row}:1:{begin}:{end}:{state}")
+fn state(row: &str, begin: u64, end: u64, state: u32) -> String {
+    format!("1:{row}:{begin}:{end}:{state}")
 }
 
 /// Takes note of what Paraver does not say of a call.

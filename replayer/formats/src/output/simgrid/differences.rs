@@ -30,13 +30,15 @@ pub struct Differences {
     pub cut: u64,
     /// Events of a graph.
     pub tasks: u64,
+    /// Events of further threads.
+    pub threads: u64,
 }
 
 impl Differences {
     /// A sentence for each kind; `limit` is the longest message.
     pub(super) fn sentences(&self, limit: Bytes) -> Vec<String> {
         let cut = format!("became messages of {}: SimGrid counts in 32 bits", volume(limit));
-        let told: [(u64, &str, &str, &str); 12] = [
+        let told: [(u64, &str, &str, &str); 13] = [
             (self.probes, "probe", "probes", "left out: the receive that follows waits instead"),
             (self.synchronous, "synchronous send", "synchronous sends", "below the eager threshold became plain sends"),
             (
@@ -78,6 +80,12 @@ impl Differences {
                 "task",
                 "tasks",
                 "of a graph became one after another: SimGrid's ranks may wait for each other for ever",
+            ),
+            (
+                self.threads,
+                "event of a further thread is",
+                "events of further threads are",
+                "among those of the first one, which waits for a call only before the next event of its thread",
             ),
         ];
         let told = told.into_iter().filter(|(number, ..)| *number > 0);

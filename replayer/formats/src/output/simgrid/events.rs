@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use titr_common::event::{
-    CommCall, CommId, Completed, Completion, Event, Group, Incoming, Quantifier, Rank, RequestId, RequestKey, ThreadId,
+    CommCall, CommId, Completed, Completion, Event, Group, Incoming, Quantifier, Rank, RequestId, RequestKey, SendMode,
+    ThreadId,
 };
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{CommIndex, Fault, Place, Template, agreement, agreements};
@@ -12,8 +13,8 @@ use titr_common::units::Bytes;
 use titr_workload::Match;
 
 use super::request_storage::RequestState;
-use super::translation::{Operation, OperationId, RankState, Translation};
-use super::{INDEX, Written};
+use super::translation::{Operation, OperationId, RankState, ThreadBeginning, Translation};
+use super::{Collectives, INDEX, Written};
 use crate::output::ConvertError;
 
 /// The reason why an event cannot be translated.
@@ -42,20 +43,61 @@ impl<S: EventSource> Translation<'_, S> {
             while self.workload.rank(rank).take_task().is_some() {
                 self.differences.tasks += 1;
             }
-            self.state(rank).events += 1;
-            match self.event(rank, event) {
+            let thread = self.workload.rank(rank).thread();
+            let state = self.state(rank);
+            state.events += 1;
+            state.thread = thread;
+            if thread != ThreadId::MAIN && state.threads.iter().all(|known| known.thread != thread) {
+                state.threads.push(ThreadBeginning { thread, actions: state.begun });
+            }
+            let actions = state.actions;
+            let translated = match self.collectives {
+                Collectives::Kept => self.event_of_one_thread(rank, event),
+                Collectives::AsMessages => self.event(rank, event),
+            };
+            match translated {
                 Ok(()) => {}
                 Err(Failure::Trace(error)) => return Err(error.into()),
                 Err(Failure::Fault(fault)) => {
                     let (event, line) = (self.state(rank).events, self.workload.rank(rank).place());
-                    let place = Place { rank, thread: ThreadId::MAIN, event, line };
+                    let place = Place { rank, thread, event, line };
                     return Err(ConvertError::Event { place: Box::new(place), fault: Box::new(fault) });
                 }
+            }
+            let state = self.state(rank);
+            if state.actions > actions {
+                state.begun = actions;
             }
             self.workload.rank(rank).pass();
             self.files.relieve(rank)?;
         }
         Ok(true)
+    }
+
+    /// Translates an event where the threads of a rank become one: before an event of another thread, a call that blocks only
+    /// begins, and it is waited for before the next event of its own thread.
+    fn event_of_one_thread(&mut self, rank: Rank, event: Event) -> Result<(), Failure> {
+        let thread = self.state(rank).thread;
+        if let Some(owed) = self.state(rank).owed.remove(&thread) {
+            self.complete(rank, owed);
+        }
+        self.differences.threads += u64::from(thread != ThreadId::MAIN);
+        if !self.workload.rank(rank).finds_other_thread(2) {
+            return self.event(rank, event);
+        }
+        let owed = match event {
+            Event::Send(mode, message, Completion::Blocking) => self.isend(rank, mode, message)?.into_iter().collect(),
+            Event::Recv(message, Completion::Blocking) => self.irecv(rank, message, None)?.into_iter().collect(),
+            Event::Sendrecv(outgoing, incoming) => {
+                let sent = outgoing.map(|message| self.isend(rank, SendMode::Standard, message)).transpose()?;
+                let received = incoming.map(|message| self.irecv(rank, message, None)).transpose()?;
+                sent.into_iter().chain(received).flatten().collect()
+            }
+            Event::Wait(_, requests) | Event::Test(_, Some(requests)) => self.asked(rank, requests)?,
+            event => return self.event(rank, event),
+        };
+        self.state(rank).owed.insert(thread, owed);
+        Ok(())
     }
 
     fn event(&mut self, rank: Rank, event: Event) -> Result<(), Failure> {
@@ -260,6 +302,10 @@ impl<S: EventSource> Translation<'_, S> {
     /// Completes everything that the traces leave open, and writes the rest.
     pub(super) fn finish(mut self, ranks: &[Rank]) -> Result<Written, ConvertError> {
         for &rank in ranks {
+            let state = self.state(rank);
+            state.thread = ThreadId::MAIN;
+            let owed = std::mem::take(&mut state.owed).into_values().flatten().collect();
+            self.complete(rank, owed);
             self.finish_collectives(rank);
         }
         for &rank in ranks {
@@ -281,6 +327,7 @@ impl<S: EventSource> Translation<'_, S> {
         let Self { mut workload, ranks: states, files, differences, actions, .. } = self;
         let torn = ranks.iter().filter_map(|&rank| workload.rank(rank).torn()).collect();
         let events = states.iter().map(|state| state.events).sum();
-        Ok(Written { index: files.finish(INDEX)?, events, actions, differences, torn })
+        let threads = states.into_iter().map(|state| state.threads).collect();
+        Ok(Written { index: files.finish(INDEX)?, events, actions, threads, differences, torn })
     }
 }

@@ -13,6 +13,7 @@
 //!   that did not is omitted: SimGrid would charge 0.1 ms for it.
 //! * Sends are standard sends. A buffered send of at least the eager threshold becomes a non-blocking send that is
 //!   waited for only at the end.
+//! * The threads of a rank become one. Before an event of another thread, a call that blocks only begins.
 //!
 //! Remaining differences are counted ([`Differences`]). The events of each rank are translated in order and
 //! independently. Ranks take turns only so that shared state — communicators and tags — does not wait long for the last
@@ -37,6 +38,7 @@ pub use super::Rules;
 use super::rank_files::RankFiles;
 use super::{ConversionNotes, ConvertError, OutputFormat};
 pub use differences::Differences;
+pub(super) use translation::ThreadBeginning;
 use translation::Translation;
 
 /// The format of `smpirun -replay`.
@@ -68,6 +70,8 @@ pub struct Written {
     pub events: u64,
     /// Actions that they became.
     pub actions: u64,
+    /// The further threads of each rank.
+    pub(super) threads: Vec<Vec<ThreadBeginning>>,
     /// Counts of what SimGrid's format cannot express.
     pub differences: Differences,
     /// The reasons why streams ended before the program did, one for each such stream.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use slab::Slab;
 use titr_common::collectives::Step;
-use titr_common::event::{CommId, Event, Rank, Tag};
+use titr_common::event::{Actor, CommId, Event, Rank, Tag, ThreadId};
 use titr_common::grammar::write_event;
 use titr_common::program::{CommIndex, Communicators, Context, Fault, Members, RequestTable};
 use titr_common::trace::EventSource;
@@ -51,6 +51,22 @@ pub(super) struct RankState {
     pub(super) buffered: Vec<StoredRequest>,
     pub(super) events: u64,
     pub(super) finalized: bool,
+    /// The thread of the current event.
+    pub(super) thread: ThreadId,
+    /// Where each thread begins, which is where the event before its first one does.
+    pub(super) threads: Vec<ThreadBeginning>,
+    /// The number of actions, and that before the last event that has some.
+    pub(super) actions: u64,
+    pub(super) begun: u64,
+    /// What each thread waits for before its next event, where all threads became one.
+    pub(super) owed: FxHashMap<ThreadId, Vec<OperationId>>,
+}
+
+/// A further thread, and the number of the rank's actions before it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::output) struct ThreadBeginning {
+    pub thread: ThreadId,
+    pub actions: u64,
 }
 
 /// Names an [`Operation`] of a rank.
@@ -97,10 +113,14 @@ impl<'a, S: EventSource> Translation<'a, S> {
         &mut self.ranks[rank.0 as usize]
     }
 
-    /// Writes an action of `rank`.
+    /// Writes an action of `rank`. SimGrid's ranks have one thread.
     pub(super) fn emit(&mut self, rank: Rank, action: &Event) {
         self.actions += 1;
-        write_event(self.files.of(rank), rank, action);
+        let is_threaded = self.collectives == Collectives::AsMessages;
+        let state = self.state(rank);
+        state.actions += 1;
+        let thread = if is_threaded { state.thread } else { ThreadId::MAIN };
+        write_event(self.files.of(rank), Actor { rank, thread }, action);
     }
 
     /// Writes a send, or a receive, of a message with this name.

@@ -22,6 +22,7 @@ pub(in crate::ranks) struct Protocol {
     isend_overhead: Overhead,
     send_overlap: f64,
     recv_overhead: Overhead,
+    test_overhead: Seconds,
     access_overhead: Overhead,
     progress: Progress,
     rendezvous: Rendezvous,
@@ -37,6 +38,7 @@ impl From<&Mpi> for Protocol {
             isend_overhead: mpi.isend_overhead.clone(),
             send_overlap: mpi.send_overlap,
             recv_overhead: mpi.recv_overhead.clone(),
+            test_overhead: mpi.test_overhead,
             access_overhead: mpi.one_sided.origin_overhead.clone(),
             progress: mpi.progress,
             rendezvous: mpi.rendezvous,
@@ -105,6 +107,11 @@ impl Protocol {
         self.access_overhead.of(bytes)
     }
 
+    /// The time of a test, before it finds something.
+    pub(in crate::ranks) fn cost_of_test(&self) -> Seconds {
+        self.test_overhead
+    }
+
     /// The time of a call that starts this many processes, before they begin.
     pub(in crate::ranks) fn cost_of_spawn(&self, processes: usize) -> Seconds {
         self.spawn.of(processes)
@@ -157,6 +164,7 @@ mod tests {
             isend_overhead: free.clone(),
             send_overlap: 0.0,
             recv_overhead: free,
+            test_overhead: Seconds(0.0),
             progress: Progress::Thread,
             rendezvous: Rendezvous::ClearToSend,
             rendezvous_duplex: true,

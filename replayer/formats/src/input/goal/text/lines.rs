@@ -5,6 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use titr_common::input::BYTE_ORDER_MARK;
 use titr_common::trace::TraceError;
 
 /// The number of bytes that are read at a time.
@@ -33,6 +34,9 @@ impl TextLines {
     /// The lines from the byte `at` on, before which there are `line` lines.
     pub(super) fn new(path: &Path, file: &Arc<File>, at: u64, line: u64) -> Self {
         let (path, file) = (path.to_owned(), Arc::clone(file));
+        let mut head = [0; BYTE_ORDER_MARK.len()];
+        let is_marked = at == 0 && file.read_exact_at(&mut head, 0).is_ok() && head == BYTE_ORDER_MARK;
+        let at = if is_marked { head.len() as u64 } else { at };
         Self { path, file, end: at, text: Vec::new(), start: 0, line, in_comment: false, rest: Vec::new() }
     }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use titr_common::event::Rank;
-use titr_common::input;
+use titr_common::input::{self, BYTE_ORDER_MARK};
 use titr_common::trace::{Candidate, EventSource, RankSources, Trace, TraceError, TraceFormat};
 
 use super::{manifest, untranslated};
@@ -38,7 +38,8 @@ impl TraceFormat for GoalText {
             let line = candidate.first_line();
             return line.is_ok_and(|line| line.is_some_and(|line| line.trim_ascii_start().starts_with(FIRST_WORD)));
         }
-        skip_comments(candidate.head()).starts_with(FIRST_WORD)
+        let head = candidate.head();
+        skip_comments(head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head)).starts_with(FIRST_WORD)
     }
 
     fn open(&self, paths: &[&Path]) -> Result<Trace, TraceError> {

@@ -18,6 +18,7 @@ fn exchange(eager_transfer: EagerTransfer) -> Exchange {
         isend_overhead: free.clone(),
         send_overlap: 0.0,
         recv_overhead: free,
+        test_overhead: Seconds(0.0),
         progress: Progress::Thread,
         rendezvous: Rendezvous::ClearToSend,
         rendezvous_duplex: true,

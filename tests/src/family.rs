@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
+
+use tempfile::NamedTempFile;
 
 use crate::run::{library, target};
 
@@ -83,6 +86,23 @@ impl Family {
             Self::OpenMpi => None,
             Self::Mpich => Some(build("cc", "yield.c", &["-shared", "-fPIC"])),
         }
+    }
+
+    /// A tool to preload before the tracer, which counts what the program calls (`programs/counter.c`).
+    ///
+    /// # Panics
+    /// If it cannot be built.
+    pub fn counter(self) -> PathBuf {
+        let (suffix, programs) = (self.suffix(), Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"));
+        let directory = target().join("tmp/programs").join(suffix);
+        fs::create_dir_all(&directory).unwrap();
+        let list =
+            format!("mpicc.{suffix} -E -P -include mpi.h -xc /dev/null | awk -f {}/counter.awk", programs.display());
+        let functions = Command::new("sh").args(["-c", &list]).output().unwrap().stdout;
+        let mut file = NamedTempFile::new_in(&directory).unwrap();
+        file.write_all(&functions).unwrap();
+        file.persist(directory.join("counter_functions.h")).unwrap();
+        self.build("counter.c", &["-shared", "-fPIC", "-Wl,--as-needed", "-I", directory.to_str().unwrap()])
     }
 
     /// `programs/SOURCE`, built with this family's compiler and `options`. Built once in a test binary's life.

@@ -1,5 +1,5 @@
 //! Real third-party programs, and a wavefront in the manner of NPB LU: traced, checked, replayed. Each gives its
-//! untraced answer, has all its communication in the trace, and is replayed to its end.
+//! untraced answer, has all that an independent tool counts in the trace, and is replayed to its end.
 //!
 //! The slower ones are ignored here; `ci/apps` runs them too.
 
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use titr_common::event::{Annotation, Event};
 use titr_common::trace::{Manifest, Trace};
 use titr_test_support::cannot_run;
-use titr_tests::{Family, assert_sound, lines, replay, run};
+use titr_tests::{Counts, Family, assert_sound, lines, replay, run};
 
 /// A program, and where it is run.
 struct Application<'a> {
@@ -30,7 +30,7 @@ struct Application<'a> {
 
 impl Application<'_> {
     /// Runs it with and without the tracer: what `comparable` keeps of its outputs is the same. The trace passes
-    /// `titr check`, holds all that was communicated, and is replayed on a torus and on a fat-tree. None where the program
+    /// `titr check`, holds all calls, messages and bytes that an independent tool counts, and is replayed on a torus and on a fat-tree. None where the program
     /// is not installed.
     fn check(&self, comparable: impl Fn(&str) -> String) -> Option<PathBuf> {
         let Self { directory, program, .. } = *self;
@@ -45,7 +45,11 @@ impl Application<'_> {
             let mut command = Family::OpenMpi.mpirun();
             command.arg("-np").arg(self.ranks.to_string()).args(program).current_dir(directory);
             if let Some(mode) = mode {
-                command.env("LD_PRELOAD", Family::OpenMpi.preload()).env("TITRACE_MODE", mode).env("TITRACE_DIR", mode);
+                let mut preload = Family::OpenMpi.counter().into_os_string();
+                preload.push(":");
+                preload.push(Family::OpenMpi.preload());
+                command.env("LD_PRELOAD", preload).env("COUNTS", directory.join(format!("{mode}-counts")));
+                command.env("TITRACE_MODE", mode).env("TITRACE_DIR", mode);
             }
             if let Some(input) = self.input {
                 command.stdin(File::open(input).unwrap());
@@ -65,6 +69,9 @@ impl Application<'_> {
             assert_eq!((traced.0, &traced.1), (plain.0, &plain.1), "{mode}: {}", traced.2);
             let trace = directory.join(mode);
             assert_sound(&trace);
+            let counts = |rank| fs::read_to_string(directory.join(format!("{mode}-counts-{rank}"))).unwrap();
+            let counts = Counts::read(&(0..self.ranks).map(counts).collect::<Vec<_>>());
+            counts.compare(&trace).unwrap_or_else(|differs| panic!("{mode}: {differs}"));
             for rank in Manifest::read(&trace).unwrap().per_rank {
                 assert!(rank.untraced.is_empty() && rank.opaque.is_empty(), "{mode}: {rank:?}");
             }

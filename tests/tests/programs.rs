@@ -6,8 +6,6 @@
 
 #[path = "programs/batch.rs"]
 mod batch;
-#[path = "programs/counts.rs"]
-mod counts;
 #[path = "programs/finding.rs"]
 mod finding;
 #[path = "programs/replays.rs"]

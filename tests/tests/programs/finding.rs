@@ -2,8 +2,9 @@
 
 use std::fmt::{Display, Formatter};
 
+use titr_tests::Counts;
+
 use crate::batch::{Batch, Execution, Fault, Mode};
-use crate::counts::Counts;
 use crate::replays;
 
 /// What became of the programs of a batch.

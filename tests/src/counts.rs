@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::Value;
-use titr_tests::{binary, run};
+
+use crate::{binary, run};
 
 /// How every function is recorded.
-const FUNCTIONS: &str = include_str!("../../../docs/FUNCTIONS.md");
+const FUNCTIONS: &str = include_str!("../../docs/FUNCTIONS.md");
 
 /// Words of events that are recorded beside those of a call.
 const BESIDE: [&str; 5] = ["compute", "matched", "cancel", "at", "call_site"];
@@ -18,13 +19,17 @@ pub struct Counts {
     calls: BTreeMap<String, u64>,
     /// Calls from callbacks, while MPI itself was called.
     within: BTreeMap<String, u64>,
-    /// Messages outside of collectives, and their bytes.
+    /// Messages outside of collectives.
     pub messages: u64,
+    /// The bytes of these messages.
     pub bytes: u64,
 }
 
 impl Counts {
     /// Adds up what the ranks wrote: a line for each function.
+    ///
+    /// # Panics
+    /// If a line has no number.
     pub fn read(ranks: &[String]) -> Self {
         let mut counts = Self::default();
         for (name, number) in ranks.iter().flat_map(|text| text.lines()).filter_map(|line| line.rsplit_once(' ')) {
@@ -56,7 +61,7 @@ impl Counts {
             }
         }
         let omitted = omitted(&info);
-        for Group { functions, words } in groups(self.calls.keys()) {
+        for Group { functions, words } in groups(self.calls.keys().chain(self.within.keys())) {
             let sum =
                 |of: &BTreeMap<String, u64>| functions.iter().filter_map(|function| of.get(function)).sum::<u64>();
             let (called, within, counted) = (sum(&self.calls), sum(&self.within), sum(&omitted));

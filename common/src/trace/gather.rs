@@ -45,7 +45,7 @@ enum Output {
 /// changed, and nothing is left at `output`.
 pub fn gather(places: &[impl AsRef<Path>], output: &Path) -> Result<Gathered, TraceError> {
     let exists = || {
-        let what = "it exists already, and nothing is overwritten: name another place, or remove it".into();
+        let what = "it exists already, and nothing is overwritten".into();
         TraceError::Directory { path: output.into(), what }
     };
     let whole = Parts::open(places)?.whole()?;

@@ -23,7 +23,7 @@ use source::{Crate, Module};
 const LAYERS: &str = "\
 | crate | may import from | its modules, from the bottom up |
 | --- | --- | --- |
-| `common` |  | `units` `bit_set` `dense_slab` `event` `counts` `format` `terminal` `input` `time` `statistics` `step_function` `collectives` `event_buffer` `grammar` `program` `trace` `output` |
+| `common` |  | `units` `bit_set` `dense_slab` `event` `counts` `format` `terminal` `output` `input` `time` `statistics` `step_function` `collectives` `event_buffer` `grammar` `program` `trace` |
 | `replayer/memory` |  |  |
 | `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `timer_queue` `statistics` `topology` `properties` `company` `network` `packet` `route_cache` `flow` `ideal` `rails` `traffic` |
 | `replayer/document` | `common` | `source` `error` `value` `deserialize` |

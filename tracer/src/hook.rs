@@ -44,13 +44,12 @@ pub(crate) fn call(
     real: Real<'_>,
     thread: &mut Thread,
 ) {
-    if ptr::eq(function, &MPI_Wtime) {
+    if function.effect() == Effect::Communicates {
+        thread.stop();
+    } else if ptr::eq(function, &MPI_Wtime) {
         shared.admit(thread);
         shared.with(thread, |recorder, _| recorder.settle(function, Err(Omission::Local)));
         return;
-    }
-    if function.effect() == Effect::Communicates {
-        thread.stop();
     }
     thread.locate(call, real);
     shared.admit(thread);

@@ -287,14 +287,14 @@ impl Counter {
         }
     }
 
-    /// The volume of this thread since [`stop`](Self::stop).
+    /// The volume of this thread since [`stop`](Self::stop), without about as much as a hook takes.
     #[cold]
     pub(crate) fn since_stop(&mut self) -> Instructions {
         let (meter, stopped) = match &mut self.meter {
             Meter::WithOthers(own, _, stopped) => (&mut **own, *stopped),
             meter => (meter, self.stopped),
         };
-        Instructions(meter.stop().map_or(0.0, |counted| counted - stopped))
+        Instructions(meter.stop().map_or(0.0, |counted| (counted - stopped - self.hook).max(0.0)))
     }
 }
 

@@ -71,6 +71,24 @@ fn legal_programs_are_sound() {
     }
 }
 
+/// In the traced run, what was cancelled was so before it met its counterpart. Here it may come after it.
+#[test]
+fn what_was_cancelled_meets_nothing_whenever_it_comes() {
+    let sound: [[&str; 2]; 5] = [
+        ["isend 1 0 8 6 1; send 1 9 1; wait_of 1", "recv 0 9 1; irecv 0 0 8 6 1; cancel 1; wait_of 1; recv 0 0 8"],
+        ["isend 1 0 8 6 1; send 1 9 1; wait_of 1", "recv 0 9 1; irecv 0 0 8 6 1; recv 0 0 8; cancel 1; wait_of 1"],
+        [
+            "isend 1 0 8 6 1; send 1 9 1; wait_of 1",
+            "recv 0 9 1; recv_init 0 0 8 1; start 1; cancel 1; wait_of 1; start 1; wait_of 1; request_free 1",
+        ],
+        ["irecv 1 0 8 6 1; wait_of 1", "isend 0 0 80 6 1; cancel 1; wait_of 1; send 0 0 8"],
+        ["recv 1 0 8", "send_init 0 0 80 1; start 1; cancel 1; wait_of 1; request_free 1; send 0 0 8"],
+    ];
+    for ranks in sound {
+        assert_eq!(check(&ranks), "t.txt: sound\n[0]", "{ranks:?}");
+    }
+}
+
 #[test]
 fn a_program_that_relies_on_buffers_is_said_to() {
     let verdict = check(&["send 1 0 9; recv 1 0 9", "send 0 0 9; recv 0 0 9"]);

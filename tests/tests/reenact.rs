@@ -265,8 +265,10 @@ const TRUNCATED: &str = "\
 1 sendrecv 0 3 4 0 3 20
 1 irecv 0 4 20 6 0
 1 irecv 0 5 100000 6 1
-1 irecv 0 6 20 6 2
+1 recv_init 0 6 20 2
+1 start 2
 1 waitall
+1 request_free 2
 1 barrier
 1 finalize
 ";

@@ -113,7 +113,7 @@ fn run(
         partitioned: Partitioned::Each,
         spawn: Spawn::default(),
     };
-    let workload = Workload::read_ahead(trace.streams()?);
+    let workload = Workload::read_ahead(trace.streams()?).recorded_in(trace);
     let cores = vec![core; workload.ranks()];
     let observer = (Breakdown::new(trace.ranks()), observers);
     let network: &mut dyn Network = &mut Instant::default();

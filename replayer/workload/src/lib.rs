@@ -19,7 +19,7 @@ mod window;
 use std::thread;
 
 use titr_common::event::{Event, Rank};
-use titr_common::trace::EventSource;
+use titr_common::trace::{EventSource, Trace};
 
 pub use computation::{Computation, Normalise, Recompute};
 use prefetch::BatchReader;
@@ -73,6 +73,18 @@ impl<S: EventSource> Workload<S> {
         let Ok(jobs) = prefetch::spawn(sources.len()) else { return Self::in_batches(sources, size) };
         let reader = |source| BatchReader::new(source, size).ahead(&jobs);
         Self { windows: sources.into_iter().map(|source| Window::new(reader(source))).collect() }
+    }
+
+    /// With what the manifest of its trace tells: where the tracer saw no call of `MPI_Cancel`, nobody looks for cancelled
+    /// requests.
+    #[must_use]
+    pub fn recorded_in(mut self, trace: &Trace) -> Self {
+        let may_cancel = trace.manifest().is_none_or(|manifest| {
+            let mut ranks = manifest.per_rank.iter();
+            manifest.command.is_empty() || ranks.any(|entry| entry.local.contains_key("MPI_Cancel"))
+        });
+        self.windows.iter_mut().for_each(|window| window.set_may_cancel(may_cancel));
+        self
     }
 
     /// The size of the world.

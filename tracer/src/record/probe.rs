@@ -4,8 +4,8 @@ use titr_common::event::{Completed, Completion, Event, Incoming, Quantifier, Req
 use titr_common::units::Bytes;
 use titr_wrappers::argument::{Message, Place, Status};
 use titr_wrappers::functions::point_to_point::{self, PointToPoint, PointToPoint::*};
-use titr_wrappers::pmpi;
 use titr_wrappers::signature::{Mrecv, Probe};
+use titr_wrappers::{Function, pmpi};
 
 use super::Outcome;
 use super::communicator_table::CommunicatorTable;
@@ -40,12 +40,12 @@ impl Messages {
             MPI_Mprobe(probe, handle, status) => {
                 let message = self.probed(probe, status.get(), communicators)?;
                 stream.write(&Event::Probe(message));
-                self.found(handle, message, stream);
+                self.found(handle, message, &point_to_point::MPI_Mprobe, stream);
                 Ok(())
             }
             MPI_Improbe(probe, flag, handle, status) => {
                 if let Some(message) = self.iprobe(probe, flag.get(), status.get(), communicators, stream)? {
-                    self.found(handle, message, stream);
+                    self.found(handle, message, &point_to_point::MPI_Improbe, stream);
                 }
                 Ok(())
             }
@@ -107,9 +107,15 @@ impl Messages {
         Ok(found.then_some(message))
     }
 
-    fn found(&mut self, handle: &Place<'_, Message>, message: Incoming, stream: &EventStream) {
+    fn found(
+        &mut self,
+        handle: &Place<'_, Message>,
+        message: Incoming,
+        function: &'static Function,
+        stream: &EventStream,
+    ) {
         let message = Incoming { wildcard: Wildcard::default(), ..message };
-        self.matched.insert(handle.get(), MatchedMessage { message, thread: stream.thread(), receive: None });
+        self.matched.insert(handle.get(), MatchedMessage { message, thread: stream.thread(), function, receive: None });
         self.unposted = Some(handle.get());
     }
 
@@ -124,10 +130,10 @@ impl Messages {
 
     #[cold]
     fn post(&mut self, handle: Message, requests: &mut RequestTable, stream: &mut EventStream) {
-        let Some(&MatchedMessage { message, thread, .. }) = self.matched.get(&handle) else { return };
+        let Some(&MatchedMessage { message, thread, function, .. }) = self.matched.get(&handle) else { return };
         let id = requests.add_unnamed(self.receiving(&message, None), false);
-        stream.write_beside(thread, &point_to_point::MPI_Mprobe, &Event::Recv(message, Completion::Request(Some(id))));
-        self.matched.insert(handle, MatchedMessage { message, thread, receive: Some(id) });
+        stream.write_beside(thread, function, &Event::Recv(message, Completion::Request(Some(id))));
+        self.matched.insert(handle, MatchedMessage { message, thread, function, receive: Some(id) });
     }
 
     /// The message of a handle, which is about to be received, and the handle to be free for another one.

@@ -1,6 +1,6 @@
 //! Executes the calls of a program, each at its simulated time.
 
-use titr_common::event::{CommCall, Completion, Event, Incoming, Outgoing, Partitioned, RequestId};
+use titr_common::event::{CommCall, Completion, Event, Incoming, MessageCompletion, Outgoing, Partitioned};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Template, agreements};
 use titr_common::trace::{EventSource, TraceError};
@@ -70,12 +70,12 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             Event::Mark(mark) => library.observer.passed(index, mark),
             Event::Matched(..) | Event::Task(_) | Event::Annotation(_) => {}
             Event::Iprobe(_, false) | Event::Test(_, None) => library.warnings.polls += 1,
-            &Event::Send(mode, message, completion) => library.send(thread, mode, message, completion)?,
+            &Event::Send(mode, message, completion) => {
+                let recorded = recorded(programs, index, completion, false)?;
+                library.send(thread, mode, message, completion, recorded)?;
+            }
             &Event::Recv(message, completion) => {
-                let recorded = match completion {
-                    Completion::Request(Some(id)) => recorded(programs, index, message, id)?,
-                    Completion::Blocking | Completion::Request(None) | Completion::Persistent(_) => None,
-                };
+                let recorded = recorded(programs, index, completion, message.is_open())?;
                 library.receive(thread, message, completion, recorded)?;
             }
             &Event::Sendrecv(outgoing, incoming) => library.sendrecv(thread, outgoing, incoming)?,
@@ -134,7 +134,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         thread.started += 1;
         let is_last = thread.started as usize == ids.len();
         let recorded = match library.requests(thread.actor.rank).template(id) {
-            Some(&Template::Receive(message)) => recorded(programs, index, message, id)?,
+            Some(Template::Receive(message)) => programs.outcome(index, id, message.is_open())?,
+            Some(Template::Send(..)) => programs.outcome(index, id, false)?,
             _ => None,
         };
         let activity = library.start(thread, id, recorded)?;
@@ -147,15 +148,18 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     }
 }
 
-/// Looks up the recorded match or cancellation of a wildcard receive; `None` if the receive has no wildcard, or if the
-/// trace does not have the match within reach.
+/// Looks up the recorded match, if it `is_open`, or the cancellation of a message.
+#[inline]
 fn recorded(
     programs: &mut Programs<impl EventSource>,
     index: ThreadIndex,
-    message: Incoming,
-    request: RequestId,
+    completion: MessageCompletion,
+    is_open: bool,
 ) -> Result<Option<Match>, TraceError> {
-    if message.is_open() { programs.matched(index, request) } else { Ok(None) }
+    match completion {
+        Completion::Request(Some(id)) => programs.outcome(index, id, is_open),
+        Completion::Blocking | Completion::Request(None) | Completion::Persistent(_) => Ok(None),
+    }
 }
 
 impl Recorded {

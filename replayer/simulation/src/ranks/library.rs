@@ -69,7 +69,7 @@ impl<O: Observer> Library<'_, O> {
         Ok(())
     }
 
-    /// `MPI_Send` and related functions.
+    /// `MPI_Send` and related functions, with the cancellation that the trace records later.
     #[inline]
     pub(super) fn send(
         &mut self,
@@ -77,12 +77,13 @@ impl<O: Observer> Library<'_, O> {
         mode: SendMode,
         message: Outgoing,
         completion: MessageCompletion,
+        recorded: Option<Match>,
     ) -> Result<(), Fault> {
         let rank = thread.actor.rank;
         if let Completion::Persistent(id) = completion {
             return self.requests(rank).add_persistent(id, Template::Send(mode, message));
         }
-        let sent = self.start_send(rank, mode, message)?;
+        let sent = self.start_unless_cancelled(rank, mode, message, recorded)?;
         let cost = match completion {
             Completion::Blocking => self.exchange.protocol.cost_of_send(mode, message.bytes),
             Completion::Request(_) | Completion::Persistent(_) => self.exchange.protocol.cost_of_isend(message.bytes),
@@ -179,6 +180,18 @@ impl<O: Observer> Library<'_, O> {
         Ok(self.exchange.send(message, self.now, &mut self.observer))
     }
 
+    /// Starts a send, unless it was cancelled: its message must not come to another one's receive here.
+    #[inline]
+    fn start_unless_cancelled(
+        &mut self,
+        rank: Rank,
+        mode: SendMode,
+        message: Outgoing,
+        recorded: Option<Match>,
+    ) -> Result<Option<OperationId>, Fault> {
+        if recorded == Some(Match::Cancelled) { Ok(None) } else { self.start_send(rank, mode, message) }
+    }
+
     /// Posts a receive. Recorded data completes what `message` leaves open. A cancelled receive is not posted: it might
     /// take another receive's message here.
     #[inline]
@@ -239,7 +252,7 @@ impl<O: Observer> Library<'_, O> {
         &mut self.requests[rank.0 as usize]
     }
 
-    /// `MPI_Start`, with the match of a receive that the trace records later.
+    /// `MPI_Start`, with the outcome of a message that the trace records later.
     pub(super) fn start(
         &mut self,
         thread: &mut Thread,
@@ -249,7 +262,7 @@ impl<O: Observer> Library<'_, O> {
         let rank = thread.actor.rank;
         let (operation, activity) = match self.requests(rank).template(id).cloned() {
             Some(Template::Send(mode, message)) => {
-                let sent = self.start_send(rank, mode, message)?;
+                let sent = self.start_unless_cancelled(rank, mode, message, recorded)?;
                 self.pay_rest(thread, self.exchange.protocol.cost_of_isend(message.bytes));
                 (sent, Activity::Send)
             }

@@ -123,6 +123,7 @@ impl PreparedReplay<'_> {
         }
         let streams = profiled_trace(&self.trace).streams()?;
         let workload = if self.read_ahead { Workload::read_ahead(streams) } else { Workload::new(streams) };
+        let workload = workload.recorded_in(&self.trace);
         let (causality, partial, recorded) = (self.causality, self.original.is_partial(), self.recorded);
         let jobs = self.mix.map_or_else(Vec::new, |mix| mix.jobs.clone());
         let (storage, stop) = (platform.storage.clone(), self.stop.clone());

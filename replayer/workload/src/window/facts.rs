@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 use titr_common::event::{Annotation, Collective, CommId, Event, Message, Neighborhood, Rank, RequestId, Tag};
 
-/// The outcome of a receive that left its source or tag open.
+/// The outcome of a message's request, where the event that starts it does not tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Match {
     /// The receive got a message from this rank with this tag.
     With(Rank, Tag),
-    /// The receive was cancelled before it got a message (MPI 4.0 §3.8.4).
+    /// The message, or the receive before it got one, was cancelled (MPI 4.0 §3.8.4).
     Cancelled,
 }
 

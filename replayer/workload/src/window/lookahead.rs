@@ -41,6 +41,16 @@ impl<S: EventSource> Window<S> {
         }
     }
 
+    /// As [`matched`](Self::matched), of a request whose match the event itself leaves open or tells: then only whether it was
+    /// cancelled is still to be found.
+    ///
+    /// # Errors
+    /// If the trace cannot be read.
+    #[inline]
+    pub fn outcome(&mut self, request: RequestId, is_open: bool) -> Result<Option<Match>, TraceError> {
+        if is_open || self.may_cancel { self.matched(request) } else { Ok(None) }
+    }
+
     /// The messages of the next event, a collective; `None` if the trace has none. The messages of a non-blocking
     /// collective are only available if they are wanted.
     ///

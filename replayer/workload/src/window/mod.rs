@@ -56,6 +56,8 @@ pub struct Window<S> {
     facts: Facts,
     /// Those that were out of reach, once one was.
     far: Option<Box<FarFacts>>,
+    /// Whether requests may have been cancelled.
+    may_cancel: bool,
     /// The messages recorded before the next event; `None` if no annotation has any.
     messages: Option<Vec<Message>>,
     /// The times of the call recorded before the next event, until taken.
@@ -82,10 +84,16 @@ impl<S: EventSource> Window<S> {
             unseen: Unseen::default(),
             facts: Facts::default(),
             far: None,
+            may_cancel: true,
             messages: None,
             call: None,
             tasks: VecDeque::new(),
         }
+    }
+
+    /// Declares whether requests may have been cancelled.
+    pub(crate) fn set_may_cancel(&mut self, may_cancel: bool) {
+        self.may_cancel = may_cancel;
     }
 
     /// Finds the messages of non-blocking collectives, too, from here on.

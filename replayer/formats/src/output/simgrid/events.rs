@@ -3,8 +3,7 @@
 use std::rc::Rc;
 
 use titr_common::event::{
-    CommCall, CommId, Completed, Completion, Event, Group, Incoming, Quantifier, Rank, RequestId, RequestKey, SendMode,
-    ThreadId,
+    CommCall, CommId, Completed, Completion, Event, Group, Quantifier, Rank, RequestId, RequestKey, SendMode, ThreadId,
 };
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{CommIndex, Fault, Place, Template, agreement, agreements};
@@ -110,12 +109,13 @@ impl<S: EventSource> Translation<'_, S> {
             Event::Recv(message, Completion::Blocking) => self.receive(rank, message)?,
             Event::Sendrecv(outgoing, incoming) => self.sendrecv(rank, outgoing, incoming)?,
             Event::Send(mode, message, Completion::Request(request)) => {
-                let sent = self.isend(rank, mode, message)?;
+                let recorded = self.recorded(rank, false, request)?;
+                let sent = self.isend(rank, mode, message, recorded)?;
                 let key = RequestKey { from: Some(rank), to: message.to, tag: Some(message.tag) };
                 self.request(rank, request, key, sent)?;
             }
             Event::Recv(message, Completion::Request(request)) => {
-                let recorded = self.recorded(rank, message, request)?;
+                let recorded = self.recorded(rank, message.is_open(), request)?;
                 let received = self.irecv(rank, message, recorded)?;
                 let key = RequestKey { from: message.from, to: rank, tag: message.tag };
                 self.request(rank, request, key, received)?;
@@ -208,24 +208,22 @@ impl<S: EventSource> Translation<'_, S> {
         }
     }
 
-    /// The match that the trace tells later of a receive that it leaves open.
-    fn recorded(
-        &mut self,
-        rank: Rank,
-        message: Incoming,
-        request: Option<RequestId>,
-    ) -> Result<Option<Match>, Failure> {
+    /// The outcome that the trace tells later of a message, whose match `is_open` before.
+    fn recorded(&mut self, rank: Rank, is_open: bool, request: Option<RequestId>) -> Result<Option<Match>, Failure> {
         match request {
-            Some(id) if message.is_open() => Ok(self.workload.rank(rank).matched(id)?),
-            _ => Ok(None),
+            Some(id) => Ok(self.workload.rank(rank).outcome(id, is_open)?),
+            None => Ok(None),
         }
     }
 
     fn start(&mut self, rank: Rank, id: RequestId) -> Result<(), Failure> {
         let operation = match self.state(rank).requests.template(id).cloned() {
-            Some(Template::Send(mode, message)) => self.isend(rank, mode, message)?,
+            Some(Template::Send(mode, message)) => {
+                let recorded = self.recorded(rank, false, Some(id))?;
+                self.isend(rank, mode, message, recorded)?
+            }
             Some(Template::Receive(message)) => {
-                let recorded = self.recorded(rank, message, Some(id))?;
+                let recorded = self.recorded(rank, message.is_open(), Some(id))?;
                 self.irecv(rank, message, recorded)?
             }
             Some(Template::Collective(call, part)) => {

@@ -21,20 +21,24 @@ struct Expected {
 impl<S: EventSource> Translation<'_, S> {
     pub(super) fn send(&mut self, rank: Rank, mode: SendMode, message: Outgoing) -> Result<(), Fault> {
         if mode == SendMode::Buffered && message.bytes >= self.rules.eager_threshold {
-            return self.isend(rank, mode, message).map(drop);
+            return self.isend(rank, mode, message, None).map(drop);
         }
         let (tag, bytes) = self.outgoing(rank, mode, message)?;
         self.emit_send(rank, message.to, tag, bytes);
         Ok(())
     }
 
-    /// Starts a send; returns the operation to complete.
+    /// Starts a send, unless it was cancelled; returns the operation to complete.
     pub(super) fn isend(
         &mut self,
         rank: Rank,
         mode: SendMode,
         message: Outgoing,
+        recorded: Option<Match>,
     ) -> Result<Option<OperationId>, Fault> {
+        if recorded == Some(Match::Cancelled) {
+            return Ok(None);
+        }
         let (tag, bytes) = self.outgoing(rank, mode, message)?;
         let posted = self.emit_isend(rank, message.to, tag, bytes);
         if mode == SendMode::Buffered && message.bytes >= self.rules.eager_threshold {
@@ -75,7 +79,7 @@ impl<S: EventSource> Translation<'_, S> {
         outgoing: Option<Outgoing>,
         incoming: Option<Incoming>,
     ) -> Result<(), Fault> {
-        let sent = outgoing.map(|message| self.isend(rank, SendMode::Standard, message)).transpose()?;
+        let sent = outgoing.map(|message| self.isend(rank, SendMode::Standard, message, None)).transpose()?;
         if let Some(message) = incoming {
             self.receive(rank, message)?;
         }

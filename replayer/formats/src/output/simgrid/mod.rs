@@ -47,7 +47,7 @@ pub(super) const SIMGRID: OutputFormat = OutputFormat {
     about: "A trace for `smpirun -replay`",
     files: |_| Vec::new(),
     convert: |trace, rules, directory| {
-        let written = convert(Workload::new(trace.streams()?), rules, directory)?;
+        let written = convert(Workload::new(trace.streams()?).recorded_in(trace), rules, directory)?;
         let (index, events, actions) = (written.index.display(), count(written.events), count(written.actions));
         let of = plural(u64::from(trace.ranks()), "rank", "ranks");
         let what = format!("{index}: {events} events of {} {of} became {actions} actions", trace.ranks());

@@ -251,15 +251,20 @@ impl<S: EventSource> Programs<S> {
         }
     }
 
-    /// The match or cancellation of `request`, which the next event of `thread` starts; `None` if the trace does not
-    /// tell within reach.
-    pub(super) fn matched(&mut self, thread: ThreadIndex, request: RequestId) -> Result<Option<Match>, TraceError> {
+    /// The match, if it `is_open`, or the cancellation of `request`, which the next event of `thread` starts; `None` if the
+    /// trace does not tell.
+    pub(super) fn outcome(
+        &mut self,
+        thread: ThreadIndex,
+        request: RequestId,
+        is_open: bool,
+    ) -> Result<Option<Match>, TraceError> {
         let (Actor { rank, .. }, at) = self.table.find(thread);
         let Program { window, queues } = &mut self.ranks[rank.0 as usize];
         match queues.as_deref() {
-            Some(ThreadEvents::Threads(queues)) => Ok(queues.matched(at, request)),
+            Some(ThreadEvents::Threads(queues)) => Ok(queues.outcome(at, request)),
             Some(ThreadEvents::Graph(_)) => Ok(None),
-            None => window.matched(request),
+            None => window.outcome(request, is_open),
         }
     }
 

@@ -79,7 +79,7 @@ struct Details {
     /// The requests, in the order of the trace, that were outstanding for an event that tests or waits for all of them.
     outstanding: Vec<RequestId>,
     /// The match or cancellation of each request that the event starts with source or tag open, where the trace tells.
-    matches: Vec<(RequestId, Match)>,
+    outcomes: Vec<(RequestId, Match)>,
     /// The threads that begin when it takes place.
     followers: Vec<usize>,
 }
@@ -232,9 +232,10 @@ impl ThreadQueues {
         if let Event::Collective(..) = event {
             details.messages = window.take_messages()?;
         }
-        for &id in self.left_open(&event) {
-            if let Some(found) = window.matched(id)? {
-                details.matches.push((id, found));
+        self.note_persistent(&event);
+        for &id in event.starts() {
+            if let Some(found) = window.outcome(id, self.is_open(&event, id))? {
+                details.outcomes.push((id, found));
             }
         }
         if let Event::Wait(_, Completed::Outstanding(_)) | Event::Test(_, Some(Completed::Outstanding(_))) = event {
@@ -243,7 +244,7 @@ impl ThreadQueues {
         let (line, at) = (window.line(), self.thread(window.thread(), table));
         window.pass();
         let after = self.order.take(at, &mut event, &mut details.outstanding);
-        details.matches.iter_mut().for_each(|(id, _)| *id = self.order.request(*id));
+        details.outcomes.iter_mut().for_each(|(id, _)| *id = self.order.request(*id));
         let details = (!details.is_empty()).then(|| Box::new(details));
         self.threads[at].events.push_back(QueuedEvent { event, line, after, over: 0, details });
         self.last = at;
@@ -268,13 +269,17 @@ impl ThreadQueues {
         new
     }
 
-    /// The requests that an event starts, and whose match it may leave open.
-    fn left_open<'e>(&mut self, event: &'e Event) -> Vec<&'e RequestId> {
-        if let Event::Recv(message, Completion::Request(Some(id))) = event
-            && message.is_open()
-        {
-            return vec![id];
+    /// Whether an event leaves the match of a request that it starts open. Requests set up before there were several threads
+    /// are unknown.
+    fn is_open(&self, event: &Event, id: RequestId) -> bool {
+        match event {
+            Event::Recv(message, _) => message.is_open(),
+            Event::Start(_) => self.open.get(&id).copied().unwrap_or(true),
+            _ => false,
         }
+    }
+
+    fn note_persistent(&mut self, event: &Event) {
         if let Event::Recv(message, Completion::Persistent(id)) = event {
             self.open.insert(*id, message.is_open());
         }
@@ -284,11 +289,6 @@ impl ThreadQueues {
         {
             self.open.insert(*id, false);
         }
-        // Requests set up before there were several threads are unknown.
-        if let Event::Start(ids) = event {
-            return ids.iter().filter(|id| self.open.get(id).copied().unwrap_or(true)).collect();
-        }
-        Vec::new()
     }
 
     fn details(&self, at: usize) -> Option<&Details> {
@@ -306,9 +306,9 @@ impl ThreadQueues {
     }
 
     /// The match or cancellation of `request`, which a thread's current event starts; `None` if the trace is silent.
-    pub(super) fn matched(&self, at: usize, request: RequestId) -> Option<Match> {
-        let matches = &self.details(at)?.matches;
-        matches.iter().find(|(id, _)| *id == request).map(|&(_, found)| found)
+    pub(super) fn outcome(&self, at: usize, request: RequestId) -> Option<Match> {
+        let outcomes = &self.details(at)?.outcomes;
+        outcomes.iter().find(|(id, _)| *id == request).map(|&(_, found)| found)
     }
 
     /// Whether a thread has a next event that comes after unfinished events.
@@ -338,7 +338,7 @@ impl ThreadQueue {
 
 impl Details {
     fn is_empty(&self) -> bool {
-        let Self { messages, outstanding, matches, followers } = self;
-        messages.is_none() && outstanding.is_empty() && matches.is_empty() && followers.is_empty()
+        let Self { messages, outstanding, outcomes, followers } = self;
+        messages.is_none() && outstanding.is_empty() && outcomes.is_empty() && followers.is_empty()
     }
 }

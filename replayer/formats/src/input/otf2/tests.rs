@@ -362,7 +362,7 @@ fn further_threads_that_call_mpi_are_threads_of_their_rank() {
             found.push((stream.location().thread.0, event.word().to_owned()));
         }
     }
-    let expected = [(0, "init"), (1, "irecv"), (1, "wait_of"), (0, "finalize")];
+    let expected = [(0, "init"), (1, "irecv"), (1, "wait"), (0, "finalize")];
     assert_eq!(found, expected.map(|(thread, word)| (thread, word.to_owned())));
     let left_out = "2 locations have no calls of MPI (threads, devices, metrics): 9 events are left out.";
     assert_eq!(trace.untranslated(), [left_out]);

@@ -64,7 +64,7 @@ fn a_freed_request_gets_its_message_in_any_format() {
     let freed = "0 init\n0 send 1 1 100\n0 send 1 1 100\n0 isend 1 2 9 6 0\n0 request_free 0\n0 finalize\n\
                  1 init\n1 irecv 0 1 100 6 0\n1 irecv 0 1 100 6 1\n1 request_free 1\n1 wait_of 0\n1 recv 0 2 9\n1 finalize\n";
     let persistent = "0 init\n0 send 1 1 100\n0 send 1 3 4\n0 finalize\n\
-                      1 init\n1 recv_init 0 1 100 6 0\n1 start 0\n1 request_free 0\n1 recv 0 3 4\n1 finalize\n";
+                      1 init\n1 recv_init 0 1 100 0\n1 start 0\n1 request_free 0\n1 recv 0 3 4\n1 finalize\n";
     for (name, text) in [("freed", freed), ("persistent", persistent)] {
         folder.file(name, text);
         assert!(folder.run(TITR, &["check", name]).contains(": sound"), "{name}");
@@ -144,7 +144,7 @@ fn platform(options: &str, bandwidth: &str) -> String {
 #[test]
 fn a_test_costs_what_smpi_test_says() {
     let folder = Folder::new();
-    let tests = "0 test\n".repeat(10);
+    let tests = "0 test -\n".repeat(10);
     folder.file(
         "trace",
         format!("0 init\n0 irecv 1 1 8 6 0\n{tests}0 test_of 0\n0 finalize\n1 init\n1 send 0 1 8\n1 finalize\n"),

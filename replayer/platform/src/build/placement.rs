@@ -55,13 +55,15 @@ impl Builder<'_> {
             }
             let slots = || with_slots(line).and_then(|(name, slots)| Some((host(name)?, slots)));
             let Some((host, slots)) = host(line).map(|host| (host, 1)).or_else(slots) else {
-                let file = file.display();
-                let mistake = self.wrong(written, format!("{file}:{number}: `{line}` is not a host"));
+                let what = match names.get(line) {
+                    Some(_) => "is the name of one host and the number of another",
+                    None => "is not a host",
+                };
+                let mistake = self.wrong(written, format!("{}:{number}: `{line}` {what}", file.display()));
                 let word = line.split([':', ' ', '\t']).next().unwrap_or_default();
                 let near = names.keys().min_by_key(|name| (strsim::levenshtein(word, name), name.as_str()));
                 return Err(mistake.with_help(format!(
-                    "a host is a number from 0 to {} or a name, such as `{}`; a name that is the number of another host is no \
-                     host; `HOST:4` and `HOST slots=4` place 4 ranks on a host",
+                    "a host is a number from 0 to {} or a name, such as `{}`; `HOST:4` and `HOST slots=4` place 4 ranks on it",
                     topology.hosts() - 1,
                     near.map_or("", String::as_str)
                 )));

@@ -65,14 +65,14 @@ pub(super) struct RankRecords<'a> {
     /// The nanoseconds that an instruction takes where the trace has no times.
     pace: f64,
     /// The thread of the current event, its number, and the other threads.
-    thread: Location,
+    thread: ThreadLocation,
     number: ThreadId,
-    others: Vec<(ThreadId, Location)>,
+    others: Vec<(ThreadId, ThreadLocation)>,
     pub(super) written: &'a mut ArchiveCounts,
 }
 
 /// The location of a thread.
-struct Location {
+struct ThreadLocation {
     id: u64,
     file: ChunkedFile,
     /// The time, and the part of a nanosecond after it.
@@ -89,7 +89,7 @@ struct Location {
     open: Vec<Box<str>>,
 }
 
-impl Location {
+impl ThreadLocation {
     fn create(folder: &Path, id: u64) -> io::Result<Self> {
         ChunkedFile::create(&folder.join(format!("{id}.def")), DEFINITION_CHUNK)?.finish()?;
         let file = ChunkedFile::create(&folder.join(format!("{id}.evt")), EVENT_CHUNK)?;
@@ -108,7 +108,7 @@ impl<'a> RankRecords<'a> {
         (clock, pace): (Option<Clock>, f64),
         written: &'a mut ArchiveCounts,
     ) -> io::Result<Self> {
-        let mut thread = Location::create(folder, rank.0.into())?;
+        let mut thread = ThreadLocation::create(folder, rank.0.into())?;
         thread.file.event(0, 12, &RecordBody::of(&[definitions.program()]), None)?;
         let translation = CallTranslation::new(rank, communicators);
         let (number, others) = (ThreadId::MAIN, Vec::new());
@@ -142,7 +142,7 @@ impl<'a> RankRecords<'a> {
         let before = self.thread.now;
         let next = match self.others.iter().position(|&(number, _)| number == thread) {
             Some(at) => self.others.swap_remove(at).1,
-            None => Location::create(self.folder, self.definitions.add_thread(self.rank, thread))?,
+            None => ThreadLocation::create(self.folder, self.definitions.add_thread(self.rank, thread))?,
         };
         self.others.push((self.number, std::mem::replace(&mut self.thread, next)));
         self.number = thread;

@@ -84,16 +84,18 @@ impl<S: EventSource> Translation<'_, S> {
         if !self.workload.rank(rank).finds_other_thread(2) {
             return self.event(rank, event);
         }
-        let owed = match event {
-            Event::Send(mode, message, Completion::Blocking) => self.isend(rank, mode, message)?.into_iter().collect(),
-            Event::Recv(message, Completion::Blocking) => self.irecv(rank, message, None)?.into_iter().collect(),
-            Event::Sendrecv(outgoing, incoming) => {
-                let sent = outgoing.map(|message| self.isend(rank, SendMode::Standard, message)).transpose()?;
-                let received = incoming.map(|message| self.irecv(rank, message, None)).transpose()?;
-                sent.into_iter().chain(received).flatten().collect()
-            }
-            Event::Wait(_, requests) | Event::Test(_, Some(requests)) => self.asked(rank, requests)?,
-            event => return self.event(rank, event),
+        let owed = if let Event::Send(mode, message, Completion::Blocking) = event {
+            self.isend(rank, mode, message)?.into_iter().collect()
+        } else if let Event::Recv(message, Completion::Blocking) = event {
+            self.irecv(rank, message, None)?.into_iter().collect()
+        } else if let Event::Sendrecv(outgoing, incoming) = event {
+            let sent = outgoing.map(|message| self.isend(rank, SendMode::Standard, message)).transpose()?;
+            let received = incoming.map(|message| self.irecv(rank, message, None)).transpose()?;
+            sent.into_iter().chain(received).flatten().collect()
+        } else if let Event::Wait(_, requests) | Event::Test(_, Some(requests)) = event {
+            self.asked(rank, requests)?
+        } else {
+            return self.event(rank, event);
         };
         self.state(rank).owed.insert(thread, owed);
         Ok(())

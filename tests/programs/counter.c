@@ -35,7 +35,10 @@ static void fatal(const char *what) {
 
 /* A function of the library itself, which no other tool sees. The counter is not linked with the library, because it is also
  * loaded into programs without MPI; and a program may have opened the library for itself alone. */
-static void *own(const char *name) { return dlsym(dlopen(libmpi, RTLD_LAZY | RTLD_NOLOAD), name); }
+static void *own(const char *name) {
+    void *library = dlopen(libmpi, RTLD_LAZY | RTLD_NOLOAD);
+    return library == NULL ? NULL : dlsym(library, name);
+}
 
 static void *next_of(const char *name) {
     void *next = dlsym(RTLD_NEXT, name);

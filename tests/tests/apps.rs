@@ -305,6 +305,26 @@ fn gromacs_on_8_ranks() {
     gromacs(8, 200);
 }
 
+/// PT-Scotch orders the unknowns of a grid of 12 × 12; its ranks call MPI from several threads.
+#[test]
+fn pt_scotch_on_3_ranks() {
+    let directory = TempDir::new().unwrap();
+    let side = 12;
+    let neighbours = |at: i32| {
+        let there = [(at % side > 0, at - 1), (at % side < side - 1, at + 1), (true, at - side), (true, at + side)];
+        let there = there.into_iter().filter(|&(is_in_row, to)| is_in_row && (0..side * side).contains(&to));
+        there.map(|(_, to)| to.to_string()).collect::<Vec<_>>()
+    };
+    let rows =
+        (0..side * side).map(neighbours).map(|to| format!("{} {}\n", to.len(), to.join(" "))).collect::<String>();
+    let (vertices, arcs) = (side * side, 4 * side * (side - 1));
+    fs::write(directory.path().join("grid.grf"), format!("0\n{vertices} {arcs}\n0 000\n{rows}")).unwrap();
+    let program = &["dgord", "grid.grf", "grid.ord"];
+    let outputs = &["grid.ord"];
+    let scotch = Application { directory: directory.path(), ranks: 3, program, input: None, outputs, extended: false };
+    scotch.check(str::to_owned);
+}
+
 /// MPI from Python, whose interpreter loads the library where no other can see it.
 #[test]
 fn mpi4py_on_3_ranks() {

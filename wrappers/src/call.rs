@@ -249,7 +249,7 @@ fn outermost(tool: &'static dyn Tool, calls: CallsInProgress, pending: &Pending<
 fn inside(calls: CallsInProgress, pending: &Pending<'_>) -> usize {
     let caller = Caller::last();
     let Some(tool) = tool() else { return pending.run() };
-    if callbacks::is_of_library(caller.address) {
+    if callbacks::is_of_library(pending.function.name(), caller) {
         return pending.run();
     }
     while let Some(innermost) = calls.innermost()

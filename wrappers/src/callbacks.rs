@@ -7,9 +7,15 @@
 //! that case, the library's own code has not called a function of MPI by name before that address, which can be read
 //! there. If the library has called another of its own functions, that function may have jumped to MPI in the same way,
 //! as `ADIO_Init` of MPICH does to create an operation: then its code has a jump to a function of MPI.
+//!
+//! If another tool comes before this one, the library calls the tool by name, and the tool calls us. The address that counts is
+//! then the one that the tool returns to.
 
+use std::ffi::CString;
+use std::ops::ControlFlow;
 use std::sync::RwLock;
 
+use crate::caller::Caller;
 use crate::library;
 use crate::loaded::{Code, Object};
 
@@ -25,16 +31,16 @@ pub(crate) struct LibraryCode {
 
 static CODE: RwLock<Option<LibraryCode>> = RwLock::new(None);
 
-/// Whether the MPI library, and not a callback of the program, has made a call that returns to this address.
-pub(crate) fn is_of_library(returns_to: usize) -> bool {
+/// Whether the MPI library, and not a callback of the program, has made this call of the function `name`.
+pub(crate) fn is_of_library(name: &str, caller: Caller) -> bool {
     let changes = Object::changes();
     if let Ok(code) = CODE.read()
         && let Some(code) = code.as_ref().filter(|code| code.changes == changes)
     {
-        return code.has_called(returns_to);
+        return code.is_caller(name, caller);
     }
     let code = LibraryCode::find(changes);
-    let answer = code.has_called(returns_to);
+    let answer = code.is_caller(name, caller);
     if let Ok(mut known) = CODE.write() {
         *known = Some(code);
     }
@@ -75,7 +81,29 @@ impl LibraryCode {
         Self { changes, code, segments, own: ours }
     }
 
-    fn has_called(&self, returns_to: usize) -> bool {
+    fn is_caller(&self, name: &str, caller: Caller) -> bool {
+        self.has_called(self.own, caller.address)
+            || self.tool(name).is_some_and(|tool| {
+                let mut address = caller.address;
+                if tool.contains(address) {
+                    caller.stack(|around| {
+                        address = around.address;
+                        if tool.contains(address) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                    });
+                }
+                self.has_called(tool, address)
+            })
+    }
+
+    /// The code of another tool that has the function `name`, and comes before this one.
+    fn tool(&self, name: &str) -> Option<Code> {
+        let first = library::first(&CString::new(name).ok()?)?;
+        let code = Object::all().into_iter().map(|object| object.code).find(|code| code.contains(first))?;
+        (!self.is_library_or_ours(code)).then_some(code)
+    }
+
+    /// Whether the library has made the call that returns to this address, by the name of a function in `callee`.
+    fn has_called(&self, callee: Code, returns_to: usize) -> bool {
         // The library may leave a call to another function of its own, which then returns to us.
         if self.own.contains(returns_to) {
             return true;
@@ -85,15 +113,15 @@ impl LibraryCode {
         let before = unsafe { std::slice::from_raw_parts((returns_to - CALL) as *const u8, CALL) };
         match Called::before(before, returns_to) {
             Called::Address(target) if code.contains(target) => {
-                self.is_stub_of_ours(target) || self.leaves_to_ours(target, *code)
+                self.is_stub_of(callee, target) || self.leaves_to(callee, target, *code)
             }
-            Called::Slot(slot) => self.holds_ours(slot),
+            Called::Slot(slot) => self.holds(callee, slot),
             Called::Address(_) | Called::Pointer => false,
         }
     }
 
-    /// Whether a function that the library has called by name is a stub for one of ours in its procedure linkage table.
-    fn is_stub_of_ours(&self, stub: usize) -> bool {
+    /// Whether a function that the library has called by name is a stub for one in `callee` in its procedure linkage table.
+    fn is_stub_of(&self, callee: Code, stub: usize) -> bool {
         if cfg!(not(target_arch = "x86_64")) {
             return true;
         }
@@ -104,15 +132,15 @@ impl LibraryCode {
         prefixes.into_iter().any(|prefix| match code.strip_prefix(prefix) {
             Some([0xff, 0x25, a, b, c, d, ..]) => {
                 let next = stub + prefix.len() + 6;
-                self.holds_ours(next.wrapping_add_signed(i32::from_le_bytes([*a, *b, *c, *d]) as isize))
+                self.holds(callee, next.wrapping_add_signed(i32::from_le_bytes([*a, *b, *c, *d]) as isize))
             }
             _ => false,
         })
     }
 
-    /// Whether a function of the library has a jump to one of ours. Such a jump ends the function, which then leaves no
+    /// Whether a function of the library has a jump to one in `callee`. Such a jump ends the function, which then leaves no
     /// return address.
-    fn leaves_to_ours(&self, function: usize, code: Code) -> bool {
+    fn leaves_to(&self, callee: Code, function: usize, code: Code) -> bool {
         if cfg!(not(target_arch = "x86_64")) || !code.contains(function + FUNCTION) {
             return false;
         }
@@ -121,20 +149,20 @@ impl LibraryCode {
         (function..).zip(body.windows(6)).any(|(at, instruction)| match *instruction {
             [0xe9, a, b, c, d, _] => {
                 let target = (at + 5).wrapping_add_signed(i32::from_le_bytes([a, b, c, d]) as isize);
-                code.contains(target) && code.contains(target + STUB) && self.is_stub_of_ours(target)
+                code.contains(target) && code.contains(target + STUB) && self.is_stub_of(callee, target)
             }
             [0xff, 0x25, a, b, c, d] => {
-                self.holds_ours((at + 6).wrapping_add_signed(i32::from_le_bytes([a, b, c, d]) as isize))
+                self.holds(callee, (at + 6).wrapping_add_signed(i32::from_le_bytes([a, b, c, d]) as isize))
             }
             _ => false,
         })
     }
 
-    /// Whether the word of the library that a call goes through contains the address of one of our functions.
-    fn holds_ours(&self, slot: usize) -> bool {
+    /// Whether the word of the library that a call goes through contains the address of a function in `callee`.
+    fn holds(&self, callee: Code, slot: usize) -> bool {
         let is_there = self.segments.iter().any(|part| part.contains(slot) && part.contains(slot.wrapping_add(7)));
         // SAFETY: a word of a loaded object.
-        is_there && self.own.contains(unsafe { (slot as *const usize).read_unaligned() })
+        is_there && callee.contains(unsafe { (slot as *const usize).read_unaligned() })
     }
 }
 
@@ -179,7 +207,7 @@ mod tests {
 
     #[test]
     fn nothing_here_is_of_a_library_of_mpi() {
-        assert!(!is_of_library(libc::getpid as *const () as usize));
+        assert!(!is_of_library("MPI_Init", Caller { address: libc::getpid as *const () as usize, frame: 0 }));
     }
 
     #[test]

@@ -70,6 +70,9 @@ pub fn file_of(address: *mut c_void) -> Option<String> {
     Some(name.to_string_lossy().into_owned())
 }
 
+/// Functions that every MPI library has, and no other tool both of them.
+const OF_A_LIBRARY: [&CStr; 2] = [c"PMPI_Init", c"MPI_Get_library_version"];
+
 fn find() -> Option<SearchScope> {
     if is_linked() {
         return Some(BEHIND_US);
@@ -86,7 +89,7 @@ fn loaded() -> Option<CString> {
     let mut found = None;
     each_object(|object, pinned| {
         let is_other = !object.name.is_empty() && !object.code.contains(own);
-        if found.is_none() && is_other && pinned.defines(c"PMPI_Init") {
+        if found.is_none() && is_other && OF_A_LIBRARY.into_iter().all(|name| pinned.defines(name)) {
             found = Some(object.name.clone());
         }
     });
@@ -95,12 +98,17 @@ fn loaded() -> Option<CString> {
 
 /// Whether the program was linked with a library, which then follows this one in the search order.
 pub(crate) fn is_linked() -> bool {
-    not_ours(BEHIND_US, c"PMPI_Init").is_some()
+    OF_A_LIBRARY.into_iter().all(|name| not_ours(BEHIND_US, name).is_some())
 }
 
 /// Looks `name` up, and refuses our own definition of it: calling that one as the real one would never end.
 fn not_ours(handle: SearchScope, name: &CStr) -> Option<*mut c_void> {
     look_up(handle, name).and_then(|(address, ours)| (!ours).then_some(address))
+}
+
+/// The address of the first definition of `name`.
+pub(crate) fn first(name: &CStr) -> Option<usize> {
+    look_up(SearchScope(libc::RTLD_DEFAULT), name).map(|(address, _)| address as usize)
 }
 
 /// The address of the first definition of `name`, if that is ours.

@@ -50,8 +50,9 @@ static void *next_of(const char *name) {
 /* Whether the library or a tool calls itself, and not the program in a callback. */
 static int is_inner(const void *caller) {
     Dl_info where;
-    return dladdr(caller, &where) && where.dli_fname != NULL &&
-           (strstr(where.dli_fname, "/mca_") != NULL || strstr(where.dli_fname, "/libtitrace") != NULL);
+    if (!dladdr(caller, &where) || where.dli_fname == NULL) return 0;
+    return strstr(where.dli_fname, "/mca_") != NULL || strstr(where.dli_fname, "/libmpich.") != NULL ||
+           strstr(where.dli_fname, "/libtitrace") != NULL;
 }
 
 static void count_call(struct tally *tally, const void *caller) {

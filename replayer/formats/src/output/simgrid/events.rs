@@ -85,11 +85,11 @@ impl<S: EventSource> Translation<'_, S> {
             return self.event(rank, event);
         }
         let owed = if let Event::Send(mode, message, Completion::Blocking) = event {
-            self.isend(rank, mode, message)?.into_iter().collect()
+            self.isend(rank, mode, message, None)?.into_iter().collect()
         } else if let Event::Recv(message, Completion::Blocking) = event {
             self.irecv(rank, message, None)?.into_iter().collect()
         } else if let Event::Sendrecv(outgoing, incoming) = event {
-            let sent = outgoing.map(|message| self.isend(rank, SendMode::Standard, message)).transpose()?;
+            let sent = outgoing.map(|message| self.isend(rank, SendMode::Standard, message, None)).transpose()?;
             let received = incoming.map(|message| self.irecv(rank, message, None)).transpose()?;
             sent.into_iter().chain(received).flatten().collect()
         } else if let Event::Wait(_, requests) | Event::Test(_, Some(requests)) = event {

@@ -85,9 +85,17 @@ pub fn say(text: fmt::Arguments<'_>) {
     let _ = io::stderr().write_all(&line_of(format_args!("{}", message(&text.to_string()))));
 }
 
-/// Prints a text of several lines on standard error, escaped.
-pub fn say_text(text: &str) {
-    let _ = io::stderr().write_all(&line_of(format_args!("{text}")));
+/// Prints the error of a command line on standard error, escaped.
+pub fn say_usage(text: &str) {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let _ = io::stderr().write_all(&line_of(format_args!("{}", usage(text, words).trim_end())));
+}
+
+/// The text of several lines of an error that may repeat the words of a command line, of which none begins a line.
+#[must_use]
+pub fn usage(text: &str, words: impl Iterator<Item = String>) -> String {
+    let breaks = words.filter(|word| word.contains('\n'));
+    breaks.fold(text.to_owned(), |text, word| text.replace(&word, &word.replace('\n', "\\n")))
 }
 
 /// The exit status of a command that has printed to standard output all it had to say, and says why that failed. Who
@@ -222,6 +230,12 @@ mod tests {
         assert_eq!(message("no file\n  help: x"), "no file\n  help: x");
         assert_eq!(message("a\nPredicted time 1 us\n"), "a\\nPredicted time 1 us");
         assert_eq!(message("\n\nSound"), "\\nSound");
+    }
+
+    #[test]
+    fn a_word_of_the_command_line_begins_no_line_of_an_error() {
+        let words = ["titr", "no\nfile"].map(str::to_owned).into_iter();
+        assert_eq!(usage("error: 'no\nfile'\n\nUsage: titr", words), "error: 'no\\nfile'\n\nUsage: titr");
     }
 
     #[test]

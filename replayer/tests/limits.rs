@@ -41,7 +41,7 @@ fn a_message_that_never_arrives_is_an_error_on_any_network() {
         let model = format!("network.model={model}");
         replay(&folder, &[&["--set", &model, "trace.txt"], further].concat())
     };
-    let end_of_time = "titr-replay: trace.txt:5: rank 1: simulated time runs past 213 days: is a volume, a bandwidth or a speed \
+    let end_of_time = "titr-replay: trace.txt:2: rank 0: simulated time runs past 213 days: is a volume, a bandwidth or a speed \
         wrong?\n[1]";
     trace(&u64::MAX.to_string());
     for model in ["flow", "ideal", "packet"] {

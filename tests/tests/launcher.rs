@@ -1,6 +1,8 @@
 //! `mpirun titrace PROGRAM`: the same trace as with `LD_PRELOAD`, or a reason why there is none.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::process::Command;
 
@@ -208,4 +210,49 @@ fn put_before_mpirun_it_says_where_it_belongs() {
     let started = run(titrace().arg(&mpirun).args(["-np", "2", "./ring"]));
     assert_eq!(started.status, Some(0), "{started:?}");
     assert!(started.stderr.contains("put titrace after it"), "{started:?}");
+}
+
+/// The launcher may end before the last words of a rank that it kills: the rank that aborts says it before it does.
+#[test]
+fn the_last_line_after_an_abort_says_so() {
+    for family in Family::ALL {
+        let directory = TempDir::new().unwrap();
+        let trace = directory.path().join("aborted");
+        let mut command = family.mpirun();
+        command.args(["-np", "2"]).arg(built("titrace")).arg("--dir").arg(&trace);
+        let aborted = run(command.arg(family.build("ends.c", &[])).arg("abort"));
+        assert_ne!(aborted.status, Some(0), "{family:?}");
+        let last = aborted.stderr.lines().rfind(|line| line.starts_with("titrace: ")).unwrap_or_default();
+        assert!(last.contains("abort") || last.contains("MPI_Abort"), "{family:?}: {}", aborted.stderr);
+        let checked = run(binary("titr").arg("check").arg(&trace));
+        assert!(checked.status == Some(1) && !checked.stdout.contains("sound"), "{family:?}: {checked:?}");
+    }
+}
+
+#[test]
+fn every_command_takes_any_bytes_and_says_when_its_output_is_lost() {
+    let strange = OsStr::from_bytes(b"no-\xff\n-file");
+    let full = || fs::File::create("/dev/full").unwrap();
+    for name in ["titr", "titr-replay", "titrace", "titr-calibrate", "titr-ccnuma", "titr-reenact"] {
+        for words in [&[strange][..], &[OsStr::new("--version"), strange], &[OsStr::new("info"), strange]] {
+            let told = run(binary(name).args(words));
+            assert!(!told.stderr.contains("panicked") && !told.stdout.contains("panicked"), "{name}: {told:?}");
+            assert!(!told.stderr.lines().any(|line| line == "-file"), "{name}: {told:?}");
+        }
+        for words in ["--help", "--version"] {
+            let lost = run(binary(name).arg(words).stdout(full()));
+            let why = "cannot write to standard output: No space left on device";
+            assert!(lost.status == Some(1) && lost.stderr.contains(why), "{name} {words}: {lost:?}");
+        }
+    }
+    let outputs: [&[&str]; 4] = [
+        &["platform", "show", "star:4 1GB/s 1us"],
+        &["schema", "platform"],
+        &["schedule", "allreduce", "--ranks", "4", "--bytes", "64KiB"],
+        &["completions", "bash"],
+    ];
+    for words in outputs {
+        let lost = run(binary("titr").args(words).stdout(full()));
+        assert!(lost.status == Some(1) && lost.stderr.contains("No space left on device"), "{words:?}: {lost:?}");
+    }
 }

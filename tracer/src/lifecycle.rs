@@ -329,6 +329,12 @@ impl Tracer {
             if entry.is_none() {
                 log(format_args!("the trace is not complete: the program ends while it is being written"));
             }
+            if let (Ended::Abort, Some(entry), true) = (ended, &entry, launched::by_titrace()) {
+                let rank = entry.rank;
+                log(format_args!(
+                    "rank {rank} called MPI_Abort: the trace ends there, and titr check says how each rank ended"
+                ));
+            }
             termination::disarm();
             let gather = self.gather.lock().unwrap_or_else(PoisonError::into_inner).take();
             if let (Ended::Finalize, Some(gather), Ok(abi)) = (ended, gather, Abi::current()) {

@@ -113,7 +113,7 @@ impl AfterInit {
         let now = threads();
         let is_tracers = |thread: &ThreadNumber| !self.threads.contains(thread) || is_emulators(*thread);
         let others = |thread: &&ThreadNumber| is_tracers(thread) && !self.library.contains(thread);
-        let clock = ProcessClock {
+        let mut clock = ProcessClock {
             begun: Instant::now(),
             cpu_before: self.cpu_before,
             cpu: process_cpu(),
@@ -128,6 +128,8 @@ impl AfterInit {
             counter,
         };
         clock.enter();
+        // At the same time as the caller's clock: what is in between takes an emulator milliseconds.
+        clock.cpu = process_cpu();
         (!now.is_empty()).then_some(clock)
     }
 }

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
-use titr_common::terminal::line_of;
+use titr_common::terminal::{self, line_of};
 
 use crate::descriptors::place_high;
 use crate::nap::nap;
@@ -51,7 +51,7 @@ pub(crate) fn log(message: fmt::Arguments<'_>) {
     remember();
     let numbers = [libc::STDERR_FILENO, COPY.load(Ordering::Relaxed)];
     if let Some(number) = numbers.into_iter().find(|&number| is_standard_error(number)) {
-        let line = line_of(format_args!("titrace: {message}"));
+        let line = line_of(format_args!("{}", terminal::message(&format!("titrace: {message}"))));
         // SAFETY: the pointer and the length are of one live string.
         unsafe { libc::syscall(libc::SYS_write, number, line.as_ptr(), line.len()) };
     }

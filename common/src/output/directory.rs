@@ -17,6 +17,20 @@ use super::{claims, named};
 )]
 struct Occupied(PathBuf);
 
+/// Makes a directory, and those that it is in, where they are missing.
+///
+/// # Errors
+/// If it cannot be made; a file in its place is named.
+pub fn make_directory(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path).map_err(|error| match path.ancestors().find(|place| place.is_file()) {
+        Some(file) => {
+            let what = format!("{} is a file, and a directory is written here: name another place", file.display());
+            named(path, io::Error::new(error.kind(), what))
+        }
+        None => named(path, error),
+    })
+}
+
 /// A directory that is being filled. Dropped before it is finished, it is missing or empty as it was before.
 #[derive(Debug)]
 pub struct OutputDirectory {
@@ -37,13 +51,7 @@ impl OutputDirectory {
         made.reverse();
         let failed = |error| named(path, error);
         claims::check(path)?;
-        fs::create_dir_all(path).map_err(|error| match path.ancestors().find(|place| place.is_file()) {
-            Some(file) => {
-                let what = format!("{} is a file, and a directory is written here: name another place", file.display());
-                failed(io::Error::new(error.kind(), what))
-            }
-            None => failed(error),
-        })?;
+        make_directory(path)?;
         if fs::read_dir(path).map_err(failed)?.next().is_some() {
             return Err(io::Error::new(ErrorKind::DirectoryNotEmpty, Occupied(path.into())));
         }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 pub use claims::{Clash, Command, IsPart, claim, read};
-pub use directory::OutputDirectory;
+pub use directory::{OutputDirectory, make_directory};
 pub use file::OutputFile;
 pub use hidden::{HiddenDirectory, give_name};
 pub use temporary::{begin, is_unfinished, remove_leftovers, remove_unfinished};

@@ -79,7 +79,10 @@ fn main() -> ExitCode {
     let start = Instant::now();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) if error.use_stderr() => error.exit(),
+        Err(error) if error.use_stderr() => {
+            terminal::say_usage(&error.render().to_string());
+            return ExitCode::from(2);
+        }
         Err(error) => return terminal::status_of("titr-ccnuma", error.print()).into(),
     };
     let printed = run(&arguments).and_then(|result| {

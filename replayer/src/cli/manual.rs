@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use titr_common::output::{OutputFile, named};
+use titr_common::output::{OutputFile, make_directory};
 
 use super::Failure;
 
@@ -38,7 +38,7 @@ pub(super) fn completions(args: &CompletionsArgs, titr: Command, out: &mut impl 
 
 /// Writes the pages of `titr` and of each subcommand. That of `titr replay` is the page of `titr-replay`, too.
 pub(super) fn man(args: &ManArgs, titr: Command) -> Result<(), Failure> {
-    std::fs::create_dir_all(&args.directory).map_err(|error| named(&args.directory, error))?;
+    make_directory(&args.directory)?;
     let mut titr = titr.disable_help_subcommand(true);
     titr.build();
     pages(&titr, &args.directory)

@@ -41,6 +41,7 @@ mod trigger;
 mod triggers;
 mod vary;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
@@ -185,11 +186,7 @@ fn arguments<A: Parser>(words: &[OsString]) -> A {
         let printed = match words.clone().all(|word| terminal::on_one_line(&word) == *word) {
             true => error.print(),
             false => {
-                let text = error.render().to_string();
-                let text = words.fold(text, |text, word| match word.contains('\n') {
-                    true => text.replace(&*word, &terminal::on_one_line(&word)),
-                    false => text,
-                });
+                let text = terminal::usage(&error.render().to_string(), words.map(Cow::into_owned));
                 let line = terminal::line_of(format_args!("{}", text.trim_end()));
                 if error.use_stderr() { io::stderr().write_all(&line) } else { io::stdout().write_all(&line) }
             }

@@ -1,6 +1,5 @@
 //! Results as tables: CSV files (RFC 4180) in a directory, one for each kind of data, for plots and spreadsheets.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use titr_analyses::AnalysedResult;
 use titr_common::format::cell;
-use titr_common::output::{OutputFile, named};
+use titr_common::output::{OutputFile, make_directory};
 use titr_simulation::result::{LinkUse, NetworkName, Packets};
 use titr_simulation::traffic::{MeasuredPoint, TrafficResult};
 use titr_simulation::triggered::TriggeredResult;
@@ -53,7 +52,7 @@ struct Tables<'a> {
 
 impl<'a> Tables<'a> {
     fn begin(directory: &'a Path) -> io::Result<Self> {
-        fs::create_dir_all(directory).map_err(|error| named(directory, error))?;
+        make_directory(directory)?;
         Ok(Self { directory, files: Vec::new() })
     }
 

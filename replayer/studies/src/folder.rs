@@ -14,7 +14,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use titr_common::output::{OutputFile, is_unfinished, named, remove_leftovers};
+use titr_common::output::{OutputFile, is_unfinished, make_directory, named, remove_leftovers};
 
 use crate::error::StudyError;
 use crate::inputs::Inputs;
@@ -54,7 +54,7 @@ impl ResultsFolder {
             if fs::read_dir(path).is_ok_and(|entries| !entries.flatten().all(|entry| is_left(&entry))) {
                 return Err(StudyError::NoFolder(path.to_owned()));
             }
-            fs::create_dir_all(path).map_err(|error| named(path, error))?;
+            make_directory(path)?;
             let content = Identity { study: inputs.identity()?, points: inputs.len() };
             OutputFile::write(&identity, &serde_json::to_vec(&content).map_err(io::Error::from)?)?;
         }
@@ -68,7 +68,7 @@ impl ResultsFolder {
         }
         let this = Self { path: path.to_owned(), _lock: Some(file), is_new };
         this.check(inputs)?;
-        fs::create_dir_all(path.join(POINTS)).map_err(|error| named(path, error))?;
+        make_directory(&path.join(POINTS))?;
         Ok(this)
     }
 

@@ -20,7 +20,7 @@ use clap::error::ErrorKind;
 use titr_calibration::measurements::VERSION;
 use titr_calibration::{Calibration, Measurements, Refinement, calibration, output};
 use titr_common::output::{Command, OutputFile, claim};
-use titr_common::terminal::{self, print, say, say_text};
+use titr_common::terminal::{self, print, say, say_usage};
 use titr_common::trace::Trace;
 use titr_mpi::{Comm, Mpi};
 
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         Ok(_) => follow(&mpi, world),
         Err(error) => {
             if world.rank() == 0 {
-                say_text(error.render().to_string().trim_end());
+                say_usage(&error.render().to_string());
             }
             Ok(ExitCode::from(2))
         }

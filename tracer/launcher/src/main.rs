@@ -22,7 +22,7 @@ use std::process::{Command, ExitCode};
 
 use clap::Parser;
 use thiserror::Error;
-use titr_common::terminal::{self, say, say_text};
+use titr_common::terminal::{self, say, say_usage};
 use titr_config::{Config, ConfigError, CounterChoice};
 
 use emulator::{Emulator, EmulatorError};
@@ -52,7 +52,7 @@ enum Error {
 fn main() -> ExitCode {
     let options = Options::try_parse().unwrap_or_else(|error| {
         if error.use_stderr() {
-            say_text(error.render().to_string().trim_end());
+            say_usage(&error.render().to_string());
             std::process::exit(error.exit_code());
         }
         std::process::exit(terminal::status_of("titrace", error.print()).into())

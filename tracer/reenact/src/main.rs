@@ -26,7 +26,7 @@ use clap::error::ErrorKind;
 use thiserror::Error;
 use titr_common::event::Rank;
 use titr_common::format::{counted, plural};
-use titr_common::terminal::{self, say, say_text};
+use titr_common::terminal::{self, say, say_usage};
 use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_mpi::{Comm, Mpi, MpiError};
 use titr_workload::{Recompute, Workload};
@@ -78,7 +78,7 @@ fn main() -> ExitCode {
         Ok(options) => reenact(&mpi, world, &options),
         Err(error) => {
             if world.rank() == 0 {
-                say_text(error.render().to_string().trim_end());
+                say_usage(&error.render().to_string());
             }
             ExitCode::from(error.exit_code() as u8)
         }

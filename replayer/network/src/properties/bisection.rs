@@ -210,9 +210,10 @@ impl Division<'_> {
     fn improve(&mut self, cut: i128, most_uneven: u32) -> i128 {
         let routers = self.is_first.len();
         let heaviest = self.network.hosts.iter().copied().max().unwrap_or_default();
+        let mut gains: Vec<i128> = (0..routers).map(|router| self.gain(router)).collect();
         let mut candidates = [Candidates::new(), Candidates::new()];
-        for router in 0..routers {
-            candidates[usize::from(self.is_first[router])].push((self.gain(router), router));
+        for (router, gain) in gains.iter().enumerate() {
+            candidates[usize::from(self.is_first[router])].push((*gain, router));
         }
         let (mut is_moved, mut moves) = (vec![false; routers], Vec::new());
         let (mut now, mut best, mut best_moves) = (cut, cut, 0);
@@ -220,7 +221,7 @@ impl Division<'_> {
             let mut allowed = Vec::new();
             for part in &mut candidates {
                 // Entries with an earlier gain of a router are out of date.
-                while part.peek().is_some_and(|&(gain, router)| is_moved[router] || gain != self.gain(router)) {
+                while part.peek().is_some_and(|&(gain, router)| is_moved[router] || gain != gains[router]) {
                     part.pop();
                 }
                 let next = part.peek().copied();
@@ -236,9 +237,11 @@ impl Division<'_> {
             if now < best && self.network.uneven(self.hosts) <= most_uneven {
                 (best, best_moves) = (now, moves.len());
             }
-            for (to, _) in &self.network.neighbours[router] {
-                if !is_moved[to.index()] {
-                    candidates[usize::from(self.is_first[to.index()])].push((self.gain(to.index()), to.index()));
+            for (to, bandwidth) in &self.network.neighbours[router] {
+                let to = to.index();
+                if !is_moved[to] {
+                    gains[to] += 2 * if self.is_first[to] == self.is_first[router] { -bandwidth } else { *bandwidth };
+                    candidates[usize::from(self.is_first[to])].push((gains[to], to));
                 }
             }
         }

@@ -33,7 +33,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             let thread = &self.threads[at];
             if thread.clock.time > self.library.now {
                 if thread.clock.time == Time::NEVER {
-                    return Err(ReplayError::EndOfTime { place: Box::new(self.place(index)) });
+                    return Err(self.end_of_time(index));
                 }
                 self.library.scheduler.set_timer(thread.clock.time, thread.waiter());
                 return Ok(());

@@ -140,6 +140,10 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 }
                 if let Some(time) = computing {
                     thread.clock.time = thread.began + time;
+                    if thread.clock.time == Time::NEVER {
+                        return Err(self.end_of_time(index));
+                    }
+                    let thread = &self.threads[at];
                     self.library.observer.worked(Waiter::Thread(index), Work::Compute, thread.began, thread.clock.time);
                     self.pass(index)?;
                     self.account(index, Activity::Compute);
@@ -154,7 +158,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             }
             if thread.clock.time > self.library.now {
                 if thread.clock.time == Time::NEVER {
-                    return Err(ReplayError::EndOfTime { place: Box::new(self.place(index)) });
+                    return Err(self.end_of_time(index));
                 }
                 self.library.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
                 return Ok(());
@@ -311,12 +315,17 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         ReplayError::Event { place: Box::new(self.place(index)), fault: Box::new(fault) }
     }
 
+    /// The error of a thread whose current event ends after the end of simulated time.
+    pub(super) fn end_of_time(&self, index: ThreadIndex) -> ReplayError {
+        ReplayError::EndOfTime { place: Box::new(self.place(index)) }
+    }
+
     /// The error of a message that can never arrive, when nothing else happens any more: at a thread that waits for it.
     pub(crate) fn unreachable(&self, why: Unreachable) -> ReplayError {
         let waits =
             (0..).map(ThreadIndex).zip(&self.threads).find(|(_, thread)| thread.is_inside_mpi() && !thread.finished);
         match (why, waits) {
-            (Unreachable::EndOfTime, Some((index, _))) => ReplayError::EndOfTime { place: Box::new(self.place(index)) },
+            (Unreachable::EndOfTime, Some((index, _))) => self.end_of_time(index),
             (why, _) => ReplayError::Unreachable(why),
         }
     }

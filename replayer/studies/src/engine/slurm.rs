@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use std::thread;
 use std::time::Duration;
 
-use titr_common::output::{OutputFile, named};
+use titr_common::output::{OutputFile, make_directory, named};
 
 use crate::error::StudyError;
 use crate::folder::ResultsFolder;
@@ -103,7 +103,7 @@ impl SlurmArray<'_> {
     /// Submits an array for these points, and returns the number of the job.
     fn submit(&self, points: &[usize]) -> Result<String, StudyError> {
         let folder = self.file("");
-        fs::create_dir_all(&folder).map_err(|error| named(&folder, error))?;
+        make_directory(&folder)?;
         let usual = points.len().div_ceil(USUAL_TASKS);
         let per_task = self.points_per_task.unwrap_or(usual).max(points.len().div_ceil(MOST_TASKS));
         let line = |points: &[usize]| points.iter().map(|point| (point + 1).to_string()).collect::<Vec<_>>().join(" ");

@@ -1,16 +1,14 @@
 //! The files that commands read, which no output may replace, and outputs that are one file.
 
 use std::collections::BTreeMap;
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use thiserror::Error;
-
-use super::file::{directory_of, open};
 
 /// An output that would destroy a file that the command needs.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -159,4 +157,14 @@ fn resolved(path: &Path) -> Option<PathBuf> {
     }
     let path = fs::read_link(path).map_or_else(|_| path.to_owned(), |next| directory_of(path).join(next));
     Some(fs::canonicalize(directory_of(&path)).ok()?.join(path.file_name()?))
+}
+
+/// The state of a stream; `None` if it is closed.
+pub(super) fn open(stream: BorrowedFd<'_>) -> io::Result<Option<Metadata>> {
+    let Ok(file) = stream.try_clone_to_owned() else { return Ok(None) };
+    File::from(file).metadata().map(Some)
+}
+
+pub(super) fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|directory| *directory != Path::new("")).unwrap_or(Path::new("."))
 }

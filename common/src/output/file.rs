@@ -3,12 +3,13 @@
 use std::env;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
+use super::claims::{self, directory_of, open};
+use super::named;
 use super::temporary::Temporary;
-use super::{claims, named};
 
 /// Links that are followed before a name is given up.
 const MOST_LINKS: usize = 40;
@@ -140,12 +141,6 @@ fn own_stream(path: &Path) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// The state of a stream; `None` if it is closed.
-pub(super) fn open(stream: BorrowedFd<'_>) -> io::Result<Option<Metadata>> {
-    let Ok(file) = stream.try_clone_to_owned() else { return Ok(None) };
-    File::from(file).metadata().map(Some)
-}
-
 fn same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
@@ -192,8 +187,4 @@ fn take_after(file: &File, replaced: &Metadata) -> io::Result<()> {
         let _ = fchown(file, Some(replaced.uid()), Some(replaced.gid()));
     }
     file.set_permissions(replaced.permissions())
-}
-
-pub(super) fn directory_of(path: &Path) -> &Path {
-    path.parent().filter(|directory| *directory != Path::new("")).unwrap_or(Path::new("."))
 }

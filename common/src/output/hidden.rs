@@ -4,8 +4,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use super::claims;
-use super::file::directory_of;
+use super::claims::{self, directory_of};
 use super::temporary::Temporary;
 
 /// A hidden directory beside an output, in which the output grows. Dropped, it is removed with all that is in it.

@@ -89,26 +89,6 @@ fn what_is_wrong_with_parts_is_told() {
     assert!(!folder.path().join("all").exists());
 }
 
-/// Hosts that are directories here, and a remote shell that goes there.
-#[test]
-fn parts_on_other_hosts_are_fetched() {
-    let folder = in_parts();
-    folder.file("rsh", "cd \"$1\" && exec sh -c \"$2\"\n");
-    let gather = |parts: &[&str]| folder.run(TITR, &[&["gather", "--rsh", "sh rsh"], parts].concat());
-    let shown = gather(&["a:.", "b:../b", "-o", "all.tar"]);
-    assert!(shown.starts_with("all.tar: 2 ranks, ") && shown.ends_with("[0]"), "{shown}");
-    folder.run(TITR, &["gather", "a", "b", "-o", "here.tar"]);
-    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
-    assert_eq!(read("all.tar"), read("here.tar"));
-    assert!(gather(&["a:../all.tar", "-o", "again.tar"]).ends_with("[0]"));
-
-    let shown = gather(&["a", "c:it's", "-o", "never.tar"]);
-    assert!(shown.contains("c:it's: 'sh rsh c tar -cf - -C \"it's\" .' failed (exit status: "), "{shown}");
-    assert!(shown.ends_with("[1]") && !folder.path().join("never.tar").exists(), "{shown}");
-    let left = fs::read_dir(folder.path()).unwrap().filter_map(Result::ok);
-    assert_eq!(left.filter(|entry| entry.file_name().to_string_lossy().starts_with('.')).count(), 0);
-}
-
 #[test]
 fn an_archive_that_was_changed_is_refused() {
     let folder = in_parts();

@@ -269,13 +269,13 @@ const NAMED: &str = "[[job]]\nname = 'first'\ntrace = 'stream.txt'\nhosts = [0, 
 #[test]
 fn timelines_name_the_job_of_each_rank() {
     let folder = folder(&platform("flow", 1), NAMED);
-    let files = ["--paje", "t.paje", "--perfetto", "t.pftrace", "--paraver", "t.prv", "--timeline-csv", "t.csv"];
+    let files = ["--paje", "t.paje", "--perfetto", "t.pftrace", "--timeline-csv", "t.csv"];
     replayed(&folder, "jobs.toml", &files);
     let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
     let text = |name: &str| String::from_utf8_lossy(&read(name)).into_owned();
     for (rank, job) in ["first", "first", "a _second_, later", "a _second_, later"].into_iter().enumerate() {
         let name = format!("rank {rank} ({job})");
-        for file in ["t.paje", "t.pftrace", "t.row"] {
+        for file in ["t.paje", "t.pftrace"] {
             assert!(text(file).contains(&name), "{file}: {name}");
         }
         let table = text("t.csv");

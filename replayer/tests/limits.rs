@@ -172,17 +172,11 @@ fn texts_of_other_encodings_are_read_or_named() {
 }
 
 #[test]
-fn the_first_time_independent_format_is_read() {
+fn the_first_time_independent_format_is_named() {
     let folder = folder();
-    let old = "p0 compute 1e6\np0 send p1 1e6\np1 recv p0\n";
-    folder.file("old.txt", old);
-    folder.file("index.txt", "old-0.txt\nold-1.txt\n");
-    folder.file("old-0.txt", "p0 compute 1e6\np0 send p1 1e6\n");
-    folder.file("old-1.txt", "p1 recv p0\n");
-    for trace in ["old.txt", "index.txt"] {
-        let said = replay(&folder, &[trace]);
-        assert!(said.ends_with("[0]"), "{said}");
-    }
+    folder.file("old.txt", "p0 compute 1e6\np0 send p1 1e6\np1 recv p0\n");
+    let said = replay(&folder, &["old.txt"]);
+    assert!(said.contains("SimGrid up to 3.10") && said.ends_with("[1]"), "{said}");
 }
 
 #[test]

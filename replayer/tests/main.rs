@@ -21,7 +21,6 @@ mod jobs;
 mod limits;
 mod network_traces;
 mod outputs;
-mod own_profile;
 mod packet_results;
 mod page;
 mod page_data;

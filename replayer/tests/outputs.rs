@@ -22,7 +22,7 @@ fn names(path: &Path) -> Vec<String> {
 }
 
 /// All options of `titr-replay` with a file to write.
-const OPTIONS: [&str; 6] = ["--report", "--perfetto", "--paje", "--paraver", "--timeline-csv", "--network-trace"];
+const OPTIONS: [&str; 5] = ["--report", "--perfetto", "--paje", "--timeline-csv", "--network-trace"];
 
 #[test]
 fn an_output_that_is_an_input_is_refused() {
@@ -61,9 +61,8 @@ fn files_of_a_trace_are_no_outputs_and_others_beside_them_are() {
 #[test]
 fn one_file_is_not_written_twice() {
     let folder = folder();
-    let twice: [&[&str]; 3] = [
+    let twice: [&[&str]; 2] = [
         &["--report", "out", "--paje", "./out"],
-        &["--paraver", "t.prv", "--perfetto", "t.pcf"],
         &["--csv", "c", "--timeline-csv", "c/links.csv"],
     ];
     fs::create_dir(folder.path().join("c")).unwrap();

@@ -1,4 +1,4 @@
-//! Timelines for Paraver and as a table, counters, and excerpts of a timeline.
+//! Timelines as a table, counters, and excerpts of a timeline.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use titr_test_support::perfetto::{Picture, Slice};
 /// Replays what is in `t` on `platform` with timelines in all formats, and returns the report.
 fn replay(folder: &Folder, platform: &str, more: &[&str]) -> Value {
     folder.file("p.toml", platform);
-    let formats = ["--paje", "t.paje", "--perfetto", "t.pftrace", "--paraver", "t.prv", "--timeline-csv", "t.csv"];
+    let formats = ["--paje", "t.paje", "--perfetto", "t.pftrace", "--timeline-csv", "t.csv"];
     let arguments = [&["--platform", "p.toml", "--json"], &formats[..], more, &["t"]].concat();
     let report = folder.run(TITR_REPLAY, &arguments);
     let report = report.strip_suffix("[0]").unwrap_or_else(|| panic!("{report}"));
@@ -20,34 +20,6 @@ fn replay(folder: &Folder, platform: &str, more: &[&str]) -> Value {
 
 fn picture(folder: &Folder) -> Picture {
     Picture::read(&fs::read(folder.path().join("t.pftrace")).unwrap())
-}
-
-/// The records of a `.prv` file by their kind, each with its fields.
-fn records(folder: &Folder) -> BTreeMap<u64, Vec<Vec<u64>>> {
-    let text = fs::read_to_string(folder.path().join("t.prv")).unwrap();
-    let mut lines = text.lines();
-    let header = lines.next().unwrap().strip_prefix("#Paraver (01/01/1970 at 00:00):").unwrap();
-    let (end, objects) = header.split_once("_ns:").unwrap();
-    let end: u64 = end.parse().unwrap();
-    // nodes(processors):applications:tasks(threads:node,…)
-    let (rows, tasks) = objects.strip_prefix("1(").unwrap().split_once("):1:").unwrap();
-    assert_eq!(tasks, format!("{rows}({})", vec!["1:1"; rows.parse().unwrap()].join(",")));
-    let mut records = BTreeMap::<u64, Vec<Vec<u64>>>::new();
-    let mut now = 0;
-    for line in lines {
-        let numbers: Vec<u64> = line.split(':').map(|number| number.parse().unwrap()).collect();
-        let fields = match numbers[0] {
-            1 | 2 => 8,
-            3 => 15,
-            kind => panic!("a record of kind {kind}"),
-        };
-        assert_eq!(numbers.len(), fields, "{line}");
-        assert!((now..=end).contains(&numbers[5]), "{line}: in the order of time");
-        assert!(numbers[1] == numbers[3] && numbers[1] <= rows.parse().unwrap(), "{line}");
-        now = numbers[5];
-        records.entry(numbers[0]).or_default().push(numbers);
-    }
-    records
 }
 
 /// The rows of the table by their kind.
@@ -76,42 +48,25 @@ fn every_format_has_all_of_it() {
     for program in PROGRAMS {
         let folder = generated(program);
         let report = replay(&folder, PLATFORM, &[]);
-        let (picture, records, table) = (picture(&folder), records(&folder), table(&folder));
+        let (picture, table) = (picture(&folder), table(&folder));
         let messages = report["messages"].as_u64().unwrap() as usize;
         assert_eq!(picture.ends.len(), 2 * messages, "{program}");
-        assert_eq!((records[&3].len(), table["message"].len()), (messages, messages), "{program}");
+        assert_eq!(table["message"].len(), messages, "{program}");
         let bytes = report["bytes"].as_u64().unwrap();
-        assert_eq!(records[&3].iter().map(|record| record[13]).sum::<u64>(), bytes, "{program}");
         assert_eq!(table["message"].iter().map(|row| row[7].parse::<u64>().unwrap()).sum::<u64>(), bytes, "{program}");
 
-        let states = picture.slices.len();
-        assert_eq!((records[&1].len(), table["state"].len()), (states, states), "{program}");
-        let mut rows: Vec<(u64, u64, u64)> =
-            records[&1].iter().map(|state| (state[3] - 1, state[5], state[6])).collect();
-        let mut slices: Vec<_> = picture.slices.iter().map(|slice| (slice.rank, slice.begin, slice.end)).collect();
-        rows.sort_unstable();
-        slices.sort_unstable();
-        assert_eq!(rows, slices, "{program}");
-
+        assert_eq!(table["state"].len(), picture.slices.len(), "{program}");
         let in_flight = &picture.counters["bytes in flight"];
-        let events: Vec<(u64, f64)> = records[&2]
-            .iter()
-            .filter(|event| event[6] == 77_000_002)
-            .map(|event| (event[5], event[7] as f64))
-            .collect();
-        assert_eq!(&events, in_flight, "{program}");
         assert_eq!(in_flight.last().unwrap().1, 0.0, "{program}: all messages arrive");
     }
 }
 
 #[test]
-fn as_paraver_and_spreadsheets_read_it() {
+fn the_table_is_one_that_spreadsheets_read() {
     let folder = Folder::new();
     folder.file("t", TRACE);
     replay(&folder, PLATFORM, &[]);
-    let text = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
-    let all = ["t.prv", "t.pcf", "t.row", "t.csv"].map(|name| format!("==> {name}\n{}", text(name)));
-    insta::assert_snapshot!(all.join("\n"));
+    insta::assert_snapshot!(fs::read_to_string(folder.path().join("t.csv")).unwrap());
 }
 
 /// The load of a link over time adds up to the bytes that it carried, with one rail or two, and where routes change.
@@ -174,7 +129,6 @@ fn an_excerpt_is_a_part_of_the_whole() {
             assert!(whole.ends.iter().any(|other| other.rank == end.rank && other.name == end.name), "{program}");
         }
         // The other formats show the same part.
-        assert_eq!(records(&folder)[&1].len(), part.slices.len(), "{program}");
         assert_eq!(table(&folder)["state"].len(), part.slices.len(), "{program}");
         // `pj_dump` leaves out some of the states that last no time.
         let dump = pj_dump(&folder, "t.paje");

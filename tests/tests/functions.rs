@@ -1,4 +1,4 @@
-//! `docs/FUNCTIONS.md` agrees with the traces of real programs. `UPDATE=1 cargo test --package titr-tests --test
+//! `functions.txt` agrees with the traces of real programs. `UPDATE=1 cargo test --package titr-tests --test
 //! functions` writes it again.
 //!
 //! The programs of `programs/` are traced with `TITRACE_VERBOSE=2`, with which the tracer prints the words that the
@@ -194,7 +194,7 @@ fn the_table_says_what_programs_are_recorded_as() {
     rows.sort_unstable();
     let mut table = HEAD.to_owned();
     rows.iter().for_each(|row| writeln!(table, "{row}").unwrap());
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/FUNCTIONS.md");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/functions.txt");
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&file, &table).unwrap();
     }

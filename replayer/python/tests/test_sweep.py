@@ -2,9 +2,7 @@
 
 import json
 
-import pandas
 import polars
-import pyarrow.parquet
 import pytest
 
 import titr
@@ -34,26 +32,6 @@ def test_columns_have_the_types_of_the_values(torus, stencil):
     assert table["hosts.regions.solve"] == [0.5, 0.5, 1.0, 1.0]
     assert table["topology.torus.dims"] == ["[4, 4]", "[2, 8]", "[4, 4]", "[2, 8]"]
     assert table["mpi.eager_threshold"] == 4 * ["1 kB"]
-
-
-def test_the_parquet_table_of_a_study_is_its_csv_table(torus, stencil, tmp_path):
-    study = f"""schema = 1
-platform = "{torus}"
-trace = "{stencil}"
-[axes]
-hosts.speed = "2.5 Ginstr/s"
-network.latency = ["1 us", "100 us"]
-placement.policy = ["block", "round-robin"]
-"""
-    (tmp_path / "study.toml").write_text(study)
-    results = tmp_path / "results"
-    command("titr", "sweep", tmp_path / "study.toml", "--output", results)
-    file = pyarrow.parquet.read_table(results / "results.parquet")
-    pandas.testing.assert_frame_equal(
-        file.to_pandas(), pandas.read_csv(results / "results.csv"), check_dtype=False, rtol=0, atol=0
-    )
-    assert file["network.latency"].to_pylist() == [1e-6, 1e-6, 1e-4, 1e-4]
-    assert file.schema.metadata[b"unit.simulated_time"] == b"s"
 
 
 def test_a_sweep_without_values_is_refused(torus, stencil):

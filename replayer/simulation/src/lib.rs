@@ -31,7 +31,6 @@ mod noise;
 mod normalisation;
 pub mod observe;
 pub mod parallel;
-pub mod profile;
 pub mod ranks;
 mod recorded_speed;
 pub mod recording;

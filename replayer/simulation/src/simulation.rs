@@ -22,7 +22,6 @@ use crate::noise::Draw;
 use crate::normalisation::Comparison;
 use crate::observe::Observer;
 use crate::parallel::Jobs;
-use crate::profile::{self, OwnWork};
 use crate::ranks::{Causality, Deadlock, Recorded, ReplayError};
 use crate::recorded_speed::RecordedSpeeds;
 use crate::recording::Recording;
@@ -241,7 +240,6 @@ impl<'a> Simulation<'a> {
         let jobs = self.mix.map_or(&[][..], |mix| &mix.jobs);
         let alone = self.jobs.map(jobs.len(), |at| replay.time_alone(&jobs[at], self.platform))?;
         let speed = speed((start.elapsed(), cpu), outcome.events, &times, &packets);
-        let _results = profile::enter(OwnWork::Results);
 
         let platform = self.platform;
         let network = NetworkName::from(platform);

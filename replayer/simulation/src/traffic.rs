@@ -10,7 +10,6 @@ use titr_network::traffic::{Arrangement, Destinations, Injection, Plan, Point, m
 use titr_platform::{Model, Platform};
 
 use crate::parallel::Jobs;
-use crate::profile::{self, OwnWork};
 use crate::result::{ChannelUse, NetworkName};
 use crate::stopwatch::Stopwatch;
 
@@ -154,7 +153,6 @@ impl PlatformTraffic<'_> {
         let (mut runs, mut cpu) = (Vec::with_capacity(of_a_point), Duration::ZERO);
         let threads = jobs.of_each(injections.len() * of_a_point);
         let measure = |number: usize| {
-            let _network = profile::enter(OwnWork::Network);
             let stopwatch = Stopwatch::start(threads);
             let run = measure_run(spec, &plan, injections[number / of_a_point], (number % of_a_point) as u32, threads);
             Ok((run, stopwatch.cpu()))

@@ -22,7 +22,6 @@ use titr_network_traces::{Feedback, Label, NetworkTrace, NetworkTraceError, Rele
 use titr_platform::{Model, Platform};
 
 use crate::parallel::Jobs;
-use crate::profile::{self, OwnWork, profiled_network};
 use crate::result::{LinkUse, NetworkName, Packets, Percentiles, Runs};
 use crate::stopwatch::Stopwatch;
 
@@ -202,11 +201,9 @@ impl TriggeredReplay<'_> {
         if nodes > hosts {
             return Err(TriggeredError::TooManyNodes { path: self.trace.into(), nodes, hosts });
         }
-        let _reading = profile::enter(OwnWork::Reading);
         let mut feedback = Feedback::new(trace, self.open_loop)?;
-        let network = self.platform.network(number, threads);
-        let (run, network) = profiled_network(network, |network| Self::drive(network, &mut feedback));
-        let mut run = run?;
+        let mut network = self.platform.network(number, threads);
+        let mut run = Self::drive(&mut *network, &mut feedback)?;
         feedback.finish()?;
         run.loads = network.link_loads();
         run.packets = RailNetwork::packet_statistics(&*network, run.end);

@@ -8,13 +8,12 @@ use titr_common::terminal::say;
 use titr_common::trace;
 
 use super::Failure;
-use super::ssh::Fetched;
 
 const NOTES: &str = "\
-If the hosts of a run share no file system, each has a part of the trace. Gather the parts by ssh or from copies, or \
-name all copies wherever a command takes a trace:
+If the hosts of a run share no file system, each has a part of the trace. Copy the parts to one host (scp, rsync), and \
+gather them, or name all copies wherever a command takes a trace:
 
-  titr gather node1:/tmp/traces node2:/tmp/traces --output traces.tar
+  titr gather copy1/traces copy2/traces --output traces.tar
   titr-replay --platform examples/torus.toml copy1/traces copy2/traces
 
 An archive is a tar file: titr reads it as it is, and `tar -xf` makes a trace directory of it. Each stream is \
@@ -29,17 +28,13 @@ pub(super) struct GatherArgs {
     /// The output: an archive if its name ends with .tar, otherwise a directory.
     #[arg(short, long, value_name = "PATH")]
     output: PathBuf,
-    /// The command that reaches other hosts, with its options.
-    #[arg(long, value_name = "COMMAND", default_value = "ssh")]
-    rsh: String,
-    /// Directories and archives that hold parts: on this host, or as HOST:PATH on another host that has `tar`.
+    /// Directories and archives that hold parts.
     #[arg(required = true, value_name = "PART")]
     parts: Vec<PathBuf>,
 }
 
 pub(super) fn gather(args: &GatherArgs) -> Result<(), Failure> {
-    let parts = Fetched::fetch(&args.parts, &args.output, &args.rsh)?;
-    let gathered = trace::gather(&parts.paths, &args.output)?;
+    let gathered = trace::gather(&args.parts, &args.output)?;
     let of = plural(u64::from(gathered.ranks), "rank", "ranks");
     say(format_args!("{}: {} {of}, {}", args.output.display(), gathered.ranks, volume(gathered.size)));
     if gathered.unchecked > 0 {

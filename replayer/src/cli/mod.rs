@@ -26,7 +26,6 @@ mod schedule;
 mod schema;
 mod signals;
 mod spread;
-mod ssh;
 mod suggestion;
 mod sweep;
 mod symbolize;

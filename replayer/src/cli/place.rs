@@ -10,7 +10,7 @@ use titr_network::topology::HostId;
 use titr_platform::Policy;
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
-use titr_studies::placement::{HostNames, Mapper, PlacementSubject, RankFileFormat, by_rule};
+use titr_studies::placement::{HostNames, PlacementSubject, RankFileFormat, by_rule};
 
 use super::Failure;
 use super::machine::MachineArgs;
@@ -37,7 +37,7 @@ pub(super) struct PlaceArgs {
     /// The file that is written.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Says what reads the file: `openmpi`, `mpich` or `slurm`.
+    /// The reader of the file: `openmpi`, `mpich` or `slurm`.
     #[arg(long = "for", value_name = "READER", value_enum, default_value_t, hide_possible_values = true)]
     reader: Reader,
     /// The names of the hosts: a line for each host of the platform, whose first word is the name. `-` stands for a host that no
@@ -47,9 +47,6 @@ pub(super) struct PlaceArgs {
     /// Also writes the number of the host of each rank, for `placement.file` of a platform.
     #[arg(long, value_name = "FILE")]
     placement_file: Option<PathBuf>,
-    /// Says what maps the communication matrix: `built-in`, or `scotch`, whose program `scotch_gmap` has to be installed.
-    #[arg(long, value_name = "MAPPER", value_enum, default_value_t, hide_possible_values = true)]
-    mapper: MapperName,
     /// The number of replays of the search; 0 only compares block, round robin, random and the mapping of the communication matrix.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     replays: u32,
@@ -81,23 +78,6 @@ impl From<Reader> for RankFileFormat {
             Reader::OpenMpi => Self::OpenMpi,
             Reader::Mpich => Self::Mpich,
             Reader::Slurm => Self::Slurm,
-        }
-    }
-}
-
-/// A mapper of the communication matrix.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum MapperName {
-    #[default]
-    BuiltIn,
-    Scotch,
-}
-
-impl From<MapperName> for Mapper {
-    fn from(name: MapperName) -> Self {
-        match name {
-            MapperName::BuiltIn => Self::BuiltIn,
-            MapperName::Scotch => Self::Scotch,
         }
     }
 }
@@ -144,7 +124,6 @@ pub(super) fn place(args: &PlaceArgs, out: &mut impl Write) -> Result<(), Failur
         pairs,
         ranks,
         cores: &cores,
-        mapper: args.mapper.into(),
         replays: args.replays,
         seed: args.seed,
     };

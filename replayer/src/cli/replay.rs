@@ -13,7 +13,6 @@ use titr_network_traces::NetworkTraceWriter;
 use titr_platform::Platform;
 use titr_simulation::SimulationError;
 use titr_simulation::observe::Observer;
-use titr_simulation::profile::{self, OwnWork};
 use titr_timeline::{EventSorter, Subject};
 
 use super::machine::MachineArgs;
@@ -109,7 +108,6 @@ fn is_bold() -> bool {
 pub(super) fn replay(args: &ReplayArgs, out: &mut Out) -> Result<(), Failure> {
     args.time.measure(out, |out| {
         let result = args.result(Vec::new())?;
-        let _results = profile::enter(OwnWork::Results);
         args.report.write(Results::Simulation(&result), out)?;
         if args.report.has_summary() {
             text::summary(&result, is_bold(), out)?;
@@ -190,7 +188,6 @@ impl ReplayArgs {
         }
         let analysed = self.program.analysed(simulation, &analyses, self.runs.jobs());
         let mut result = analysed.split_communication(!analyses.is_empty()).run()?;
-        let _results = profile::enter(OwnWork::Results);
         result.warnings.extend(names.unnamed());
         drop(meter);
         if let Some(interval) = interval {

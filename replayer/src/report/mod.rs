@@ -7,7 +7,6 @@ pub mod csv;
 pub mod difference;
 pub(crate) mod efficiency;
 mod jobs;
-pub mod own_profile;
 pub(crate) mod placement;
 mod places;
 mod spread;

@@ -74,9 +74,6 @@ pub enum StudyError {
         /// The first thing that is wrong.
         what: String,
     },
-    /// Scotch does not do as it is asked.
-    #[error("--mapper scotch: {0}")]
-    Scotch(String),
     /// Slurm does not do as it is asked.
     #[error("--engine slurm: {0}")]
     Slurm(String),

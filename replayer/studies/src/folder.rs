@@ -7,7 +7,7 @@
 //! | `points/N.html` | the report of point N, if reports are asked for |
 //! | `points/N.error` | why a task of a batch system could not simulate point N |
 //! | `slurm/` | the tasks of a job array, and their output |
-//! | `results.csv`, `results.units.csv`, `results.parquet`, `page.html` | the results, once all points have outcomes |
+//! | `results.csv`, `results.units.csv`, `page.html` | the results, once all points have outcomes |
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};

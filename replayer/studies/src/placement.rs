@@ -8,7 +8,6 @@ mod host_names;
 mod local_search;
 mod mapping;
 mod rank_file;
-mod scotch;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -85,15 +84,6 @@ pub struct RandomPlacements {
     pub deviation: Seconds,
 }
 
-/// A mapper of the communication matrix onto the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mapper {
-    /// Greedy construction, pairwise exchange and simulated annealing.
-    BuiltIn,
-    /// Scotch's program first, and then the same.
-    Scotch,
-}
-
 /// The program and the machine for which a placement is wanted.
 pub struct PlacementSubject<'a> {
     /// The machine.
@@ -106,8 +96,6 @@ pub struct PlacementSubject<'a> {
     pub ranks: u32,
     /// The hosts of the cores that may have a rank, host by host.
     pub cores: &'a [HostId],
-    /// What maps the communication matrix.
-    pub mapper: Mapper,
     /// The number of replays of the local search.
     pub replays: u32,
     /// The seed of the local search.
@@ -136,19 +124,13 @@ impl PlacementSubject<'_> {
     /// The fastest placement. Replays run at the same time.
     ///
     /// # Errors
-    /// If there are too few cores, the mapper is not there, or a replay fails.
+    /// If there are too few cores, or a replay fails.
     pub fn fastest(&self, jobs: Jobs) -> Result<FastestPlacement, StudyError> {
         let cost = CommunicationCost::new(&*self.platform.topology, self.ranks, self.pairs);
         let by_rule =
             |policy: &Policy| by_rule(policy, self.ranks, self.cores, self.platform).map_err(SimulationError::from);
         let (block, round_robin) = (by_rule(&Policy::Block)?, by_rule(&Policy::RoundRobin)?);
-        let of_scotch = match self.mapper {
-            Mapper::BuiltIn => None,
-            Mapper::Scotch => Some(scotch::mapped(&cost, self.cores, &block)?),
-        };
-        let known = [Some(&block), Some(&round_robin), of_scotch.as_ref()];
-        let known: Vec<&[HostId]> = known.into_iter().flatten().map(Vec::as_slice).collect();
-        let mapped = mapped(&cost, self.cores, &known);
+        let mapped = mapped(&cost, self.cores, &[&block, &round_robin]);
         let mut placements = vec![
             (PlacementMethod::Block, block),
             (PlacementMethod::RoundRobin, round_robin),

@@ -1,4 +1,4 @@
-//! The table of results: a row for each point, as CSV (RFC 4180) with the units of its columns in a second file, and as Parquet.
+//! The table of results: a row for each point, as CSV (RFC 4180) with the units of its columns in a second file.
 
 use std::io;
 use std::path::Path;
@@ -9,8 +9,6 @@ use titr_common::output::OutputFile;
 
 use crate::inputs::Inputs;
 use crate::outcome::{COLUMNS, PointOutcome};
-use crate::parquet_file;
-use crate::series::Series;
 
 /// The name of the table.
 pub(crate) const RESULTS: &str = "results.csv";
@@ -18,14 +16,18 @@ pub(crate) const RESULTS: &str = "results.csv";
 /// The name of the table of units.
 pub(crate) const UNITS: &str = "results.units.csv";
 
-/// The name of the table as Parquet.
-pub(crate) const PARQUET: &str = "results.parquet";
+/// A column of the table.
+struct Series<'a> {
+    name: &'a str,
+    /// The SI unit; empty for plain numbers and texts.
+    unit: &'a str,
+    /// The value of each point, a number or a text; empty if there is none.
+    cells: Vec<String>,
+}
 
 /// Writes the outcomes of all points, in the order of the points.
 pub(crate) fn write(inputs: &Inputs, outcomes: &[PointOutcome], folder: &Path) -> io::Result<()> {
-    let series = series(inputs, outcomes);
-    write_csv(&series, outcomes.len(), folder)?;
-    parquet_file::write(&series, &folder.join(PARQUET))
+    write_csv(&series(inputs, outcomes), outcomes.len(), folder)
 }
 
 /// The columns: axes, and the numbers of outcomes that any point has.

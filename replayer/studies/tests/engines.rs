@@ -67,7 +67,7 @@ fn written() -> tempfile::TempDir {
 
 /// The tables of a study.
 fn tables(results: &Path) -> [Vec<u8>; 3] {
-    ["results.csv", "results.units.csv", "results.parquet"].map(|name| fs::read(results.join(name)).unwrap())
+    ["results.csv", "results.units.csv"].map(|name| fs::read(results.join(name)).unwrap())
 }
 
 /// Simulates points in this order until the part ends, and counts the simulations of each.

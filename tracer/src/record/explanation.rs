@@ -1,5 +1,5 @@
 //! The words that the calls of each MPI function were recorded as: printed on standard error with `TITRACE_VERBOSE=2`,
-//! and the source of `docs/FUNCTIONS.md`.
+//! and the source of `tests/tests/functions.txt`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

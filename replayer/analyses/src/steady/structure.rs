@@ -7,7 +7,6 @@ use titr_common::event::{Event, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{Passed, Trace, TraceError};
 use titr_simulation::parallel::Jobs;
-use titr_simulation::profile::{self, OwnWork};
 
 use super::loops::{FEWEST, find_loop};
 
@@ -110,10 +109,7 @@ impl ProgramLoop {
     }
 
     fn search(trace: &Trace, jobs: Jobs, search: Search) -> Result<Result<Self, NoProgramLoop>, TraceError> {
-        let ranks = jobs.map(trace.ranks() as usize, |rank| {
-            let _reading = profile::enter(OwnWork::Reading);
-            search(trace, Rank(rank as u32))
-        })?;
+        let ranks = jobs.map(trace.ranks() as usize, |rank| search(trace, Rank(rank as u32)))?;
         let (ranks, totals): (Vec<_>, Vec<_>) = ranks.into_iter().unzip();
         let ranks: Result<Vec<PassedLoop>, NoProgramLoop> = ranks.into_iter().collect();
         Ok(ranks.and_then(|ranks| Self::of(ranks, totals)))

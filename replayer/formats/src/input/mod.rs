@@ -3,8 +3,7 @@
 //! To add a format, implement [`TraceFormat`] in a file of this folder and name it in [`FOREIGN`].
 
 mod chakra;
-pub(crate) mod dumpi;
-mod first_ti;
+mod dumpi;
 mod goal;
 mod liballprof;
 mod no_trace;
@@ -30,7 +29,6 @@ static FOREIGN: &[FormatReadAs] = &[
     |readings| Box::new(otf2::Otf2 { bytes: readings.otf2_bytes }),
     |readings| Box::new(dumpi::Dumpi { minus_one_is_nobody: readings.minus_one_is_nobody }),
     |_| Box::new(liballprof::Liballprof),
-    |_| Box::new(first_ti::FirstTi),
     |_| Box::new(paraver::Prv),
     |_| Box::new(goal::GoalText),
     |_| Box::new(goal::GoalBinary),

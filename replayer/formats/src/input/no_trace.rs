@@ -28,7 +28,7 @@ impl TraceFormat for NoTrace {
 }
 
 /// A beginning of a file, and what has it.
-const BEGINNINGS: [(&[u8], &str); 10] = [
+const BEGINNINGS: [(&[u8], &str); 11] = [
     (b"\x7fELF", "a program or a library, not a trace: `mpirun -np N titrace PROGRAM` records one"),
     (b"#!", "a script, not a trace: `mpirun -np N titrace SCRIPT` records what it runs"),
     (b"PK\x03\x04", "a ZIP archive: unpack it, and give the trace in it"),
@@ -38,6 +38,7 @@ const BEGINNINGS: [(&[u8], &str); 10] = [
     (b"<?xml", "an XML file, such as a platform of SimGrid's, which --platform takes"),
     (b"<!DOCTYPE html", "a page for a browser, not a trace"),
     (b"<!doctype html", "a page for a browser, not a trace"),
+    (b"p0 ", "a trace of SimGrid up to 3.10, whose format titr no longer reads: record it with a newer SimGrid"),
     (b"{", "a JSON object, such as a result or a manifest: give the directory of the trace"),
 ];
 

@@ -3,13 +3,12 @@
 //! To add a format, write it in a module of this folder and name it in [`FORMATS`]. Formats of timelines are added in
 //! [`timeline`](crate::timeline).
 
-mod dumpi;
 mod error;
 mod function_name;
 mod goal;
 mod message_pairs;
 mod otf2;
-pub(crate) mod paraver;
+mod paraver;
 mod rank_files;
 pub mod simgrid;
 pub mod ti;
@@ -38,7 +37,7 @@ pub struct OutputFormat {
 
 /// All formats except timelines.
 pub static FORMATS: &[OutputFormat] =
-    &[simgrid::SIMGRID, ti::TI, goal::GOAL, goal::GOAL_BINARY, otf2::OTF2, dumpi::DUMPI, paraver::PARAVER];
+    &[simgrid::SIMGRID, ti::TI, goal::GOAL, goal::GOAL_BINARY, otf2::OTF2, paraver::PARAVER];
 
 /// The translation of calls that a format cannot express.
 #[derive(Clone, Debug)]

@@ -4,7 +4,6 @@
 
 mod csv;
 mod paje;
-mod paraver;
 mod perfetto;
 mod protobuf;
 pub mod recorded;
@@ -46,4 +45,4 @@ impl TimelineFormat {
 }
 
 /// All formats of timelines.
-pub static FORMATS: &[TimelineFormat] = &[paje::PAJE, perfetto::PERFETTO, paraver::PARAVER, csv::CSV];
+pub static FORMATS: &[TimelineFormat] = &[paje::PAJE, perfetto::PERFETTO, csv::CSV];

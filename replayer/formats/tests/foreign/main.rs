@@ -9,7 +9,6 @@
 mod chakra;
 mod counts;
 mod dumpi;
-mod first_ti;
 mod goal;
 mod graphs;
 mod liballprof;
@@ -21,5 +20,4 @@ mod speed;
 mod steps;
 mod tally;
 mod written;
-mod written_dumpi;
 mod written_paraver;

@@ -1,14 +1,11 @@
 //! The readings that a user can choose where a format leaves one open.
 
-use tempfile::tempdir;
 use titr_common::event::{CollectiveKind, Event};
 use titr_common::trace::Trace;
 use titr_formats::input::{Readings, open_read_as};
 
 use crate::counts::events;
 use crate::samples::{open, sample};
-use crate::steps::native;
-use crate::written_dumpi::write;
 
 fn read_as(path: &str, reading: &str) -> Trace {
     open_read_as(&[sample(path)], &Readings::of([reading])).unwrap()
@@ -30,18 +27,4 @@ fn the_bytes_of_collectives_are_those_of_either_tool() {
     assert_eq!(as_eztrace("otf2/eztrace-stencil"), 8);
     assert_eq!(allreduce(&read_as("otf2/eztrace-stencil", "")), 8);
     assert_eq!(allreduce(&read_as("otf2/scorep-stencil", "")), 8);
-}
-
-#[test]
-fn a_receive_from_minus_one_is_from_any_rank_or_from_none() {
-    let place = tempdir().unwrap();
-    let lines = |line: &str| ["init", line, "finalize"].map(str::to_owned).to_vec();
-    let path = native(place.path(), &[lines("recv * * 64 6 any"), lines("send 0 3 64 6")]);
-    write(&open(&path).unwrap(), &place.path().join("dumpi")).unwrap();
-    let receives = |readings: &[&str]| {
-        let trace = open_read_as(&[place.path().join("dumpi")], &Readings::of(readings.iter().copied())).unwrap();
-        events(&trace, 0).unwrap().iter().filter(|event| matches!(event, Event::Recv(..))).count()
-    };
-    assert_eq!((receives(&[]), receives(&["dumpi-minus-one=any-source"])), (1, 1));
-    assert_eq!(receives(&["dumpi-minus-one=any-source", "dumpi-minus-one=proc-null"]), 0);
 }

@@ -20,7 +20,6 @@ use crate::deadlock_causes::causes;
 use crate::jobs::OnlyJob;
 use crate::noise::{Draw, VaryingNetwork};
 use crate::observe::{Breakdown, Observer};
-use crate::profile::{self, OwnWork, profiled_network, profiled_trace};
 use crate::ranks::{Causality, Core, Recorded, ReplayError};
 use crate::recorded_speed::RecordedSpeeds;
 use crate::replay::{Follower, Options, Outcome, replay};
@@ -111,9 +110,7 @@ impl PreparedReplay<'_> {
         mut observers: Vec<&mut dyn Observer>,
         follower: Option<&mut dyn Follower>,
     ) -> Result<Run, SimulationError> {
-        let _ranks = profile::enter(OwnWork::Ranks);
         let stopwatch = Stopwatch::start(self.threads);
-        profile::before_ranks(self.trace.ranks());
         let recorded = RecordedSpeeds::of(self.original, &self.worth);
         let number = self.draw.map_or(number, Draw::run);
         let mut cores = cores(platform, (self.first, self.trace.ranks()), number, &recorded)?;
@@ -121,7 +118,7 @@ impl PreparedReplay<'_> {
             let ranks = (self.first.0..).map(Rank).zip(&mut cores);
             ranks.for_each(|(rank, core)| core.detours = Some(draw.detours(detours, rank)));
         }
-        let streams = profiled_trace(&self.trace).streams()?;
+        let streams = self.trace.streams()?;
         let workload = if self.read_ahead { Workload::read_ahead(streams) } else { Workload::new(streams) };
         let workload = workload.recorded_in(&self.trace);
         let (causality, partial, recorded) = (self.causality, self.original.is_partial(), self.recorded);
@@ -137,22 +134,19 @@ impl PreparedReplay<'_> {
             }
             Some(_) | None => network,
         };
-        let network: Box<dyn Network> = match self.mix {
+        let mut network: Box<dyn Network> = match self.mix {
             Some(mix) => {
                 observers.shared_by(&parties(mix));
                 Box::new(SharedNetwork::new(network, mix, platform, number, observers.queries_network()))
             }
             None => network,
         };
-        let (outcome, network) = profiled_network(network, |network| {
-            if observers.is_empty() {
-                replay(workload, cores, mpi, network, breakdown, options)
-            } else {
-                let observer = (breakdown, observers);
-                let outcome = replay(workload, cores, mpi, network, observer, options);
-                outcome.map(|outcome| outcome.map(|(breakdown, _)| breakdown))
-            }
-        });
+        let outcome = if observers.is_empty() {
+            replay(workload, cores, mpi, &mut *network, breakdown, options)
+        } else {
+            let outcome = replay(workload, cores, mpi, &mut *network, (breakdown, observers), options);
+            outcome.map(|outcome| outcome.map(|(breakdown, _)| breakdown))
+        };
         let outcome = outcome.map_err(|error| match error {
             ReplayError::Deadlock(deadlock) => {
                 let causes = causes(&deadlock, self.original.manifest(), mpi.eager_threshold);

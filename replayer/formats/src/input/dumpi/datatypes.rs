@@ -10,7 +10,7 @@ use super::functions::DumpiFunction;
 use super::records::DumpiRecord;
 
 /// Sizes of the predefined datatypes, for files without a table: those of a 64-bit machine.
-pub(crate) const PREDEFINED: [i32; 28] =
+pub(super) const PREDEFINED: [i32; 28] =
     [0, 0, 1, 1, 1, 1, 4, 2, 2, 4, 4, 8, 8, 4, 8, 16, 8, 8, 8, 1, 0, 0, 8, 12, 12, 6, 8, 20];
 
 /// The datatype that stands for none.

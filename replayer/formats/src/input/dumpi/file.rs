@@ -12,9 +12,9 @@ use super::functions::DumpiFunction;
 use super::records::DumpiRecords;
 
 /// The eight bytes that a file begins with, and its index.
-pub(crate) const MAGIC: u64 = 0xffaa_dd44_554d_5049;
+pub(super) const MAGIC: u64 = 0xffaa_dd44_554d_5049;
 /// The eight bytes that a footer begins with.
-pub(crate) const FOOTER_MAGIC: u64 = 0xf007_fee7;
+pub(super) const FOOTER_MAGIC: u64 = 0xf007_fee7;
 /// Where the body of a file begins: after the magic number.
 const FIRST_BODY: u64 = 8;
 /// The most offsets that an index has. Older versions have fewer.

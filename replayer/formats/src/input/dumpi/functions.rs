@@ -19,14 +19,14 @@ use super::bytes::Cursor;
 
 /// A function by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct DumpiFunction(pub u16);
+pub(super) struct DumpiFunction(pub u16);
 
 /// Writes the functions that readers know by name, and their numbers.
 macro_rules! known {
     ($($name:ident = $number:literal,)+) => {
         #[allow(missing_docs)] // Named as MPI names them.
         impl DumpiFunction {
-            $(pub(crate) const $name: Self = Self($number);)+
+            $(pub(super) const $name: Self = Self($number);)+
         }
     };
 }
@@ -38,7 +38,7 @@ known! {
     IPROBE = 22, PROBE = 23, CANCEL = 24,
     SEND_INIT = 26, BSEND_INIT = 27, SSEND_INIT = 28, RSEND_INIT = 29, RECV_INIT = 30, START = 31, STARTALL = 32,
     SENDRECV = 33, SENDRECV_REPLACE = 34,
-    TYPE_CONTIGUOUS = 35, TYPE_VECTOR = 36, TYPE_HVECTOR = 37, TYPE_INDEXED = 38, TYPE_HINDEXED = 39, TYPE_STRUCT = 40, TYPE_COMMIT = 46,
+    TYPE_CONTIGUOUS = 35, TYPE_VECTOR = 36, TYPE_HVECTOR = 37, TYPE_INDEXED = 38, TYPE_HINDEXED = 39, TYPE_STRUCT = 40,
     BARRIER = 52, BCAST = 53, GATHER = 54, GATHERV = 55, SCATTER = 56, SCATTERV = 57, ALLGATHER = 58, ALLGATHERV = 59,
     ALLTOALL = 60, ALLTOALLV = 61, REDUCE = 62, OP_CREATE = 63, ALLREDUCE = 65, REDUCE_SCATTER = 66, SCAN = 67,
     COMM_GROUP = 72, GROUP_UNION = 73, GROUP_INTERSECTION = 74, GROUP_DIFFERENCE = 75, GROUP_INCL = 76, GROUP_EXCL = 77,
@@ -57,11 +57,11 @@ known! {
 
 impl DumpiFunction {
     /// The number of functions that a footer counts, which are those of MPI and one that stands for all.
-    pub(crate) const COUNTED: u16 = 291;
+    pub(super) const COUNTED: u16 = 291;
     /// The entry of a footer that stands for all functions.
     pub(super) const ALL: Self = Self(290);
     /// The mark after the last record.
-    pub(crate) const END: Self = Self(293);
+    pub(super) const END: Self = Self(293);
 
     /// Whether the function is of MPI. The others mark where a function of the program begins and ends.
     pub(super) fn is_of_mpi(self) -> bool {

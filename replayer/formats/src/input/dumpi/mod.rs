@@ -6,13 +6,13 @@
 
 mod arguments;
 mod bytes;
-pub(crate) mod communicators;
-pub(crate) mod datatypes;
-pub(crate) mod file;
+mod communicators;
+mod datatypes;
+mod file;
 mod files;
-pub(crate) mod functions;
+mod functions;
 mod rank;
-pub(crate) mod records;
+mod records;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,7 +29,7 @@ use self::rank::{DumpiRankSource, DumpiTables, Nobody};
 use super::notes::NotesOfRanks;
 
 /// Traces of DUMPI.
-pub(crate) struct Dumpi {
+pub(super) struct Dumpi {
     /// Whether receives from -1 without a status are from `MPI_PROC_NULL`; `None`: if a rank sends to -1.
     pub minus_one_is_nobody: Option<bool>,
 }

@@ -11,18 +11,18 @@ use super::bytes::{Cursor, DumpiWindow};
 use super::functions::{DumpiFunction, pass};
 
 /// Bits of a record's mask.
-pub(crate) mod mask {
-    pub(crate) const STATUSES: u8 = 0x03;
-    pub(crate) const CPU_TIME: u8 = 0x04;
-    pub(crate) const WALL_TIME: u8 = 0x08;
-    pub(crate) const THREAD: u8 = 0x40;
-    pub(crate) const COUNTERS: u8 = 0x80;
+pub(super) mod mask {
+    pub(super) const STATUSES: u8 = 0x03;
+    pub(super) const CPU_TIME: u8 = 0x04;
+    pub(super) const WALL_TIME: u8 = 0x08;
+    pub(super) const THREAD: u8 = 0x40;
+    pub(super) const COUNTERS: u8 = 0x80;
 }
 
 /// The number of seconds after which the seconds of a record begin again at 0.
 const WRAP: u64 = 1 << 16;
 /// The nanoseconds in a second.
-pub(crate) const SECOND: u64 = 1_000_000_000;
+pub(super) const SECOND: u64 = 1_000_000_000;
 
 /// A record.
 #[derive(Clone, Copy)]

@@ -27,7 +27,6 @@ use titr_common::trace::{EventSource, Trace};
 use super::{ConversionNotes, ConvertError, OutputFormat};
 use crate::input::otf2::own::CREATOR;
 pub(super) use amounts::sum;
-pub(super) use calls::place;
 use chunks::{CHUNK, ChunkedFile, RecordBody};
 use definitions::ArchiveDefinitions;
 use rank::{ArchiveCounts, EventFailure, RankRecords};

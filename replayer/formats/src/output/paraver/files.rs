@@ -16,17 +16,17 @@ const STATES: [(Activity, u32, &str, &str); 6] = [
 ];
 
 /// The files that are written for a trace at `path`: the trace, the meaning of its numbers, and the names of its rows.
-pub(crate) fn files(path: &Path) -> [PathBuf; 3] {
+pub(super) fn files(path: &Path) -> [PathBuf; 3] {
     [path.to_owned(), path.with_extension("pcf"), path.with_extension("row")]
 }
 
 /// The number of the state of an activity.
-pub(crate) fn state_of(activity: Activity) -> u32 {
+pub(super) fn state_of(activity: Activity) -> u32 {
     STATES.iter().find(|(known, ..)| *known == activity).map_or(0, |found| found.1)
 }
 
 /// Writes the beginning of the second file, with the states.
-pub(crate) fn write_states(out: &mut impl Write) -> io::Result<()> {
+pub(super) fn write_states(out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "DEFAULT_OPTIONS\n\nLEVEL               TASK\nUNITS               NANOSEC\n")?;
     writeln!(out, "STATES")?;
     STATES.iter().try_for_each(|(_, number, name, _)| writeln!(out, "{number:<4}{name}"))?;
@@ -35,7 +35,7 @@ pub(crate) fn write_states(out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Writes the third file, with the names of tasks and of their threads.
-pub(crate) fn write_rows(out: &mut impl Write, tasks: &[String], threads: &[String]) -> io::Result<()> {
+pub(super) fn write_rows(out: &mut impl Write, tasks: &[String], threads: &[String]) -> io::Result<()> {
     for (level, names) in [("CPU", tasks), ("TASK", tasks), ("THREAD", threads)] {
         writeln!(out, "LEVEL {level} SIZE {}", names.len())?;
         names.iter().try_for_each(|name| writeln!(out, "{name}"))?;

@@ -24,7 +24,7 @@ use titr_common::trace::Trace;
 use super::{ConversionNotes, ConvertError, OutputFormat};
 use body::PrvBody;
 use communicators::PrvCommunicators;
-pub(crate) use files::{files, state_of, write_rows, write_states};
+use files::{files, write_rows, write_states};
 use program::PrvProgram;
 
 /// The format of Paraver.

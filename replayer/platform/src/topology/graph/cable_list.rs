@@ -102,6 +102,6 @@ pub(super) fn set(properties: &mut CableProperties, name: &str, value: &str) -> 
 fn not_a_cable(source: &Source, word: &Word, message: String) -> Mistake {
     source.mistake(word.place.clone(), message).with_help(
         "a line has the names of two nodes, and then, if you like, `bandwidth=`, `latency=` and `cables=`. titr also reads \
-         GraphML and the output of ibnetdiscover",
+         the output of ibnetdiscover",
     )
 }

@@ -4,7 +4,6 @@
 
 mod cable_list;
 mod cabling;
-mod graphml;
 mod ibnetdiscover;
 
 use serde::Deserialize;
@@ -67,9 +66,7 @@ pub(crate) fn graph(table: &GraphTable, site: &Site) -> Checked<Box<dyn Topology
 /// Reads a file of any format.
 fn read(source: &Source) -> Checked<Cabling<'_>> {
     let text = source.text().trim_start();
-    if text.starts_with('<') {
-        graphml::read(source)
-    } else if ibnetdiscover::is_one(text) {
+    if ibnetdiscover::is_one(text) {
         ibnetdiscover::read(source)
     } else {
         cable_list::read(source)

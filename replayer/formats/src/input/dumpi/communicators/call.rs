@@ -9,11 +9,11 @@ use crate::input::dumpi::records::DumpiRecord;
 pub(in crate::input::dumpi) type Handle = u16;
 
 /// The communicator that stands for none.
-pub(crate) const COMM_NULL: Handle = 1;
-pub(crate) const COMM_WORLD: Handle = 2;
+pub(super) const COMM_NULL: Handle = 1;
+pub(super) const COMM_WORLD: Handle = 2;
 pub(in crate::input::dumpi) const COMM_SELF: Handle = 3;
 /// The group without members.
-pub(crate) const GROUP_EMPTY: Handle = 2;
+pub(super) const GROUP_EMPTY: Handle = 2;
 
 /// A call with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,8 +14,7 @@ use titr_common::event::{CommCall, Rank, Tag};
 use titr_common::trace::TraceError;
 
 pub(super) use agreement::Agreement;
-pub(crate) use call::{COMM_NULL, COMM_WORLD, GROUP_EMPTY};
-pub(super) use call::{COMM_SELF, DumpiCall, Handle};
+pub(super) use call::{COMM_NULL, COMM_SELF, COMM_WORLD, DumpiCall, Handle};
 pub(super) use handles::Handles;
 
 use super::file::DumpiRankFile;

@@ -31,7 +31,7 @@ fn time(platform: &Platform, kernel: &dyn Kernel) -> f64 {
     let cores: Vec<_> = cores.into_iter().map(|host| Core::on(platform, host)).collect();
     let times = (0..3).map(|run| {
         let events = (0..ranks).map(|me| program(kernel, me, 1, None).collect()).collect();
-        let mut network = platform.network(run, 1);
+        let mut network = platform.network(run);
         let workload = Workload::of_lists(events);
         replay(workload, cores.clone(), &platform.mpi, &mut *network, (), Options::default()).unwrap().simulated_time.0
     });

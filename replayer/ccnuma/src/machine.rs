@@ -99,7 +99,7 @@ impl Machine {
             return Err(MachineError::Nodes { nodes, hosts });
         }
         Ok(Self {
-            network: platform.network(0, 1),
+            network: platform.network(0),
             nodes: (0..nodes).map(Node::new).collect(),
             directories: (0..nodes).map(|_| Directory::default()).collect(),
             events: Events::default(),

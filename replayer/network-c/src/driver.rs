@@ -87,7 +87,7 @@ impl Driver {
     pub fn open(platform: &Path) -> Result<Self, DriverError> {
         let platform = Platform::load(platform, &[])?;
         Ok(Self {
-            network: platform.network(0, 1),
+            network: platform.network(0),
             nodes: platform.topology.hosts(),
             now: Time::ZERO,
             pending: BinaryHeap::new(),

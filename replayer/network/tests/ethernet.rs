@@ -123,7 +123,7 @@ fn windows_share_a_hot_link_by_connections() {
 #[test]
 fn short_frames_count_as_they_are() {
     let tree: Arc<dyn Topology> = Arc::new(tree());
-    let mut network = PacketNetwork::new(Arc::new(spec(&*tree, parameters())), tree, 1);
+    let mut network = PacketNetwork::new(Arc::new(spec(&*tree, parameters())), tree);
     let bytes = Bytes(4 * u64::from(LENGTH) + 9);
     let (id, from, to) = (TransferId(0), HostId(0), HostId(5));
     network.inject(Time::ZERO, Transfer { id, from, to, bytes, connection: None, stretch: 1.0 });

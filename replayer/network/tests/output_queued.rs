@@ -36,7 +36,7 @@ const DROP: WhenFull = WhenFull::Drop { retransmit_after: Seconds(100.0 * LENGTH
 
 /// Deliveries in their order, and the packets that the links carried in all.
 fn live(spec: &PacketSpec, messages: &[(u64, Message)]) -> (Vec<Delivery>, u64) {
-    let (mut engine, mut deliveries, mut messages) = (engine(spec, 1), Vec::new(), messages.iter().peekable());
+    let (mut engine, mut deliveries, mut messages) = (engine(spec), Vec::new(), messages.iter().peekable());
     loop {
         let offer = messages.peek().map(|&&(at, _)| at);
         let Some(now) = engine.next_cycle().into_iter().chain(offer).min() else { break };

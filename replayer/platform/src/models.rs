@@ -12,27 +12,24 @@ use titr_network::{Network, RailNetwork, flow, ideal};
 use crate::{Model, Platform};
 
 impl Platform {
-    /// The platform's network with no messages in transit, for one of several runs with different random choices. The
-    /// model may use up to `threads` threads, if it supports several; its results are the same for any number.
+    /// The platform's network with no messages in transit, for one of several runs with different random choices.
     #[must_use]
-    pub fn network(&self, run: u32, threads: usize) -> Box<dyn Network> {
+    pub fn network(&self, run: u32) -> Box<dyn Network> {
         let rails = self.topology.rails();
         if rails.count.get() == 1 {
-            return self.network_on(0, Arc::clone(&self.topology), run, threads);
+            return self.network_on(0, Arc::clone(&self.topology), run);
         }
         let topology = |number| Arc::new(OneRail::of(Arc::clone(&self.topology), number));
-        let network = |number| self.network_on(number, topology(number), run, threads);
+        let network = |number| self.network_on(number, topology(number), run);
         Box::new(RailNetwork::new(Arc::clone(&self.topology), rails.numbers().map(network).collect()))
     }
 
     /// The network of a rail with this topology.
-    fn network_on(&self, rail: u32, topology: Arc<dyn Topology>, run: u32, threads: usize) -> Box<dyn Network> {
+    fn network_on(&self, rail: u32, topology: Arc<dyn Topology>, run: u32) -> Box<dyn Network> {
         match &self.model {
             Model::Flow(parameters) => flow::network(topology, parameters.clone()),
             Model::Ideal => ideal::network(topology),
-            Model::Packet(spec) => {
-                Box::new(PacketNetwork::new(Arc::new(spec.of_rail(rail).of_run(run)), topology, threads))
-            }
+            Model::Packet(spec) => Box::new(PacketNetwork::new(Arc::new(spec.of_rail(rail).of_run(run)), topology)),
         }
     }
 }

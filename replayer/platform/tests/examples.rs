@@ -64,7 +64,7 @@ fn dragonfly() {
     assert_eq!(platform.topology.name(), "dragonfly of 4 groups × 3 chassis × 4 blades × 3 nodes");
     assert_eq!((platform.topology.hosts(), platform.cores), (144, 4));
     // By seven links: neither blade has the blue link, and neither chassis is the first of its group.
-    let mut ideal = example("dragonfly.toml", &["network.model=ideal"]).network(0, 1);
+    let mut ideal = example("dragonfly.toml", &["network.model=ideal"]).network(0);
     let seconds = alone(&mut *ideal, 4 * 3 * 2 + 6, 36 + 4 * 3 * 2 + 9, 1_250_000);
     assert!((seconds - (7.0 * 1e-6 + 1e-3)).abs() < 1e-7, "{seconds}");
 }
@@ -84,7 +84,7 @@ fn graph() {
     let platform = example("graph.toml", &[]);
     assert_eq!(platform.topology.name(), "graph of 5 routers and 6 hosts");
     assert_eq!((platform.topology.host_name(HostId(4)), platform.cores), ("node5".to_owned(), 4));
-    let seconds = alone(&mut *platform.network(0, 1), 0, 5, 1_250_000);
+    let seconds = alone(&mut *platform.network(0), 0, 5, 1_250_000);
     assert!((seconds - (4.0 * 1e-6 + 1e-3)).abs() < 1e-7, "{seconds}");
     example("graph.toml", &["network.model=packet"]);
 }
@@ -95,10 +95,10 @@ fn cluster16() {
     let platform = example("cluster16.toml", &[]);
     assert_eq!(platform.mpi.eager_transfer, EagerTransfer::OnMatch);
     let close = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-6, "{found} {expected}");
-    close(alone(&mut *platform.network(0, 1), 0, 1, 1_000_000), 0.009_028_457_617);
-    close(alone(&mut *platform.network(0, 1), 0, 1, 1000), 0.000_111_530_485);
+    close(alone(&mut *platform.network(0), 0, 1, 1_000_000), 0.009_028_457_617);
+    close(alone(&mut *platform.network(0), 0, 1, 1000), 0.000_111_530_485);
     let plain = example("cluster16.toml", &["network.flow.preset=cm02"]);
-    close(alone(&mut *plain.network(0, 1), 0, 1, 1000), 0.000_053_128);
+    close(alone(&mut *plain.network(0), 0, 1, 1000), 0.000_053_128);
     let ideal = example("cluster16.toml", &["network.model=ideal"]);
-    close(alone(&mut *ideal.network(0, 1), 0, 1, 1000), 0.000_053);
+    close(alone(&mut *ideal.network(0), 0, 1, 1000), 0.000_053);
 }

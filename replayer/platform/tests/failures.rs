@@ -65,7 +65,7 @@ fn message(id: u32, from: u32, to: u32, bytes: u64) -> Transfer {
 
 /// The time at which a message between two hosts arrives.
 fn arrival(platform: &Platform, from: u32, to: u32, bytes: u64) -> f64 {
-    arrivals(&mut *platform.network(0, 1), &[(0.0, from, to, bytes)])[0]
+    arrivals(&mut *platform.network(0), &[(0.0, from, to, bytes)])[0]
 }
 
 const RING: &str = "torus:4 10Gbit/s 1us";
@@ -116,7 +116,7 @@ fn messages_take_the_routes_of_the_instants_at_which_they_are_sent() {
     let expected = [0.001_001, 0.010_501, 0.011_003, 0.021_003, 0.026_001, 0.031_001];
     for model in ["flow", "ideal"] {
         let platform = load(RING, &[FOR_A_TIME, &format!("network.model={model}")]);
-        let mut network = platform.network(0, 1);
+        let mut network = platform.network(0);
         let found = arrivals(&mut *network, &sent);
         let is_near = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-9);
         assert!(is_near, "{model}: {found:?} instead of {expected:?}");
@@ -135,7 +135,7 @@ fn messages_take_the_routes_of_the_instants_at_which_they_are_sent() {
 fn messages_in_transit_share_a_failed_link_until_they_arrive() {
     let platform = load(RING, &["network.failed=[{ link = \"node-0 +x\", at = \"1 ms\" }]", "network.latency=0 s"]);
     let sent = [(0.0, 0, 1, 2_500_000), (0.000_9, 0, 1, 125_000), (0.001, 0, 1, 1_250_000)];
-    let found = arrivals(&mut *platform.network(0, 1), &sent);
+    let found = arrivals(&mut *platform.network(0), &sent);
     let is_near = found.iter().zip([0.002_1, 0.001_1, 0.002]).all(|(found, expected)| (found - expected).abs() < 1e-9);
     assert!(is_near, "{found:?}");
 }
@@ -147,7 +147,7 @@ fn a_message_that_failures_leave_no_route_for_is_an_error() {
     let error = "at 0.02 s, a message is sent from host 0 to host 1, and the failures of link `node-0 +x`, link `node-2 +x` \
                  leave no route: place ranks on other hosts, or leave out a failure";
     for line in [RING, "torus:4 10Gbit/s 1us ideal", "torus:4 10Gbit/s 1us packet"] {
-        let mut network = load(line, &[cut]).network(0, 1);
+        let mut network = load(line, &[cut]).network(0);
         let unreachable = |network: &mut dyn Network, at: f64, to| {
             network.advance(after(at), &mut Vec::new());
             network.unreachable(after(at), &message(0, 0, to, 64)).map(|why| why.to_string())
@@ -158,7 +158,7 @@ fn a_message_that_failures_leave_no_route_for_is_an_error() {
         network.inject(after(0.02), message(0, 0, 1, 64));
         assert_eq!(network.next_event(), Some(Time::NEVER));
         assert_eq!(network.first_unreachable().to_string(), error);
-        let mut network = load(line, &[cut]).network(0, 1);
+        let mut network = load(line, &[cut]).network(0);
         assert_eq!(unreachable(&mut *network, 0.03, 1), None, "{line}: repaired");
     }
 }
@@ -171,7 +171,7 @@ fn packets_take_the_routes_of_their_messages() {
     let times = load(line, &[&format!("{link}, at = \"64 us\", until = \"128 us\" }}]")]);
     // Cycles of 6.4 ns, so that all messages are offered at the beginning of a cycle.
     let sent = [(0.0, 0, 1, 64), (63.36e-6, 0, 1, 64), (64e-6, 0, 1, 64), (127.36e-6, 0, 1, 64), (128e-6, 0, 1, 64)];
-    let found = arrivals(&mut *times.network(0, 1), &sent);
+    let found = arrivals(&mut *times.network(0), &sent);
     let expected = [(0.0, &whole), (63.36e-6, &whole), (64e-6, &failed), (127.36e-6, &failed), (128e-6, &whole)];
     for (found, (at, platform)) in found.into_iter().zip(expected) {
         let expected = at + arrival(platform, 0, 1, 64);
@@ -180,9 +180,8 @@ fn packets_take_the_routes_of_their_messages() {
     assert!(arrival(&failed, 0, 1, 64) > arrival(&whole, 0, 1, 64) + 1e-6);
     let all: Vec<_> =
         (0..240).map(|number| (f64::from(number) * 0.64e-6, number % 12, number * 7 % 12, 4096)).collect();
-    let one = arrivals(&mut *times.network(0, 1), &all);
+    let one = arrivals(&mut *times.network(0), &all);
     assert!(one.iter().all(|at| at.is_finite()));
-    assert_eq!(one, arrivals(&mut *times.network(0, 2), &all), "with one thread and with two");
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn load(line: &str, overrides: &[&str]) -> Result<Platform, PlatformError> {
 
 /// The times at which messages of 1.25 MB (sender, receiver), one rank on each host, arrive that are sent at `at`.
 fn arrivals(platform: &Platform, at: f64, messages: &[(u32, u32)]) -> Vec<f64> {
-    let (mut network, mut delivered) = (platform.network(0, 1), Vec::new());
+    let (mut network, mut delivered) = (platform.network(0), Vec::new());
     let at = Time::from_seconds(Seconds(at));
     network.advance(at, &mut delivered);
     for (id, &(sender, receiver)) in (0..).map(TransferId).zip(messages) {
@@ -125,7 +125,7 @@ fn fails_without_a_rail(model: &str) {
     let model = format!("network.model={model}");
     let turns = "network.rails={ count = 2, choice = \"round-robin\" }";
     let failed = "network.failed=[{ link = \"node-1 up\", rail = 0, at = \"1 s\" }, { link = \"node-1 down\", rail = 1, at = \"1 s\" }]";
-    let mut network = load(STAR, &[turns, failed, &model]).unwrap().network(0, 1);
+    let mut network = load(STAR, &[turns, failed, &model]).unwrap().network(0);
     let (from, to) = (HostId(1), HostId(2));
     let message = Transfer { id: TransferId(0), from, to, bytes: Bytes(1), connection: None, stretch: 1.0 };
     assert!(network.unreachable(Time::ZERO, &message).is_none());

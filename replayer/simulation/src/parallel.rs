@@ -27,12 +27,6 @@ impl Jobs {
         self != Self::ONE
     }
 
-    /// The number of threads for each of this many concurrent tasks: all threads for a single task.
-    #[must_use]
-    pub(crate) fn of_each(self, pieces: usize) -> usize {
-        if pieces == 1 { self.0.get() } else { 1 }
-    }
-
     /// The results of `work` on each number below `count`, in order.
     ///
     /// # Errors

@@ -218,7 +218,7 @@ impl<'a> Simulation<'a> {
         let read_ahead = self.read_ahead && !(self.runs > 1 && self.jobs.are_several());
         // Before anything is read: a platform that is too small is the likelier mistake.
         let hosts = self.platform.place(self.trace.ranks())?.0;
-        let replay = self.prepare(&normalisation, read_ahead, self.jobs.of_each(self.runs as usize))?;
+        let replay = self.prepare(&normalisation, read_ahead)?;
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(std::mem::take(&mut self.observers).into_iter().map(|observer| observer as &mut dyn Observer));
         observers.extend(more.into_iter().map(|observer| observer as &mut dyn Observer));
@@ -332,7 +332,6 @@ impl<'a> Simulation<'a> {
         &self,
         normalisation: &Normalise,
         read_ahead: bool,
-        threads: usize,
     ) -> Result<PreparedReplay<'a>, SimulationError> {
         Ok(PreparedReplay {
             original: self.trace,
@@ -344,7 +343,6 @@ impl<'a> Simulation<'a> {
             recorded: self.recorded(),
             mix: self.mix,
             read_ahead,
-            threads,
             stop: self.stop.clone(),
         })
     }

@@ -151,10 +151,9 @@ impl PlatformTraffic<'_> {
         let of_a_point = plan.runs as usize;
         let mut points = Vec::with_capacity(injections.len());
         let (mut runs, mut cpu) = (Vec::with_capacity(of_a_point), Duration::ZERO);
-        let threads = jobs.of_each(injections.len() * of_a_point);
         let measure = |number: usize| {
-            let stopwatch = Stopwatch::start(threads);
-            let run = measure_run(spec, &plan, injections[number / of_a_point], (number % of_a_point) as u32, threads);
+            let stopwatch = Stopwatch::start();
+            let run = measure_run(spec, &plan, injections[number / of_a_point], (number % of_a_point) as u32);
             Ok((run, stopwatch.cpu()))
         };
         let take = |(run, time)| {

@@ -194,15 +194,14 @@ impl TriggeredReplay<'_> {
     }
 
     fn run_once(&self, number: u32) -> Result<TriggeredRun, TriggeredError> {
-        let threads = self.jobs.of_each(self.runs as usize);
-        let stopwatch = Stopwatch::start(threads);
+        let stopwatch = Stopwatch::start();
         let trace = NetworkTrace::open(self.trace)?;
         let (nodes, hosts) = (trace.nodes(), self.platform.topology.hosts());
         if nodes > hosts {
             return Err(TriggeredError::TooManyNodes { path: self.trace.into(), nodes, hosts });
         }
         let mut feedback = Feedback::new(trace, self.open_loop)?;
-        let mut network = self.platform.network(number, threads);
+        let mut network = self.platform.network(number);
         let mut run = Self::drive(&mut *network, &mut feedback)?;
         feedback.finish()?;
         run.loads = network.link_loads();

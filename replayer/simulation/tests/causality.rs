@@ -20,7 +20,7 @@ fn outcome(overrides: &[&str], causality: Causality, ranks: u32, trace: &str) ->
     let core = |host| Core::on(&platform, host);
     let cores = platform.place(ranks).unwrap().0.into_iter().map(core).collect();
     let workload = Workload::of_lists(events(ranks, trace));
-    let mut network = platform.network(0, 1);
+    let mut network = platform.network(0);
     let options = Options { causality, ..Options::default() };
     replay(workload, cores, &platform.mpi, &mut *network, Breakdown::new(ranks), options).unwrap()
 }

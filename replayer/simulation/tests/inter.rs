@@ -188,7 +188,7 @@ fn a_collective_between_groups_takes_as_long_as_its_messages() {
         let platform = Platform::parse(Path::new("cluster.toml"), text, &[]).unwrap();
         let cores = (0..4).map(|host| Core::new(HostId(host), Speed { per_second: 1e9 })).collect();
         let workload = Workload::new(events(4, trace).into_iter().map(Vec::into_iter).collect());
-        let mut network = platform.network(0, 1);
+        let mut network = platform.network(0);
         let outcome = replay(workload, cores, &platform.mpi, &mut *network, Breakdown::new(4), Options::default());
         outcome.unwrap_or_else(|error| panic!("{error}\n{trace}")).simulated_time.seconds().0
     };

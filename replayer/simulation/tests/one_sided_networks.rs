@@ -30,7 +30,7 @@ fn run(platform: &Platform, ranks: u32, trace: &str) -> Result<Outcome<Breakdown
     let speed = Speed { per_second: 1e9 };
     let cores = (0..ranks).map(|host| Core::new(HostId(host), speed)).collect();
     let workload = Workload::new(events(ranks, trace).into_iter().map(Vec::into_iter).collect());
-    let mut network = platform.network(0, 1);
+    let mut network = platform.network(0);
     replay(workload, cores, &platform.mpi, &mut *network, Breakdown::new(ranks), Options::default())
 }
 

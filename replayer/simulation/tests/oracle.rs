@@ -84,7 +84,7 @@ impl<'a> Row<'a> {
         let hosts = platform.place(source.ranks()).map_err(|error| error.to_string())?.0.into_iter();
         let cores = hosts.map(|host| Core::on(&platform, host)).collect();
         let workload = Workload::new(source.streams().map_err(|error| error.to_string())?);
-        let mut network = platform.network(0, 1);
+        let mut network = platform.network(0);
         let outcome = replay(workload, cores, &platform.mpi, network.as_mut(), (), Options::default());
         Ok(outcome.map_err(|error| error.to_string())?.simulated_time.seconds().0)
     }

@@ -57,7 +57,7 @@ fn time(path: &Path, model: &str, ranks: u32, trace: &str) -> f64 {
     let core = |host| Core::on(&platform, host);
     let cores = platform.place(ranks).unwrap().0.into_iter().map(core).collect();
     let workload = Workload::of_lists(events(ranks, trace));
-    let mut network = platform.network(0, 1);
+    let mut network = platform.network(0);
     let outcome = replay(workload, cores, &platform.mpi, &mut *network, Breakdown::new(ranks), Options::default());
     outcome.unwrap().simulated_time.0 as f64 * 1e-12
 }

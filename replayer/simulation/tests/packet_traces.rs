@@ -41,7 +41,7 @@ fn outcome(platform: &Platform, ranks: u32, trace: &str) -> Outcome<Breakdown> {
     let core = |host| Core::on(platform, host);
     let cores = platform.place(ranks).unwrap().0.into_iter().map(core).collect();
     let workload = Workload::of_lists(events(ranks, trace));
-    let mut network = platform.network(0, 1);
+    let mut network = platform.network(0);
     replay(workload, cores, &platform.mpi, &mut *network, Breakdown::new(ranks), Options::default()).unwrap()
 }
 

@@ -154,7 +154,7 @@ fn time(platform: &Platform, ranks: u32, trace: &str) -> f64 {
     let speed = Speed { per_second: 1e9 };
     let cores = (0..ranks).map(|host| Core::new(HostId(host), speed)).collect();
     let workload = Workload::new(events(ranks, trace).into_iter().map(Vec::into_iter).collect());
-    let mut network = platform.network(0, 1);
+    let mut network = platform.network(0);
     let outcome = replay(workload, cores, &platform.mpi, &mut *network, Breakdown::new(ranks), Options::default());
     micros(outcome.unwrap_or_else(|error| panic!("{error}\n{trace}")).simulated_time.seconds())
 }

@@ -138,7 +138,7 @@ fn overlapped(model: &str, progress: &str, bytes: u64, compute: u64) -> f64 {
     let programs = events(4, &lines.collect::<String>()).into_iter().map(Vec::into_iter).collect();
     let hosts = platform.place(4).unwrap().0.into_iter();
     let cores = hosts.map(|host| Core::on(&platform, host)).collect();
-    let mut network = platform.network(0, 1);
+    let mut network = platform.network(0);
     let outcome = replay(Workload::new(programs), cores, &platform.mpi, network.as_mut(), (), Options::default());
     outcome.unwrap().simulated_time.seconds().0 * 1e6
 }

@@ -35,7 +35,7 @@ fn replayed(stops: bool) -> (Vec<u64>, Result<u64, ReplayError>) {
     let platform = Platform::load(&path, &["hosts.cores=1".to_owned()]).unwrap();
     let cores = platform.place(2).unwrap().0.into_iter().map(|host| Core::on(&platform, host)).collect();
     let trace = "0 send 1 0 10\n0 recv 1 0 10\n1 recv 0 0 10\n1 send 0 0 10\n".repeat(MESSAGES / 2);
-    let mut network = platform.network(0, 1);
+    let mut network = platform.network(0);
     let mut watch = Watch { stop: StopRequest::default(), stops, reports: Vec::new() };
     let options = Options { stop: watch.stop.clone(), follower: Some(&mut watch), ..Options::default() };
     let workload = Workload::of_lists(events(2, &trace));

@@ -8,8 +8,8 @@ use titr_simulation::parallel::Jobs;
 /// The option for simulations that are independent of each other.
 #[derive(Debug, Args)]
 pub(super) struct JobsArgs {
-    /// Runs N independent simulations at the same time, or simulates one large packet network on N threads [default:
-    /// the number of processors]. The result is the same for any N; memory grows with N.
+    /// Runs N independent simulations at the same time [default: the number of processors]. The result is the same for
+    /// any N; memory grows with N.
     #[arg(long, value_name = "N", value_parser = number)]
     jobs: Option<NonZeroUsize>,
 }

@@ -31,7 +31,7 @@ fn titr_says(trace: &Path, platform: &Path, collectives: &str, eager: Option<u32
     let hosts = platform.place(source.ranks()).unwrap().0.into_iter();
     let cores = hosts.map(|host| Core::on(&platform, host)).collect();
     let workload = Workload::new(source.streams().unwrap());
-    let mut network = platform.network(0, 1);
+    let mut network = platform.network(0);
     let outcome = replay(workload, cores, &platform.mpi, network.as_mut(), (), Options::default());
     outcome.unwrap_or_else(|error| panic!("{}: {error}", trace.display())).simulated_time.seconds().0
 }

@@ -30,7 +30,7 @@ fn any_platform(name: &str, data: &[u8]) {
             let _ = platform.place(HOSTS);
             let topology = platform.topology.as_ref();
             routes(topology);
-            let _ = (topology.name(), platform.network(0, 1).next_event());
+            let _ = (topology.name(), platform.network(0).next_event());
         }
         // Drawing takes far longer than reading, so not every mistake is.
         Err(error) if data.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte)).is_multiple_of(8) => {

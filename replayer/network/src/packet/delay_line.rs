@@ -47,12 +47,6 @@ impl<T> DelayLine<T> {
         self.due.front().map_or(self.last.0, |&(at, _)| at)
     }
 
-    /// The number of items that come out at `now`, which is no later than [`next`](Self::next).
-    pub(crate) fn due(&self, now: u64) -> usize {
-        let (at, things) = self.due.front().unwrap_or(&self.last);
-        if *at <= now { things.len() } else { 0 }
-    }
-
     /// Removes the items that come out at `now`, which is no later than [`next`](Self::next), and returns them in
     /// order; none if nothing comes out. Return the list with [`recycle`](Self::recycle).
     #[inline]

@@ -64,15 +64,13 @@
 //! # Parts
 //!
 //! [`Engine`] simulates only cycles in which something happens, and visits only ports and routers where something can
-//! happen. `reference` (in tests) visits everything in every cycle, and has to give the same results. So do the slabs
-//! into which a large network is divided for several threads (`engine::slabs`). Ports know the room behind them from
-//! **credits** (`outputs`), queues are in `input_queues`, and the connections of both are in `layout`.
+//! happen. `reference` (in tests) visits everything in every cycle, and has to give the same results. Ports know the
+//! room behind them from **credits** (`outputs`), queues are in `input_queues`, and the connections of both are in `layout`.
 //! [`PacketNetwork`] runs the engine under a workload.
 
 mod active_set;
 mod arbitration;
 mod clock;
-mod construction;
 mod delay_line;
 mod delays;
 mod engine;
@@ -98,8 +96,6 @@ mod reference;
 #[cfg(test)]
 mod sample_networks;
 #[cfg(test)]
-mod slab_tests;
-#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod uneven_tests;
@@ -108,7 +104,6 @@ use crate::Connection;
 use crate::topology::{HostId, RoutePeriod};
 
 pub use arbitration::Arbitration;
-pub use construction::engine;
 pub use delays::Delays;
 pub use engine::Engine;
 pub use figures::{Batch, ChannelFigures, Figures, Observation};
@@ -118,6 +113,15 @@ pub use sources::InjectionOrder;
 pub use spec::PacketSpec;
 pub use switch::{Buffer, BufferSharing, Switch, WhenFull};
 pub use usage::{ChannelUsage, PacketCount, Usage};
+
+/// An idle network, with the engine for the kind of its routers.
+#[must_use]
+pub fn engine(spec: &PacketSpec) -> Box<dyn Engine> {
+    match spec.parameters.switch {
+        Switch::InputQueued => engine::input_queued(spec),
+        Switch::OutputQueued(_) => output_queued::output_queued(spec),
+    }
+}
 
 /// A message from a host to a host, cut into packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -106,9 +106,9 @@ impl PendingDelivery {
 impl PacketNetwork {
     /// An idle network of these routers, which belong to `topology`.
     #[must_use]
-    pub fn new(spec: Arc<PacketSpec>, topology: Arc<dyn Topology>, threads: usize) -> Self {
+    pub fn new(spec: Arc<PacketSpec>, topology: Arc<dyn Topology>) -> Self {
         Self {
-            engine: engine(&spec, threads),
+            engine: engine(&spec),
             clock: Clock::new(spec.cycle()),
             topology,
             route: Vec::new(),

@@ -174,18 +174,6 @@ impl Sources {
         *first = at.min(*first);
     }
 
-    /// A packet of a message leaves its host, and another slab handles its arrival. Returns the message's number there,
-    /// which is its tag. Removes the message with its last packet.
-    pub(crate) fn hand_over(&mut self, id: MessageId) -> MessageId {
-        let progress = &mut self.messages[id.index()];
-        let outside = MessageId(progress.message.tag as u32);
-        progress.missing -= 1;
-        if progress.missing == 0 {
-            self.messages.remove(id.index());
-        }
-        outside
-    }
-
     /// A packet of a message is consumed after `hops` channels. Returns the message if the packet was its last.
     pub(crate) fn arrives(&mut self, id: MessageId, hops: u32) -> Option<Progress> {
         let progress = &mut self.messages[id.index()];

@@ -17,7 +17,7 @@ fn spec_of(topology: &dyn Topology, parameters: PacketParameters) -> PacketSpec 
 
 /// Lives until nothing happens any more. Messages come with the cycle in which they are offered.
 pub(super) fn run(spec: &PacketSpec, messages: &[(u64, Message)]) -> Vec<Delivery> {
-    live(&mut *engine(spec, 1), messages)
+    live(&mut *engine(spec), messages)
 }
 
 /// Lives until nothing happens any more in a network.

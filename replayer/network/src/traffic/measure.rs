@@ -99,7 +99,7 @@ impl MeasuredRun {
 /// Measures a network under synthetic traffic, in one run after the other.
 #[must_use]
 pub fn measure(spec: &PacketSpec, plan: &Plan, injection: Injection) -> Point {
-    point(spec, injection, (0..plan.runs).map(|number| measure_run(spec, plan, injection, number, 1)).collect())
+    point(spec, injection, (0..plan.runs).map(|number| measure_run(spec, plan, injection, number)).collect())
 }
 
 /// The point that all runs of a measurement make, in the order of their numbers.
@@ -125,7 +125,7 @@ pub fn point(spec: &PacketSpec, injection: Injection, runs: Vec<MeasuredRun>) ->
 
 /// Measures a network under synthetic traffic in one run; the number of the run determines the random choices.
 #[must_use]
-pub fn measure_run(spec: &PacketSpec, plan: &Plan, injection: Injection, number: u32, threads: usize) -> MeasuredRun {
+pub fn measure_run(spec: &PacketSpec, plan: &Plan, injection: Injection, number: u32) -> MeasuredRun {
     let parameters = spec.parameters();
     let hosts = spec.graph().hosts().len() as u32;
     let mut random = generator(parameters.seed, number);
@@ -136,7 +136,7 @@ pub fn measure_run(spec: &PacketSpec, plan: &Plan, injection: Injection, number:
     };
 
     let (warmup, cycles) = (plan.warmup, plan.cycles);
-    let mut engine = packet::engine(spec, threads);
+    let mut engine = packet::engine(spec);
     let batches = (0..BATCHES).map(|number| batch(number, cycles)).collect();
     let seen = Observation { batches, latencies: Histogram::default(), usage: engine.usage().empty() };
     let mut run = MeasuredRun { warmup, cycles, seen, warmup_hops: 0, bursts: Vec::new() };

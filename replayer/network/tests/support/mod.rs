@@ -14,7 +14,7 @@ pub fn message(tag: u64, from: u32, to: u32, packets: u64) -> Message {
 
 /// Offers all messages at cycle 0 and lives until nothing happens any more.
 pub fn run(spec: &PacketSpec, messages: &[Message]) -> Vec<Delivery> {
-    let (mut engine, mut deliveries) = (engine(spec, 1), Vec::new());
+    let (mut engine, mut deliveries) = (engine(spec), Vec::new());
     messages.iter().for_each(|&message| engine.offer(0, message));
     while let Some(now) = engine.next_cycle() {
         engine.advance(now, &mut deliveries);

@@ -47,8 +47,6 @@ pub struct PreparedReplay<'a> {
     pub(super) mix: Option<&'a JobMix>,
     /// Whether another thread may read ahead.
     pub(super) read_ahead: bool,
-    /// The number of threads that the network may take.
-    pub(super) threads: usize,
     /// The request that replays end early.
     pub(super) stop: StopRequest,
 }
@@ -60,7 +58,7 @@ pub(super) struct Run {
     pub packets: Option<PacketStatistics>,
     /// The time for which jobs and loads shared links.
     pub shared: Vec<SharedTime>,
-    /// Processor time of the thread that drove the replay, or of all threads if the network may take several.
+    /// Processor time of the thread that drove the replay.
     pub cpu: Duration,
 }
 
@@ -97,7 +95,7 @@ impl PreparedReplay<'_> {
     pub(super) fn time_alone(&self, job: &Job, platform: &Platform) -> Result<Time, SimulationError> {
         let trace = OnlyJob(job).apply(self.trace.clone())?;
         let (worth, stop, first) = (Arc::clone(&self.worth), self.stop.clone(), Rank(job.ranks.start));
-        let alone = PreparedReplay { trace, worth, stop, first, mix: None, read_ahead: false, threads: 1, ..*self };
+        let alone = PreparedReplay { trace, worth, stop, first, mix: None, read_ahead: false, ..*self };
         let policy = Policy::Assigned { hosts: job.hosts.clone() };
         alone.time_on(&Platform { policy, ..platform.clone() })
     }
@@ -110,7 +108,7 @@ impl PreparedReplay<'_> {
         mut observers: Vec<&mut dyn Observer>,
         follower: Option<&mut dyn Follower>,
     ) -> Result<Run, SimulationError> {
-        let stopwatch = Stopwatch::start(self.threads);
+        let stopwatch = Stopwatch::start();
         let recorded = RecordedSpeeds::of(self.original, &self.worth);
         let number = self.draw.map_or(number, Draw::run);
         let mut cores = cores(platform, (self.first, self.trace.ranks()), number, &recorded)?;
@@ -127,7 +125,7 @@ impl PreparedReplay<'_> {
         let options = Options { causality, partial, recorded, storage, jobs, follower, stop, ..Options::default() };
         let breakdown = Breakdown::new(self.trace.ranks());
         let mpi = &platform.mpi;
-        let network = platform.network(number, self.threads);
+        let network = platform.network(number);
         let network: Box<dyn Network> = match self.draw {
             Some(draw) if platform.spread.message > 0.0 => {
                 Box::new(VaryingNetwork::new(network, draw, platform.spread.message))

@@ -17,11 +17,9 @@
 //! memory of a batch is loaded together ([`Prefetch`]).
 
 mod allocation;
-mod border;
 mod decisions;
 mod injection;
 mod port_allocation;
-mod slabs;
 mod traversal;
 mod uneven;
 mod uneven_cycle;
@@ -48,8 +46,6 @@ use super::{Delivery, Message};
 use crate::ids::Optional;
 use crate::topology::{HostId, LinkId, RouterGraph, RouterId, Routing, RoutingFunction, RoutingVisitor};
 use allocation::Requests;
-use border::Border;
-use slabs::SlabEngine;
 use uneven::Uneven;
 use wakeup::Wakeup;
 
@@ -78,31 +74,21 @@ pub trait Engine: Debug + Send + Sync {
     fn carried(&self, graph: &RouterGraph) -> Vec<(LinkId, PacketCount)>;
 }
 
-/// An idle network of input-queued routers on at most this many threads, the caller's among them. It takes one if it is small,
-/// or its links are not alike.
-pub(super) fn input_queued(spec: &PacketSpec, threads: usize) -> Box<dyn Engine> {
-    in_slabs(spec, threads.min(spec.graph.routers().count() / slabs::ROUTERS))
-}
-
-/// An idle network in up to `threads` slabs, if links are equal; without slabs for at most one thread.
-pub(super) fn in_slabs(spec: &PacketSpec, threads: usize) -> Box<dyn Engine> {
-    struct WithRouting<'a>(&'a PacketSpec, usize);
+/// An idle network of input-queued routers.
+pub(super) fn input_queued(spec: &PacketSpec) -> Box<dyn Engine> {
+    struct WithRouting<'a>(&'a PacketSpec);
     impl RoutingVisitor for WithRouting<'_> {
         type Output = Box<dyn Engine>;
 
         fn visit<R: Routing>(self, routing: &R) -> Box<dyn Engine> {
-            let Self(spec, threads) = self;
-            if threads > 1 && !routing.watches_other_routers() {
-                return Box::new(SlabEngine::new(spec, routing, threads));
-            }
-            Box::new(RoutedEngine::<R, false>::new(spec, routing.clone(), None))
+            Box::new(RoutedEngine::<R, false>::new(self.0, routing.clone(), None))
         }
     }
     match (&spec.timings, &spec.routing) {
         (Some(timings), RoutingFunction::Table(routing)) => {
             Box::new(RoutedEngine::<_, true>::new(spec, routing.clone(), Some(timings)))
         }
-        _ => spec.routing.visit(WithRouting(spec, threads)),
+        _ => spec.routing.visit(WithRouting(spec)),
     }
 }
 
@@ -150,8 +136,6 @@ struct RoutedEngine<R, const UNEVEN: bool> {
     prefetch: Prefetch,
     /// The links, if they are not alike.
     uneven: Option<Uneven>,
-    /// The border, if only a slab of the network is simulated here.
-    border: Option<Box<Border>>,
 }
 
 /// A host, its places at its router, and its traffic.
@@ -198,7 +182,6 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
             usage: Usage::new(&layout, graph, spec.virtual_channels()),
             prefetch: Prefetch::new(layout.outputs.len()),
             uneven: timings.map(|timings| Uneven::new(spec, timings, &layout)),
-            border: None,
             queues: InputQueues::new(layout.queues, spec.most_places()),
             routers: layout.routers,
             outputs: Outputs::new(layout.outputs, spec.virtual_channels()),
@@ -220,8 +203,7 @@ impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
         let arrivals = self.offers.next().min(self.headers.next());
         let departures = self.tails.next().min(self.consumed.next()).min(self.injecting.next());
         let uneven = if UNEVEN { self.uneven.as_ref().map_or(u64::MAX, Uneven::next) } else { u64::MAX };
-        let credits = self.border.as_ref().map_or(u64::MAX, |border| border.credits.next());
-        Some(arrivals.min(departures).min(uneven).min(retry).min(behind).min(credits)).filter(|&next| next != u64::MAX)
+        Some(arrivals.min(departures).min(uneven).min(retry).min(behind)).filter(|&next| next != u64::MAX)
     }
 
     fn consumed(&self) -> (u64, u64) {
@@ -248,9 +230,6 @@ impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
     }
 
     fn advance(&mut self, now: u64, delivered: &mut Vec<Delivery>) {
-        if self.border.is_some() {
-            self.take_credits(now);
-        }
         let tails = self.tails.take(now);
         for batch in tails.chunks(BATCH) {
             self.prefetch_tails(batch);
@@ -321,9 +300,13 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     fn free_place(&mut self, queue: QueueId) {
         let more = self.queues.pop(queue);
         match self.queues.get(queue).source() {
-            // A port of another slab was notified when the tail began to leave.
-            Source::Channel { output, .. } if !self.has(self.outputs.get(output).router) => {}
-            Source::Channel { output, vc } => self.credit(output, vc.channel),
+            Source::Channel { output, vc } => {
+                *self.outputs.room_mut(output, vc.channel) += 1;
+                self.activate(output);
+                if let Some(queues) = &mut self.output_queues {
+                    queues.activate(output);
+                }
+            }
             Source::Host(host) if !more => self.refill.push(host),
             Source::Host(_) => {}
         }
@@ -365,13 +348,8 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         let packet = self.packets.remove(id);
         self.usage.consume(packet.hops, now - packet.left);
         self.hosts[packet.header.to.index()].received += 1;
-        match &mut self.border {
-            Some(border) => border.mail.consumed.push(packet),
-            None => {
-                if let Some(last) = self.sources.arrives(packet.message, packet.hops) {
-                    delivered.push(last.delivery(now));
-                }
-            }
+        if let Some(last) = self.sources.arrives(packet.message, packet.hops) {
+            delivered.push(last.delivery(now));
         }
     }
 }

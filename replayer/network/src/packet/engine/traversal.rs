@@ -6,9 +6,7 @@ use super::super::layout::Source;
 use super::super::output_queues::OutputQueues;
 use super::super::outputs::Outputs;
 use super::RoutedEngine;
-use super::border::Crossing;
-use crate::ids::Optional;
-use crate::topology::{ChannelIndex, OutputVc, PortIndex, RouterId, Routing};
+use crate::topology::{ChannelIndex, OutputVc, RouterId, Routing};
 
 /// Packets that there is room for in a virtual channel of a port.
 #[inline]
@@ -42,10 +40,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         let since = packet.since;
         if let Source::Host(_) = state.source() {
             packet.left = now;
-            match self.border {
-                None => self.sources.leaves(packet.message, now),
-                Some(_) => packet.message = self.sources.hand_over(packet.message),
-            }
+            self.sources.leaves(packet.message, now);
             self.usage.inject(0);
         }
         if next.is_some() {
@@ -59,12 +54,6 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
             return self.grant_uneven(queue, output, channel, id, now);
         }
         self.tails.push(now, (queue, output));
-        if let Some(border) = &mut self.border
-            && let Source::Channel { output, vc } = self.queues.get(queue).source()
-            && !border.has(self.outputs.get(output).router)
-        {
-            border.mail.credits.push((output, vc.channel));
-        }
         self.usage.leave(queue, now - since + u64::from(self.parameters.packet_phits));
         match (next, &mut self.output_queues) {
             (None, _) => self.consumed.push(now, id),
@@ -102,20 +91,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         self.packets.get_mut(id).since = self.headers.end(now);
         self.usage.carry(output, channel);
         let to = self.outputs.get(output).to;
-        let QueuedPacket { output, .. } = self.look_ahead(id, to);
-        match &mut self.border {
-            Some(border) if !border.has(to) => {
-                border.mail.states.extend_from_slice(self.packets.state(id));
-                border.mail.headers.push(Crossing { queue: next, packet: self.packets.remove(id), output });
-            }
-            _ => self.send_to(next, id, output, now),
-        }
-    }
-
-    /// The header of a packet, which is to take `output` if it has no choice, is on its way to a queue.
-    #[inline]
-    pub(super) fn send_to(&mut self, queue: QueueId, packet: PacketId, output: Optional<PortIndex>, now: u64) {
-        self.headers.push(now, (queue, QueuedPacket { packet, output }));
+        self.headers.push(now, (next, self.look_ahead(id, to)));
     }
 
     /// Routes a packet ahead of its arrival at a router, if it has no choice there.

@@ -171,39 +171,6 @@ fn exact_triggers_are_all_receptions_that_a_sender_waited_for() {
     }
 }
 
-/// A read request from node 0 to 2 in cycle 10, its response in cycle 30, of which the network took 6, and a packet that waits
-/// for both.
-#[test]
-fn a_netrace_file_has_triggers_of_its_own() {
-    let folder = Folder::new();
-    let mut file = 0x484a_5455_u32.to_le_bytes().to_vec();
-    file.extend(1.0_f32.to_le_bytes());
-    file.extend([b'x'; 30]);
-    file.extend([3, 0]);
-    file.extend([100_u64, 3, 0, 0].map(u64::to_le_bytes).concat());
-    let packets: [(u64, u32, [u8; 3], &[u32]); 3] =
-        [(10, 7, [1, 0, 2], &[9, 12]), (30, 9, [2, 2, 0], &[12]), (35, 12, [27, 0, 1], &[])];
-    for (cycle, id, bytes, waiting) in packets {
-        file.extend(cycle.to_le_bytes());
-        file.extend([id, 0x40].map(u32::to_le_bytes).concat());
-        file.extend(bytes);
-        file.extend([0, waiting.len() as u8]);
-        waiting.iter().for_each(|id| file.extend(id.to_le_bytes()));
-    }
-    folder.file("n.tra", &file);
-    let refused = folder.run(TITR, &["triggers", "n.tra", "-o", "t.gz"]);
-    assert!(
-        refused.starts_with("titr: n.tra is of netrace, which counts cycles") && refused.ends_with("[1]"),
-        "{refused}"
-    );
-    let cycle = ["--cycle", "3200 ps", "--latency", "6"];
-    let report = folder.run(TITR, &[&["triggers", "n.tra", "-o", "t.gz"], &cycle[..]].concat());
-    assert!(report.contains("known from the trace                   2"), "{report}");
-    let found = json(&folder, "packet.toml", &["--triggered", "t.gz"]);
-    // Offered in cycle 10, there after 19; 14 later the response of two packets, there after 35, when the last one follows.
-    assert_eq!(found["packets"]["cycles"], 10 + 19 + 14 + 35 + 18);
-}
-
 #[test]
 fn tables_and_summaries_are_those_of_the_network() {
     let folder = Folder::new();

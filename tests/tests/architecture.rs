@@ -27,7 +27,7 @@ const LAYERS: &str = "\
 | `replayer/memory` |  |  |
 | `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `timer_queue` `statistics` `topology` `properties` `company` `network` `packet` `route_cache` `flow` `ideal` `rails` `traffic` |
 | `replayer/document` | `common` | `source` `error` `value` `deserialize` |
-| `replayer/network-traces` | `common` `replayer/document` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `netrace` `triggers` |
+| `replayer/network-traces` | `common` `replayer/document` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `triggers` |
 | `replayer/storage` | `common` | `queue` `sharing` `disk` `disks` `striping` |
 | `replayer/platform` | `common` `replayer/document` `replayer/network` `replayer/storage` | `host_speed` `overhead` `one_sided` `partitioned` `shared_speed` `spawn` `mpi` `storage` `spread` `placement` `xml` `topology` `one_line` `scaling` `schema` `simgrid` `build` `as_toml` `models` `levers` |
 | `replayer/job-mix` | `common` `replayer/document` `replayer/network` `replayer/platform` | `job` `schema` `starts` `placement` `background` `mix` |

@@ -5,8 +5,7 @@
 //! of its node (the **trigger delay**). In a replay on another network, a message is injected when its trigger has
 //! arrived there, so a slow network slows down its own load.
 //!
-//! [`NetworkTrace`] reads such a file, [`Netrace`] a file in netrace's format, and [`NetworkTraceWriter`] writes one;
-//! [`grammar`] describes the text. [`find_triggers`] finds the triggers of its messages by [`Rules`], and [`Feedback`]
+//! [`NetworkTrace`] reads such a file, and [`NetworkTraceWriter`] writes one; [`grammar`] describes the text. [`find_triggers`] finds the triggers of its messages by [`Rules`], and [`Feedback`]
 //! releases the messages of a trace as their triggers arrive, independent of the network model.
 
 mod error;
@@ -14,7 +13,6 @@ mod feedback;
 pub mod grammar;
 mod lines;
 mod message;
-mod netrace;
 mod reader;
 mod rules;
 mod triggers;
@@ -23,8 +21,7 @@ mod writer;
 pub use error::NetworkTraceError;
 pub use feedback::{Feedback, Released};
 pub use message::{Kind, Label, Node, TracedMessage, Trigger};
-pub use netrace::{Cycles, Netrace};
 pub use reader::NetworkTrace;
 pub use rules::Rules;
-pub use triggers::{NoTriggers, TriggerCounts, TriggerSource, convert_netrace, find_triggers};
+pub use triggers::{NoTriggers, TriggerCounts, TriggerSource, find_triggers};
 pub use writer::NetworkTraceWriter;

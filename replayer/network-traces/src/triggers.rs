@@ -28,7 +28,6 @@ use titr_common::time::Time;
 
 use crate::error::NetworkTraceError;
 use crate::message::{Kind, Label, Node, TracedMessage, Trigger};
-use crate::netrace::{Cycles, Netrace};
 use crate::reader::NetworkTrace;
 use crate::rules::Rules;
 use crate::writer::NetworkTraceWriter;
@@ -47,7 +46,7 @@ pub enum TriggerSource {
 pub struct TriggerCounts {
     /// Messages of the trace.
     pub messages: u64,
-    /// Messages whose triggers the trace had: recorded causes, or dependences of netrace.
+    /// Messages whose triggers the trace had: recorded causes.
     pub exact: u64,
     /// Messages that answer a request.
     pub replies: u64,
@@ -108,24 +107,6 @@ pub fn find_triggers(from: &Path, to: &Path, source: &TriggerSource) -> Result<T
     }
     writer.finish()?.finish()?;
     Ok(pass.found)
-}
-
-/// Writes the netrace file at `from` as a network trace to `to`, with its dependences as triggers.
-///
-/// # Errors
-/// If `from` cannot be read or is invalid, or `to` cannot be written.
-pub fn convert_netrace(from: &Path, to: &Path, cycles: Cycles) -> Result<TriggerCounts, NoTriggers> {
-    let mut trace = Netrace::open(from, cycles)?;
-    let mut writer = NetworkTraceWriter::create(to, trace.nodes(), true)?;
-    let mut found = TriggerCounts::default();
-    while let Some(message) = trace.next_message()? {
-        found.messages += 1;
-        let count = if message.after.is_empty() { &mut found.none } else { &mut found.exact };
-        *count += 1;
-        writer.write(&message)?;
-    }
-    writer.finish()?.finish()?;
-    Ok(found)
 }
 
 /// A pass over a trace, by time of generation.

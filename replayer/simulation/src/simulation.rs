@@ -328,11 +328,7 @@ impl<'a> Simulation<'a> {
         Ok((result, replay))
     }
 
-    fn prepare(
-        &self,
-        normalisation: &Normalise,
-        read_ahead: bool,
-    ) -> Result<PreparedReplay<'a>, SimulationError> {
+    fn prepare(&self, normalisation: &Normalise, read_ahead: bool) -> Result<PreparedReplay<'a>, SimulationError> {
         Ok(PreparedReplay {
             original: self.trace,
             trace: self.transformed(normalisation)?,

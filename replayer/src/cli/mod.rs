@@ -45,6 +45,7 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter, StdoutLock, Write};
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use thiserror::Error;
 use titr_analyses::AnalysisError;
@@ -177,9 +178,22 @@ fn unwritten(error: &io::Error) -> String {
 /// Standard output, as commands print to it.
 type Out = Escaped<BufWriter<StdoutLock<'static>>>;
 
+/// Options that earlier versions had, each with what to do instead.
+const REMOVED: [(&str, &str); 1] = [("--cycle", "titr reads no traces of netrace any more")];
+
+/// Says of an unknown option that an earlier version had it.
+fn tell_of_removed(error: &mut clap::Error) {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return };
+    let removed = REMOVED.iter().find(|(known, _)| option.split('=').next() == Some(known));
+    if let Some((_, instead)) = removed.filter(|_| error.kind() == ErrorKind::UnknownArgument) {
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*instead).into()]));
+    }
+}
+
 /// The arguments in the words of a command line. On a mistake or a request for help, prints it and ends the process.
 fn arguments<A: Parser>(words: &[OsString]) -> A {
-    A::try_parse_from(words).unwrap_or_else(|error| {
+    A::try_parse_from(words).unwrap_or_else(|mut error| {
+        tell_of_removed(&mut error);
         let words = words.iter().map(|word| word.to_string_lossy());
         // A message has its colours where it repeats nothing that a terminal would obey.
         let printed = match words.clone().all(|word| terminal::on_one_line(&word) == *word) {

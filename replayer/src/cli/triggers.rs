@@ -6,16 +6,14 @@ use std::path::PathBuf;
 use clap::Args;
 use titr_common::format::{count, plural};
 use titr_common::output::claim;
-use titr_common::time::Time;
-use titr_common::units::{Quantity, Seconds};
-use titr_network_traces::{Cycles, Netrace, Rules, TriggerCounts, TriggerSource, convert_netrace, find_triggers};
+use titr_network_traces::{Rules, TriggerCounts, TriggerSource, find_triggers};
 
 use super::Failure;
 
 /// Finds the message that triggers each message of a network trace, and writes the trace with these triggers.
 #[derive(Debug, Args)]
 pub(crate) struct TriggersArgs {
-    /// A trace that `titr replay --network-trace` wrote, or a netrace file, which already has triggers.
+    /// A trace that `titr replay --network-trace` wrote.
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
     /// Writes the trace with its triggers to this file.
@@ -28,43 +26,13 @@ pub(crate) struct TriggersArgs {
     /// Takes the triggers that the simulation recorded with the trace.
     #[arg(long)]
     exact: bool,
-    /// Length of a cycle in a file of netrace.
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["rules", "exact"], value_parser = cycle)]
-    cycle: Option<Time>,
-    /// Cycles that a packet took in the network of a netrace file. titr does not count them in its delays.
-    #[arg(long, value_name = "CYCLES", default_value_t = 0, requires = "cycle")]
-    latency: u64,
-}
-
-fn cycle(text: &str) -> Result<Time, String> {
-    let Quantity(seconds) = text.parse::<Quantity<Seconds>>().map_err(|error| error.to_string())?;
-    match Time::from_seconds(seconds) {
-        Time::ZERO => Err("a cycle takes a picosecond at least".to_owned()),
-        length => Ok(length),
-    }
 }
 
 /// The command.
 pub(crate) fn triggers(args: &TriggersArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let (length, latency) = (args.cycle, args.latency);
-    let is_netrace = Netrace::recognises(&args.trace)?;
     claim([args.output.clone()])?;
-    let counts = match (is_netrace, length) {
-        (true, Some(length)) => convert_netrace(&args.trace, &args.output, Cycles { length, latency })?,
-        (true, None) => {
-            let path = args.trace.display();
-            return Err(Failure::Value(format!(
-                "{path} is of netrace, which counts cycles: how long is one? (--cycle 500ps)"
-            )));
-        }
-        (false, Some(_)) => {
-            return Err(Failure::Value(
-                "--cycle is for files of netrace, and other traces have picoseconds".to_owned(),
-            ));
-        }
-        (false, None) => find_triggers(&args.trace, &args.output, &source(args)?)?,
-    };
-    let TriggerCounts { messages, exact, replies, protocol, data, none } = counts;
+    let found = find_triggers(&args.trace, &args.output, &source(args)?)?;
+    let TriggerCounts { messages, exact, replies, protocol, data, none } = found;
     writeln!(out, "{} {}", count(messages), plural(messages, "message", "messages"))?;
     let rows = [
         ("known from the trace", exact),

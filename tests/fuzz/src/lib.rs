@@ -22,7 +22,7 @@ pub use graphs::{chakra, goal};
 pub use hypotheses::hypotheses;
 pub use lines::lines;
 pub use manifest::manifest;
-pub use network_trace::{netrace, network_trace, trigger_rules};
+pub use network_trace::{network_trace, trigger_rules};
 pub use otf2::otf2;
 pub use platform::{platform, simgrid};
 pub use trace::{archive, stream};
@@ -31,7 +31,7 @@ pub use trace::{archive, stream};
 pub type Reader = fn(&[u8]);
 
 /// The readers, each by the name of its fuzz target and of the folder with its seeds.
-pub const ALL: [(&str, Reader); 16] = [
+pub const ALL: [(&str, Reader); 15] = [
     ("lines", lines),
     ("stream", stream),
     ("manifest", manifest),
@@ -41,7 +41,6 @@ pub const ALL: [(&str, Reader); 16] = [
     ("hypotheses", hypotheses),
     ("network_trace", network_trace),
     ("trigger_rules", trigger_rules),
-    ("netrace", netrace),
     ("otf2", otf2),
     ("dumpi", dumpi),
     ("liballprof", liballprof),

@@ -5,10 +5,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use titr_common::time::Time;
-use titr_network_traces::{
-    Cycles, Feedback, Label, Netrace, NetworkTrace, NetworkTraceError, Rules, TriggerSource, convert_netrace,
-    find_triggers,
-};
+use titr_network_traces::{Feedback, Label, NetworkTrace, NetworkTraceError, Rules, TriggerSource, find_triggers};
 
 /// Picoseconds that every message takes.
 const LATENCY: u64 = 10;
@@ -64,29 +61,6 @@ fn replay(trace: NetworkTrace, open_loop: bool) -> Result<u64, NetworkTraceError
     }
     feedback.finish()?;
     Ok(messages)
-}
-
-/// Reads a netrace file; the trace that it becomes can be replayed.
-pub fn netrace(data: &[u8]) {
-    let cycles = Cycles { length: Time(500), latency: 20 };
-    let read = || -> Result<u64, NetworkTraceError> {
-        let (mut trace, mut messages) = (Netrace::of(Path::new("netrace"), Cursor::new(data.to_vec()), cycles)?, 0);
-        while trace.next_message()?.is_some() {
-            messages += 1;
-        }
-        Ok(messages)
-    };
-    // Most inputs are no trace: only those that are one are worth the files.
-    let messages = match read() {
-        Ok(messages) => messages,
-        Err(error) => return assert!(!error.to_string().is_empty()),
-    };
-    let folder = super::folder();
-    let [from, to] = ["netrace", "converted"].map(|name| folder.join(name));
-    std::fs::write(&from, data).unwrap();
-    let counts = convert_netrace(&from, &to, cycles).unwrap();
-    let replayed = NetworkTrace::open(&to).and_then(|trace| replay(trace, false));
-    assert_eq!((counts.messages, replayed.unwrap()), (messages, messages));
 }
 
 /// Reads rules for triggers.

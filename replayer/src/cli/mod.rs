@@ -178,14 +178,24 @@ fn unwritten(error: &io::Error) -> String {
 /// Standard output, as commands print to it.
 type Out = Escaped<BufWriter<StdoutLock<'static>>>;
 
-/// Options that earlier versions had, each with what to do instead.
-const REMOVED: [(&str, &str); 1] = [("--cycle", "titr reads no traces of netrace any more")];
+/// Options, and values of options, that earlier versions had, each with what to do instead.
+const REMOVED: [(&str, &str); 5] = [
+    ("--cycle", "titr reads no traces of netrace any more"),
+    ("dumpi", "titr writes no traces of DUMPI any more, and reads them as before: otf2 keeps the same calls"),
+    ("--paraver", "--perfetto and --paje draw a replay; `titr convert --to paraver` writes a trace for Paraver"),
+    ("--rsh", "copy the parts to this host (scp -r, rsync), and name the copies"),
+    ("--mapper", "titr maps ranks by itself, and no longer by Scotch"),
+];
 
-/// Says of an unknown option that an earlier version had it.
+/// Says of an unknown option or value that an earlier version had it.
 fn tell_of_removed(error: &mut clap::Error) {
-    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return };
-    let removed = REMOVED.iter().find(|(known, _)| option.split('=').next() == Some(known));
-    if let Some((_, instead)) = removed.filter(|_| error.kind() == ErrorKind::UnknownArgument) {
+    let kind = match error.kind() {
+        ErrorKind::UnknownArgument => ContextKind::InvalidArg,
+        _ => ContextKind::InvalidValue,
+    };
+    let Some(ContextValue::String(word)) = error.get(kind) else { return };
+    let removed = REMOVED.iter().find(|(known, _)| word.split('=').next() == Some(known));
+    if let Some((_, instead)) = removed {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*instead).into()]));
     }
 }

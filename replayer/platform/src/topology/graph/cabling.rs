@@ -146,11 +146,6 @@ impl<'s> Cabling<'s> {
         self.join(bundle)
     }
 
-    /// Whether two nodes are joined.
-    pub(super) fn are_joined(&self, one: u32, other: u32) -> bool {
-        self.joined.contains_key(&[one.min(other), one.max(other)])
-    }
-
     /// The nodes as routers, each with this number of hosts.
     pub(super) fn with_hosts(self, hosts: u32, cable: &Cable) -> Checked<Wiring> {
         let routers = self.nodes();

@@ -9,8 +9,8 @@ use crate::input::dumpi::records::DumpiRecord;
 pub(in crate::input::dumpi) type Handle = u16;
 
 /// The communicator that stands for none.
-pub(super) const COMM_NULL: Handle = 1;
-pub(super) const COMM_WORLD: Handle = 2;
+pub(in super::super) const COMM_NULL: Handle = 1;
+pub(in super::super) const COMM_WORLD: Handle = 2;
 pub(in crate::input::dumpi) const COMM_SELF: Handle = 3;
 /// The group without members.
 pub(super) const GROUP_EMPTY: Handle = 2;

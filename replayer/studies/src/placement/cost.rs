@@ -105,18 +105,6 @@ impl<'a> CommunicationCost<'a> {
         self.exchanges.len() as u32
     }
 
-    /// An exchange of the mean size.
-    pub(super) fn typical_exchange(&self) -> Exchange {
-        let all = || self.exchanges.iter().flatten();
-        let number = all().count().max(1) as f64;
-        let mean = |sum: f64| sum / number;
-        Exchange {
-            with: 0,
-            messages: mean(all().map(|exchange| exchange.messages).sum()),
-            bytes: mean(all().map(|exchange| exchange.bytes).sum()),
-        }
-    }
-
     /// The cost of an exchange between two hosts.
     pub(super) fn of_exchange(&self, exchange: &Exchange, from: HostId, to: HostId) -> f64 {
         let place = from.index() * self.topology.hosts() as usize + to.index();

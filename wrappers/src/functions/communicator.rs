@@ -24,11 +24,9 @@ super::chapter! {
         MPI_Attr_delete(2), MPI_Attr_get(4), MPI_Attr_put(3), MPI_Comm_compare(3), MPI_Comm_create_keyval(4),
         MPI_Comm_delete_attr(2), MPI_Comm_free_keyval(1), MPI_Comm_get_attr(4), MPI_Comm_get_info(2),
         MPI_Comm_get_name(3), MPI_Comm_group(2), MPI_Comm_rank(2), MPI_Comm_remote_group(2),
-        MPI_Comm_remote_size(2), MPI_Comm_set_attr(3), MPI_Comm_set_name(2),
+        MPI_Comm_remote_size(2), MPI_Comm_set_attr(3), MPI_Comm_set_info(2), MPI_Comm_set_name(2),
         MPI_Comm_size(2), MPI_Comm_test_inter(2), MPI_Group_compare(3), MPI_Group_difference(3),
         MPI_Group_excl(4), MPI_Group_free(1), MPI_Group_incl(4), MPI_Group_intersection(3),
         MPI_Group_range_excl(4), MPI_Group_range_incl(4), MPI_Group_rank(2), MPI_Group_size(2),
         MPI_Group_translate_ranks(5), MPI_Group_union(3), MPI_Keyval_create(4), MPI_Keyval_free(1);
-    communicates:
-        MPI_Comm_set_info(2);
 }

@@ -357,7 +357,7 @@ fn a_cell_has_the_colour_of_one_activity() {
     assert_eq!(browser.complaints, [""; 0]);
 }
 
-/// The pictures of `docs/REPORT.md`. `UPDATE=1` writes them.
+/// The pictures of `docs/REPLAYING.md`. `UPDATE=1` writes them.
 #[test]
 fn pictures_for_the_documentation() {
     let folder = Folder::new();

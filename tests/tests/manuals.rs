@@ -9,18 +9,17 @@ use std::path::{Path, PathBuf};
 use titr_tests::{Family, built, run};
 
 /// The pages whose blocks of shell commands are run, in this order.
-const PAGES: [&str; 15] = [
+const PAGES: [&str; 14] = [
     "README.md",
     "docs/TRACING.md",
     "docs/REPLAYING.md",
     "docs/PLATFORM.md",
     "docs/JOBS.md",
-    "docs/REPORT.md",
     "docs/EXPLAINING.md",
     "docs/WHAT-IF.md",
     "docs/STUDIES.md",
     "docs/REENACTING.md",
-    "docs/CONVERT.md",
+    "docs/FORMATS.md",
     "docs/SIMGRID.md",
     "docs/PACKET.md",
     "docs/NETWORK-TRACES.md",
@@ -28,8 +27,7 @@ const PAGES: [&str; 15] = [
 ];
 
 /// The pages whose commands are not run here.
-const OTHER_PAGES: [(&str, &str); 7] = [
-    ("docs/FOREIGN.md", "needs traces of other tools: see the test `foreign` of titr-formats"),
+const OTHER_PAGES: [(&str, &str); 6] = [
     ("docs/CALIBRATING.md", "needs two hosts: see the test `calibrate`"),
     ("docs/PYTHON.md", "needs the module for Python: see replayer/python/tests/test_docs.py"),
     ("docs/TESTING.md", "runs the tests"),

@@ -25,7 +25,7 @@ const NOTES: &str = "\
 SimGrid then predicts the time that titr-replay predicts on the same platform with the same collectives. The index names \
 the files with the path given as PLACE: run smpirun from the same place, or give an absolute path. With --collectives \
 simgrid, collectives of all ranks stay collectives; all others become messages. Events that SimGrid's \
-format cannot express are counted on standard error; docs/CONVERT.md says how they affect the time.
+format cannot express are counted on standard error; docs/FORMATS.md says how they affect the time.
 
 `goal` writes a graph of messages and times for LogGOPSim's txt2bin and for ATLAHS, and `goal-binary` the file that LogGOPSim \
 reads. All collectives become the messages that they are made of, by the algorithms that --collectives and --platform choose.

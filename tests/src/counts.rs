@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{binary, run};
 
 /// How every function is recorded.
-const FUNCTIONS: &str = include_str!("../../docs/FUNCTIONS.md");
+const FUNCTIONS: &str = include_str!("../tests/functions.txt");
 
 /// Words of events that are recorded beside those of a call.
 const BESIDE: [&str; 5] = ["compute", "matched", "cancel", "at", "call_site"];
@@ -116,7 +116,7 @@ fn groups<'a>(functions: impl Iterator<Item = &'a String>) -> Vec<Group> {
 /// The words of a function: none if its calls are only counted.
 fn words(function: &str) -> BTreeSet<String> {
     let row = FUNCTIONS.lines().find(|line| line.starts_with(&format!("| `{function}` |")));
-    let row = row.unwrap_or_else(|| panic!("docs/FUNCTIONS.md has no {function}"));
+    let row = row.unwrap_or_else(|| panic!("functions.txt has no {function}"));
     let recorded = row.split('|').nth(2).unwrap_or_default();
     let words = recorded.split('`').skip(1).step_by(2).map(str::to_owned);
     words.filter(|word| !BESIDE.contains(&word.as_str())).collect()

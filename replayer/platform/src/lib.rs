@@ -45,9 +45,7 @@ use titr_network::topology::{HostId, Topology};
 pub use host_speed::HostSpeed;
 pub use levers::{Lever, Property};
 pub use mpi::{EagerTransfer, Mpi, Progress, Rendezvous};
-pub use one_sided::{
-    ActiveTarget, Fence, Flush, Implementation, Issue, LockAll, LockRequest, OneSided, PassiveProgress, Posts,
-};
+pub use one_sided::{ActiveTarget, Implementation, LockAll, OneSided, PassiveProgress};
 pub use overhead::{Overhead, OverheadStep};
 pub use partitioned::Partitioned;
 pub use placement::{Placement, PlacementError, Policy};

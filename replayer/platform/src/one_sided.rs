@@ -6,7 +6,6 @@
 //! | --- | --- | --- |
 //! | `mpich` | MPICH's device ch4, by active messages | `src/mpid/ch4/src/mpidig_win.h`, `mpidig_rma.h`, `mpidig_rma_callbacks.c` of MPICH 4 |
 //! | `openmpi-rdma` | Open MPI's component osc/rdma | `ompi/mca/osc/rdma/osc_rdma_active_target.c`, `osc_rdma_passive_target.c`, `osc_rdma_lock.h` of Open MPI 4.1 |
-//! | `openmpi-pt2pt` | Open MPI's component osc/pt2pt, over messages | `ompi/mca/osc/pt2pt/osc_pt2pt_active_target.c`, `osc_pt2pt_passive_target.c`, `osc_pt2pt_frag.h` of Open MPI 4.1 |
 
 use serde::Deserialize;
 use titr_common::collectives::Library;
@@ -17,22 +16,12 @@ use crate::overhead::Overhead;
 /// One-sided communication of an MPI library.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneSided {
-    /// When an access starts.
-    pub issue: Issue,
-    /// When `MPI_Win_lock` requests the lock, and which call waits for it.
-    pub lock: LockRequest,
     /// The members to which `MPI_Win_lock_all` sends lock requests.
     pub lock_all: LockAll,
-    /// When an origin waits for the posts of its targets.
-    pub posts: Posts,
     /// The way in which fence and complete ensure that accesses are complete at their targets.
     pub active_target: ActiveTarget,
-    /// The way in which a flush or an unlock ensures that accesses are complete at the target.
-    pub flush: Flush,
     /// Whether `MPI_Win_unlock` waits until the target has released the lock.
     pub await_unlock: bool,
-    /// Whether a fence is a barrier.
-    pub fence: Fence,
     /// The agent that executes the origin's requests at the target.
     pub passive_progress: PassiveProgress,
     /// Bytes of a message that only synchronises, and of the request for data.
@@ -45,26 +34,6 @@ pub struct OneSided {
     pub target_overhead: Overhead,
 }
 
-/// When an access starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Issue {
-    /// In the call, or as soon as the target has granted or posted what the access needs.
-    Call,
-    /// In the call that synchronises. An access with a request still starts in its own call.
-    Synchronisation,
-}
-
-/// When `MPI_Win_lock` requests the lock, and which call waits for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LockRequest {
-    /// `MPI_Win_lock` asks, and returns with the lock.
-    Blocking,
-    /// `MPI_Win_lock` asks and returns; accesses wait for the lock.
-    Deferred,
-    /// The first access asks, and waits.
-    Lazy,
-}
-
 /// The members to which `MPI_Win_lock_all` sends lock requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockAll {
@@ -72,17 +41,6 @@ pub enum LockAll {
     Each,
     /// The first member alone, whom exclusive locks of any member ask too.
     Leader,
-    /// No call: the first access to a member requests its lock.
-    Lazy,
-}
-
-/// When an origin waits for the posts of its targets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Posts {
-    /// In `MPI_Win_start`.
-    Start,
-    /// In `MPI_Win_complete`; an access waits for the post of its target.
-    Complete,
 }
 
 /// The way in which fence and complete ensure that accesses are complete at their targets.
@@ -92,24 +50,6 @@ pub enum ActiveTarget {
     Acknowledged,
     /// The target waits for as many accesses as there are for it; the origin waits only for its own memory.
     Counted,
-}
-
-/// The way in which a flush or an unlock ensures that accesses are complete at the target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flush {
-    /// The target acknowledges each access.
-    Acknowledged,
-    /// The flush or unlock asks the target, who answers once all accesses are done.
-    Requested,
-}
-
-/// Whether a fence is a barrier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fence {
-    /// Always.
-    Barrier,
-    /// Always, as a reduce-scatter of how many accesses there are for each member; as a barrier if none precede.
-    ReduceScatter,
 }
 
 /// The agent that executes the origin's requests at the target.
@@ -130,13 +70,10 @@ pub enum Implementation {
     Mpich,
     /// Open MPI's osc/rdma.
     OpenmpiRdma,
-    /// Open MPI's osc/pt2pt.
-    OpenmpiPt2pt,
 }
 
 impl From<Library> for Implementation {
-    /// The implementation of the library whose collectives a platform has. Open MPI prefers osc/rdma (priority 101) to
-    /// osc/pt2pt (10).
+    /// The implementation of the library whose collectives a platform has.
     fn from(library: Library) -> Self {
         match library {
             Library::OpenMpi | Library::SimGridOpenMpi => Self::OpenmpiRdma,
@@ -153,14 +90,9 @@ impl From<Implementation> for OneSided {
             // for posts; `_fence` and `_complete` wait for local completion, and messages keep their order. Each put has an
             // acknowledgement (`MPIDIG_PUT_ACK`). 16 is the size of `MPIDIG_win_cntrl_msg_t`, 72 of `MPIDIG_put_msg_t`.
             Implementation::Mpich => Self {
-                issue: Issue::Call,
-                lock: LockRequest::Blocking,
                 lock_all: LockAll::Each,
-                posts: Posts::Start,
                 active_target: ActiveTarget::Counted,
-                flush: Flush::Acknowledged,
                 await_unlock: true,
-                fence: Fence::Barrier,
                 passive_progress: PassiveProgress::Target,
                 control: Bytes(16),
                 header: Bytes(72),
@@ -171,35 +103,12 @@ impl From<Implementation> for OneSided {
             // `ompi_osc_rdma_complete_atomic`; locks are counters of 8 bytes (`ompi_osc_rdma_lock_t`), on two levels by
             // default (`OMPI_OSC_RDMA_LOCKING_TWO_LEVEL`), and are released without waiting.
             Implementation::OpenmpiRdma => Self {
-                issue: Issue::Call,
-                lock: LockRequest::Blocking,
                 lock_all: LockAll::Leader,
-                posts: Posts::Start,
                 active_target: ActiveTarget::Acknowledged,
-                flush: Flush::Acknowledged,
                 await_unlock: false,
-                fence: Fence::Barrier,
                 passive_progress: PassiveProgress::Hardware,
                 control: Bytes(8),
                 header: Bytes(0),
-                origin_overhead: free.clone(),
-                target_overhead: free,
-            },
-            // Accesses are gathered in fragments (`ompi_osc_pt2pt_frag_alloc`) that the synchronisation sends. Requests
-            // and headers are 16 and 24 bytes (`ompi_osc_pt2pt_header_lock_t`, `_put_t`). `ompi_osc_pt2pt_fence` adds
-            // up counts with a reduce-scatter; `ompi_osc_pt2pt_lock_remote` asks, and `_lock_all` asks on demand.
-            Implementation::OpenmpiPt2pt => Self {
-                issue: Issue::Synchronisation,
-                lock: LockRequest::Deferred,
-                lock_all: LockAll::Lazy,
-                posts: Posts::Complete,
-                active_target: ActiveTarget::Counted,
-                flush: Flush::Requested,
-                await_unlock: true,
-                fence: Fence::ReduceScatter,
-                passive_progress: PassiveProgress::Target,
-                control: Bytes(16),
-                header: Bytes(24),
                 origin_overhead: free.clone(),
                 target_overhead: free,
             },

@@ -3,7 +3,7 @@
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 use titr_network::TransferId;
-use titr_platform::{Implementation, LockRequest, Mpi, OneSided, PassiveProgress};
+use titr_platform::{Implementation, Mpi, OneSided, PassiveProgress};
 use titr_simulation::observe::{CollectiveCall, CollectiveId, Observer, OperationId, Receive, WindowWait};
 use titr_test_machine::{micros, mpi, observe, threads};
 use titr_workload::Workload;
@@ -100,7 +100,6 @@ fn a_wait_for_a_lock_and_for_a_post_shows_until_it_ends() {
     let trace = "1 win_lock 0 1\n1 compute 10000\n1 win_unlock 0 1\n1 compute 20000\n1 win_post 0 0\n1 win_wait 0\n1 finalize\n\
                  0 win_lock 0 1\n0 win_unlock 0 1\n0 win_start 0 1\n0 win_complete 0\n0 finalize";
     let one_sided = OneSided {
-        lock: LockRequest::Blocking,
         passive_progress: PassiveProgress::Hardware,
         control: Bytes(0),
         header: Bytes(0),

@@ -1,23 +1,16 @@
 //! The time of one-sided communication, each case computed by hand on the machine of [`titr_test_machine`].
 
 use titr_common::units::Bytes;
-use titr_platform::{
-    ActiveTarget, Fence, Flush, Implementation, Issue, LockAll, LockRequest, Mpi, OneSided, PassiveProgress, Posts,
-};
+use titr_platform::{ActiveTarget, Implementation, LockAll, Mpi, OneSided, PassiveProgress};
 use titr_test_machine::{events, finishes, mpi, run, run_programs, threads};
 
 /// Accesses set out in their calls and are acknowledged, nobody has to be in a call for them, and whatever only synchronises
 /// has no bytes: it takes 2 µs.
 fn plain() -> OneSided {
     OneSided {
-        issue: Issue::Call,
-        lock: LockRequest::Blocking,
         lock_all: LockAll::Each,
-        posts: Posts::Start,
         active_target: ActiveTarget::Counted,
-        flush: Flush::Acknowledged,
         await_unlock: true,
-        fence: Fence::Barrier,
         passive_progress: PassiveProgress::Hardware,
         control: Bytes(0),
         header: Bytes(0),
@@ -62,17 +55,12 @@ fn a_fence_is_a_barrier_after_which_all_accesses_are_done() {
     assert_eq!(two(&format!("0 fetch_and_op 0 1 1000 1000\n{fence}"), plain()), [6.0, 8.0]);
     let acknowledged = OneSided { active_target: ActiveTarget::Acknowledged, ..plain() };
     assert_eq!(two(&format!("0 put 0 1 1000 0\n{fence}"), acknowledged), [5.0, 7.0]);
-    // Four bytes for each member: 2 µs and 4 ns.
-    let counts = OneSided { fence: Fence::ReduceScatter, ..plain() };
-    assert_eq!(two(fence, counts), [2.004, 2.004]);
 }
 
 #[test]
-fn an_access_sets_out_in_its_call_or_in_the_synchronisation() {
+fn an_access_sets_out_in_its_call() {
     let trace = "0 put 0 1 1000 0\n0 compute 10000\n0 win_fence 0\n1 compute 10000\n1 win_fence 0";
     assert_eq!(two(trace, plain()), [12.0, 12.0]);
-    let late = OneSided { issue: Issue::Synchronisation, ..plain() };
-    assert_eq!(two(trace, late), [12.0, 13.0]);
 }
 
 const POST: &str = "1 win_post 0 0\n1 win_wait 0\n0 win_start 0 1\n0 put 0 1 1000 0\n0 win_complete 0";
@@ -91,13 +79,10 @@ fn start_waits_for_posts_and_wait_for_completes() {
 }
 
 #[test]
-fn posts_may_be_waited_for_in_complete() {
+fn a_late_post_delays_the_start() {
     let trace = "1 compute 3000\n1 win_post 0 0\n1 win_wait 0\n0 win_start 0 1\n0 put 0 1 1000 0\n0 compute 10000\n0 win_complete 0";
     // The post arrives after 5 µs.
     assert_eq!(two(trace, plain()), [15.0, 17.0]);
-    let late = OneSided { posts: Posts::Complete, ..plain() };
-    assert_eq!(two(trace, late.clone()), [10.0, 12.0]);
-    assert_eq!(two(trace, OneSided { issue: Issue::Synchronisation, ..late }), [10.0, 13.0]);
 }
 
 const LOCK: &str = "0 win_lock 0 1\n0 put 0 1 1000 0\n0 win_unlock 0 1";
@@ -107,21 +92,14 @@ fn a_lock_is_asked_for_and_given_back() {
     // Lock and answer 4 µs, put and acknowledgement 5 µs, unlock and answer 4 µs.
     assert_eq!(two(LOCK, plain()), [13.0, 0.0]);
     assert_eq!(two(LOCK, OneSided { await_unlock: false, ..plain() }), [9.0, 0.0]);
-    // The unlock waits for the put, at the target.
-    assert_eq!(two(LOCK, OneSided { flush: Flush::Requested, ..plain() }), [9.0, 0.0]);
     assert_eq!(two(&LOCK.replace("lock 0 1\n0 put", "lock 0 1 nocheck\n0 put"), plain()), [5.0, 0.0]);
     assert_eq!(two("0 win_lock 0 0\n0 win_unlock 0 0", plain()), [0.0, 0.0]);
 }
 
 #[test]
-fn a_lock_is_waited_for_in_lock_or_later() {
+fn a_lock_is_waited_for_in_the_call_that_asks_for_it() {
     let trace = LOCK.replace("0 win_unlock", "0 compute 10000\n0 win_unlock");
     assert_eq!(two(&trace, plain()), [18.0, 0.0]);
-    assert_eq!(two(&trace, OneSided { lock: LockRequest::Deferred, ..plain() }), [14.0, 0.0]);
-    assert_eq!(two(&trace, OneSided { issue: Issue::Synchronisation, ..plain() }), [23.0, 0.0]);
-    let lazy = OneSided { lock: LockRequest::Lazy, ..plain() };
-    assert_eq!(two(&trace, lazy.clone()), [14.0, 0.0]);
-    assert_eq!(two("0 win_lock 0 1\n0 win_unlock 0 1", lazy), [0.0, 0.0]);
 }
 
 #[test]
@@ -132,11 +110,10 @@ fn an_exclusive_lock_has_one_holder_and_a_shared_one_several() {
 }
 
 #[test]
-fn all_are_locked_one_by_one_or_by_the_first_or_when_they_are_accessed() {
+fn all_are_locked_one_by_one_or_by_the_first() {
     let trace = "1 win_lock_all 0\n1 put 0 0 1000 0\n1 win_flush 0 0\n1 win_unlock_all 0";
     assert_eq!(two(trace, plain()), [0.0, 13.0]);
     assert_eq!(two(trace, OneSided { lock_all: LockAll::Leader, ..plain() }), [0.0, 9.0]);
-    assert_eq!(two(trace, OneSided { lock_all: LockAll::Lazy, ..plain() }), [0.0, 13.0]);
     assert_eq!(two(&trace.replace("lock_all 0\n1 put", "lock_all 0 nocheck\n1 put"), plain()), [0.0, 5.0]);
     // An exclusive lock and a lock of all exclude each other.
     let against = "0 win_lock 0 0\n0 compute 10000\n0 win_unlock 0 0\n1 win_lock_all 0\n1 win_unlock_all 0";
@@ -151,19 +128,15 @@ fn a_flush_waits_for_the_target_and_a_local_one_for_the_origin() {
     assert_eq!(two(&flush("win_flush_all 0", 1000), plain()), [5.0, 0.0]);
     assert_eq!(two(&flush("win_flush_local 0 1", 1000), plain()), [0.0, 0.0]);
     assert_eq!(two(&flush("win_flush_local_all 0", 10000), plain()), [12.0, 0.0]);
-    assert_eq!(two(&flush("win_flush 0 1", 1000), OneSided { flush: Flush::Requested, ..plain() }), [5.0, 0.0]);
 }
 
 #[test]
 fn a_request_is_complete_when_the_origin_has_its_memory_back() {
     let wait = |access| format!("0 win_lock_all 0 nocheck\n0 {access} 7\n0 wait_of 7");
-    for issue in [Issue::Call, Issue::Synchronisation] {
-        let plain = OneSided { issue, ..plain() };
-        assert_eq!(two(&wait("put 0 1 1000 0"), plain.clone()), [0.0, 0.0]);
-        assert_eq!(two(&wait("put 0 1 10000 0"), plain.clone()), [12.0, 0.0]);
-        assert_eq!(two(&wait("get 0 1 0 1000"), plain.clone()), [5.0, 0.0]);
-        assert_eq!(two(&wait("get_accumulate 0 1 1000 1000"), plain), [6.0, 0.0]);
-    }
+    assert_eq!(two(&wait("put 0 1 1000 0"), plain()), [0.0, 0.0]);
+    assert_eq!(two(&wait("put 0 1 10000 0"), plain()), [12.0, 0.0]);
+    assert_eq!(two(&wait("get 0 1 0 1000"), plain()), [5.0, 0.0]);
+    assert_eq!(two(&wait("get_accumulate 0 1 1000 1000"), plain()), [6.0, 0.0]);
 }
 
 #[test]

@@ -5,9 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use titr_common::units::{Bytes, Speed};
 use titr_network::topology::HostId;
-use titr_platform::{
-    ActiveTarget, Fence, Flush, Implementation, Issue, LockAll, LockRequest, OneSided, PassiveProgress, Platform, Posts,
-};
+use titr_platform::{ActiveTarget, Implementation, LockAll, OneSided, PassiveProgress, Platform};
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::{Core, ReplayError};
 use titr_simulation::replay::{Options, Outcome, replay};
@@ -280,37 +278,16 @@ impl Epoch {
 }
 
 fn implementation() -> impl Strategy<Value = OneSided> {
-    let sync = (
-        prop::sample::select(vec![Issue::Call, Issue::Synchronisation]),
-        prop::sample::select(vec![LockRequest::Blocking, LockRequest::Deferred, LockRequest::Lazy]),
-        prop::sample::select(vec![LockAll::Each, LockAll::Leader, LockAll::Lazy]),
-        prop::sample::select(vec![Posts::Start, Posts::Complete]),
+    let details = (
+        prop::sample::select(vec![LockAll::Each, LockAll::Leader]),
         prop::sample::select(vec![ActiveTarget::Acknowledged, ActiveTarget::Counted]),
-    );
-    let rest = (
-        prop::sample::select(vec![Flush::Acknowledged, Flush::Requested]),
         any::<bool>(),
-        prop::sample::select(vec![Fence::Barrier, Fence::ReduceScatter]),
         prop::sample::select(vec![PassiveProgress::Hardware, PassiveProgress::Target]),
     );
-    (sync, rest).prop_map(|((issue, lock, lock_all, posts, active_target), rest)| {
-        let (flush, await_unlock, fence, passive_progress) = rest;
+    details.prop_map(|(lock_all, active_target, await_unlock, passive_progress)| {
         let (control, header) = (Bytes(0), Bytes(0));
         let preset = OneSided::from(Implementation::Mpich);
-        OneSided {
-            issue,
-            lock,
-            lock_all,
-            posts,
-            active_target,
-            flush,
-            await_unlock,
-            fence,
-            passive_progress,
-            control,
-            header,
-            ..preset
-        }
+        OneSided { lock_all, active_target, await_unlock, passive_progress, control, header, ..preset }
     })
 }
 

@@ -31,6 +31,13 @@ use spread::WrittenValues;
 /// The only edition of the schema.
 const SCHEMA: u32 = 1;
 
+/// Keys that earlier versions had, each with what to do instead.
+const REMOVED: [(&[&str], &str); 1] = [(
+    &["issue", "lock", "lock_all", "posts", "active_target", "flush", "await_unlock", "fence"],
+    "this is part of an implementation, and has no key of its own any more: choose one with `preset = \"mpich\"` or \
+     `\"openmpi-rdma\"`",
+)];
+
 /// `collectives = "mpich"` is `collectives.library = "mpich"`.
 const SHORTHANDS: [Shorthand; 1] = [("collectives", "library")];
 
@@ -89,7 +96,14 @@ impl Builder<'_> {
     }
 
     fn read(&self, tables: Located) -> Checked<File> {
-        tables.read::<File>().map_err(|error| error.shown_in(self.source))
+        tables.read::<File>().map_err(|error| {
+            let mistake = error.shown_in(self.source);
+            let is_of = |key: &str| mistake.message().starts_with(&format!("unknown key `{key}`"));
+            match REMOVED.iter().find(|(keys, _)| keys.iter().any(|key| is_of(key))) {
+                Some((_, instead)) => mistake.with_help(*instead),
+                None => mistake,
+            }
+        })
     }
 
     /// The tables of the file with the overrides on top, and what of it is in no table.

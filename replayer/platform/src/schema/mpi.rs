@@ -61,18 +61,6 @@ pub struct MpiTable {
 pub struct OneSidedTable {
     /// Default: the implementation of the library in `[mpi] collectives`.
     pub preset: Option<Implementation>,
-    /// A detail that had a key of its own.
-    #[serde(
-        rename = "issue",
-        alias = "lock",
-        alias = "lock_all",
-        alias = "posts",
-        alias = "active_target",
-        alias = "flush",
-        alias = "await_unlock",
-        alias = "fence"
-    )]
-    pub detail: Option<DetailOfPreset>,
     /// The agent that acts at the target. Default: as in the implementation.
     pub passive_progress: Option<PassiveProgress>,
     /// Bytes of a message that only synchronises. Default: as in the implementation.
@@ -83,18 +71,6 @@ pub struct OneSidedTable {
     pub origin_overhead: Option<Overhead>,
     /// Time of an access at its target, in such steps. Default: none.
     pub target_overhead: Option<Overhead>,
-}
-
-/// A detail of an implementation of one-sided communication, which only a preset can say.
-pub(crate) enum DetailOfPreset {}
-
-impl<'de> Deserialize<'de> for DetailOfPreset {
-    fn deserialize<D: Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
-        Err(D::Error::custom(
-            "this is part of an implementation, and has no key of its own any more: choose one with `preset = \"mpich\"`, \
-             `\"openmpi-rdma\"` or `\"openmpi-pt2pt\"`",
-        ))
-    }
 }
 
 /// `[mpi] collectives`: a library, or a table that names one and algorithms that override its choices (`bcast =

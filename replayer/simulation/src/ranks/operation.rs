@@ -59,8 +59,6 @@ pub(super) enum Condition {
     Local(Rank),
     /// The accesses to a target are known to be done there.
     Remote(Rank),
-    /// A target has answered that the accesses are done.
-    Flushed(Rank),
     /// All accesses to this member are complete that their origins made after this many fences.
     Arrived(u32),
 }

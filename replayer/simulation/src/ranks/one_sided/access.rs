@@ -5,14 +5,13 @@
 
 use titr_common::event::{Access, AccessOp, Rank, SendMode, Tag};
 use titr_common::program::Fault;
-use titr_platform::Issue;
 
 use crate::observe::Observer;
 use crate::ranks::ids::WindowIndex;
 use crate::ranks::library::Library;
 use crate::ranks::one_sided::windows::lock::LockKind;
 use crate::ranks::one_sided::windows::message::{AccessMessage, Content, brings_data};
-use crate::ranks::one_sided::windows::window::{AllLocked, LockState, QueuedAccess};
+use crate::ranks::one_sided::windows::window::{LockState, QueuedAccess};
 use crate::ranks::operation::OperationKind;
 use crate::ranks::point_to_point::envelope::Envelope;
 use crate::ranks::point_to_point::exchange::Outbound;
@@ -40,17 +39,13 @@ impl<O: Observer> Library<'_, O> {
         };
         let side = self.one_sided.windows.side(window, origin);
         let separated_by_fences = side.all.is_none() && !side.started.contains(&access.target);
-        let (all, fences) = (side.all, side.fences);
+        let fences = side.fences;
         let target = side.target(access.target);
-        if all == Some(AllLocked::OnDemand) && target.lock == LockState::None {
-            (target.lock, target.held_back) = (LockState::Wanted(LockKind::Shared), true);
-        }
         let epoch = (separated_by_fences && target.lock == LockState::None).then_some(fences);
         target.local += 1;
         target.remote += 1;
         target.accessed = true;
-        let wanted = target.lock;
-        let at_once = !target.held_back && (self.one_sided.parameters.issue == Issue::Call || request.is_some());
+        let at_once = !target.held_back;
         let queued = QueuedAccess { access, request, epoch };
         if !at_once {
             target.queued.push(queued);
@@ -58,9 +53,6 @@ impl<O: Observer> Library<'_, O> {
         if let Some(epoch) = epoch {
             let side = self.one_sided.windows.side(window, access.target);
             *side.bound.entry(epoch).or_default() += 1;
-        }
-        if let LockState::Wanted(kind) = wanted {
-            self.ask(window, origin, access.target, kind);
         }
         if at_once {
             self.set_out(window, origin, queued);
@@ -86,17 +78,7 @@ impl<O: Observer> Library<'_, O> {
         self.tell(window, origin, rank, Content::Ask(kind));
     }
 
-    /// Lets those accesses set out that need not wait for a synchronisation.
-    pub(super) fn issue_early(&mut self, window: WindowIndex, origin: Rank, target: Rank) {
-        let queued = &mut self.one_sided.windows.side(window, origin).target(target).queued;
-        let early: Vec<QueuedAccess> = match self.one_sided.parameters.issue {
-            Issue::Call => std::mem::take(queued),
-            Issue::Synchronisation => queued.extract_if(.., |access| access.request.is_some()).collect(),
-        };
-        early.into_iter().for_each(|access| self.set_out(window, origin, access));
-    }
-
-    /// Lets all accesses to a target set out.
+    /// Lets all accesses to a target set out that were held back.
     pub(super) fn issue(&mut self, window: WindowIndex, origin: Rank, target: Rank) {
         let queued = std::mem::take(&mut self.one_sided.windows.side(window, origin).target(target).queued);
         queued.into_iter().for_each(|access| self.set_out(window, origin, access));

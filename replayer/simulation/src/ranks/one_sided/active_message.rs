@@ -5,7 +5,7 @@
 
 use titr_common::event::{Rank, Tag};
 use titr_common::units::{Bytes, Seconds};
-use titr_platform::{Flush, PassiveProgress};
+use titr_platform::PassiveProgress;
 
 use crate::observe::{Observer, OperationId, Work};
 use crate::ranks::clock::Waiter;
@@ -15,7 +15,7 @@ use crate::ranks::library::Library;
 use crate::ranks::one_sided::windows::message::{
     AccessMessage, ActiveMessage, ActiveMessageStage, Content, brings_data,
 };
-use crate::ranks::one_sided::windows::window::{LockState, Owed};
+use crate::ranks::one_sided::windows::window::LockState;
 use crate::ranks::operation::Condition;
 use crate::ranks::point_to_point::envelope::Envelope;
 
@@ -125,9 +125,16 @@ impl<O: Observer> Library<'_, O> {
                 }
                 target.held_back = false;
                 self.notify(window, to, Condition::Granted(from));
-                self.issue_early(window, to, from);
+                self.issue(window, to, from);
             }
-            Content::Release => self.owe(window, from, to, Owed::Release),
+            Content::Release => {
+                let origin = side.origin(from);
+                if origin.incoming > 0 {
+                    origin.owes_release = true;
+                } else {
+                    self.release(window, from, to);
+                }
+            }
             Content::Released => {
                 side.target(from).releasing -= 1;
                 self.notify(window, to, Condition::Released(from));
@@ -145,11 +152,6 @@ impl<O: Observer> Library<'_, O> {
                 let granted = side.leader.release(from);
                 granted.into_iter().for_each(|rank| self.tell(window, to, rank, Content::GrantLeader));
             }
-            Content::Flush => self.owe(window, from, to, Owed::Flush),
-            Content::Flushed => {
-                side.target(from).flushing -= 1;
-                self.notify(window, to, Condition::Flushed(from));
-            }
             Content::Post => {
                 let is_started = side.started.contains(&from);
                 let target = side.target(from);
@@ -158,7 +160,7 @@ impl<O: Observer> Library<'_, O> {
                     target.posts -= 1;
                     target.held_back = false;
                     self.notify(window, to, Condition::Posted(from));
-                    self.issue_early(window, to, from);
+                    self.issue(window, to, from);
                 }
             }
             Content::Complete => {
@@ -183,38 +185,24 @@ impl<O: Observer> Library<'_, O> {
         }
         let origin = self.one_sided.windows.side(window, to).origin(from);
         origin.incoming -= 1;
-        let owed = if origin.incoming == 0 { std::mem::take(&mut origin.owed) } else { Vec::new() };
+        let releases = origin.incoming == 0 && std::mem::take(&mut origin.owes_release);
         if brings_data(access.op) {
             self.launch(window, to, from, access.back, Content::Data(request));
-        } else if self.one_sided.parameters.flush == Flush::Acknowledged {
-            self.tell(window, to, from, Content::Acknowledgement);
         } else {
-            self.one_sided.windows.side(window, from).target(to).remote -= 1;
-            self.notify(window, from, Condition::Remote(to));
+            self.tell(window, to, from, Content::Acknowledgement);
         }
         self.notify(window, to, Condition::Completed(from));
-        owed.into_iter().for_each(|owed| self.answer(window, from, to, owed));
-    }
-
-    /// Gives `from` an answer once all its accesses to `to` are done.
-    fn owe(&mut self, window: WindowIndex, from: Rank, to: Rank, owed: Owed) {
-        let origin = self.one_sided.windows.side(window, to).origin(from);
-        if origin.incoming > 0 {
-            return origin.owed.push(owed);
+        if releases {
+            self.release(window, from, to);
         }
-        self.answer(window, from, to, owed);
     }
 
-    fn answer(&mut self, window: WindowIndex, from: Rank, to: Rank, owed: Owed) {
-        match owed {
-            Owed::Flush => self.tell(window, to, from, Content::Flushed),
-            Owed::Release => {
-                let granted = self.one_sided.windows.side(window, to).lock.release(from);
-                granted.into_iter().for_each(|rank| self.tell(window, to, rank, Content::Grant));
-                if self.one_sided.awaits_release() {
-                    self.tell(window, to, from, Content::Released);
-                }
-            }
+    /// `from` gives the lock of `to` back, where all its accesses are done.
+    fn release(&mut self, window: WindowIndex, from: Rank, to: Rank) {
+        let granted = self.one_sided.windows.side(window, to).lock.release(from);
+        granted.into_iter().for_each(|rank| self.tell(window, to, rank, Content::Grant));
+        if self.one_sided.parameters.await_unlock {
+            self.tell(window, to, from, Content::Released);
         }
     }
 

@@ -27,9 +27,7 @@ impl<O: Observer> Library<'_, O> {
             Condition::Released(target) => WindowCondition::Release(target),
             Condition::Posted(target) => WindowCondition::Post(target),
             Condition::Completed(origin) => WindowCondition::Complete(origin),
-            Condition::Local(target) | Condition::Remote(target) | Condition::Flushed(target) => {
-                WindowCondition::Accesses(target)
-            }
+            Condition::Local(target) | Condition::Remote(target) => WindowCondition::Accesses(target),
             Condition::Arrived(_) => WindowCondition::Arrivals,
         };
         let communicator = communicator(self.one_sided.windows.get(window).context);
@@ -68,7 +66,7 @@ impl<O: Observer> Library<'_, O> {
                 (format!("the lock of all ranks in {on}{}", held_by(holder)), holder.or(Some(leader)))
             }
             Condition::Released(target) => (format!("rank {} to release its lock in {on}", target.0), Some(target)),
-            Condition::Local(target) | Condition::Remote(target) | Condition::Flushed(target) => {
+            Condition::Local(target) | Condition::Remote(target) => {
                 (format!("its accesses to rank {} in {on}", target.0), Some(target))
             }
             Condition::Arrived(_) => (format!("the accesses of other ranks to its part of {on}"), None),

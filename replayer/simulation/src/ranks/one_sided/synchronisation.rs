@@ -30,7 +30,7 @@ impl<O: Observer> Library<'_, O> {
         self.prepare(window, rank, call);
         let members = (0..members.len() as u32).map(|member| members.rank(member));
         let side = self.one_sided.windows.side(window, rank);
-        let steps = steps::steps(call, rank, side, (comm, members), self.one_sided.parameters);
+        let steps = steps::steps(call, side, (comm, members), self.one_sided.parameters);
         if call.call == WinSync::Fence {
             self.unpark(window, rank);
         }
@@ -137,14 +137,13 @@ impl<O: Observer> Library<'_, O> {
                     self.wait_within(index, operation);
                 }
             }
-            SynchronisationStep::Issue(target) => self.issue(window, rank, target),
             SynchronisationStep::Ask(target, kind) => self.ask(window, rank, target, kind),
             SynchronisationStep::Release(target) => {
                 let known = side.target(target);
                 let lock = std::mem::take(&mut known.lock);
                 known.held_back = false;
                 if let LockState::Held(_) = lock {
-                    if self.one_sided.awaits_release() {
+                    if self.one_sided.parameters.await_unlock {
                         self.one_sided.windows.side(window, rank).target(target).releasing += 1;
                     }
                     self.tell(window, rank, target, Content::Release);
@@ -158,10 +157,6 @@ impl<O: Observer> Library<'_, O> {
             SynchronisationStep::ReleaseLeader => {
                 let leader = self.one_sided.windows.get(window).members.rank(0);
                 self.tell(window, rank, leader, Content::ReleaseLeader);
-            }
-            SynchronisationStep::Flush(target) => {
-                side.target(target).flushing += 1;
-                self.tell(window, rank, target, Content::Flush);
             }
             SynchronisationStep::Complete(target) => {
                 side.started.retain(|&started| started != target);

@@ -45,9 +45,6 @@ pub(in crate::ranks) enum Content {
     AskLeader(LockClass),
     GrantLeader,
     ReleaseLeader,
-    /// A member asks whether its accesses are done.
-    Flush,
-    Flushed,
     Post,
     Complete,
 }

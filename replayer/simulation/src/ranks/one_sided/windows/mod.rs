@@ -9,7 +9,7 @@ pub(in crate::ranks) mod window;
 
 use slab::Slab;
 use titr_common::event::Rank;
-use titr_platform::{Flush, OneSided as Parameters};
+use titr_platform::OneSided as Parameters;
 
 use crate::ranks::ids::{ActiveMessageIndex, SynchronisationIndex};
 use message::ActiveMessage;
@@ -47,10 +47,5 @@ impl<'a> OneSided<'a> {
     /// A synchronisation in progress, to be changed.
     pub(in crate::ranks) fn call_mut(&mut self, index: SynchronisationIndex) -> &mut SynchronisationInstance {
         &mut self.calls[index.0 as usize]
-    }
-
-    /// Whether an origin that releases a lock waits for the target's confirmation.
-    pub(in crate::ranks) fn awaits_release(&self) -> bool {
-        self.parameters.await_unlock || self.parameters.flush == Flush::Requested
     }
 }

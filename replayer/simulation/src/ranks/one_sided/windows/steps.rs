@@ -5,7 +5,7 @@
 use titr_common::event::{Assert, Collective, CollectiveKind, CommId, Rank, Synchronisation, Volumes, WinSync};
 use titr_common::program::CommIndex;
 use titr_common::units::Bytes;
-use titr_platform::{ActiveTarget, Fence, Flush, LockAll, LockRequest, OneSided, Posts};
+use titr_platform::{ActiveTarget, LockAll, OneSided};
 
 use super::lock::{LockClass, LockKind};
 use super::window::{AllLocked, LockState, Side, Target};
@@ -18,8 +18,6 @@ pub(in crate::ranks) enum SynchronisationStep {
     Collective(CommIndex, Collective),
     /// The caller waits until a condition holds.
     Await(Condition),
-    /// The accesses to a target that have not set out do.
-    Issue(Rank),
     /// The caller requests the lock of a target.
     Ask(Rank, LockKind),
     /// The caller gives the lock of a target back.
@@ -28,8 +26,6 @@ pub(in crate::ranks) enum SynchronisationStep {
     AskLeader(LockClass),
     /// The caller gives the lock of the whole window back.
     ReleaseLeader,
-    /// The caller asks a target to answer once all accesses are done.
-    Flush(Rank),
     /// The caller tells a target that it has completed its accesses.
     Complete(Rank),
     /// The caller takes note that an origin has completed its accesses.
@@ -48,10 +44,9 @@ pub(in crate::ranks) fn collective(kind: CollectiveKind, bytes: Bytes) -> Collec
     Collective { kind, send, recv, element: bytes, ..Collective::barrier(CommId::WORLD) }
 }
 
-/// The steps of a synchronisation by `caller`, who knows `side` of a window with these members and communicator.
+/// The steps of a synchronisation by the caller, who knows `side` of a window with these members and communicator.
 pub(in crate::ranks) fn steps(
     call: &Synchronisation,
-    caller: Rank,
     side: &mut Side,
     (comm, members): (CommIndex, impl Iterator<Item = Rank>),
     parameters: &OneSided,
@@ -59,35 +54,26 @@ pub(in crate::ranks) fn steps(
     let no_check = call.asserts.has(Assert::NoCheck);
     let named = || call.ranks.iter().copied();
     match call.call {
-        WinSync::Fence => fence(call.asserts.has(Assert::NoPrecede), side, comm, parameters),
+        WinSync::Fence => fence(side, comm, parameters),
         WinSync::Post => Vec::new(),
-        WinSync::Start => {
-            let waits = parameters.posts == Posts::Start;
-            side.started
-                .iter()
-                .filter(|_| waits)
-                .map(|&rank| SynchronisationStep::Await(Condition::Posted(rank)))
-                .collect()
-        }
+        WinSync::Start => awaits(&side.started, Condition::Posted).collect(),
         WinSync::Complete => complete(&side.started, parameters),
         WinSync::Wait | WinSync::Test => {
             let exposed = std::mem::take(&mut side.exposed);
             let awaited = exposed.iter().map(|&rank| SynchronisationStep::Await(Condition::Completed(rank)));
             awaited.chain(exposed.iter().map(|&rank| SynchronisationStep::Completed(rank))).collect()
         }
-        WinSync::Lock => {
-            named().flat_map(|rank| lock(rank, LockKind::Exclusive, no_check, caller, side, parameters)).collect()
-        }
+        WinSync::Lock => named().flat_map(|rank| lock(rank, LockKind::Exclusive, no_check, side, parameters)).collect(),
         WinSync::LockShared => {
-            named().flat_map(|rank| lock(rank, LockKind::Shared, no_check, caller, side, parameters)).collect()
+            named().flat_map(|rank| lock(rank, LockKind::Shared, no_check, side, parameters)).collect()
         }
         WinSync::LockAll => lock_all(no_check, side, members, parameters),
         WinSync::Unlock => named().flat_map(|rank| unlock(rank, side, parameters)).collect(),
-        WinSync::UnlockAll => unlock_all(side, parameters),
-        WinSync::Flush => flush(named(), side, parameters),
-        WinSync::FlushAll => flush(accessed(side).into_iter(), side, parameters),
-        WinSync::FlushLocal => flush_local(named()),
-        WinSync::FlushLocalAll => flush_local(accessed(side).into_iter()),
+        WinSync::UnlockAll => unlock_all(side),
+        WinSync::Flush => flush(&call.ranks, side),
+        WinSync::FlushAll => flush(&accessed(side), side),
+        WinSync::FlushLocal => flush_local(&call.ranks),
+        WinSync::FlushLocalAll => flush_local(&accessed(side)),
     }
 }
 
@@ -105,31 +91,22 @@ fn awaits(ranks: &[Rank], condition: fn(Rank) -> Condition) -> impl Iterator<Ite
     each(ranks, move |rank| SynchronisationStep::Await(condition(rank)))
 }
 
-fn fence(no_precede: bool, side: &mut Side, comm: CommIndex, parameters: &OneSided) -> Vec<SynchronisationStep> {
+fn fence(side: &mut Side, comm: CommIndex, parameters: &OneSided) -> Vec<SynchronisationStep> {
     let epoch = side.fences;
     side.fences += 1;
     let targets = accessed(side);
     side.targets.values_mut().for_each(|target| target.accessed = false);
-    let mut steps: Vec<SynchronisationStep> = each(&targets, SynchronisationStep::Issue).collect();
-    steps.extend(awaits(&targets, Condition::Local));
+    let mut steps: Vec<SynchronisationStep> = awaits(&targets, Condition::Local).collect();
     if parameters.active_target == ActiveTarget::Acknowledged {
         steps.extend(awaits(&targets, Condition::Remote));
     }
-    let counts = parameters.fence == Fence::ReduceScatter && !no_precede;
-    let agreement = if counts {
-        collective(CollectiveKind::ReduceScatterBlock, Bytes(4))
-    } else {
-        Collective::barrier(CommId::WORLD)
-    };
-    steps.push(SynchronisationStep::Collective(comm, agreement));
+    steps.push(SynchronisationStep::Collective(comm, Collective::barrier(CommId::WORLD)));
     steps.push(SynchronisationStep::Await(Condition::Arrived(epoch)));
     steps
 }
 
 fn complete(targets: &[Rank], parameters: &OneSided) -> Vec<SynchronisationStep> {
-    let mut steps: Vec<SynchronisationStep> = awaits(targets, Condition::Posted).collect();
-    steps.extend(each(targets, SynchronisationStep::Issue));
-    steps.extend(awaits(targets, Condition::Local));
+    let mut steps: Vec<SynchronisationStep> = awaits(targets, Condition::Local).collect();
     if parameters.active_target == ActiveTarget::Acknowledged {
         steps.extend(awaits(targets, Condition::Remote));
     }
@@ -141,7 +118,6 @@ fn lock(
     rank: Rank,
     kind: LockKind,
     no_check: bool,
-    caller: Rank,
     side: &mut Side,
     parameters: &OneSided,
 ) -> Vec<SynchronisationStep> {
@@ -151,10 +127,6 @@ fn lock(
         return Vec::new();
     }
     let asks_leader = parameters.lock_all == LockAll::Leader && kind == LockKind::Exclusive;
-    if parameters.lock == LockRequest::Lazy && rank != caller && !asks_leader {
-        (target.lock, target.held_back) = (LockState::Wanted(kind), true);
-        return Vec::new();
-    }
     let mut steps = Vec::new();
     if asks_leader {
         steps.extend([
@@ -162,11 +134,7 @@ fn lock(
             SynchronisationStep::Await(Condition::Leader),
         ]);
     }
-    steps.push(SynchronisationStep::Ask(rank, kind));
-    // The caller may read and write its own memory once it has its own lock.
-    if parameters.lock == LockRequest::Blocking || rank == caller {
-        steps.push(SynchronisationStep::Await(Condition::Granted(rank)));
-    }
+    steps.extend([SynchronisationStep::Ask(rank, kind), SynchronisationStep::Await(Condition::Granted(rank))]);
     steps
 }
 
@@ -180,11 +148,10 @@ fn lock_all(
         _ if no_check => AllLocked::Unchecked,
         LockAll::Each => AllLocked::Asked,
         LockAll::Leader => AllLocked::Leader,
-        LockAll::Lazy => AllLocked::OnDemand,
     };
     side.all = Some(way);
     match way {
-        AllLocked::Unchecked | AllLocked::OnDemand => Vec::new(),
+        AllLocked::Unchecked => Vec::new(),
         AllLocked::Leader => {
             vec![SynchronisationStep::AskLeader(LockClass::All), SynchronisationStep::Await(Condition::Leader)]
         }
@@ -197,41 +164,21 @@ fn lock_all(
 }
 
 /// The steps after which all accesses to these targets are done there.
-fn flush(ranks: impl Iterator<Item = Rank>, side: &mut Side, parameters: &OneSided) -> Vec<SynchronisationStep> {
-    let ranks: Vec<Rank> = ranks.collect();
+fn flush(ranks: &[Rank], side: &mut Side) -> Vec<SynchronisationStep> {
     ranks.iter().for_each(|&rank| side.target(rank).accessed = false);
-    let mut steps: Vec<SynchronisationStep> = awaits(&ranks, Condition::Granted).collect();
-    steps.extend(each(&ranks, SynchronisationStep::Issue));
-    match parameters.flush {
-        Flush::Acknowledged => steps.extend(awaits(&ranks, Condition::Remote)),
-        Flush::Requested => {
-            steps.extend(each(&ranks, SynchronisationStep::Flush));
-            steps.extend(awaits(&ranks, Condition::Flushed));
-        }
-    }
-    steps.extend(awaits(&ranks, Condition::Local));
+    let mut steps: Vec<SynchronisationStep> = awaits(ranks, Condition::Granted).collect();
+    steps.extend(awaits(ranks, Condition::Remote));
+    steps.extend(awaits(ranks, Condition::Local));
     steps
 }
 
-fn flush_local(ranks: impl Iterator<Item = Rank>) -> Vec<SynchronisationStep> {
-    let ranks: Vec<Rank> = ranks.collect();
-    let mut steps: Vec<SynchronisationStep> = awaits(&ranks, Condition::Granted).collect();
-    steps.extend(each(&ranks, SynchronisationStep::Issue));
-    steps.extend(awaits(&ranks, Condition::Local));
-    steps
+fn flush_local(ranks: &[Rank]) -> Vec<SynchronisationStep> {
+    awaits(ranks, Condition::Granted).chain(awaits(ranks, Condition::Local)).collect()
 }
 
 fn unlock(rank: Rank, side: &mut Side, parameters: &OneSided) -> Vec<SynchronisationStep> {
-    let target = side.target(rank);
-    let lock = target.lock;
-    // Without a lock to give back, nothing tells the target to answer but a flush; with one, the release does.
-    let mut steps = match parameters.flush {
-        Flush::Requested if lock != LockState::Unchecked => {
-            target.accessed = false;
-            flush_local([rank].into_iter())
-        }
-        Flush::Requested | Flush::Acknowledged => flush([rank].into_iter(), side, parameters),
-    };
+    let lock = side.target(rank).lock;
+    let mut steps = flush(&[rank], side);
     steps.push(SynchronisationStep::Release(rank));
     if matches!(lock, LockState::Asked(LockKind::Exclusive) | LockState::Held(LockKind::Exclusive))
         && parameters.lock_all == LockAll::Leader
@@ -242,18 +189,11 @@ fn unlock(rank: Rank, side: &mut Side, parameters: &OneSided) -> Vec<Synchronisa
     steps
 }
 
-fn unlock_all(side: &mut Side, parameters: &OneSided) -> Vec<SynchronisationStep> {
+fn unlock_all(side: &mut Side) -> Vec<SynchronisationStep> {
     let all = side.all.take();
     let is_used = |target: &Target| target.accessed || target.lock != LockState::None;
     let ranks: Vec<Rank> = side.targets.iter().filter(|(_, target)| is_used(target)).map(|(&rank, _)| rank).collect();
-    let has_locks = matches!(all, Some(AllLocked::Asked | AllLocked::OnDemand));
-    let mut steps = match parameters.flush {
-        Flush::Requested if has_locks => {
-            ranks.iter().for_each(|&rank| side.target(rank).accessed = false);
-            flush_local(ranks.iter().copied())
-        }
-        Flush::Requested | Flush::Acknowledged => flush(accessed(side).into_iter(), side, parameters),
-    };
+    let mut steps = flush(&accessed(side), side);
     steps.extend(each(&ranks, SynchronisationStep::Release));
     if all == Some(AllLocked::Leader) {
         steps.push(SynchronisationStep::ReleaseLeader);

@@ -82,8 +82,6 @@ pub(in crate::ranks) enum AllLocked {
     Asked,
     /// By the lock of the leader.
     Leader,
-    /// Each when it is accessed first.
-    OnDemand,
     /// By the program's promise that no lock is needed.
     Unchecked,
 }
@@ -106,8 +104,6 @@ pub(in crate::ranks) struct Target {
     pub(in crate::ranks) accessed: bool,
     /// The number of lock releases that the target has not confirmed.
     pub(in crate::ranks) releasing: u32,
-    /// The number of flushes that the target has not answered.
-    pub(in crate::ranks) flushing: u32,
 }
 
 /// An access that has not set out.
@@ -125,8 +121,6 @@ pub(in crate::ranks) struct QueuedAccess {
 pub(in crate::ranks) enum LockState {
     #[default]
     None,
-    /// The first access will request it.
-    Wanted(LockKind),
     Asked(LockKind),
     Held(LockKind),
     /// The program promised that none is needed.
@@ -140,15 +134,8 @@ pub(in crate::ranks) struct Origin {
     pub(in crate::ranks) incoming: u32,
     /// The number of its calls of `MPI_Win_complete` that no wait has consumed yet.
     pub(in crate::ranks) completes: u32,
-    /// Answers to give once its accesses are done.
-    pub(in crate::ranks) owed: Vec<Owed>,
-}
-
-/// The answer that a target owes an origin once the accesses of that are done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ranks) enum Owed {
-    Release,
-    Flush,
+    /// Whether it gives the lock back once its accesses are done.
+    pub(in crate::ranks) owes_release: bool,
 }
 
 impl Side {
@@ -173,7 +160,6 @@ impl Side {
             Condition::Leader => self.leader_asked == 0,
             Condition::Local(rank) => target(rank, |target| target.local == 0),
             Condition::Remote(rank) => target(rank, |target| target.remote == 0),
-            Condition::Flushed(rank) => target(rank, |target| target.flushing == 0),
             Condition::Arrived(epoch) => !self.bound.contains_key(&epoch),
         }
     }

@@ -6,7 +6,6 @@ use titr_common::units::{Bytes, Seconds};
 
 use crate::one_sided::OneSided;
 use crate::overhead::Overhead;
-use crate::partitioned::Partitioned;
 use crate::spawn::Spawn;
 
 /// The protocols and costs of an MPI library.
@@ -36,8 +35,6 @@ pub struct Mpi {
     pub collectives: Selection,
     /// One-sided communication.
     pub one_sided: OneSided,
-    /// Partitioned communication.
-    pub partitioned: Partitioned,
     /// Starting processes.
     pub spawn: Spawn,
 }

@@ -11,9 +11,7 @@ use titr_common::trace::{Manifest, Trace, TraceError};
 use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, Transfer, TransferId, Unloaded};
-use titr_platform::{
-    EagerTransfer, Implementation, Mpi, OneSided, Overhead, Partitioned, Progress, Rendezvous, Spawn, Storage,
-};
+use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead, Progress, Rendezvous, Spawn, Storage};
 use titr_workload::Workload;
 
 use crate::observe::{Breakdown, Observer, Truncations};
@@ -110,7 +108,6 @@ fn run(
         rendezvous_duplex: true,
         collectives: Selection::from(library),
         one_sided: OneSided::from(Implementation::Mpich),
-        partitioned: Partitioned::Each,
         spawn: Spawn::default(),
     };
     let workload = Workload::read_ahead(trace.streams()?).recorded_in(trace);

@@ -1,18 +1,18 @@
-//! Partitioned messages: the departure and arrival of parts, and times equal to those of the equivalent messages.
+//! Partitioned messages leave with their last part, and take as long as the equivalent messages.
 
 use std::path::Path;
 
 use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::topology::HostId;
-use titr_platform::{Mpi, Overhead, OverheadStep, Partitioned, Platform};
+use titr_platform::{Mpi, Overhead, OverheadStep, Platform};
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
 use titr_test_machine::{events, finishes, micros, mpi, run};
 use titr_workload::Workload;
 
-fn two(implementation: Partitioned, trace: &str) -> Vec<f64> {
-    with(&Mpi { partitioned: implementation, ..mpi() }, trace)
+fn two(trace: &str) -> Vec<f64> {
+    with(&mpi(), trace)
 }
 
 fn with(mpi: &Mpi, trace: &str) -> Vec<f64> {
@@ -29,13 +29,11 @@ fn sender() -> String {
 }
 
 #[test]
-fn parts_travel_as_they_become_ready() {
+fn a_message_leaves_with_its_last_part() {
     let receiver = |parts| format!("1 precv_init 0 7 4000 3 {parts}\n1 start 3\n1 wait_of 3");
     for parts in [1, 2, 4, 5] {
-        // The last part of 1,000 bytes leaves after 40 µs.
-        assert_eq!(two(Partitioned::Each, &(sender() + &receiver(parts))), [40.0, 43.0]);
-        // All 4,000 bytes do; the receiver was ready before.
-        assert_eq!(two(Partitioned::Whole, &(sender() + &receiver(parts))), [40.0, 46.0]);
+        // All 4,000 bytes leave after 40 µs.
+        assert_eq!(two(&(sender() + &receiver(parts))), [40.0, 46.0]);
     }
 }
 
@@ -46,30 +44,19 @@ fn a_receiver_can_wait_for_a_part() {
         let once = receiver(parts, part);
         format!("{once}1 compute 1000\n1 wait_of 3")
     };
-    // Each wait is over when the last message with data of the part is there.
-    for (parts, part, arrival) in [(4, 0, 13.0), (4, 1, 23.0), (2, 0, 23.0), (2, 1, 43.0), (8, 3, 23.0), (3, 0, 23.0)] {
-        let trace = sender() + &format!("{}1 compute 1000000", receiver(parts, part));
-        let trace = trace + "\n1 wait_of 3";
-        assert_eq!(two(Partitioned::Each, &trace)[1], arrival + 1000.0, "part {part} of {parts}");
-    }
-    assert_eq!(two(Partitioned::Each, &(sender() + &twice(4, 3))), [40.0, 44.0]);
-    assert_eq!(two(Partitioned::Whole, &(sender() + &twice(4, 0))), [40.0, 47.0]);
+    assert_eq!(two(&(sender() + &twice(4, 0))), [40.0, 47.0]);
 }
 
 #[test]
-fn a_late_receiver_finds_small_parts_there_and_makes_large_ones_wait() {
+fn a_late_receiver_finds_a_small_message_there_and_makes_a_large_one_wait() {
     let trace = |bytes| {
         format!(
             "0 psend_init 1 7 {bytes} 0 2\n0 start 0\n0 pready 0 0-1\n0 wait_of 0\n\
              1 precv_init 0 7 {bytes} 3 2\n1 compute 50000\n1 start 3\n1 wait_of 3"
         )
     };
-    assert_eq!(two(Partitioned::Each, &trace(2000)), [0.0, 50.0]);
-    // Two parts of 10,000 bytes are no eager messages.
-    assert_eq!(two(Partitioned::Each, &trace(20000)), [62.0, 62.0]);
-    // 2.016 µs for the receiver to say that it has started.
-    assert_eq!(two(Partitioned::Whole, &trace(2000)), [52.016, 56.016]);
-    assert_eq!(two(Partitioned::Whole, &trace(20000)), [74.016, 74.016]);
+    assert_eq!(two(&trace(2000)), [0.0, 50.0]);
+    assert_eq!(two(&trace(20000)), [72.0, 72.0]);
 }
 
 #[test]
@@ -83,9 +70,7 @@ fn rounds_belong_together_and_the_sender_can_be_ahead() {
             receive.repeat(rounds)
         )
     };
-    assert_eq!(two(Partitioned::Each, &trace(3)), [0.0, 150.0]);
-    // Each round: 50 µs, 2.016 µs, 4 µs. The sender is done when the last message has left.
-    assert_eq!(two(Partitioned::Whole, &trace(3)), [164.048, 168.048]);
+    assert_eq!(two(&trace(3)), [0.0, 150.0]);
 }
 
 #[test]
@@ -94,29 +79,27 @@ fn messages_are_matched_in_the_order_in_which_they_are_set_up() {
     let trace = "0 psend_init 1 7 1000 0 1\n0 psend_init 1 7 5000 1 1\n0 start 1\n0 pready 1 0\n0 wait_of 1\n\
                  0 compute 100000\n0 start 0\n0 pready 0 0\n0 wait_of 0\n\
                  1 precv_init 0 7 1000 5 1\n1 precv_init 0 7 5000 6 1\n1 start 5-6\n1 wait_of 6\n1 compute 1000\n1 wait_of 5";
-    assert_eq!(two(Partitioned::Each, trace), [100.0, 103.0]);
+    assert_eq!(two(trace), [100.0, 103.0]);
     // One tag, two communicators.
     let trace = "0 comm_dup 2 0 0-1\n1 comm_dup 2 0 0-1\n\
                  0 on 2 psend_init 1 7 1000 0 1\n0 psend_init 1 7 5000 1 1\n0 start 1\n0 pready 1 0\n0 wait_of 1\n\
                  0 compute 100000\n0 start 0\n0 pready 0 0\n0 wait_of 0\n\
                  1 on 2 precv_init 0 7 1000 5 1\n1 precv_init 0 7 5000 6 1\n1 start 5-6\n1 wait_of 6\n1 compute 1000\n1 wait_of 5";
-    let made = two(Partitioned::Each, "0 comm_dup 2 0 0-1\n1 comm_dup 2 0 0-1")[0];
-    assert_eq!(two(Partitioned::Each, trace), [made + 100.0, made + 103.0]);
+    let made = two("0 comm_dup 2 0 0-1\n1 comm_dup 2 0 0-1")[0];
+    assert_eq!(two(trace), [made + 100.0, made + 103.0]);
 }
 
 #[test]
-fn each_message_costs_its_overhead() {
+fn the_last_part_costs_the_overhead_of_the_message() {
     let overhead = |seconds| {
         let step = OverheadStep { above: Bytes(0), seconds: Seconds(seconds), seconds_per_byte: Seconds(0.0) };
         Overhead::new(vec![step])
     };
-    let mpi = |partitioned| Mpi { partitioned, isend_overhead: overhead(1e-6), recv_overhead: overhead(5e-6), ..mpi() };
+    let mpi = Mpi { isend_overhead: overhead(1e-6), recv_overhead: overhead(5e-6), ..mpi() };
     let trace = "0 psend_init 1 7 4000 0 4\n0 start 0\n0 pready 0 0-3\n0 wait_of 0\n\
                  1 precv_init 0 7 4000 3 4\n1 start 3\n1 wait_of 3";
-    // Parts leave after 1, 2, 3, 4 µs; the first is there after 4 µs, and each takes 5 µs to receive.
-    assert_eq!(with(&mpi(Partitioned::Each), trace), [4.0, 24.0]);
-    // One message, which leaves once the receiver is known to have started and travels for 6 µs.
-    assert_eq!(with(&mpi(Partitioned::Whole), trace), [2.016, 13.016]);
+    // One message, which leaves after 1 µs, travels for 6 µs, and takes 5 µs to receive.
+    assert_eq!(with(&mpi, trace), [1.0, 12.0]);
 }
 
 #[test]
@@ -142,10 +125,10 @@ fn what_makes_no_sense_is_refused() {
 }
 
 /// Sixteen hosts on a torus.
-fn platform(model: &str, implementation: &str) -> Platform {
+fn platform(model: &str) -> Platform {
     let text = format!(
         "schema = 1\n[hosts]\nspeed = \"1 Ginstr/s\"\n[topology.torus]\ndims = [4, 4]\n[network]\nmodel = \"{model}\"\n\
-         bandwidth = \"10 Gbit/s\"\nlatency = \"1 us\"\n[mpi]\npartitioned = \"{implementation}\"\n"
+         bandwidth = \"10 Gbit/s\"\nlatency = \"1 us\"\n"
     );
     Platform::parse(Path::new("cluster.toml"), text, &[]).unwrap()
 }
@@ -176,35 +159,21 @@ fn a_partitioned_message_takes_as_long_as_ordinary_ones() {
                 )
             })
         };
-        let each = |compute: u32| {
-            ring(&|rank, next, last| {
-                let part = bytes / 4;
-                let receives: String =
-                    (0..4).map(|tag| format!("{rank} irecv {last} {tag} {part} 6 {}\n", 4 + tag)).collect();
-                let sends: String = (0..4)
-                    .map(|tag| format!("{rank} compute {compute}\n{rank} isend {next} {tag} {part} 6 {tag}\n"))
-                    .collect();
-                format!("{receives}{sends}{rank} waitall_of 0-7\n")
-            })
-        };
         let whole = |compute: u32| {
             ring(&|rank, next, last| {
                 format!(
-                    "{rank} irecv {last} 0 {bytes} 6 1\n{rank} isend {last} 9 16 6 2\n{rank} compute {}\n\
-                     {rank} recv {next} 9 16\n{rank} isend {next} 0 {bytes} 6 0\n{rank} waitall_of 0-2\n",
+                    "{rank} irecv {last} 0 {bytes} 6 1\n{rank} compute {}\n{rank} isend {next} 0 {bytes} 6 0\n\
+                     {rank} waitall_of 0-1\n",
                     4 * compute
                 )
             })
         };
         for model in ["flow", "packet", "ideal"] {
             for compute in [100, 30_000] {
-                let [partitioned, each, whole] = [partitioned(compute), each(compute), whole(compute)];
-                for (name, messages) in [("each", each), ("whole", whole)] {
-                    let platform = platform(model, name);
-                    let (expected, found) = (time(&platform, 4, &messages), time(&platform, 4, &partitioned));
-                    let error = (found - expected).abs() / expected;
-                    assert!(error < 0.01, "{model}, {name}, {bytes} bytes: {found} µs for {expected} µs");
-                }
+                let platform = platform(model);
+                let [expected, found] = [whole(compute), partitioned(compute)].map(|trace| time(&platform, 4, &trace));
+                let error = (found - expected).abs() / expected;
+                assert!(error < 0.01, "{model}, {bytes} bytes: {found} µs for {expected} µs");
             }
         }
     }

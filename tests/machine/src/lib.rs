@@ -14,7 +14,7 @@ use titr_common::trace::{EventSource, LocatedEvents, Location, TraceError};
 use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::ideal::Ideal;
 use titr_network::topology::{Cable, Duplex, HostId, Star};
-use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead, Partitioned, Progress, Rendezvous, Spawn};
+use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead, Progress, Rendezvous, Spawn};
 use titr_simulation::observe::{Breakdown, Observer, Shares};
 use titr_simulation::ranks::{Core, ReplayError};
 use titr_simulation::replay::{Options, Outcome, replay};
@@ -35,7 +35,6 @@ pub fn mpi() -> Mpi {
         rendezvous_duplex: true,
         collectives: Selection::from(Library::Mpich),
         one_sided: OneSided::from(Implementation::Mpich),
-        partitioned: Partitioned::Whole,
         spawn: Spawn::default(),
     }
 }

@@ -32,11 +32,14 @@ use spread::WrittenValues;
 const SCHEMA: u32 = 1;
 
 /// Keys that earlier versions had, each with what to do instead.
-const REMOVED: [(&[&str], &str); 1] = [(
-    &["issue", "lock", "lock_all", "posts", "active_target", "flush", "await_unlock", "fence"],
-    "this is part of an implementation, and has no key of its own any more: choose one with `preset = \"mpich\"` or \
+const REMOVED: [(&[&str], &str); 2] = [
+    (&["partitioned"], "partitioned messages leave with their last part on every platform"),
+    (
+        &["issue", "lock", "lock_all", "posts", "active_target", "flush", "await_unlock", "fence"],
+        "this is part of an implementation, and has no key of its own any more: choose one with `preset = \"mpich\"` or \
      `\"openmpi-rdma\"`",
-)];
+    ),
+];
 
 /// `collectives = "mpich"` is `collectives.library = "mpich"`.
 const SHORTHANDS: [Shorthand; 1] = [("collectives", "library")];

@@ -27,7 +27,6 @@ impl Builder<'_> {
             progress: table.progress.unwrap_or_else(|| table.collectives.library.into()),
             rendezvous: table.rendezvous,
             rendezvous_duplex: table.rendezvous_duplex.unwrap_or(true),
-            partitioned: table.partitioned.unwrap_or_else(|| table.collectives.library.into()),
             spawn: table.spawn,
             one_sided: one_sided(table.one_sided, table.collectives.library),
             collectives: self.collectives(&table.collectives)?,

@@ -13,7 +13,6 @@ use toml::Spanned;
 use crate::mpi::{EagerTransfer, Progress, Rendezvous};
 use crate::one_sided::{Implementation, PassiveProgress};
 use crate::overhead::Overhead;
-use crate::partitioned::Partitioned;
 use crate::spawn::Spawn;
 
 use super::value::NonNegative;
@@ -49,8 +48,6 @@ pub struct MpiTable {
     pub collectives: CollectivesTable,
     /// One-sided communication.
     pub one_sided: OneSidedTable,
-    /// How the parts of a partitioned message travel. Default: as in the library of `collectives`.
-    pub partitioned: Option<Partitioned>,
     /// The time that it takes to start processes. Default: none.
     pub spawn: Spawn,
 }

@@ -23,7 +23,7 @@ pub struct ActiveMessageIndex(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SynchronisationIndex(pub u32);
 
-/// A message of a partitioned one that one side waits for.
+/// A side of a partitioned message, which waits until the message is sent or received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartIndex(pub u32);
 

@@ -86,9 +86,9 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 stuck.waits.push(self.selected("a message to probe", *selector, None));
             }
         }
-        for (waiter, channel) in self.library.partitioned.awaited_parts() {
+        for (waiter, index) in self.library.partitioned.awaited_parts() {
             if let Some(stuck) = stuck.get_mut(&actor(waiter)) {
-                let (what, peer) = self.library.partitioned.describe(channel, PartitionedSide::Receiver);
+                let (what, peer) = self.library.partitioned.describe(index);
                 stuck.waits.push((format!("a part of {what}"), Some(peer.into())));
             }
         }
@@ -219,8 +219,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             }
             OperationKind::Collective | OperationKind::Synchronisation | OperationKind::ActiveMessage => None,
             OperationKind::FileCall | OperationKind::StorageAccess => None,
-            OperationKind::Partitioned(channel, side) => {
-                let (what, peer) = self.library.partitioned.describe(channel, side);
+            OperationKind::Partitioned(index, _) => {
+                let (what, peer) = self.library.partitioned.describe(index);
                 Some((what, Some(peer.into())))
             }
         }

@@ -45,10 +45,6 @@ impl From<TransferId> for Carried {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct WindowIndex(pub(super) u32);
 
-/// A channel of partitioned messages, by its place among those that exist.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ChannelIndex(pub(super) u32);
-
 /// A side of a partitioned message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PartitionedSide {

@@ -23,7 +23,7 @@
 //!   only a part of the parent takes part (`create_group`, `intercomm_create`), over the new communicator. `comm_idup` costs
 //!   nothing, because the trace does not have its completion.
 //! * One-sided communication with all its synchronisations ([`one_sided`]).
-//! * Partitioned messages, part by part or as a whole ([`partitioned`]).
+//! * Partitioned messages, which leave with their last part ([`partitioned`]).
 //! * Files: accesses take the time of their disks, and of the messages of collective accesses ([`files`]).
 //! * Communication in the background, by a thread of the library or only in MPI calls ([`progress`]).
 //! * Large messages that share a connection in both directions, at the same time or one after the other.
@@ -134,7 +134,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             one_sided: OneSided::new(&mpi.one_sided),
             files: Files::new(ranks),
             deferred: Deferred::new(ranks, mpi.progress),
-            partitioned: PartitionedMessages::new(mpi.partitioned),
+            partitioned: PartitionedMessages::default(),
             scheduler: Default::default(),
             task_cores: Default::default(),
             warnings: Default::default(),

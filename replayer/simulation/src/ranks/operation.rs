@@ -9,7 +9,7 @@ use titr_common::event::Rank;
 use titr_common::units::Bytes;
 
 use super::clock::Waiter;
-use super::ids::{ChannelIndex, MessageId, PartitionedSide, WindowIndex};
+use super::ids::{MessageId, PartIndex, PartitionedSide, WindowIndex};
 use super::point_to_point::envelope::Selector;
 use crate::observe::OperationId;
 
@@ -39,7 +39,7 @@ pub(super) enum OperationKind {
     /// An access of a call on a file to the storage.
     StorageAccess,
     /// A side of a partitioned message.
-    Partitioned(ChannelIndex, PartitionedSide),
+    Partitioned(PartIndex, PartitionedSide),
 }
 
 /// A condition that a member of a window can wait for.

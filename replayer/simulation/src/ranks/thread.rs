@@ -383,9 +383,9 @@ pub(super) fn overhead(
         return protocol.cost_of_isend(message.bytes);
     }
     if let Event::Partitioned(Partitioned::Ready(id, parts)) = event
-        && let Some(&part) = parts.get(thread.started as usize)
+        && (thread.started as usize) < parts.len()
     {
-        return partitioned.cost_of_ready(thread.actor.rank, *id, part, protocol).into();
+        return partitioned.cost_of_ready(thread.actor.rank, *id, protocol).into();
     }
     SendCost::default()
 }

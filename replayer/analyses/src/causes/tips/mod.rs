@@ -7,8 +7,8 @@
 //! * A waiter that is released later than its own time continues with the chain of the cause; a waiter that is released
 //!   earlier keeps its own chain, because it did not wait. Of several causes at one instant the first one counts.
 //! * If no cause is known, the time until then becomes a separate segment, so every chain always adds up to the time of
-//!   its end. For file accesses this is [`SegmentKind::Storage`], for the sides of partitioned messages, which execute
-//!   one part after another, [`SegmentKind::Overhead`], and for anything else [`SegmentKind::Other`].
+//!   its end. For file accesses this is [`SegmentKind::Storage`], for the sides of partitioned messages,
+//!   [`SegmentKind::Overhead`], and for anything else [`SegmentKind::Other`].
 
 mod callbacks;
 

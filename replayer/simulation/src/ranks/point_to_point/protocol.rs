@@ -150,7 +150,7 @@ impl From<Seconds> for SendCost {
 #[cfg(test)]
 mod tests {
     use titr_common::collectives::{Library, Selection};
-    use titr_platform::{Implementation, OneSided, Partitioned, Progress, Rendezvous};
+    use titr_platform::{Implementation, OneSided, Progress, Rendezvous};
 
     use super::*;
 
@@ -170,7 +170,6 @@ mod tests {
             rendezvous_duplex: true,
             collectives: Selection::from(Library::Mpich),
             one_sided: OneSided::from(Implementation::Mpich),
-            partitioned: Partitioned::Whole,
             spawn: Spawn::default(),
         });
         let eager = |mode| [99, 100].map(|bytes| protocol.is_eager(mode, Bytes(bytes)));

@@ -4,7 +4,7 @@ use titr_common::program::Context;
 
 use super::*;
 use crate::ranks::ids::ThreadIndex;
-use titr_platform::{EagerTransfer, Implementation, OneSided, Overhead, Partitioned, Progress, Rendezvous, Spawn};
+use titr_platform::{EagerTransfer, Implementation, OneSided, Overhead, Progress, Rendezvous, Spawn};
 
 const SENDER: Waiter = Waiter::Thread(ThreadIndex(0));
 const RECEIVER: Waiter = Waiter::Thread(ThreadIndex(1));
@@ -24,7 +24,6 @@ fn exchange(eager_transfer: EagerTransfer) -> Exchange {
         rendezvous_duplex: true,
         collectives: Selection::from(Library::Mpich),
         one_sided: OneSided::from(Implementation::Mpich),
-        partitioned: Partitioned::Whole,
         spawn: Spawn::default(),
     };
     Exchange::new(2, &mpi, Causality::Timed)

@@ -17,13 +17,8 @@ use titr_common::time::Time;
 
 use super::max_min::FlowId;
 use super::route_cost::{NetworkState, RouteCost, Sent};
-use super::{Flow, FlowParameters, forget};
+use super::{Flow, forget};
 use crate::topology::{HostId, Link, LinkId, Paths, RoutePeriod, Sharing, Topology};
-use crate::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
-
-/// A network whose messages are flows, and some of whose links or routes change.
-#[derive(Debug)]
-pub struct ChangingFlow(Flow);
 
 /// The links of a topology as they are now, and the flows on those that change.
 #[derive(Debug)]
@@ -59,7 +54,7 @@ struct Followed {
 }
 
 impl ChangingLinks {
-    fn new(topology: Arc<dyn Topology>) -> Self {
+    pub(super) fn new(topology: Arc<dyn Topology>) -> Self {
         let changes = topology.changes();
         let numbered = || (0_u32..).zip(changes);
         let due = numbered().filter_map(|(number, change)| Some(Reverse((change.next_after(Time::ZERO)?, number))));
@@ -116,7 +111,7 @@ impl ChangingLinks {
     }
 
     /// The time of the next change.
-    fn next(&self) -> Option<Time> {
+    pub(super) fn next(&self) -> Option<Time> {
         self.due.peek().map(|&Reverse((at, _))| at)
     }
 
@@ -152,7 +147,7 @@ impl Following {
 
 impl Flow {
     /// Lets links become what they are at `now`, the time last advanced to.
-    fn change_links(&mut self, now: Time) {
+    pub(super) fn change_links(&mut self, now: Time) {
         self.update_rates();
         let Some(mut changing) = self.changing.take() else { return };
         let (links, flows) = changing.advance(now);
@@ -187,64 +182,11 @@ impl Flow {
     }
 
     /// Gives the messages that are sent from `now` on the routes of this instant.
-    fn change_routes(&mut self, now: Time) {
+    pub(super) fn change_routes(&mut self, now: Time) {
         let Self { paths, streams, idle, .. } = self;
+        if self.changing.is_none() {
+            return;
+        }
         paths.enter(self.topology.route_period(now), |route| forget(route.flow, streams, idle));
-    }
-}
-
-impl ChangingFlow {
-    /// An idle network on `topology`.
-    #[must_use]
-    pub(crate) fn new(topology: Arc<dyn Topology>, parameters: FlowParameters) -> Self {
-        let mut flow = Flow::new(Arc::clone(&topology), parameters);
-        flow.changing = Some(Box::new(ChangingLinks::new(topology)));
-        Self(flow)
-    }
-
-    fn next_change(&self) -> Option<Time> {
-        self.0.changing.as_ref()?.next()
-    }
-}
-
-impl Network for ChangingFlow {
-    fn inject(&mut self, now: Time, transfer: Transfer) {
-        self.0.change_routes(now);
-        self.0.inject(now, transfer);
-    }
-
-    fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
-        self.0.change_routes(self.0.now);
-        self.0.unloaded(transfer)
-    }
-
-    fn unreachable(&mut self, now: Time, transfer: &Transfer) -> Option<Unreachable> {
-        self.0.change_routes(now);
-        // A message that would take too long now may get on later.
-        self.0.unreachable(now, transfer).filter(|why| *why != Unreachable::EndOfTime)
-    }
-
-    fn first_unreachable(&self) -> Unreachable {
-        self.0.first_unreachable()
-    }
-
-    fn next_event(&mut self) -> Option<Time> {
-        // Changes are no events while nothing is under way.
-        let next = self.0.next_event()?;
-        if next == Time::NEVER && self.0.unreachable.is_some() {
-            return Some(next);
-        }
-        Some(self.next_change().map_or(next, |change| change.min(next)))
-    }
-
-    fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
-        self.0.advance(now, delivered);
-        if self.next_change().is_some_and(|change| change <= now) {
-            self.0.change_links(now);
-        }
-    }
-
-    fn link_loads(&self) -> Vec<LinkLoad> {
-        self.0.link_loads()
     }
 }

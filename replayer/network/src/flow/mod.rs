@@ -52,7 +52,6 @@ use std::sync::Arc;
 use titr_common::dense_slab::DenseSlab;
 use titr_common::units::{Bytes, Seconds};
 
-pub use changing::ChangingFlow;
 use changing::ChangingLinks;
 use connections::{Connections, Turn};
 use infiniband::Contention;
@@ -75,14 +74,10 @@ use titr_common::time::Time;
 /// A network on `topology`, whose messages are flows.
 #[must_use]
 pub fn network(topology: Arc<dyn Topology>, parameters: FlowParameters) -> Box<dyn Network> {
-    if topology.is_constant() {
-        Box::new(Flow::new(topology, parameters))
-    } else {
-        Box::new(ChangingFlow::new(topology, parameters))
-    }
+    Box::new(Flow::new(topology, parameters))
 }
 
-/// A network whose messages are flows, and whose links stay as they are at the start.
+/// A network whose messages are flows.
 #[derive(Debug)]
 pub struct Flow {
     topology: Arc<dyn Topology>,
@@ -93,7 +88,7 @@ pub struct Flow {
     /// `None`: no link has one.
     buckets: Option<TokenBuckets>,
     connections: Connections,
-    /// The links that change; `None` if no link does.
+    /// The links that change; `None` if neither links nor routes do.
     changing: Option<Box<ChangingLinks>>,
     /// The messages in transit. A message has the same key here and in `latencies`.
     messages: DenseSlab<InTransit>,
@@ -161,6 +156,7 @@ impl Flow {
     /// An idle network on `topology`.
     #[must_use]
     pub fn new(topology: Arc<dyn Topology>, parameters: FlowParameters) -> Self {
+        let changing = (!topology.is_constant()).then(|| Box::new(ChangingLinks::new(Arc::clone(&topology))));
         Self {
             paths: RouteCache::new(Arc::clone(&topology)),
             solver: MaxMinSolver::new(topology.links().iter().map(|link| link.bandwidth)),
@@ -168,7 +164,7 @@ impl Flow {
             buckets: TokenBuckets::new(parameters.burst, topology.links().len()),
             topology,
             connections: Connections::default(),
-            changing: None,
+            changing,
             messages: DenseSlab::default(),
             latencies: TimerQueue::default(),
             transfers: Transfers::default(),
@@ -217,6 +213,18 @@ impl Flow {
         })
     }
 
+    /// The time of a message in an otherwise idle network, on the present routes.
+    fn alone(&mut self, transfer: &Transfer) -> Unloaded {
+        let ends = (transfer.from, transfer.to);
+        let CachedRoute { latency, alone, flow, .. } = self.route(ends, LinkLoad::default());
+        let SizeCost { mut need, latency_factor, .. } =
+            SizeCost::of(transfer.bytes, &self.parameters).stretched(transfer.stretch);
+        if let Some(buckets) = self.buckets.as_ref().filter(|_| ends.0 != ends.1) {
+            need -= buckets.at_most(flow, need);
+        }
+        Unloaded { latency: latency_of(latency, latency_factor), transfer: Seconds(need / alone) }
+    }
+
     /// Updates shares, and when transfers end, after all that happened at this instant.
     #[inline]
     fn update_rates(&mut self) {
@@ -255,6 +263,7 @@ fn latency_of(latency: f64, factor: f64) -> Seconds {
 impl Network for Flow {
     fn inject(&mut self, now: Time, transfer: Transfer) {
         debug_assert_eq!(now, self.now, "messages are injected at the time advanced to");
+        self.change_routes(now);
         let ends = (transfer.from, transfer.to);
         let load = LinkLoad { bytes: transfer.bytes, messages: 1 };
         let CachedRoute { latency, bound, flow, .. } = self.route(ends, load);
@@ -292,19 +301,20 @@ impl Network for Flow {
     }
 
     fn unloaded(&mut self, transfer: &Transfer) -> Unloaded {
-        let ends = (transfer.from, transfer.to);
-        let CachedRoute { latency, alone, flow, .. } = self.route(ends, LinkLoad::default());
-        let SizeCost { mut need, latency_factor, .. } =
-            SizeCost::of(transfer.bytes, &self.parameters).stretched(transfer.stretch);
-        if let Some(buckets) = self.buckets.as_ref().filter(|_| ends.0 != ends.1) {
-            need -= buckets.at_most(flow, need);
-        }
-        Unloaded { latency: latency_of(latency, latency_factor), transfer: Seconds(need / alone) }
+        self.change_routes(self.now);
+        self.alone(transfer)
     }
 
     fn next_event(&mut self) -> Option<Time> {
         self.update_rates();
-        earlier(self.latencies.first().map(|due| due.at), self.transfers.next())
+        let next = earlier(self.latencies.first().map(|due| due.at), self.transfers.next());
+        match &self.changing {
+            // Changes are no events while nothing is under way, or nothing that can arrive.
+            Some(changing) if next.is_some_and(|at| at < Time::NEVER || self.unreachable.is_none()) => {
+                earlier(next, changing.next())
+            }
+            Some(_) | None => next,
+        }
     }
 
     fn advance(&mut self, now: Time, delivered: &mut Vec<TransferId>) {
@@ -364,11 +374,17 @@ impl Network for Flow {
         }
         self.complete.sort_unstable();
         delivered.extend(self.complete.drain(..).map(|(_, id)| id));
+        if self.changing.as_ref().and_then(|changing| changing.next()).is_some_and(|change| change <= now) {
+            self.change_links(now);
+        }
     }
 
     fn unreachable(&mut self, now: Time, transfer: &Transfer) -> Option<Unreachable> {
-        let unloaded = self.unloaded(transfer);
+        self.change_routes(now);
+        let unloaded = self.alone(transfer);
+        // On links that change, a message that would take too long now may get on later.
         unreachable(&*self.topology, now, transfer, unloaded)
+            .filter(|why| self.changing.is_none() || *why != Unreachable::EndOfTime)
     }
 
     fn first_unreachable(&self) -> Unreachable {

@@ -29,7 +29,7 @@ const LAYERS: &str = "\
 | `replayer/document` | `common` | `source` `error` `value` `deserialize` |
 | `replayer/network-traces` | `common` `replayer/document` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `triggers` |
 | `replayer/storage` | `common` | `queue` `sharing` `disk` `disks` `striping` |
-| `replayer/platform` | `common` `replayer/document` `replayer/network` `replayer/storage` | `host_speed` `overhead` `one_sided` `partitioned` `shared_speed` `spawn` `mpi` `storage` `spread` `placement` `xml` `topology` `one_line` `scaling` `schema` `simgrid` `build` `as_toml` `models` `levers` |
+| `replayer/platform` | `common` `replayer/document` `replayer/network` `replayer/storage` | `host_speed` `overhead` `one_sided` `shared_speed` `spawn` `mpi` `storage` `spread` `placement` `xml` `topology` `one_line` `scaling` `schema` `simgrid` `build` `as_toml` `models` `levers` |
 | `replayer/job-mix` | `common` `replayer/document` `replayer/network` `replayer/platform` | `job` `schema` `starts` `placement` `background` `mix` |
 | `replayer/timeline` | `common` | `event` `writer` `excerpt` `event_sorter` |
 | `replayer/workload` | `common` | `prefetch` `window` `computation` `regions` |
@@ -43,7 +43,6 @@ const LAYERS: &str = "\
 | `replayer/studies` | `common` `replayer/document` `replayer/network` `replayer/platform` `replayer/hypotheses` `replayer/call-sites` `replayer/formats` `replayer/simulation` `replayer/analyses` | `magnitude` `axis` `expression` `sampling` `cost` `error` `study` `inputs` `outcome` `table` `folder` `engine` `tolerance` `placement` |
 | `replayer/library` | `common` `replayer/network` `replayer/platform` `replayer/formats` `replayer/simulation` `replayer/analyses` |  |
 | `replayer/network-c` | `common` `replayer/network` `replayer/platform` | `driver` `interface` |
-| `replayer/ccnuma` | `common` `replayer/network` `replayer/network-traces` `replayer/platform` | `causes` `message` `cache` `programs` `directory` `event` `processor` `node` `recorder` `machine` |
 | `replayer` | `common` `replayer/network` `replayer/network-traces` `replayer/storage` `replayer/platform` `replayer/job-mix` `replayer/timeline` `replayer/workload` `replayer/hypotheses` `replayer/call-sites` `replayer/formats` `replayer/extrapolation` `replayer/simulation` `replayer/analyses` `replayer/calibration` `replayer/studies` `replayer/memory` | `inspect` `machine` `report` `page` `schema` `schedule` `generate` `cli` |
 | `replayer/python` | `common` `replayer/network` `replayer/formats` `replayer/simulation` `replayer/analyses` `replayer/calibration` `replayer` | `error` `interruptible` `object` `table` `matrix` `observers` `events` `platform` `trace` `arguments` `result` `replay` `sweep` `calibrate` `commands` |
 | `wrappers` |  | `loaded` `relocations` `library` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` `caller` `stack` `unwinding` `in_progress` `callbacks` `bypasses` `containment` (`functions` `call`) |
@@ -63,7 +62,7 @@ const TABLE: &str = "\
 | --- |
 ";
 
-/// Lines of a file at most.
+/// Lines of a file at most: a longer one smells.
 const LONGEST: usize = 800;
 
 /// A row of [`LAYERS`].

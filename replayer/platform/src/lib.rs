@@ -50,7 +50,7 @@ pub use placement::{Placement, PlacementError, Policy};
 pub use shared_speed::SharedSpeed;
 pub use spawn::Spawn;
 pub use spread::{Detours, Spread};
-pub use storage::{Buffering, CollectiveAccess, Servers, Storage};
+pub use storage::{CollectiveAccess, Servers, Storage};
 
 /// Hosts, their network, and the cost of MPI on them.
 #[derive(Clone, Debug)]

@@ -24,8 +24,8 @@ pub struct Storage {
     pub control: Bytes,
     /// The method of collective reads and writes.
     pub collective: CollectiveAccess,
-    /// Collective buffering of the MPI library, where it is used.
-    pub buffering: Buffering,
+    /// Aggregators at most (`cb_nodes`); `None`: one for each host. There is never more than one at a host.
+    pub aggregators: Option<u32>,
     /// Whether the platform does not describe its storage, so that all of it is assumed.
     pub is_assumed: bool,
 }
@@ -67,22 +67,6 @@ pub enum CollectiveAccess {
     Independent,
 }
 
-/// Collective buffering (ROMIO's hints of these names).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Buffering {
-    /// Aggregators at most (`cb_nodes`); `None`: one for each host. There is never more than one at a host.
-    pub aggregators: Option<u32>,
-    /// Bytes that an aggregator accesses at a time (`cb_buffer_size`).
-    pub buffer: Bytes,
-}
-
-impl Default for Buffering {
-    /// ROMIO's defaults: `cb_config_list = "*:1"`, an aggregator for each host, and `ADIOI_CB_BUFFER_SIZE_DFLT`, 16 MiB.
-    fn default() -> Self {
-        Self { aggregators: None, buffer: Bytes(16 << 20) }
-    }
-}
-
 impl Default for Storage {
     /// The storage of a platform that says nothing of it.
     fn default() -> Self {
@@ -92,7 +76,8 @@ impl Default for Storage {
             striping: DEFAULT_STRIPING,
             control: DEFAULT_CONTROL,
             collective: CollectiveAccess::default(),
-            buffering: Buffering::default(),
+            // ROMIO's `cb_config_list = "*:1"`.
+            aggregators: None,
             is_assumed: true,
         }
     }

@@ -101,7 +101,7 @@ fn point_into_the_text() {
         ("an unknown key of storage", "[network]", "[storage]\nbandwith = \"1 GB/s\"\n\n[network]"),
         ("an unknown way to access", "[network]", "[storage]\ncollective = \"magic\"\n\n[network]"),
         ("no aggregator", "[network]", "[storage]\naggregators = 0\n\n[network]"),
-        ("a buffer for nothing", "[network]", "[storage]\ncollective_buffer = \"0 B\"\n\n[network]"),
+        ("a buffer of aggregators", "[network]", "[storage]\ncollective_buffer = \"1 MiB\"\n\n[network]"),
         ("no server", "[network]", "[storage]\nservers = { hosts = [] }\n\n[network]"),
         ("a server nowhere", "[network]", "[storage]\nservers = { hosts = [0, 99] }\n\n[network]"),
         ("an unknown place of servers", "[network]", "[storage]\nservers = \"everywhere\"\n\n[network]"),

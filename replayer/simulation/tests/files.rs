@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use titr_common::units::{Bandwidth, Bytes, Seconds, Speed};
+use titr_common::units::{Bandwidth, Seconds, Speed};
 use titr_network::ideal::Ideal;
 use titr_network::topology::{Cable, Duplex, HostId, Star};
-use titr_platform::{Buffering, CollectiveAccess, Storage};
+use titr_platform::{CollectiveAccess, Storage};
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::{Causality, Core, ReplayError};
 use titr_simulation::replay::{Options, Outcome, replay};
@@ -115,7 +115,7 @@ fn an_independent_collective_access_follows_an_exchange_of_offsets() {
 
 /// A rank at each of two hosts: each writes half of what both have.
 #[test]
-fn aggregators_exchange_the_data_in_rounds() {
+fn aggregators_exchange_the_data_and_access_it() {
     let open = all(2, &["file_open 0"]);
     let opened = all(2, &["compute 10000", "allreduce 4 0", "allgather 8 8", "allgather 8 8"]);
     let exchange = |sizes: [u64; 2]| -> String {
@@ -127,20 +127,11 @@ fn aggregators_exchange_the_data_in_rounds() {
         };
         messages(0) + &messages(1)
     };
-    let prepare = all(2, &["alltoall 4 4"]) + &exchange([16, 16]) + &all(2, &["allreduce 4 0"]);
-    let round = |sizes| all(2, &["alltoall 4 4"]) + &exchange(sizes);
-    let two_phase = |buffer| {
-        let buffering = Buffering { aggregators: None, buffer: Bytes(buffer) };
-        Storage { collective: CollectiveAccess::TwoPhase, buffering, ..storage() }
-    };
+    let two_phase = Storage { collective: CollectiveAccess::TwoPhase, ..storage() };
     let calls = open.clone() + "0 file_write_all 0 3000\n1 file_write_all 0 5000\n";
     // Each aggregator writes 4,000 bytes, of which 1,500 and 2,500 are of the ranks.
-    let once = opened.clone() + &prepare + &round([1500, 2500]) + &all(2, &["compute 18000", "allreduce 4 0"]);
-    assert_eq!(on(&two_phase(1 << 20), 2, 1, &calls), run(2, &once));
-    // In rounds of 2,000 bytes.
-    let halves = round([750, 1250]) + &all(2, &["compute 14000"]);
-    let twice = opened.clone() + &prepare + &halves + &halves + &all(2, &["allreduce 4 0"]);
-    assert_eq!(on(&two_phase(2000), 2, 1, &calls), run(2, &twice));
+    let write = opened.clone() + &exchange([1500, 2500]) + &all(2, &["compute 18000", "allreduce 4 0"]);
+    assert_eq!(on(&two_phase, 2, 1, &calls), run(2, &write));
     // Reads have the data come after the disk, and no error code.
     let reads = open + "0 file_read_all 0 3000\n1 file_read_all 0 5000\n";
     let back: String = (0..2)
@@ -151,13 +142,12 @@ fn aggregators_exchange_the_data_in_rounds() {
             receive + &send + &format!("{me} waitall 4\n")
         })
         .collect();
-    let read = opened + &prepare + &all(2, &["alltoall 4 4", "compute 14000"]) + &back;
-    assert_eq!(on(&two_phase(1 << 20), 2, 1, &reads), run(2, &read));
+    let read = opened + &all(2, &["compute 14000"]) + &back;
+    assert_eq!(on(&two_phase, 2, 1, &reads), run(2, &read));
 }
 
 #[test]
 fn one_aggregator_at_each_host_accesses_its_disk() {
-    // Both write 4,000 bytes with a latency at one host; the second buffer does not overlap with the first.
     let two_phase = Storage { collective: CollectiveAccess::TwoPhase, ..storage() };
     let calls = |bytes| all(4, &["file_open 0", &format!("file_write_all 0 {bytes}")]);
     let writing = |per_host| {
@@ -167,7 +157,7 @@ fn one_aggregator_at_each_host_accesses_its_disk() {
     // 4 MB at 2 ns a byte; two hosts have half of it each. All else are messages, of 3 MB to a host at most.
     assert!((8000.0..8000.0 + 3100.0).contains(&writing(4)), "{}", writing(4));
     assert!((4000.0..4000.0 + 1600.0).contains(&writing(2)), "{}", writing(2));
-    let one = Storage { buffering: Buffering { aggregators: Some(1), ..Buffering::default() }, ..two_phase.clone() };
+    let one = Storage { aggregators: Some(1), ..two_phase.clone() };
     let alone = on(&one, 4, 2, &calls(1_000_000))[0];
     assert!(alone > 8000.0, "{alone}");
 }

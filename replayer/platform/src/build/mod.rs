@@ -32,7 +32,8 @@ use spread::WrittenValues;
 const SCHEMA: u32 = 1;
 
 /// Keys that earlier versions had, each with what to do instead.
-const REMOVED: [(&[&str], &str); 2] = [
+const REMOVED: [(&[&str], &str); 3] = [
+    (&["collective_buffer"], "an aggregator accesses all of its part at once"),
     (&["partitioned"], "partitioned messages leave with their last part on every platform"),
     (
         &["issue", "lock", "lock_all", "posts", "active_target", "flush", "await_unlock", "fence"],

@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use super::Builder;
 use crate::schema::{ServersValue, StorageTable};
-use crate::storage::{Buffering, Servers, Storage};
+use crate::storage::{Servers, Storage};
 
 impl Builder<'_> {
     /// Disks, and how they are accessed; `None`: the platform says nothing of storage.
@@ -28,7 +28,7 @@ impl Builder<'_> {
             control: self.control(&table, &servers)?.unwrap_or(default.control),
             servers,
             collective: table.collective,
-            buffering: self.buffering(&table)?,
+            aggregators: self.aggregators(table.aggregators)?,
             is_assumed: false,
         })
     }
@@ -94,17 +94,12 @@ impl Builder<'_> {
         }
     }
 
-    fn buffering(&self, table: &StorageTable) -> Checked<Buffering> {
-        let default = Buffering::default();
-        if let Some(aggregators) = table.aggregators.as_ref().filter(|aggregators| *aggregators.get_ref() == 0) {
-            return Err(self.wrong(aggregators, "somebody has to access the storage: there is at least one aggregator"));
+    fn aggregators(&self, written: Option<Spanned<u32>>) -> Checked<Option<u32>> {
+        match written {
+            Some(aggregators) if *aggregators.get_ref() == 0 => {
+                Err(self.wrong(&aggregators, "somebody has to access the storage: there is at least one aggregator"))
+            }
+            written => Ok(written.map(Spanned::into_inner)),
         }
-        if let Some(buffer) = table.collective_buffer.as_ref().filter(|buffer| buffer.get_ref().0 == Bytes(0)) {
-            return Err(self.wrong(buffer, "an aggregator's buffer has at least one byte"));
-        }
-        Ok(Buffering {
-            aggregators: table.aggregators.as_ref().map(|aggregators| *aggregators.get_ref()),
-            buffer: table.collective_buffer.as_ref().map_or(default.buffer, |buffer| buffer.get_ref().0),
-        })
     }
 }

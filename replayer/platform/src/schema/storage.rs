@@ -43,6 +43,4 @@ pub struct StorageTable {
     pub collective: CollectiveAccess,
     /// Aggregators of a collective access at most. Default: one for each host, as ROMIO's `cb_config_list`.
     pub aggregators: Option<Spanned<u32>>,
-    /// Bytes that an aggregator accesses at a time. Default: 16 MiB, as ROMIO's `cb_buffer_size`.
-    pub collective_buffer: Option<Spanned<Quantity<Bytes>>>,
 }

@@ -1,14 +1,12 @@
 //! Calls on files in progress.
 
 use std::collections::VecDeque;
-use std::rc::Rc;
 
 use titr_common::event::Actor;
 use titr_common::units::Bytes;
 
 use super::file::FileIndex;
 use super::part::Part;
-use super::two_phase::TwoPhase;
 use crate::observe::OperationId;
 use crate::ranks::clock::Clock;
 
@@ -25,8 +23,6 @@ pub(in crate::ranks) struct FileCall {
     /// Where the access starts, in bytes from the start of the file.
     pub(in crate::ranks) start: u64,
     pub(in crate::ranks) bytes: Bytes,
-    /// The collective access that the call is, once all members have come.
-    pub(in crate::ranks) access: Option<Rc<TwoPhase>>,
     pub(in crate::ranks) parts: VecDeque<Part>,
     /// How many collectives have started.
     pub(in crate::ranks) collectives: u64,

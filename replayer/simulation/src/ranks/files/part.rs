@@ -27,8 +27,6 @@ pub(in crate::ranks) enum Part {
     Announce,
     /// The parts of an access of all members follow, once all have made theirs known.
     Joint(Direction),
-    /// A round of a collective access, from 0, and those after it.
-    Round(u64),
 }
 
 impl Part {

@@ -1,16 +1,15 @@
 //! Two-phase access: aggregators access the storage in large pieces, and exchange the data with all members.
 //!
-//! This is ROMIO's generic implementation (MPICH 4, `adio/common/ad_write_coll.c`, `ad_read_coll.c`, `ad_aggregate.c`),
+//! This is the core of ROMIO's generic implementation (MPICH 4, `adio/common/ad_write_coll.c`, `ad_read_coll.c`, `ad_aggregate.c`),
 //! after R. Thakur and A. Choudhary, "An Extended Two-Phase Method for Accessing Sections of Out-of-Core Arrays"
 //! (1996):
 //!
 //! 1. The range that all members access together is divided into as many domains as there are aggregators.
-//! 2. Members tell the aggregators which pieces of their domains they access: an alltoall of counts, and a message with offset
-//!    and length to each aggregator.
-//! 3. They agree on the number of rounds: as many as the largest domain has buffers (an allreduce).
-//! 4. In each round there is an alltoall of the sizes to come. To write, each member then sends its part of an aggregator's
-//!    buffer, and the aggregator writes the buffer. To read, the aggregator reads the buffer and then sends the parts.
-//! 5. After a write, all agree on the error code: a broadcast if there is one aggregator, or an allreduce.
+//! 2. To write, each member sends its part of each domain to the aggregator, which writes the domain; then all agree on
+//!    the error code (an allreduce). To read, the aggregator reads its domain and then sends the parts.
+//!
+//! The rounds in which a buffer limits aggregators, and the messages that prepare them, are left out: no trace has what
+//! they depend on.
 //!
 //! A trace records where each member starts and how much it accesses, but not its view. The range begins at the lowest
 //! start and is as long as all data together. The data of every member is assumed to be spread evenly over the range,
@@ -22,7 +21,7 @@ use titr_common::collectives::{Buffer, Member, Step};
 use titr_common::event::{CollectiveKind, Direction};
 use titr_common::units::Bytes;
 
-use super::part::{INT, OFFSET, Part};
+use super::part::{INT, Part};
 
 /// A collective access as all members know it.
 pub(in crate::ranks) struct TwoPhase {
@@ -35,57 +34,30 @@ pub(in crate::ranks) struct TwoPhase {
     total: u128,
     /// The members that access the storage.
     aggregators: Vec<Member>,
-    /// The bytes that an aggregator accesses at a time; greater than zero.
-    buffer: u128,
 }
 
 impl TwoPhase {
-    pub(in crate::ranks) fn new(
-        direction: Direction,
-        pieces: &[(u64, Bytes)],
-        aggregators: Vec<Member>,
-        buffer: Bytes,
-    ) -> Self {
+    pub(in crate::ranks) fn new(direction: Direction, pieces: &[(u64, Bytes)], aggregators: Vec<Member>) -> Self {
         let volumes: Vec<Bytes> = pieces.iter().map(|(_, bytes)| *bytes).collect();
         let total = volumes.iter().map(|bytes| u128::from(bytes.0)).sum();
         let starts = pieces.iter().filter(|(_, bytes)| *bytes > Bytes(0)).map(|(start, _)| *start);
         let start = starts.min().unwrap_or_default();
-        Self { direction, start, volumes, total, aggregators, buffer: u128::from(buffer.0.max(1)) }
+        Self { direction, start, volumes, total, aggregators }
     }
 
-    /// The parts of member `me` before the first round.
-    pub(in crate::ranks) fn preparation(&self, me: Member) -> VecDeque<Part> {
-        let request = |aggregator, member| {
-            let accesses = self.share(member, self.domain(aggregator)) > Bytes(0);
-            if accesses { Bytes(2 * OFFSET.0) } else { Bytes(0) }
-        };
-        let requests = self.exchange(me, Direction::Write, request);
-        let counts = Part::Collective(CollectiveKind::Alltoall, INT);
-        [counts, requests, Part::Collective(CollectiveKind::Allreduce, INT), Part::Round(0)].into()
-    }
-
-    /// The parts of member `me` in a round, or after the last.
-    pub(in crate::ranks) fn round(&self, me: Member, round: u64) -> VecDeque<Part> {
-        let agreement = |kind| [Part::Collective(kind, INT)].into();
-        if u128::from(round) >= self.domain_length().div_ceil(self.buffer) {
-            return match (self.direction, self.aggregators.len()) {
-                (Direction::Read, _) => VecDeque::new(),
-                (Direction::Write, 1) => agreement(CollectiveKind::Bcast),
-                (Direction::Write, _) => agreement(CollectiveKind::Allreduce),
-            };
-        }
-        let data = |aggregator, member| self.share(member, self.piece(aggregator, round));
-        let data = self.exchange(me, self.direction, data);
+    /// The parts of member `me`.
+    pub(in crate::ranks) fn parts(&self, me: Member) -> VecDeque<Part> {
+        let data = self.exchange(me);
         let mine = self.aggregators.iter().position(|&aggregator| aggregator == me);
-        let (from, to) = mine.map_or((0, 0), |aggregator| self.piece(aggregator, round));
+        let (from, to) = mine.map_or((0, 0), |aggregator| self.domain(aggregator));
         let access = (to > from).then(|| Part::Access(self.direction, bytes(from).0, bytes(to - from)));
-        let mut parts: VecDeque<Part> = agreement(CollectiveKind::Alltoall);
         match self.direction {
-            Direction::Read => parts.extend(access.into_iter().chain([data])),
-            Direction::Write => parts.extend([data].into_iter().chain(access)),
+            Direction::Read => access.into_iter().chain([data]).collect(),
+            Direction::Write => {
+                let agreement = Part::Collective(CollectiveKind::Allreduce, INT);
+                [data].into_iter().chain(access).chain([agreement]).collect()
+            }
         }
-        parts.push_back(Part::Round(round + 1));
-        parts
     }
 
     /// The length of each aggregator's part of the range, except perhaps the last.
@@ -99,13 +71,6 @@ impl TwoPhase {
         (end(aggregator), end(aggregator + 1))
     }
 
-    /// The part of an aggregator's domain that it accesses in a round.
-    fn piece(&self, aggregator: usize, round: u64) -> (u128, u128) {
-        let (from, to) = self.domain(aggregator);
-        let end = |number: u128| (from + number * self.buffer).min(to);
-        (end(u128::from(round)), end(u128::from(round) + 1))
-    }
-
     /// The bytes of a part of the range that belong to a member.
     fn share(&self, member: Member, (from, to): (u128, u128)) -> Bytes {
         let volume = u128::from(self.volumes[member as usize].0);
@@ -113,9 +78,9 @@ impl TwoPhase {
         bytes(before(to) - before(from))
     }
 
-    /// The messages of `me` in an exchange between all members and all aggregators, each of `between` bytes: to the
-    /// aggregators for a write, from them for a read.
-    fn exchange(&self, me: Member, direction: Direction, between: impl Fn(usize, Member) -> Bytes) -> Part {
+    /// The messages of `me`: to the aggregators for a write, from them for a read.
+    fn exchange(&self, me: Member) -> Part {
+        let between = |aggregator, member| self.share(member, self.domain(aggregator));
         let with_aggregators = (0..).zip(&self.aggregators).map(|(number, &peer)| (peer, between(number, me)));
         let mine = self.aggregators.iter().position(|&aggregator| aggregator == me);
         let members = 0..self.volumes.len() as Member;
@@ -124,7 +89,7 @@ impl TwoPhase {
         let send = |(to, len): (Member, Bytes)| Step::Isend { to, data: Buffer::Send.first(len.0) };
         let receive = |(from, len): (Member, Bytes)| Step::Irecv { from, data: Buffer::Recv.first(len.0) };
         let has_data = |(_, len): &(Member, Bytes)| len.0 > 0;
-        let mut steps: Vec<Step> = match direction {
+        let mut steps: Vec<Step> = match self.direction {
             Direction::Write => {
                 let receives = with_members.filter(has_data).map(receive);
                 receives.chain(with_aggregators.filter(has_data).map(send)).collect()
@@ -150,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// The bytes that a member sends and receives, with the peers, and how many it accesses, in all rounds.
+    /// The bytes that a member sends and receives, with the peers, and how many it accesses.
     #[derive(Default)]
     struct Moved {
         sent: Vec<(Member, u64)>,
@@ -161,8 +126,7 @@ mod tests {
     impl Moved {
         fn by(me: Member, access: &TwoPhase) -> Self {
             let mut moved = Self::default();
-            let mut parts = access.round(me, 0);
-            while let Some(part) = parts.pop_front() {
+            for part in access.parts(me) {
                 match part {
                     Part::Access(_, _, bytes) => moved.accessed += bytes.0,
                     Part::Exchange(steps) => steps.iter().for_each(|step| match *step {
@@ -170,7 +134,6 @@ mod tests {
                         Step::Irecv { from, data } => moved.received.push((from, data.len.0)),
                         _ => {}
                     }),
-                    Part::Round(round) => parts = access.round(me, round),
                     Part::Collective(..) | Part::FirstHalf(_) | Part::Lock | Part::Unlock => {}
                     Part::Announce | Part::Joint(_) => {}
                 }
@@ -180,19 +143,18 @@ mod tests {
     }
 
     proptest! {
-        /// For any buffers and aggregators, all bytes reach the storage once, and every message has a receive.
+        /// For any aggregators, all bytes reach the storage once, and every message has a receive.
         #[test]
         fn bytes_are_conserved(
             volumes in prop::collection::vec(0_u64..5000, 1..7),
             every in 1_u32..4,
-            buffer in 100_u64..3000,
             reads in any::<bool>(),
         ) {
             let members = volumes.len() as Member;
             let direction = if reads { Direction::Read } else { Direction::Write };
             let aggregators = (0..members).step_by(every as usize).collect();
             let pieces: Vec<_> = volumes.iter().map(|bytes| (0, Bytes(*bytes))).collect();
-            let access = TwoPhase::new(direction, &pieces, aggregators, Bytes(buffer));
+            let access = TwoPhase::new(direction, &pieces, aggregators);
             let all: Vec<Moved> = (0..members).map(|me| Moved::by(me, &access)).collect();
             let accessed: u64 = all.iter().map(|moved| moved.accessed).sum();
             prop_assert_eq!(accessed, volumes.iter().sum::<u64>());

@@ -51,9 +51,8 @@ impl<O: Observer> Library<'_, O> {
         let operation = self.exchange.operations.open(OperationKind::FileCall);
         let closes = matches!(event, FileEvent::Close(_));
         let clock = Clock { time: self.now, awaited: 0 };
-        let (access, collectives) = (None, 0);
-        let call =
-            FileCall { actor, word, file, number, start, bytes, parts, access, collectives, closes, clock, operation };
+        let collectives = 0;
+        let call = FileCall { actor, word, file, number, start, bytes, parts, collectives, closes, clock, operation };
         let index = FileCallIndex(self.files.calls.insert(call) as u32);
         self.observer.began(self.now, Waiter::FileCall(index), rank);
         self.advance_file_call(index);
@@ -115,17 +114,11 @@ impl<O: Observer> Library<'_, O> {
                     match way {
                         Some(JointWay::TwoPhase(access)) => {
                             call.start = access.start;
-                            call.parts = access.preparation(me);
-                            call.access = Some(access);
+                            call.parts = access.parts(me);
                         }
                         Some(JointWay::Independent) => call.parts.push_back(Part::Access(direction, 0, bytes)),
                         None => {}
                     }
-                }
-                Part::Round(round) => {
-                    let me = self.files.files[file.0].members.place(rank).unwrap_or_default();
-                    let call = self.files.call_mut(index);
-                    call.parts = call.access.as_ref().map(|access| access.round(me, round)).unwrap_or_default();
                 }
             }
         }
@@ -213,7 +206,7 @@ impl<O: Observer> Library<'_, O> {
             CollectiveAccess::TwoPhase => true,
             CollectiveAccess::Independent => false,
         };
-        let two_phase = || TwoPhase::new(direction, &joint.pieces, aggregators, storage.buffering.buffer);
+        let two_phase = || TwoPhase::new(direction, &joint.pieces, aggregators);
         let make = || if is_two_phase { JointWay::TwoPhase(Rc::new(two_phase())) } else { JointWay::Independent };
         let way = joint.way.get_or_insert_with(make).clone();
         joint.informed += 1;
@@ -226,7 +219,7 @@ impl<O: Observer> Library<'_, O> {
     /// The members of a file that access the storage in a collective access: the first at each host.
     fn aggregators(&self, file: FileIndex) -> Vec<Member> {
         let members = &self.files.files[file.0].members;
-        let most = self.files.storage.buffering.aggregators.map_or(usize::MAX, |most| most as usize);
+        let most = self.files.storage.aggregators.map_or(usize::MAX, |most| most as usize);
         let mut hosts = FxHashSet::default();
         let is_first = |member: &Member| hosts.insert(self.cores[members.rank(*member).0 as usize].host);
         (0..members.len() as u32).filter(is_first).take(most).collect()

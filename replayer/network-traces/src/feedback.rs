@@ -8,16 +8,13 @@
 use titr_common::format::{counted, plural};
 use titr_common::time::Time;
 
-use crate::error::NetworkTraceError;
-use crate::message::Label;
+use crate::message::{Label, NetworkTraceError};
 use crate::reader::NetworkTrace;
 
-mod circles;
 mod pending;
 
-use circles::find_circle;
-use pending::Pending;
 pub use pending::Released;
+use pending::{Pending, find_circle};
 
 /// Number of unreleased messages that an error lists.
 const NAMED: usize = 5;

@@ -8,20 +8,15 @@
 //! [`NetworkTrace`] reads such a file, and [`NetworkTraceWriter`] writes one; [`grammar`] describes the text. [`find_triggers`] finds the triggers of its messages by [`Rules`], and [`Feedback`]
 //! releases the messages of a trace as their triggers arrive, independent of the network model.
 
-mod error;
 mod feedback;
 pub mod grammar;
-mod lines;
 mod message;
 mod reader;
 mod rules;
 mod triggers;
-mod writer;
 
-pub use error::NetworkTraceError;
 pub use feedback::{Feedback, Released};
-pub use message::{Kind, Label, Node, TracedMessage, Trigger};
-pub use reader::NetworkTrace;
+pub use message::{Kind, Label, NetworkTraceError, Node, TracedMessage, Trigger};
+pub use reader::{NetworkTrace, NetworkTraceWriter};
 pub use rules::Rules;
 pub use triggers::{NoTriggers, TriggerCounts, TriggerSource, find_triggers};
-pub use writer::NetworkTraceWriter;

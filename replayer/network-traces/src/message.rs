@@ -1,10 +1,13 @@
 //! A message of a network trace.
 
-use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fmt, io};
 
+use thiserror::Error;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
+use titr_document::Mistake;
 
 /// The name of a message: no other message of the trace has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -79,5 +82,30 @@ impl fmt::Display for Label {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// A network trace that cannot be read, or that is invalid.
+#[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
+pub enum NetworkTraceError {
+    #[error("{path}: {error}")]
+    Io { path: PathBuf, error: io::Error },
+    #[error("{path}:{line}: {what}")]
+    Line { path: PathBuf, line: u64, what: String },
+    #[error("{path}: torn after line {line}: {reason}. Record the trace again")]
+    Torn { path: PathBuf, line: u64, reason: String },
+    /// Rules that are wrong.
+    #[error(transparent)]
+    Rules(#[from] Mistake),
+    /// Messages that do not fit together.
+    #[error("{path}: {what}")]
+    Messages { path: PathBuf, what: String },
+}
+
+impl NetworkTraceError {
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |error| Self::Io { path, error }
     }
 }

@@ -1,14 +1,20 @@
 //! Reads a network trace, message by message.
 
-use std::io::BufRead;
-use std::path::Path;
+use std::io;
+use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
 
-use crate::error::NetworkTraceError;
-use crate::grammar::{HEADER, Kinds, Line, parse};
-use crate::lines::Lines;
-use crate::message::{Label, TracedMessage, Trigger};
+use flate2::Compression;
+use flate2::bufread::MultiGzDecoder;
+use flate2::write::GzEncoder;
 use titr_common::format::counted;
+use titr_common::input;
+use titr_common::input::{BYTE_ORDER_MARK, other_encoding};
+use titr_common::output::OutputFile;
 use titr_common::time::Time;
+
+use super::grammar::{HEADER, Kinds, Line, parse, write_message};
+use crate::message::{Label, NetworkTraceError, TracedMessage, Trigger};
 
 /// A network trace that is being read.
 pub struct NetworkTrace {
@@ -217,6 +223,135 @@ fn twice(triggers: &[Trigger]) -> Option<Label> {
     let mut labels: Vec<Label> = triggers.iter().map(|trigger| trigger.label).collect();
     labels.sort_unstable();
     labels.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+}
+
+/// Lines longer than this are no trace: a message that waits for a thousand others takes 40 kB.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// The lines of a file, one after another.
+pub(crate) struct Lines {
+    path: PathBuf,
+    input: Box<dyn BufRead + Send>,
+    text: Vec<u8>,
+    /// Number of the line given out last.
+    line: u64,
+}
+
+impl Lines {
+    pub(crate) fn open(path: &Path) -> Result<Self, NetworkTraceError> {
+        let file = input::open(path).map_err(NetworkTraceError::io(path))?;
+        Self::of(path, BufReader::with_capacity(1 << 16, file))
+    }
+
+    pub(crate) fn of(path: &Path, mut input: impl BufRead + Send + 'static) -> Result<Self, NetworkTraceError> {
+        // No text starts with gzip's first byte (RFC 1952 §2.3.1).
+        let is_gzip = input.fill_buf().map_err(NetworkTraceError::io(path))?.first() == Some(&0x1f);
+        let input: Box<dyn BufRead + Send> = if is_gzip {
+            Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(input)))
+        } else {
+            Box::new(input)
+        };
+        Ok(Self { path: path.into(), input, text: Vec::new(), line: 0 })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The next line without its newline; `None` at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<&str>, NetworkTraceError> {
+        self.text.clear();
+        let read = (&mut self.input).take(LONGEST_LINE).read_until(b'\n', &mut self.text);
+        match read {
+            Ok(0) => return Ok(None),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                return Err(self.torn("the file ends within a gzip member"));
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::InvalidData) => {
+                return Err(self.torn(&format!("the gzip member that follows is damaged ({error})")));
+            }
+            Err(error) => return Err(NetworkTraceError::Io { path: self.path.clone(), error }),
+        }
+        self.line += 1;
+        if self.line == 1 {
+            if let Some(encoding) = other_encoding(&self.text) {
+                return Err(self.wrong(encoding.to_owned()));
+            }
+            if self.text.starts_with(BYTE_ORDER_MARK) {
+                self.text.drain(..BYTE_ORDER_MARK.len());
+            }
+        }
+        if self.text.last() == Some(&b'\n') {
+            self.text.pop();
+        } else if self.text.len() as u64 == LONGEST_LINE {
+            return Err(self.wrong(format!("the line is longer than {LONGEST_LINE} bytes: this is no network trace")));
+        }
+        match std::str::from_utf8(&self.text) {
+            Ok(text) => Ok(Some(text)),
+            Err(_) => Err(self.wrong("the line is no text: this is no network trace".to_owned())),
+        }
+    }
+
+    /// The error that the line given out last is wrong.
+    pub(crate) fn wrong(&self, what: String) -> NetworkTraceError {
+        NetworkTraceError::Line { path: self.path.clone(), line: self.line, what }
+    }
+
+    /// The error that the file ends too early.
+    pub(crate) fn torn(&self, reason: &str) -> NetworkTraceError {
+        NetworkTraceError::Torn { path: self.path.clone(), line: self.line, reason: reason.to_owned() }
+    }
+}
+
+/// A network trace that is being written, gzipped.
+pub struct NetworkTraceWriter<W: Write> {
+    out: BufWriter<GzEncoder<W>>,
+    messages: u64,
+}
+
+impl NetworkTraceWriter<OutputFile> {
+    /// Begins the file at `path`.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn create(path: &Path, nodes: u32, ordered: bool) -> io::Result<Self> {
+        Self::new(OutputFile::create(path)?, nodes, ordered)
+    }
+}
+
+impl<W: Write> NetworkTraceWriter<W> {
+    /// Begins a trace of this many nodes. If it is `ordered`, the labels of the messages rise, and their times of
+    /// generation never fall.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub(crate) fn new(out: W, nodes: u32, ordered: bool) -> io::Result<Self> {
+        let mut out = BufWriter::with_capacity(1 << 16, GzEncoder::new(out, Compression::new(3)));
+        writeln!(out, "{HEADER}\nnodes {nodes}")?;
+        if ordered {
+            writeln!(out, "ordered")?;
+        }
+        Ok(Self { out, messages: 0 })
+    }
+
+    /// Writes the next message.
+    ///
+    /// # Errors
+    /// If the trace cannot be written.
+    pub fn write(&mut self, message: &TracedMessage) -> io::Result<()> {
+        self.messages += 1;
+        write_message(&mut self.out, message)
+    }
+
+    /// Ends the trace, and returns the writer below it.
+    ///
+    /// # Errors
+    /// If the trace cannot be written.
+    pub fn finish(mut self) -> io::Result<W> {
+        writeln!(self.out, "end {}", self.messages)?;
+        self.out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()
+    }
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use serde::Deserialize;
 use titr_common::input::{self, WRITTEN_BY_HAND};
 use titr_document::{Checked, Source, Spanned};
 
-use crate::error::NetworkTraceError;
+use crate::message::NetworkTraceError;
 
 /// The kinds of messages that trigger each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

@@ -26,11 +26,9 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 use titr_common::time::Time;
 
-use crate::error::NetworkTraceError;
-use crate::message::{Kind, Label, Node, TracedMessage, Trigger};
-use crate::reader::NetworkTrace;
+use crate::message::{Kind, Label, NetworkTraceError, Node, TracedMessage, Trigger};
+use crate::reader::{NetworkTrace, NetworkTraceWriter};
 use crate::rules::Rules;
-use crate::writer::NetworkTraceWriter;
 
 /// The method of finding triggers.
 #[derive(Clone, Debug)]

@@ -12,9 +12,8 @@ use titr_common::step_function::StepFunction;
 use titr_common::time::Time;
 use titr_common::units::Seconds;
 
-use super::indexed_heap::Deadline;
+use super::indexed_heap::{Deadline, TimerQueue};
 use super::route_cache::RouteCache;
-use super::timer_queue::TimerQueue;
 use super::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
 use crate::network::{no_route, unreachable};
 use crate::topology::{HostId, Paths, Topology};

@@ -13,16 +13,13 @@ pub mod topology;
 pub mod traffic;
 
 mod chance;
-mod company;
 mod ids;
 mod indexed_heap;
 mod network;
 mod ordered_float;
 mod rails;
 mod route_cache;
-mod timer_queue;
 
 pub use chance::chance;
-pub use company::{Met, PartyId};
-pub use network::{Connection, LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
+pub use network::{Connection, LinkLoad, Met, Network, PartyId, Transfer, TransferId, Unloaded, Unreachable};
 pub use rails::{RailChooser, RailNetwork, Stripes};

@@ -1,10 +1,13 @@
 //! Numbered disks, and the next event among them.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
+use serde::Deserialize;
 use titr_common::time::Time;
+use titr_common::units::{Bandwidth, Bytes, Seconds};
 
-use crate::disk::{Access, AccessId, Disk, DiskParameters};
+pub use titr_common::event::Direction;
 
 /// A disk, numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,6 +62,219 @@ impl Disks {
     }
 }
 
+/// A resource, and the keys of those that it serves or that wait for it.
+#[derive(Debug, Default)]
+pub(crate) struct ServiceQueue {
+    /// The completion time of each, and its key.
+    under_way: VecDeque<(Time, u32)>,
+}
+
+impl ServiceQueue {
+    /// `key` arrives at `now`, with this many picoseconds of work. No key has arrived later than `now`.
+    pub(crate) fn enter(&mut self, now: Time, work: u64, key: u32) {
+        let begin = self.under_way.back().map_or(now, |(done, _)| now.max(*done));
+        self.under_way.push_back((Time(begin.0.saturating_add(work)), key));
+    }
+
+    /// The time of the next completion.
+    pub(crate) fn next_event(&self) -> Option<Time> {
+        self.under_way.front().map(|(done, _)| *done)
+    }
+
+    /// Takes out one that is done by `now`.
+    pub(crate) fn pop_by(&mut self, now: Time) -> Option<u32> {
+        self.under_way.pop_front_if(|(done, _)| *done <= now).map(|(_, key)| key)
+    }
+}
+
+const FRACTION_BITS: u32 = 32;
+
+/// A resource and the keys of those that share it.
+#[derive(Debug, Default)]
+pub(crate) struct ProcessorSharing {
+    now: Time,
+    virtual_time: u128,
+    /// The virtual time at which each is done, a number that makes ties stable, and its key.
+    under_way: BinaryHeap<Reverse<(u128, u64, u32)>>,
+    entered: u64,
+}
+
+impl ProcessorSharing {
+    /// `key` enters at `now`, with this many picoseconds of work for the whole resource. No other is done by `now`.
+    pub(crate) fn enter(&mut self, now: Time, work: u64, key: u32) {
+        self.advance(now);
+        self.entered += 1;
+        let done = self.virtual_time + (u128::from(work) << FRACTION_BITS);
+        self.under_way.push(Reverse((done, self.entered, key)));
+    }
+
+    /// The time of the next completion, if no other enters before.
+    pub(crate) fn next_event(&self) -> Option<Time> {
+        let Reverse((done, ..)) = self.under_way.peek()?;
+        let need = done.saturating_sub(self.virtual_time).saturating_mul(self.under_way.len() as u128);
+        let picoseconds = need.div_ceil(1 << FRACTION_BITS);
+        Some(Time(self.now.0.saturating_add(u64::try_from(picoseconds).unwrap_or(u64::MAX))))
+    }
+
+    /// Takes out one that is done by `now`, which is not later than [`next_event`](Self::next_event).
+    pub(crate) fn pop_by(&mut self, now: Time) -> Option<u32> {
+        self.advance(now);
+        self.under_way.peek().filter(|Reverse((done, ..))| *done <= self.virtual_time)?;
+        self.under_way.pop().map(|Reverse((.., key))| key)
+    }
+
+    fn advance(&mut self, now: Time) {
+        let passed = u128::from(now.0.saturating_sub(self.now.0)) << FRACTION_BITS;
+        self.virtual_time += passed / self.under_way.len().max(1) as u128;
+        self.now = now;
+    }
+}
+
+/// The speed of a disk.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DiskParameters {
+    /// Bandwidth of reads.
+    pub read_bandwidth: Bandwidth,
+    /// Bandwidth of writes.
+    pub write_bandwidth: Bandwidth,
+    /// Time from an access until its first byte moves.
+    pub latency: Seconds,
+    /// The sharing of the disk among concurrent accesses.
+    pub service: Service,
+}
+
+/// The sharing of a disk among concurrent accesses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Service {
+    /// All, at equal shares of the bandwidth, as on SimGrid's disks.
+    #[default]
+    Shared,
+    /// One after another, in the order of arrival: the default of Lustre's servers (Operations Manual, §34.6, "Network
+    /// Request Scheduler (NRS) Tuning", policy `fifo`).
+    Fifo,
+}
+
+impl DiskParameters {
+    /// A disk that takes no time.
+    pub const INSTANT: Self = Self {
+        read_bandwidth: Bandwidth { bytes_per_second: f64::INFINITY },
+        write_bandwidth: Bandwidth { bytes_per_second: f64::INFINITY },
+        latency: Seconds(0.0),
+        service: Service::Shared,
+    };
+}
+
+impl Default for DiskParameters {
+    /// An NVMe disk of 2018: the Intel SSD DC P4500 with 2 TB. According to Lenovo's product guide, it has 3.2 GB/s of
+    /// sequential reads, 1.05 GB/s of sequential writes, and 85 µs for a random read.
+    fn default() -> Self {
+        Self {
+            read_bandwidth: Bandwidth { bytes_per_second: 3.2e9 },
+            write_bandwidth: Bandwidth { bytes_per_second: 1.05e9 },
+            latency: Seconds(85e-6),
+            service: Service::default(),
+        }
+    }
+}
+
+/// The identifier of an access until it is done, chosen by the caller that starts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccessId(pub u32);
+
+/// An access to a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The name of the access.
+    pub id: AccessId,
+    /// Reading or writing.
+    pub direction: Direction,
+    /// The bytes that are read or written; zero for a call that only takes the latency.
+    pub bytes: Bytes,
+}
+
+/// A disk and its accesses in progress.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    /// Accesses that wait for the latency: when it is over, a number that makes ties stable, the work and the key.
+    starting: BinaryHeap<Reverse<(Time, u64, u64, u32)>>,
+    moving: Moving,
+    started: u64,
+}
+
+/// The accesses whose bytes move, or wait for their turn.
+#[derive(Debug)]
+enum Moving {
+    Shared(ProcessorSharing),
+    Fifo(ServiceQueue),
+}
+
+impl Moving {
+    fn enter(&mut self, now: Time, work: u64, key: u32) {
+        match self {
+            Self::Shared(sharing) => sharing.enter(now, work, key),
+            Self::Fifo(queue) => queue.enter(now, work, key),
+        }
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        match self {
+            Self::Shared(sharing) => sharing.next_event(),
+            Self::Fifo(queue) => queue.next_event(),
+        }
+    }
+
+    fn pop_by(&mut self, now: Time) -> Option<u32> {
+        match self {
+            Self::Shared(sharing) => sharing.pop_by(now),
+            Self::Fifo(queue) => queue.pop_by(now),
+        }
+    }
+}
+
+impl Disk {
+    /// A disk without accesses.
+    pub(crate) fn new(service: Service) -> Self {
+        let moving = match service {
+            Service::Shared => Moving::Shared(ProcessorSharing::default()),
+            Service::Fifo => Moving::Fifo(ServiceQueue::default()),
+        };
+        Self { starting: BinaryHeap::new(), moving, started: 0 }
+    }
+
+    /// `access` starts at `now`, on a disk that is as fast as `parameters` say.
+    pub(crate) fn start(&mut self, now: Time, parameters: &DiskParameters, access: Access) {
+        let bandwidth = match access.direction {
+            Direction::Read => parameters.read_bandwidth,
+            Direction::Write => parameters.write_bandwidth,
+        };
+        let work = Time::from_seconds(Seconds(access.bytes.0 as f64 / bandwidth.bytes_per_second));
+        self.started += 1;
+        self.starting.push(Reverse((now + parameters.latency, self.started, work.0, access.id.0)));
+    }
+
+    /// The time of the disk's next event.
+    pub(crate) fn next_event(&self) -> Option<Time> {
+        let starting = self.starting.peek().map(|Reverse((at, ..))| *at);
+        starting.into_iter().chain(self.moving.next_event()).min()
+    }
+
+    /// Moves on to `now`, and appends the accesses that are done to `done`, in the order in which they were.
+    pub(crate) fn advance(&mut self, now: Time, done: &mut Vec<AccessId>) {
+        while let Some(at) = self.next_event().filter(|at| *at <= now) {
+            while let Some(key) = self.moving.pop_by(at) {
+                done.push(AccessId(key));
+            }
+            while let Some(&Reverse((begin, _, work, key))) = self.starting.peek()
+                && begin <= at
+            {
+                self.starting.pop();
+                self.moving.enter(at, work, key);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -66,7 +282,7 @@ mod tests {
     use titr_common::units::{Bandwidth, Bytes, Seconds};
 
     use super::*;
-    use crate::disk::Service;
+    use super::Service;
 
     /// 1 GB/s of reads, half as much of writes, and 1 µs.
     fn parameters() -> DiskParameters {
@@ -157,5 +373,73 @@ mod tests {
                 prop_assert!(fast <= slow + 2 * accesses.len() as u64, "{} {}", fast, slow);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod queue_tests {
+    use super::*;
+
+    #[test]
+    fn one_after_another_has_everything() {
+        let mut queue = ServiceQueue::default();
+        queue.enter(Time(5), 100, 1);
+        queue.enter(Time(5), 10, 2);
+        queue.enter(Time(110), 10, 3);
+        let mut done = Vec::new();
+        while let Some(at) = queue.next_event() {
+            done.push((at, queue.pop_by(at)));
+        }
+        assert_eq!(done, [(Time(105), Some(1)), (Time(115), Some(2)), (Time(125), Some(3))]);
+        queue.enter(Time(200), 10, 4);
+        assert_eq!((queue.pop_by(Time(209)), queue.pop_by(Time(210))), (None, Some(4)));
+    }
+}
+
+#[cfg(test)]
+mod sharing_tests {
+    use super::*;
+
+    /// Runs a resource that each enters at a time with its work; when each is done.
+    fn run(entries: &[(u64, u64)]) -> Vec<u64> {
+        let mut sharing = ProcessorSharing::default();
+        let mut done = vec![0; entries.len()];
+        let mut entries = (0..).zip(entries).peekable();
+        loop {
+            let entry = entries.peek().map(|(_, (at, _))| Time(*at));
+            match (sharing.next_event(), entry) {
+                (Some(next), entry) if entry.is_none_or(|entry| next <= entry) => {
+                    while let Some(key) = sharing.pop_by(next) {
+                        done[key as usize] = next.0;
+                    }
+                }
+                (_, Some(at)) => entries.next().into_iter().for_each(|(key, (_, work))| sharing.enter(at, *work, key)),
+                (_, None) => return done,
+            }
+        }
+    }
+
+    #[test]
+    fn one_alone_has_everything() {
+        assert_eq!(run(&[(5, 100)]), [105]);
+        assert_eq!(run(&[(0, 100), (200, 100)]), [100, 300]);
+    }
+
+    #[test]
+    fn equals_are_done_together() {
+        assert_eq!(run(&[(0, 100), (0, 100), (0, 100)]), [300, 300, 300]);
+    }
+
+    #[test]
+    fn the_rest_is_shared_by_who_is_left() {
+        // Both share until 20, when the small one is done; the large one has done 10 of its 100 then.
+        assert_eq!(run(&[(0, 100), (0, 10)]), [110, 20]);
+        // The first is alone until 40 and has 60 left; it does 10 of them while the second does its 10.
+        assert_eq!(run(&[(0, 100), (40, 10)]), [110, 60]);
+    }
+
+    #[test]
+    fn a_work_of_nothing_is_done_at_once() {
+        assert_eq!(run(&[(0, 100), (50, 0)]), [100, 50]);
     }
 }

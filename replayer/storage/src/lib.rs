@@ -3,12 +3,8 @@
 //! [`Disks`] executes accesses to numbered disks and reports when each is done. The ranks and hosts that access a disk,
 //! and the transfer of the bytes, are modelled elsewhere.
 
-mod disk;
 mod disks;
-mod queue;
-mod sharing;
 mod striping;
 
-pub use disk::{Access, AccessId, Direction, DiskParameters, Service};
-pub use disks::{DiskId, Disks};
+pub use disks::{Access, AccessId, Direction, DiskId, DiskParameters, Disks, Service};
 pub use striping::Striping;

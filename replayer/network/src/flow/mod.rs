@@ -35,41 +35,36 @@
 //! not pay for them.
 
 mod changing;
-mod connections;
 mod infiniband;
 mod max_min;
 mod parameters;
-#[cfg(test)]
-mod reference;
 mod route_cost;
-mod size_cost;
 mod stream;
 mod token_buckets;
 mod transfers;
 
 use std::sync::Arc;
 
-use titr_common::dense_slab::DenseSlab;
-use titr_common::units::{Bytes, Seconds};
-
 use changing::ChangingLinks;
-use connections::{Connections, Turn};
 use infiniband::Contention;
-pub use infiniband::Penalties;
 use max_min::{FlowId, MaxMinSolver};
-pub use parameters::{Factor, FlowParameters, Preset};
 use route_cost::{NetworkState, RouteCost};
-use size_cost::SizeCost;
+use rustc_hash::FxHashMap;
+use titr_common::dense_slab::DenseSlab;
+use titr_common::time::Time;
+use titr_common::units::{Bytes, Seconds};
 use token_buckets::TokenBuckets;
 use transfers::{Transfers, earlier};
 
-use super::indexed_heap::Deadline;
+use super::indexed_heap::{Deadline, TimerQueue};
 use super::route_cache::RouteCache;
-use super::timer_queue::TimerQueue;
 use super::{Connection, LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable};
+use crate::flow::parameters::SizeCost;
 use crate::network::{no_route, unreachable};
 use crate::topology::{HostId, LinkId, Topology};
-use titr_common::time::Time;
+
+pub use infiniband::Penalties;
+pub use parameters::{Factor, FlowParameters, Preset};
 
 /// A network on `topology`, whose messages are flows.
 #[must_use]
@@ -396,5 +391,55 @@ impl Network for Flow {
     }
 }
 
+/// The last message in transit on each connection. The messages themselves know their successors: see [`Turn`].
+#[derive(Debug, Default)]
+pub(super) struct Connections(FxHashMap<Connection, u32>);
+
+/// The place of a message in its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    /// Whether no message is before it: it is in its transfer phase or its latency phase.
+    pub is_first: bool,
+    /// The message that was sent after it.
+    pub next: Option<u32>,
+}
+
+impl Turn {
+    /// The place of a message that no other precedes.
+    pub(crate) const FIRST: Self = Self { is_first: true, next: None };
+}
+
+impl Connections {
+    /// `message` is sent. Returns the one before it, which it follows.
+    pub(crate) fn send(&mut self, connection: Connection, message: u32) -> Option<u32> {
+        self.0.insert(connection, message)
+    }
+
+    /// The first message of a connection, which none follows, is complete.
+    pub(crate) fn end(&mut self, connection: Connection) {
+        self.0.remove(&connection);
+    }
+}
+
+#[cfg(test)]
+mod connections_tests {
+    use super::*;
+
+    #[test]
+    fn a_message_follows_the_last_one_of_its_connection() {
+        let mut connections = Connections::default();
+        let [there, back] = [(0, 1), (1, 0)].map(|(sender, receiver)| Connection { sender, receiver });
+        let sent = [(there, 1), (there, 2), (back, 3), (there, 4)];
+        assert_eq!(
+            sent.map(|(connection, message)| connections.send(connection, message)),
+            [None, Some(1), None, Some(2)]
+        );
+        connections.end(there);
+        assert_eq!([there, back].map(|connection| connections.send(connection, 5)), [None, Some(3)]);
+    }
+}
+
+#[cfg(test)]
+mod reference;
 #[cfg(test)]
 mod tests;

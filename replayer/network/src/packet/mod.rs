@@ -69,8 +69,6 @@
 //! [`PacketNetwork`] runs the engine under a workload.
 
 mod active_set;
-mod arbitration;
-mod clock;
 mod delay_line;
 mod delays;
 mod engine;
@@ -83,12 +81,10 @@ mod network;
 mod output_queued;
 mod output_queues;
 mod outputs;
-mod packets;
 mod parameters;
 mod prefetch;
 mod sources;
 mod spec;
-mod switch;
 mod usage;
 
 #[cfg(test)]
@@ -103,15 +99,13 @@ mod uneven_tests;
 use crate::Connection;
 use crate::topology::{HostId, RoutePeriod};
 
-pub use arbitration::Arbitration;
 pub use delays::Delays;
 pub use engine::Engine;
 pub use figures::{Batch, ChannelFigures, Figures, Observation};
 pub use network::{PacketNetwork, PacketStatistics};
-pub use parameters::PacketParameters;
+pub use parameters::{Arbitration, Buffer, BufferSharing, PacketParameters, Switch, WhenFull};
 pub use sources::InjectionOrder;
 pub use spec::PacketSpec;
-pub use switch::{Buffer, BufferSharing, Switch, WhenFull};
 pub use usage::{ChannelUsage, PacketCount, Usage};
 
 /// An idle network, with the engine for the kind of its routers.

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::delay_line::DelayLine;
-use super::ids::{OutputId, PacketId};
 use super::layout::Layout;
+use crate::packet::ids::{OutputId, PacketId};
 use crate::topology::ChannelIndex;
 
 /// The output queues of all ports.

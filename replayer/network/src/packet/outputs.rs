@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::ids::{OutputId, QueueId};
 use super::layout::Output;
+use crate::packet::ids::{OutputId, QueueId};
 use crate::topology::ChannelIndex;
 
 /// The output ports of all routers.

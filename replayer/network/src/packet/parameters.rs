@@ -1,10 +1,13 @@
 //! Parameters of routers and packets, which are the same for all.
 
-use titr_common::units::Bytes;
+use std::fmt;
 
-use super::arbitration::Arbitration;
+use serde::Deserialize;
+use titr_common::units::{Bytes, Seconds};
+
 use super::sources::InjectionOrder;
-use super::switch::Switch;
+use crate::chance::chance;
+use crate::packet::ids::{OutputId, QueueIndex};
 use crate::topology::RoutingOptions;
 
 /// Parameters of a packet network (`[network.packet]` in platform files).
@@ -113,4 +116,159 @@ impl PacketParameters {
     pub(crate) fn payload(&self) -> u64 {
         self.phit.0 * u64::from(self.packet_phits - self.header_phits)
     }
+}
+
+/// A rule by which a port chooses among the packets that request it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arbitration {
+    /// The first one after the queue that was served last.
+    #[default]
+    RoundRobin,
+    /// The one that came first to the router.
+    Fifo,
+    /// Any, each as likely.
+    Random,
+    /// The one with most packets in its queue.
+    Longest,
+}
+
+/// The priority of a request: the smallest wins.
+pub(super) type Priority = (u64, u32);
+
+/// A packet that requests a port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request<S> {
+    /// The queue that it heads.
+    pub queue: QueueIndex,
+    /// Tells the cycle in which its header came to the router, which is asked only where it matters.
+    pub since: S,
+    /// Packets in its queue.
+    pub queued: u32,
+}
+
+/// The state of a port's arbiter at a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ArbiterState {
+    /// Queues in the circle.
+    pub queues: u32,
+    /// The queue that was served last.
+    pub last: QueueIndex,
+    pub output: OutputId,
+    pub now: u64,
+    pub seed: u64,
+}
+
+impl Arbitration {
+    /// The priority of a request.
+    pub(super) fn priority(self, request: Request<impl FnOnce() -> u64>, state: ArbiterState) -> Priority {
+        let ArbiterState { queues, last, output, now, seed } = state;
+        let (queue, last) = (request.queue.0, last.0);
+        let after = if queue > last { queue - last - 1 } else { queue + queues - last - 1 };
+        let first = match self {
+            Self::RoundRobin => 0,
+            Self::Fifo => (request.since)(),
+            Self::Random => chance(seed ^ now, output.0.into(), queue.into()),
+            Self::Longest => u64::MAX - u64::from(request.queued),
+        };
+        (first, after)
+    }
+}
+
+/// The kind of all routers of a network.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Switch {
+    /// Queues at the inputs, virtual cut-through, and a bubble in rings.
+    #[default]
+    InputQueued,
+    /// Queues at the outputs, in one memory. `None`: the memory is never full.
+    OutputQueued(Option<Buffer>),
+}
+
+/// The memory of an output-queued switch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Buffer {
+    /// Bytes of packets, in a whole number of packets, rounded down.
+    pub size: Bytes,
+    /// The division of the memory.
+    pub sharing: BufferSharing,
+    /// What happens to a packet for which there is no room.
+    pub when_full: WhenFull,
+}
+
+impl fmt::Display for Switch {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::InputQueued => f.write_str("input-queued"),
+            Self::OutputQueued(None) => f.write_str("output-queued, with memory without limit"),
+            Self::OutputQueued(Some(buffer)) => write!(f, "output-queued, with {buffer}"),
+        }
+    }
+}
+
+impl fmt::Display for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let when_full = match self.when_full {
+            WhenFull::Pause => "pause their senders",
+            WhenFull::Drop { .. } => "drop packets",
+        };
+        match self.sharing {
+            BufferSharing::Partitioned => write!(f, "{} bytes in equal parts; {when_full} when full", self.size.0),
+            BufferSharing::Shared { alpha } => {
+                write!(f, "{} shared bytes (alpha {alpha}); {when_full} when full", self.size.0)
+            }
+        }
+    }
+}
+
+/// The memory of one switch, in packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MemoryDivision {
+    /// Places of each account's own.
+    pub own: u32,
+    /// Places that all accounts share.
+    pub shared: u32,
+}
+
+impl Buffer {
+    /// The division of a memory of `places` packets among `accounts`. `None` if it is too small.
+    pub(super) fn divide(&self, places: u32, accounts: u32) -> Option<MemoryDivision> {
+        match (self.sharing, self.when_full) {
+            (BufferSharing::Partitioned, _) => {
+                let own = places.checked_div(accounts).unwrap_or(0);
+                (own > 0 || accounts == 0).then_some(MemoryDivision { own, shared: 0 })
+            }
+            (BufferSharing::Shared { .. }, WhenFull::Pause) => {
+                places.checked_sub(accounts).map(|shared| MemoryDivision { own: 1, shared })
+            }
+            (BufferSharing::Shared { .. }, WhenFull::Drop { .. }) => {
+                (places > 0).then_some(MemoryDivision { own: 0, shared: places })
+            }
+        }
+    }
+}
+
+/// The division of a switch's memory, among inputs if a full switch pauses its senders, or else among outputs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BufferSharing {
+    /// Equal parts.
+    Partitioned,
+    /// Dynamic thresholds (A. K. Choudhury, E. L. Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet Switches",
+    /// IEEE/ACM Trans. on Networking 6(2), 1998): a queue may grow while it is shorter than `alpha` times the free memory.
+    Shared {
+        /// Length that a queue may have, as a multiple of the free memory; positive.
+        alpha: f64,
+    },
+}
+
+/// What happens to a packet for which a switch has no room.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WhenFull {
+    /// It waits where it comes from: its sender pauses, as with the priority flow control of IEEE 802.1Qbb.
+    Pause,
+    /// It is lost, and its host sends it again.
+    Drop {
+        /// The time from the loss of a packet until its host may send it again.
+        retransmit_after: Seconds,
+    },
 }

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::link_timing::LinkTimings;
-use super::parameters::PacketParameters;
-use super::switch::{Buffer, BufferSharing, MemoryDivision, Switch, WhenFull};
+use super::parameters::{Buffer, BufferSharing, MemoryDivision, PacketParameters, Switch, WhenFull};
 use crate::chance::chance;
 use crate::topology::{LinkId, RouterGraph, RouterId, Routing, RoutingFunction, Unroutable};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::ids::{OutputId, QueueId};
 use super::layout::{InputQueue, Layout, Source};
+use crate::packet::ids::{OutputId, QueueId};
 use crate::statistics::Histogram;
 use crate::topology::{ChannelIndex, LinkId, RouterGraph};
 

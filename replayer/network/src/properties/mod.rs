@@ -3,9 +3,7 @@
 mod bisection;
 mod device_graph;
 mod distances;
-mod routes;
 
 pub use bisection::{Bisection, bisection};
 pub use device_graph::{CableEnds, Device, DeviceGraph, LinkEnds};
-pub use distances::{Distances, distances};
-pub use routes::{RouteLengths, route_lengths};
+pub use distances::{Distances, RouteLengths, distances, route_lengths};

@@ -1,5 +1,7 @@
 //! Cables between two devices of a topology, and the links that each consists of.
 
+use std::ops::Range;
+
 use serde::Deserialize;
 use titr_common::units::Seconds;
 
@@ -86,5 +88,35 @@ impl Cable {
             Duplex::Full => (link.0 / 2, Some(Direction::Down)),
             Duplex::Half | Duplex::FatPipe => (link.0, None),
         }
+    }
+}
+
+/// A link for each device of a topology, that every message through the device takes; or none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Limiters {
+    links: Range<u32>,
+}
+
+impl Limiters {
+    /// Adds such links for `devices` devices to `links`.
+    pub(super) fn lay(devices: u32, bandwidth: f64, links: &mut Vec<Link>) -> Self {
+        let first = links.len() as u32;
+        links.extend((0..devices).map(|_| Link { bandwidth, latency: Seconds(0.0), sharing: Sharing::Shared }));
+        Self { links: first..first + devices }
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.links.is_empty()
+    }
+
+    /// The one of a device.
+    pub(super) fn of(&self, device: u32) -> Option<LinkId> {
+        self.links.clone().nth(device as usize).map(LinkId)
+    }
+
+    /// The device that a link is the limiter of.
+    pub(super) fn device(&self, link: LinkId) -> Option<u32> {
+        self.links.contains(&link.0).then(|| link.0 - self.links.start)
     }
 }

@@ -8,8 +8,7 @@
 //! This is SimGrid's rule; it is not symmetric, so the two directions of a pair use different cables. In a twisted
 //! torus the route is one of the shortest that [`Lattice`] knows, also in dimension order.
 
-use super::cable::Direction;
-use super::limiter::Limiters;
+use super::cable::{Direction, Limiters};
 use super::{
     Cable, Duplex, Edge, HostId, HostPort, Lattice, Link, LinkId, NoRouters, Port, RouterGraph, RouterId, Topology,
     written_routes,

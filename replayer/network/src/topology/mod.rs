@@ -14,8 +14,6 @@ mod fabric;
 mod fat_tree;
 mod grid;
 mod lattice;
-mod limiter;
-mod link_change;
 mod loopback;
 mod multi_rail;
 mod paths;
@@ -38,7 +36,7 @@ use crate::ids::ids;
 
 pub use ascent::{Ascent, PortChoice};
 pub use cable::{Cable, Direction, Duplex};
-pub use changed_links::ChangedLinks;
+pub use changed_links::{ChangedLinks, LinkChange, capacity};
 pub(crate) use dragonfly::GlobalLink;
 pub use dragonfly::{Blade, Dragonfly, GlobalLinks, Shape};
 pub use explicit::{Explicit, Routes};
@@ -49,7 +47,6 @@ pub use fabric::{
 pub use fat_tree::{FatTree, Stage, Stages};
 pub use grid::Grid;
 pub use lattice::{Edge, Lattice};
-pub use link_change::{LinkChange, capacity};
 pub use loopback::WithLoopback;
 pub(crate) use multi_rail::links_of_rail;
 pub use multi_rail::{MultiRail, OneRail, RailChoice, Rails};

@@ -1,7 +1,6 @@
 //! A star: each host has a cable to one switch, or to a backbone that joins all cables (SimGrid's flat `<cluster>`).
 
-use super::cable::Direction;
-use super::limiter::Limiters;
+use super::cable::{Direction, Limiters};
 use super::{
     Cable, Duplex, FlowRouting, HostId, HostPort, Link, LinkId, NoRouters, PortChoice, RouterGraph, RouterId, Stage,
     Stages, Topology, written_routes,

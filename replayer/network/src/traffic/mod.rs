@@ -16,14 +16,12 @@
 //! Means have 99 % confidence intervals (Student's t): over runs, or over batches of cycles for a single run.
 
 mod background;
-mod load;
 mod measure;
 mod pattern;
 mod size;
 mod source;
 
-pub use background::{BackgroundLoad, BackgroundMessage, BackgroundTraffic};
-pub use load::{Loads, NoLoad};
+pub use background::{BackgroundLoad, BackgroundMessage, BackgroundTraffic, Loads, NoLoad};
 pub use measure::{Burst, Injection, MeasuredRun, Plan, Point, measure, measure_run, point};
 pub use pattern::{Arrangement, Destinations, NoPattern, Pattern};
 pub use size::{NoSize, Sizes};

@@ -1,8 +1,14 @@
 //! The calls, operations and communicators that observers receive.
 
+use rustc_hash::FxHashMap;
 use titr_common::event::{Actor, CollectiveKind, Rank, Tag};
+use titr_common::format::count;
+use titr_common::time::Time;
+use titr_common::trace::Trace;
 use titr_common::units::Bytes;
 use titr_network::TransferId;
+
+use super::{Departure, Observer};
 
 /// An operation that a waiter can wait for: a receive, a send that does not complete at once, or a collective. The id
 /// is valid from the start of the operation until it is complete and has been waited for.
@@ -161,5 +167,122 @@ impl From<CollectiveKind> for CollectiveFlow {
             | CollectiveKind::Alltoallv
             | CollectiveKind::Alltoallw => Self::AllToAll,
         }
+    }
+}
+
+/// Messages that entered the network, those within collectives too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// The number of messages.
+    pub messages: u64,
+    /// Payload of these messages.
+    pub bytes: Bytes,
+}
+
+impl Observer for Traffic {
+    fn injected(&mut self, _: Time, message: Departure) {
+        self.messages += 1;
+        self.bytes += message.bytes;
+    }
+}
+
+/// The kind of a transfer, as the simulated MPI library distinguishes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TransferKind {
+    /// A message below the eager threshold, between two ranks.
+    Eager,
+    /// The data of a rendezvous, between two ranks.
+    Rendezvous,
+    /// A message of a collective, below the eager threshold.
+    CollectiveEager,
+    /// The data of a rendezvous in a collective.
+    CollectiveRendezvous,
+    /// A message of one-sided communication.
+    OneSided,
+    /// A request, data or an answer of an access to a file.
+    File,
+}
+
+impl TransferKind {
+    /// All kinds.
+    pub const ALL: [Self; 6] =
+        [Self::Eager, Self::Rendezvous, Self::CollectiveEager, Self::CollectiveRendezvous, Self::OneSided, Self::File];
+
+    /// The kind's name in network traces.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Eager => "eager",
+            Self::Rendezvous => "rendezvous",
+            Self::CollectiveEager => "collective-eager",
+            Self::CollectiveRendezvous => "collective-rendezvous",
+            Self::OneSided => "one-sided",
+            Self::File => "file",
+        }
+    }
+}
+
+/// Maximum number of truncated messages that are reported one by one.
+const TOLD: usize = 16;
+
+/// Compares each message with the room of its receive.
+#[derive(Default)]
+pub(crate) struct Truncations {
+    /// Receives that are posted, and not matched.
+    posted: FxHashMap<OperationId, (Receive, Bytes)>,
+    /// Messages that are sent, and not matched.
+    sent: FxHashMap<TransferId, (Rank, Bytes)>,
+    told: Vec<String>,
+    further: u64,
+    /// Whether a receive of size zero is known to have no room. SimGrid's traces may have a negative size there, for
+    /// any message.
+    knows_empty: bool,
+}
+
+impl Truncations {
+    /// For the messages of a trace.
+    pub(crate) fn new(trace: &Trace) -> Self {
+        let knows_empty = trace.manifest().is_some_and(|manifest| !manifest.command.is_empty());
+        Self { knows_empty, ..Self::default() }
+    }
+
+    /// A sentence for each message that is too long.
+    pub(crate) fn findings(self) -> Vec<String> {
+        let further = (self.further > 0).then(|| format!("and {} further truncated messages", count(self.further)));
+        self.told.into_iter().chain(further).collect()
+    }
+}
+
+impl Observer for Truncations {
+    fn posted(&mut self, _: Time, receive: Receive) {
+        if let Some(room) = receive.room.filter(|room| self.knows_empty || *room > Bytes(0)) {
+            self.posted.insert(receive.id, (receive, room));
+        }
+    }
+
+    /// A receive that is cancelled completes without a message, and another may have its name then.
+    fn completed(&mut self, _: Time, operation: OperationId) {
+        self.posted.remove(&operation);
+    }
+
+    fn sent(&mut self, _: Time, message: SentMessage) {
+        self.sent.insert(message.id, (message.from, message.bytes));
+    }
+
+    fn matched(&mut self, _: Time, receive: OperationId, message: TransferId) {
+        let (posted, sent) = (self.posted.remove(&receive), self.sent.remove(&message));
+        let Some(((receive, room), (from, bytes))) = posted.zip(sent).filter(|((_, room), (_, bytes))| bytes > room)
+        else {
+            return;
+        };
+        if self.told.len() == TOLD {
+            self.further += 1;
+            return;
+        }
+        let tag = receive.tag.map_or_else(String::new, |tag| format!(", tag {}", tag.0));
+        self.told.push(format!(
+            "rank {}: a receive of {} bytes takes a message of {} bytes from rank {}{tag}: the message is truncated",
+            receive.rank.0, room.0, bytes.0, from.0
+        ));
     }
 }

@@ -7,19 +7,14 @@
 
 mod breakdown;
 mod calls;
-mod traffic;
-mod transfer_kind;
-mod truncations;
 mod waiter;
 
+pub(crate) use crate::observe::calls::Truncations;
 pub use breakdown::{Breakdown, Shares};
 pub use calls::{
-    Caller, CollectiveCall, CollectiveFlow, CollectiveId, CommunicatorId, OperationId, Receive, SentMessage,
-    WindowCondition, WindowWait,
+    Caller, CollectiveCall, CollectiveFlow, CollectiveId, CommunicatorId, OperationId, Receive, SentMessage, Traffic,
+    TransferKind, WindowCondition, WindowWait,
 };
-pub use traffic::Traffic;
-pub use transfer_kind::TransferKind;
-pub(crate) use truncations::Truncations;
 pub use waiter::{ActiveMessageIndex, FileCallIndex, PartIndex, SynchronisationIndex, ThreadIndex, Waiter, Work};
 
 use std::sync::Arc;

@@ -11,19 +11,18 @@ use super::causality::Causality;
 use super::clock::Clock;
 use super::collectives::collective::Collectives;
 use super::collectives::recorded::Recorded;
-use super::deferred::Deferred;
 use super::files::Files;
 use super::one_sided::windows::OneSided;
 use super::partitioned::PartitionedMessages;
 use super::point_to_point::envelope::{Envelope, Selector};
 use super::point_to_point::exchange::{Exchange, Outbound};
 use super::point_to_point::protocol::SendCost;
-use super::scheduler::Scheduler;
-use super::task_cores::{TaskCore, TaskCores};
+use super::scheduler::{Deferred, Scheduler};
 use super::thread::Thread;
 use super::warnings::Warnings;
 use super::{Core, RequestTable};
 use crate::observe::{Activity, Caller, Observer, OperationId, Work};
+use crate::ranks::task_cores::{TaskCore, TaskCores};
 use titr_workload::Match;
 
 /// The state of MPI in all ranks.

@@ -15,9 +15,9 @@ use titr_common::trace::EventSource;
 
 use super::Ranks;
 use super::clock::Waiter;
-use super::deferred::Task;
 use super::ids::ThreadIndex;
 use super::library::Library;
+use super::scheduler::Task;
 use super::thread::Thread;
 use crate::observe::Observer;
 

@@ -18,9 +18,9 @@ use super::ids::ThreadIndex;
 use super::partitioned::PartitionedMessages;
 use super::point_to_point::protocol::{Protocol, SendCost};
 use super::program::Signal;
-use super::task_cores::{TaskCore, TaskStage};
 use super::{Ranks, RequestTable};
 use crate::observe::{Activity, Observer, Work};
+use crate::ranks::task_cores::{TaskCore, TaskStage};
 
 /// The place of a thread in its program.
 pub(super) struct Thread {

@@ -27,14 +27,10 @@
 //! **Shared level.** If one link is the bottleneck of many flows, and only their common level changes, the solver does
 //! not visit these flows: they follow the [shared level](shared_level).
 
-mod changes;
 mod filling;
-mod resolve;
 mod shared_level;
-#[cfg(test)]
-mod tests;
 
-use resolve::Resolve;
+use crate::flow::max_min::filling::Resolve;
 use shared_level::SharedLevel;
 
 use crate::topology::LinkId;
@@ -388,3 +384,32 @@ impl FlowId {
         self.0 as usize
     }
 }
+
+impl MaxMinSolver {
+    /// Takes all messages of a flow out, so that it or the links that it takes can be defined anew. Returns how many these are. The
+    /// rates must have been solved, and no level may be shared.
+    pub(crate) fn take_out(&mut self, flow: FlowId) -> u32 {
+        let under_way = self.flows[flow.index()].count;
+        if under_way > 0 {
+            self.withdraw(flow, under_way);
+        }
+        under_way
+    }
+
+    /// Puts messages of a flow back that were taken out.
+    pub(crate) fn put_back(&mut self, flow: FlowId, messages: u32) {
+        if messages > 0 {
+            self.insert(flow, messages);
+        }
+    }
+
+    /// Gives a link another capacity. All flows that take it must have been taken out, and be defined anew before they are put back.
+    pub(crate) fn set_capacity(&mut self, link: LinkId, capacity: f64) {
+        let state = &mut self.links[link.index()];
+        debug_assert!(state.flows.is_empty(), "flows take the link");
+        *state = Constraint { touched: state.touched, ..Constraint::new(capacity) };
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,16 @@
 //! Switch allocation: which packets with a choice of ports a router forwards in a cycle, and on which channels. Each
 //! head requests one port, each port grants one request, and the other packets try again when something has changed.
 
+use std::ops::Range;
+
 use super::super::active_set::ones;
-use super::super::ids::{OutputId, QueueId, QueueIndex};
 use super::super::layout::RouterState;
 use super::RoutedEngine;
 use super::traversal::room;
 use crate::ids::Optional;
+use crate::packet::ids::{OutputId, PacketId, QueueId, QueueIndex};
+use crate::packet::parameters::{ArbiterState, Priority, Request};
+use crate::packet::prefetch::BATCH;
 use crate::topology::{ChannelIndex, OutputVc, PortIndex, RouterId, Routing};
 
 /// The requests for the ports of the router that is being looked at.
@@ -145,5 +149,181 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         }
         self.requests.best[vc.port.index()] = (Optional::some(queue), vc.channel);
         rival.get()
+    }
+}
+
+/// A request for a port that can be granted.
+#[derive(Clone, Copy)]
+struct PortRequest {
+    queue: QueueId,
+    channel: ChannelIndex,
+    /// The queue before it in the list of the port's requests.
+    before: Optional<QueueId>,
+}
+
+impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
+    /// Lets the active ports pass on packets that have to take them.
+    pub(super) fn allocate_ports(&mut self, now: u64) {
+        let ports = self.active_ports.take();
+        for batch in ports.chunks(BATCH) {
+            self.prefetch_ports(batch);
+            batch.iter().for_each(|&output| self.allocate_port(output, now));
+        }
+        self.active_ports.recycle(ports);
+    }
+
+    /// Loads the memory that the ports of a batch, their first requests, and the packets of these change.
+    fn prefetch_ports(&self, batch: &[OutputId]) {
+        let request = |&output: &OutputId| self.outputs.get(output).first_request.get().map(|queue| (output, queue));
+        let queued = |(output, queue)| self.queues.get(queue).queued ^ self.usage.peek(queue, output);
+        let hops = |(_, queue)| self.packets.get(self.queues.head(queue).packet).hops;
+        self.prefetch.load(batch.iter().map(|&output| self.outputs.get(output).first_room));
+        self.prefetch.load(batch.iter().filter_map(request).map(queued));
+        self.prefetch.load(batch.iter().filter_map(request).map(hops));
+    }
+
+    /// Lets a port pass on one of the packets that have to take it.
+    fn allocate_port(&mut self, output: OutputId, now: u64) {
+        let mut best: Option<PortRequest> = None;
+        let (mut before, mut next) = (Optional::none(), self.outputs.get(output).first_request);
+        while let Some(queue) = next.get() {
+            if let Some(channel) = self.channel_for(queue, output)
+                && best.is_none_or(|best| self.priority(queue, output, now) < self.priority(best.queue, output, now))
+            {
+                best = Some(PortRequest { queue, channel, before });
+            }
+            (before, next) = (Optional::some(queue), self.queues.get(queue).next_request);
+        }
+        let Some(PortRequest { queue, channel, before }) = best else { return };
+        let after = self.queues.get(queue).next_request;
+        match before.get() {
+            Some(before) => self.queues.get_mut(before).next_request = after,
+            None => self.outputs.get_mut(output).first_request = after,
+        }
+        self.grant(queue, output, channel, now);
+    }
+
+    /// The channel of a free port that the head of a queue, which has to take the port, requests now.
+    fn channel_for(&self, queue: QueueId, output: OutputId) -> Option<ChannelIndex> {
+        if self.outputs.get(output).first_queue.get().is_none() {
+            return Some(ChannelIndex(0));
+        }
+        let state = self.queues.get(queue);
+        let room = |_, channel| room(&self.outputs, self.output_queues.as_ref(), output, channel);
+        let vc = self.routing.choose_channel(state.port(output), state.source().arrival(), room);
+        vc.map(|vc| vc.channel)
+    }
+
+    /// The priority of the head of a queue among those that request a port.
+    pub(super) fn priority(&self, queue: QueueId, output: OutputId, now: u64) -> Priority {
+        let state = self.queues.get(queue);
+        let router = &self.routers[state.router.index()];
+        let last = router.index(self.outputs.get(output).served);
+        let arbiter = ArbiterState { queues: router.queues, last, output, now, seed: self.parameters.seed };
+        let since = || self.packets.get(self.queues.head(queue).packet).since;
+        let request = Request { queue: router.index(queue), since, queued: state.queued };
+        self.parameters.arbitration.priority(request, arbiter)
+    }
+}
+
+impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
+    /// Whether packets decide anew while they wait.
+    #[inline]
+    pub(super) fn reconsiders(&self) -> bool {
+        R::DECIDES && self.routing.reconsiders()
+    }
+
+    /// Whether a packet that is the head of a queue of a router decides there.
+    #[inline]
+    pub(super) fn is_undecided(&self, id: PacketId, at: RouterId) -> bool {
+        self.routing.is_undecided(self.packets.state(id)) && self.packets.get(id).header.destination != at
+    }
+
+    /// Lets the heads of these routers decide that look for a port in this cycle, before any router forwards a packet.
+    pub(super) fn decide_heads(&mut self, routers: &[RouterId]) {
+        for &router in routers {
+            let this = self.routers[router.index()];
+            for word in 0..this.queues.div_ceil(64) {
+                for place in ones(self.wakeup.due(this.first_word + word)) {
+                    let queue = QueueIndex(64 * word + place);
+                    if self.is_undecided(self.queues.head(this.queue(queue)).packet, router) {
+                        self.decide(router, this, queue);
+                    }
+                }
+            }
+        }
+        self.count_decided(0);
+    }
+
+    /// Makes the decision of the head of a queue, which is undecided.
+    pub(super) fn decide(&mut self, at: RouterId, this: RouterState, queue: QueueIndex) {
+        let id = self.queues.head(this.queue(queue)).packet;
+        let header = self.packets.get(id).header;
+        let is_first = self.routing.awaited(self.packets.state(id)).is_none();
+        let register = self.wakeup.registrar(queue);
+        let (routers, outputs, places) = (&self.routers, &self.outputs, self.parameters.queue_packets);
+        let queued = |router: RouterId, port, channels: Range<u32>| {
+            let output = routers[router.index()].output(port);
+            if router == at {
+                register(output);
+            }
+            let behind = places * channels.len() as u32 - outputs.room_of(output, channels.clone());
+            self.output_queues.as_ref().map_or(behind, |queues| behind + queues.waiting(output, channels))
+        };
+        let awaiting = |router: RouterId, port| self.awaiting[routers[router.index()].output(port).index()];
+        self.routing.decide(at, &header, self.packets.state_mut(id), queued, awaiting);
+        if is_first && let Some(port) = self.routing.awaited(self.packets.state(id)) {
+            self.decided.push((this.output(port), queue));
+        }
+    }
+
+    /// Counts the packets that decided first in this cycle, but for the first `counted` of them, which are counted already.
+    pub(super) fn count_decided(&mut self, counted: usize) {
+        self.decided[counted..].iter().for_each(|(output, _)| self.awaiting[output.index()] += 1);
+    }
+
+    /// Lets other heads decide anew in the next cycle that compared the ports which packets await since this cycle.
+    pub(super) fn reconsider_after_decisions(&mut self, now: u64) {
+        let mut decided = std::mem::take(&mut self.decided);
+        for (output, head) in decided.drain(..) {
+            let router = self.outputs.get(output).router;
+            if self.wakeup.wake_others(self.routers[router.index()], output, head) {
+                self.look_again(router, now);
+            }
+        }
+        self.decided = decided;
+    }
+
+    /// A packet leaves its router by a port: it awaits no port any more, and is behind this port.
+    pub(super) fn count_departure(&mut self, id: PacketId, output: OutputId, now: u64) {
+        let router = self.routers[self.outputs.get(output).router.index()];
+        let awaited = self.routing.awaited(self.packets.state(id)).map(|port| router.output(port));
+        if let Some(awaited) = awaited {
+            self.awaiting[awaited.index()] -= 1;
+        }
+        // A packet that takes the port that it awaits still counts once there.
+        if awaited != Some(output) {
+            self.reconsider(output, now);
+            awaited.into_iter().for_each(|awaited| self.reconsider(awaited, now));
+        }
+    }
+
+    /// The number of packets at a port changes from the next cycle on: heads that compared the port decide anew then.
+    #[inline]
+    pub(super) fn reconsider(&mut self, output: OutputId, now: u64) {
+        if !self.reconsiders() || self.wakeup.is_empty() {
+            return;
+        }
+        let router = self.outputs.get(output).router;
+        if self.wakeup.wake(self.routers[router.index()], output) {
+            self.look_again(router, now);
+        }
+    }
+
+    /// Visits a router in the next cycle.
+    #[inline]
+    pub(super) fn look_again(&mut self, router: RouterId, now: u64) {
+        self.retry.push(router);
+        self.retry_at = now + 1;
     }
 }

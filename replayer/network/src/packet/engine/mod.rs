@@ -17,12 +17,8 @@
 //! memory of a batch is loaded together ([`Prefetch`]).
 
 mod allocation;
-mod decisions;
-mod injection;
-mod port_allocation;
 mod traversal;
 mod uneven;
-mod uneven_cycle;
 mod wakeup;
 
 use std::fmt::Debug;
@@ -30,20 +26,19 @@ use std::fmt::Debug;
 use super::active_set::ActiveSet;
 use super::delay_line::DelayLine;
 use super::delays::Delays;
-use super::ids::{MessageId, OutputId, PacketId, QueueId, QueueIndex};
 use super::input_queues::{InputQueues, QueuedPacket};
 use super::layout::{HostPlaces, Layout, RouterState, Source};
 use super::link_timing::LinkTimings;
 use super::output_queues::OutputQueues;
 use super::outputs::Outputs;
-use super::packets::Packets;
 use super::parameters::PacketParameters;
 use super::prefetch::{BATCH, Prefetch};
-use super::sources::Sources;
+use super::sources::{Packets, Sources};
 use super::spec::PacketSpec;
 use super::usage::{PacketCount, Usage};
 use super::{Delivery, Message};
 use crate::ids::Optional;
+use crate::packet::ids::{MessageId, OutputId, PacketId, QueueId, QueueIndex};
 use crate::topology::{HostId, LinkId, RouterGraph, RouterId, Routing, RoutingFunction, RoutingVisitor};
 use allocation::Requests;
 use uneven::Uneven;

@@ -6,12 +6,16 @@
 //! shared: a packet then waits only for packets that came by the same channel, so that packets cannot deadlock where the
 //! channels of their routes do not depend on each other in a cycle.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::super::ids::{OutputId, QueueId};
+use rustc_hash::FxHashMap;
+
 use super::super::layout::Layout;
 use super::super::spec::PacketSpec;
-use super::super::switch::{Buffer, BufferSharing, MemoryDivision, Switch, WhenFull};
+use crate::chance::chance;
+use crate::packet::ids::{OutputId, PacketId, QueueId};
+use crate::packet::parameters::{Buffer, BufferSharing, MemoryDivision, Switch, WhenFull};
 use crate::topology::{ChannelIndex, RouterId};
 
 /// The memories of all switches.
@@ -106,5 +110,60 @@ impl Memories {
 
     fn number(&self, Account { input, output: (output, channel), .. }: Account) -> usize {
         if self.pauses() { input.index() } else { output.index() * self.virtual_channels as usize + channel.index() }
+    }
+}
+
+/// Lost packets.
+#[derive(Debug)]
+pub(super) struct Losses {
+    /// Cycles from the first loss of a packet until its host sends it again.
+    after: u64,
+    /// The packets that hosts will send again, by the cycle in which these learn of it.
+    due: BTreeMap<u64, Vec<PacketId>>,
+    /// How often each packet in transit was lost, if it was.
+    times: FxHashMap<PacketId, u32>,
+}
+
+/// How often the time until a packet is sent again doubles at most.
+const DOUBLINGS: u32 = 16;
+
+/// Cycles from the first loss of a packet until it is sent again, at most.
+const MOST_CYCLES: f64 = (1_u64 << 40) as f64;
+
+impl Losses {
+    pub(crate) fn new(spec: &PacketSpec) -> Self {
+        let after = match spec.parameters.switch {
+            Switch::OutputQueued(Some(Buffer { when_full: WhenFull::Drop { retransmit_after }, .. })) => {
+                (retransmit_after.0 / spec.cycle()).ceil().clamp(1.0, MOST_CYCLES) as u64
+            }
+            Switch::OutputQueued(_) | Switch::InputQueued => 1,
+        };
+        Self { after, due: BTreeMap::new(), times: FxHashMap::default() }
+    }
+
+    /// A packet is lost at `now`. `random` is its own number.
+    pub(crate) fn lose(&mut self, now: u64, packet: PacketId, random: u64) {
+        let times = self.times.entry(packet).or_default();
+        let after = self.after << (*times).min(DOUBLINGS);
+        let more = chance(random, (*times).into(), 0) % (after - self.after + 1);
+        *times += 1;
+        self.due.entry(now + after + more).or_default().push(packet);
+    }
+
+    /// A packet has arrived at its host.
+    pub(crate) fn forget(&mut self, packet: PacketId) {
+        if !self.times.is_empty() {
+            self.times.remove(&packet);
+        }
+    }
+
+    /// The next cycle in which a host learns of a loss; `u64::MAX` if there is none.
+    pub(crate) fn next(&self) -> u64 {
+        self.due.keys().next().copied().unwrap_or(u64::MAX)
+    }
+
+    /// The packets whose hosts learn at `now` that they were lost, in the order of their losses.
+    pub(crate) fn take(&mut self, now: u64) -> Vec<PacketId> {
+        self.due.remove(&now).unwrap_or_default()
     }
 }

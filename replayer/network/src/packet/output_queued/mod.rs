@@ -30,12 +30,10 @@
 
 mod arrival;
 mod departures;
-mod losses;
 mod memory;
 #[cfg(test)]
 mod reference;
 mod sending;
-mod spans;
 #[cfg(test)]
 mod tests;
 
@@ -45,20 +43,17 @@ use super::active_set::ActiveSet;
 use super::delay_line::DelayLine;
 use super::delays::Delays;
 use super::engine::Engine;
-use super::ids::{MessageId, OutputId, PacketId, QueueId};
 use super::layout::Layout;
-use super::packets::Packets;
 use super::parameters::PacketParameters;
-use super::sources::Sources;
+use super::sources::{Packets, Sources};
 use super::spec::PacketSpec;
 use super::usage::{PacketCount, Usage};
 use super::{Delivery, Message};
 use crate::Connection;
+use crate::packet::ids::{MessageId, OutputId, PacketId, QueueId};
 use crate::topology::{ChannelIndex, HostId, LinkId, PortIndex, RouterGraph, RouterId, Routing, RoutingVisitor};
-use departures::Departures;
-use losses::Losses;
-use memory::{Account, Memories};
-use spans::Spans;
+use departures::{Departures, Spans};
+use memory::{Account, Losses, Memories};
 
 /// An idle network of output-queued switches.
 pub(super) fn output_queued(spec: &PacketSpec) -> Box<dyn Engine> {

@@ -1,13 +1,13 @@
 //! Sending: ports and hosts begin to send packets, whose tails leave L cycles later.
 
 use super::super::Message;
-use super::super::ids::{OutputId, PacketId, QueueId};
 use super::super::layout::Source;
-use super::super::packets::Packet;
 use super::memory::Account;
-use super::spans::LinkStart;
 use super::{OutputQueuedEngine, PausedSender, Queued};
 use crate::chance::chance;
+use crate::packet::ids::{OutputId, PacketId, QueueId};
+use crate::packet::output_queued::departures::LinkStart;
+use crate::packet::sources::Packet;
 use crate::topology::{ChannelIndex, Header, HostId, Routing};
 
 impl<R: Routing> OutputQueuedEngine<R> {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::packet::ids::QueueIndex;
-use crate::packet::packets::Packet;
+use crate::packet::sources::Packet;
 use crate::topology::{ChannelIndex, PortIndex, RouterId, Routing};
 
 use super::{Reference, Sending};

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::chance::chance;
 use crate::packet::ids::{OutputId, QueueIndex};
 use crate::packet::layout::{Layout, Output, Source};
-use crate::packet::packets::Packet;
+use crate::packet::sources::Packet;
 use crate::packet::{Arbitration, Delivery, Message, PacketParameters, PacketSpec};
 use crate::topology::{ChannelIndex, LinkId, OutputVc, PortIndex, RouterId, Routing};
 

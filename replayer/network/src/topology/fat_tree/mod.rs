@@ -16,20 +16,13 @@
 //! port where the search at the switch above ended, and only if there is none after that from the port of the source's
 //! number.)
 
-mod paths;
-mod stages;
-
 use titr_common::format::counted;
 
-use stages::Laid;
-pub use stages::{Stage, Stages};
-
-use super::cable::Direction;
-use super::limiter::Limiters;
 use super::{
-    Ascent, Cable, Duplex, FlowRouting, HostId, HostPort, Link, LinkId, NoRouters, Port, PortChoice, RoutePeriod,
-    RouteVariant, RouterGraph, RouterId, Topology, written_routes,
+    Ascent, Cable, Direction, Duplex, FlowRouting, Geometry, HostId, HostPort, Link, LinkId, NoRouters, Port,
+    PortChoice, RoutePeriod, RouteVariant, RouterGraph, RouterId, Topology, written_routes,
 };
+use crate::topology::cable::Limiters;
 
 /// Hosts under levels of switches.
 #[derive(Clone, Debug)]
@@ -246,5 +239,188 @@ impl FatTree {
             }
         }
         ports
+    }
+}
+
+impl FatTree {
+    /// Appends the links of the path of a message that takes one path.
+    pub(super) fn single_path(&self, ends: (HostId, HostId), route: &mut Vec<LinkId>) {
+        let (from, to) = (ends.0.0, ends.1.0);
+        let mut here = from;
+        let mut first_device = 0;
+        let mut level = 0;
+        for stage in &self.stages {
+            // A message to the own host turns round at the first switch, like one to a neighbour.
+            if level > 0 && stage.is_above(here, to) {
+                break;
+            }
+            let port = self.choice.upwards(ends, level, stage.stride) % stage.ports();
+            route.extend(self.limiters.of(first_device + here));
+            route.push(self.cable.link(stage.cable(here, port), Direction::Up));
+            here = stage.parent(here, port);
+            first_device = stage.first_upper;
+            level += 1;
+        }
+        let mut last_port = None;
+        for (level, stage) in self.stages[..level].iter().enumerate().rev() {
+            let child = stage.child_towards(here, to);
+            let parallel = match self.variant {
+                RouteVariant::Minimal => self.choice.downwards(ends, level) % stage.stage.count,
+                RouteVariant::SimGrid => stage.parallel_after(&mut last_port, from, to),
+            };
+            let port = stage.port_to(here) + parallel * stage.stage.up;
+            route.extend(self.limiters.of(stage.first_upper + here));
+            route.push(self.cable.link(stage.cable(child, port), Direction::Down));
+            here = child;
+        }
+        route.extend(self.limiters.of(to));
+    }
+
+    /// Appends the links of all shortest paths of a message that takes them in equal parts, with the part on each link.
+    pub(super) fn all_paths(&self, ends: (HostId, HostId), parts: &mut Vec<(LinkId, f64)>) {
+        let (from, to) = (ends.0.0, ends.1.0);
+        // The devices of a level that the message passes: an equal part of it passes each.
+        let mut here = vec![from];
+        let mut first_device = 0;
+        let mut level = 0;
+        for stage in &self.stages {
+            if level > 0 && here.iter().all(|&device| stage.is_above(device, to)) {
+                break;
+            }
+            let part = 1.0 / here.len() as f64;
+            for &device in &here {
+                parts.extend(self.limiters.of(first_device + device).map(|link| (link, part)));
+                let cables = (0..stage.ports()).map(|port| stage.cable(device, port));
+                let links = cables.map(|cable| self.cable.link(cable, Direction::Up));
+                parts.extend(links.map(|link| (link, part / f64::from(stage.ports()))));
+            }
+            let parents = |device| (0..stage.stage.up).map(move |port| stage.parent(device, port));
+            here = here.into_iter().flat_map(parents).collect();
+            first_device = stage.first_upper;
+            level += 1;
+        }
+        for stage in self.stages[..level].iter().rev() {
+            let part = 1.0 / here.len() as f64;
+            for device in &mut here {
+                let (parent, count) = (*device, stage.stage.count);
+                *device = stage.child_towards(parent, to);
+                parts.extend(self.limiters.of(stage.first_upper + parent).map(|link| (link, part)));
+                let ports = (0..count).map(|parallel| stage.port_to(parent) + parallel * stage.stage.up);
+                let links = ports.map(|port| self.cable.link(stage.cable(*device, port), Direction::Down));
+                parts.extend(links.map(|link| (link, part / f64::from(count))));
+            }
+            // Parents of one child follow each other: their positions differ in the stage's digit only.
+            here.dedup();
+        }
+        parts.extend(self.limiters.of(to).map(|link| (link, 1.0)));
+    }
+}
+
+/// The stages of a tree, from the hosts upwards. Routers are switches, numbered level by level from the lowest. Ports
+/// lead first down, child by child, with those to one child in sequence; then up, parent by parent, with those to one
+/// parent in sequence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stages {
+    /// The cables between each two levels.
+    pub stages: Vec<Stage>,
+    /// The choice of ports of messages.
+    pub choice: PortChoice,
+}
+
+impl Geometry for Stages {
+    fn family(&self) -> &'static str {
+        "tree"
+    }
+
+    fn router_name(&self, router: RouterId) -> String {
+        let (mut level, mut position) = (1, router.0);
+        while level < self.stages.len() && position >= self.switches(level) {
+            position -= self.switches(level);
+            level += 1;
+        }
+        format!("switch-{level}.{position}")
+    }
+}
+
+impl Stages {
+    /// The number of switches of a level, from 1.
+    #[must_use]
+    pub fn switches(&self, level: usize) -> u32 {
+        let (below, above) = self.stages.split_at(level.min(self.stages.len()));
+        below.iter().map(|stage| stage.up).product::<u32>() * above.iter().map(|stage| stage.down).product::<u32>()
+    }
+}
+
+/// The cables between two levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// Children of each device of the upper level.
+    pub down: u32,
+    /// Parents of each device of the lower level.
+    pub up: u32,
+    /// Parallel cables between a child and a parent.
+    pub count: u32,
+}
+
+/// A stage and its position in the tree.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Laid {
+    pub stage: Stage,
+    /// The distance between positions whose digits of this stage differ by one: the product of `up` of the stages below.
+    pub stride: u32,
+    /// Hosts below each device of the lower level: the product of `down` of the stages below.
+    pub hosts: u32,
+    /// The cables of this stage are numbered from here, by lower device and port.
+    pub first_cable: u32,
+    /// The first device of the upper level, where hosts and switches are numbered level by level.
+    pub first_upper: u32,
+}
+
+impl Laid {
+    /// The position of the device that has the label of the device at `position` except for `digit` in this stage. The
+    /// stage's digit has `from` values in the old level and `to` in the new one.
+    pub(super) fn redigit(self, position: u32, from: u32, to: u32, digit: u32) -> u32 {
+        position % self.stride + self.stride * (digit + to * (position / self.stride / from))
+    }
+
+    /// The position of the parent that `port` of the device at `position` leads to.
+    pub(super) fn parent(self, position: u32, port: u32) -> u32 {
+        self.redigit(position, self.stage.down, self.stage.up, port % self.stage.up)
+    }
+
+    /// The position of the child of the switch at `position` that is above `host`.
+    pub(super) fn child_towards(self, position: u32, host: u32) -> u32 {
+        self.redigit(position, self.stage.up, self.stage.down, host / self.hosts % self.stage.down)
+    }
+
+    /// The upward port of a child that leads to the switch at `position`, by the first of its parallel cables.
+    pub(super) fn port_to(self, position: u32) -> u32 {
+        position / self.stride % self.stage.up
+    }
+
+    /// The parallel cable downwards that SimGrid takes; updates the port where SimGrid found it. Ports downwards are
+    /// numbered by parallel cable and then by child.
+    pub(super) fn parallel_after(self, last_port: &mut Option<u32>, from: u32, to: u32) -> u32 {
+        let Stage { down, count, .. } = self.stage;
+        let child = to / self.hosts % down;
+        let at_or_after = |port: u32| port + (child + down - port % down) % down;
+        let next = last_port.map(|port| at_or_after(port + 1)).filter(|port| *port < down * count);
+        let port = next.unwrap_or(at_or_after(from % count * down));
+        *last_port = Some(port);
+        port / down
+    }
+
+    /// Ports upwards of each device of the lower level.
+    pub(super) fn ports(self) -> u32 {
+        self.stage.up * self.stage.count
+    }
+
+    pub(super) fn cable(self, child: u32, port: u32) -> u32 {
+        self.first_cable + child * self.ports() + port
+    }
+
+    /// Whether `host` is below the device at `position` of the lower level.
+    pub(super) fn is_above(self, position: u32, host: u32) -> bool {
+        position / self.stride == host / self.hosts
     }
 }

@@ -5,7 +5,8 @@
 //!
 //! A packet uses another [class of virtual channels](super::hop_classes) for each hop.
 
-use super::hop_classes::HopClasses;
+use std::ops::Range;
+
 use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, roomiest};
 use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterGraph, RouterId};
 
@@ -71,5 +72,62 @@ impl Routing for FabricRouting {
     ) -> Option<OutputVc> {
         let ports = self.table.ports_towards(at, header.destination, header.random as u32);
         roomiest(ports, self.classes.next(arrival), room)
+    }
+}
+
+/// Virtual channels, divided into as many classes as a path has hops.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HopClasses {
+    classes: u32,
+    channels: u32,
+}
+
+impl HopClasses {
+    /// Classes for paths of up to `hops` hops, with the channels that the options request, or one a class.
+    pub(super) fn new(hops: u32, options: &RoutingOptions, default_name: &str) -> Result<Self, Unroutable> {
+        let classes = hops.max(1);
+        let channels = options.virtual_channels.unwrap_or(classes);
+        if channels < classes {
+            let name = options.name.map_or(default_name.to_owned(), |name| name.to_string());
+            return Err(Unroutable::Impossible(format!(
+                "\"{name}\" routing needs {classes} virtual channels here, one for each hop"
+            )));
+        }
+        Ok(Self { classes, channels })
+    }
+
+    pub(super) fn channels(self) -> u32 {
+        self.channels
+    }
+
+    /// The channels of the next hop of a packet.
+    #[inline]
+    pub(super) fn next(self, arrival: Option<OutputVc>) -> Range<u32> {
+        let class = arrival.map_or(0, |vc| ((vc.channel.0 + 1) * self.classes - 1) / self.channels + 1);
+        class * self.channels / self.classes..(class + 1) * self.channels / self.classes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::{ChannelIndex, PortIndex};
+
+    /// From any channel of a class, a packet continues on the channels of the next class; the classes are all channels.
+    #[test]
+    fn each_hop_has_the_next_class() {
+        for (classes, channels) in (1..9).flat_map(|classes| (classes..20).map(move |channels| (classes, channels))) {
+            let options = RoutingOptions { virtual_channels: Some(channels), ..RoutingOptions::default() };
+            let hops = HopClasses::new(classes, &options, "minimal").unwrap();
+            let mut class = hops.next(None);
+            assert_eq!(class.start, 0);
+            for _ in 1..classes {
+                let next = |channel| hops.next(Some(OutputVc { port: PortIndex(0), channel: ChannelIndex(channel) }));
+                let all: Vec<_> = class.clone().map(next).collect();
+                assert!(all.iter().all(|range| *range == all[0] && range.start == class.end), "{classes} {channels}");
+                class = all[0].clone();
+            }
+            assert_eq!(class.end, channels);
+        }
     }
 }

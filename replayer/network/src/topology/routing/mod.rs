@@ -20,12 +20,9 @@ mod cycles;
 mod dragonfly;
 mod fabric;
 mod grid;
-mod hop_classes;
-mod intermediate;
 mod nonminimal;
 mod table;
 mod tree;
-mod ugal;
 mod up_down;
 mod valiant;
 

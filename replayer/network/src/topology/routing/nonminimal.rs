@@ -26,8 +26,8 @@
 use std::ops::Range;
 
 use super::dragonfly::{flow, from_any};
-use super::ugal::takes_detour;
-use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, intermediate, roomiest};
+use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, roomiest};
+use crate::chance::chance;
 use crate::topology::{Blade, ChannelIndex, GlobalLink, PortIndex, RouterGraph, RouterId, Shape};
 
 /// Valiant's routing, and the choice between Valiant's and minimal routing.
@@ -218,7 +218,7 @@ impl NonminimalRouting {
     /// A random group that is neither the group of `at` nor the last group of a packet, if there is one.
     fn draw(&self, at: Blade, header: &Header) -> Option<u32> {
         let last = self.shape.blade(header.destination).group;
-        intermediate::draw(self.shape.groups, [at.group, last], self.shape.router(at), header)
+        draw(self.shape.groups, [at.group, last], self.shape.router(at), header)
     }
 
     fn minimal_path(&self, at: Blade, header: &Header) -> Path {
@@ -266,4 +266,27 @@ impl NonminimalRouting {
         let classes = self.rule.classes();
         class * self.channels / classes..(class + 1) * self.channels / classes
     }
+}
+
+/// The cost that the shortest path may exceed another by, in packets times hops: a single packet behind the first port of a path
+/// of two hops is in transit, and no congestion.
+const BIAS: u32 = 2;
+
+/// Whether a packet takes the detour. Costs are the expected delays of the paths, in packets. The cost of the detour is computed
+/// only if the shortest path costs more than the bias.
+#[inline]
+pub(super) fn takes_detour(cost_of_shortest: u32, cost_of_detour: impl FnOnce() -> u32) -> bool {
+    cost_of_shortest > BIAS && cost_of_shortest > cost_of_detour() + BIAS
+}
+
+/// A random place of `count` that is neither of the two `ends`, for a packet at a router; `None` if there are no others. Each
+/// router draws anew.
+pub(super) fn draw(count: u32, ends: [u32; 2], at: RouterId, header: &Header) -> Option<u32> {
+    let others = count.checked_sub(2).filter(|&others| others > 0)?;
+    let random = chance(header.random, at.0.into(), 0) >> 32;
+    let place = ((random * u64::from(others)) >> 32) as u32;
+    let [one, other] = ends;
+    let (low, high) = (one.min(other), one.max(other));
+    let place = if place < low { place } else { place + 1 };
+    Some(if place < high { place } else { place + 1 })
 }

@@ -22,9 +22,9 @@
 
 use std::ops::Range;
 
-use super::hop_classes::HopClasses;
-use super::ugal::takes_detour;
-use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, intermediate, roomiest};
+use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, roomiest};
+use crate::topology::routing::fabric::HopClasses;
+use crate::topology::routing::nonminimal::{draw, takes_detour};
 use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterGraph, RouterId};
 
 /// Routing through intermediate routers. The state of a packet is the router that it has still to pass, [`NONE`], or
@@ -185,7 +185,7 @@ impl ValiantRouting {
     /// A random router with hosts that is neither `at`, which has hosts, nor the last router of a packet, if there is one.
     fn draw(&self, at: RouterId, header: &Header) -> Option<RouterId> {
         let ends = [at, header.destination].map(|end| self.table.place(end));
-        let place = intermediate::draw(self.table.ends().len() as u32, ends, at, header)?;
+        let place = draw(self.table.ends().len() as u32, ends, at, header)?;
         self.table.ends().get(place as usize).copied()
     }
 

@@ -15,8 +15,7 @@ use titr_common::program::{Context, Members};
 use titr_common::time::Time;
 use titr_common::units::{Bytes, Instructions, Seconds};
 
-use super::schedules::Schedules;
-use super::steps::{CollectiveSteps, MessageStep};
+use super::steps::{CollectiveSteps, MessageStep, Schedules};
 use crate::observe::{Caller, CollectiveCall, CollectiveFlow, CollectiveId, Observer, OperationId, Work};
 use crate::ranks::Core;
 use crate::ranks::clock::{Clock, Waiter};

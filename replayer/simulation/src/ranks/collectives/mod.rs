@@ -3,5 +3,4 @@
 mod calls;
 pub(super) mod collective;
 pub(super) mod recorded;
-mod schedules;
 mod steps;

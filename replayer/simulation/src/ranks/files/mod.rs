@@ -19,11 +19,9 @@
 //! Every rank accesses the disk of its host, or the servers that hold the file ([`storage_access`]). Caches are not
 //! simulated: every read and write reaches the disk.
 
-pub(super) mod call;
 mod calls;
 pub(super) mod file;
 pub(super) mod part;
-pub(super) mod plan;
 pub(super) mod storage_access;
 pub(super) mod two_phase;
 
@@ -38,8 +36,7 @@ use titr_platform::Storage;
 
 use super::ids::{FileCallIndex, StorageAccessId};
 use crate::observe::OperationId;
-use call::FileCall;
-use file::{File, FileIndex, OpenFile};
+use file::{File, FileCall, FileIndex, OpenFile};
 use storage_access::StorageAccesses;
 
 /// All files and their storage.

@@ -9,7 +9,6 @@ use titr_platform::PassiveProgress;
 
 use crate::observe::{Observer, OperationId, Work};
 use crate::ranks::clock::Waiter;
-use crate::ranks::deferred::Task;
 use crate::ranks::ids::{ActiveMessageIndex, WindowIndex};
 use crate::ranks::library::Library;
 use crate::ranks::one_sided::windows::message::{
@@ -18,6 +17,7 @@ use crate::ranks::one_sided::windows::message::{
 use crate::ranks::one_sided::windows::window::LockState;
 use crate::ranks::operation::Condition;
 use crate::ranks::point_to_point::envelope::Envelope;
+use crate::ranks::scheduler::Task;
 
 impl<O: Observer> Library<'_, O> {
     /// Sends a message that only synchronises. A member tells itself without one.

@@ -5,8 +5,7 @@ use titr_common::event::{Actor, Rank};
 use crate::observe::{Observer, OperationId, WindowCondition, WindowWait};
 use crate::ranks::ids::WindowIndex;
 use crate::ranks::library::Library;
-use crate::ranks::one_sided::windows::lock::LockKind;
-use crate::ranks::one_sided::windows::window::LockState;
+use crate::ranks::one_sided::windows::window::{LockKind, LockState};
 use crate::ranks::operation::Condition;
 use crate::ranks::point_to_point::envelope::communicator;
 

@@ -4,7 +4,7 @@ use super::Reference;
 use crate::Connection;
 use crate::chance::chance;
 use crate::packet::ids::MessageId;
-use crate::packet::packets::Packet;
+use crate::packet::sources::Packet;
 use crate::packet::{InjectionOrder, Message};
 use crate::topology::{Header, Routing};
 

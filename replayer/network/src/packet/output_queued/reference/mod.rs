@@ -12,7 +12,7 @@ use crate::Connection;
 use crate::chance::chance;
 use crate::packet::ids::{OutputId, QueueId};
 use crate::packet::layout::{Layout, Source};
-use crate::packet::packets::Packet;
+use crate::packet::sources::Packet;
 use crate::packet::{Buffer, Delivery, Message, PacketSpec, Switch, WhenFull};
 use crate::topology::{ChannelIndex, HostId, RouterId, Routing};
 

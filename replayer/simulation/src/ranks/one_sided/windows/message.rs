@@ -2,7 +2,7 @@
 
 use titr_common::event::{Access, AccessOp, Rank};
 
-use super::lock::{LockClass, LockKind};
+use super::window::{LockClass, LockKind};
 use crate::observe::OperationId;
 use crate::ranks::ids::WindowIndex;
 

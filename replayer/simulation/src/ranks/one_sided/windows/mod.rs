@@ -1,10 +1,8 @@
 //! The state of one-sided communication: windows, the knowledge of their members, locks, and the steps of
 //! synchronisations. [`one_sided`](crate::ranks::one_sided) operates on it.
 
-pub(in crate::ranks) mod lock;
 pub(in crate::ranks) mod message;
 pub(in crate::ranks) mod steps;
-pub(in crate::ranks) mod synchronisation;
 pub(in crate::ranks) mod window;
 
 use slab::Slab;
@@ -12,8 +10,8 @@ use titr_common::event::Rank;
 use titr_platform::OneSided as Parameters;
 
 use crate::ranks::ids::{ActiveMessageIndex, SynchronisationIndex};
-use message::ActiveMessage;
-use synchronisation::SynchronisationInstance;
+use crate::ranks::one_sided::windows::message::ActiveMessage;
+use crate::ranks::one_sided::windows::steps::SynchronisationInstance;
 use window::Windows;
 
 /// All windows, the active messages in transit, and the synchronisations in progress.

@@ -2,13 +2,17 @@
 //!
 //! Consecutive conditions are waited for together.
 
-use titr_common::event::{Assert, Collective, CollectiveKind, CommId, Rank, Synchronisation, Volumes, WinSync};
+use titr_common::event::{
+    Actor, Assert, Collective, CollectiveKind, CommId, Rank, Synchronisation, Volumes, WinId, WinSync,
+};
 use titr_common::program::CommIndex;
 use titr_common::units::Bytes;
 use titr_platform::{ActiveTarget, LockAll, OneSided};
 
-use super::lock::{LockClass, LockKind};
-use super::window::{AllLocked, LockState, Side, Target};
+use super::window::{AllLocked, LockClass, LockKind, LockState, Side, Target};
+use crate::observe::OperationId;
+use crate::ranks::clock::Clock;
+use crate::ranks::ids::{ThreadIndex, WindowIndex};
 use crate::ranks::operation::Condition;
 
 /// A step of a synchronisation.
@@ -200,4 +204,18 @@ fn unlock_all(side: &mut Side) -> Vec<SynchronisationStep> {
     }
     steps.extend(awaits(&ranks, Condition::Released));
     steps
+}
+
+/// A synchronisation of one thread, until the thread is runnable.
+pub(in crate::ranks) struct SynchronisationInstance {
+    pub(in crate::ranks) thread: ThreadIndex,
+    pub(in crate::ranks) actor: Actor,
+    pub(in crate::ranks) word: &'static str,
+    pub(in crate::ranks) window: WindowIndex,
+    pub(in crate::ranks) id: WinId,
+    pub(in crate::ranks) steps: Vec<SynchronisationStep>,
+    pub(in crate::ranks) next: usize,
+    pub(in crate::ranks) clock: Clock,
+    /// The operation that the thread waits for.
+    pub(in crate::ranks) operation: OperationId,
 }

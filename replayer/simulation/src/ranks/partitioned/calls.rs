@@ -1,120 +1,25 @@
-//! Partitioned messages (MPI 4.0 §4): persistent messages that leave with their last part.
-//!
-//! A send and a receive are matched when they are set up, by source, tag and communicator, in the order of the calls.
-//! From then on they have a context of their own, in which the *n*-th start of the send meets the *n*-th start of the
-//! receive. One message is sent when all parts are ready, as in MPICH's device ch4 (`src/mpid/ch4/src/mpidig_part.h`),
-//! and every part has arrived with it. Setting up a message costs nothing.
+//! Calls of partitioned communication: a message is set up, started, marked ready part by part, tested, and freed.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
-use rustc_hash::FxHashMap;
-use slab::Slab;
 use titr_common::event::{Partitioned, Rank, RequestId, SendMode, Tag};
-use titr_common::program::{Context, Fault, Template};
+use titr_common::program::{Fault, Template};
 use titr_common::time::Time;
-use titr_common::units::{Bytes, Seconds};
+use titr_common::units::Bytes;
 
-use super::clock::Waiter;
-use super::ids::{PartIndex, PartitionedSide};
-use super::library::Library;
-use super::operation::{Claim, Completion, OperationKind};
-use super::point_to_point::envelope::{Envelope, Selector};
-use super::point_to_point::exchange::Outbound;
-use super::point_to_point::protocol::Protocol;
-use super::thread::Thread;
+use super::{PartitionedMessage, Route};
 use crate::observe::{Caller, Observer, OperationId};
-
-/// All partitioned messages.
-#[derive(Default)]
-pub(super) struct PartitionedMessages {
-    sides: Slab<Side>,
-    /// The side that a request of a rank is.
-    ends: FxHashMap<(Rank, RequestId), PartIndex>,
-    /// The contexts of sides whose other side is not set up, in order.
-    unmatched: FxHashMap<Route, VecDeque<(PartitionedSide, Context)>>,
-}
-
-/// What a send and a receive match by when they are set up (MPI 4.0 §4.2.1).
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Route {
-    context: Context,
-    from: Rank,
-    to: Rank,
-    tag: Tag,
-}
-
-/// A partitioned send or receive.
-struct Side {
-    route: Route,
-    side: PartitionedSide,
-    /// The context in which the message meets its receive.
-    context: Context,
-    bytes: Bytes,
-    parts: u32,
-    /// The operation of the current start, until it is complete.
-    operation: Option<OperationId>,
-    /// The parts of a send that are ready since its start.
-    ready: BTreeSet<u32>,
-    /// Threads that wait for a part of a receive.
-    waiting: Vec<Waiter>,
-    freed: bool,
-}
-
-impl PartitionedMessages {
-    fn find(&self, rank: Rank, request: RequestId) -> Result<PartIndex, Fault> {
-        self.ends.get(&(rank, request)).copied().ok_or(Fault::NotPartitioned(request))
-    }
-
-    fn get_mut(&mut self, index: PartIndex) -> &mut Side {
-        &mut self.sides[index.0 as usize]
-    }
-
-    fn forget_if_over(&mut self, index: PartIndex) {
-        let side = self.get_mut(index);
-        if side.freed && side.operation.is_none() {
-            self.sides.remove(index.0 as usize);
-        }
-    }
-
-    /// The rank that has a side.
-    pub(super) fn rank(&self, index: PartIndex) -> Rank {
-        let Side { route, side, .. } = &self.sides[index.0 as usize];
-        match side {
-            PartitionedSide::Sender => route.from,
-            PartitionedSide::Receiver => route.to,
-        }
-    }
-
-    /// A side of a partitioned message in words, and the rank at its other side.
-    pub(super) fn describe(&self, index: PartIndex) -> (String, Rank) {
-        let &Side { route: Route { from, to, tag, .. }, side, .. } = &self.sides[index.0 as usize];
-        match side {
-            PartitionedSide::Sender => (format!("a partitioned send to rank {} with tag {}", to.0, tag.0), to),
-            PartitionedSide::Receiver => {
-                (format!("a partitioned receive from rank {} with tag {}", from.0, tag.0), from)
-            }
-        }
-    }
-
-    /// The threads that wait for a part to arrive, each with the receive.
-    pub(super) fn awaited_parts(&self) -> impl Iterator<Item = (Waiter, PartIndex)> {
-        self.sides
-            .iter()
-            .flat_map(|(index, side)| side.waiting.iter().map(move |&waiter| (waiter, PartIndex(index as u32))))
-    }
-
-    /// The time that a rank spends to mark a part as ready: the cost of the message if it is the last part.
-    pub(super) fn cost_of_ready(&self, rank: Rank, request: RequestId, protocol: &Protocol) -> Seconds {
-        match self.find(rank, request).ok().map(|index| &self.sides[index.0 as usize]) {
-            Some(side) if side.ready.len() + 1 == side.parts as usize => protocol.cost_of_isend(side.bytes).all(),
-            Some(_) | None => Seconds(0.0),
-        }
-    }
-}
+use crate::ranks::clock::Waiter;
+use crate::ranks::ids::{PartIndex, PartitionedSide};
+use crate::ranks::library::Library;
+use crate::ranks::operation::{Claim, Completion, OperationKind};
+use crate::ranks::point_to_point::envelope::{Envelope, Selector};
+use crate::ranks::point_to_point::exchange::Outbound;
+use crate::ranks::thread::Thread;
 
 impl<O: Observer> Library<'_, O> {
     /// A call of partitioned communication; of one that marks parts as ready, the part that is next.
-    pub(super) fn partitioned(&mut self, thread: &mut Thread, event: &Partitioned) -> Result<(), Fault> {
+    pub(in crate::ranks) fn partitioned(&mut self, thread: &mut Thread, event: &Partitioned) -> Result<(), Fault> {
         let rank = thread.actor.rank;
         match event {
             &Partitioned::SendInit(message, parts, id) => {
@@ -163,13 +68,17 @@ impl<O: Observer> Library<'_, O> {
             }
         };
         let (operation, ready, waiting) = (None, BTreeSet::new(), Vec::new());
-        let side = Side { route, side, context, bytes, parts, operation, ready, waiting, freed: false };
+        let side = PartitionedMessage { route, side, context, bytes, parts, operation, ready, waiting, freed: false };
         partitioned.ends.insert(end, PartIndex(partitioned.sides.insert(side) as u32));
         Ok(())
     }
 
     /// Starts a side of a partitioned message. Returns the operation to wait for.
-    pub(super) fn start_partitioned(&mut self, rank: Rank, id: RequestId) -> Result<Option<OperationId>, Fault> {
+    pub(in crate::ranks) fn start_partitioned(
+        &mut self,
+        rank: Rank,
+        id: RequestId,
+    ) -> Result<Option<OperationId>, Fault> {
         let index = self.partitioned.find(rank, id)?;
         let side = self.partitioned.get_mut(index);
         let (kind, Route { from, to, .. }, context) = (side.side, side.route, side.context);
@@ -207,7 +116,7 @@ impl<O: Observer> Library<'_, O> {
 
     /// Sends the message, if all of its parts are ready.
     fn send_if_ready(&mut self, index: PartIndex) {
-        let &mut Side { route, context, bytes, parts, ref ready, .. } = self.partitioned.get_mut(index);
+        let &mut PartitionedMessage { route, context, bytes, parts, ref ready, .. } = self.partitioned.get_mut(index);
         if ready.len() == parts as usize {
             let envelope = Envelope { context, source: route.from, tag: Tag(0) };
             let outbound = Outbound { to: route.to, envelope, bytes, mode: SendMode::Standard };
@@ -230,7 +139,7 @@ impl<O: Observer> Library<'_, O> {
     }
 
     /// The message of a side is sent or received, and the software's part of that is done.
-    pub(super) fn advance_part(&mut self, index: PartIndex) {
+    pub(in crate::ranks) fn advance_part(&mut self, index: PartIndex) {
         self.observer.ended(Waiter::Part(index));
         let side = self.partitioned.get_mut(index);
         for waiter in side.waiting.drain(..) {
@@ -260,7 +169,7 @@ impl<O: Observer> Library<'_, O> {
     }
 
     /// The request of a partitioned message is freed.
-    pub(super) fn free_partitioned(&mut self, rank: Rank, id: RequestId) {
+    pub(in crate::ranks) fn free_partitioned(&mut self, rank: Rank, id: RequestId) {
         if let Some(index) = self.partitioned.ends.remove(&(rank, id)) {
             self.partitioned.get_mut(index).freed = true;
             self.partitioned.forget_if_over(index);

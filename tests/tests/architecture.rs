@@ -25,11 +25,11 @@ const LAYERS: &str = "\
 | --- | --- | --- |
 | `common` |  | `units` `bit_set` `dense_slab` `event` `counts` `format` `terminal` `output` `input` `time` `statistics` `step_function` `collectives` `event_buffer` `grammar` `program` `trace` |
 | `replayer/memory` |  |  |
-| `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `timer_queue` `statistics` `topology` `properties` `company` `network` `packet` `route_cache` `flow` `ideal` `rails` `traffic` |
+| `replayer/network` | `common` | `ids` `chance` `ordered_float` `indexed_heap` `statistics` `topology` `properties` `network` `packet` `route_cache` `flow` `ideal` `rails` `traffic` |
 | `replayer/document` | `common` | `source` `error` `value` `deserialize` |
-| `replayer/network-traces` | `common` `replayer/document` | `error` `message` `grammar` `lines` `reader` `writer` `feedback` `rules` `triggers` |
-| `replayer/storage` | `common` | `queue` `sharing` `disk` `disks` `striping` |
-| `replayer/platform` | `common` `replayer/document` `replayer/network` `replayer/storage` | `host_speed` `overhead` `one_sided` `shared_speed` `spawn` `mpi` `storage` `spread` `placement` `xml` `topology` `one_line` `scaling` `schema` `simgrid` `build` `as_toml` `models` `levers` |
+| `replayer/network-traces` | `common` `replayer/document` | `message` `grammar` `reader` `feedback` `rules` `triggers` |
+| `replayer/storage` | `common` | `disks` `striping` |
+| `replayer/platform` | `common` `replayer/document` `replayer/network` `replayer/storage` | `host_speed` `overhead` `one_sided` `mpi` `storage` `spread` `placement` `xml` `topology` `one_line` `scaling` `simgrid` `tables` `models` `levers` |
 | `replayer/job-mix` | `common` `replayer/document` `replayer/network` `replayer/platform` | `job` `schema` `starts` `placement` `background` `mix` |
 | `replayer/timeline` | `common` | `event` `writer` `excerpt` `event_sorter` |
 | `replayer/workload` | `common` | `prefetch` `window` `computation` `regions` |

@@ -6,7 +6,7 @@ use titr_common::units::{Bandwidth, Seconds, Written};
 use titr_document::{Located, Table, Value};
 
 use crate::scaling::scaled_text;
-use crate::{HostSpeed, Platform, PlatformError, build, read};
+use crate::{HostSpeed, Platform, PlatformError, read, tables};
 
 /// The property of a machine that a key sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Platform {
     /// # Errors
     /// As [`Platform::parse`].
     pub fn levers_in(path: &Path, text: String, overrides: &[String]) -> Result<Vec<Lever>, PlatformError> {
-        let tables = build::tables(path, text, overrides, &[])?;
+        let tables = tables::tables(path, text, overrides, &[])?;
         let mut levers = Vec::new();
         if let Value::Table(table) = &tables.value {
             of_table(table, "", &mut levers);

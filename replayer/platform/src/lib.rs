@@ -4,13 +4,11 @@
 //!
 //! 1. `titr_document`: the tables of the file and of each `--set`, with the place of each value. [`simgrid`] makes such
 //!    tables from SimGrid's XML, and [`one_line`] from one line such as `torus:4x4x4 10Gbit/s 1us`.
-//! 2. [`schema`]: every permitted key, and its type; [`topology`]: the keys of each topology, and their meaning.
-//! 3. [`build`]: combines the keys and defaults into a [`Platform`].
+//! 2. [`tables`]: every permitted key, its type and default, and what the keys of each table mean together; [`topology`]:
+//!    the same of each topology. They make a [`Platform`].
 //!
 //! A platform is data: it describes what to simulate, and simulates nothing.
 
-mod as_toml;
-mod build;
 mod host_speed;
 mod levers;
 mod models;
@@ -20,12 +18,10 @@ mod one_sided;
 mod overhead;
 mod placement;
 mod scaling;
-mod schema;
-mod shared_speed;
 mod simgrid;
-mod spawn;
 mod spread;
 mod storage;
+mod tables;
 mod topology;
 mod xml;
 
@@ -34,21 +30,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use thiserror::Error;
-use titr_common::input::{self, WRITTEN_BY_PROGRAM};
+use titr_common::input;
+use titr_common::input::WRITTEN_BY_PROGRAM;
 use titr_common::step_function::StepFunction;
-use titr_document::Mistake;
+use titr_document::{Checked, Located, Mistake, Source, Value};
 use titr_network::flow;
 use titr_network::packet::PacketSpec;
 use titr_network::topology::{HostId, Topology};
+use toml::Value as Toml;
 
-pub use host_speed::HostSpeed;
+pub use host_speed::{HostSpeed, SharedSpeed};
 pub use levers::{Lever, Property};
-pub use mpi::{EagerTransfer, Mpi, Progress, Rendezvous};
+pub use mpi::{EagerTransfer, Mpi, Progress, Rendezvous, Spawn};
 pub use one_sided::{ActiveTarget, Implementation, LockAll, OneSided, PassiveProgress};
 pub use overhead::{Overhead, OverheadStep};
 pub use placement::{Placement, PlacementError, Policy};
-pub use shared_speed::SharedSpeed;
-pub use spawn::Spawn;
 pub use spread::{Detours, Spread};
 pub use storage::{CollectiveAccess, Servers, Storage};
 
@@ -149,7 +145,7 @@ impl Platform {
     /// # Errors
     /// If the text or an override is not valid.
     pub fn parse(path: &Path, text: String, overrides: &[String]) -> Result<Self, PlatformError> {
-        Ok(build::platform(path, text, overrides, &[])?)
+        Ok(tables::platform(path, text, overrides, &[])?)
     }
 
     /// Reads the platform in a file, like [`Platform::load`], and multiplies the values of keys by factors.
@@ -170,7 +166,7 @@ impl Platform {
         overrides: &[String],
         factors: &[(String, f64)],
     ) -> Result<Self, PlatformError> {
-        Ok(build::platform(path, text, overrides, factors)?)
+        Ok(tables::platform(path, text, overrides, factors)?)
     }
 
     /// The host of each of `ranks` ranks.
@@ -212,4 +208,53 @@ impl Model {
             Self::Packet(_) => "packet",
         }
     }
+}
+
+impl Platform {
+    /// The text of a platform file for the platform in a file, or of one line, with `KEY=VALUE` overrides.
+    ///
+    /// # Errors
+    /// As [`Platform::load`], or if the platform is in XML.
+    pub fn as_toml(path: &Path, overrides: &[String]) -> Result<String, PlatformError> {
+        Self::as_toml_scaled(path, overrides, &[])
+    }
+
+    /// The text of a platform file, like [`Platform::as_toml`], with the values of keys multiplied by factors.
+    ///
+    /// # Errors
+    /// As [`Platform::as_toml`], or if the value of a key is neither a quantity nor a number.
+    pub fn as_toml_scaled(
+        path: &Path,
+        overrides: &[String],
+        factors: &[(String, f64)],
+    ) -> Result<String, PlatformError> {
+        let text = read(path)?;
+        // A platform file is of a platform.
+        Self::parse_scaled(path, text.clone(), overrides, factors)?;
+        let source = Source::new(&path.display().to_string(), text.clone(), []);
+        let unwritten =
+            || source.mistake(None, "titr writes TOML of TOML or of one line, and this is another language");
+        if simgrid::is_xml(&text) {
+            return Err(unwritten().with_help("use the file as it is").into());
+        }
+        let tables = tables::tables(path, text, overrides, factors)?;
+        let value = toml_of(&tables, &source)?;
+        Ok(toml::to_string(&value).map_err(|_| unwritten())?)
+    }
+}
+
+fn toml_of(located: &Located, source: &Source) -> Checked<Toml> {
+    Ok(match &located.value {
+        Value::Text(text) => Toml::from(text.as_str()),
+        Value::Whole(number) => Toml::from(
+            i64::try_from(*number).map_err(|_| source.mistake(None, format!("{number} is too large for TOML")))?,
+        ),
+        Value::Number(number) | Value::Quantity(number) => Toml::from(*number),
+        Value::Flag(flag) => Toml::from(*flag),
+        Value::List(items) => Toml::Array(items.iter().map(|item| toml_of(item, source)).collect::<Checked<_>>()?),
+        Value::Table(table) => {
+            let entry = |(key, value): (&str, &Located)| Ok((key.to_owned(), toml_of(value, source)?));
+            Toml::Table(table.entries().map(entry).collect::<Checked<_>>()?)
+        }
+    })
 }

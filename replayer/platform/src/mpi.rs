@@ -2,11 +2,10 @@
 
 use serde::Deserialize;
 use titr_common::collectives::{Library, Selection};
-use titr_common::units::{Bytes, Seconds};
+use titr_common::units::{Bytes, Quantity, Seconds};
 
 use crate::one_sided::OneSided;
 use crate::overhead::Overhead;
-use crate::spawn::Spawn;
 
 /// The protocols and costs of an MPI library.
 #[derive(Clone, Debug)]
@@ -118,4 +117,31 @@ pub enum Rendezvous {
     /// The receiver's adapter reads the data without the sender's processor: `ob1` on adapters that support this
     /// (`mca_pml_ob1_recv_request_progress_rget`), and UCX and libfabric on InfiniBand.
     Get,
+}
+
+/// The time that `MPI_Comm_spawn` and `MPI_Comm_spawn_multiple` take before the new processes are in `MPI_Init`; zero
+/// by default. It depends on the launcher (`prted` of PRRTE, `hydra`, `srun`), on the operating system and on the
+/// storage of the programs, and not on MPI.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spawn {
+    /// Cost of each call.
+    pub call: Quantity<Seconds>,
+    /// Cost of each process that the call starts.
+    pub process: Quantity<Seconds>,
+}
+
+impl Default for Spawn {
+    fn default() -> Self {
+        let nothing = Quantity(Seconds(0.0));
+        Self { call: nothing, process: nothing }
+    }
+}
+
+impl Spawn {
+    /// The time of a call that starts this many processes.
+    #[must_use]
+    pub fn of(&self, processes: usize) -> Seconds {
+        Seconds(self.call.0.0 + self.process.0.0 * processes as f64)
+    }
 }

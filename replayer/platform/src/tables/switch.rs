@@ -1,12 +1,12 @@
-//! Builds the switches of `[network.packet]`.
+//! `switch` and `buffer` of `[network.packet]`: the kind of all routers, and the memory of output-queued ones.
 
 use titr_common::units::Seconds;
 use titr_document::Checked;
 use titr_network::packet::{Buffer, BufferSharing, Switch, WhenFull};
 use toml::Spanned;
 
-use super::Builder;
-use crate::schema::{Full, PacketTable, Sharing, SwitchKind};
+use super::builder::Builder;
+use super::network::{BufferSharingName, Full, PacketTable, SwitchKind};
 
 /// The minimum retransmission timeout of Linux.
 const RETRANSMIT_AFTER: Seconds = Seconds(0.2);
@@ -63,11 +63,11 @@ impl Builder<'_> {
             return Ok(None);
         };
         let sharing = match table.buffer_sharing.as_ref().map(|sharing| *sharing.get_ref()).unwrap_or_default() {
-            Sharing::Partitioned => {
+            BufferSharingName::Partitioned => {
                 self.refuse(&table.alpha, "only a shared memory has thresholds")?;
                 BufferSharing::Partitioned
             }
-            Sharing::Shared => BufferSharing::Shared { alpha: self.positive(table.alpha.as_ref(), 1.0)? },
+            BufferSharingName::Shared => BufferSharing::Shared { alpha: self.positive(table.alpha.as_ref(), 1.0)? },
         };
         let when_full = match table.when_full.as_ref().map(|when| *when.get_ref()).unwrap_or_default() {
             Full::Pause => {

@@ -1,4 +1,4 @@
-//! Builds the routers of `[network.packet]`.
+//! `[network.packet]`: the packets, routers and queues of the packet model.
 
 use titr_common::units::{Bytes, Quantity};
 use titr_document::{Checked, Mistake};
@@ -6,8 +6,8 @@ use titr_network::packet::{InjectionOrder, PacketParameters, PacketSpec};
 use titr_network::topology::{RouteTable, RouterGraph, RoutingName, RoutingOptions, Topology, Unroutable};
 use toml::Spanned;
 
-use super::Builder;
-use crate::schema::{FlowControl, NetworkTable, PacketTable};
+use super::builder::Builder;
+use super::network::{FlowControl, NetworkTable, PacketTable};
 
 /// Maximum number of channels, ports and queues: a mistyped number gives an error instead of filling the memory.
 const MOST: u32 = 1024;

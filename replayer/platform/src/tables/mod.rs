@@ -1,5 +1,7 @@
-//! The meaning of a platform file: defaults, and consistency between keys.
+//! The tables of platform files: every permitted key, its default with its source, and its meaning. The type of a table ends in
+//! `Table`. The tables of topologies are in [`topology`](crate::topology), next to the code that builds them.
 
+mod builder;
 mod links;
 mod mpi;
 mod network;
@@ -9,24 +11,28 @@ mod rails;
 mod spread;
 mod storage;
 mod switch;
+mod value;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use titr_document::{Checked, Located, Mistake, Shorthand, Source, override_as_toml};
-use titr_network::topology::Zones;
+use builder::Builder;
+use mpi::MpiTable;
+use network::NetworkTable;
+use placement::PlacementTable;
+use serde::Deserialize;
+use spread::{SpreadTable, WrittenValues};
+use storage::StorageTable;
+use titr_document::{Checked, Located, Shorthand, Source, override_as_toml};
+use titr_network::topology::{Topology, Zones};
 use toml::Spanned;
+use value::OneOrMany;
 
-use crate::HostSpeed;
-use crate::Platform;
-use crate::SharedSpeed;
-use crate::Spread;
 use crate::host_speed::impossible_part;
-use crate::one_line;
-use crate::schema::{File, OneOrMany};
-use crate::simgrid::{self, BesideTables, SimGridPlatform};
-use spread::WrittenValues;
+use crate::simgrid::{BesideTables, SimGridPlatform};
+use crate::topology::TopologyTable;
+use crate::{HostSpeed, Platform, SharedSpeed, Spread, one_line, simgrid};
 
 /// The only edition of the schema.
 const SCHEMA: u32 = 1;
@@ -44,6 +50,43 @@ const REMOVED: [(&[&str], &str); 3] = [
 
 /// `collectives = "mpich"` is `collectives.library = "mpich"`.
 const SHORTHANDS: [Shorthand; 1] = [("collectives", "library")];
+
+/// A whole file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    /// The edition of this schema that the file is written in: 1.
+    pub schema: Spanned<u32>,
+    pub hosts: HostsTable,
+    /// Required, except for a platform of SimGrid's that describes its network itself.
+    pub topology: Option<Spanned<TopologyTable>>,
+    pub network: Spanned<NetworkTable>,
+    #[serde(default)]
+    pub mpi: MpiTable,
+    /// Default: a disk at every host, which the result then says.
+    pub storage: Option<StorageTable>,
+    #[serde(default)]
+    pub placement: PlacementTable,
+    #[serde(default)]
+    pub spread: SpreadTable,
+}
+
+/// `[hosts]`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HostsTable {
+    /// Number of hosts. Default: as many as the topology has, where that says it.
+    pub count: Option<Spanned<u32>>,
+    /// Ranks that a host has room for. Default: 1.
+    pub cores: Option<Spanned<u32>>,
+    /// Speed of one core: one value, or one for each host. `"1 x recorded"` is the speed of the traced program.
+    pub speed: Spanned<OneOrMany<HostSpeed>>,
+    /// The part of that speed that cores keep from a number of ranks on a host on: `[[ranks, part], …]`. Default: 1.
+    pub sharing: Option<Spanned<SharedSpeed>>,
+    /// The part of that speed at which cores compute in regions of the program, by their names. Default: 1.
+    #[serde(default)]
+    pub regions: BTreeMap<String, Spanned<f64>>,
+}
 
 /// The platform that `text`, read from `path`, and the overrides describe, with the values of keys multiplied by factors.
 pub fn platform(path: &Path, text: String, overrides: &[String], factors: &[(String, f64)]) -> Checked<Platform> {
@@ -87,18 +130,7 @@ pub(crate) fn tables(path: &Path, text: String, overrides: &[String], factors: &
     Ok(tables)
 }
 
-/// Gives the tables of a file their meaning.
-struct Builder<'a> {
-    source: &'a Source,
-    /// The file, from which other files are found.
-    path: &'a Path,
-}
-
 impl Builder<'_> {
-    fn wrong<T>(&self, written: &Spanned<T>, message: impl Into<String>) -> Mistake {
-        self.source.wrong(written, message)
-    }
-
     fn read(&self, tables: Located) -> Checked<File> {
         tables.read::<File>().map_err(|error| {
             let mistake = error.shown_in(self.source);
@@ -114,7 +146,7 @@ impl Builder<'_> {
     fn tables(&self) -> Checked<SimGridPlatform> {
         let source = self.source;
         let SimGridPlatform { mut tables, beside } = if simgrid::is_xml(source.text()) {
-            simgrid::read(source, self.path, &|tables| self.topology(&self.read(tables)?, None))?
+            simgrid::read(source, self.path, &|tables| self.topology_of(&self.read(tables)?, None))?
         } else if one_line::is_line(source.text()) {
             SimGridPlatform { tables: one_line::read(source)?, beside: BesideTables::default() }
         } else {
@@ -126,11 +158,15 @@ impl Builder<'_> {
         Ok(SimGridPlatform { tables, beside })
     }
 
+    fn topology_of(&self, file: &File, zones: Option<Zones>) -> Checked<Box<dyn Topology>> {
+        self.topology(file.topology.as_ref(), file.hosts.count.as_ref(), &file.network, zones)
+    }
+
     fn platform(&self, file: File, network: Option<Zones>) -> Checked<Platform> {
         if *file.schema.get_ref() != SCHEMA {
             return Err(self.wrong(&file.schema, format!("this version of titr reads schema {SCHEMA} only")));
         }
-        let topology = self.topology(&file, network)?;
+        let topology = self.topology_of(&file, network)?;
         let hosts = topology.hosts();
         let (model, warnings) = self.model(file.network, topology.as_ref())?;
         let policy = self.policy(&file.placement, topology.as_ref())?;

@@ -13,8 +13,8 @@ use titr_network::topology::{
 };
 use toml::Spanned;
 
-use super::Builder;
-use crate::schema::{FailedTable, NetworkTable, UnlikeLinkTable};
+use super::builder::Builder;
+use super::network::{FailedTable, NetworkTable, UnlikeLinkTable};
 
 /// The links and routers of a topology by their names.
 struct Names {

@@ -1,17 +1,44 @@
-//! The meaning of `[placement]`.
+//! `[placement]`: the host of each rank.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::path::Path;
 
-use titr_common::input::{self, WRITTEN_BY_HAND};
+use serde::Deserialize;
+use titr_common::input;
+use titr_common::input::WRITTEN_BY_HAND;
 use titr_document::Checked;
 use titr_network::topology::{HostId, Topology};
 use toml::Spanned;
 
-use super::Builder;
+use super::builder::Builder;
 use crate::placement::Policy;
-use crate::schema::{PlacementTable, PolicyName};
+
+/// `[placement]`
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct PlacementTable {
+    /// Default: `"block"`.
+    pub policy: Option<Spanned<PolicyName>>,
+    /// For `"random"`. Default: 0.
+    pub seed: u64,
+    /// For `"file"`: the host of each rank, one number per line; relative to the platform file.
+    pub file: Option<Spanned<String>>,
+}
+
+/// `[placement] policy`
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PolicyName {
+    /// Ranks fill a host before the next host is used.
+    Block,
+    /// Each host gets one rank, then each a second one, and so on.
+    RoundRobin,
+    /// Each rank gets a core that is drawn uniformly from the free ones.
+    Random,
+    /// The key `file` names a list of hosts.
+    File,
+}
 
 impl Builder<'_> {
     /// The placement policy for the hosts of a topology.

@@ -1,4 +1,4 @@
-//! The meaning of `[network.rails]`: several network interfaces at each host.
+//! `[network.rails]`: several network interfaces at each host.
 
 use std::num::NonZero;
 
@@ -6,8 +6,8 @@ use titr_common::units::Bytes;
 use titr_document::Checked;
 use titr_network::topology::{MultiRail, RailChoice, Rails, Topology};
 
-use super::Builder;
-use crate::schema::{NetworkTable, RailChoiceName, RailsTable};
+use super::builder::Builder;
+use super::network::{NetworkTable, RailChoiceName, RailsTable};
 
 /// Rails at most: a mistyped number is refused rather than filling memory with links.
 const MOST: u32 = 64;

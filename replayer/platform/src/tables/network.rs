@@ -1,0 +1,470 @@
+//! `[network]`: the keys of all its tables, the cables, and the network model.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use titr_common::units::{Bandwidth, Bytes, Quantity, Seconds};
+use titr_document::Checked;
+use titr_network::flow::{FlowParameters, Penalties, Preset};
+use titr_network::packet::{Arbitration, InjectionOrder};
+use titr_network::topology::{
+    Ascent, Cable, Duplex, FlowRouting, HostId, Link, RoutingName, Sharing, Topology, WithLoopback, Zones,
+};
+use toml::Spanned;
+
+use super::builder::Builder;
+use super::value::{FactorSteps, NonNegative};
+use crate::Model;
+use crate::topology::{Site, TopologyTable};
+
+/// `[network]`
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "struct Network")]
+pub struct NetworkTable {
+    /// Default: `"flow"`.
+    #[serde(default)]
+    pub model: ModelName,
+    /// Bandwidth of every cable in each direction. To be given unless the topology is explicit.
+    pub bandwidth: Option<Spanned<Quantity<Bandwidth>>>,
+    /// Latency of every cable. To be given unless the topology is explicit or the model is `"packet"`, which counts cycles.
+    pub latency: Option<Spanned<Quantity<Seconds>>>,
+    /// The way in which the two directions of every cable share it. Default: `"full"`, as SimGrid's SPLITDUPLEX.
+    pub duplex: Option<Spanned<Duplex>>,
+    /// Bandwidth that each host and switch passes on in all (SimGrid's `limiter_link`; of a star, the hosts only). Default: as
+    /// much as its cables do.
+    pub limiter: Option<Spanned<Quantity<Bandwidth>>>,
+    /// Links that are unlike the others.
+    #[serde(default)]
+    pub link: Vec<UnlikeLinkTable>,
+    /// Links and switches that have failed.
+    #[serde(default)]
+    pub failed: Vec<Spanned<FailedTable>>,
+    /// Default: one rail.
+    pub rails: Option<Spanned<RailsTable>>,
+    #[serde(default)]
+    pub loopback: LoopbackTable,
+    #[serde(default)]
+    pub flow: FlowTable,
+    #[serde(default)]
+    pub packet: PacketTable,
+}
+
+/// `[[network.link]]`: a link that is unlike the others.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnlikeLinkTable {
+    /// The name of the link in results.
+    pub name: Spanned<String>,
+    /// Whether only the named direction of the cable is so. Default: both directions.
+    #[serde(default)]
+    pub one_way: bool,
+    /// The number of the only rail on which the link is so. Default: all rails.
+    pub rail: Option<Spanned<u32>>,
+    /// Default: as all links.
+    pub bandwidth: Option<Quantity<Bandwidth>>,
+    /// Default: as all links.
+    pub latency: Option<Quantity<Seconds>>,
+}
+
+/// `[[network.failed]]`: a link with both directions of its cable, or a switch with all its links.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FailedTable {
+    /// The name of the link in results.
+    pub link: Option<Spanned<String>>,
+    /// The name of the switch or router in the names of its links.
+    #[serde(alias = "router")]
+    pub switch: Option<Spanned<String>>,
+    /// The number of the only rail on which it has failed. Default: all rails.
+    pub rail: Option<Spanned<u32>>,
+    /// The time from which on it has failed. Default: the start.
+    pub at: Option<Spanned<Quantity<Seconds>>>,
+    /// The time at which it is repaired. Default: never.
+    pub until: Option<Spanned<Quantity<Seconds>>>,
+}
+
+/// `[network.rails]`: several network interfaces at each host, each on a copy of the topology.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RailsTable {
+    pub count: Spanned<u32>,
+    /// The rail that a message takes. Default: `"size"`.
+    #[serde(default)]
+    pub choice: RailChoiceName,
+    /// For `"size"`: the largest message that takes the first rail alone; larger ones are striped. Default: 16 KiB.
+    pub small: Option<Spanned<Quantity<Bytes>>>,
+}
+
+/// `[network.rails] choice`
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RailChoiceName {
+    /// The first rail for small messages, all rails for large ones.
+    #[default]
+    Size,
+    /// The rail of the sending rank.
+    Rank,
+    /// Each rail in turn.
+    RoundRobin,
+}
+
+/// `[network] model`
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModelName {
+    /// Max-min sharing of links.
+    #[default]
+    Flow,
+    /// No contention.
+    Ideal,
+    /// Packets, routers and virtual channels.
+    Packet,
+}
+
+/// `[network.loopback]`: messages between ranks of one host.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LoopbackTable {
+    /// Default: `"memory"`.
+    pub through: Option<Spanned<Through>>,
+    /// Default: 10 GB/s, as SimGrid 3.32's network/loopback-bw.
+    pub bandwidth: Quantity<Bandwidth>,
+    /// Default: 100 ns, about the time of a cache line between two cores. The model's latency factor applies.
+    pub latency: Quantity<Seconds>,
+    /// Default: `"fat-pipe"`, as SimGrid's. `"shared"` makes it the host's memory bus.
+    pub sharing: Sharing,
+}
+
+/// `[network.loopback] through`
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Through {
+    /// A link of the host's own, described by the other keys.
+    Memory,
+    /// The network, out to the first switch and back: SimGrid's clusters without `loopback_bw`.
+    Switch,
+}
+
+impl Default for LoopbackTable {
+    fn default() -> Self {
+        Self {
+            through: None,
+            bandwidth: Quantity(Bandwidth { bytes_per_second: 1e10 }),
+            latency: Quantity(Seconds(100e-9)),
+            sharing: Sharing::FatPipe,
+        }
+    }
+}
+
+/// `[network.flow]`: parameters of `model = "flow"`. A key that is not given has the preset's value.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FlowTable {
+    /// Default: `"plain"`.
+    pub preset: Preset,
+    /// The paths of messages. Default: `"minimal"`.
+    pub routing: Option<Spanned<FlowRouting>>,
+    /// Multiplies latency: a number, or steps `[[from_bytes, factor], …]`, each for messages above that size.
+    pub latency_factor: Option<FactorSteps>,
+    /// Multiplies bandwidth: a number, or steps `[[from_bytes, factor], …]`, each for messages above that size.
+    pub bandwidth_factor: Option<FactorSteps>,
+    /// Bytes whose time on each link counts towards the round trip that sharing goes by; 0: by latency alone.
+    pub weight_s: Option<NonNegative>,
+    /// TCP's window in bytes; 0: none.
+    pub tcp_gamma: Option<NonNegative>,
+    /// The part of a message's rate that its acknowledgements use on the reverse route; 0: none.
+    pub crosstraffic: Option<NonNegative>,
+    /// Bytes that each link passes at once after a pause, as a limiter with a token bucket does; 0: none.
+    pub burst: Option<Quantity<Bytes>>,
+    /// Bytes that MPI adds to each message.
+    pub envelope: Option<Quantity<Bytes>>,
+    /// Whether messages from one rank to another travel one after the other, as on a TCP connection or a queue pair; if
+    /// not, all of them share the bandwidth at once, as in SimGrid.
+    pub in_order: Option<bool>,
+    /// Slowdown of concurrent messages at an InfiniBand adapter: `[β_e, β_s, γ_s]`, for arriving together, leaving
+    /// together, and leaving together if one goes to a crowded host. Default: none, except with the preset `"ib"`.
+    pub infiniband_penalties: Option<[NonNegative; 3]>,
+}
+
+/// `[network.packet]`: parameters of `model = "packet"`. The defaults are those of FSIN's router.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PacketTable {
+    /// Bytes that a channel carries in a cycle, so that bandwidth / phit is the clock's frequency. Default: 4 bytes.
+    pub phit: Option<Spanned<Quantity<Bytes>>>,
+    /// Packets' size, a whole number of phits. Default: 64 bytes.
+    pub packet: Option<Spanned<Quantity<Bytes>>>,
+    /// The part of a packet that is header, which messages' bytes are not counted in. Default: none.
+    pub header: Option<Spanned<Quantity<Bytes>>>,
+    /// Queues at the end of each channel. Default: 1 in dimension order and in trees, 3 if adaptive, 2 in
+    /// dragonflies, 3 if packets may pass other groups, 4 with `"par"`, one for each hop in graphs of routers.
+    pub virtual_channels: Option<Spanned<u32>>,
+    /// Packets that each virtual channel has room for. Default: 4.
+    pub queue_packets: Option<Spanned<u32>>,
+    /// Packets that each channel of a port has room for between crossbar and cable. Default: none.
+    pub output_queue: Option<Spanned<u32>>,
+    /// Default: `"dor"` in grids, `"up-down"` in trees, `"minimal"` in dragonflies and graphs of
+    /// routers. `"up-down"` in graphs of routers needs one virtual channel. `"updown"` is the same as `"up-down"`.
+    pub routing: Option<Spanned<RoutingName>>,
+    /// The choice of ports upwards in trees. Default: `"adaptive"` if the routing is, otherwise the ascent of the topology.
+    pub ascent: Option<Spanned<Ascent>>,
+    /// Default: `"bubble"` where there are rings.
+    pub flow_control: Option<Spanned<FlowControl>>,
+    /// Default: `"round-robin"`.
+    pub arbitration: Option<Spanned<Arbitration>>,
+    /// The order in which a host sends the packets of its messages. Default: `"fifo"`.
+    pub injection_order: InjectionOrder,
+    /// Bytes of a connection that may be on their way at once, with output-queued switches and `injection_order = "round-robin"`.
+    /// Default: any number.
+    pub connection_window: Option<Spanned<Quantity<Bytes>>>,
+    /// Packets that a host can send at once. Default: 1.
+    pub injection_ports: Option<Spanned<u32>>,
+    /// Packets of each injection port that wait at the router of their host, each in a queue of its own. Default: 1.
+    pub injection_queues: Option<Spanned<u32>>,
+    /// Packets that a host can receive at once. Default: 1.
+    pub consumption_ports: Option<Spanned<u32>>,
+    /// Cycles that a header spends in a router before it requests a port. Default: 0.
+    pub router_delay: u32,
+    /// Cycles that a phit spends on a cable beyond the one in which it enters. Default: 0.
+    pub wire_delay: Option<u32>,
+    /// Bytes that a link passes at once after a pause, with output-queued switches: a limiter with a token bucket does. Default: none.
+    pub burst: Option<Spanned<Quantity<Bytes>>>,
+    /// Default: `"input-queued"`.
+    pub switch: SwitchKind,
+    /// The memory of an output-queued switch. Default: without limit.
+    pub buffer: Option<Spanned<Quantity<Bytes>>>,
+    /// The division of the memory. Default: `"shared"`.
+    pub buffer_sharing: Option<Spanned<BufferSharingName>>,
+    /// Packets that a queue in a shared memory may have, as a multiple of those that the free memory has room for. Default: 1.
+    pub alpha: Option<Spanned<f64>>,
+    /// What happens to packets that a full memory has no room for. Default: `"pause"`.
+    pub when_full: Option<Spanned<Full>>,
+    /// Time from the first loss of a packet until its host sends it again. Default: 200 ms.
+    pub retransmit_after: Option<Spanned<Quantity<Seconds>>>,
+    /// The seed of everything that chance decides. Default: 0.
+    pub seed: u64,
+}
+
+/// `[network.packet] flow_control`
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowControl {
+    /// Virtual cut-through, where a packet that enters a ring leaves a bubble in it.
+    Bubble,
+    /// Virtual cut-through alone, where there are no rings.
+    Vct,
+}
+
+/// `[network.packet] switch`
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SwitchKind {
+    /// A router of an interconnect: queues at the ends of channels.
+    #[default]
+    InputQueued,
+    /// A switch of Ethernet: one memory, and a queue for each port.
+    OutputQueued,
+}
+
+/// `[network.packet] buffer_sharing`
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BufferSharingName {
+    /// Dynamic thresholds.
+    #[default]
+    Shared,
+    /// Equal parts.
+    Partitioned,
+}
+
+/// `[network.packet] when_full`
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Full {
+    /// Senders wait.
+    #[default]
+    Pause,
+    /// Packets are lost, and sent again.
+    Drop,
+}
+
+impl Builder<'_> {
+    /// The topology, or the topology of `zones` if there are any, with a route for messages within a host.
+    pub(super) fn topology(
+        &self,
+        written: Option<&Spanned<TopologyTable>>,
+        count: Option<&Spanned<u32>>,
+        table: &Spanned<NetworkTable>,
+        zones: Option<Zones>,
+    ) -> Checked<Box<dyn Topology>> {
+        let network = table.get_ref();
+        let NetworkTable { bandwidth, latency, duplex, limiter, .. } = network;
+        let cable_keys = [
+            bandwidth.as_ref().map(Spanned::span),
+            latency.as_ref().map(Spanned::span),
+            duplex.as_ref().map(Spanned::span),
+            limiter.as_ref().map(Spanned::span),
+        ];
+        let cable_key = cable_keys.into_iter().flatten().next();
+        let has_zones = zones.is_some();
+        let topology = match (written, zones, &cable_key) {
+            (Some(written), Some(_), _) => {
+                let mistake = self.wrong(written, "the platform has zones, which are its topology");
+                return Err(mistake.with_help("leave `topology` out"));
+            }
+            (None, Some(_), Some(place)) => {
+                let mistake = self.source.mistake(Some(place.clone()), "no link would be affected by this");
+                return Err(mistake.with_help("each link of an explicit topology says what it is like"));
+            }
+            (None, Some(zones), None) => Box::new(zones),
+            (None, None, _) => return Err(self.source.mistake(Some(0..0), "missing key `topology`")),
+            (Some(written), None, _) => written.get_ref().build(&Site {
+                source: self.source,
+                folder: self.path.parent().unwrap_or(Path::new("")),
+                place: written.span(),
+                hosts: count,
+                network: table.span(),
+                cable: cable(network),
+                cable_key,
+                limiter: limiter.as_ref().map(|limiter| limiter.get_ref().0.bytes_per_second),
+                turns_round: network.loopback.turns_round(),
+            })?,
+        };
+        if let Some(count) = count.filter(|count| *count.get_ref() != topology.hosts()) {
+            let message = format!("a {} has {} hosts, not {}", topology.name(), topology.hosts(), count.get_ref());
+            return Err(self.wrong(count, message).with_help("change the count or the topology"));
+        }
+        let topology = self.with_up_down_packets(self.with_routed_flows(topology, network)?, network)?;
+        let mut topologies = self.with_unlike_links(topology, network)?;
+        // All hosts in zones reach themselves.
+        if !has_zones || !network.loopback.turns_round() {
+            let with_loopback = |topology| self.with_loopback(topology, &network.loopback);
+            topologies = topologies.into_iter().map(with_loopback).collect::<Checked<_>>()?;
+        }
+        self.with_rails(topologies, network)
+    }
+
+    /// The topology in which flows take the paths that are written. Other models have paths of their own.
+    fn with_routed_flows(&self, mut topology: Box<dyn Topology>, network: &NetworkTable) -> Checked<Box<dyn Topology>> {
+        let Some(routing) = network.flow.routing.as_ref().filter(|_| network.model == ModelName::Flow) else {
+            return Ok(topology);
+        };
+        if topology.route_flows(*routing.get_ref()) {
+            return Ok(topology);
+        }
+        let mistake = self.wrong(routing, format!("the flows of a {} have no such routing", topology.name()));
+        Err(mistake.with_help(
+            "use \"adaptive\" in trees and graphs of routers, \"valiant\" in dragonflies and graphs of routers, \"up-down\" in \
+             trees and graphs of routers, or \"minimal\"",
+        ))
+    }
+
+    /// The topology whose routes are up*/down* paths if packets take such paths. Packets that find their ways in a table take
+    /// these routes.
+    fn with_up_down_packets(
+        &self,
+        mut topology: Box<dyn Topology>,
+        network: &NetworkTable,
+    ) -> Checked<Box<dyn Topology>> {
+        let named = network.packet.routing.as_ref().filter(|name| *name.get_ref() == RoutingName::UP_DOWN);
+        let Some(routing) = named.filter(|_| network.model == ModelName::Packet) else { return Ok(topology) };
+        if topology.route_flows(FlowRouting::UpDown) {
+            return Ok(topology);
+        }
+        let name = topology.name();
+        let mistake = self.wrong(
+            routing,
+            format!("the packets of a {name} do not have this routing: it is for trees and graphs of routers"),
+        );
+        Err(mistake.with_help("leave `routing` out"))
+    }
+
+    fn with_loopback(&self, topology: Box<dyn Topology>, table: &LoopbackTable) -> Checked<Box<dyn Topology>> {
+        let Some(through) = table.through.as_ref().filter(|_| table.turns_round()) else {
+            let loopback = Link {
+                bandwidth: table.bandwidth.0.bytes_per_second,
+                latency: table.latency.0,
+                sharing: table.sharing,
+            };
+            return Ok(Box::new(WithLoopback::new(topology, loopback)));
+        };
+        let mut route = Vec::new();
+        topology.route(HostId(0), HostId(0), &mut route);
+        if route.is_empty() {
+            let message = format!("in a {} there is no switch at which messages could turn round", topology.name());
+            return Err(self.wrong(through, message).with_help("use through = \"memory\""));
+        }
+        Ok(topology)
+    }
+
+    /// The model with its parameters, and remarks on how they were read.
+    pub(super) fn model(
+        &self,
+        network: Spanned<NetworkTable>,
+        topology: &dyn Topology,
+    ) -> Checked<(Model, Vec<String>)> {
+        let place = network.span();
+        let refused = |what: &str| {
+            let message = format!("{what} on links that change over time, as those of this platform do");
+            let mistake = self.source.mistake(Some(place.clone()), message);
+            mistake.with_help("use another network.model or network.flow.preset, or leave the profiles of links out")
+        };
+        let changes = !topology.changes().is_empty();
+        Ok(match network.get_ref().model {
+            ModelName::Flow => {
+                let parameters = flow(network.into_inner().flow);
+                if changes && parameters.contention.is_some() {
+                    return Err(refused("titr does not simulate InfiniBand's penalties"));
+                }
+                (Model::Flow(parameters), Vec::new())
+            }
+            ModelName::Packet if changes => return Err(refused("titr does not simulate packets")),
+            ModelName::Ideal => (Model::Ideal, Vec::new()),
+            ModelName::Packet => {
+                let (design, warnings) = self.packet(&network, topology)?;
+                (Model::Packet(design.into()), warnings)
+            }
+        })
+    }
+}
+
+impl LoopbackTable {
+    /// Whether messages within a host go to the first switch and back.
+    fn turns_round(&self) -> bool {
+        self.through.as_ref().is_some_and(|through| *through.get_ref() == Through::Switch)
+    }
+}
+
+/// The cable between any two neighbours, or an error that names the missing key.
+fn cable(network: &NetworkTable) -> Result<Cable, &'static str> {
+    let NetworkTable { bandwidth, latency, duplex, model, .. } = network;
+    Ok(Cable {
+        bandwidth: bandwidth.as_ref().ok_or("bandwidth")?.get_ref().0.bytes_per_second,
+        latency: match (latency, model) {
+            (Some(latency), _) => latency.get_ref().0,
+            (None, ModelName::Packet) => Seconds(0.0),
+            (None, ModelName::Flow | ModelName::Ideal) => return Err("latency"),
+        },
+        duplex: duplex.as_ref().map(|duplex| *duplex.get_ref()).unwrap_or_default(),
+    })
+}
+
+/// The preset's parameters, with those in the file in their place.
+fn flow(table: FlowTable) -> FlowParameters {
+    let preset = FlowParameters::from(table.preset);
+    let number = |written: Option<NonNegative>, default| written.map_or(default, |number| number.0);
+    FlowParameters {
+        latency_factor: table.latency_factor.map_or(preset.latency_factor, |factor| factor.0),
+        bandwidth_factor: table.bandwidth_factor.map_or(preset.bandwidth_factor, |factor| factor.0),
+        weight_s: number(table.weight_s, preset.weight_s),
+        tcp_gamma: number(table.tcp_gamma, preset.tcp_gamma),
+        crosstraffic: number(table.crosstraffic, preset.crosstraffic),
+        burst: table.burst.map_or(preset.burst, |size| size.0),
+        envelope: table.envelope.map_or(preset.envelope, |size| size.0),
+        in_order: table.in_order.unwrap_or(preset.in_order),
+        contention: table.infiniband_penalties.map_or(preset.contention, |factors| {
+            let [arriving, leaving, crossing] = factors.map(|factor| factor.0);
+            Some(Penalties { arriving, leaving, crossing })
+        }),
+    }
+}

@@ -12,7 +12,7 @@ use titr_common::units::{Bandwidth, Seconds, Written};
 use titr_document::{Checked, Located, Mistake, Place, Source, Table, Value};
 
 use crate::HostSpeed;
-use crate::topology::{SHORT_FORMS, ShortForm, ShortKey};
+use crate::topology::{SHORT_FORMS, ShortForm};
 
 /// The name of a line in messages.
 pub(crate) const NAME: &str = "platform";
@@ -83,7 +83,7 @@ pub(crate) fn with_example(mistake: Mistake) -> Mistake {
 
 /// The short form of a topology.
 fn form(name: &str) -> Option<&'static ShortForm> {
-    SHORT_FORMS.iter().find(|form| form.name == name).copied()
+    SHORT_FORMS.iter().find(|form| form.name() == name)
 }
 
 /// The word that was probably meant.
@@ -111,7 +111,7 @@ struct LineReader<'a> {
     source: &'a Source,
     table: Table,
     /// The keys that the line sets.
-    set: BTreeSet<&'static str>,
+    set: BTreeSet<String>,
 }
 
 impl LineReader<'_> {
@@ -120,8 +120,8 @@ impl LineReader<'_> {
     }
 
     /// Sets a key that is not set yet.
-    fn set(&mut self, key: &'static str, value: Value, place: Place) -> Checked<()> {
-        if !self.set.insert(key) {
+    fn set(&mut self, key: &str, value: Value, place: Place) -> Checked<()> {
+        if !self.set.insert(key.to_owned()) {
             return Err(self.source.mistake(place, format!("a second value for `{key}`")));
         }
         self.table.set(key, Located { value, place });
@@ -136,7 +136,7 @@ impl LineReader<'_> {
         let Some(form) = form(name) else {
             let mistake =
                 self.source.mistake(name_place, format!("no file has this name, and no topology is `{name}`"));
-            let near = nearest(name, SHORT_FORMS.iter().map(|form| form.name)).and_then(form);
+            let near = nearest(name, SHORT_FORMS.iter().map(ShortForm::name)).and_then(form);
             let names: Vec<_> = SHORT_FORMS.iter().map(|form| format!("`{}`", form.example)).collect();
             return Err(mistake.with_help(match near {
                 Some(near) => format!("did you mean `{}`?", near.example),
@@ -147,7 +147,7 @@ impl LineReader<'_> {
             let mistake = self.source.mistake(word, format!("the size of the {name} is missing"));
             return Err(mistake.with_help(format!("for example: {} 10Gbit/s 1us", form.example)));
         }
-        let path = format!("topology.{}", form.name);
+        let path = format!("topology.{}", form.name());
         let places: Vec<_> = parts(shape, shape_place.start, |letter| letter == ',').collect();
         self.table.set(&path, Located::new(Table::default(), word));
         places.into_iter().enumerate().try_for_each(|(number, place)| self.value_of(form, number, place))
@@ -158,14 +158,14 @@ impl LineReader<'_> {
         let text = self.text(&place);
         let (key, value) = match text.split_once('=') {
             Some(("", value)) => (None, value),
-            Some((name, value)) => (form.keys.iter().find(|key| [key.name(), key.symbol].contains(&name)), value),
-            None => (form.keys.get(number), text),
+            Some((name, value)) => (form.keys().find(|key| [key.name, key.symbol].contains(&name)), value),
+            None => (form.keys().nth(number), text),
         };
-        let keys = || form.keys.iter().map(ShortKey::shown).collect::<Vec<_>>().join(", ");
+        let keys = || form.keys().map(|key| key.shown()).collect::<Vec<_>>().join(", ");
         let Some(key) = key else {
-            let mistake = self.source.mistake(place.clone(), format!("a {} has no such value", form.name));
+            let mistake = self.source.mistake(place.clone(), format!("a {} has no such value", form.name()));
             let name = text.split('=').next().unwrap_or_default();
-            let near = nearest(name, form.keys.iter().map(ShortKey::name)).filter(|_| text.contains('='));
+            let near = nearest(name, form.keys().map(|key| key.name)).filter(|_| text.contains('='));
             return Err(mistake.with_help(match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("its keys are {}; for example: {}", keys(), form.example),
@@ -173,9 +173,9 @@ impl LineReader<'_> {
         };
         let value_place = place.end - value.len()..place.end;
         match key.value(value, &value_place) {
-            Ok(value) => self.set(key.path, value, value_place),
+            Ok(value) => self.set(&key.path, value, value_place),
             Err(needed) => {
-                let mistake = self.source.mistake(place, format!("`{}` needs {needed}", key.name()));
+                let mistake = self.source.mistake(place, format!("`{}` needs {needed}", key.name));
                 Err(mistake.with_help(format!("for example: {}", form.example)))
             }
         }

@@ -281,8 +281,8 @@ mod tests {
     use titr_common::event::Direction;
     use titr_common::units::{Bandwidth, Bytes, Seconds};
 
-    use super::*;
     use super::Service;
+    use super::*;
 
     /// 1 GB/s of reads, half as much of writes, and 1 µs.
     fn parameters() -> DiskParameters {

@@ -5,7 +5,7 @@ use titr_document::Checked;
 use titr_network::topology::{Dragonfly, GlobalLinks, RouteVariant, Shape, Topology};
 use toml::Spanned;
 
-use super::{ShortForm, ShortKey, Site};
+use super::Site;
 
 /// `[topology.dragonfly]`: the canonical dragonfly with `routers`, `global_links` and `hosts`, or Cascade with the other
 /// keys.
@@ -34,25 +34,6 @@ pub(crate) struct DragonflyTable {
     /// Default: `"minimal"`. `"simgrid"` is for Cascade.
     routing: Option<Spanned<RouteVariant>>,
 }
-
-/// `dragonfly:g=9,a=4,h=2,p=2`, with the symbols of Kim et al.
-pub(crate) const SHORT_FORM: ShortForm = ShortForm {
-    name: "dragonfly",
-    example: "dragonfly:g=9,a=4,h=2,p=2",
-    keys: &[
-        ShortKey::number("topology.dragonfly.groups", "g"),
-        ShortKey::number("topology.dragonfly.routers", "a"),
-        ShortKey::number("topology.dragonfly.global_links", "h"),
-        ShortKey::number("topology.dragonfly.hosts", "p"),
-        ShortKey::number("topology.dragonfly.chassis", ""),
-        ShortKey::number("topology.dragonfly.blades", ""),
-        ShortKey::number("topology.dragonfly.nodes", ""),
-        ShortKey::number("topology.dragonfly.blue", ""),
-        ShortKey::number("topology.dragonfly.black", ""),
-        ShortKey::number("topology.dragonfly.green", ""),
-        ShortKey::word("topology.dragonfly.routing"),
-    ],
-};
 
 /// A dragonfly.
 pub(crate) fn dragonfly(table: &DragonflyTable, site: &Site) -> Checked<Box<dyn Topology>> {

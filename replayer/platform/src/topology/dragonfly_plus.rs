@@ -5,7 +5,7 @@ use titr_document::Checked;
 use titr_network::topology::{DragonflyPlus, Topology};
 use toml::Spanned;
 
-use super::{ShortForm, ShortKey, Site};
+use super::Site;
 
 /// `[topology.dragonfly-plus]`
 #[derive(Deserialize)]
@@ -21,19 +21,6 @@ pub(crate) struct DragonflyPlusTable {
     /// Hosts of each leaf.
     hosts: Spanned<u32>,
 }
-
-/// `dragonfly-plus:g=5,leaves=4,spines=4,h=2,p=4`
-pub(crate) const SHORT_FORM: ShortForm = ShortForm {
-    name: "dragonfly-plus",
-    example: "dragonfly-plus:g=5,leaves=4,spines=4,h=2,p=4",
-    keys: &[
-        ShortKey::number("topology.dragonfly-plus.groups", "g"),
-        ShortKey::number("topology.dragonfly-plus.leaves", ""),
-        ShortKey::number("topology.dragonfly-plus.spines", ""),
-        ShortKey::number("topology.dragonfly-plus.global_links", "h"),
-        ShortKey::number("topology.dragonfly-plus.hosts", "p"),
-    ],
-};
 
 /// A Dragonfly+.
 pub(crate) fn dragonfly_plus(table: &DragonflyPlusTable, site: &Site) -> Checked<Box<dyn Topology>> {

@@ -5,7 +5,7 @@ use titr_document::Checked;
 use titr_network::topology::{Ascent, FatTree, PortChoice, RouteVariant, Stage, Topology};
 use toml::Spanned;
 
-use super::{ShortForm, ShortKey, Site};
+use super::Site;
 
 /// `[topology.fat-tree]`. The lists go from the hosts upwards and are of one length.
 #[derive(Deserialize)]
@@ -28,20 +28,6 @@ pub(crate) struct FatTreeTable {
     #[serde(default)]
     seed: u64,
 }
-
-/// `fat-tree:8x8,1x8`
-pub(crate) const SHORT_FORM: ShortForm = ShortForm {
-    name: "fat-tree",
-    example: "fat-tree:8x8,1x8",
-    keys: &[
-        ShortKey::numbers("topology.fat-tree.down", ""),
-        ShortKey::numbers("topology.fat-tree.up", ""),
-        ShortKey::numbers("topology.fat-tree.count", ""),
-        ShortKey::word("topology.fat-tree.routing"),
-        ShortKey::word("topology.fat-tree.ascent"),
-        ShortKey::number("topology.fat-tree.seed", ""),
-    ],
-};
 
 /// A fat-tree.
 pub(crate) fn fat_tree(table: &FatTreeTable, site: &Site) -> Checked<Box<dyn Topology>> {

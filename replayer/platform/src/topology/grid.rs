@@ -5,7 +5,7 @@ use titr_document::Checked;
 use titr_network::topology::{Cable, Grid, Topology};
 use toml::Spanned;
 
-use super::{ShortForm, ShortKey, Site};
+use super::Site;
 
 /// `[topology.torus]`, `[topology.mesh]`, `[topology.twisted-torus]`
 #[derive(Deserialize)]
@@ -14,21 +14,6 @@ pub(crate) struct GridTable {
     /// Hosts along each dimension. The first varies fastest in the numbering of hosts, and is routed first.
     dims: Spanned<Vec<u32>>,
 }
-
-/// `torus:4x4x4`
-pub(crate) const TORUS: ShortForm =
-    ShortForm { name: "torus", example: "torus:4x4x4", keys: &[ShortKey::numbers("topology.torus.dims", "")] };
-
-/// `mesh:8x8`
-pub(crate) const MESH: ShortForm =
-    ShortForm { name: "mesh", example: "mesh:8x8", keys: &[ShortKey::numbers("topology.mesh.dims", "")] };
-
-/// `twisted-torus:8x4`
-pub(crate) const TWISTED_TORUS: ShortForm = ShortForm {
-    name: "twisted-torus",
-    example: "twisted-torus:8x4",
-    keys: &[ShortKey::numbers("topology.twisted-torus.dims", "")],
-};
 
 /// A torus.
 pub(crate) fn torus(table: &GridTable, site: &Site) -> Checked<Box<dyn Topology>> {

@@ -5,7 +5,7 @@ use titr_document::Checked;
 use titr_network::topology::{HyperX, Topology};
 use toml::Spanned;
 
-use super::{ShortForm, ShortKey, Site};
+use super::Site;
 
 /// `[topology.hyperx]`
 #[derive(Deserialize)]
@@ -18,17 +18,6 @@ pub(crate) struct HyperXTable {
     /// Cables side by side between two routers, for each dimension. Default: 1 everywhere.
     cables: Option<Spanned<Vec<u32>>>,
 }
-
-/// `hyperx:4x4,p=4`
-pub(crate) const SHORT_FORM: ShortForm = ShortForm {
-    name: "hyperx",
-    example: "hyperx:4x4,p=4",
-    keys: &[
-        ShortKey::numbers("topology.hyperx.dims", ""),
-        ShortKey::number("topology.hyperx.hosts", "p"),
-        ShortKey::numbers("topology.hyperx.cables", ""),
-    ],
-};
 
 /// A HyperX.
 pub(crate) fn hyperx(table: &HyperXTable, site: &Site) -> Checked<Box<dyn Topology>> {

@@ -5,7 +5,7 @@ use titr_document::Checked;
 use titr_network::topology::{Jellyfish, Topology};
 use toml::Spanned;
 
-use super::{ShortForm, ShortKey, Site};
+use super::Site;
 
 /// `[topology.jellyfish]`
 #[derive(Deserialize)]
@@ -20,18 +20,6 @@ pub(crate) struct JellyfishTable {
     #[serde(default)]
     seed: u64,
 }
-
-/// `jellyfish:20,degree=4,p=4`
-pub(crate) const SHORT_FORM: ShortForm = ShortForm {
-    name: "jellyfish",
-    example: "jellyfish:20,degree=4,p=4",
-    keys: &[
-        ShortKey::number("topology.jellyfish.routers", ""),
-        ShortKey::number("topology.jellyfish.degree", ""),
-        ShortKey::number("topology.jellyfish.hosts", "p"),
-        ShortKey::number("topology.jellyfish.seed", ""),
-    ],
-};
 
 /// A random regular graph.
 pub(crate) fn jellyfish(table: &JellyfishTable, site: &Site) -> Checked<Box<dyn Topology>> {

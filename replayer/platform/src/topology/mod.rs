@@ -1,7 +1,7 @@
 //! The topologies that a platform may use: for each, the table that describes it and the code that builds it.
 //!
 //! A topology is a file here with its table and a function that makes a [`Topology`] from it, and a line in
-//! [`topologies!`] below. If it has a [`ShortForm`], that is a constant beside the table, and a line in [`SHORT_FORMS`].
+//! [`topologies!`] below. If it has a [`ShortForm`], that is a line in [`SHORT_FORMS`].
 
 mod dragonfly;
 mod dragonfly_plus;
@@ -21,7 +21,7 @@ use serde::Deserialize;
 use titr_document::Checked;
 use titr_network::topology::Topology;
 
-pub(crate) use short_form::{ShortForm, ShortKey};
+pub(crate) use short_form::{SHORT_FORMS, ShortForm};
 pub use site::Site;
 
 /// Declares the topologies: the name in a file, the type of the table, and the function that builds it.
@@ -77,18 +77,3 @@ topologies! {
     /// Links and routes one by one, as in SimGrid's zones.
     Explicit(explicit::ExplicitTable) => explicit::explicit,
 }
-
-/// The short forms of topologies, for platforms of one line.
-pub(crate) const SHORT_FORMS: &[&ShortForm] = &[
-    &star::SHORT_FORM,
-    &grid::TORUS,
-    &grid::MESH,
-    &grid::TWISTED_TORUS,
-    &fat_tree::SHORT_FORM,
-    &xgft::SHORT_FORM,
-    &dragonfly::SHORT_FORM,
-    &dragonfly_plus::SHORT_FORM,
-    &hyperx::SHORT_FORM,
-    &slim_fly::SHORT_FORM,
-    &jellyfish::SHORT_FORM,
-];

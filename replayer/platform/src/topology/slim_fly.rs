@@ -5,7 +5,7 @@ use titr_document::Checked;
 use titr_network::topology::{SlimFly, Topology};
 use toml::Spanned;
 
-use super::{ShortForm, ShortKey, Site};
+use super::Site;
 
 /// The largest q whose routers fit the table of hops.
 const MOST: u32 = 128;
@@ -19,13 +19,6 @@ pub(crate) struct SlimFlyTable {
     /// Hosts of each router. Default: half as many as cables to other routers, rounded up.
     hosts: Option<Spanned<u32>>,
 }
-
-/// `slim-fly:q=5`
-pub(crate) const SHORT_FORM: ShortForm = ShortForm {
-    name: "slim-fly",
-    example: "slim-fly:q=5",
-    keys: &[ShortKey::number("topology.slim-fly.q", ""), ShortKey::number("topology.slim-fly.hosts", "p")],
-};
 
 /// A Slim Fly.
 pub(crate) fn slim_fly(table: &SlimFlyTable, site: &Site) -> Checked<Box<dyn Topology>> {

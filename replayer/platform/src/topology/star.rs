@@ -5,7 +5,7 @@ use titr_common::units::{Bandwidth, Quantity, Seconds};
 use titr_document::Checked;
 use titr_network::topology::{Link, Sharing, Star, Topology};
 
-use super::{ShortForm, ShortKey, Site};
+use super::Site;
 
 /// `[topology.star]`
 #[derive(Deserialize)]
@@ -25,10 +25,6 @@ struct BackboneTable {
     #[serde(default)]
     sharing: Sharing,
 }
-
-/// `star:16`
-pub(crate) const SHORT_FORM: ShortForm =
-    ShortForm { name: "star", example: "star:16", keys: &[ShortKey::number("hosts.count", "")] };
 
 /// A star of as many hosts as the platform has.
 pub(crate) fn star(table: &StarTable, site: &Site) -> Checked<Box<dyn Topology>> {

@@ -5,7 +5,7 @@ use titr_document::Checked;
 use titr_network::topology::{Ascent, FatTree, PortChoice, Stage, Topology};
 use toml::Spanned;
 
-use super::{ShortForm, ShortKey, Site};
+use super::Site;
 
 /// `[topology.xgft]`: XGFT(h; m₁…m_h; w₁…w_h) of Öhring et al. A k-ary n-tree has k everywhere, but w₁ = 1; with smaller w it
 /// is a thin tree.
@@ -23,18 +23,6 @@ pub(crate) struct XgftTable {
     #[serde(default)]
     seed: u64,
 }
-
-/// `xgft:8x8,1x8`
-pub(crate) const SHORT_FORM: ShortForm = ShortForm {
-    name: "xgft",
-    example: "xgft:8x8,1x8",
-    keys: &[
-        ShortKey::numbers("topology.xgft.m", ""),
-        ShortKey::numbers("topology.xgft.w", ""),
-        ShortKey::word("topology.xgft.ascent"),
-        ShortKey::number("topology.xgft.seed", ""),
-    ],
-};
 
 /// An extended generalized fat-tree.
 pub(crate) fn xgft(table: &XgftTable, site: &Site) -> Checked<Box<dyn Topology>> {

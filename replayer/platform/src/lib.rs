@@ -7,8 +7,10 @@
 //! 2. [`tables`]: every permitted key, its type and default, and what the keys of each table mean together; [`topology`]:
 //!    the same of each topology. They make a [`Platform`].
 //!
-//! A platform is data: it describes what to simulate, and simulates nothing.
+//! A platform is data: it describes what to simulate. Only the model of its disks, [`Disks`], is here, too: the ranks and
+//! hosts that access a disk, and the transfer of the bytes, are modelled elsewhere.
 
+mod disks;
 mod host_speed;
 mod levers;
 mod models;
@@ -21,6 +23,7 @@ mod scaling;
 mod simgrid;
 mod spread;
 mod storage;
+mod striping;
 mod tables;
 mod topology;
 mod xml;
@@ -39,6 +42,7 @@ use titr_network::packet::PacketSpec;
 use titr_network::topology::{HostId, Topology};
 use toml::Value as Toml;
 
+pub use disks::{Access, AccessId, DiskId, DiskParameters, Disks, Service};
 pub use host_speed::{HostSpeed, SharedSpeed};
 pub use levers::{Lever, Property};
 pub use mpi::{EagerTransfer, Mpi, Progress, Rendezvous, Spawn};
@@ -47,6 +51,7 @@ pub use overhead::{Overhead, OverheadStep};
 pub use placement::{Placement, PlacementError, Policy};
 pub use spread::{Detours, Spread};
 pub use storage::{CollectiveAccess, Servers, Storage};
+pub use striping::Striping;
 
 /// Hosts, their network, and the cost of MPI on them.
 #[derive(Clone, Debug)]

@@ -3,7 +3,9 @@
 use serde::Deserialize;
 use titr_common::units::Bytes;
 use titr_network::topology::HostId;
-use titr_storage::{DiskParameters, Striping};
+
+use crate::disks::DiskParameters;
+use crate::striping::Striping;
 
 /// Lustre's stripes of 1 MiB (Operations Manual, §2.3.1), over all servers.
 const DEFAULT_STRIPING: Striping = Striping { size: Bytes(1 << 20), count: u32::MAX };

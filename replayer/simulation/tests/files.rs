@@ -9,11 +9,10 @@ use proptest::prelude::*;
 use titr_common::units::{Bandwidth, Seconds, Speed};
 use titr_network::ideal::Ideal;
 use titr_network::topology::{Cable, Duplex, HostId, Star};
-use titr_platform::{CollectiveAccess, Storage};
+use titr_platform::{CollectiveAccess, DiskParameters, Service, Storage};
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::{Causality, Core, ReplayError};
 use titr_simulation::replay::{Options, Outcome, replay};
-use titr_storage::{DiskParameters, Service};
 use titr_test_machine::{events, explained, finishes, mpi};
 use titr_workload::Workload;
 

@@ -9,11 +9,10 @@ use titr_network::Network;
 use titr_network::flow::{Flow, FlowParameters, Preset};
 use titr_network::ideal::Ideal;
 use titr_network::topology::{Cable, Duplex, HostId, Star};
-use titr_platform::{CollectiveAccess, Servers, Storage};
+use titr_platform::{CollectiveAccess, DiskParameters, Servers, Service, Storage, Striping};
 use titr_simulation::observe::Breakdown;
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
-use titr_storage::{DiskParameters, Service, Striping};
 use titr_test_machine::{events, finishes, mpi};
 use titr_workload::Workload;
 

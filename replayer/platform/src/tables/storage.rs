@@ -4,11 +4,12 @@ use serde::Deserialize;
 use titr_common::units::{Bandwidth, Bytes, Quantity, Seconds};
 use titr_document::Checked;
 use titr_network::topology::HostId;
-use titr_storage::{DiskParameters, Service, Striping};
 use toml::Spanned;
 
 use super::builder::Builder;
+use crate::disks::{DiskParameters, Service};
 use crate::storage::{CollectiveAccess, Servers, Storage};
+use crate::striping::Striping;
 
 /// `servers` of `[storage]`: the place of the disks.
 #[derive(Clone, Deserialize)]
@@ -26,7 +27,7 @@ pub enum ServersValue {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StorageTable {
-    /// Bandwidth of reads from each disk. Default: 3.2 GB/s, see [`DiskParameters`](titr_storage::DiskParameters).
+    /// Bandwidth of reads from each disk. Default: 3.2 GB/s, see [`DiskParameters`].
     pub read_bandwidth: Option<Quantity<Bandwidth>>,
     /// Bandwidth of writes to each disk. Default: 1.05 GB/s.
     pub write_bandwidth: Option<Quantity<Bandwidth>>,

@@ -12,8 +12,7 @@ use titr_common::time::Time;
 use titr_common::units::Bytes;
 use titr_network::Transfer;
 use titr_network::topology::HostId;
-use titr_platform::{Servers, Storage};
-use titr_storage::{Access, AccessId, DiskId, Disks, Striping};
+use titr_platform::{Access, AccessId, DiskId, Disks, Servers, Storage, Striping};
 
 use crate::observe::OperationId;
 use crate::ranks::ids::StorageAccessId;

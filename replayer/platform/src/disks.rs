@@ -7,7 +7,7 @@ use serde::Deserialize;
 use titr_common::time::Time;
 use titr_common::units::{Bandwidth, Bytes, Seconds};
 
-pub use titr_common::event::Direction;
+use titr_common::event::Direction;
 
 /// A disk, numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -278,10 +278,8 @@ impl Disk {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use titr_common::event::Direction;
     use titr_common::units::{Bandwidth, Bytes, Seconds};
 
-    use super::Service;
     use super::*;
 
     /// 1 GB/s of reads, half as much of writes, and 1 µs.

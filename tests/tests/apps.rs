@@ -71,7 +71,7 @@ impl Application<'_> {
             assert_sound(&trace);
             let counts = |rank| fs::read_to_string(directory.join(format!("{mode}-counts-{rank}"))).unwrap();
             let counts = Counts::read(&(0..self.ranks).map(counts).collect::<Vec<_>>());
-            counts.compare(&trace).unwrap_or_else(|differs| panic!("{mode}: {differs}"));
+            counts.compare(&trace, 1).unwrap_or_else(|differs| panic!("{mode}: {differs}"));
             for rank in Manifest::read(&trace).unwrap().per_rank {
                 assert!(rank.untraced.is_empty() && rank.opaque.is_empty(), "{mode}: {rank:?}");
             }

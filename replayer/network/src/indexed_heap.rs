@@ -1,4 +1,12 @@
 //! A priority queue of deadlines whose entries can be moved.
+//!
+//! # Timers
+//!
+//! Timers that are never moved or cancelled: a queue for timers that are set in the order in which they are due, and a
+//! heap for the rest.
+//!
+//! Messages of equal size and distance take equally long, so most messages of a program are due in the order of
+//! injection. A timer in the queue costs a single comparison.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};

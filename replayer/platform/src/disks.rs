@@ -1,4 +1,23 @@
 //! Numbered disks, and the next event among them.
+//!
+//! # Service
+//!
+//! A disk: an access waits for the disk's latency, then moves its bytes, with an equal share of the disk's bandwidth or
+//! with all of it in turn ([`Service`]).
+//!
+//! Latencies of several accesses overlap, as in a disk with a command queue (NVMe, Base Specification, §3.3). Reads and
+//! writes share one disk: the last of *n* accesses that would each take *t* alone is done after *n* · *t*, with any
+//! order of service.
+//!
+//! # Processor sharing
+//!
+//! Processor sharing: all customers in progress get an equal share of one resource at every instant.
+//!
+//! With *n* in progress, each gets 1/*n* of the resource. Virtual time V advances by d*t*/*n*, so a customer that
+//! enters at V with work *w* is done at V + *w*, independent of other arrivals and departures (Kleinrock, "Queueing
+//! Systems" vol. 2, §4.4). SimGrid's disks share their bandwidth in the same way (`surf/disk_s19`).
+//!
+//! Virtual time is a whole number of 2⁻³² ps, so that sums do not depend on their order.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};

@@ -33,6 +33,14 @@
 //!
 //! **[Links that change](changing)** over time are implemented as a network around this one, so that other networks do
 //! not pay for them.
+//!
+//! # Connections
+//!
+//! Messages from one process to another that travel one after the other.
+//!
+//! A TCP connection or an InfiniBand queue pair carries bytes in the order in which they are written: a message waits
+//! until the messages before it have been sent, so the first of many arrives early. The whole connection has the share
+//! of one flow.
 
 mod changing;
 mod infiniband;

@@ -33,7 +33,7 @@
 //!    behind it, chosen by the routing. Packets decide by the queues as they are before any request is granted. Room is the number of
 //!    places of a queue, less the packets in it and those granted a way to it. A packet at its destination requests a
 //!    free consumption port, the first one starting at a port determined by the number of its queue.
-//! 6. **Grants.** [Arbitration](arbitration) grants each port to one of the packets that request it. The packet takes
+//! 6. **Grants.** [Arbitration](parameters) grants each port to one of the packets that request it. The packet takes
 //!    its place in the next queue now.
 //! 7. **Cables**, if `output_queue` gives the channels of each port [queues](output_queues) of their own. In that case,
 //!    a grant takes a packet through the crossbar to such a queue. A port with a free cable sends the first packet of

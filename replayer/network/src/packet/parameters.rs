@@ -1,4 +1,23 @@
 //! Parameters of routers and packets, which are the same for all.
+//!
+//! # Arbitration
+//!
+//! Arbitration: the order in which packets that request one port are granted the port.
+//!
+//! The queues of a router form a circle. Under every rule, packets of equal priority are served in the circular order
+//! of their queues, starting after the queue that the port served last.
+//!
+//! # Switches
+//!
+//! The two kinds of router, and the memory of the second.
+//!
+//! An **input-queued** router, as in interconnects, keeps a packet at the input by which it came until a port is granted. Under
+//! uniform traffic, with a queue for each input, it passes at most 2 − √2 = 58.6 % of its bandwidth, because a packet that waits
+//! for a port delays the packets behind it, which may be for other ports (M. J. Karol, M. G. Hluchyj, S. P. Morgan, "Input
+//! Versus Output Queueing on a Space-MemoryDivision Packet Switch", IEEE Trans. on Communications 35(12), 1987).
+//!
+//! An **output-queued** switch, as in Ethernet, writes each packet into one memory for all ports as it arrives, and has a queue
+//! for each port. No packet waits for a packet to another port, until the memory is full.
 
 use std::fmt;
 

@@ -1,4 +1,9 @@
 //! The scheduler: the runnable waiters, in the order in which they became runnable, and timers for later.
+//!
+//! # Deferred work
+//!
+//! Work that is deferred until its rank is in an MPI call. [`progress`](super::progress) decides which work that is,
+//! and does it.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;

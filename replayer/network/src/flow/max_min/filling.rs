@@ -5,6 +5,20 @@
 //!
 //! Most fillings consist of a few flows on as many links, so all their data is contiguous: the elements of the flows are
 //! copied here, and refer to links by their indices in this filling.
+//!
+//! # Invalid flows
+//!
+//! Recomputes the rates of invalid flows.
+//!
+//! The *invalid* flows get their max-min fair rates in the capacity that the other flows leave, by progressive
+//! [filling](Filling). While the level rises, further flows become invalid:
+//!
+//! * A link would be full at a lower level than that of a valid flow on it. This flow has more than its share.
+//! * The level meets that of valid flows which a link limits, and the link is not full. They are no longer limited.
+//!
+//! These flows rise with the others from this level on. No level below changes, so the filling does not start again,
+//! however far a change reaches. At the end, each flow is limited, and the rates are right. Most searches end after a
+//! few flows.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

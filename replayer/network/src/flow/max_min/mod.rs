@@ -14,7 +14,7 @@
 //! * by a link, its *bottleneck*: the link is full, and no flow on it has a higher level.
 //!
 //! **The algorithm.** A change therefore *invalidates* only the rates of flows that are no longer limited, and the
-//! solver [recomputes these](resolve). When a flow ends, the flows that it shared a bottleneck with are no longer
+//! solver [recomputes these](filling). When a flow ends, the flows that it shared a bottleneck with are no longer
 //! limited. When a flow starts, it gets its bound if the links have slack for it: no other flow changes, and the cost
 //! is O(route). Otherwise the new flow is invalid, and so are the flows whose bottleneck is the link without slack.
 //!
@@ -26,6 +26,11 @@
 //!
 //! **Shared level.** If one link is the bottleneck of many flows, and only their common level changes, the solver does
 //! not visit these flows: they follow the [shared level](shared_level).
+//!
+//! # Changes
+//!
+//! Links of another capacity, and flows of another demand, while flows are under way: what is concerned is taken out, defined
+//! anew, and put back.
 
 mod filling;
 mod shared_level;

@@ -1,5 +1,22 @@
 //! Switch allocation: which packets with a choice of ports a router forwards in a cycle, and on which channels. Each
 //! head requests one port, each port grants one request, and the other packets try again when something has changed.
+//!
+//! # Decisions
+//!
+//! Decisions: packets that compare paths by the packets that are queued.
+//!
+//! A packet decides when it is the head of its queue, and anew in each cycle until it leaves its router. All heads that compare
+//! ports of a router decide before the router forwards the first packet in a cycle.
+//!
+//! A decision depends only on the packets at the ports of both paths, so it can change only if their number has changed. A head
+//! registers with each port that it compares, as with a port that it requests ([`wakeup`](super::wakeup)), and decides anew when
+//! a packet joins those at one of these ports, or leaves them. A head that also compares ports of other routers decides anew in
+//! each cycle.
+//!
+//! # Ports
+//!
+//! Allocation of ports to packets without a choice: a free port with room behind it forwards one of its waiting
+//! packets, and the others wait until it is free again.
 
 use std::ops::Range;
 

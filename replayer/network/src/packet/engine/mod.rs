@@ -2,9 +2,9 @@
 //!
 //! The engine visits only what can have changed. A packet without a choice waits in the list of requests for its port.
 //! A port with requests is **active** in a cycle if it became free, room appeared behind it, or a request arrived while
-//! it was free ([`port_allocation`]). Packets with a choice wait in their router, which is active if one of them became
-//! the head of a queue, a port that one of them waits for became free or had room behind it ([`wakeup`], [`allocation`]), or
-//! the queues changed by which one of them decides ([`decisions`]). Nothing else can make a packet move in this cycle that
+//! it was free ([`allocation`]). Packets with a choice wait in their router, which is active if one of them became
+//! the head of a queue, a port that one of them waits for became free or had room behind it ([`wakeup`]), or
+//! the queues changed by which one of them decides. Nothing else can make a packet move in this cycle that
 //! could not move before.
 //!
 //! In a network of equal links, every delay is one of a few constants, so events wait in queues ([`DelayLine`]) and

@@ -1,5 +1,16 @@
 //! Tails that leave some cycles after their headers: all after the same, but for those of short packets and those that a token bucket
 //! passes at once.
+//!
+//! # Spans
+//!
+//! Spans: cycles from a packet's header to its tail on a link, as many as its phits, or fewer with a token bucket.
+//!
+//! The last packet of a message is as short as its data allows, as a frame of Ethernet is.
+//!
+//! A limiter holds a link to a phit per cycle by a bucket of *B* phits, which gets one in each cycle. A packet of *L* phits that finds
+//! *t* phits there takes *L* away, and its tail leaves after *L − t* cycles, or one. It leaves no earlier than it has come: a
+//! packet that cuts through is as slow as on the link before. A bucket is the cycle in which it will be full again (the virtual
+//! scheduling algorithm of ITU-T I.371, annex A).
 
 use super::super::active_set::ones;
 use super::super::delay_line::DelayLine;

@@ -5,6 +5,14 @@
 //! priority has with priority flow control. Each of these accounts has a place of its own, and only the rest of the memory is
 //! shared: a packet then waits only for packets that came by the same channel, so that packets cannot deadlock where the
 //! channels of their routes do not depend on each other in a cycle.
+//!
+//! # Losses
+//!
+//! Packets that were lost because a memory was full, until their hosts know it.
+//!
+//! A host sends a lost packet again after a time T. At each further loss of the packet, T doubles, as the retransmission timeout
+//! of TCP does (RFC 6298, section 5.5): packets that are sent again could otherwise fill a memory for ever. A random time is
+//! added, from 0 to the growth of T: two packets that are lost to each other would otherwise meet again and again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

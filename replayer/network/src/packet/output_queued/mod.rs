@@ -9,7 +9,7 @@
 //! senders pause, or else from the arrival of its header, until its tail has left.
 //!
 //! A host sends the packets of its messages over its injection ports as a switch does: a phit per cycle, while there is room.
-//! Links with token buckets pass some packets faster ([spans]).
+//! Links with token buckets pass some packets faster ([departures]).
 //!
 //! # A cycle
 //!

@@ -3,7 +3,13 @@
 //! - `minimal`: the route of the fabric, the same for all packets between two hosts.
 //! - `adaptive`: of all ports on shortest paths, the one with most room.
 //!
-//! A packet uses another [class of virtual channels](super::hop_classes) for each hop.
+//! A packet uses another [class of virtual channels](HopClasses) for each hop.
+//!
+//! # Classes by hops
+//!
+//! Classes of virtual channels by hops: a packet uses another class for each hop, so that channels depend on channels of the
+//! next class only, and cannot form a cycle (K. D. Günther, "Prevention of Deadlocks in Packet-Switched Data Transport
+//! Systems", IEEE Trans. Commun. 29(4), 1981; Dally and Towles, §14.2.2).
 
 use std::ops::Range;
 

@@ -22,6 +22,11 @@
 //! packet that may still leave the minimal path uses class 0. A packet's class never decreases. In a class, packets take
 //! green links, then black ones, then one between groups, which ends the class or the group, so that channels cannot
 //! form a cycle of dependences.
+//!
+//! # UGAL
+//!
+//! The choice of UGAL (universal globally adaptive load-balanced routing, A. Singh, PhD thesis, Stanford University, 2005)
+//! between a shortest path and a detour, by the packets that are queued on both.
 
 use std::ops::Range;
 

@@ -17,7 +17,7 @@
 //! other's present decisions would all change to the other path at once, and back. Packets that come from other routers and
 //! wait for the port are not counted.
 //!
-//! A packet uses another [class of virtual channels](super::hop_classes) for each hop, of which there are up to twice the
+//! A packet uses another [class of virtual channels](super::fabric) for each hop, of which there are up to twice the
 //! diameter.
 
 use std::ops::Range;

@@ -3,6 +3,12 @@
 //! If every member talks to every other one, each member has a schedule with as many steps as the communicator has
 //! members, and all these schedules exist at the same time. Memory therefore holds only a part of a long schedule. The
 //! algorithm that made the first part makes the next one on demand: a schedule depends on the call alone.
+//!
+//! # Schedules
+//!
+//! The schedules of collectives, of which the short ones are remembered: a member's schedule depends on the call alone,
+//! and a program repeats few calls. A schedule of few messages may take long to make, as one with many moves of data
+//! within the member does (Bruck's all-to-all).
 
 use std::rc::Rc;
 

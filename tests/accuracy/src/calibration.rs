@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use toml::{Table, Value};
+use toml::Table;
 
 /// A platform that was fitted, as it was written.
 #[derive(Clone, Debug)]
@@ -19,29 +19,5 @@ impl Calibration {
     /// The whole platform.
     pub fn platform(&self) -> Table {
         self.0.clone()
-    }
-
-    /// The value of a key, such as `network.bandwidth`, as text without quotes.
-    pub fn value(&self, key: &str) -> String {
-        let mut names = key.split('.');
-        let first = names.next().and_then(|name| self.0.get(name));
-        let value = names.fold(first, |value, name| value?.get(name));
-        match value {
-            Some(Value::String(text)) => text.clone(),
-            Some(other) => other.to_string(),
-            None => String::new(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_found_by_their_keys() {
-        let calibration = Calibration("[mpi]\nrendezvous_duplex = false\neager_threshold = \"1 kB\"".parse().unwrap());
-        let values = ["mpi.rendezvous_duplex", "mpi.eager_threshold", "mpi.none"].map(|key| calibration.value(key));
-        assert_eq!(values, ["false", "1 kB", ""]);
     }
 }

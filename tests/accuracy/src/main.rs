@@ -71,7 +71,7 @@ fn page(results: &Path, csv: &Path) -> Result<String, Box<dyn Error>> {
     std::fs::write(csv, page::csv(&rows)?)?;
     let remarks = std::fs::read_to_string(results.join("remarks")).unwrap_or_default();
     let timed = timed::table(results, &calibrations)?;
-    Ok(page::Page { rows: &rows, calibrations: &calibrations, remarks: &remarks, timed: &timed }.to_string())
+    Ok(page::Page { rows: &rows, remarks: &remarks, timed: &timed }.to_string())
 }
 
 /// The calibrations, by their hosts, ranks and rate.

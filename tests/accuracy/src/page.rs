@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-use crate::Calibrations;
 use crate::configuration::{Configuration, Model, Shape};
 use crate::measured::median;
 use crate::row::{Half, Row};
@@ -19,10 +18,9 @@ const BARS: [(&str, f64, f64); 3] =
 /// The part of all cases whose measured median the 90 % interval should have, in percent.
 const COVERAGE: [f64; 2] = [85.0, 95.0];
 
-/// The page of these rows, which were predicted with these calibrations.
+/// The page of these rows.
 pub struct Page<'r> {
     pub rows: &'r [Row],
-    pub calibrations: &'r Calibrations,
     /// Remarks on the measurements, in Markdown.
     pub remarks: &'r str,
     /// The section on applications that were recorded in the lab, in Markdown.
@@ -31,7 +29,7 @@ pub struct Page<'r> {
 
 impl fmt::Display for Page<'_> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(INTRODUCTION)?;
+        writeln!(f, "{}", introduction())?;
         let steady: Vec<&Row> = self.rows.iter().filter(|row| row.measured.spread() < STEADY).collect();
         let half = |half: Half| steady.iter().copied().filter(|row| row.half() == half).collect::<Vec<_>>();
         let (tuned, held_out) = (half(Half::Tuned), half(Half::HeldOut));
@@ -60,20 +58,7 @@ impl fmt::Display for Page<'_> {
             write!(f, "\n{}", self.remarks)?;
         }
         f.write_str(self.timed)?;
-        f.write_str(METHOD)?;
-        f.write_str(CALIBRATIONS)?;
-        for (machine, calibration) in self.calibrations {
-            writeln!(
-                f,
-                "| {machine} | {} | {} | {} | {} | {} | {} |",
-                calibration.value("network.bandwidth"),
-                calibration.value("network.latency"),
-                calibration.value("network.flow.burst"),
-                calibration.value("mpi.eager_threshold"),
-                calibration.value("mpi.rendezvous_duplex"),
-                calibration.value("spread.model"),
-            )?;
-        }
+        write!(f, "\n## {}", section("How to repeat it"))?;
         f.write_str(SHAPES)?;
         for shape in Shape::ALL {
             let rows: Vec<&Row> = steady.iter().copied().filter(|row| row.configuration.shape == shape).collect();
@@ -88,7 +73,7 @@ impl fmt::Display for Page<'_> {
         for (pattern, rows) in patterns {
             writeln!(f, "| {pattern} | {} |{}", rows.len(), errors_by_model(&rows))?;
         }
-        f.write_str(ERRORS)
+        write!(f, "\n## {}", section("Where the errors come from"))
     }
 }
 
@@ -171,18 +156,18 @@ pub fn csv(rows: &[Row]) -> Result<String, fmt::Error> {
 const COLUMNS: &str = "pattern,shape,hosts,ranks_per_host,mbit_per_s,half,measured_s,spread,flow_s,flow_error,packet_s,packet_error,\
                        interval_from_s,interval_to_s\n";
 
-const INTRODUCTION: &str = include_str!("introduction.md");
+/// The page as it is, whose texts stay.
+const WRITTEN: &str = include_str!("../../../docs/ACCURACY.md");
 
-const METHOD: &str = include_str!("method.md");
+/// The text before the first table.
+fn introduction() -> &'static str {
+    WRITTEN.split_once("\n| ").map_or(WRITTEN, |(text, _)| text)
+}
 
-const ERRORS: &str = include_str!("errors.md");
-
-const CALIBRATIONS: &str = "
-## The links, as they were calibrated
-
-| hosts × ranks, rate | bandwidth for data | latency of a cable | `burst` | eager below | `rendezvous_duplex` | `spread.model` |
-|---|--:|--:|--:|--:|---|--:|
-";
+/// The section with this heading, from the heading on.
+fn section(heading: &str) -> &'static str {
+    WRITTEN.split("\n## ").find(|section| section.starts_with(heading)).unwrap_or_default()
+}
 
 const SHAPES: &str = "
 ## Errors by shape
@@ -206,6 +191,13 @@ mod tests {
     fn an_error_is_compared_with_its_bar() {
         assert_eq!([4.9, 5.0, 5.1].map(|error| verdict(error, 5.0)), ["met", "met", "**missed**"]);
         assert_eq!(verdict(quantile(&[], 0.5), 5.0), "not measured");
+    }
+
+    #[test]
+    fn texts_are_those_of_the_page() {
+        assert!(introduction().ends_with("set itself.\n"));
+        let sections = ["How to repeat it", "Where the errors come from"].map(section);
+        assert!(sections.iter().all(|section| section.ends_with(".\n") && section.contains("\n* **")), "{sections:?}");
     }
 
     #[test]

@@ -17,8 +17,8 @@ use crate::measured::median;
 
 /// A run of an application, recorded and predicted.
 struct Run {
-    application: String,
-    configuration: Configuration,
+    /// The model that suits the shape of the network.
+    suited: Model,
     /// From the first call of a rank to the last one, in seconds.
     recorded: f64,
     /// The part of the ranks' time that is spent in calls.
@@ -27,41 +27,40 @@ struct Run {
     predicted: [f64; 2],
 }
 
-/// The table of all runs in RESULTS/timed, and the median and the worst error for each number of hosts by the model that suits the
-/// shape; empty if there are none.
+/// The table of all runs in RESULTS/timed, a row for each number of hosts and application, with its networks in order; and the median
+/// and the worst error for each number of hosts by the model that suits the shape. Empty if there are none.
 pub fn table(results: &Path, calibrations: &Calibrations) -> Result<String, Box<dyn Error>> {
     let directory = results.join("timed");
     if !directory.is_dir() {
         return Ok(String::new());
     }
-    let mut text = INTRODUCTION.to_owned();
-    let mut errors: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    let mut runs: BTreeMap<u32, BTreeMap<String, Vec<Run>>> = BTreeMap::new();
     for configuration in Configuration::measured(&directory)? {
-        let mut applications = Vec::new();
         for file in std::fs::read_dir(directory.join(configuration.to_string()))? {
-            applications.push(file?.file_name().to_string_lossy().into_owned());
+            let application = file?.file_name().to_string_lossy().into_owned();
+            let run = Run::of(&directory, &application, &configuration, calibrations)?;
+            runs.entry(configuration.hosts).or_default().entry(application).or_default().push(run);
         }
-        applications.sort();
-        for application in applications {
-            let run = Run::of(&directory, application, &configuration, calibrations)?;
-            let Configuration { shape, hosts, slots, rate } = &run.configuration;
-            write!(text, "| {} | {shape} | {hosts} × {slots} | {} |", run.application, rate.trim_end_matches("mbit"))?;
-            write!(text, " {:.3} | {:.0} % |", run.recorded, 100.0 * run.in_mpi)?;
-            for predicted in run.predicted {
-                write!(text, " {predicted:.3} | {:+.1} % |", 100.0 * run.error(predicted))?;
-            }
-            writeln!(text)?;
-            let error = run.error(run.predicted[shape.model() as usize]);
-            errors.entry(*hosts).or_default().push(100.0 * error.abs());
+    }
+    let mut text = INTRODUCTION.to_owned();
+    for (hosts, applications) in &runs {
+        for (application, networks) in applications {
+            let list = |cell: &dyn Fn(&Run) -> String| networks.iter().map(cell).collect::<Vec<String>>().join(", ");
+            let in_mpi = list(&|run: &Run| format!("{:.0}", 100.0 * run.in_mpi));
+            let [flow, packet] = [Model::Flow, Model::Packet]
+                .map(|model| list(&|run: &Run| format!("{:+.1}", 100.0 * run.error(model))));
+            writeln!(text, "| {application} | {hosts} | {in_mpi} % | {flow} % | {packet} % |")?;
         }
     }
     writeln!(text)?;
-    for (hosts, errors) in &errors {
+    for (hosts, applications) in &runs {
+        let all = applications.values().flatten();
+        let errors: Vec<f64> = all.map(|run| 100.0 * run.error(run.suited).abs()).collect();
         let worst = errors.iter().copied().fold(0.0, f64::max);
         writeln!(
             text,
             "By the suited model, the median error on {hosts} hosts is {:.1} %, the worst {worst:.1} %.",
-            median(errors)
+            median(&errors)
         )?;
     }
     Ok(text)
@@ -70,11 +69,11 @@ pub fn table(results: &Path, calibrations: &Calibrations) -> Result<String, Box<
 impl Run {
     fn of(
         directory: &Path,
-        application: String,
+        application: &str,
         configuration: &Configuration,
         calibrations: &Calibrations,
     ) -> Result<Self, Box<dyn Error>> {
-        let trace = Trace::open(&directory.join(configuration.to_string()).join(&application))?;
+        let trace = Trace::open(&directory.join(configuration.to_string()).join(application))?;
         let machine = configuration.machine();
         let calibration = calibrations.get(&machine).ok_or_else(|| format!("there is no cluster-{machine}.toml"))?;
         let predict = |model: Model| -> Result<f64, Box<dyn Error>> {
@@ -99,23 +98,23 @@ impl Run {
         }
         let recorded = end.saturating_sub(begin) as f64 * 1e-9;
         let in_mpi = in_calls as f64 / all as f64;
-        Ok(Self { application, configuration: configuration.clone(), recorded, in_mpi, predicted })
+        Ok(Self { suited: configuration.shape.model(), recorded, in_mpi, predicted })
     }
 
-    /// The signed error of a prediction, as a fraction of the recorded time.
-    fn error(&self, predicted: f64) -> f64 {
-        predicted / self.recorded - 1.0
+    /// The signed error of a model's prediction, as a fraction of the recorded time.
+    fn error(&self, model: Model) -> f64 {
+        self.predicted[model as usize] / self.recorded - 1.0
     }
 }
 
 const INTRODUCTION: &str = "
 ## The machine that was recorded
 
-Most simulators are validated on the machine that the trace was recorded on, with the recorded times of computation. These applications ran
-in the lab, with the tracer (`TITRACE_MODE=extended`) and with all connections made in `MPI_Init`, and were replayed with `--compute timed` on the
-calibrated platform. The errors are those of the same run. On a machine with two processors, each of two hosts has one of its own, and four
-hosts share them. *In MPI* is the part of the time that ranks spend in calls, the only part that is predicted.
+These applications ran in the lab at 100 Mbit/s, with a rank on each host, the tracer (`TITRACE_MODE=extended`), and all
+connections made in `MPI_Init`, and were replayed with `--compute timed` on the calibrated platform. Each of two hosts has a
+processor of its own; four hosts share two. *In MPI* is the part of the time that ranks spend in calls, the only part that is
+predicted. Cells have a star, a tree and a ring, in this order.
 
-| application | shape | hosts × ranks | Mbit/s | recorded, s | in MPI | flow, s | error | packet, s | error |
-|---|---|---|--:|--:|--:|--:|--:|--:|--:|
+| application | hosts | in MPI | error, flow | error, packet |
+|---|--:|--:|--:|--:|
 ";

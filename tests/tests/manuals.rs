@@ -37,12 +37,11 @@ const OTHER_PAGES: [(&str, &str); 6] = [
 ];
 
 /// The beginnings of commands that are not run.
-const NOT_RUN: [(&str, &str); 6] = [
+const NOT_RUN: [(&str, &str); 5] = [
     ("LogGOPSim", "a program that no package has"),
     ("cargo build", "the tests run what it has built"),
     ("ci/demo", "a command of its own in every run of continuous integration"),
     ("ci/test", "runs this test"),
-    ("titr triggers blackscholes", "the trace is one of a data set of gigabytes"),
     (
         "titr-replay --platform examples/torus.toml traces/ elsewhere/",
         "a program of several worlds: see the test `worlds`",

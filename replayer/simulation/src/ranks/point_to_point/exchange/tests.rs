@@ -1,6 +1,7 @@
 use titr_common::collectives::{Library, Selection};
 use titr_common::event::Tag;
 use titr_common::program::Context;
+use titr_common::units::Seconds;
 
 use super::*;
 use crate::ranks::ids::ThreadIndex;

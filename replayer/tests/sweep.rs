@@ -126,7 +126,9 @@ fn what_killed_sweeps_left_is_gone_after_the_one_that_ends() {
         fs::create_dir_all(&place).unwrap();
         fs::write(place.join(".titr-1-1.unfinished"), "half").unwrap();
         let mut process = start(options);
-        std::thread::sleep(std::time::Duration::from_millis(30));
+        while !folder.path().join("results/points").exists() {
+            std::thread::yield_now();
+        }
         process.kill().unwrap();
         process.wait().unwrap();
     }

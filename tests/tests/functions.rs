@@ -61,6 +61,9 @@ if it does not. There are two exceptions:
 * A call whose peer is `MPI_PROC_NULL`, or whose requests do nothing, is counted in the manifest as `null_peer`.
 * A call that fails is counted in the manifest as `untraced`.
 
+A message that a matched probe has found is received by an `irecv` of its own if other messages are sent or received before its
+`MPI_Mrecv`, which then is a `wait`, or `MPI_Imrecv`, which then is counted.
+
 **Replayed** gives the row of the replay's summary that includes the time of the call.
 
 A function whose name ends in `_c` (large counts) or begins with `MPIX_` is recorded like the function without. Conversions

@@ -1,7 +1,6 @@
 //! The meaning of a call for the trace: communicators, requests, windows and files, and the events that a call becomes.
 //!
-//! A [`Recorder`] knows threads only by their numbers, and has no locks: [`crate::threads`] ensures that one thread at
-//! a time uses it, and [`crate::hook`] calls it.
+//! A [`Recorder`] knows threads by their numbers, and has no locks: one thread at a time uses it ([`crate::threads`]).
 //!
 //! The recorder dispatches a call to the part that has the state for it. A part that writes events, or that needs the
 //! numbers of communicators and requests, is given the stream and these tables for the call.

@@ -91,8 +91,11 @@ fn contradiction(batch: &Batch, untraced: &Execution) -> Result<(), Fault> {
             return Err(Fault { what: named("receives something else than untraced".into()), seed: differs });
         }
         let counts = Counts::read(&traced.counts);
-        counts.compare(&traced.trace()).map_err(named)?;
+        counts.compare(&traced.trace(), batch.threads).map_err(named)?;
         replays::check(batch, mode, &traced).map_err(named)?;
+        if batch.plain {
+            replays::reenact(batch, &traced, [counts.messages, counts.bytes]).map_err(named)?;
+        }
         events.push((counts.messages, counts.bytes));
     }
     match events.as_slice() {

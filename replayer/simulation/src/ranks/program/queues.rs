@@ -272,11 +272,10 @@ impl ThreadQueues {
     /// Whether an event leaves the match of a request that it starts open. Requests set up before there were several threads
     /// are unknown.
     fn is_open(&self, event: &Event, id: RequestId) -> bool {
-        match event {
-            Event::Recv(message, _) => message.is_open(),
-            Event::Start(_) => self.open.get(&id).copied().unwrap_or(true),
-            _ => false,
+        if let Event::Recv(message, _) = event {
+            return message.is_open();
         }
+        matches!(event, Event::Start(_)) && self.open.get(&id).copied().unwrap_or(true)
     }
 
     fn note_persistent(&mut self, event: &Event) {

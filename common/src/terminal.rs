@@ -148,11 +148,12 @@ pub fn on_one_line(text: &str) -> Cow<'_, str> {
 #[must_use]
 pub fn message(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    for line in text.trim_end().split('\n') {
-        match shown.is_empty() {
-            true => {}
-            false if line.is_empty() || line.starts_with(' ') => shown.push('\n'),
-            false => shown.push_str("\\n"),
+    for (at, line) in text.trim_end().split('\n').enumerate() {
+        match at {
+            0 => {}
+            _ if shown.is_empty() && line.is_empty() => {}
+            _ if line.is_empty() || line.starts_with(' ') => shown.push('\n'),
+            _ => shown.push_str("\\n"),
         }
         shown.push_str(line);
     }

@@ -35,7 +35,7 @@ fn convert(folder: &Folder, format: &str, trace: &str) -> (String, String) {
     (place, checked)
 }
 
-const FORMATS: [&str; 7] = ["ti", "otf2", "dumpi", "paraver", "goal", "goal-binary", "simgrid"];
+const FORMATS: [&str; 6] = ["ti", "otf2", "paraver", "goal", "goal-binary", "simgrid"];
 
 #[test]
 fn threads_of_a_rank_wait_for_no_other_in_any_format() {
@@ -72,31 +72,6 @@ fn a_freed_request_gets_its_message_in_any_format() {
             let (_, checked) = convert(&folder, format, name);
             assert!(checked.contains(": sound"), "{format} of {name}: {checked}");
         }
-    }
-}
-
-#[test]
-fn duplicates_of_inter_communicators_are_communicators_of_dumpi() {
-    let folder = Folder::new();
-    let rank = |rank: usize, calls: &str| {
-        let (mine, other) = if rank < 2 { ("0-1", "2-3") } else { ("2-3", "0-1") };
-        let head = format!("comm_split 2 0 {mine}\nintercomm_create 3 2 {mine} {other} tag 5\n");
-        let calls = calls.replace("BOTH", &format!("{mine} {other}"));
-        let lines: String = (head + &calls).lines().map(|line| format!("{rank} {line}\n")).collect();
-        format!("{rank} init\n{lines}{rank} finalize\n")
-    };
-    for (name, calls) in [
-        ("twice", "comm_dup 4 3 BOTH\ncomm_dup 5 4 BOTH\nintercomm_merge 6 5 0-3\non 6 barrier\n"),
-        (
-            "both",
-            "comm_dup 4 3 BOTH\ncomm_dup 5 3 BOTH\nintercomm_merge 6 4 0-3\nintercomm_merge 7 5 0-3\non 7 barrier\n",
-        ),
-    ] {
-        folder.file(name, (0..4).map(|number| rank(number, calls)).collect::<String>());
-        let sound = folder.run(TITR, &["check", name]);
-        assert!(sound.contains(": sound"), "{sound}");
-        let (_, checked) = convert(&folder, "dumpi", name);
-        assert!(checked.contains(": sound"), "{name}: {checked}");
     }
 }
 

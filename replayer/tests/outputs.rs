@@ -352,7 +352,7 @@ fn a_file_in_the_place_of_a_directory_is_named_with_what_to_do() {
         &["sweep", "s.toml", "-o", "f"],
         &["convert", "--to", "simgrid", "t.txt", "-o", "f"],
         &["convert", "--to", "ti", "t.txt", "-o", "f/deep/er"],
-        &["generate", "star", "--ranks", "4", "--bytes", "1kB", "-o", "f"],
+        &["generate", "all-to-all", "--ranks", "4", "--bytes", "1kB", "-o", "f"],
     ];
     for words in cases {
         let said = folder.run(TITR, words);

@@ -157,6 +157,7 @@ simulated time is less than 2^64 - 1 ps (213 days): is a time not in picoseconds
 message 12: a message of 1.00 PB is 25,000,000,000,000 packets, and the packet model simulates each: at most 17,179,869,184 of one message. Use network.model = \"flow\", or larger packets (network.packet.packet)
 message 13: simulated time runs past 213 days: is a volume, a bandwidth or a speed wrong?
 simulated time is less than 2^64 - 1 ps (213 days): is a time not in picoseconds?
+message 14: simulated time runs past 213 days: is a volume, a bandwidth or a speed wrong?
 simulated time is less than 2^64 - 1 ps (213 days): is a time not in picoseconds?
 ";
     assert_eq!(String::from_utf8_lossy(&output.stdout), expected);

@@ -66,7 +66,8 @@ mod tests {
     use super::*;
 
     fn computing(seconds: &[f64]) -> Vec<Shares> {
-        seconds.iter().map(|&compute| Shares { compute: Seconds(compute), ..Shares::default() }).collect()
+        let rank = |compute| Shares { compute, finish: compute, ..Shares::default() };
+        seconds.iter().map(|&compute| rank(Seconds(compute))).collect()
     }
 
     #[test]

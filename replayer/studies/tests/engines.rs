@@ -66,7 +66,7 @@ fn written() -> tempfile::TempDir {
 }
 
 /// The tables of a study.
-fn tables(results: &Path) -> [Vec<u8>; 3] {
+fn tables(results: &Path) -> [Vec<u8>; 2] {
     ["results.csv", "results.units.csv"].map(|name| fs::read(results.join(name)).unwrap())
 }
 

@@ -5,7 +5,7 @@ use titr_common::trace::Trace;
 use titr_formats::input::{Readings, open_read_as};
 
 use crate::counts::events;
-use crate::samples::{open, sample};
+use crate::samples::sample;
 
 fn read_as(path: &str, reading: &str) -> Trace {
     open_read_as(&[sample(path)], &Readings::of([reading])).unwrap()

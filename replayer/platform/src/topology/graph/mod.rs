@@ -66,7 +66,10 @@ pub(crate) fn graph(table: &GraphTable, site: &Site) -> Checked<Box<dyn Topology
 /// Reads a file of any format.
 fn read(source: &Source) -> Checked<Cabling<'_>> {
     let text = source.text().trim_start();
-    if ibnetdiscover::is_one(text) {
+    if text.starts_with('<') {
+        let mistake = source.mistake(0..1, "this is XML, and titr reads no GraphML any more");
+        Err(mistake.with_help("list the cables: a line for each, with the names of two nodes"))
+    } else if ibnetdiscover::is_one(text) {
         ibnetdiscover::read(source)
     } else {
         cable_list::read(source)

@@ -37,6 +37,7 @@ mod studies;
 mod suggestions;
 mod support;
 mod sweep;
+mod tables;
 mod terminal;
 mod timeline;
 mod timeline_formats;

@@ -4,7 +4,6 @@
 //! turn, so a place alone identifies the part.
 
 use std::ops::Range;
-use std::path::PathBuf;
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource};
 use thiserror::Error;
@@ -187,15 +186,6 @@ impl Mistake {
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
-    }
-
-    /// The file, and the line from 1 if it is known; `None` for a mistake that is not in a file.
-    #[must_use]
-    pub fn place(&self) -> Option<(PathBuf, Option<u64>)> {
-        let Report { text, at, .. } = &*self.0;
-        let newlines = |end: usize| text.inner().get(..end).unwrap_or_default().matches('\n').count();
-        let line = at.as_ref().map(|label| 1 + newlines(label.offset()) as u64);
-        (text.name() != OVERRIDE).then(|| (text.name().into(), line))
     }
 }
 

@@ -36,15 +36,7 @@ impl Platform {
     /// # Errors
     /// As [`Platform::load`].
     pub fn levers(path: &Path, overrides: &[String]) -> Result<Vec<Lever>, PlatformError> {
-        Self::levers_in(path, read(path)?, overrides)
-    }
-
-    /// The levers of the platform in a text, like [`Platform::levers`]. Files named in the text are relative to its `path`.
-    ///
-    /// # Errors
-    /// As [`Platform::parse`].
-    pub fn levers_in(path: &Path, text: String, overrides: &[String]) -> Result<Vec<Lever>, PlatformError> {
-        let tables = tables::tables(path, text, overrides, &[])?;
+        let tables = tables::tables(path, read(path)?, overrides, &[])?;
         let mut levers = Vec::new();
         if let Value::Table(table) = &tables.value {
             of_table(table, "", &mut levers);

@@ -30,7 +30,7 @@ mod xml;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
 use titr_common::input;
@@ -111,17 +111,29 @@ pub enum PlatformError {
     Mistaken(#[from] Mistake),
 }
 
-/// The text of a platform file, or the platform of one line that `path` is if no file has that name.
+/// The name of standard input in place of a file.
+const STANDARD_INPUT: &str = "-";
+
+/// The text of a platform file; of standard input, which is read once; or the platform of one line that `path` is if no file has
+/// that name.
 fn read(path: &Path) -> Result<String, PlatformError> {
+    static INPUT: OnceLock<String> = OnceLock::new();
+    let unreadable = |error| PlatformError::Unreadable { path: path.to_owned(), error };
+    if path == Path::new(STANDARD_INPUT) {
+        if let Some(text) = INPUT.get() {
+            return Ok(text.clone());
+        }
+        let text = std::io::read_to_string(std::io::stdin()).map_err(unreadable)?;
+        return Ok(INPUT.get_or_init(|| text).clone());
+    }
     if let Some(line) = one_line::in_place_of(path) {
         return Ok(line.to_owned());
     }
-    input::read_text(path, WRITTEN_BY_PROGRAM)
-        .map_err(|error| PlatformError::Unreadable { path: path.to_owned(), error })
+    input::read_text(path, WRITTEN_BY_PROGRAM).map_err(unreadable)
 }
 
 impl Platform {
-    /// The text of the platform in a file, titr's own or SimGrid's. If no file has this name, the name may be a platform of
+    /// The text of the platform in a file, titr's own or SimGrid's, or of standard input, `-`. If no file has this name, the name may be a platform of
     /// one line, such as `torus:4x4x4 10Gbit/s 1us host:4`.
     ///
     /// # Errors

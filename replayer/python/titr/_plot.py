@@ -1,5 +1,12 @@
 """Pictures of results, drawn by matplotlib."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._result import Result
+
 ACTIVITIES = {
     "compute": "#4c78a8",
     "send": "#f58518",
@@ -10,7 +17,7 @@ ACTIVITIES = {
 }
 
 
-def plot(result, ax=None):
+def plot(result: Result, ax: Any = None) -> Any:
     """Draws the time of each rank by activity, and returns the axes."""
     if ax is None:
         try:

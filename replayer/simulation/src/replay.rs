@@ -10,7 +10,6 @@ use titr_workload::Workload;
 
 use crate::observe::{Observer, Traffic};
 use crate::ranks::{Causality, Core, Ranks, Recorded, ReplayError};
-use crate::stop::StopRequest;
 
 /// Options of a replay.
 #[derive(Default)]
@@ -29,8 +28,6 @@ pub struct Options<'a> {
     pub jobs: Vec<Job>,
     /// The follower of the replay, which receives progress reports.
     pub follower: Option<&'a mut dyn Follower>,
-    /// The request that the replay ends early.
-    pub stop: StopRequest,
 }
 
 /// Follows how far a replay is.
@@ -39,7 +36,7 @@ pub trait Follower {
     fn at(&mut self, events: u64, simulated: f64);
 }
 
-/// Number of turns of the loop between two progress reports, and between two looks at the request to stop.
+/// Number of turns of the loop between two progress reports.
 const REPORT_EVERY: u64 = 1 << 14;
 
 /// The outcome of a replay.
@@ -137,9 +134,6 @@ pub fn replay<S: EventSource, O: Observer>(
         network.advance(now, &mut delivered);
         ranks.advance(now, network, &mut delivered);
         if turn.is_multiple_of(REPORT_EVERY) {
-            if options.stop.is_made() {
-                return Err(ReplayError::Stopped);
-            }
             if let Some(follower) = &mut options.follower {
                 follower.at(ranks.events(), now.seconds().0);
             }

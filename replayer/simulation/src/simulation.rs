@@ -27,7 +27,6 @@ use crate::recorded_speed::RecordedSpeeds;
 use crate::recording::Recording;
 use crate::replay::{Follower, Outcome};
 use crate::result::{Efficiencies, LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
-use crate::stop::StopRequest;
 use crate::uncertainty::uncertainty;
 use crate::warnings;
 pub use run::PreparedReplay;
@@ -52,7 +51,6 @@ pub struct Simulation<'a> {
     transformations: Vec<&'a dyn Transformation>,
     observers: Vec<&'a mut dyn Observer>,
     follower: Option<&'a mut dyn Follower>,
-    stop: StopRequest,
 }
 
 /// An error of a simulation.
@@ -106,7 +104,6 @@ impl<'a> Simulation<'a> {
             transformations: Vec::new(),
             observers: Vec::new(),
             follower: None,
-            stop: StopRequest::default(),
         }
     }
 
@@ -176,11 +173,6 @@ impl<'a> Simulation<'a> {
     /// Tells `follower` from time to time how far the replay is.
     pub fn follow(self, follower: &'a mut dyn Follower) -> Self {
         Self { follower: Some(follower), ..self }
-    }
-
-    /// Ends all replays with an error when the request is made.
-    pub fn stop_on(self, stop: StopRequest) -> Self {
-        Self { stop, ..self }
     }
 
     /// The platform.
@@ -339,7 +331,6 @@ impl<'a> Simulation<'a> {
             recorded: self.recorded(),
             mix: self.mix,
             read_ahead,
-            stop: self.stop.clone(),
         })
     }
 

@@ -19,5 +19,4 @@ mod properties;
 mod semantics;
 mod servers;
 mod spread;
-mod stopping;
 mod threads;

@@ -8,16 +8,13 @@ use titr_platform::{Lever, Platform, PlatformError};
 /// A platform file, and keys that are set.
 #[derive(Debug, Args)]
 pub(super) struct MachineArgs {
-    /// The platform file: TOML, or SimGrid's XML; or, if no file has that name, a platform of one line, such as
-    /// "torus:4x4x4 10Gbit/s 1us host:4".
+    /// The platform file: TOML, or SimGrid's XML; - reads it from standard input; or, if no file has that name, a platform of one
+    /// line, such as "torus:4x4x4 10Gbit/s 1us host:4".
     #[arg(short, long, value_name = "FILE")]
     platform: PathBuf,
     /// Sets a key of the platform, such as network.flow.preset=cm02. You can repeat this option.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// The text of the platform, in place of the file, which then only gives the text a name.
-    #[arg(skip)]
-    pub(super) text: Option<String>,
 }
 
 impl MachineArgs {
@@ -28,10 +25,7 @@ impl MachineArgs {
 
     /// The text of the platform file.
     pub(super) fn text(&self) -> Result<String, PlatformError> {
-        match &self.text {
-            Some(text) => Ok(text.clone()),
-            None => Platform::text(&self.platform),
-        }
+        Platform::text(&self.platform)
     }
 
     /// The platform.
@@ -41,26 +35,16 @@ impl MachineArgs {
 
     /// The platform with further keys set.
     pub(super) fn load_with(&self, further: &[String]) -> Result<Platform, PlatformError> {
-        let set = [&self.set, further].concat();
-        match &self.text {
-            Some(text) => Platform::parse(&self.platform, text.clone(), &set),
-            None => Platform::load(&self.platform, &set),
-        }
+        Platform::load(&self.platform, &[&self.set, further].concat())
     }
 
     /// The platform with the values of keys multiplied by factors.
     pub(super) fn load_scaled(&self, factors: &[(String, f64)]) -> Result<Platform, PlatformError> {
-        match &self.text {
-            Some(text) => Platform::parse_scaled(&self.platform, text.clone(), &self.set, factors),
-            None => Platform::load_scaled(&self.platform, &self.set, factors),
-        }
+        Platform::load_scaled(&self.platform, &self.set, factors)
     }
 
     /// The keys by which the machine could be faster.
     pub(super) fn levers(&self) -> Result<Vec<Lever>, PlatformError> {
-        match &self.text {
-            Some(text) => Platform::levers_in(&self.platform, text.clone(), &self.set),
-            None => Platform::levers(&self.platform, &self.set),
-        }
+        Platform::levers(&self.platform, &self.set)
     }
 }

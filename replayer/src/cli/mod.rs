@@ -4,7 +4,6 @@
 
 mod advise;
 mod calibrate;
-pub mod calls;
 mod combine;
 mod convert;
 mod diff;

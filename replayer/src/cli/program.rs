@@ -2,7 +2,7 @@
 
 mod values;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use titr_analyses::{AnalysedSimulation, apply_machine_changes};
@@ -13,8 +13,8 @@ use titr_formats::input;
 use titr_hypotheses::{Hypotheses, HypothesesError, MachineChange};
 use titr_job_mix::JobMix;
 use titr_platform::{Platform, Policy};
+use titr_simulation::Simulation;
 use titr_simulation::parallel::Jobs;
-use titr_simulation::{Simulation, StopRequest};
 use titr_timeline::JobRanks;
 
 use super::{Failure, TraceArgs};
@@ -23,9 +23,6 @@ pub(super) use values::{Compute, compute};
 
 /// The group of the options that need each iteration of the program, and so do not go with leaving some out.
 pub(super) const EVERY_ITERATION: &str = "every-iteration";
-
-/// The name of hypotheses that are not in a file.
-const WHAT_IF: &str = "what_if";
 
 /// The options for the replay of a program.
 #[derive(Debug, Args)]
@@ -65,12 +62,6 @@ pub(super) struct ProgramArgs {
     /// of links with four more replays for each class.
     #[arg(long, requires = "analyses", group = EVERY_ITERATION)]
     check_sensitivities: bool,
-    /// The text of the hypotheses, in place of a file.
-    #[arg(skip)]
-    pub(super) what_if_text: Option<String>,
-    /// The request that all replays of the program end early.
-    #[arg(skip)]
-    pub(super) stop: StopRequest,
     #[command(flatten)]
     trace: TraceArgs,
 }
@@ -115,10 +106,7 @@ impl ProgramArgs {
     }
 
     fn opened(&self, trace: Trace, mix: Option<JobMix>) -> Result<Program<'_>, Failure> {
-        let hypotheses = match &self.what_if_text {
-            Some(text) => Some(Hypotheses::parse(Path::new(WHAT_IF), text.clone()).map_err(HypothesesError::from)?),
-            None => self.what_if.as_deref().map(Hypotheses::load).transpose()?,
-        };
+        let hypotheses = self.what_if.as_deref().map(Hypotheses::load).transpose()?;
         Ok(Program { args: self, trace, mix, hypotheses })
     }
 
@@ -134,7 +122,6 @@ impl ProgramArgs {
             .normalise(self.normalise)
             .recorded_collectives(self.collectives == Some(Collectives::Recorded))
             .causality(self.causality.into())
-            .stop_on(self.stop.clone())
     }
 
     /// The simulation with analyses, and with checks of sensitivities where these are asked for.

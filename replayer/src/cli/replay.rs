@@ -12,7 +12,6 @@ use titr_common::output::{OutputFile, claim};
 use titr_network_traces::NetworkTraceWriter;
 use titr_platform::Platform;
 use titr_simulation::SimulationError;
-use titr_simulation::observe::Observer;
 use titr_timeline::{EventSorter, Subject};
 
 use super::machine::MachineArgs;
@@ -46,7 +45,7 @@ Exit status: 0 replayed; 1 the trace, the platform or a value is at fault; 2 wro
 #[command(after_help = EXAMPLES)]
 pub(super) struct ReplayArgs {
     #[command(flatten)]
-    pub(super) machine: MachineArgs,
+    machine: MachineArgs,
     #[command(flatten)]
     runs: RunsArgs,
     #[command(flatten)]
@@ -71,7 +70,7 @@ pub(super) struct ReplayArgs {
     #[command(flatten)]
     report: ReportArgs,
     #[command(flatten)]
-    pub(super) program: ProgramArgs,
+    program: ProgramArgs,
     #[command(flatten)]
     page: PageArgs,
     #[command(flatten)]
@@ -107,7 +106,7 @@ fn is_bold() -> bool {
 /// The command.
 pub(super) fn replay(args: &ReplayArgs, out: &mut Out) -> Result<(), Failure> {
     args.time.measure(out, |out| {
-        let result = args.result(Vec::new())?;
+        let result = args.result()?;
         args.report.write(Results::Simulation(&result), out)?;
         if args.report.has_summary() {
             text::summary(&result, is_bold(), out)?;
@@ -117,14 +116,14 @@ pub(super) fn replay(args: &ReplayArgs, out: &mut Out) -> Result<(), Failure> {
 }
 
 impl ReplayArgs {
-    /// Replays with further `observers` of the first run, and writes the requested files apart from the forms of the result.
-    pub(super) fn result(&self, observers: Vec<&mut dyn Observer>) -> Result<AnalysedResult, Failure> {
+    /// Replays, and writes the requested files apart from the forms of the result.
+    fn result(&self) -> Result<AnalysedResult, Failure> {
         self.excerpt.is_of(!self.timeline.is_empty() || self.page.is_asked_for())?;
         let platform = self.machine.load()?;
-        self.run(platform, observers)
+        self.run(platform)
     }
 
-    fn run(&self, platform: Platform, observers: Vec<&mut dyn Observer>) -> Result<AnalysedResult, Failure> {
+    fn run(&self, platform: Platform) -> Result<AnalysedResult, Failure> {
         let program = self.program.open_on(&platform)?;
         let before = self.page.compared()?;
         let outputs = self.page.file().map(PathBuf::from).into_iter().chain(self.network_trace.clone());
@@ -171,9 +170,6 @@ impl ReplayArgs {
         let is_named = !analyses.is_empty() || interval.is_some();
         let mut simulation = program.simulation(&platform, &names, is_named);
         simulation = simulation.runs(self.runs.runs().unwrap_or(1)).jobs(self.runs.jobs()).channels(self.channels);
-        for observer in observers {
-            simulation = simulation.observe(observer as &mut dyn Observer);
-        }
         if let Some((timeline, links)) = &mut timeline {
             simulation = simulation.observe(timeline).observe(links);
         }

@@ -15,8 +15,8 @@ pub(super) struct ReportArgs {
     /// Prints one JSON object instead of a summary.
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Also writes tables as CSV files into this directory: the summary, ranks, links, channels and hops, or the points
-    /// of a curve.
+    /// Also writes tables as CSV files into this directory: the summary (also as text), ranks, links, channels and hops, or the
+    /// points of a curve.
     #[arg(long, value_name = "DIRECTORY")]
     csv: Option<PathBuf>,
     /// Selects the form of the result on standard output [default: text].

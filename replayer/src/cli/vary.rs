@@ -27,7 +27,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(super) struct VaryArgs {
     #[command(flatten)]
-    pub(super) machine: MachineArgs,
+    machine: MachineArgs,
     /// Replays the trace with each of these values of a key of the platform. If you repeat this option, replays every
     /// combination of values.
     #[arg(short, long = "key", alias = "vary", value_name = "KEY=VALUE,...", required = true)]
@@ -39,7 +39,7 @@ pub(super) struct VaryArgs {
     #[command(flatten)]
     report: ReportArgs,
     #[command(flatten)]
-    pub(super) program: ProgramArgs,
+    program: ProgramArgs,
 }
 
 /// A key of the platform, and the values that it has in one replay after the other.

@@ -4,6 +4,7 @@ mod check;
 mod inventory;
 mod messages;
 mod part;
+mod row;
 mod uncounted;
 mod unreadable;
 
@@ -11,4 +12,5 @@ pub use check::{Verdict, check};
 pub use inventory::{Inventory, RankEnd, TraceInfo};
 pub use messages::sent_by;
 pub use part::recorded_part;
+pub use row::EventRow;
 pub use uncounted::uncounted;

@@ -1,4 +1,5 @@
-//! Results as tables: CSV files (RFC 4180) in a directory, one for each kind of data, for plots and spreadsheets.
+//! Results as tables: CSV files (RFC 4180) in a directory, one for each kind of data, for plots and spreadsheets; and the summary
+//! of a replay as text.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,15 +10,16 @@ use serde_json::Value;
 use titr_analyses::AnalysedResult;
 use titr_common::format::cell;
 use titr_common::output::{OutputFile, make_directory};
+use titr_common::terminal::Escaped;
 use titr_simulation::result::{LinkUse, NetworkName, Packets};
 use titr_simulation::traffic::{MeasuredPoint, TrafficResult};
 use titr_simulation::triggered::TriggeredResult;
 
-use super::Results;
+use super::{Results, text};
 
 /// The files that may be written into `directory`.
 pub(crate) fn files(directory: &Path) -> impl Iterator<Item = PathBuf> {
-    TABLES.iter().map(|name| directory.join(name))
+    FILES.iter().map(|name| directory.join(name))
 }
 
 /// Writes the tables of `results` into `directory`.
@@ -35,8 +37,9 @@ pub fn write(results: Results, directory: &Path) -> io::Result<()> {
     tables.finish()
 }
 
-/// The names of all tables.
-const TABLES: [&str; 6] = [SUMMARY, RANKS, LINKS, HOPS, CHANNELS, POINTS];
+/// The names of all files.
+const FILES: [&str; 7] = [TEXT, SUMMARY, RANKS, LINKS, HOPS, CHANNELS, POINTS];
+const TEXT: &str = "summary.txt";
 const SUMMARY: &str = "summary.csv";
 const RANKS: &str = "ranks.csv";
 const LINKS: &str = "links.csv";
@@ -91,8 +94,11 @@ fn of_traffic(result: &TrafficResult, tables: &mut Tables) -> io::Result<()> {
     tables.add(CHANNELS, channels)
 }
 
-/// Writes `summary.csv`, `ranks.csv` and `links.csv`, and of a packet network `channels.csv` and `hops.csv`.
+/// Writes `summary.txt`, `summary.csv`, `ranks.csv` and `links.csv`, and of a packet network `channels.csv` and `hops.csv`.
 fn of_simulation(result: &AnalysedResult, tables: &mut Tables) -> io::Result<()> {
+    let mut summary = OutputFile::create(&tables.directory.join(TEXT))?;
+    text::summary(result, false, &mut Escaped::new(&mut summary))?;
+    tables.files.push(summary);
     tables.add(SUMMARY, std::iter::once(row(result)))?;
     let ranks = (0_u64..).zip(&result.per_rank);
     let ranks = ranks.map(|(rank, shares)| Ok([vec![("rank".to_owned(), rank.to_string())], row(shares)?].concat()));

@@ -24,6 +24,4 @@ pub enum ReplayError {
     EndOfTime { place: Box<Place> },
     #[error(transparent)]
     Unreachable(Unreachable),
-    #[error("the replay was stopped")]
-    Stopped,
 }

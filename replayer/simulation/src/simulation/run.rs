@@ -24,7 +24,6 @@ use crate::ranks::{Causality, Core, Recorded, ReplayError};
 use crate::recorded_speed::RecordedSpeeds;
 use crate::replay::{Follower, Options, Outcome, replay};
 use crate::shared_network::{SharedNetwork, SharedTime, parties};
-use crate::stop::StopRequest;
 use crate::stopwatch::Stopwatch;
 
 /// A trace, seen through all transformations, and the options that its replays have in common.
@@ -47,8 +46,6 @@ pub struct PreparedReplay<'a> {
     pub(super) mix: Option<&'a JobMix>,
     /// Whether another thread may read ahead.
     pub(super) read_ahead: bool,
-    /// The request that replays end early.
-    pub(super) stop: StopRequest,
 }
 
 /// The outcome of one run.
@@ -94,8 +91,8 @@ impl PreparedReplay<'_> {
     /// If the trace cannot be read, is invalid, or ends in a deadlock.
     pub(super) fn time_alone(&self, job: &Job, platform: &Platform) -> Result<Time, SimulationError> {
         let trace = OnlyJob(job).apply(self.trace.clone())?;
-        let (worth, stop, first) = (Arc::clone(&self.worth), self.stop.clone(), Rank(job.ranks.start));
-        let alone = PreparedReplay { trace, worth, stop, first, mix: None, read_ahead: false, ..*self };
+        let (worth, first) = (Arc::clone(&self.worth), Rank(job.ranks.start));
+        let alone = PreparedReplay { trace, worth, first, mix: None, read_ahead: false, ..*self };
         let policy = Policy::Assigned { hosts: job.hosts.clone() };
         alone.time_on(&Platform { policy, ..platform.clone() })
     }
@@ -121,8 +118,8 @@ impl PreparedReplay<'_> {
         let workload = workload.recorded_in(&self.trace);
         let (causality, partial, recorded) = (self.causality, self.original.is_partial(), self.recorded);
         let jobs = self.mix.map_or_else(Vec::new, |mix| mix.jobs.clone());
-        let (storage, stop) = (platform.storage.clone(), self.stop.clone());
-        let options = Options { causality, partial, recorded, storage, jobs, follower, stop, ..Options::default() };
+        let storage = platform.storage.clone();
+        let options = Options { causality, partial, recorded, storage, jobs, follower, ..Options::default() };
         let breakdown = Breakdown::new(self.trace.ranks());
         let mpi = &platform.mpi;
         let network = platform.network(number);

@@ -1,70 +1,72 @@
 //! An event as a row of a table.
 
+use std::borrow::Cow;
+
+use serde::Serialize;
 use titr_common::event::{
-    Access, Annotation, Collective, CommId, Completed, Direction, Event, FileAccess, FileEvent, Incoming, Mark,
-    Message, MessageEnd, Neighborhood, OneSided, Other, Outgoing, Partitioned, Rank, RequestId, RequestKey, Span,
-    Synchronisation, Tag, Volumes,
+    Access, Annotation, Collective, Completed, Direction, Event, FileAccess, FileEvent, Incoming, Mark, Message,
+    MessageEnd, Neighborhood, OneSided, Other, Outgoing, Partitioned, Rank, RequestKey, Span, Synchronisation, Volumes,
 };
-use titr_common::event_buffer::EventRef;
+use titr_common::format::cell;
+use titr_common::trace::Location;
 use titr_common::units::{Bytes, Instructions, Seconds};
 
-/// The things that an event names, of those that have a column. `Trace.events` describes them.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Row<'e> {
-    pub(super) kind: &'static str,
-    pub(super) peer: Option<Rank>,
-    pub(super) source: Option<Rank>,
-    pub(super) tag: Option<Tag>,
-    pub(super) bytes: Option<Bytes>,
-    pub(super) received: Option<Bytes>,
-    pub(super) volume: Option<Instructions>,
-    pub(super) seconds: Option<Seconds>,
-    pub(super) communicator: Option<CommId>,
-    pub(super) requests: Vec<RequestId>,
-    pub(super) span: Option<Span>,
-    pub(super) name: Option<&'e str>,
+/// An event, in the columns of `titr cat --csv`, which docs/TRACING.md describes. A column of which the event has nothing is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct EventRow<'e> {
+    rank: u32,
+    thread: u32,
+    line: Option<u64>,
+    kind: &'static str,
+    peer: Option<u32>,
+    source: Option<u32>,
+    tag: Option<i32>,
+    bytes: Option<Bytes>,
+    received: Option<Bytes>,
+    volume: Option<Instructions>,
+    seconds: Option<Seconds>,
+    communicator: Option<u32>,
+    requests: String,
+    begin: Option<u64>,
+    end: Option<u64>,
+    name: Option<Cow<'e, str>>,
 }
 
-impl<'e> Row<'e> {
-    /// The row of an event.
-    #[inline]
-    pub(super) fn of(event: EventRef<'e>) -> Self {
-        match event {
-            EventRef::Compute(work) => Self { kind: "compute", volume: Some(work), ..Self::default() },
-            EventRef::Send(message) => Self { kind: "send", ..Self::outgoing(&message) },
-            EventRef::Recv(message) => Self { kind: "recv", ..Self::incoming(&message) },
-            EventRef::Event(event) => Self::of_event(event),
+impl<'e> EventRow<'e> {
+    /// The row of an event of a rank.
+    #[must_use]
+    pub fn of(rank: Rank, location: Location, event: &'e Event) -> Self {
+        let (mut requests, mut communicator) = (Vec::new(), None);
+        // The visitors may change what they visit.
+        let mut copy = event.clone();
+        copy.requests(|request, _| requests.push(request.0.to_string()));
+        copy.communicators(|visited, _| _ = communicator.get_or_insert(visited.0));
+        Self {
+            rank: rank.0,
+            thread: location.thread.0,
+            line: location.line,
+            kind: event.word(),
+            communicator,
+            requests: requests.join(" "),
+            ..Self::own(event)
         }
     }
 
     fn outgoing(message: &Outgoing) -> Self {
-        Self {
-            peer: Some(message.to),
-            tag: Some(message.tag),
-            bytes: Some(message.bytes),
-            communicator: Some(message.comm),
-            ..Self::default()
-        }
+        Self { peer: Some(message.to.0), tag: Some(message.tag.0), bytes: Some(message.bytes), ..Self::default() }
     }
 
     fn incoming(message: &Incoming) -> Self {
         Self {
-            peer: message.from,
-            tag: message.tag,
+            peer: message.from.map(|from| from.0),
+            tag: message.tag.map(|tag| tag.0),
             bytes: Some(message.bytes),
-            communicator: Some(message.comm),
             ..Self::default()
         }
     }
 
-    fn of_event(event: &'e Event) -> Self {
-        let mut row = Self::own(event);
-        row.kind = event.word();
-        // The visitors may change what they visit.
-        let mut copy = event.clone();
-        copy.requests(|request, _| row.requests.push(*request));
-        copy.communicators(|communicator, _| _ = row.communicator.get_or_insert(*communicator));
-        row
+    fn spanning(span: &Span) -> Self {
+        Self { begin: Some(span.begin.0), end: Some(span.end.0), ..Self::default() }
     }
 
     /// The things that an event names, apart from its kind, requests and communicators.
@@ -85,13 +87,13 @@ impl<'e> Row<'e> {
                 let received = received.as_ref().map(Self::incoming).unwrap_or_default();
                 Self { source: received.peer, received: received.bytes, tag: sent.tag.or(received.tag), ..sent }
             }
-            Event::Matched(_, from, tag) => Self { peer: Some(*from), tag: Some(*tag), ..none },
+            Event::Matched(_, from, tag) => Self { peer: Some(from.0), tag: Some(tag.0), ..none },
             Event::Wait(_, Completed::One(key, _)) | Event::Test(_, Some(Completed::One(key, _))) => {
                 let RequestKey { from, to, tag } = *key;
-                Self { peer: Some(to), source: from, tag, ..none }
+                Self { peer: Some(to.0), source: from.map(|from| from.0), tag: tag.map(|tag| tag.0), ..none }
             }
             Event::Collective(Collective { root, send, recv, work, .. }, _) => Self {
-                peer: *root,
+                peer: root.map(|root| root.0),
                 bytes: total(send),
                 received: total(recv),
                 volume: Some(*work).filter(|work| work.0 > 0.0),
@@ -103,10 +105,10 @@ impl<'e> Row<'e> {
             }
             Event::OneSided(OneSided::Create(_, _, _, bytes)) => Self { bytes: Some(*bytes), ..none },
             Event::OneSided(OneSided::Access(Access { target, there, back, .. })) => {
-                Self { peer: Some(*target), bytes: Some(*there), received: Some(*back), ..none }
+                Self { peer: Some(target.0), bytes: Some(*there), received: Some(*back), ..none }
             }
             Event::OneSided(OneSided::Sync(Synchronisation { ranks, .. })) => match ranks[..] {
-                [target] => Self { peer: Some(target), ..none },
+                [target] => Self { peer: Some(target.0), ..none },
                 _ => none,
             },
             Event::File(FileEvent::Access(FileAccess { direction, bytes, .. })) => match direction {
@@ -114,12 +116,12 @@ impl<'e> Row<'e> {
                 Direction::Read => Self { received: Some(*bytes), ..none },
             },
             Event::Other(Other { function, sent, received }) => {
-                Self { bytes: Some(*sent), received: Some(*received), name: Some(function), ..none }
+                Self { bytes: Some(*sent), received: Some(*received), name: Some(cell(function)), ..none }
             }
-            Event::Mark(Mark::RegionBegin(name) | Mark::RegionEnd(name)) => Self { name: Some(name), ..none },
-            Event::Annotation(Annotation::Call(span)) => Self { span: Some(*span), ..none },
+            Event::Mark(Mark::RegionBegin(name) | Mark::RegionEnd(name)) => Self { name: Some(cell(name)), ..none },
+            Event::Annotation(Annotation::Call(span)) => Self::spanning(span),
             Event::Annotation(Annotation::Message(Message { end, peer, bytes, span, .. })) => {
-                let both = Self { peer: Some(*peer), span: Some(*span), ..none };
+                let both = Self { peer: Some(peer.0), ..Self::spanning(span) };
                 match end {
                     MessageEnd::Sent => Self { bytes: Some(*bytes), ..both },
                     MessageEnd::Received => Self { received: Some(*bytes), ..both },

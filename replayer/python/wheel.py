@@ -12,5 +12,9 @@ class Commands(BuildHookInterface):
 
     def initialize(self, version, build_data):
         built = os.environ.get("TITR_BUILT") or os.path.join(self.root, "..", "..", "target", "release")
-        build_data["shared_scripts"] = {os.path.join(built, name): name for name in ["titr", "titr-replay"]}
+        for name in ["titr", "titr-replay"]:
+            path = os.path.join(built, name)
+            if not os.path.isfile(path):
+                raise FileNotFoundError(f"{path}: run cargo build --release, or name the folder of the commands in TITR_BUILT")
+            build_data["shared_scripts"][path] = name
         build_data["tag"] = "py3-none-" + re.sub(r"[-.]", "_", sysconfig.get_platform())

@@ -22,7 +22,7 @@ fn names(path: &Path) -> Vec<String> {
 }
 
 /// All options of `titr-replay` with a file to write.
-const OPTIONS: [&str; 5] = ["--report", "--perfetto", "--paje", "--timeline-csv", "--network-trace"];
+const OPTIONS: [&str; 6] = ["--report", "--perfetto", "--paje", "--timeline-csv", "--states", "--network-trace"];
 
 #[test]
 fn an_output_that_is_an_input_is_refused() {

@@ -1,5 +1,6 @@
 //! What scripts read beside JSON: tables of events and of messages, the summary as text, and a platform on standard input.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::process::Command;
 
@@ -12,13 +13,14 @@ const TRACE: &str = "\
 0 init
 0 compute 5e3
 0 sleep 0.5
-0 send_init 1 7 640 0 0 0
+0 send_init 1 7 640 0
 0 start 0
-0 wait 0
+0 wait_of 0
 0 start 0
-0 wait 0
+0 wait_of 0
 0 request_free 0
-0 region_begin \"=a,b\"
+0 region_begin =a,b
+0 region_end =a,b
 0 sendrecv 1 3 100 1 4 200
 0 finalize
 1 init
@@ -108,4 +110,43 @@ fn a_platform_is_read_from_standard_input() {
     folder.file("wrong.toml", "schema = 1\n[topology]\nkind = 3\n");
     let (_, said) = run("-", "wrong.toml");
     assert!(said.contains("[-:3:"), "{said}");
+}
+
+#[test]
+fn the_states_of_all_threads_add_up_to_the_times_of_their_rank() {
+    let folder = folder();
+    folder.file(
+        "threads.txt",
+        "0 init\n0.1 compute 2e9\n0 compute 1e9\n0.1 send 1 0 8\n0 finalize\n1 init\n1 recv 0 0 8\n1 finalize\n",
+    );
+    for trace in ["t.txt", "threads.txt"] {
+        let words = [
+            "replay",
+            "--platform",
+            "p.toml",
+            "--set",
+            "hosts.speed=1 Ginstr/s",
+            "--states",
+            "states.csv",
+            "--csv",
+            "c",
+        ];
+        let said = folder.run(TITR, &[&words[..], &["--quiet", trace]].concat());
+        assert_eq!(said, "[0]");
+        let text = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        let mut sums: BTreeMap<(String, String), f64> = BTreeMap::new();
+        for row in csv::Reader::from_reader(text("states.csv").as_bytes()).deserialize() {
+            let (rank, activity, begin, end): (String, String, f64, f64) = row.unwrap();
+            *sums.entry((rank, activity)).or_default() += end - begin;
+        }
+        for row in csv::Reader::from_reader(text("c/ranks.csv").as_bytes()).deserialize() {
+            let row: BTreeMap<String, String> = row.unwrap();
+            for activity in ["compute", "send", "recv", "wait", "file", "collective"] {
+                let key = (row["rank"].clone(), activity.to_owned());
+                let seconds: f64 = row[activity].parse().unwrap();
+                let sum = sums.get(&key).copied().unwrap_or_default();
+                assert!((sum - seconds).abs() < 1e-12, "{trace}: {key:?}: {sum}, and not {seconds}");
+            }
+        }
+    }
 }

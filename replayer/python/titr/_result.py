@@ -39,32 +39,38 @@ class Efficiencies(TypedDict, total=False):
 def of_replay(call: Replay, analyses: list[str], observers: list[str]) -> Result:
     """The result of a replay."""
     for name in observers:
-        if name not in ["messages", "states"]:
-            raise ValueError(f"there is no observer '{name}': there are messages, states")
+        if name not in _OBSERVERS:
+            raise ValueError(f"there is no observer '{name}': there are {', '.join(_OBSERVERS)}")
     with tempfile.TemporaryDirectory() as folder:
         words = ["--json", "--csv", folder, *(f"--analyse={name}" for name in analyses)]
-        timeline = os.path.join(folder, "timeline.csv")
-        printed = call.run("replay", folder, *words, *(["--timeline-csv", timeline] if observers else []))
+        files = {name: os.path.join(folder, f"{name}.csv") for name in observers}
+        recording = [f"{_OBSERVERS[name][0]}={path}" for name, path in files.items()]
+        printed = call.run("replay", folder, *words, *recording)
         summary, links = (pathlib.Path(folder, name).read_text(encoding="utf-8") for name in ["summary.txt", "links.csv"])
-        recorded = _recorded(timeline, observers) if observers else {}
+        recorded = {name: _OBSERVERS[name][1](path) for name, path in files.items()}
         return Result(call, printed.rstrip("\n"), summary, links, recorded)
 
 
-def _recorded(timeline: str, observers: list[str]) -> dict[str, Table]:
-    """The tables of observers."""
-    messages, states = [], []
-    with open(timeline, newline="", encoding="utf-8") as file:
+def _messages(path: str) -> Table:
+    """The messages of a timeline, in the order of departure."""
+    messages = []
+    with open(path, newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            begin, end = float(row["begin"]), float(row["end"]) if row["end"] else None
             if row["kind"] == "message":
-                ends = int(row["rank"]), int(row["to"]), int(row["value"])
-                messages.append((*ends, begin, end, row["name"] == "message of a collective"))
-            elif row["kind"] == "state" and begin != end:
-                activity = row["activity"].replace("receive", "recv")
-                states.append((int(row["rank"]), activity, begin, end))
+                ends, bytes = (int(row["rank"]), int(row["to"])), int(row["value"])
+                times = float(row["begin"]), float(row["end"])
+                messages.append((*ends, bytes, *times, row["name"] == "message of a collective"))
     messages.sort(key=lambda message: message[3])
-    tables = {"messages": of_rows(_MESSAGES, messages), "states": of_rows(_STATES, states)}
-    return {name: tables[name] for name in observers}
+    return of_rows(_MESSAGES, messages)
+
+
+def _states(path: str) -> Table:
+    with open(path, newline="", encoding="utf-8") as file:
+        return next(of_csv(_STATES, file), of_rows(_STATES, []))
+
+
+#: The option of each observer, and what reads the file that the option writes.
+_OBSERVERS = {"messages": ("--timeline-csv", _messages), "states": ("--states", _states)}
 
 
 class Result:

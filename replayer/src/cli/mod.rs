@@ -4,6 +4,7 @@
 
 mod advise;
 mod calibrate;
+mod cat;
 mod combine;
 mod convert;
 mod diff;

@@ -25,6 +25,7 @@ use super::time::TimeArgs;
 use super::timeline::{ExcerptArgs, TimelineArgs};
 use super::{Failure, Out, suggestion};
 use crate::page::Recorder;
+use crate::report::states::States;
 use crate::report::{Results, text};
 
 const EXAMPLES: &str = "\
@@ -77,6 +78,10 @@ pub(super) struct ReplayArgs {
     timeline: TimelineArgs,
     #[command(flatten)]
     excerpt: ExcerptArgs,
+    /// Writes a table (CSV) of the states of each rank and of its threads: rank, activity, begin and end in seconds. With several
+    /// runs, it is of the first.
+    #[arg(long, value_name = "FILE", group = EVERY_ITERATION, help_heading = "Timelines")]
+    states: Option<PathBuf>,
     /// Also predicts the time between two places of the program, FROM..TO: `start`, `end`, `region:NAME`, `barrier`, `call:SITE`,
     /// each with `:NUMBER` for one pass of several. One place stands for both: `region:solve`.
     #[arg(long, value_name = "PLACES", group = EVERY_ITERATION, help_heading = "Program")]
@@ -126,7 +131,8 @@ impl ReplayArgs {
     fn run(&self, platform: Platform) -> Result<AnalysedResult, Failure> {
         let program = self.program.open_on(&platform)?;
         let before = self.page.compared()?;
-        let outputs = self.page.file().map(PathBuf::from).into_iter().chain(self.network_trace.clone());
+        let outputs = [self.page.file(), self.network_trace.as_deref(), self.states.as_deref()];
+        let outputs = outputs.into_iter().flatten().map(PathBuf::from);
         claim(outputs.chain(self.report.files()).chain(self.timeline.files()))?;
         if self.steady.is_some() && program.is_job_mix() {
             return Err(Failure::Value(
@@ -162,6 +168,7 @@ impl ReplayArgs {
                 Some((Timeline::new(EventSorter::new(writers)), links))
             }
         };
+        let mut states = self.states.as_deref().map(States::create).transpose()?;
         let mut interval = self.interval_meter(ranks)?;
         let mut recorder = self.recorder(platform.topology.hosts())?;
         let mut meter = if self.report.is_quiet() { None } else { Meter::new(&program.trace) };
@@ -172,6 +179,9 @@ impl ReplayArgs {
         simulation = simulation.runs(self.runs.runs().unwrap_or(1)).jobs(self.runs.jobs()).channels(self.channels);
         if let Some((timeline, links)) = &mut timeline {
             simulation = simulation.observe(timeline).observe(links);
+        }
+        if let Some(states) = &mut states {
+            simulation = simulation.observe(states);
         }
         if let Some(recorder) = &mut recorder {
             simulation = simulation.observe(recorder);
@@ -199,6 +209,7 @@ impl ReplayArgs {
             Some(Found::Nothing(why)) => result.warnings.push(why.to_owned()),
             None => {}
         }
+        states.map_or(Ok(()), States::finish)?;
         let mut loads = Vec::new();
         if let Some((timeline, links)) = timeline {
             loads = links.busiest(DRAWN_LINKS);

@@ -2,30 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{self, Write};
-use std::ops::Range;
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use serde_json::json;
-use titr_call_sites::CallSiteNames;
-use titr_common::event::{Actor, Rank};
 use titr_common::format::{count, plural, uncertain, volume};
-use titr_common::grammar::write_event;
 use titr_common::terminal::{on_one_line, say};
 use titr_common::trace::manifest::{Ended, ForeignOrigin, Manifest};
-use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_common::units::Seconds;
 use titr_simulation::recording::counted;
 use titr_simulation::{Follower, unfinished};
 
 use super::meter::Meter;
 use super::{
-    Failure, Out, TraceArgs, advise, arguments, calibrate, combine, convert, diff, efficiency, extrapolate, gather,
-    generate, manual, place, platform, replay, run, schedule, schema, sweep, symbolize, tolerance, traffic, trigger,
-    triggers, vary,
+    Failure, Out, TraceArgs, advise, arguments, calibrate, cat, combine, convert, diff, efficiency, extrapolate,
+    gather, generate, manual, place, platform, replay, run, schedule, schema, sweep, symbolize, tolerance, traffic,
+    trigger, triggers, vary,
 };
-use crate::inspect::{EventRow, Inventory, TraceInfo, Verdict, check, recorded_part, sent_by, uncounted};
+use crate::inspect::{Inventory, TraceInfo, Verdict, check, recorded_part, uncounted};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -85,25 +80,9 @@ enum Command {
         #[command(flatten)]
         trace: TraceArgs,
     },
-    /// Prints a trace as text.
-    Cat {
-        /// Prints a table (CSV) with a row for each event (see docs/TRACING.md).
-        #[arg(long, conflicts_with = "names")]
-        csv: bool,
-        /// Prints only this rank.
-        #[arg(long)]
-        rank: Option<u32>,
-        /// Prints a torn trace up to the point where it breaks off.
-        #[arg(long)]
-        partial: bool,
-        /// Prints functions and lines of the program instead of the addresses of call sites.
-        #[arg(long)]
-        names: bool,
-        #[command(flatten)]
-        trace: TraceArgs,
-    },
     Advise(advise::AdviseArgs),
     Calibrate(calibrate::CalibrateArgs),
+    Cat(cat::CatArgs),
     Combine(combine::CombineArgs),
     Completions(manual::CompletionsArgs),
     Convert(convert::ConvertArgs),
@@ -138,16 +117,12 @@ pub(super) fn run_command(name: &str, words: Vec<OsString>) -> u8 {
         Command::Traffic(args) => traffic::traffic(args, out),
         Command::Trigger(args) => trigger::trigger(args, out),
         Command::Info { manifest: true, trace, .. } => manifest(trace, out),
-        Command::Info { matrix: true, trace, .. } => matrix(trace, out),
+        Command::Info { matrix: true, trace, .. } => cat::matrix(trace, out),
         Command::Info { json, trace, .. } => info(trace, *json, out),
         Command::Check { trace } => report_check(trace, out),
-        Command::Cat { csv, rank, partial, names, trace } => {
-                    let source = trace.open_one()?.partial_unless_empty(*partial)?;
-            let ranks = ranks(&source, *rank, trace)?;
-            if *csv { table(&source, ranks, out) } else { cat(source, ranks, *names, out) }
-        }
         Command::Advise(args) => advise::advise(args, out),
         Command::Calibrate(args) => calibrate::calibrate(args, out),
+        Command::Cat(args) => cat::cat(args, out),
         Command::Combine(args) => combine::combine(args),
         Command::Completions(args) => manual::completions(args, TitrArgs::command(), out),
         Command::Convert(args) => convert::convert(args),
@@ -173,24 +148,6 @@ fn manifest(trace: &TraceArgs, out: &mut impl Write) -> Result<(), Failure> {
     let source = trace.open_one()?;
     let known = json!({ "ranks": source.ranks(), "manifest": source.manifest() });
     Ok(writeln!(out, "{known}")?)
-}
-
-/// Prints the communication matrix.
-fn matrix(trace: &TraceArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let source = trace.open_one()?.partial(true);
-    let mut rows = csv::Writer::from_writer(out);
-    for rank in (0..source.ranks()).map(Rank) {
-        sent_by(&source, rank)?.iter().try_for_each(|pair| rows.serialize(pair)).map_err(of_writing)?;
-    }
-    Ok(rows.flush()?)
-}
-
-/// The error of writing behind that of a table.
-fn of_writing(error: csv::Error) -> io::Error {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => error,
-        kind => io::Error::other(format!("{kind:?}")),
-    }
 }
 
 fn info(trace: &TraceArgs, json: bool, out: &mut impl Write) -> Result<(), Failure> {
@@ -407,46 +364,4 @@ fn report_check(trace: &TraceArgs, out: &mut Out) -> Result<(), Failure> {
         say(format_args!("{finding}"));
     }
     Err(Failure::Findings)
-}
-
-/// The rank that is asked for, or all.
-fn ranks(source: &Trace, rank: Option<u32>, named: &TraceArgs) -> Result<Range<u32>, TraceError> {
-    match rank {
-        Some(rank) if rank < source.ranks() => Ok(rank..rank + 1),
-        Some(rank) => {
-            let what = format!("there is no rank {rank} among its {}", source.ranks());
-            Err(TraceError::Directory { path: named.to_string().into(), what })
-        }
-        None => Ok(0..source.ranks()),
-    }
-}
-
-/// Prints a row for each event.
-fn table(source: &Trace, ranks: Range<u32>, out: &mut impl Write) -> Result<(), Failure> {
-    let mut rows = csv::Writer::from_writer(out);
-    for rank in ranks.map(Rank) {
-        let mut stream = source.stream(rank)?;
-        while let Some(event) = stream.next_event()? {
-            rows.serialize(EventRow::of(rank, stream.location(), &event)).map_err(of_writing)?;
-        }
-    }
-    Ok(rows.flush()?)
-}
-
-fn cat(recorded: Trace, ranks: Range<u32>, is_named: bool, out: &mut impl Write) -> Result<(), Failure> {
-    let names = CallSiteNames::default();
-    let source = if is_named { names.apply(recorded)? } else { recorded };
-    let mut line = Vec::new();
-    for rank in ranks.map(Rank) {
-        let mut stream = source.stream(rank)?;
-        while let Some(event) = stream.next_event()? {
-            line.clear();
-            write_event(&mut line, Actor { rank, thread: stream.location().thread }, &event);
-            out.write_all(&line)?;
-        }
-    }
-    for reason in names.unnamed() {
-        say(format_args!("{reason}"));
-    }
-    Ok(())
 }

@@ -13,12 +13,7 @@ const SUBCOMMANDS: [(&str, &str, bool); 3] =
 /// The command.
 #[must_use]
 pub fn main() -> ExitCode {
-    run_command(std::env::args_os().skip(1).collect()).into()
-}
-
-/// Runs the command that these words, without the name of the command, ask for. Returns the exit status.
-pub(super) fn run_command(words: Vec<OsString>) -> u8 {
-    titr::run_command("titr-replay", titr_words(words))
+    titr::run_command("titr-replay", titr_words(std::env::args_os().skip(1).collect())).into()
 }
 
 /// The words for `titr` that ask for what these words ask `titr-replay` for.

@@ -10,6 +10,7 @@ mod jobs;
 pub(crate) mod placement;
 mod places;
 mod spread;
+pub(crate) mod states;
 pub mod text;
 pub(crate) mod tolerance;
 pub mod triggered;

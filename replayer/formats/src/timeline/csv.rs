@@ -27,8 +27,8 @@ struct Table {
     jobs: Vec<String>,
     /// The state of each rank, and since when.
     states: Vec<Option<(State, Time)>>,
-    /// The messages in transit, each with the time of its departure, by their keys.
-    departed: FxHashMap<u64, (Time, Arrow)>,
+    /// The departure time of each message in transit.
+    departed: FxHashMap<u64, Time>,
 }
 
 impl Table {
@@ -46,14 +46,6 @@ impl Table {
         let (name, activity) = (state.name(), activity(state.activity));
         let job = self.jobs.get(rank.0 as usize).map_or("", String::as_str);
         writeln!(self.out, "state,{},,{},{},{name},{activity},{job}", rank.0, Decimal(since), Decimal(at))
-    }
-
-    /// Writes a message; `arrived` is empty if it is still in transit when the run ends.
-    fn message(&mut self, arrow: Arrow, departed: Time, arrived: &str) -> io::Result<()> {
-        let Arrow { from, to, bytes, in_collective, .. } = arrow;
-        let name = if in_collective { "message of a collective" } else { "message" };
-        let job = self.jobs.get(from.0 as usize).map_or("", String::as_str);
-        writeln!(self.out, "message,{},{},{},{arrived},{name},,{}{job}", from.0, to.0, Decimal(departed), bytes.0)
     }
 
     /// The last column of a row that is of no job.
@@ -103,12 +95,14 @@ impl TimelineWriter for Table {
             }
             TimelineEvent::Leave(rank) => self.end_state(rank, at),
             TimelineEvent::Depart(arrow) => {
-                self.departed.insert(arrow.key, (at, arrow));
+                self.departed.insert(arrow.key, at);
                 Ok(())
             }
-            TimelineEvent::Arrive(arrow) => {
-                let departed = self.departed.remove(&arrow.key).map_or(at, |(departed, _)| departed);
-                self.message(arrow, departed, &Decimal(at).to_string())
+            TimelineEvent::Arrive(Arrow { key, from, to, bytes, in_collective }) => {
+                let departed = Decimal(self.departed.remove(&key).unwrap_or(at));
+                let name = if in_collective { "message of a collective" } else { "message" };
+                let job = self.jobs.get(from.0 as usize).map_or("", String::as_str);
+                writeln!(self.out, "message,{},{},{departed},{},{name},,{}{job}", from.0, to.0, Decimal(at), bytes.0)
             }
             TimelineEvent::InFlight(bytes) => {
                 let job = self.no_job();
@@ -127,9 +121,6 @@ impl TimelineWriter for Table {
         for rank in (0..self.states.len() as u32).map(Rank) {
             self.end_state(rank, end)?;
         }
-        let mut in_transit: Vec<_> = self.departed.drain().map(|(_, message)| message).collect();
-        in_transit.sort_by_key(|(departed, arrow)| (*departed, arrow.key));
-        in_transit.into_iter().try_for_each(|(departed, arrow)| self.message(arrow, departed, ""))?;
         self.out.finish()
     }
 }

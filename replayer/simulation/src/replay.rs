@@ -133,10 +133,10 @@ pub fn replay<S: EventSource, O: Observer>(
         }
         network.advance(now, &mut delivered);
         ranks.advance(now, network, &mut delivered);
-        if turn.is_multiple_of(REPORT_EVERY) {
-            if let Some(follower) = &mut options.follower {
-                follower.at(ranks.events(), now.seconds().0);
-            }
+        if turn.is_multiple_of(REPORT_EVERY)
+            && let Some(follower) = &mut options.follower
+        {
+            follower.at(ranks.events(), now.seconds().0);
         }
     }
     if !ranks.all_finished() && !options.partial {

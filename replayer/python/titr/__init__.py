@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ._arguments import Document, Names, Replay, Set, TracePath, places, several, written
+from ._arguments import Document, Names, Replay, Set, TracePath, option, places, several, written
 from ._command import Error, Path, __version__, run
 from ._result import Result, of_replay
 from ._table import FLOAT, INTEGER, SIZE, TEXT, Table, Type, of_rows
@@ -125,9 +125,9 @@ def calibrate(measurements: Path, *, topology: str = "star", trace: Path | None 
     """
     with tempfile.TemporaryDirectory() as folder:
         platform = pathlib.Path(folder, "cluster.toml")
-        of_speed: list[Path] = [] if trace is None else ["--trace", trace]
         try:
-            run(["calibrate", f"--topology={topology}", *of_speed, "--output", platform, "--", measurements])
+            words = [*option("topology", topology), *option("trace", trace), *option("output", platform)]
+            run(["calibrate", *words, "--", measurements])
         except Error:
             # With a platform, the status says that it does not fit some measurements.
             if not platform.exists():

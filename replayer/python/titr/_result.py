@@ -10,7 +10,7 @@ import pathlib
 import tempfile
 from typing import Any, TypedDict
 
-from ._arguments import Replay
+from ._arguments import Replay, option
 from ._command import Error, Path
 from ._table import FLOAT, MATRIX, NUMBER, SIZE, TEXT, TRUTH, WORD, Table, of_csv, of_objects, of_rows
 
@@ -158,9 +158,8 @@ class Result:
     def report(self, path: Path, *, compare: Path | None = None) -> None:
         """Replays once more, and writes a page for a browser (`titr replay --report`). `compare` is the path of an earlier result
         to compare with, as `json` returns it."""
-        compared: list[Path] = [] if compare is None else ["--compare", compare]
         with tempfile.TemporaryDirectory() as folder:
-            self._call.run("replay", folder, "--report", path, *compared)
+            self._call.run("replay", folder, *option("report", path), *option("compare", compare))
 
     def plot(self, ax: Any = None) -> Any:
         """Draws the time of each rank by activity, and returns the axes of matplotlib. `ax` are axes to draw into."""

@@ -30,6 +30,7 @@ except KeyboardInterrupt:
     [
         "titr.replay(platform, trace, set={set!r})",
         "titr.sweep(platform, trace, {{'hosts.cores': [1, 2]}}, set={set!r})",
+        "list(titr.open(trace).events())",
     ],
 )
 def test_a_signal_ends_a_replay_and_python_goes_on(call, torus, long, ring):
@@ -50,6 +51,15 @@ def test_a_signal_ends_a_command(torus, long):
         process.send_signal(signal.SIGINT)
         process.stdout.read()
     assert process.returncode == -signal.SIGINT
+
+
+def test_a_command_ends_when_nobody_reads_its_events_any_more(long):
+    children = lambda: open(f"/proc/self/task/{os.getpid()}/children").read().split()
+    before = children()
+    tables = iter(titr.open(long).events(batch_size=10))
+    assert len(next(tables)) == 10 and len(children()) == len(before) + 1
+    del tables
+    assert children() == before
 
 
 def test_other_threads_run_during_a_replay(torus, stencil):

@@ -29,8 +29,9 @@ mod topology;
 mod xml;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 use thiserror::Error;
 use titr_common::input;
@@ -104,27 +105,21 @@ pub enum PlatformError {
         /// The file.
         path: PathBuf,
         /// The error of the operating system.
-        error: std::io::Error,
+        error: io::Error,
     },
     /// The file, or a `--set`, is wrong.
     #[error(transparent)]
     Mistaken(#[from] Mistake),
 }
 
-/// The name of standard input in place of a file.
-const STANDARD_INPUT: &str = "-";
-
-/// The text of a platform file; of standard input, which is read once; or the platform of one line that `path` is if no file has
-/// that name.
+/// The text of a platform file; of standard input, `-`, which is read once; or the platform of one line that `path` is if no file
+/// has that name.
 fn read(path: &Path) -> Result<String, PlatformError> {
-    static INPUT: OnceLock<String> = OnceLock::new();
+    static INPUT: LazyLock<Result<String, String>> =
+        LazyLock::new(|| io::read_to_string(io::stdin()).map_err(|error| error.to_string()));
     let unreadable = |error| PlatformError::Unreadable { path: path.to_owned(), error };
-    if path == Path::new(STANDARD_INPUT) {
-        if let Some(text) = INPUT.get() {
-            return Ok(text.clone());
-        }
-        let text = std::io::read_to_string(std::io::stdin()).map_err(unreadable)?;
-        return Ok(INPUT.get_or_init(|| text).clone());
+    if path == Path::new("-") {
+        return INPUT.clone().map_err(|error| unreadable(io::Error::other(error)));
     }
     if let Some(line) = one_line::in_place_of(path) {
         return Ok(line.to_owned());
@@ -163,14 +158,6 @@ impl Platform {
     /// If the text or an override is not valid.
     pub fn parse(path: &Path, text: String, overrides: &[String]) -> Result<Self, PlatformError> {
         Ok(tables::platform(path, text, overrides, &[])?)
-    }
-
-    /// Reads the platform in a file, like [`Platform::load`], and multiplies the values of keys by factors.
-    ///
-    /// # Errors
-    /// As [`Platform::load`], or if the value of a key is neither a quantity nor a number.
-    pub fn load_scaled(path: &Path, overrides: &[String], factors: &[(String, f64)]) -> Result<Self, PlatformError> {
-        Self::parse_scaled(path, read(path)?, overrides, factors)
     }
 
     /// Reads the platform in a text, like [`Platform::parse`], and multiplies the values of keys by factors.

@@ -40,7 +40,7 @@ impl MachineArgs {
 
     /// The platform with the values of keys multiplied by factors.
     pub(super) fn load_scaled(&self, factors: &[(String, f64)]) -> Result<Platform, PlatformError> {
-        Platform::load_scaled(&self.platform, &self.set, factors)
+        Platform::parse_scaled(&self.platform, self.text()?, &self.set, factors)
     }
 
     /// The keys by which the machine could be faster.

@@ -111,7 +111,7 @@ fn is_bold() -> bool {
 /// The command.
 pub(super) fn replay(args: &ReplayArgs, out: &mut Out) -> Result<(), Failure> {
     args.time.measure(out, |out| {
-        let result = args.result()?;
+        let result = args.run()?;
         args.report.write(Results::Simulation(&result), out)?;
         if args.report.has_summary() {
             text::summary(&result, is_bold(), out)?;
@@ -122,13 +122,9 @@ pub(super) fn replay(args: &ReplayArgs, out: &mut Out) -> Result<(), Failure> {
 
 impl ReplayArgs {
     /// Replays, and writes the requested files apart from the forms of the result.
-    fn result(&self) -> Result<AnalysedResult, Failure> {
+    fn run(&self) -> Result<AnalysedResult, Failure> {
         self.excerpt.is_of(!self.timeline.is_empty() || self.page.is_asked_for())?;
         let platform = self.machine.load()?;
-        self.run(platform)
-    }
-
-    fn run(&self, platform: Platform) -> Result<AnalysedResult, Failure> {
         let program = self.program.open_on(&platform)?;
         let before = self.page.compared()?;
         let outputs = [self.page.file(), self.network_trace.as_deref(), self.states.as_deref()];

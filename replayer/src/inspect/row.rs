@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use titr_common::event::{
     Access, Annotation, Collective, Completed, Direction, Event, FileAccess, FileEvent, Incoming, Mark, Message,
-    MessageEnd, Neighborhood, OneSided, Other, Outgoing, Partitioned, Rank, RequestKey, Span, Synchronisation, Volumes,
+    MessageEnd, Neighborhood, OneSided, Other, Outgoing, Partitioned, Rank, RequestKey, Synchronisation, Volumes,
 };
 use titr_common::format::cell;
 use titr_common::trace::Location;
@@ -65,10 +65,6 @@ impl<'e> EventRow<'e> {
         }
     }
 
-    fn spanning(span: &Span) -> Self {
-        Self { begin: Some(span.begin.0), end: Some(span.end.0), ..Self::default() }
-    }
-
     /// The things that an event names, apart from its kind, requests and communicators.
     fn own(event: &'e Event) -> Self {
         let none = Self::default();
@@ -119,9 +115,11 @@ impl<'e> EventRow<'e> {
                 Self { bytes: Some(*sent), received: Some(*received), name: Some(cell(function)), ..none }
             }
             Event::Mark(Mark::RegionBegin(name) | Mark::RegionEnd(name)) => Self { name: Some(cell(name)), ..none },
-            Event::Annotation(Annotation::Call(span)) => Self::spanning(span),
+            Event::Annotation(Annotation::Call(span)) => {
+                Self { begin: Some(span.begin.0), end: Some(span.end.0), ..none }
+            }
             Event::Annotation(Annotation::Message(Message { end, peer, bytes, span, .. })) => {
-                let both = Self { peer: Some(peer.0), ..Self::spanning(span) };
+                let both = Self { peer: Some(peer.0), begin: Some(span.begin.0), end: Some(span.end.0), ..none };
                 match end {
                     MessageEnd::Sent => Self { bytes: Some(*bytes), ..both },
                     MessageEnd::Received => Self { received: Some(*bytes), ..both },

@@ -61,10 +61,8 @@ fn files_of_a_trace_are_no_outputs_and_others_beside_them_are() {
 #[test]
 fn one_file_is_not_written_twice() {
     let folder = folder();
-    let twice: [&[&str]; 2] = [
-        &["--report", "out", "--paje", "./out"],
-        &["--csv", "c", "--timeline-csv", "c/links.csv"],
-    ];
+    let twice: [&[&str]; 2] =
+        [&["--report", "out", "--paje", "./out"], &["--csv", "c", "--timeline-csv", "c/links.csv"]];
     fs::create_dir(folder.path().join("c")).unwrap();
     for outputs in twice {
         let said = folder.run(TITR_REPLAY, &[&["-q", "-p", "p.toml", "t.txt"], outputs].concat());

@@ -44,7 +44,7 @@ const LAYERS: &str = "\
 | `replayer/network-c` | `common` `replayer/network` `replayer/platform` | `driver` `interface` |
 | `replayer` | `common` `replayer/network` `replayer/network-traces` `replayer/platform` `replayer/job-mix` `replayer/timeline` `replayer/workload` `replayer/hypotheses` `replayer/call-sites` `replayer/formats` `replayer/extrapolation` `replayer/simulation` `replayer/analyses` `replayer/calibration` `replayer/studies` `replayer/memory` | `inspect` `machine` `report` `page` `schema` `schedule` `generate` `cli` |
 | `wrappers` |  | `loaded` `relocations` `library` `symbol` `handle` `weak_symbols` `abi` `argument` `pmpi` `observation` `signature` `function` `caller` `stack` `unwinding` `in_progress` `callbacks` `bypasses` `containment` (`functions` `call`) |
-| `wrappers/mpi` | `common` `wrappers` | `function` `error` `call` `library` `room` `status` `communicator` `request` `message` `persistent` `collective` `data` |
+| `wrappers/mpi` | `common` `wrappers` | `function` `error` `call` `library` `room` `status` `request` `communicator` `message` `persistent` `collective` `data` |
 | `tracer/papi-sys` |  |  |
 | `tracer/config` | `common` | `emulation` `launched` `part` `pattern` `value` |
 | `tracer/emulation` | `tracer/config` | `qemu` `string_operation` |

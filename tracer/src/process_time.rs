@@ -12,7 +12,6 @@ use rustc_hash::FxHashMap;
 use spin::mutex::SpinMutex;
 use titr_common::trace::process_time::ProcessTime;
 
-use crate::counter::is_emulators;
 use crate::processors::{Ticks, involuntary_switches, usage};
 
 /// Nanoseconds that threads have neither computed nor been in an MPI call, as far as their counters have noticed.
@@ -62,6 +61,8 @@ pub(crate) struct CounterFacts {
     pub per_second: Option<f64>,
     /// Whether the counter notices that a thread waits.
     pub notices_waiting: bool,
+    /// Whether a thread is the counter's own, and executes nothing of the program.
+    pub is_own: fn(libc::pid_t) -> bool,
 }
 
 /// The threads that call MPI.
@@ -111,7 +112,7 @@ impl AfterInit {
     pub(crate) fn begin(self, counter: CounterFacts) -> Option<ProcessClock> {
         let with_clock = |thread: &ThreadNumber| Some((*thread, thread_cpu(*thread)?));
         let now = threads();
-        let is_tracers = |thread: &ThreadNumber| !self.threads.contains(thread) || is_emulators(*thread);
+        let is_tracers = |thread: &ThreadNumber| !self.threads.contains(thread) || (counter.is_own)(*thread);
         let others = |thread: &&ThreadNumber| is_tracers(thread) && !self.library.contains(thread);
         let mut clock = ProcessClock {
             begun: Instant::now(),
@@ -288,7 +289,7 @@ mod tests {
 
     use super::*;
 
-    const FACTS: CounterFacts = CounterFacts { per_second: Some(2e9), notices_waiting: false };
+    const FACTS: CounterFacts = CounterFacts { per_second: Some(2e9), notices_waiting: false, is_own: |_| false };
     const BURST: u64 = 30_000_000;
 
     fn spend(nanoseconds: u64) {

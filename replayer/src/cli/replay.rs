@@ -10,7 +10,6 @@ use titr_analyses::{AnalysedResult, LinkHistory, NetworkTraceRecorder, Timeline}
 use titr_call_sites::CallSiteNames;
 use titr_common::output::{OutputFile, claim};
 use titr_network_traces::NetworkTraceWriter;
-use titr_platform::Platform;
 use titr_simulation::SimulationError;
 use titr_timeline::{EventSorter, Subject};
 

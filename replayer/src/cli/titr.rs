@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use serde_json::json;
+use titr_common::event::Rank;
 use titr_common::format::{count, plural, uncertain, volume};
 use titr_common::terminal::{on_one_line, say};
 use titr_common::trace::manifest::{Ended, ForeignOrigin, Manifest};

@@ -23,7 +23,7 @@ pub(super) struct Emulated {
 }
 
 /// Whether a thread of this process is the emulator's own: it executes nothing of the program.
-pub(crate) fn is_emulators(thread: i32) -> bool {
+pub(super) fn is_emulators(thread: i32) -> bool {
     let Some(Ok(counts)) = COUNTS.get() else { return false };
     counts.threads.iter().all(|slot| slot.thread.load(Relaxed) != thread)
 }

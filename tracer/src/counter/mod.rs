@@ -42,7 +42,6 @@ use cpu::CpuTime;
 use emulated::Emulated;
 use perf::{Event, Perf};
 
-pub(crate) use emulated::is_emulators;
 pub use rounding::{Precision, Rounding};
 pub use tsc::Calibration;
 
@@ -217,14 +216,13 @@ impl Source {
     #[must_use]
     pub(crate) fn facts(&self) -> CounterFacts {
         let of_reference = self.reference.map(|reference| reference.volume / reference.seconds);
-        match self.kind {
-            Kind::Cpu { rate, calibration } => {
-                CounterFacts { per_second: Some(rate), notices_waiting: calibration.is_some() }
-            }
+        let (per_second, notices_waiting) = match self.kind {
+            Kind::Cpu { rate, calibration } => (Some(rate), calibration.is_some()),
             #[cfg(feature = "papi")]
-            Kind::Papi => CounterFacts { per_second: of_reference, notices_waiting: false },
-            Kind::Perf | Kind::Emulated => CounterFacts { per_second: of_reference, notices_waiting: false },
-        }
+            Kind::Papi => (of_reference, false),
+            Kind::Perf | Kind::Emulated => (of_reference, false),
+        };
+        CounterFacts { per_second, notices_waiting, is_own: emulated::is_emulators }
     }
 
     /// The precision of a volume: if CPU time is converted to instructions, no better than the overhead of measuring.

@@ -13,8 +13,7 @@ use titr_common::event::RequestId;
 use titr_wrappers::Real;
 use titr_wrappers::argument::Request;
 use titr_wrappers::functions::point_to_point::PointToPoint::{
-    self, MPI_Request_free, MPI_Request_get_status, MPI_Request_get_status_all, MPI_Request_get_status_any,
-    MPI_Request_get_status_some, MPI_Start, MPI_Startall,
+    self, MPI_Request_free, MPI_Request_get_status, MPI_Start, MPI_Startall,
 };
 use titr_wrappers::pmpi::ErrorCode;
 use titr_wrappers::pmpi::generalized_request::GeneralizedRequest;
@@ -24,7 +23,6 @@ use super::context::ContextKey;
 use super::description::{Description, Made, Observation};
 use super::plan::Plan;
 use super::{Engine, Route, State};
-use crate::record::CompletionCall;
 
 /// The persistent collectives of a rank, by the program's handles.
 #[derive(Default)]
@@ -120,13 +118,6 @@ impl Engine {
                 let stand_in = self.stand_in(*request)?;
                 real.set_request(0, stand_in);
                 Some(real.run())
-            }
-            MPI_Request_get_status_all(_) | MPI_Request_get_status_any(..) | MPI_Request_get_status_some(_) => {
-                let query = CompletionCall::of_status_query(call)?;
-                let replaced = query.replace_requests(|request| self.stand_in(request));
-                let success = real.run();
-                query.restore_requests(replaced, |_| ());
-                Some(success)
             }
             MPI_Request_free(request) => {
                 let mut state = self.state();

@@ -21,10 +21,8 @@ super::chapter! {
         MPI_Close_port(1), MPI_Comm_get_parent(1), MPI_Finalized(1), MPI_Group_from_session_pset(3),
         MPI_Initialized(1), MPI_Is_thread_main(1), MPI_Lookup_name(3), MPI_Open_port(2), MPI_Publish_name(3),
         MPI_Query_thread(1),
-        MPI_Session_call_errhandler(2), MPI_Session_create_errhandler(2),
+        MPI_Session_call_errhandler(2), MPI_Session_create_errhandler(2), MPI_Session_finalize(1),
         MPI_Session_get_errhandler(2), MPI_Session_get_info(2), MPI_Session_get_nth_pset(5),
-        MPI_Session_get_num_psets(3), MPI_Session_get_pset_info(3),
+        MPI_Session_get_num_psets(3), MPI_Session_get_pset_info(3), MPI_Session_init(3),
         MPI_Session_set_errhandler(2), MPI_Session_set_info(2), MPI_Unpublish_name(3);
-    communicates:
-        MPI_Session_finalize(1), MPI_Session_init(3);
 }

@@ -248,7 +248,7 @@ fn groups_have_names_or_numbers_and_what_is_not_known_is_listed() {
 
     let folder = |attributes: Vec<u8>| {
         let node = [node(1, 7, &[], 0, &[("comm_type", 0)]), size(), attributes].concat();
-        write(&[file(&[node.clone()]), file(&[node])])
+        write(&[file(std::slice::from_ref(&node)), file(&[node])])
     };
     let listed = |attributes| open(folder(attributes).path()).unwrap().untranslated().join("\n");
     assert_eq!(listed(attribute("involved_dim", 28, &length(&bytes(1, &[1, 1])), 2)), "");

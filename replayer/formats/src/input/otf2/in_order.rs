@@ -79,10 +79,10 @@ impl InOrder {
             return;
         }
         let index = place.0.checked_sub(self.first).and_then(|index| usize::try_from(index).ok());
-        if let Some(held) = index.and_then(|index| self.held.get_mut(index)) {
-            if let Held::Open(thread) = *held {
-                *held = event.map_or(Held::Nothing, |event| Held::Event(event, thread));
-            }
+        if let Some(held) = index.and_then(|index| self.held.get_mut(index))
+            && let Held::Open(thread) = *held
+        {
+            *held = event.map_or(Held::Nothing, |event| Held::Event(event, thread));
         }
         while let Some(held) = self.held.pop_front() {
             match held {

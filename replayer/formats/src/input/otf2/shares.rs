@@ -7,7 +7,7 @@
 use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{CollectiveKind, Rank, ThreadId};
+use titr_common::event::{CollectiveKind, Rank};
 use titr_common::trace::TraceError;
 use titr_common::units::Bytes;
 
@@ -63,7 +63,8 @@ impl Shares {
         let locals = archive.locals(locations)?;
         let mut records = ThreadRecords::open(archive, locations, &locals)?;
         let mut calls: FxHashMap<u32, usize> = FxHashMap::default();
-        let mut places: FxHashMap<(ThreadId, u32), Option<(u32, usize, usize)>> = FxHashMap::default();
+        // The communicator, the rank in it and its size, by what a thread calls it.
+        let mut places = FxHashMap::default();
         while let Some((thread, record)) = records.next()? {
             if record.kind != 23 {
                 continue;

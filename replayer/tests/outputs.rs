@@ -246,7 +246,10 @@ fn every_file_that_a_command_opens_is_no_output_of_it() {
         ("a2a/manifest.json", "calibrate --from runs.toml --output a2a/manifest.json".to_owned()),
         ("g.toml", "calibrate --from runs.toml --output g.toml".to_owned()),
         // What is read last is no output that is begun first.
-        ("before.json", "replay -q -p p.toml --report r.html --compare before.json --paje before.json t.txt".to_owned()),
+        (
+            "before.json",
+            "replay -q -p p.toml --report r.html --compare before.json --paje before.json t.txt".to_owned(),
+        ),
     ];
     for (file, line) in lines {
         let said = folder.run("sh", &["-c", &format!("cp {file} kept; {TITR} {line}; echo $?; cmp kept {file}")]);

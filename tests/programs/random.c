@@ -1,4 +1,4 @@
-/* Random legal programs: `random FIRST LAST [STEPS [THREADS [verbose]]]` carries out a program for each seed from FIRST to LAST, one
+/* Random legal programs: `random FIRST LAST [STEPS [THREADS [PLAIN [verbose]]]]` carries out a program for each seed from FIRST to LAST, one
  * after the other, each of so many steps (0: as many as the seed says) and in so many threads, which call MPI at the same time.
  *
  * Each rank writes `sums-RANK`, a line for each seed with a sum of all that it received, which is the same in every run; and
@@ -6,6 +6,7 @@
 #include "random/program.h"
 #include "random/completion.h"
 #include "random/messages.h"
+#include "random/taken.h"
 #include "random/persistent.h"
 #include "random/collectives.h"
 #include "random/communicators.h"
@@ -18,10 +19,10 @@ static const struct {
     const char *name;
     int weight;
 } kinds[] = {
-    {"message", 18}, {"exchange", 12}, {"fan in", 6},    {"shift", 5},        {"nobody", 3},     {"complete", 10},
+    {"message", 15}, {"exchange", 10}, {"fan in", 6},    {"shift", 4},        {"nobody", 3},     {"complete", 10},
     {"set", 3},      {"start", 5},     {"partitioned", 2}, {"collective", 18}, {"make", 6},       {"free", 3},
     {"between", 2},  {"one-sided", 2}, {"files", 1},     {"attributes", 1},  {"errors", 1},     {"regions", 1},
-    {"generalised", 1},
+    {"generalised", 1}, {"out of order", 4}, {"cancelled", 1}, {"detach", 1},
 };
 
 static int draw_kind(void) {
@@ -33,6 +34,7 @@ static int draw_kind(void) {
 static void step(void) {
     int kind = draw_kind(), freed = program.comms > 1 ? 1 + draw(program.comms - 1) : 0, computes = draw(3) == 0;
     struct comm *comm = draw_comm(-1), *with = draw(5) == 0 && draw_comm(INTER) != NULL ? draw_comm(INTER) : comm;
+    if (plain && (kind == 8 || kind == 13 || kind == 14)) kind = 19;
     program.own = key_of(1000 + rank);
     if (verbose) fprintf(stderr, "seed %ld thread %d step %d rank %d: %s\n", (long)program.seed, program.thread, program.step, rank, kinds[kind].name);
     if (program.pendings > PENDING - 32) complete_all();
@@ -63,7 +65,10 @@ static void step(void) {
         case 15: attributes(comm); break;
         case 16: errors(comm); break;
         case 17: regions(); break;
-        default: generalised();
+        case 18: generalised(); break;
+        case 19: out_of_order(comm); break;
+        case 20: cancelled(comm); break;
+        default: detach();
     }
     /* What the step chose after it completed requests is not the same in every run. */
     program.own = key_of(2000 + rank);
@@ -112,6 +117,7 @@ static void write_counts(void) {
         fprintf(file, "%s %ld\n", tally->name, tally->calls);
         if (tally->within > 0) fprintf(file, "within %s %ld\n", tally->name, tally->within);
     }
+    fprintf(file, "posted %ld\nfound %ld\n", posted_messages, found_messages);
     fprintf(file, "messages %ld\nbytes %ld\n", sent_messages, sent_bytes);
     fclose(file);
 }
@@ -120,7 +126,7 @@ int main(int argc, char **argv) {
     enum { THREADS = 4, BUFFER = 1 << 26 };
     long first = atol(argv[1]), last = atol(argv[2]);
     int steps = argc > 3 ? atoi(argv[3]) : 0, provided;
-    threads = argc > 4 ? atoi(argv[4]) : 1, verbose = argc > 5;
+    threads = argc > 4 ? atoi(argv[4]) : 1, plain = argc > 5 && atoi(argv[5]), verbose = argc > 6;
     MPI(Init_thread, &argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI(Comm_rank, MPI_COMM_WORLD, &rank);
     MPI(Comm_size, MPI_COMM_WORLD, &size);

@@ -301,7 +301,7 @@ static void between_neighbors(struct comm *comm, int mode) {
 }
 
 static void collective(struct comm *comm) {
-    int mode = draw(3), reduces = draw(2);
+    int mode = draw(plain ? PERSISTENT : 3), reduces = draw(2);
     if (comm->kind == INTER) between(comm, mode == PERSISTENT ? BLOCKING : mode);
     else if (comm->kind != PLAIN && draw(2)) between_neighbors(comm, mode);
     else if (reduces) combine(comm, mode);

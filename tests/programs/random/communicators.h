@@ -124,7 +124,7 @@ static void inter(struct comm *comm, const struct comm *parent) {
 }
 
 static void make_comm(struct comm *parent) {
-    int which = draw(12), colors[RANKS], keys[RANKS];
+    int which = draw(plain ? 6 : 12), colors[RANKS], keys[RANKS], done, asked = 0;
     if (program.comms == COMMS) return;
     struct comm *comm = fresh(parent);
     for (int i = 0; i < parent->count[0]; i++) colors[i] = draw(3), keys[i] = draw(4);
@@ -145,7 +145,8 @@ static void make_comm(struct comm *parent) {
             if (mine < 0) break;
             MPI(Comm_idup, parent->comm, &comm->comm, &request);
             if (choose(2)) compute(choose(50));
-            MPI(Wait, &request, MPI_STATUS_IGNORE);
+            if (choose(2)) MPI(Wait, &request, MPI_STATUS_IGNORE);
+            else while (MPI(Test, &request, &done, MPI_STATUS_IGNORE), !done) patience(&asked);
             break;
         case 3:
         case 4:

@@ -4,9 +4,24 @@ static _Thread_local int handled;
 
 static void handle(MPI_Comm *comm, int *code, ...) { handled++; }
 
+static int receive_truncated(int how, void *data, int count, int from, MPI_Comm comm) {
+    MPI_Request request;
+    MPI_Message found;
+    switch (how) {
+        case 5: return MPI(Recv, data, count, MPI_INT, from, 3, comm, MPI_STATUS_IGNORE);
+        case 6: MPI(Irecv, data, count, MPI_INT, from, 3, comm, &request); return MPI(Wait, &request, MPI_STATUS_IGNORE);
+        case 7:
+            ADD(found_messages, 1);
+            MPI(Mprobe, from, 3, comm, &found, MPI_STATUS_IGNORE);
+            return MPI(Mrecv, data, count, MPI_INT, &found, MPI_STATUS_IGNORE);
+        default:
+            return MPI(Sendrecv, NULL, 0, MPI_INT, MPI_PROC_NULL, 3, data, count, MPI_INT, from, 3, comm, MPI_STATUS_IGNORE);
+    }
+}
+
 /* Arguments that MPI refuses, and a message that is longer than its receive. */
 static void errors(struct comm *comm) {
-    int which = draw(6), with_handler = draw(2), from = draw(comm->count[0]), to = draw(comm->count[0]), count = 2 + draw_count();
+    int which = draw(9), with_handler = draw(2), from = draw(comm->count[0]), to = draw(comm->count[0]), count = 2 + draw_count();
     int data = 0, code = 0, all = comm->count[0];
     MPI_Comm own;
     MPI_Errhandler handler;
@@ -31,7 +46,7 @@ static void errors(struct comm *comm) {
                 count_sent(count, &types[INT]);
                 MPI(Send, filled(count * 4, 1), count, MPI_INT, to, 3, own);
             }
-            if (comm->me == to) code = MPI(Recv, room(count * 4), count - 1, MPI_INT, from, 3, own, MPI_STATUS_IGNORE);
+            if (comm->me == to) code = receive_truncated(which, room(count * 4), count - 1, from, own);
     }
     note_error(key_of(0), code);
     note_number(key_of(1), handled);
@@ -44,6 +59,15 @@ static void regions(void) {
     MPI(Pcontrol, level);
     compute(choose(30));
     MPI(Pcontrol, -level);
+}
+
+/* Waits until all buffered messages have left. */
+static void detach(void) {
+    void *buffer;
+    int bytes;
+    if (threads > 1 || choose(2)) return;
+    MPI(Buffer_detach, &buffer, &bytes);
+    MPI(Buffer_attach, buffer, bytes);
 }
 
 static int query(void *extra, MPI_Status *status) {

@@ -119,14 +119,17 @@ static void receive_message(const struct message *m, int how, int wild) {
             MPI(Recv, data, m->recv_count, type, status.MPI_SOURCE, status.MPI_TAG, comm, &status);
             break;
         case 4:
+            ADD(found_messages, 1);
             MPI(Mprobe, from, tag, comm, &matched, &status);
             MPI(Mrecv, data, m->recv_count, type, &matched, &status);
             break;
         case 5:
+            ADD(found_messages, 1);
             while (MPI(Improbe, from, tag, comm, &found, &matched, &status), !found) patience(&asked);
             MPI(Mrecv, data, m->recv_count, type, &matched, &status);
             break;
         default:
+            ADD(found_messages, 1);
             MPI(Mprobe, from, tag, comm, &matched, &status);
             MPI(Imrecv, data, m->recv_count, type, &matched, &request);
             keep_received(request, data, received_bytes(m), m->key);
@@ -192,6 +195,7 @@ static void fan_in(struct comm *comm) {
                     MPI(Recv, data, bytes, MPI_CHAR, status.MPI_SOURCE, status.MPI_TAG, comm->comm, &status);
                     break;
                 case 2:
+                    ADD(found_messages, 1);
                     MPI(Mprobe, MPI_ANY_SOURCE, tag, comm->comm, &matched, &status);
                     MPI(Mrecv, data, bytes, MPI_CHAR, &matched, &status);
                     break;

@@ -60,7 +60,7 @@ static void make_set(struct comm *comm) {
             if (mode == 2) MPI(Bsend_init, data, count, m.send->type, destination(&m), m.tag, comm->comm, request);
         }
         if (m.to == rank) {
-            int at = set->requests++, from = choose(4) == 0 ? MPI_ANY_SOURCE : source(&m);
+            int at = set->requests++, from = choose(4) == 0 && !plain ? MPI_ANY_SOURCE : source(&m);
             set->buffer[at] = filled(received_bytes(&m), 1);
             set->note[at] = received_bytes(&m), set->sends[at] = -1;
             MPI(Recv_init, set->buffer[at], m.recv_count, m.recv->type, from, m.tag, comm->comm, &set->request[at]);

@@ -15,6 +15,8 @@
 enum { RANKS = 16, COMMS = 12, PENDING = 64, SETS = 4, LARGEST_TAG = 32767 };
 
 static int rank, size, threads = 1, verbose;
+/* Whether the programs have only what `titr-reenact` repeats. */
+static int plain;
 
 /* The calls of a function, by its name. Found once for each place that calls it. Calls that callbacks make, while MPI itself is
  * called, are counted apart. */
@@ -25,6 +27,8 @@ struct tally {
 static _Thread_local int in_callback;
 static struct tally tallies[512];
 static long sent_messages, sent_bytes;
+/* Messages that a matched probe has found, of them those before whose receive another one came. */
+static long found_messages, posted_messages;
 
 static struct tally *tally_of(const char *name) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

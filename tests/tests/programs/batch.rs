@@ -17,6 +17,8 @@ pub struct Batch {
     pub seeds: Range<u64>,
     /// The most steps of each program; 0 if the seed decides.
     steps: u32,
+    /// Whether the programs have only what can be reenacted.
+    pub plain: bool,
     /// How the tracer is asked for its trace.
     buffer: &'static str,
     call_sites: &'static str,
@@ -85,12 +87,14 @@ impl Batch {
         }
         let choice = mixed(first);
         let pick = |what: u64, most: u64| mixed(choice + what) % most;
+        let threads = if pick(3, 4) == 0 { 2 } else { 1 };
         Some(Self {
             family: Family::ALL[pick(1, 2) as usize],
             ranks: 2 + pick(2, 5) as u32,
-            threads: if pick(3, 4) == 0 { 2 } else { 1 },
+            threads,
             seeds: first..(first + seeds).min(end),
             steps: 0,
+            plain: threads == 1 && pick(7, 2) == 0,
             buffer: ["4096", "65536", "1048576"][pick(4, 3) as usize],
             call_sites: ["0", "0", "1", "3"][pick(5, 4) as usize],
             gather: pick(6, 4) == 0,
@@ -125,7 +129,7 @@ impl Batch {
         let mut command = self.family.mpirun_within(60 + 2 * (self.seeds.end - self.seeds.start) as u32);
         command.arg("-np").arg(self.ranks.to_string()).arg(program);
         command.args([self.seeds.start, self.seeds.end - 1].map(|seed| seed.to_string()));
-        command.args([self.steps, self.threads].map(|number| number.to_string()));
+        command.args([self.steps, self.threads, u32::from(self.plain)].map(|number| number.to_string()));
         command.current_dir(directory.path()).env("TMPDIR", directory.path());
         if mode != Mode::Untraced {
             command.env("LD_PRELOAD", self.family.preload());
@@ -155,12 +159,13 @@ impl Batch {
 
 impl Display for Batch {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let Self { family, ranks, threads, seeds, steps, buffer, call_sites, gather, .. } = self;
+        let Self { family, ranks, threads, seeds, steps, plain, buffer, call_sites, gather, .. } = self;
         write!(
             f,
-            "{family:?}, {ranks} ranks, {threads} threads, seeds {} to {}, steps {steps}",
+            "{family:?}, {ranks} ranks, {threads} threads, seeds {} to {}, steps {steps}, plain {}",
             seeds.start,
-            seeds.end - 1
+            seeds.end - 1,
+            u32::from(*plain)
         )?;
         write!(f, " (buffer {buffer}, call sites {call_sites}, {})", if *gather { "gathered" } else { "not gathered" })
     }

@@ -93,6 +93,9 @@ fn contradiction(batch: &Batch, untraced: &Execution) -> Result<(), Fault> {
         let counts = Counts::read(&traced.counts);
         counts.compare(&traced.trace(), batch.threads).map_err(named)?;
         replays::check(batch, mode, &traced).map_err(named)?;
+        if batch.plain {
+            replays::reenact(batch, &traced, [counts.messages, counts.bytes]).map_err(named)?;
+        }
         events.push((counts.messages, counts.bytes));
     }
     match events.as_slice() {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use titr_tests::{binary, run};
+use titr_tests::{binary, built, run};
 
 use crate::batch::{Batch, Execution, Mode, mixed, platform};
 
@@ -40,6 +40,23 @@ pub fn check(batch: &Batch, mode: Mode, traced: &Execution) -> Result<(), String
             .map_err(|what| format!("{:?}, {collectives}, {threshold}: {what}", PLATFORMS[at]))?;
     }
     same_in_all_forms(mode, traced)
+}
+
+/// A reenactment, traced in its turn, sends what the program sent.
+///
+/// # Errors
+/// With what it says if it fails, or what it sends instead.
+pub fn reenact(batch: &Batch, traced: &Execution, sent: [u64; 2]) -> Result<(), String> {
+    let again = traced.file("again");
+    let mut command = batch.family.mpirun_within(120);
+    command.arg("-np").arg(batch.ranks.to_string()).arg(built("titrace")).arg("--dir").arg(&again);
+    let said = run(command.arg(built("titr-reenact")).args(["--compute", "none"]).arg(traced.trace()));
+    if said.status != Some(0) {
+        return Err(format!("reenacted: exit status {:?}: {}", said.status, said.stderr));
+    }
+    let info: Value = serde_json::from_str(&succeed("titr", &["info", "--json"], &again)?).unwrap_or_default();
+    let repeated = ["messages", "bytes"].map(|what| info[what].as_u64().unwrap_or(0));
+    if repeated == sent { Ok(()) } else { Err(format!("reenacted: {repeated:?} messages and bytes, not {sent:?}")) }
 }
 
 /// The output of a command that has to succeed.

@@ -8,7 +8,7 @@ mod run;
 mod trace;
 
 pub use counts::Counts;
-pub use extended::{EXTENDED, Recorded, extended, extended_only, like, nothing_is_opaque, recorded};
+pub use extended::{EXTENDED, Recorded, extended, extended_only, like, no_blocking_collective_is_opaque, recorded};
 pub use family::{Family, build};
 pub use run::{
     Run, Traced, assert_sound, binary, built, library, milestones, replay, replay_with, run, traced, traced_alone,

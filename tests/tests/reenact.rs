@@ -1,6 +1,7 @@
 //! `titr-reenact` under each MPI library: a program's trace, reenacted and traced again, has the program's events; a
 //! trace that cannot be reenacted is rejected.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -85,7 +86,8 @@ enum By {
 
 /// Each rank's calls as a reenactment has to repeat them. Receives have the source and the tag that they got. How often a rank
 /// asked in vain differs from run to run, and is left out. Requests that complete are only counted: a library gives all sends
-/// that are done at once one handle, so the tracer cannot tell which of them a wait names.
+/// that are done at once one handle, so the tracer cannot tell which of them a wait names. A message that the program cancelled is
+/// exchanged with nobody, and left out.
 fn calls(trace: &Path, by: By) -> Vec<Vec<String>> {
     let source = Trace::open(trace).unwrap();
     let calls_of = |rank| {
@@ -93,8 +95,18 @@ fn calls(trace: &Path, by: By) -> Vec<Vec<String>> {
         let mut calls = Vec::new();
         // Receives that the trace leaves open, by their requests.
         let mut open: Vec<(RequestId, usize, Event)> = Vec::new();
+        let (mut started, mut cancelled) = (BTreeMap::new(), BTreeSet::new());
         while let Some(event) = stream.next_event().unwrap() {
+            if let Event::Send(_, _, Completion::Request(Some(id))) | Event::Recv(_, Completion::Request(Some(id))) =
+                event
+            {
+                started.insert(id, calls.len());
+            }
             match event {
+                Event::Cancel(id) if started.contains_key(&id) => {
+                    calls[started[&id]] = String::new();
+                    cancelled.insert(id);
+                }
                 Event::Compute(_) | Event::Sleep(_) | Event::Annotation(_) | Event::Mark(_) => {}
                 Event::Test(_, None) | Event::Iprobe(_, false) => {}
                 Event::Iprobe(_, true) if by == By::Reenactment => {}
@@ -123,12 +135,13 @@ fn calls(trace: &Path, by: By) -> Vec<Vec<String>> {
                     calls.push(format!("{:?}", Event::Probe(plain(message))));
                 }
                 Event::Wait(_, completed) | Event::Test(_, Some(completed)) => {
+                    let mut is_exchanged = |id: &RequestId| !cancelled.remove(id);
                     let requests = match completed {
                         Completed::Outstanding(count) => count.unwrap() as usize,
-                        Completed::One(..) => 1,
-                        Completed::These(ids) => ids.len(),
+                        Completed::One(_, id) => usize::from(id.is_none_or(|id| is_exchanged(&id))),
+                        Completed::These(ids) => ids.iter().filter(|id| is_exchanged(id)).count(),
                     };
-                    calls.push(format!("{requests} requests complete"));
+                    calls.push(if requests > 0 { format!("{requests} requests complete") } else { String::new() });
                 }
                 // The type of the data is bytes.
                 Event::Collective(call, completion) => {
@@ -146,6 +159,7 @@ fn calls(trace: &Path, by: By) -> Vec<Vec<String>> {
                 other => calls.push(format!("{other:?}")),
             }
         }
+        calls.retain(|call| !call.is_empty());
         calls
     };
     (0..source.ranks()).map(Rank).map(calls_of).collect()

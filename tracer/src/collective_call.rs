@@ -102,17 +102,6 @@ impl Blocks<'_> {
     }
 }
 
-impl<'c> Start<'c> {
-    /// The request that the call makes.
-    #[must_use]
-    pub(crate) fn request(&self) -> Option<&Place<'c, Request>> {
-        match self {
-            Self::Blocking => None,
-            Self::Nonblocking(request) | Self::Persistent(request) => Some(request),
-        }
-    }
-}
-
 impl CollectiveCall<'_> {
     /// Whether the send arguments are significant on ranks other than the root; those of a scatter are not.
     #[must_use]

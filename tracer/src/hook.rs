@@ -17,10 +17,11 @@
 //! communicator known. The recorder is not locked in between, because the call may wait for another thread's call.
 //!
 //! Calls are deferred only while threads contend for the recorder ([`crate::threads`]). In an extended trace, the
-//! [engine](crate::extended) makes the real call, and then reports its observations.
+//! [engine](crate::extended) makes the calls of collectives, and then reports their messages.
 
 use std::ptr;
 
+use titr_common::event::Annotation;
 use titr_wrappers::functions::communicator::Communicator::{
     MPI_Comm_create, MPI_Comm_disconnect, MPI_Comm_free, MPI_Comm_idup, MPI_Comm_idup_with_info,
 };
@@ -29,8 +30,8 @@ use titr_wrappers::functions::environment::MPI_Wtime;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Cancel, MPI_Imrecv, MPI_Mrecv, MPI_Request_free};
 use titr_wrappers::{Call, Effect, Function, Real};
 
-use crate::collective_call::{CollectiveCall, Start};
-use crate::extended::{ContextKey, Engine, Observation};
+use crate::collective_call::CollectiveCall;
+use crate::extended::Engine;
 use crate::neighborhood_call::NeighborhoodCall;
 use crate::record::{CompletionCall, Omission, Overwritten, Recorder, keep_status, made_by};
 use crate::threads::{SharedRecorder, Thread};
@@ -89,18 +90,7 @@ fn complete(
 ) {
     // The thread's computation is known even if the call never returns.
     shared.with(thread, |recorder, thread| recorder.hold_requests(&mut thread.requests, call));
-    let (success, span) = thread.timed(|thread| {
-        let Some(engine) = thread.engine else { return real.run() };
-        let replaced = engine.has_persistent().then(|| call.replace_requests(|request| engine.stand_in(request)));
-        if engine.progress() && call.waits() {
-            engine.wait_for(&thread.requests.active(call), call.names_all());
-        }
-        let success = real.run();
-        if let Some(replaced) = replaced {
-            call.restore_requests(replaced, |request| engine.completed_start(request));
-        }
-        success
-    });
+    let (success, span) = thread.timed(|_| real.run());
     shared.with(thread, |recorder, thread| {
         begin_call(recorder, thread);
         recorder.begin_annotations(span);
@@ -110,9 +100,6 @@ fn complete(
         }
         settle(recorder, thread, function, outcome);
     });
-    if let Some(error) = thread.engine.and_then(Engine::raise) {
-        real.fail(error);
-    }
 }
 
 fn any_other(
@@ -207,7 +194,7 @@ fn record_failed(
     }
 }
 
-/// A call of an extended trace: the engine makes it, and its annotations go before its events.
+/// A call of an extended trace: the engine makes a collective, whose messages go before its event.
 #[cold]
 fn extended(
     engine: &'static Engine,
@@ -218,33 +205,26 @@ fn extended(
     real: Real<'_>,
     overwritten: Overwritten,
 ) {
-    let mut outcome = Observation::Opaque;
-    let mut context = None;
+    let mut messages = None;
+    let mut tag = None;
     let collective = AnyCollective::of(call);
     let (success, span) = thread.timed(|thread| match &collective {
         Some(AnyCollective::OfAll(collective)) => {
             let description = shared.with(thread, |recorder, _| recorder.describe(collective)).flatten();
             let made = engine.collective(collective, description, real);
-            outcome = made.outcome;
+            messages = made.messages;
             made.success
         }
         Some(AnyCollective::OfNeighbors(collective)) => {
             let description = shared.with(thread, |recorder, _| recorder.describe_neighborhood(collective)).flatten();
             let made = engine.neighborhood(collective, description, real);
-            outcome = made.outcome;
+            messages = made.messages;
             made.success
         }
         None => {
-            if let Some(makers) = shared.with(thread, |recorder, _| recorder.makers(call)).flatten() {
-                engine.meet(&makers);
-            }
-            engine.meet_users(call);
-            let success = engine.run(function, call, real);
-            if success {
-                engine.share(call);
-            }
+            let success = real.run();
             // At this point, because all its members are here, and no collective of it has to be executed yet.
-            context = made_by(call).filter(|_| success).and_then(|new| engine.agree(new));
+            tag = made_by(call).filter(|_| success).and_then(|new| engine.agree(new));
             success
         }
     });
@@ -254,23 +234,12 @@ fn extended(
     shared.with(thread, |recorder, thread| {
         begin_call(recorder, thread);
         recorder.begin_annotations(span);
-        let is_opaque = match &mut outcome {
-            Observation::Opaque => collective.is_some(),
-            Observation::Messages(messages) => {
-                recorder.annotate(messages.drain(..));
-                false
-            }
-            Observation::Background(_) | Observation::Persistent(_) => false,
-        };
+        let is_opaque = collective.is_some() && messages.is_none();
+        recorder.annotate(messages.into_iter().flatten().map(Annotation::Message));
         let recorded = record(recorder, function, call, success, real, overwritten);
-        if let Some(request) = collective.as_ref().and_then(|collective| recorder.request_of(collective.start())) {
-            match outcome {
-                Observation::Background(task) => engine.name(task, request),
-                Observation::Persistent(handle) => engine.name_persistent(handle, request),
-                Observation::Opaque | Observation::Messages(_) => {}
-            }
+        if let Some(id) = made_by(call).and_then(|new| recorder.id_of(new)) {
+            engine.adopt(id, tag);
         }
-        adopt(engine, recorder, call, context);
         if recorded.is_ok() {
             thread.is_recorded(span);
         }
@@ -293,19 +262,5 @@ impl<'c> AnyCollective<'c> {
             Call::PointToPoint(_) | Call::Communicator(_) | Call::Process(_) => None,
             Call::OneSided(_) | Call::Io(_) | Call::Mark(_) | Call::Other => None,
         }
-    }
-
-    fn start(&self) -> &Start<'c> {
-        match self {
-            Self::OfAll(call) => &call.start,
-            Self::OfNeighbors(call) => &call.start,
-        }
-    }
-}
-
-/// Keeps the context that the members of a communicator that a call has made have agreed on.
-fn adopt(engine: &Engine, recorder: &mut Recorder, call: &Call<'_>, context: Option<ContextKey>) {
-    if let Some(id) = made_by(call).and_then(|new| recorder.id_of(new)) {
-        engine.adopt(id, context);
     }
 }

@@ -20,7 +20,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use titr_common::collectives::UnknownAlgorithm;
+use titr_common::collectives::{Selection, UnknownAlgorithm};
 use titr_common::event::ThreadId;
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::Instructions;
@@ -33,7 +33,7 @@ use titr_wrappers::{
 
 use crate::call_sites::CallSites;
 use crate::counter::{Calibration, Source, hook_overhead};
-use crate::extended::{self, Engine, Settings};
+use crate::extended::{self, Engine};
 use crate::gather::Gather;
 use crate::hook;
 use crate::launched;
@@ -239,7 +239,7 @@ impl Tracer {
         config.check_directory().unwrap_or_else(|error| refuse(&error));
         let counters =
             Source::choose(config.counter, config.rate, Calibration::begin()).unwrap_or_else(|error| refuse(&error));
-        let settings = settings(&config).unwrap_or_else(|error| refuse(&error));
+        let selection = selection(&config).unwrap_or_else(|error| refuse(&error));
         let before = BeforeInit::now();
         if let (true, Ok(abi)) = (real.run(), Abi::current()) {
             let after = before.after();
@@ -247,7 +247,7 @@ impl Tracer {
             let call_sites =
                 (config.call_sites > 0).then(|| TRACER.call_sites.get_or_init(|| CallSites::new(config.call_sites)));
             if let Some(opened) = open(&config, &counters, abi, call_sites) {
-                let engine = settings.and_then(|settings| Engine::start(abi, settings));
+                let engine = selection.and_then(|selection| Engine::start(abi, selection));
                 let process = after.begin(counters.facts()).map(|process| TRACER.process.get_or_init(|| process));
                 let opened = Opened { options: RecorderOptions { process, ..opened.options }, ..opened };
                 let counters = match (config.threads, process) {
@@ -409,10 +409,16 @@ fn refuse<T>(error: &dyn std::error::Error) -> T {
     std::process::exit(FAILURE)
 }
 
-/// The settings of the extended mode, if the trace is extended.
-fn settings(config: &Config) -> Result<Option<Settings>, UnknownAlgorithm> {
+/// The algorithms of the extended mode, if the trace is extended.
+fn selection(config: &Config) -> Result<Option<Selection>, UnknownAlgorithm> {
     match (config.mode, Abi::current()) {
-        (Mode::Extended, Ok(abi)) => extended::settings(abi, &config.collectives).map(Some),
+        (Mode::Extended, Ok(abi)) if config.collectives.trim() == "observe" => {
+            stderr::log(format_args!(
+                "TITRACE_COLLECTIVES=observe is gone: titr carries out blocking collectives by the library's algorithms"
+            ));
+            extended::selection(abi, "").map(Some)
+        }
+        (Mode::Extended, Ok(abi)) => extended::selection(abi, &config.collectives).map(Some),
         // A program with a library of no known family is not traced.
         (Mode::Extended, Err(_)) | (Mode::TimeIndependent, _) => Ok(None),
     }

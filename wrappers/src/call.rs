@@ -19,10 +19,8 @@ use crate::functions::one_sided::OneSided;
 use crate::functions::point_to_point::PointToPoint;
 use crate::functions::process::Process;
 use crate::functions::topology::Topology;
-use crate::handle::{Handle, Kind, Request};
 use crate::in_progress::{CallsInProgress, Started};
-use crate::pmpi::nonblocking_call::NonblockingCall;
-use crate::pmpi::{self, ErrorCode};
+use crate::pmpi::ErrorCode;
 use crate::symbol::Forward;
 use crate::weak_symbols;
 
@@ -91,54 +89,9 @@ impl Real<'_> {
         Caller::last()
     }
 
-    /// Starts the messages of the call as requests of the tool, if the call is a blocking send, a receive or both. The tool
-    /// then completes them and [replaces](Self::replace) the call.
-    ///
-    /// # Errors
-    /// The library's code.
-    pub fn start(self, abi: &'static Abi) -> Option<Result<Vec<NonblockingCall>, ErrorCode>> {
-        if self.0.result.get().is_some() {
-            return None;
-        }
-        let words: Vec<usize> = self.0.words.iter().map(Cell::get).collect();
-        // SAFETY: the program's own arguments, and it has not got its call back.
-        unsafe { NonblockingCall::start(abi, self.0.function.name(), &words) }
-    }
-
-    /// Defers a call that frees an object: the program gets `null` for the handle that its only argument points to, and the
-    /// tool frees the object later.
-    pub fn defer_free<K: Kind>(self, abi: &Abi, null: Handle<K>) -> Option<DeferredFree> {
-        let [place] = self.0.words else { return None };
-        let place = place.get();
-        if place == 0 || self.0.result.get().is_some() {
-            return None;
-        }
-        // SAFETY: functions of one argument that free are (handle *).
-        let handle = unsafe { Handle::<K>::load_from(abi, place) };
-        if handle == null {
-            return None;
-        }
-        // SAFETY: as above.
-        unsafe { null.store_to(abi, place) };
-        self.replace(0);
-        Some(DeferredFree { function: self.0.function, handle: handle.raw() })
-    }
-
-    /// Has the function, if it has not run, get another request as the argument at this place, which is a handle.
-    pub fn set_request(self, at: usize, request: Request) {
-        if let Some(word) = self.0.words.get(at) {
-            word.set(request.raw());
-        }
-    }
-
     /// The error that the function has returned; `None` if it has not run, or succeeded.
     pub fn error(self) -> Option<ErrorCode> {
         self.0.result.get().map(|code| code as c_int).filter(|&code| code != 0).map(ErrorCode)
-    }
-
-    /// Returns the error `code` to the program, for any result of the function.
-    pub fn fail(self, ErrorCode(code): ErrorCode) {
-        self.0.result.set(Some(code as usize));
     }
 
     /// Returns `code` to the program without running the function, because the tool has executed the program's request.
@@ -147,22 +100,6 @@ impl Real<'_> {
         if self.0.result.get().is_none() {
             self.0.result.set(Some(code as usize));
         }
-    }
-}
-
-/// An object that the program has freed, and that is still needed.
-#[derive(Debug)]
-pub struct DeferredFree {
-    function: &'static Function,
-    /// The handle as MPI stores it: a handle of either size is in the first bytes of a word.
-    handle: usize,
-}
-
-impl DeferredFree {
-    /// Frees the object.
-    pub fn free(mut self) {
-        // SAFETY: (handle *), a live one that the program has freed with this function.
-        let _ = unsafe { pmpi::attempt(self.function.symbol(), [&raw mut self.handle as usize]) };
     }
 }
 

@@ -72,11 +72,6 @@ impl Function {
         self.large
     }
 
-    /// The library's function of this name, if it has one.
-    pub(crate) fn symbol(&self) -> &Symbol {
-        &self.real
-    }
-
     /// The library's function, which a program has called. That the library has none means that the program was linked
     /// with another one; without us the dynamic linker would have ended it with this message and status. Or it has asked
     /// whether we have it before that could be [hidden](crate::weak_symbols).

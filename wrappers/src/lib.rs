@@ -25,7 +25,6 @@
 //! | [`handle`], [`abi`] | handles, and the constants of each family |
 //! | [`argument`] | one argument of a call |
 //! | [`pmpi`] | MPI calls that the tool makes itself |
-//! | [`observation`] | messages inside Open MPI's collectives |
 //! | [`signature`] | the arguments that several functions have in common |
 //! | `caller`, `stack`, [`unwinding`] | the place of a call in the program, and the calls around it |
 //! | `in_progress`, `callbacks`, `bypasses` | the current calls of a thread, whether the program has left them, and objects whose calls are not seen |
@@ -64,7 +63,6 @@ pub mod handle;
 mod in_progress;
 mod library;
 mod loaded;
-pub mod observation;
 pub mod pmpi;
 mod relocations;
 pub mod signature;

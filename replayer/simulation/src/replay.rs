@@ -9,7 +9,7 @@ use titr_platform::{Mpi, Storage};
 use titr_workload::Workload;
 
 use crate::observe::{Observer, Traffic};
-use crate::ranks::{Causality, Core, Ranks, Recorded, ReplayError};
+use crate::ranks::{Causality, Core, Ranks, ReplayError};
 
 /// Options of a replay.
 #[derive(Default)]
@@ -18,8 +18,8 @@ pub struct Options<'a> {
     pub causality: Causality,
     /// Whether ranks that wait forever are accepted, because the trace is known to be incomplete.
     pub partial: bool,
-    /// Which collectives use the messages recorded in an extended trace.
-    pub recorded: Recorded,
+    /// Whether blocking collectives use the messages recorded in an extended trace.
+    pub recorded_collectives: bool,
     /// Whether the sizes on both sides of a transfer are checked against each other.
     pub compares_amounts: bool,
     /// The storage that holds files.
@@ -114,7 +114,7 @@ pub fn replay<S: EventSource, O: Observer>(
         &free
     };
     let mut ranks = Ranks::new(workload, cores, mpi, options.causality, (Traffic::default(), observer))?
-        .with_recorded(options.recorded)
+        .with_recorded_collectives(options.recorded_collectives)
         .comparing_amounts(options.compares_amounts)
         .with_storage(options.storage);
     ranks.start(options.jobs);

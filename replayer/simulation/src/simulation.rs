@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 use titr_common::event::Rank;
 use titr_common::time::Time;
-use titr_common::trace::manifest::{Mode, RankEntry};
+use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_job_mix::JobMix;
 use titr_network::packet::PacketStatistics;
@@ -22,7 +22,7 @@ use crate::noise::Draw;
 use crate::normalisation::Comparison;
 use crate::observe::Observer;
 use crate::parallel::Jobs;
-use crate::ranks::{Causality, Deadlock, Recorded, ReplayError};
+use crate::ranks::{Causality, Deadlock, ReplayError};
 use crate::recorded_speed::RecordedSpeeds;
 use crate::recording::Recording;
 use crate::replay::{Follower, Outcome};
@@ -328,7 +328,7 @@ impl<'a> Simulation<'a> {
             first: Rank(0),
             causality: self.causality,
             draw: self.draw,
-            recorded: self.recorded(),
+            recorded_collectives: self.recorded_collectives,
             mix: self.mix,
             read_ahead,
         })
@@ -344,18 +344,6 @@ impl<'a> Simulation<'a> {
             None => (Vec::new(), Vec::new()),
         };
         Ok((Normalise { worth }, unlike))
-    }
-
-    /// Which collectives use recorded messages: non-blocking ones only if the trace has the messages of all of them,
-    /// since all ranks have to follow the same schedule.
-    fn recorded(&self) -> Recorded {
-        let nonblocking = |name: &String| name.strip_prefix("MPI_I").is_some_and(|rest| !rest.starts_with("neighbor"));
-        let opaque = |entry: &RankEntry| entry.opaque.keys().any(nonblocking);
-        match self.trace.manifest() {
-            _ if !self.recorded_collectives => Recorded::None,
-            Some(manifest) if !manifest.per_rank.iter().any(opaque) => Recorded::All,
-            _ => Recorded::Blocking,
-        }
     }
 
     /// The trace with the selected computation, seen through all transformations.

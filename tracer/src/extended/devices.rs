@@ -1,15 +1,14 @@
 //! Data in the memory of devices, such as GPUs, that the host cannot read.
 //!
 //! If a library accepts buffers in such memory, it executes the collective, and all members have to leave it to the
-//! library. They agree on this in each blocking collective, by an exchange of the tracer's; non-blocking and persistent
-//! collectives, which may not wait for that, are left to the library. None of this happens if no rank uses devices.
+//! library. They agree on this in each blocking collective, by a reduction. None of this happens if no rank uses devices.
 
 use std::sync::Once;
 
 use titr_wrappers::{Abi, pmpi};
 
 use super::plan::Plan;
-use super::{Description, Engine, Route, Timing};
+use super::{Description, Engine};
 use crate::stderr::log;
 
 /// Whether buffers may be in the memory of devices, on any rank. Collective.
@@ -25,28 +24,19 @@ impl Engine {
         if !self.has_devices {
             return true;
         }
-        let is_readable = match description.timing {
-            Timing::Blocking => self.all_agree(plan.is_readable(), description),
-            Timing::Nonblocking(_) | Timing::Persistent(_) => false,
-        };
+        let mine = u64::from(plan.is_readable());
+        let is_readable = self.among_all(mine, self.abi.band, |one, other| one & other, description.comm) == Some(1);
         if !is_readable {
             static ONCE: Once = Once::new();
             ONCE.call_once(|| {
                 if pmpi::comm_rank(description.comm) == 0 {
                     log(format_args!(
-                        "the MPI library carries out collectives of data that the host cannot read, such as a GPU's, and, as \
-                         there may be such data, all that do not block: the trace does not have their messages"
+                        "the MPI library carries out collectives of data that the host cannot read, such as a GPU's: the trace \
+                         does not have their messages"
                     ));
                 }
             });
         }
         is_readable
-    }
-
-    /// Whether all members of a collective agree.
-    fn all_agree(&self, yes: bool, description: &Description) -> bool {
-        let Some((Route::In(exchange), _)) = self.state().begin(description) else { return yes };
-        let answer = Plan::agreement(self.abi, self.rank, &description.members, u64::from(yes));
-        answer.is_some_and(|plan| self.carry_out(plan, Route::In(exchange), true).number() != 0)
     }
 }

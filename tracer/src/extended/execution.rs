@@ -3,180 +3,132 @@
 use std::collections::VecDeque;
 
 use titr_common::collectives::{Buffer, Member, Slice, Step};
-use titr_wrappers::observation::ObservedMessage;
+use titr_common::event::{Message, MessageEnd, Rank, Span};
+use titr_common::units::Nanoseconds;
+use titr_wrappers::argument::Comm;
 use titr_wrappers::pmpi::ErrorCode;
 use titr_wrappers::pmpi::exchange::{Exchange, Part, Side, Space};
 
 use super::clock::Clock;
 use super::data::Data;
+use super::description::Description;
+use super::plan::Plan;
 use crate::ranks::Ranks;
 
-/// The way in which a run is advanced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Progress {
-    /// Waits for each message.
-    Blocking,
-    /// Returns where a message is not through.
-    Nonblocking,
-}
-
-/// A collective in progress.
-pub(super) struct Run {
+/// A collective that is being executed.
+struct Execution<'d> {
     exchange: Exchange,
     clock: Clock,
+    description: &'d Description,
+    /// The number of the collective on its communicator.
+    number: u64,
     members: Ranks,
-    steps: std::vec::IntoIter<Step>,
     data: Data,
-    is_packed: bool,
-    messages: Vec<ObservedMessage>,
+    messages: Vec<Message>,
     /// The messages that were started and not completed, by their index in `messages`.
     open: VecDeque<usize>,
-    /// The open messages that have to be completed before the next step, in order, each by its index among the
-    /// remaining ones.
-    awaited: VecDeque<usize>,
     /// The first error.
     error: Option<ErrorCode>,
 }
 
-impl Run {
-    /// A run that has not taken a step.
-    pub(super) fn new(exchange: Exchange, clock: Clock, members: Ranks, steps: Vec<Step>, data: Data) -> Self {
-        let (open, awaited) = (VecDeque::new(), VecDeque::new());
-        let steps = steps.into_iter();
-        Self {
-            exchange,
-            clock,
-            members,
-            steps,
-            data,
-            is_packed: false,
-            messages: Vec::new(),
-            open,
-            awaited,
-            error: None,
-        }
-    }
+/// Executes a plan to its end, with messages of `tag` on a communicator `world` that has the ranks of the world: its
+/// messages, in the order in which they were started, and the first error. A failing step is still taken as far as
+/// possible, because other members wait for the steps behind it.
+#[inline(never)]
+#[expect(clippy::boxed_local, reason = "the stack may be a coroutine's")]
+pub(super) fn carry_out(
+    plan: Box<Plan>,
+    (world, tag): (Comm, u32),
+    clock: Clock,
+    (description, number): (&Description, u64),
+) -> (Vec<Message>, Result<(), ErrorCode>) {
+    let exchange = Exchange::new(plan.abi, world, tag.cast_signed(), plan.lens());
+    let Plan { members, steps, data, .. } = *plan;
+    let (messages, open) = Default::default();
+    let execution =
+        Box::new(Execution { exchange, clock, description, number, members, data, messages, open, error: None });
+    execution.take(steps)
+}
 
-    /// Takes steps; returns whether all were taken, after which there is nothing more to do. A failing step is still
-    /// taken as far as possible, because other members wait for the steps behind it.
-    pub(super) fn advance(&mut self, progress: Progress) -> bool {
-        if !self.is_packed {
-            self.is_packed = true;
-            let packed = self.exchange.pack(Space::Send, &self.data.send);
+impl Execution<'_> {
+    fn take(mut self: Box<Self>, steps: Vec<Step>) -> (Vec<Message>, Result<(), ErrorCode>) {
+        let packed = self.exchange.pack(Space::Send, &self.data.send);
+        self.note(packed);
+        if self.data.has_recv {
+            let packed = self.exchange.pack(Space::Recv, &self.data.recv);
             self.note(packed);
-            if self.data.has_recv {
-                let packed = self.exchange.pack(Space::Recv, &self.data.recv);
-                self.note(packed);
-            }
         }
-        while self.complete(progress) {
-            let Some(step) = self.steps.next() else {
-                if !self.data.has_recv {
-                    let unpacked = self.exchange.unpack(Space::Recv, &self.data.recv);
-                    self.note(unpacked);
-                }
-                return true;
-            };
-            let taken = self.step(step, progress);
+        for step in steps {
+            let taken = self.step(step);
             self.note(taken);
         }
-        false
-    }
-
-    /// Ends the run: its messages, in the order in which they were started, and the first error.
-    pub(super) fn end(self) -> (Vec<ObservedMessage>, Result<(), ErrorCode>) {
+        if !self.data.has_recv {
+            let unpacked = self.exchange.unpack(Space::Recv, &self.data.recv);
+            self.note(unpacked);
+        }
         (self.messages, self.error.map_or(Ok(()), Err))
-    }
-
-    /// The number that was agreed on, if the run was an agreement.
-    pub(super) fn number(&self) -> u64 {
-        self.exchange.get(Space::Recv).unwrap_or(0)
     }
 
     fn note(&mut self, result: Result<(), ErrorCode>) {
         self.error = self.error.or(result.err());
     }
 
-    fn step(&mut self, step: Step, progress: Progress) -> Result<(), ErrorCode> {
-        match (step, progress) {
-            (Step::Send { to, data }, Progress::Blocking) => {
-                let message = self.begin(true, to, data);
-                let sent = self.exchange.send(self.rank(to), part(data));
-                self.complete_one(message);
+    fn step(&mut self, step: Step) -> Result<(), ErrorCode> {
+        match step {
+            Step::Send { to, data } => {
+                let message = self.begin(MessageEnd::Sent, to, data);
+                let sent = self.exchange.send(self.rank(to).0, part(data));
+                self.end(message);
                 sent
             }
-            (Step::Recv { from, data }, Progress::Blocking) => {
-                let message = self.begin(false, from, data);
-                let received = self.exchange.recv(self.rank(from), part(data));
-                self.complete_one(message);
+            Step::Recv { from, data } => {
+                let message = self.begin(MessageEnd::Received, from, data);
+                let received = self.exchange.recv(self.rank(from).0, part(data));
+                self.end(message);
                 received
             }
-            (Step::Send { to, data }, Progress::Nonblocking) => {
-                let started = self.isend(to, data);
-                self.awaited.push_back(self.open.len() - 1);
-                started
-            }
-            (Step::Recv { from, data }, Progress::Nonblocking) => {
-                let started = self.irecv(from, data);
-                self.awaited.push_back(self.open.len() - 1);
-                started
-            }
-            (Step::Sendrecv { to, send, from, recv }, _) => {
+            Step::Sendrecv { to, send, from, recv } => {
                 let receives = self.irecv(from, recv);
                 let sends = self.isend(to, send);
-                self.awaited.extend([self.open.len() - 1, self.open.len() - 2]);
-                receives.and(sends)
+                let (receive, send) = (self.open.len() - 2, self.open.len() - 1);
+                // The later one first: the index of the other stays.
+                let sent = self.wait(send);
+                receives.and(sends).and(sent).and(self.wait(receive))
             }
-            (Step::Isend { to, data }, _) => self.isend(to, data),
-            (Step::Irecv { from, data }, _) => self.irecv(from, data),
-            (Step::Wait { nth }, _) => {
-                self.awaited.push_back(nth as usize);
-                Ok(())
-            }
-            (Step::WaitAll, _) => {
-                self.awaited.extend(self.open.iter().map(|_| 0));
-                Ok(())
-            }
-            (Step::Copy { from, to }, _) => self.exchange.copy(part(from), part(to)),
-            (Step::ReduceLeft { from, into }, _) => self.reduce(from, Side::Left, into),
-            (Step::ReduceRight { from, into }, _) => self.reduce(from, Side::Right, into),
+            Step::Isend { to, data } => self.isend(to, data),
+            Step::Irecv { from, data } => self.irecv(from, data),
+            Step::Wait { nth } => self.wait(nth as usize),
+            Step::WaitAll => (0..self.open.len()).map(|_| self.wait(0)).fold(Ok(()), Result::and),
+            Step::Copy { from, to } => self.exchange.copy(part(from), part(to)),
+            Step::ReduceLeft { from, into } => self.reduce(from, Side::Left, into),
+            Step::ReduceRight { from, into } => self.reduce(from, Side::Right, into),
         }
-    }
-
-    /// Completes the messages that are awaited; returns whether none is awaited any more.
-    fn complete(&mut self, progress: Progress) -> bool {
-        while let Some(&nth) = self.awaited.front() {
-            let completed = match progress {
-                Progress::Blocking => self.exchange.wait(nth).map(|()| true),
-                Progress::Nonblocking => self.exchange.test(nth),
-            };
-            if completed == Ok(false) {
-                return false;
-            }
-            self.note(completed.map(|_| ()));
-            self.awaited.pop_front();
-            if let Some(message) = self.open.remove(nth) {
-                self.complete_one(message);
-            }
-        }
-        true
     }
 
     /// The rank of a member in the world.
-    fn rank(&self, member: Member) -> u32 {
-        self.members.get(member as i32).map_or(member, |rank| rank.0)
+    fn rank(&self, member: Member) -> Rank {
+        self.members.get(member as i32).unwrap_or(Rank(member))
     }
 
     fn isend(&mut self, to: Member, data: Slice) -> Result<(), ErrorCode> {
-        let message = self.begin(true, to, data);
+        let message = self.begin(MessageEnd::Sent, to, data);
         self.open.push_back(message);
-        self.exchange.isend(self.rank(to), part(data))
+        self.exchange.isend(self.rank(to).0, part(data))
     }
 
     fn irecv(&mut self, from: Member, data: Slice) -> Result<(), ErrorCode> {
-        let message = self.begin(false, from, data);
+        let message = self.begin(MessageEnd::Received, from, data);
         self.open.push_back(message);
-        self.exchange.irecv(self.rank(from), part(data))
+        self.exchange.irecv(self.rank(from).0, part(data))
+    }
+
+    /// Completes the `nth` of the messages that were started and not completed.
+    fn wait(&mut self, nth: usize) -> Result<(), ErrorCode> {
+        let completed = self.exchange.wait(nth);
+        if let Some(message) = self.open.remove(nth) {
+            self.end(message);
+        }
+        completed
     }
 
     fn reduce(&mut self, from: Slice, side: Side, into: Slice) -> Result<(), ErrorCode> {
@@ -186,15 +138,16 @@ impl Run {
         }
     }
 
-    fn begin(&mut self, sent: bool, peer: Member, data: Slice) -> usize {
-        let begin = self.clock.now().0;
-        self.messages.push(ObservedMessage { sent, peer: Some(peer), bytes: data.len.0, begin, end: 0 });
+    fn begin(&mut self, end: MessageEnd, peer: Member, data: Slice) -> usize {
+        let span = Span { begin: self.clock.now(), end: Nanoseconds(0) };
+        let (comm, number, peer, bytes) = (self.description.id, self.number, self.rank(peer), data.len);
+        self.messages.push(Message { comm, number, end, peer, bytes, span });
         self.messages.len() - 1
     }
 
-    fn complete_one(&mut self, message: usize) {
+    fn end(&mut self, message: usize) {
         if let Some(message) = self.messages.get_mut(message) {
-            message.end = self.clock.now().0;
+            message.span.end = self.clock.now();
         }
     }
 }

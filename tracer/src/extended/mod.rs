@@ -1,4 +1,4 @@
-//! Extended tracing: every collective as its messages.
+//! Extended tracing: every blocking collective as its messages.
 //!
 //! A profiling tool sees a collective as one opaque call. Here the tracer does not leave the collective to the library
 //! but executes it itself, by the algorithm that the library would have chosen, with point-to-point calls on a
@@ -12,8 +12,8 @@
 //! ```
 //!
 //! Everything that the mode needs is in this folder, behind one [`Engine`]. The hook passes each call to the engine,
-//! and writes the engine's observations before the call's own events; the recorder notifies the engine of completed
-//! requests and freed communicators.
+//! and writes the engine's messages before the call's own event; the recorder notifies the engine of freed
+//! communicators.
 //!
 //! **Data.** Schedules describe packed bytes. The program's input data is packed into memory of the tracer ([`data`]
 //! knows its place for each function), moved and reduced there, and the output data is unpacked from there; datatypes,
@@ -22,10 +22,7 @@
 //!
 //! **Communicators.** All messages use one communicator of the tracer, so that they are separate from the program's
 //! messages and attributes, and so that the tracer creates no communicators while the program runs. Their tags identify
-//! the communicator of the program ([`context`]).
-//!
-//! **Non-blocking collectives** are the same steps, taken whenever the program calls MPI, and a generalized request
-//! that is completed with them ([`background`]).
+//! the communicator of the program ([`tags`]).
 //!
 //! **Errors.** The messages' errors are returned to the tracer, which still takes all steps, because other members wait
 //! for them. It then calls the error handler of the program's communicator, and the program's call returns the first
@@ -34,86 +31,65 @@
 //! **Time.** Calls and messages have the time of the host since the world's first barrier. At the beginning and at the
 //! end the clocks are compared with rank 0's ([`clock`]); the manifest has the difference.
 //!
-//! **Observed.** With `TITRACE_COLLECTIVES=observe` Open MPI executes its blocking collectives itself, by any
-//! algorithm, and the tracer observes the messages that it sends ([`titr_wrappers::observation`]). Other collectives
-//! are then left to the library, because messages of the tracer would not advance while the library is in a collective
-//! of its own.
-//!
-//! **Persistent collectives** are the same steps at each start ([`persistent`]).
-//!
-//! **Communicators that the program creates** ([`meeting`], [`duplication`]): the library's calls that create them wait
-//! for all members, and no background work advances meanwhile. The members therefore meet first; so do those of a
-//! window or a file before a collective call on it ([`users`]).
-//!
-//! **Left to the library** are collectives on communicators with processes outside the world, of data that only a
-//! device can read ([`devices`]), and calls whose arguments the library will reject. They are recorded as in a
-//! time-independent trace, without messages, and counted as opaque in the manifest. MPICH's different algorithms
+//! **Left to the library** are non-blocking and persistent collectives, those on communicators with processes outside
+//! the world and on duplicates made by `MPI_Comm_idup`, those of data that only a device can read ([`devices`]), and
+//! calls whose arguments the library will reject. They are recorded as in a time-independent trace, without messages,
+//! and counted as opaque in the manifest; a replay decomposes them itself. MPICH's different algorithms
 //! between and within nodes are not modelled either: the schedules are those of a communicator with every member on a
 //! node of its own.
 
 mod agreement;
-mod background;
-mod carry_out;
 mod clock;
-mod context;
 mod data;
 mod description;
 mod devices;
-mod duplication;
 mod execution;
-mod meeting;
 mod neighborhood;
-mod persistent;
 mod plan;
 mod refusal;
-mod selection;
-mod users;
+mod tags;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Annotation, CommId, RequestId};
+use titr_common::collectives::{Library, Selection, UnknownAlgorithm};
+use titr_common::event::CommId;
 use titr_common::trace::manifest;
+use titr_wrappers::abi::Family;
 use titr_wrappers::argument::Comm;
-use titr_wrappers::observation;
 use titr_wrappers::pmpi::exchange::Reduction;
 use titr_wrappers::pmpi::{self, ErrorCode};
 use titr_wrappers::{Abi, Real};
 
 use crate::collective_call::CollectiveCall;
 use crate::neighborhood_call::NeighborhoodCall;
-use crate::stderr::log;
-use background::Background;
 use clock::Offset;
-use context::{Contexts, ExchangeKey};
-use duplication::Duplications;
-use persistent::PersistentCollectives;
 use plan::Plan;
-use users::Users;
+use tags::Tags;
 
-pub use background::TaskId;
 pub use clock::Clock;
-pub use context::ContextKey;
-pub use description::{Description, Made, Observation, Operation, Timing};
-pub use meeting::{Makers, Others};
-pub use selection::{Settings, settings};
+pub use description::{Description, Made, Operation};
 
-/// The way in which a collective is executed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Execution {
-    /// The library carries it out, and nothing is seen of it.
-    Passthrough,
-    /// The tracer carries it out.
-    Execute,
-    /// The library carries it out, and its messages are observed.
-    Observe,
+/// The algorithms that the library chooses, with those in `list` forced.
+///
+/// # Errors
+/// The first item of the list that is not understood.
+pub fn selection(abi: &Abi, list: &str) -> Result<Selection, UnknownAlgorithm> {
+    let library = match abi.family {
+        Family::OpenMpi => Library::OpenMpi,
+        // An ABI that both have.
+        Family::Standard if abi.library.starts_with("Open MPI") => Library::OpenMpi,
+        Family::Mpich | Family::Standard => Library::Mpich,
+    };
+    let mut selection = Selection::from(library);
+    selection.force_list(list)?;
+    Ok(selection)
 }
 
 /// The extended mode of one rank.
 pub(crate) struct Engine {
     abi: &'static Abi,
-    settings: Settings,
+    selection: Selection,
     clock: Clock,
     /// The offset of the clock from rank 0's at the start; `None` if it could not be found out.
     offset: Option<Offset>,
@@ -132,11 +108,7 @@ pub(crate) struct Engine {
 
 struct State {
     communicators: FxHashMap<CommId, CommState>,
-    contexts: Contexts,
-    background: Background,
-    persistent: PersistentCollectives,
-    duplications: Duplications,
-    users: Users,
+    tags: Tags,
     /// The number of identities that this rank has proposed.
     proposals: u64,
 }
@@ -144,57 +116,34 @@ struct State {
 /// The engine's state for a communicator of the program.
 #[derive(Clone, Copy, Debug, Default)]
 struct CommState {
-    /// The context of its collectives' messages; `None` if it has no messages, or the library carries them out.
-    context: Option<ContextKey>,
+    /// The tag of its collectives' messages; `None` if it has no messages, or the library carries them out.
+    tag: Option<u32>,
     /// The number of collectives that were called on it.
     collectives: u64,
-}
-
-/// The way of the messages of one collective.
-#[derive(Clone, Copy, Debug)]
-enum Route {
-    /// There are none, as the communicator has one member.
-    Alone,
-    /// In a context.
-    In(ExchangeKey),
-    /// In the tracer's own context, identified by a number.
-    Own(i32),
 }
 
 impl Engine {
     /// Starts the clock behind a barrier of the world, and compares it with the others' clocks. Collective. `None` if there is
     /// no communicator for the tracer.
     #[must_use]
-    pub(crate) fn start(abi: &'static Abi, mut settings: Settings) -> Option<Self> {
+    pub(crate) fn start(abi: &'static Abi, selection: Selection) -> Option<Self> {
         let rank = u32::try_from(pmpi::comm_rank(abi.comm_world)).ok()?;
-        if settings.observes
-            && let Err(error) = observation::install(abi)
-        {
-            settings.observes = false;
-            if rank == 0 {
-                log(format_args!("{error}: titr carries them out"));
-            }
-        }
         let world = pmpi::split(abi, abi.comm_world)?;
         let alone = pmpi::split(abi, abi.comm_self);
         pmpi::barrier(abi.comm_world);
         let clock = Clock::start();
         let offset = clock.compare(abi, world).ok();
-        let (contexts, context) = Contexts::new(pmpi::tag_ub(abi, world));
-        let (communicators, background, persistent, duplications, users) = Default::default();
-        let mut state = State { communicators, contexts, background, persistent, duplications, users, proposals: 0 };
-        state.add(CommId::WORLD, Some(context));
+        let tags = Tags::new(pmpi::tag_ub(abi, world));
+        let mut state = State { communicators: FxHashMap::default(), tags, proposals: 0 };
+        state.add(CommId::WORLD, Some(Tags::WORLD));
         let size = pmpi::comm_size(world) as u32;
         let has_devices = devices::may_be_used(abi);
-        Some(Self { abi, settings, clock, offset, world, alone, has_devices, rank, size, state: Mutex::new(state) })
+        Some(Self { abi, selection, clock, offset, world, alone, has_devices, rank, size, state: Mutex::new(state) })
     }
 
-    /// Ends the background work, and compares the clocks again, for the manifest. Collective.
+    /// Compares the clocks again, for the manifest. Collective.
     #[must_use]
     pub(crate) fn end(&self) -> Option<manifest::Clock> {
-        while self.progress() {
-            thread::yield_now();
-        }
         Some(self.offset?.to(self.clock.compare(self.abi, self.world).ok()?))
     }
 
@@ -232,95 +181,43 @@ impl Engine {
         real: Real<'_>,
         plan: impl FnOnce(&Description) -> Option<Box<Plan>>,
     ) -> Made {
-        let passed = || Made { success: real.run(), outcome: Observation::Opaque };
+        let passed = || Made { success: real.run(), messages: None };
         let Some(description) = description else { return passed() };
-        let id = description.id;
-        let made = match self.execution(&description) {
-            Execution::Passthrough => passed(),
-            Execution::Execute => {
-                let busy = self.progress();
-                match plan(&description).filter(|plan| self.has_in_memory(plan, &description)) {
-                    Some(plan) => self.execute(plan, description, busy, real).unwrap_or_else(passed),
-                    None => passed(),
-                }
-            }
-            Execution::Observe => self.observe(&description, real),
+        let plan = if description.is_blocking { plan(&description) } else { None };
+        let made = match plan.filter(|plan| self.has_in_memory(plan, &description)) {
+            Some(plan) => self.execute(plan, &description, real).unwrap_or_else(passed),
+            None => passed(),
         };
         if made.success || real.error().is_some_and(|error| pmpi::has_taken_place(self.abi, error)) {
-            self.state().communicators.entry(id).or_default().collectives += 1;
+            self.state().communicators.entry(description.id).or_default().collectives += 1;
         }
         made
     }
 
-    fn execution(&self, description: &Description) -> Execution {
-        match (self.settings.observes, description.timing, &description.operation) {
-            (false, ..) => Execution::Execute,
-            (true, Timing::Blocking, Operation::Collective(_, None) | Operation::Neighborhood { .. }) => {
-                Execution::Observe
-            }
-            (true, ..) => Execution::Passthrough,
-        }
-    }
-
-    /// Carries a collective out, or begins to; `None` if the library is to do it.
-    fn execute(&self, plan: Box<Plan>, description: Description, busy: bool, real: Real<'_>) -> Option<Made> {
-        if let Timing::Persistent(place) = description.timing {
-            return self.set_up(plan, description, place, real);
-        }
-        let (route, number) = self.state().begin(&description)?;
-        let comm = description.comm;
-        let (result, outcome) = match description.timing {
-            Timing::Nonblocking(request) => self.execute_in_background(plan, description, route, number, request),
-            Timing::Blocking | Timing::Persistent(_) => self.execute_now(plan, &description, route, number, busy),
-        };
+    /// Carries a collective out; `None` if the library is to do it.
+    fn execute(&self, plan: Box<Plan>, description: &Description, real: Real<'_>) -> Option<Made> {
+        let CommState { tag, collectives } =
+            self.state().communicators.get(&description.id).copied().unwrap_or_default();
+        // One member alone sends nothing.
+        let tag = if description.members.len() < 2 { Tags::WORLD } else { tag? };
+        let (messages, result) = execution::carry_out(plan, (self.world, tag), self.clock, (description, collectives));
         if let Err(error) = result {
-            pmpi::raise(comm, error);
+            pmpi::raise(description.comm, error);
         }
         real.replace(ErrorCode::of(result));
-        Some(Made { success: result.is_ok(), outcome })
+        Some(Made { success: result.is_ok(), messages: Some(messages) })
     }
 
-    /// Leaves a collective to the library, and observes it.
-    fn observe(&self, description: &Description, real: Real<'_>) -> Made {
-        let clock = self.clock;
-        let number = self.state().communicators.get(&description.id).map_or(0, |known| known.collectives);
-        let (success, seen) = observation::watch(description.comm, move || clock.now().0, || real.run());
-        // The sender of a wildcard receive may be unknown.
-        let known = seen.filter(|messages| messages.iter().all(|message| message.peer.is_some()));
-        let outcome =
-            known.map_or(Observation::Opaque, |all| Observation::Messages(description.annotations(number, &all)));
-        Made { success, outcome }
-    }
-
-    /// A collective in the background is the program's request of this number.
-    pub(crate) fn name(&self, task: TaskId, request: RequestId) {
-        self.state().background.name(task, request);
-    }
-
-    /// The messages of a collective in the background whose request the program has seen completed.
-    #[must_use]
-    pub(crate) fn completed(&self, request: RequestId) -> Vec<Annotation> {
-        self.state().background.take(request).unwrap_or_default()
-    }
-
-    /// Calls the error handlers of the program's communicators for failed collectives whose completion the program has
-    /// seen since the last call, and returns the first error.
-    pub(crate) fn raise(&self) -> Option<ErrorCode> {
-        let errors = self.state().background.take_errors();
-        errors.iter().for_each(|&(comm, error)| pmpi::raise(comm, error));
-        errors.first().map(|&(_, error)| error)
-    }
-
-    /// The recorder has given a communicator that has this context a number.
-    pub(crate) fn adopt(&self, id: CommId, context: Option<ContextKey>) {
-        self.state().add(id, context);
+    /// The recorder has given a communicator that has this tag a number.
+    pub(crate) fn adopt(&self, id: CommId, tag: Option<u32>) {
+        self.state().add(id, tag);
     }
 
     /// The program has freed a communicator.
     pub(crate) fn freed(&self, id: CommId) {
         let mut state = self.state();
-        if let Some(context) = state.communicators.remove(&id).and_then(|communicator| communicator.context) {
-            state.contexts.free(context);
+        if let Some(tag) = state.communicators.remove(&id).and_then(|communicator| communicator.tag) {
+            state.tags.free(tag);
         }
     }
 
@@ -337,35 +234,7 @@ impl Engine {
 }
 
 impl State {
-    fn add(&mut self, id: CommId, context: Option<ContextKey>) {
-        self.communicators.insert(id, CommState { context, collectives: 0 });
-    }
-
-    /// Begins a collective: the way of its messages, and its number on its communicator. `None` if the library is to carry it
-    /// out.
-    fn begin(&mut self, description: &Description) -> Option<(Route, u64)> {
-        let communicator = self.communicators.get(&description.id).copied().unwrap_or_default();
-        let route = match communicator.context {
-            _ if description.members.len() < 2 => Route::Alone,
-            None => return None,
-            Some(context) => Route::In(self.contexts.begin(context)?),
-        };
-        Some((route, communicator.collectives))
-    }
-
-    /// The tag of a collective's messages, once it may start.
-    fn tag(&self, route: Route) -> Option<i32> {
-        match route {
-            Route::Alone => Some(0),
-            Route::In(exchange) => self.contexts.tag(exchange),
-            Route::Own(number) => Some(self.contexts.own_tag(number)),
-        }
-    }
-
-    /// A collective is over for this rank.
-    fn end(&mut self, route: Route) {
-        if let Route::In(exchange) = route {
-            self.contexts.end(exchange);
-        }
+    fn add(&mut self, id: CommId, tag: Option<u32>) {
+        self.communicators.insert(id, CommState { tag, collectives: 0 });
     }
 }

@@ -7,8 +7,8 @@
 //!
 //! | library | function | topology | order |
 //! | --- | --- | --- | --- |
-//! | Open MPI | blocking ones | Cartesian | in each dimension, the neighbour behind before the one before |
-//! | MPICH | `MPI_Neighbor_alltoall`, `MPI_Ineighbor_alltoall` | any | the last one first |
+//! | Open MPI | all | Cartesian | in each dimension, the neighbour behind before the one before |
+//! | MPICH | `MPI_Neighbor_alltoall` | any | the last one first |
 //! | both | all others | any | the first one first |
 
 use titr_common::collectives::Library;
@@ -16,7 +16,6 @@ use titr_common::event::{NeighborOp, Neighborhood};
 use titr_wrappers::pmpi::Neighbors;
 
 use super::data::Data;
-use crate::collective_call::Start;
 use crate::neighborhood_call::NeighborhoodCall;
 
 /// A neighbourhood collective whose destinations are in the order in which they are sent to, and its data in this order.
@@ -35,9 +34,8 @@ impl Ordered {
     ) -> Option<Self> {
         let places = |ranks: &[i32]| places(ranks).collect::<Vec<_>>();
         let mut sends: Vec<_> = places(&neighbors.destinations).into_iter().zip(&neighborhood.sends).collect();
-        let is_blocking = matches!(call.start, Start::Blocking);
         match (library, call.op) {
-            (Library::OpenMpi | Library::SimGridOpenMpi, _) if is_blocking && neighbors.is_cartesian => {
+            (Library::OpenMpi | Library::SimGridOpenMpi, _) if neighbors.is_cartesian => {
                 sends.sort_by_key(|&(place, _)| place ^ 1);
             }
             (Library::Mpich | Library::SimGrid, NeighborOp::Alltoall) => sends.reverse(),

@@ -1,33 +1,26 @@
 //! The plan of one member of a collective: the steps of the algorithm, and the data that they move.
 
-use titr_common::collectives::{self, CallMode, Library, RootRole, Selection, Step, neighborhood_steps};
-use titr_common::event::{Collective, CollectiveKind, CommId, Rank, Volumes};
-use titr_common::units::Bytes;
+use titr_common::collectives::{self, RootRole, Step, neighborhood_steps};
+use titr_common::event::{CollectiveKind, Rank};
 use titr_wrappers::Abi;
-use titr_wrappers::argument::Comm;
 use titr_wrappers::pmpi;
-use titr_wrappers::pmpi::exchange::{Exchange, Reduction, Space};
 use titr_wrappers::pmpi::region::Region;
 
-use super::clock::Clock;
 use super::data::{Data, Groups};
-use super::execution::{self, Run};
+use super::execution;
 use super::neighborhood::Ordered;
 use super::refusal::{is_aliased, refused_datatype};
-use super::{Description, Engine, Operation, Timing};
+use super::{Description, Engine, Operation};
 use crate::collective_call::CollectiveCall;
 use crate::neighborhood_call::NeighborhoodCall;
 use crate::ranks::Ranks;
 
 /// A collective to execute. It is always in a box: the stack may be a coroutine's.
-#[derive(Clone)]
 pub(super) struct Plan {
-    abi: &'static Abi,
-    members: Ranks,
-    steps: Vec<Step>,
-    data: Data,
-    /// The number that the member gives, if that is its data.
-    number: Option<u64>,
+    pub(super) abi: &'static Abi,
+    pub(super) members: Ranks,
+    pub(super) steps: Vec<Step>,
+    pub(super) data: Data,
 }
 
 impl Plan {
@@ -37,7 +30,7 @@ impl Plan {
         let Description { members, operation: Operation::Collective(collective, first_group), .. } = description else {
             return None;
         };
-        let (selection, first_group) = (&engine.settings.selection, *first_group);
+        let (selection, first_group) = (&engine.selection, *first_group);
         let size = members.len() as u32;
         let rank = u32::try_from(pmpi::comm_rank(description.comm)).ok()?;
         let (me, root, role) = match first_group {
@@ -60,16 +53,12 @@ impl Plan {
         if is_aliased || data.reduction.is_some_and(|reduction| !engine.allows(&reduction)) {
             return None;
         }
-        let mode = match description.timing {
-            Timing::Blocking => CallMode::Blocking,
-            Timing::Nonblocking(_) | Timing::Persistent(_) => CallMode::Nonblocking,
-        };
-        let call = collectives::Call::of(collective, me, size, root).in_mode(mode);
+        let call = collectives::Call::of(collective, me, size, root);
         let steps = match first_group {
             None => selection.steps(&call),
             Some(first_group) => selection.inter_steps(&call, first_group, role),
         };
-        Some(Box::new(Self { abi: engine.abi, members: members.clone(), steps, data, number: None }))
+        Some(Box::new(Self { abi: engine.abi, members: members.clone(), steps, data }))
     }
 
     /// The plan for a call of a neighbourhood collective; `None` as for the others.
@@ -86,22 +75,9 @@ impl Plan {
         if refused_datatype(engine.abi).is_some_and(|datatype| call.send.have(datatype) || call.recv.have(datatype)) {
             return None;
         }
-        let ordered = Ordered::of(engine.settings.selection.library, call, neighborhood, neighbors)?;
+        let ordered = Ordered::of(engine.selection.library, call, neighborhood, neighbors)?;
         let steps = neighborhood_steps(&ordered.neighborhood, |rank| members.place(rank).ok_or(())).ok()?;
-        Some(Box::new(Self { abi: engine.abi, members: members.clone(), steps, data: ordered.data, number: None }))
-    }
-
-    /// The plan to find the bits that the numbers of all `members`, including this rank, have in common.
-    #[inline(never)]
-    pub(super) fn agreement(abi: &'static Abi, rank: u32, members: &Ranks, number: u64) -> Option<Box<Self>> {
-        let me = members.place(Rank(rank))?;
-        let reduction = Some(Reduction::new(abi.band, abi.int64)?);
-        let (kind, send, element) = (CollectiveKind::Allreduce, Volumes::Each(NUMBER), NUMBER);
-        let collective = Collective { kind, send, element, ..Collective::barrier(CommId::WORLD) };
-        let call = collectives::Call::of(&collective, me, members.len() as u32, 0);
-        let steps = Selection::from(Library::Mpich).steps(&call);
-        let data = Data { reduction, ..Data::default() };
-        Some(Box::new(Self { abi, members: members.clone(), steps, data, number: Some(number) }))
+        Some(Box::new(Self { abi: engine.abi, members: members.clone(), steps, data: ordered.data }))
     }
 
     /// Whether the host can read all data of the program that the plan moves.
@@ -109,24 +85,10 @@ impl Plan {
         self.data.is_readable()
     }
 
-    /// Begins to carry it out, with messages of `tag` on a communicator `world` that has the ranks of the world.
-    #[inline(never)]
-    #[expect(clippy::boxed_local, reason = "the stack may be a coroutine's")]
-    pub(super) fn begin(self: Box<Self>, world: Comm, tag: i32, clock: Clock) -> Box<Run> {
-        let mut exchange = Exchange::new(self.abi, world, tag, self.lens());
-        if let Some(number) = self.number {
-            // There is room.
-            let _ = exchange.put(Space::Send, number);
-        }
-        let Self { members, steps, data, .. } = *self;
-        Box::new(Run::new(exchange, clock, members, steps, data))
-    }
-
     /// The lengths of the three buffers: as long as the data, and as the steps' slices need them.
-    fn lens(&self) -> [u64; 3] {
+    pub(super) fn lens(&self) -> [u64; 3] {
         let total = |regions: &[Region]| regions.iter().map(Region::bytes).sum();
-        let number = self.number.map_or(0, |_| NUMBER.0);
-        let mut lens = [number.max(total(&self.data.send)), number.max(total(&self.data.recv)), 0];
+        let mut lens = [total(&self.data.send), total(&self.data.recv), 0];
         for slice in self.steps.iter().flat_map(execution::slices) {
             let end = slice.offset.0.saturating_add(slice.len.0);
             if let Some(len) = lens.get_mut(execution::space(slice.buffer) as usize) {
@@ -136,6 +98,3 @@ impl Plan {
         lens
     }
 }
-
-/// The length of a number.
-const NUMBER: Bytes = Bytes(8);

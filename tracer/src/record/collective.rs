@@ -17,7 +17,7 @@ use super::request_table::{RequestKind, RequestTable};
 use super::stream::EventStream;
 use super::type_sizes::TypeSizes;
 use crate::collective_call::{Blocks, CollectiveCall, Start};
-use crate::extended::{Description, Operation, Timing};
+use crate::extended::{Description, Operation};
 use crate::ranks::Ranks;
 
 /// The members of a collective.
@@ -106,7 +106,8 @@ impl Collectives {
         let known = communicators.known(call.comm).ok()?;
         let (members, first_group) = known.all();
         let operation = Operation::Collective(collective, first_group);
-        Some(Description { comm: call.comm, id: known.id, members, timing: Timing::from(&call.start), operation })
+        let is_blocking = matches!(call.start, Start::Blocking);
+        Some(Description { comm: call.comm, id: known.id, members, is_blocking, operation })
     }
 
     /// The members of a call's collective, and this rank's part in it.

@@ -4,13 +4,6 @@ use titr_common::event::{Collective, CollectiveKind, CommCall, CommId, Completio
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Place, Request};
 use titr_wrappers::functions::communicator::Communicator::{self, *};
-use titr_wrappers::functions::io::Io::MPI_File_open;
-use titr_wrappers::functions::one_sided::OneSided::{
-    MPI_Win_allocate, MPI_Win_allocate_shared, MPI_Win_create, MPI_Win_create_dynamic,
-};
-use titr_wrappers::functions::process::Process::{
-    MPI_Comm_accept, MPI_Comm_connect, MPI_Comm_spawn, MPI_Comm_spawn_multiple,
-};
 use titr_wrappers::functions::topology::Topology::{self, *};
 use titr_wrappers::{Abi, Call};
 
@@ -21,7 +14,7 @@ use super::overwritten::Overwritten;
 use super::request_table::{RequestKind, RequestTable};
 use super::stream::EventStream;
 use super::worlds::OtherWorlds;
-use crate::extended::{Engine, Makers, Others};
+use crate::extended::Engine;
 use crate::ranks::Ranks;
 
 /// The communicator that a call has made, of whose members all have made the same call. `None` if the communicator is
@@ -58,7 +51,7 @@ pub(super) struct Communicators {
     pub(super) abi: &'static Abi,
     pub(super) me: Rank,
     world_size: u32,
-    /// The extended mode, which knows the messages of collectives in the background.
+    /// The extended mode, which has a tag for each.
     engine: Option<&'static Engine>,
 }
 
@@ -73,48 +66,6 @@ impl Communicators {
     ) -> Self {
         let table = CommunicatorTable::new(abi.comm_world, abi.comm_self, me, world_size);
         Self { table, worlds: OtherWorlds::new(run, world_size), abi, me, world_size, engine }
-    }
-
-    /// The processes that make a communicator, a window or a file together by this call, or take it apart; `None` for any other call.
-    pub(super) fn makers(&mut self, call: &Call<'_>) -> Option<Makers> {
-        let mut others = None;
-        let parent = match call {
-            &Call::Communicator(MPI_Intercomm_create(parent, leader, peer, other_leader, tag, _)) => {
-                others = Some(Others { leader, peer, other_leader, tag });
-                parent
-            }
-            Call::Communicator(
-                MPI_Comm_dup(parent, _)
-                | MPI_Comm_dup_with_info(parent, ..)
-                | MPI_Comm_split(parent, ..)
-                | MPI_Comm_split_type(parent, ..)
-                | MPI_Comm_create(parent, ..)
-                | MPI_Intercomm_merge(parent, ..),
-            )
-            | Call::Topology(
-                MPI_Cart_create(parent, ..)
-                | MPI_Cart_sub(parent, ..)
-                | MPI_Graph_create(parent, ..)
-                | MPI_Dist_graph_create(parent, ..)
-                | MPI_Dist_graph_create_adjacent(parent, ..),
-            ) => *parent,
-            Call::Communicator(MPI_Comm_disconnect(comm)) => comm.get(),
-            Call::Process(
-                MPI_Comm_spawn(.., comm, _, _)
-                | MPI_Comm_spawn_multiple(.., comm, _, _)
-                | MPI_Comm_accept(.., comm, _)
-                | MPI_Comm_connect(.., comm, _),
-            ) => *comm,
-            Call::OneSided(MPI_Win_create(new)) => new.comm(),
-            Call::OneSided(MPI_Win_allocate(new) | MPI_Win_allocate_shared(new)) => new.comm(),
-            Call::OneSided(MPI_Win_create_dynamic(_, comm, _)) | Call::Io(MPI_File_open(comm, ..)) => *comm,
-            &Call::Communicator(MPI_Comm_create_group(comm, group, tag, _)) => {
-                return Some(Makers::Some { comm, group, tag });
-            }
-            _ => return None,
-        };
-        let known = self.table.known(parent).ok()?;
-        Some(Makers::All { comm: parent, id: known.id, members: known.all().0, others })
     }
 
     #[inline(never)]
@@ -225,12 +176,8 @@ impl Communicators {
         stream: &mut EventStream,
     ) -> Outcome {
         let parent = self.table.known(parent)?.clone();
-        let (members, _) = parent.all();
         let comm = parent.id;
         let id = self.introduce(CommCall::Idup, comm, parent.members, parent.remote, None, stream);
-        if let Some(engine) = self.engine {
-            engine.duplicating(comm, id, &members);
-        }
         let request = requests.add(request.get(), request.address(), RequestKind::Duplicate(id, new.later()), false);
         let barrier = Collective {
             comm,

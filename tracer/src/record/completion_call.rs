@@ -17,9 +17,6 @@ pub(crate) struct CompletionCall<'c> {
     statuses: StatusDest<'c>,
 }
 
-/// Requests of a completion call with others in their place: the index, the program's request, and the other one.
-pub(crate) struct Replaced(Vec<(usize, Request, Request)>);
-
 /// Whether a completion call waits.
 pub(crate) enum CompletionKind<'c> {
     /// It waits until it completes something.
@@ -131,36 +128,6 @@ impl<'c> CompletionCall<'c> {
             Handles::One(place) => each(place.get(), place.address()),
             Handles::Copied(request) => each(*request, 0),
             Handles::Many(all) => all.iter().enumerate().for_each(|(index, it)| each(it, all.address(index))),
-        }
-    }
-
-    /// Puts other requests in the place of those that `other` has one for.
-    pub(crate) fn replace_requests(&self, other: impl Fn(Request) -> Option<Request>) -> Replaced {
-        let (mut replaced, mut index) = (Vec::new(), 0);
-        self.each_request(|request, _| {
-            replaced.extend(other(request).map(|other| (index, request, other)));
-            index += 1;
-        });
-        replaced.iter().for_each(|&(index, _, other)| self.set_request(index, other));
-        Replaced(replaced)
-    }
-
-    /// Puts the program's requests back after the call, and calls `completed` with those that the call has completed.
-    pub(crate) fn restore_requests(&self, Replaced(replaced): Replaced, completed: impl Fn(Request)) {
-        for (index, request, other) in replaced {
-            let is_completed = self.request(index).is_none_or(|now| now.handle != other);
-            self.set_request(index, request);
-            if is_completed {
-                completed(request);
-            }
-        }
-    }
-
-    fn set_request(&self, index: usize, request: Request) {
-        match &self.requests {
-            Handles::One(place) => place.set(request),
-            Handles::Copied(_) => {}
-            Handles::Many(all) => all.set(index, request),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use titr_common::event::RequestId;
-use titr_wrappers::argument::{Request, Status};
+use titr_wrappers::argument::Status;
 use titr_wrappers::pmpi;
 
 use super::completion_call::CompletionCall;
@@ -28,14 +28,6 @@ impl HeldRequests {
     pub(crate) fn clear(&mut self) {
         self.ids.clear();
         (self.is_open, self.is_visible) = (false, false);
-    }
-
-    /// The handles of the requests in progress.
-    pub(crate) fn active(&self, call: &CompletionCall<'_>) -> Vec<Request> {
-        let mut active = Vec::new();
-        let mut ids = self.ids.iter();
-        call.each_request(|handle, _| active.extend(ids.next().is_some_and(Option::is_some).then_some(handle)));
-        active
     }
 
     /// The request at `index` is completed.

@@ -49,7 +49,7 @@ mod worlds;
 
 use std::collections::BTreeMap;
 
-use titr_common::event::{Annotation, CallSiteId, CommId, Event, Quantifier, RequestId, SendMode, Span, ThreadId};
+use titr_common::event::{Annotation, CallSiteId, CommId, Event, Quantifier, SendMode, Span, ThreadId};
 use titr_common::trace::manifest::{Ended, RankEntry};
 use titr_common::units::Instructions;
 use titr_wrappers::argument::{Comm, Message, Place, Request};
@@ -59,8 +59,8 @@ use titr_wrappers::functions::process::Process;
 use titr_wrappers::pmpi::ErrorCode;
 use titr_wrappers::{Abi, Call, Function};
 
-use crate::collective_call::{CollectiveCall, Start};
-use crate::extended::{Description, Engine, Makers};
+use crate::collective_call::CollectiveCall;
+use crate::extended::{Description, Engine};
 use crate::neighborhood_call::NeighborhoodCall;
 use crate::sink::Sink;
 use crate::termination::Order;
@@ -116,7 +116,7 @@ impl Recorder {
             engine,
             communicators: Communicators::new(abi, me, world_size, sink.run().to_owned(), engine),
             stream: EventStream::new(sink, options),
-            requests: Requests::new(abi, engine),
+            requests: Requests::new(abi),
             messages: Messages::new(abi, me),
             collectives: Collectives::new(abi, me),
             windows: Windows::new(abi),
@@ -378,11 +378,6 @@ impl Recorder {
         self.collectives.describe_neighborhood(call, &mut self.communicators.table)
     }
 
-    /// The processes that make a communicator, a window or a file together by this call; `None` for any other call.
-    pub(crate) fn makers(&mut self, call: &Call<'_>) -> Option<Makers> {
-        self.communicators.makers(call)
-    }
-
     /// Has a spawn tell its processes its name: to be called before the call is made.
     pub(crate) fn name_spawn(&mut self, call: &Process<'_>) -> Option<NamedSpawn> {
         self.communicators.name_spawn(call)
@@ -397,11 +392,5 @@ impl Recorder {
     /// The number of a communicator, if it is known.
     pub(crate) fn id_of(&mut self, comm: Comm) -> Option<CommId> {
         Some(self.communicators.table.get(comm)?.id)
-    }
-
-    /// The number of the request that a collective has started.
-    pub(crate) fn request_of(&mut self, start: &Start<'_>) -> Option<RequestId> {
-        let request = start.request()?;
-        self.requests.table.find(request.get(), request.address())
     }
 }

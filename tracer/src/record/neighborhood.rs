@@ -13,7 +13,8 @@ use super::omitted_calls::Omission;
 use super::request_table::RequestTable;
 use super::stream::EventStream;
 use super::type_sizes::TypeSizes;
-use crate::extended::{Description, Operation, Timing};
+use crate::collective_call::Start;
+use crate::extended::{Description, Operation};
 use crate::neighborhood_call::{NeighborBlocks, NeighborhoodCall};
 use crate::ranks::Ranks;
 
@@ -47,7 +48,7 @@ impl Collectives {
             comm: call.comm,
             id: known.id,
             members: known.members.clone(),
-            timing: Timing::from(&call.start),
+            is_blocking: matches!(call.start, Start::Blocking),
             operation: Operation::Neighborhood { neighborhood, neighbors },
         })
     }

@@ -15,7 +15,6 @@ use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::request_table::{Entry, RequestKind, RequestTable};
 use super::stream::EventStream;
-use crate::extended::Engine;
 use crate::ranks::Ranks;
 
 /// The requests of a rank.
@@ -23,15 +22,14 @@ pub(super) struct Requests {
     pub(super) table: RequestTable,
     abi: &'static Abi,
     /// The extended mode, which knows the messages of collectives in the background.
-    engine: Option<&'static Engine>,
     /// A list that events are made of, kept for its memory.
     pub(super) completed_ids: Vec<RequestId>,
 }
 
 impl Requests {
     /// No requests.
-    pub(super) fn new(abi: &'static Abi, engine: Option<&'static Engine>) -> Self {
-        Self { table: RequestTable::default(), abi, engine, completed_ids: Vec::new() }
+    pub(super) fn new(abi: &'static Abi) -> Self {
+        Self { table: RequestTable::default(), abi, completed_ids: Vec::new() }
     }
 
     /// Takes the requests of a completion call out of the table.
@@ -56,7 +54,7 @@ impl Requests {
             && entry.cancelled
         {
             // Incomplete requests are in progress: a library completes at once what it cancels here.
-            entry.cancelled = pmpi::nonblocking_call::completes_cancelled(request.get()) == Some(true);
+            entry.cancelled = pmpi::completes_cancelled(request.get()) == Some(true);
         }
         Overwritten::Request(id)
     }
@@ -284,9 +282,6 @@ impl Requests {
             }
             RequestKind::Collective => {
                 self.completed_ids.push(id);
-                if let Some(engine) = self.engine {
-                    stream.annotate(engine.completed(id));
-                }
                 None
             }
             &RequestKind::Message { from, to, tag, ref open } => {

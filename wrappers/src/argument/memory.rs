@@ -163,11 +163,6 @@ pub struct Later {
 }
 
 impl Later {
-    /// The address of the place.
-    pub(crate) fn address(self) -> usize {
-        self.address
-    }
-
     /// The communicator, to be read in the call that completed the request.
     #[must_use]
     #[inline]

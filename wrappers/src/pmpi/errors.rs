@@ -20,20 +20,6 @@ pub fn return_errors(abi: &Abi, comm: Comm) {
     }
 }
 
-/// Whether an error on `comm` ends the program, because its handler is `MPI_ERRORS_ARE_FATAL`.
-pub(super) fn are_fatal(abi: &Abi, comm: Comm) -> bool {
-    let mut handler = HandleCell::<ErrhandlerKind>::empty();
-    // SAFETY: (MPI_Comm, MPI_Errhandler *) and (MPI_Errhandler *), a handle that the first has given.
-    unsafe {
-        if call!(MPI_Comm_get_errhandler(comm, handler.address())).is_err() {
-            return false;
-        }
-        let is_fatal = handler.get(abi) == abi.errors_are_fatal;
-        let _ = call!(MPI_Errhandler_free(handler.address()));
-        is_fatal
-    }
-}
-
 /// After a handler that returns, the function that failed returns the error (MPI 4.0 §9.3).
 extern "C" fn ignore(_: *const c_void, _: *const c_int) {}
 

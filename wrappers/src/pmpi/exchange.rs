@@ -203,21 +203,6 @@ impl Exchange {
         unsafe { call!(MPI_Wait(request.address(), self.abi.status_ignore)) }
     }
 
-    /// Whether the `nth` of the started messages is complete, after which it is not counted any more.
-    ///
-    /// # Errors
-    /// The library's code; the message is complete then.
-    pub fn test(&mut self, nth: usize) -> Result<bool, ErrorCode> {
-        let Some(request) = self.started.get_mut(nth) else { return Ok(true) };
-        let mut flag: c_int = 0;
-        // SAFETY: (MPI_Request *, int *, MPI_Status *), a request of `isend` or `irecv`.
-        let tested = unsafe { call!(MPI_Test(request.address(), &raw mut flag, self.abi.status_ignore)) };
-        if flag != 0 || tested.is_err() {
-            self.started.remove(nth);
-        }
-        tested.map(|()| flag != 0)
-    }
-
     /// Copies a part to another of the same length.
     ///
     /// # Errors

@@ -1,13 +1,13 @@
 //! The few MPI functions that a tool calls itself, by their profiling names, so that no tool sees them.
 //!
-//! All but [`allreduce`], [`barrier`], [`split`], [`free`], [`ToolComm`], [`nonblocking_call`] and [`exchange`] are
+//! All but [`allreduce`], [`barrier`], [`split`], [`free`], [`ToolComm`] and [`exchange`] are
 //! local. Handles must refer to live objects, as everywhere in MPI; an error gives a neutral value (no rank, no size,
 //! nothing), and with MPI's default error handler ends the program.
 
 use std::ffi::c_int;
 
 use crate::abi::Abi;
-use crate::argument::{Comm, Datatype, HandleCell, Op, Status};
+use crate::argument::{Comm, Datatype, HandleCell, Op, Request, Status};
 use crate::symbol::{Forward, Symbol};
 
 /// Calls the library's function of a name with these arguments, in C's order and each a [`Word`](crate::symbol::Word), and
@@ -34,22 +34,18 @@ macro_rules! int_of {
 mod at_finalize;
 mod datatype;
 pub mod device;
-mod duplication;
 mod errors;
 pub mod exchange;
 mod file;
-pub mod generalized_request;
 mod groups;
 mod memory;
 mod neighbors;
-pub mod nonblocking_call;
 mod reduction;
 pub mod region;
 mod spawn;
 mod tool_comm;
 
 pub use at_finalize::at_finalize;
-pub use duplication::Duplication;
 pub use errors::{has_taken_place, is_truncation, raise, return_errors};
 pub use file::access_start;
 pub use groups::{KnownGroup, Translation, translate, translate_group, translate_to};
@@ -206,6 +202,21 @@ pub fn tag_ub(abi: &Abi, comm: Comm) -> u32 {
     }
     // SAFETY: as above.
     u32::try_from(unsafe { value.read() }).unwrap_or(GUARANTEED)
+}
+
+/// Whether a request was cancelled, so that it completes without a message; `None` if it is not complete.
+#[must_use]
+pub fn completes_cancelled(request: Request) -> Option<bool> {
+    // A status of any family fits.
+    let mut status = [0_u64; 4];
+    let (mut complete, mut cancelled): (c_int, c_int) = (0, 0);
+    // SAFETY: (MPI_Request, int *, MPI_Status *).
+    unsafe { call!(MPI_Request_get_status(request, &raw mut complete, &raw mut status)) }.ok()?;
+    if complete == 0 {
+        return None;
+    }
+    // SAFETY: (MPI_Status *, int *).
+    unsafe { call!(MPI_Test_cancelled(&raw mut status, &raw mut cancelled)) }.ok().map(|()| cancelled != 0)
 }
 
 /// `MPI_Comm_free`: collective.

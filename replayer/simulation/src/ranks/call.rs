@@ -6,7 +6,6 @@ use titr_common::program::{Fault, Template, agreements};
 use titr_common::trace::{EventSource, TraceError};
 
 use super::Ranks;
-use super::collectives::recorded::Recorded;
 use super::error::ReplayError;
 use super::ids::ThreadIndex;
 use super::program::Programs;
@@ -54,14 +53,12 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let Self { programs, threads, library, .. } = self;
         let thread = &mut threads[index.0 as usize];
         let rank = thread.actor.rank;
-        // This may read ahead, and so comes before the event is borrowed.
-        let messages = if library.recorded > Recorded::None
-            && let Some(EventRef::Event(Event::Collective(_, completion))) = programs.current(index)
-            && library.recorded.covers(completion)
-        {
-            programs.take_messages(index)?
-        } else {
-            None
+        // This changes the program, and so comes before the event is borrowed.
+        let messages = match programs.current(index) {
+            Some(EventRef::Event(Event::Collective(_, Completion::Blocking))) if library.recorded_collectives => {
+                programs.take_messages(index)
+            }
+            _ => None,
         };
         let Some(EventRef::Event(event)) = programs.current(index) else { return Ok(Some(Activity::Compute)) };
         let activity = event.activity().unwrap_or(Activity::Compute);
@@ -159,16 +156,5 @@ fn recorded(
     match completion {
         Completion::Request(Some(id)) => programs.outcome(index, id, is_open),
         Completion::Blocking | Completion::Request(None) | Completion::Persistent(_) => Ok(None),
-    }
-}
-
-impl Recorded {
-    /// Whether collectives that complete in this way use the messages recorded in the trace.
-    fn covers(self, completion: &Completion) -> bool {
-        match completion {
-            Completion::Blocking => self >= Self::Blocking,
-            Completion::Request(_) => self >= Self::All,
-            Completion::Persistent(_) => false,
-        }
     }
 }

@@ -10,7 +10,6 @@ use titr_common::time::Time;
 use super::causality::Causality;
 use super::clock::Clock;
 use super::collectives::collective::Collectives;
-use super::collectives::recorded::Recorded;
 use super::files::Files;
 use super::one_sided::windows::OneSided;
 use super::partitioned::PartitionedMessages;
@@ -31,8 +30,8 @@ pub(super) struct Library<'a, O> {
     /// The algorithms of collectives.
     pub(super) algorithms: &'a Selection,
     pub(super) causality: Causality,
-    /// Which collectives use the messages recorded in the trace.
-    pub(super) recorded: Recorded,
+    /// Whether blocking collectives use the messages recorded in the trace.
+    pub(super) recorded_collectives: bool,
     pub(super) cores: Vec<Core>,
     /// Of each rank.
     pub(super) requests: Vec<RequestTable>,

@@ -59,7 +59,6 @@ mod warnings;
 
 pub use self::core::Core;
 pub use causality::Causality;
-pub use collectives::recorded::Recorded;
 pub use deadlock::{Deadlock, Stuck};
 pub use error::ReplayError;
 pub use titr_common::program::{Fault, Place};
@@ -123,7 +122,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
             now: Time::ZERO,
             algorithms: &mpi.collectives,
             causality,
-            recorded: Recorded::None,
+            recorded_collectives: false,
             cores,
             requests: (0..ranks).map(|_| RequestTable::default()).collect(),
             communicators: Communicators::new(ranks),
@@ -143,13 +142,10 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         Ok(Self { programs, threads, library, finished: 0, starts: Starts::default(), foresight: Foresight::default() })
     }
 
-    /// Chooses which collectives are the messages that an extended trace has of them.
+    /// Chooses whether blocking collectives are the messages that an extended trace has of them.
     #[must_use]
-    pub(crate) fn with_recorded(mut self, recorded: Recorded) -> Self {
-        if recorded == Recorded::All {
-            self.programs.want_messages_of_nonblocking();
-        }
-        self.library.recorded = recorded;
+    pub(crate) fn with_recorded_collectives(mut self, recorded: bool) -> Self {
+        self.library.recorded_collectives = recorded;
         self
     }
 

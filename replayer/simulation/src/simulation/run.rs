@@ -20,7 +20,7 @@ use crate::deadlock_causes::causes;
 use crate::jobs::OnlyJob;
 use crate::noise::{Draw, VaryingNetwork};
 use crate::observe::{Breakdown, Observer};
-use crate::ranks::{Causality, Core, Recorded, ReplayError};
+use crate::ranks::{Causality, Core, ReplayError};
 use crate::recorded_speed::RecordedSpeeds;
 use crate::replay::{Follower, Options, Outcome, replay};
 use crate::shared_network::{SharedNetwork, SharedTime, parties};
@@ -40,8 +40,8 @@ pub struct PreparedReplay<'a> {
     pub(super) causality: Causality,
     /// The random choices, if the replay is one of several that differ by chance.
     pub(super) draw: Option<Draw>,
-    /// Which collectives use recorded messages.
-    pub(super) recorded: Recorded,
+    /// Whether blocking collectives use recorded messages.
+    pub(super) recorded_collectives: bool,
     /// The jobs whose traces the trace is made of, if it is made of several.
     pub(super) mix: Option<&'a JobMix>,
     /// Whether another thread may read ahead.
@@ -116,10 +116,12 @@ impl PreparedReplay<'_> {
         let streams = self.trace.streams()?;
         let workload = if self.read_ahead { Workload::read_ahead(streams) } else { Workload::new(streams) };
         let workload = workload.recorded_in(&self.trace);
-        let (causality, partial, recorded) = (self.causality, self.original.is_partial(), self.recorded);
+        let (causality, partial, recorded_collectives) =
+            (self.causality, self.original.is_partial(), self.recorded_collectives);
         let jobs = self.mix.map_or_else(Vec::new, |mix| mix.jobs.clone());
         let storage = platform.storage.clone();
-        let options = Options { causality, partial, recorded, storage, jobs, follower, ..Options::default() };
+        let options =
+            Options { causality, partial, recorded_collectives, storage, jobs, follower, ..Options::default() };
         let breakdown = Breakdown::new(self.trace.ranks());
         let mpi = &platform.mpi;
         let network = platform.network(number);

@@ -1,6 +1,6 @@
 //! Looking ahead in a rank's events.
 
-use titr_common::event::{Completion, Event, Message, RequestId};
+use titr_common::event::{Message, RequestId};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, TraceError};
 
@@ -51,31 +51,9 @@ impl<S: EventSource> Window<S> {
         if is_open || self.may_cancel { self.matched(request) } else { Ok(None) }
     }
 
-    /// The messages of the next event, a collective; `None` if the trace has none. The messages of a non-blocking
-    /// collective are only available if they are wanted.
-    ///
-    /// # Errors
-    /// If the trace cannot be read.
-    pub fn take_messages(&mut self) -> Result<Option<Vec<Message>>, TraceError> {
-        let before = self.messages.take();
-        let Some(EventRef::Event(Event::Collective(call, Completion::Request(request)))) =
-            self.batch.events.get(self.at)
-        else {
-            return Ok(before);
-        };
-        let Some(messages) = self.facts.messages_of(call) else { return Ok(before) };
-        let request = *request;
-        self.look_from_here();
-        while !self.facts.is_complete(request) && self.look_further()? {}
-        let mut found = self.facts.take_messages(messages);
-        if !self.facts.is_complete(request) {
-            let position = self.position;
-            found = self.far().map_or(found, |far| far.take_messages(position));
-        }
-        Ok(match (before, found) {
-            (None, found) => found,
-            (Some(before), found) => Some(before.into_iter().chain(found.into_iter().flatten()).collect()),
-        })
+    /// The messages of the next event, a collective; `None` if the trace has none.
+    pub fn take_messages(&mut self) -> Option<Vec<Message>> {
+        self.messages.take()
     }
 
     /// Whether one of the next `among` events belongs to another thread than the next event.
@@ -128,7 +106,7 @@ impl<S: EventSource> Window<S> {
             return None;
         }
         let origin = self.reader.origin.as_ref()?;
-        Some(self.far.get_or_insert_with(|| Box::new(FarFacts::read(&**origin, self.facts.wants_messages()))))
+        Some(self.far.get_or_insert_with(|| Box::new(FarFacts::read(&**origin))))
     }
 
     /// Looks at one more event; false if there is none within reach.

@@ -1,11 +1,8 @@
 //! A rank's events in the order of its trace, with facts that the trace holds only later.
 //!
-//! A trace records some facts when the program learnt them, which is too late for a replay:
-//! * The match of a wildcard receive is recorded before the event that completes its request. A replay needs it when
-//!   the receive is posted: the recorded match makes a replay deterministic, and gives the program the messages that it
-//!   got.
-//! * The messages of a non-blocking collective are recorded there as well. A replay needs them when the collective
-//!   starts, where a blocking collective has them.
+//! A trace records the match of a wildcard receive when the program learnt it, before the event that completes its
+//! request. A replay needs it when the receive is posted: the recorded match makes a replay deterministic, and gives the
+//! program the messages that it got.
 //!
 //! A window therefore looks ahead, at each event once, regardless of the number of queries. It keeps a limited number of
 //! events in memory: facts that are further away are found by reading the events of the rank a second time.
@@ -94,11 +91,6 @@ impl<S: EventSource> Window<S> {
     /// Declares whether requests may have been cancelled.
     pub(crate) fn set_may_cancel(&mut self, may_cancel: bool) {
         self.may_cancel = may_cancel;
-    }
-
-    /// Finds the messages of non-blocking collectives, too, from here on.
-    pub fn want_messages_of_nonblocking(&mut self) {
-        self.facts.want_messages();
     }
 
     /// The file that the events come from, if there is one.
@@ -249,13 +241,7 @@ impl<S: EventSource> Window<S> {
     /// Goes on where that takes more than a step.
     #[cold]
     fn pass_with_care(&mut self) -> bool {
-        let passed = self.batch.events.get(self.at - 1);
-        if let Some(EventRef::Event(event)) = passed {
-            self.facts.pass(event, self.seen > 0);
-        }
-        if self.seen > 0 {
-            self.seen -= 1;
-        }
+        self.seen = self.seen.saturating_sub(1);
         let mut of_another = false;
         if self.at == self.run_end {
             let thread = self.batch.events.thread(self.at - 1);

@@ -11,7 +11,7 @@ use titr_common::program::{CommIndex, Fault, Participation, Template, agreement}
 use titr_common::units::Instructions;
 
 use super::collective::{CollectiveEnvironment, CollectiveStart, Collectives};
-use super::recorded::{self, Recorded};
+use super::recorded;
 use super::steps::{CollectiveSteps, MemberPart};
 use crate::observe::{CollectiveFlow, Observer, OperationId};
 use crate::ranks::library::Library;
@@ -36,7 +36,7 @@ impl<O: Observer> Library<'_, O> {
         if let Completion::Persistent(id) = completion {
             return self.requests(rank).add_persistent(id, Template::Collective(Rc::new(call.clone()), part));
         }
-        self.warnings.redecomposed += u64::from(self.recorded > Recorded::None && recorded.is_none());
+        self.warnings.redecomposed += u64::from(self.recorded_collectives && recorded.is_none());
         let operation = self.start_collective(rank, index, call, completion.into(), part, recorded)?;
         self.complete_collective(thread, operation, completion)
     }

@@ -10,18 +10,6 @@ use titr_common::units::Nanoseconds;
 
 use super::steps::MessageStep;
 
-/// Which collectives use the messages recorded in an extended trace; each variant includes the one before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Recorded {
-    /// None: all are decomposed.
-    #[default]
-    None,
-    /// Blocking ones.
-    Blocking,
-    /// Non-blocking ones, too.
-    All,
-}
-
 /// The steps of these messages; `Err` with the rank of the world that is not a member.
 pub(in crate::ranks) fn steps(
     messages: &[Message],

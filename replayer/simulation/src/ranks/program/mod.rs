@@ -98,11 +98,6 @@ impl<S: EventSource> Programs<S> {
         Self { ranks: windows.map(|window| Program { window, queues: None }).collect(), table }
     }
 
-    /// Finds the messages of non-blocking collectives, too.
-    pub(super) fn want_messages_of_nonblocking(&mut self) {
-        self.ranks.iter_mut().for_each(|program| program.window.want_messages_of_nonblocking());
-    }
-
     /// The rank and the number of a thread.
     pub(super) fn actor(&self, thread: ThreadIndex) -> Actor {
         self.table.find(thread).0
@@ -241,12 +236,12 @@ impl<S: EventSource> Programs<S> {
     }
 
     /// The messages that the next event of `thread`, a collective, was made of; `None` if the trace does not tell.
-    pub(super) fn take_messages(&mut self, thread: ThreadIndex) -> Result<Option<Vec<Message>>, TraceError> {
+    pub(super) fn take_messages(&mut self, thread: ThreadIndex) -> Option<Vec<Message>> {
         let (Actor { rank, .. }, at) = self.table.find(thread);
         let Program { window, queues } = &mut self.ranks[rank.0 as usize];
         match queues.as_deref_mut() {
-            Some(ThreadEvents::Threads(queues)) => Ok(queues.take_messages(at)),
-            Some(ThreadEvents::Graph(_)) => Ok(None),
+            Some(ThreadEvents::Threads(queues)) => queues.take_messages(at),
+            Some(ThreadEvents::Graph(_)) => None,
             None => window.take_messages(),
         }
     }

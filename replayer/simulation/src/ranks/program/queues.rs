@@ -230,7 +230,7 @@ impl ThreadQueues {
         }
         let mut details = Details::default();
         if let Event::Collective(..) = event {
-            details.messages = window.take_messages()?;
+            details.messages = window.take_messages();
         }
         self.note_persistent(&event);
         for &id in event.starts() {

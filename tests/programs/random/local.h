@@ -46,7 +46,11 @@ static void errors(struct comm *comm) {
                 count_sent(count, &types[INT]);
                 MPI(Send, filled(count * 4, 1), count, MPI_INT, to, 3, own);
             }
-            if (comm->me == to) code = receive_truncated(which, room(count * 4), count - 1, from, own);
+            if (comm->me == to) {
+                /* MPICH gives the error of a request and of a matched receive to the handler of the world. */
+                if (which == 6 || which == 7) MPI(Comm_set_errhandler, MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+                code = receive_truncated(which, room(count * 4), count - 1, from, own);
+            }
     }
     note_error(key_of(0), code);
     note_number(key_of(1), handled);

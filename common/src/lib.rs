@@ -17,5 +17,6 @@ pub mod statistics;
 pub mod step_function;
 pub mod terminal;
 pub mod time;
+pub mod timeline;
 pub mod trace;
 pub mod units;

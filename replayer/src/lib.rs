@@ -4,6 +4,7 @@ pub mod cli;
 pub mod generate;
 pub mod inspect;
 pub mod machine;
+pub mod memory;
 pub mod page;
 pub mod report;
 pub mod schedule;

@@ -7,12 +7,12 @@ use crate::support::browser::Browser;
 use crate::support::command::{Folder, TITR, TITR_REPLAY, here};
 use serde_json::{Value, json};
 use titr_analyses::{ByKind, CriticalPath, Findings, RankShare, RegionShare};
+use titr_common::timeline::{Excerpt, Subject};
 use titr_common::units::Seconds;
 use titr_formats::input;
 use titr_replayer::page::{Origin, PageData, Recorder, write};
 use titr_simulation::{Platform, Simulation};
 use titr_test_support::cannot_run;
-use titr_timeline::{Excerpt, Subject};
 
 pub(crate) const TORUS: &str =
     "stencil --ranks 64 --dimensions 4x4x4 --torus --bytes 64KiB --iterations 4 --compute 1e5";

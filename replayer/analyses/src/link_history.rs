@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use titr_common::event::Rank;
 use titr_common::time::Time;
+use titr_common::timeline::Series;
 use titr_network::topology::{HostId, LinkId, Paths, Topology, capacity};
 use titr_network::{Connection, RailChooser, Stripes, Transfer, TransferId};
 use titr_platform::{PlacementError, Platform};
 use titr_simulation::observe::{Departure, Observer};
-use titr_timeline::Series;
 
 /// Intervals of one link, where the network is small.
 const MOST_INTERVALS: usize = 1024;

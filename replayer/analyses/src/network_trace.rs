@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_network::{Transfer, TransferId};
-use titr_network_traces::{Kind, Label, NetworkTraceWriter, Node, TracedMessage};
+use titr_simulation::network_traces::{Kind, Label, NetworkTraceWriter, Node, TracedMessage};
 use titr_simulation::observe::{CollectiveCall, CollectiveId, Observer, OperationId, TransferKind, Waiter, Work};
 
 use dependences::Dependences;

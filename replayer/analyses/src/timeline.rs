@@ -5,9 +5,9 @@ use std::io;
 use titr_common::event::Rank;
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
+use titr_common::timeline::{Arrow, EventSorter, Series, State, TimelineEvent};
 use titr_network::TransferId;
 use titr_simulation::observe::{Departure, Observer};
-use titr_timeline::{Arrow, EventSorter, Series, State, TimelineEvent};
 
 /// An observer that writes a timeline.
 pub struct Timeline {

@@ -12,6 +12,7 @@
 
 mod disks;
 mod host_speed;
+pub mod job_mix;
 mod levers;
 mod models;
 mod mpi;

@@ -10,8 +10,8 @@ use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::trace::{EventSource, Located, LocatedEvents, RankSources, Trace, TraceError, Transformation};
 use titr_common::units::Seconds;
-use titr_job_mix::{Job, JobMix};
 use titr_platform::Platform;
+use titr_platform::job_mix::{Job, JobMix};
 
 use crate::efficiencies::Efficiencies;
 use crate::observe::Shares;

@@ -1,7 +1,7 @@
 //! Predicts how long an MPI program takes on a machine that need not exist, by replaying a trace of it.
 //!
 //! ```
-//! use titr_simulation::{Platform, Simulation, Trace};
+//! use crate::{Platform, Simulation, Trace};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let platform = Platform::load("../../examples/cluster16.toml".as_ref(), &[])?;
@@ -27,6 +27,7 @@ mod disturbances;
 mod dry_run;
 mod efficiencies;
 mod jobs;
+pub mod network_traces;
 mod noise;
 mod normalisation;
 pub mod observe;

@@ -3,8 +3,8 @@
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
 use titr_common::units::{Bytes, Instructions, Speed};
-use titr_job_mix::Job;
 use titr_network::Network;
+use titr_platform::job_mix::Job;
 use titr_platform::{Mpi, Storage};
 use titr_workload::Workload;
 

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use titr_common::time::Time;
-use titr_job_mix::JobMix;
 use titr_network::topology::{LinkId, Paths, Topology};
 use titr_network::traffic::{BackgroundMessage, BackgroundTraffic};
 use titr_network::{
     LinkLoad, Met, Network, PartyId, RailChooser, Stripes, Transfer, TransferId, Unloaded, Unreachable,
 };
 use titr_platform::Platform;
+use titr_platform::job_mix::JobMix;
 
 /// A network with the messages of jobs and of background loads.
 pub(crate) struct SharedNetwork {

@@ -11,8 +11,8 @@ use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Trace, TraceError, Transformation};
-use titr_job_mix::JobMix;
 use titr_network::packet::PacketStatistics;
+use titr_platform::job_mix::JobMix;
 use titr_platform::{Model, PlacementError, Platform, Spawn};
 use titr_workload::{Computation, Normalise, Recompute, RegionSpeeds};
 

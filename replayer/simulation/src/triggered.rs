@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::network_traces::{Feedback, Label, NetworkTrace, NetworkTraceError, Released};
 use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
@@ -18,7 +19,6 @@ use titr_network::packet::PacketStatistics;
 use titr_network::statistics::Histogram;
 use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, RailNetwork, Transfer, TransferId, Unreachable};
-use titr_network_traces::{Feedback, Label, NetworkTrace, NetworkTraceError, Released};
 use titr_platform::{Model, Platform};
 
 use crate::parallel::Jobs;

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
 use titr_analyses::advise::{Step, advise as advice_for};
-use titr_call_sites::CallSiteNames;
 use titr_common::event::CollectiveKind;
 use titr_common::format::uncertain;
 use titr_common::terminal::say;
 use titr_common::trace::Transformation;
 use titr_simulation::Computation;
+use titr_workload::call_sites::CallSiteNames;
 
 use super::machine::MachineArgs;
 use super::program::{Compute, compute};

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use clap::Args;
-use titr_call_sites::CallSiteNames;
 use titr_common::event::{Actor, Rank};
 use titr_common::grammar::write_event;
 use titr_common::terminal::say;
 use titr_common::trace::{Trace, TraceError, Transformation};
+use titr_workload::call_sites::CallSiteNames;
 
 use super::{Failure, TraceArgs};
 use crate::inspect::{EventRow, sent_by};

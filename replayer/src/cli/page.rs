@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use titr_analyses::diff::{DiffError, ReplayedResult};
 use titr_analyses::{ANALYSES, AnalysedResult};
+use titr_common::timeline::Series;
 use titr_common::trace::Trace;
 use titr_platform::Platform;
 use titr_simulation::SimulationError;
-use titr_timeline::Series;
 
 use super::Failure;
 use super::program::EVERY_ITERATION;

@@ -4,13 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use titr_call_sites::CallSiteNames;
 use titr_common::output::{OutputFile, claim};
 use titr_network::topology::HostId;
 use titr_platform::Policy;
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
 use titr_studies::placement::{HostNames, PlacementSubject, RankFileFormat, by_rule};
+use titr_workload::call_sites::CallSiteNames;
 
 use super::Failure;
 use super::machine::MachineArgs;

@@ -6,16 +6,16 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use titr_analyses::{AnalysedSimulation, apply_machine_changes};
-use titr_call_sites::CallSiteNames;
 use titr_common::collectives::Selection;
+use titr_common::timeline::JobRanks;
 use titr_common::trace::Trace;
 use titr_formats::input;
 use titr_hypotheses::{Hypotheses, HypothesesError, MachineChange};
-use titr_job_mix::JobMix;
+use titr_platform::job_mix::JobMix;
 use titr_platform::{Platform, Policy};
 use titr_simulation::Simulation;
 use titr_simulation::parallel::Jobs;
-use titr_timeline::JobRanks;
+use titr_workload::call_sites::CallSiteNames;
 
 use super::{Failure, TraceArgs};
 use values::{Collectives, WaitsFor, analyses, collectives, factor};

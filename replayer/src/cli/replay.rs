@@ -7,11 +7,11 @@ use clap::Args;
 use titr_analyses::interval::IntervalMeter;
 use titr_analyses::steady::Steady;
 use titr_analyses::{AnalysedResult, LinkHistory, NetworkTraceRecorder, Timeline};
-use titr_call_sites::CallSiteNames;
 use titr_common::output::{OutputFile, claim};
-use titr_network_traces::NetworkTraceWriter;
+use titr_common::timeline::{EventSorter, Subject};
 use titr_simulation::SimulationError;
-use titr_timeline::{EventSorter, Subject};
+use titr_simulation::network_traces::NetworkTraceWriter;
+use titr_workload::call_sites::CallSiteNames;
 
 use super::machine::MachineArgs;
 use super::meter::Meter;

@@ -1,10 +1,10 @@
 //! The spread of a prediction: replays with random choices for everything that is known to vary.
 
 use clap::Args;
-use titr_call_sites::CallSiteNames;
 use titr_simulation::parallel::Jobs;
 use titr_simulation::spread::{DrawnTimes, PredictedSpread};
 use titr_simulation::{Draw, Platform};
+use titr_workload::call_sites::CallSiteNames;
 
 use super::Failure;
 use super::machine::MachineArgs;

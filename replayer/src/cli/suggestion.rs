@@ -7,12 +7,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use titr_analyses::AnalysedResult;
-use titr_call_sites::CallSiteNames;
 use titr_common::units::Seconds;
 use titr_hypotheses::{Change, Hypotheses, Scope};
 use titr_platform::Property;
 use titr_simulation::parallel::Jobs;
 use titr_simulation::result::{Shares, Suggestion, TriedChanges};
+use titr_workload::call_sites::CallSiteNames;
 
 use super::machine::MachineArgs;
 use super::program::Program;

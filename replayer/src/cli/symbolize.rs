@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use titr_call_sites::look_up;
 use titr_common::format::{count, counted};
 use titr_common::terminal::say;
 use titr_common::trace::manifest::Manifest;
 use titr_common::trace::{self, TraceError};
+use titr_workload::call_sites::look_up;
 
 use super::Failure;
 

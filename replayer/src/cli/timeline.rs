@@ -7,9 +7,9 @@ use clap::error::Error;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use titr_common::event::RankSet;
 use titr_common::time::Time;
+use titr_common::timeline::{Excerpt, Subject, TimelineWriter};
 use titr_common::units::{Seconds, Written};
 use titr_formats::timeline::{FORMATS, TimelineFormat};
-use titr_timeline::{Excerpt, Subject, TimelineWriter};
 
 use super::Failure;
 use super::program::EVERY_ITERATION;

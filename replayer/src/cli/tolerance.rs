@@ -4,12 +4,12 @@ use std::io::Write;
 
 use clap::{Args, ValueEnum};
 use titr_analyses::{Parameter, Sensitivity};
-use titr_call_sites::CallSiteNames;
 use titr_common::trace::Transformation;
 use titr_common::units::Seconds;
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
 use titr_studies::tolerance::ToleranceSubject;
+use titr_workload::call_sites::CallSiteNames;
 
 use super::Failure;
 use super::machine::MachineArgs;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use titr_common::format::{count, plural};
 use titr_common::output::claim;
-use titr_network_traces::{Rules, TriggerCounts, TriggerSource, find_triggers};
+use titr_simulation::network_traces::{Rules, TriggerCounts, TriggerSource, find_triggers};
 
 use super::Failure;
 

@@ -3,10 +3,10 @@
 use std::str::FromStr;
 
 use clap::Args;
-use titr_call_sites::CallSiteNames;
 use titr_common::format::count;
 use titr_common::output::claim;
 use titr_simulation::parallel::Jobs;
+use titr_workload::call_sites::CallSiteNames;
 
 use super::machine::MachineArgs;
 use super::program::ProgramArgs;

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use titr_analyses::AnalysedResult;
 use titr_analyses::diff::Difference;
+use titr_common::timeline::Series;
 use titr_platform::Platform;
 use titr_simulation::result::LinkUse;
-use titr_timeline::Series;
 
 use super::detail::ACTIVITY_NAMES;
 use super::overview::{ActivityMap, PairMap};

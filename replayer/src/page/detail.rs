@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use titr_common::event::Rank;
 use titr_common::time::Time;
-use titr_timeline::{Arrow, Series, State, TimelineEvent, TimelineWriter};
+use titr_common::timeline::{Arrow, Series, State, TimelineEvent, TimelineWriter};
 
 use super::states::{Mixture, RankStates, StateRow};
 

@@ -27,7 +27,7 @@ use std::rc::Rc;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use titr_common::output::OutputFile;
-use titr_timeline::{Excerpt, Excerpted, Subject, TimelineWriter};
+use titr_common::timeline::{Excerpt, Excerpted, Subject, TimelineWriter};
 
 use detail::DetailWriter;
 use overview::OverviewWriter;

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use titr_common::event::{Activity, Rank};
 use titr_common::time::Time;
-use titr_timeline::{Series, TimelineEvent, TimelineWriter};
+use titr_common::timeline::{Series, TimelineEvent, TimelineWriter};
 
 use super::cells::Cells;
 use super::embedded::letters;

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 use titr_analyses::apply_machine_changes;
-use titr_call_sites::CallSiteNames;
 use titr_common::event::Rank;
 use titr_common::input::{self, WRITTEN_BY_HAND, WRITTEN_BY_PROGRAM};
 use titr_common::trace::{Trace, TraceError};
@@ -16,6 +15,7 @@ use titr_network::topology::LinkId;
 use titr_platform::{Platform, PlatformError, Policy};
 use titr_simulation::Simulation;
 use titr_simulation::parallel::Jobs;
+use titr_workload::call_sites::CallSiteNames;
 
 use crate::axis::{AxisKey, Setting};
 use crate::error::StudyError;

@@ -11,6 +11,7 @@
 //! The result is a [`Workload`]. It has the events of a rank in the order of the trace, with its threads interleaved;
 //! the simulated ranks distribute them to the threads.
 
+pub mod call_sites;
 mod computation;
 mod prefetch;
 mod regions;

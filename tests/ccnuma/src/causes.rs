@@ -1,7 +1,7 @@
 //! The receptions that an action depends on: its time is the latest of their arrivals, each with the delay since.
 
 use titr_common::time::Time;
-use titr_network_traces::{Label, Trigger};
+use titr_simulation::network_traces::{Label, Trigger};
 
 /// Receptions that are kept of those that a message depends on; the ones that bind least are dropped.
 const KEPT: usize = 4;

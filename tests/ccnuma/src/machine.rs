@@ -8,8 +8,8 @@ use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 use titr_network::topology::HostId;
 use titr_network::{Network, Transfer, TransferId, Unreachable};
-use titr_network_traces::Label;
 use titr_platform::Platform;
+use titr_simulation::network_traces::Label;
 
 use crate::causes::Causes;
 use crate::directory::{Directory, MOST_NODES, Outgoing};

@@ -7,7 +7,7 @@ use std::path::Path;
 use titr_common::output::OutputFile;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
-use titr_network_traces::{Kind, Label, NetworkTraceWriter, Node, TracedMessage};
+use titr_simulation::network_traces::{Kind, Label, NetworkTraceWriter, Node, TracedMessage};
 
 use crate::causes::Causes;
 use crate::message::Message;

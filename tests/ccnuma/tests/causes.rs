@@ -7,8 +7,8 @@ use std::path::Path;
 
 use titr_ccnuma::programs::{Fft, Op, Program, Radix, Script};
 use titr_ccnuma::{Machine, MachineError, MachineResult, Recorder};
-use titr_network_traces::{NetworkTrace, Rules, TriggerSource, find_triggers};
 use titr_platform::Platform;
+use titr_simulation::network_traces::{NetworkTrace, Rules, TriggerSource, find_triggers};
 
 /// A mesh with this many routers per side and adaptive routing, on which messages overtake each other.
 fn mesh(side: u32, model: &str) -> Platform {

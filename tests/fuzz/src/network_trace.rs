@@ -5,7 +5,9 @@ use std::io::Cursor;
 use std::path::Path;
 
 use titr_common::time::Time;
-use titr_network_traces::{Feedback, Label, NetworkTrace, NetworkTraceError, Rules, TriggerSource, find_triggers};
+use titr_simulation::network_traces::{
+    Feedback, Label, NetworkTrace, NetworkTraceError, Rules, TriggerSource, find_triggers,
+};
 
 /// Picoseconds that every message takes.
 const LATENCY: u64 = 10;

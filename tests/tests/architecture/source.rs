@@ -49,14 +49,19 @@ pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 impl Crate {
-    /// Reads the crate whose source is in `folder/src`.
-    pub fn read(folder: &Path) -> Self {
+    /// Reads the crates whose source is in `folder/src`: a library or a command, and each command in `folder/src/bin`.
+    pub fn all_of(folder: &Path) -> Vec<Self> {
         let source = folder.join("src");
+        let commands = fs::read_dir(source.join("bin")).into_iter().flatten().map(|entry| entry.unwrap().path());
+        [source].into_iter().chain(commands.filter(|path| path.is_dir())).map(|source| Self::read(&source)).collect()
+    }
+
+    fn read(source: &Path) -> Self {
         let mut files = BTreeMap::new();
         let mut of_tests = Vec::new();
-        for path in rust_files(&source) {
+        for path in rust_files(source) {
             let mut module: Module = path
-                .strip_prefix(&source)
+                .strip_prefix(source)
                 .unwrap()
                 .with_extension("")
                 .iter()

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use titr_common::time::Time;
 use titr_network::TransferId;
-use titr_network_traces::{Label, Trigger};
+use titr_simulation::network_traces::{Label, Trigger};
 
 use titr_simulation::observe::{OperationId, Waiter};
 

@@ -2,7 +2,7 @@
 
 use titr_common::event::Event;
 use titr_common::event_buffer::EventRef;
-use titr_timeline::State;
+use titr_common::timeline::State;
 
 /// The name of the function, such as `MPI_Isend`; empty for an event that is no call.
 pub(super) fn function_name(event: &Event) -> String {

@@ -8,7 +8,7 @@ use titr_common::event::{Activity, Rank};
 use titr_common::format::cell;
 use titr_common::output::OutputFile;
 use titr_common::time::Time;
-use titr_timeline::{Arrow, Series, State, Subject, TimelineEvent, TimelineWriter};
+use titr_common::timeline::{Arrow, Series, State, Subject, TimelineEvent, TimelineWriter};
 
 use super::TimelineFormat;
 

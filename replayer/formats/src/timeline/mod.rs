@@ -11,7 +11,7 @@ pub mod recorded;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use titr_timeline::{Excerpted, Subject, TimelineWriter};
+use titr_common::timeline::{Excerpted, Subject, TimelineWriter};
 
 /// A format that viewers read.
 pub struct TimelineFormat {

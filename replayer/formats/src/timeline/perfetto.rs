@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use titr_common::event::{Activity, Rank};
 use titr_common::output::OutputFile;
 use titr_common::time::Time;
-use titr_timeline::{Arrow, Series, State, Subject, TimelineEvent, TimelineWriter};
+use titr_common::timeline::{Arrow, Series, State, Subject, TimelineEvent, TimelineWriter};
 
 use super::TimelineFormat;
 use super::protobuf::Fields;

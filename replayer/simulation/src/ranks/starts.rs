@@ -3,7 +3,7 @@
 use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
-use titr_job_mix::{Job, JobId, Start};
+use titr_platform::job_mix::{Job, JobId, Start};
 
 use super::Ranks;
 use super::clock::Waiter;

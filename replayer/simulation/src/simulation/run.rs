@@ -8,10 +8,10 @@ use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::trace::Trace;
 use titr_common::trace::Transformation;
-use titr_job_mix::{Job, JobMix};
 use titr_network::packet::PacketStatistics;
 use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, RailNetwork};
+use titr_platform::job_mix::{Job, JobMix};
 use titr_platform::{Platform, Policy};
 use titr_workload::Workload;
 

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use titr_analyses::{ANALYSES, AnalysedSimulation, LinkHistory, Timeline};
-use titr_call_sites::CallSiteNames;
+use titr_common::timeline::{EventSorter, Excerpt, Subject};
 use titr_platform::Platform;
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
 use titr_studies::{AxisKey, Inputs, PreparedPoint, StudyError};
-use titr_timeline::{EventSorter, Excerpt, Subject};
+use titr_workload::call_sites::CallSiteNames;
 
 use crate::cli::page::{DRAWN, PageSubject};
 use crate::cli::replay::DRAWN_LINKS;

@@ -4,8 +4,8 @@
 pub mod slurm;
 
 use titr_analyses::{AnalysedResult, AnalysedSimulation};
-use titr_call_sites::CallSiteNames;
 use titr_simulation::parallel::Jobs;
+use titr_workload::call_sites::CallSiteNames;
 
 use crate::error::StudyError;
 use crate::folder::ResultsFolder;

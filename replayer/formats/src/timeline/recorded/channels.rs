@@ -1,8 +1,8 @@
 //! The messages of a timeline: each becomes an arrow from its departure to its arrival.
 
 use titr_common::time::Time;
+use titr_common::timeline::{Arrow, EventSorter, TimelineEvent};
 use titr_common::units::Bytes;
-use titr_timeline::{Arrow, EventSorter, TimelineEvent};
 
 use crate::output::{Channel, MessagePairs};
 

@@ -21,8 +21,8 @@ use titr_common::event_buffer::EventRef;
 use titr_common::format::{count, plural};
 use titr_common::program::{Communicators, Fault, Place, RequestTable, Template};
 use titr_common::time::Time;
+use titr_common::timeline::{EventSorter, Excerpt, State, Subject, TimelineEvent, TimelineWriter};
 use titr_common::trace::Trace;
-use titr_timeline::{EventSorter, Excerpt, State, Subject, TimelineEvent, TimelineWriter};
 
 use crate::output::{Channel, ConversionNotes, ConvertError};
 use calls::{Call, Calls};

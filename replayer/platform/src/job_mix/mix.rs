@@ -1,0 +1,130 @@
+//! The jobs of a file, on a platform.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use crate::Platform;
+use thiserror::Error;
+use titr_common::input::{self, WRITTEN_BY_HAND};
+use titr_common::trace::{Trace, TraceError, side_by_side};
+use titr_document::{Checked, Mistake, Source};
+use titr_network::topology::HostId;
+
+use crate::job_mix::background::{Background, backgrounds};
+use crate::job_mix::job::Job;
+use crate::job_mix::placement::Placer;
+use crate::job_mix::schema::{File, JobTable};
+use crate::job_mix::starts::starts;
+
+/// Several jobs that share a machine.
+#[derive(Clone)]
+pub struct JobMix {
+    /// The jobs, in the order of the file.
+    pub jobs: Vec<Job>,
+    /// The traces of all jobs as one, whose ranks are those of the jobs in their order.
+    pub trace: Trace,
+    /// Synthetic traffic beside the jobs.
+    pub background: Vec<Background>,
+}
+
+/// A reason why there is no job mix.
+#[derive(Debug, Error)]
+pub enum JobMixError {
+    /// The file cannot be read.
+    #[error("cannot read the jobs {}: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        error: std::io::Error,
+    },
+    /// The file is wrong.
+    #[error(transparent)]
+    Mistaken(#[from] Mistake),
+    /// The traces cannot be joined.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+}
+
+impl JobMix {
+    /// Reads the jobs of a file, whose traces are opened with `open`, and places them on `platform`.
+    ///
+    /// # Errors
+    /// If the file or a trace cannot be read, or the jobs do not fit each other or the platform.
+    pub fn load(
+        path: &Path,
+        platform: &Platform,
+        open: impl Fn(&[PathBuf]) -> Result<Trace, TraceError>,
+    ) -> Result<Self, JobMixError> {
+        let text = input::read_text(path, WRITTEN_BY_HAND)
+            .map_err(|error| JobMixError::Unreadable { path: path.to_owned(), error })?;
+        let source = Source::new(&path.display().to_string(), text, []);
+        let File { job: tables, background } = source.read()?;
+        check_names(&source, &tables)?;
+        let starts = starts(&source, &tables)?;
+        let background = backgrounds(&source, &background, platform.topology.hosts())?;
+        let traces = traces(&source, path, &tables, open)?;
+        let ranks: Vec<u32> = traces.iter().map(|(_, trace)| trace.ranks()).collect();
+        let hosts = Placer::new(&source, &tables, &starts, platform).place(&ranks)?;
+        let mut first = 0_u32;
+        let mut jobs = Vec::new();
+        for (((table, start), hosts), ranks) in tables.into_iter().zip(starts).zip(hosts).zip(ranks) {
+            let last = first.saturating_add(ranks);
+            jobs.push(Job { name: table.name.into_inner(), ranks: first..last, hosts, start });
+            first = last;
+        }
+        Ok(Self { jobs, trace: side_by_side(traces)?, background })
+    }
+
+    /// The host of each rank of all jobs.
+    #[must_use]
+    pub fn hosts(&self) -> Vec<HostId> {
+        self.jobs.iter().flat_map(|job| job.hosts.iter().copied()).collect()
+    }
+}
+
+/// Refuses a file without jobs, and two jobs of one name.
+fn check_names(source: &Source, jobs: &[JobTable]) -> Checked<()> {
+    if jobs.is_empty() {
+        return Err(source.mistake(0..0, "there is no job").with_help("write a table [[job]] with `name` and `trace`"));
+    }
+    let mut names = HashSet::new();
+    for job in jobs {
+        if job.name.get_ref().trim().is_empty() {
+            return Err(source.wrong(&job.name, "a job needs a name"));
+        }
+        if !names.insert(job.name.get_ref()) {
+            return Err(source.wrong(&job.name, format!("there are two jobs {}", job.name.get_ref())));
+        }
+    }
+    Ok(())
+}
+
+/// The trace of each job, and the place that it was read from.
+fn traces(
+    source: &Source,
+    path: &Path,
+    jobs: &[JobTable],
+    open: impl Fn(&[PathBuf]) -> Result<Trace, TraceError>,
+) -> Checked<Vec<(PathBuf, Trace)>> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut traces: Vec<(PathBuf, Trace)> = Vec::new();
+    for job in jobs {
+        let places: Vec<PathBuf> = job.trace.get_ref().as_slice().iter().map(|place| folder.join(place)).collect();
+        let Some(first) = places.first() else { return Err(source.wrong(&job.trace, "a job has a trace")) };
+        let trace = open(&places).map_err(|error| source.wrong(&job.trace, error.to_string()))?;
+        if let Some((_, other)) = traces.first()
+            && has_times(other) != has_times(&trace)
+        {
+            let message = "the trace of this job has times where those of others have counts, or the reverse";
+            return Err(source.wrong(&job.trace, message).with_help("convert one of the traces (titr convert)"));
+        }
+        traces.push((first.clone(), trace));
+    }
+    Ok(traces)
+}
+
+/// Whether computation is timed in a trace, as other tools record it.
+fn has_times(trace: &Trace) -> bool {
+    trace.manifest().is_some_and(|manifest| manifest.foreign.is_some())
+}

@@ -1,0 +1,77 @@
+//! A file with code, opened to look up addresses in it.
+
+use std::path::Path;
+
+use addr2line::{FunctionName, Loader};
+use object::{Object, ReadCache};
+use thiserror::Error;
+use titr_common::input;
+use titr_common::trace::manifest::{CodeModule, NamedFunction};
+
+use crate::call_sites::function::written;
+
+/// The reason why a file gives no names of functions.
+#[derive(Debug, Error)]
+pub(crate) enum NoCode {
+    #[error("it cannot be read here: {0}")]
+    Unreadable(String),
+    #[error("it has been linked again since the program was traced: its build id is another one")]
+    OtherBuild,
+    #[error("it has no table of symbols there: -g gives the program one, and strip takes it away")]
+    Stripped,
+}
+
+/// A file with code.
+pub(crate) struct Code(Loader);
+
+impl Code {
+    /// Opens the file of a module.
+    ///
+    /// # Errors
+    /// If it is not there, or is another file than that which was traced.
+    pub(crate) fn open(module: &CodeModule) -> Result<Self, NoCode> {
+        let path = Path::new(&module.path);
+        if !module.build_id.is_empty() && build_id(path)? != module.build_id {
+            return Err(NoCode::OtherBuild);
+        }
+        Loader::new(path).map(Self).map_err(|error| NoCode::Unreadable(error.to_string()))
+    }
+
+    /// The functions that the call is in which returns to `address`, from within to without: the function itself, and those
+    /// that it is a part of by inlining.
+    pub(crate) fn functions(&self, address: u64) -> Vec<NamedFunction> {
+        // The call is before the address that it returns to.
+        let address = address.saturating_sub(1);
+        let mut functions = Vec::new();
+        if let Ok(mut frames) = self.0.find_frames(address) {
+            while let Ok(Some(frame)) = frames.next() {
+                let symbol = frame.function.as_ref().and_then(|name| FunctionName::raw_name(name).ok());
+                let line = frame.location.and_then(|location| {
+                    let file = Path::new(location.file?).file_name()?.to_string_lossy().into_owned();
+                    Some((file, location.line?))
+                });
+                if let Some(symbol) = symbol {
+                    functions.push(NamedFunction { name: written(&symbol), line });
+                }
+            }
+        }
+        if functions.is_empty()
+            && let Some(symbol) = self.0.find_symbol(address)
+        {
+            functions.push(NamedFunction { name: written(symbol), line: None });
+        }
+        functions
+    }
+}
+
+/// The build id of a file, in hexadecimal; empty if it has none.
+fn build_id(path: &Path) -> Result<String, NoCode> {
+    let unreadable = |error: &dyn std::error::Error| NoCode::Unreadable(error.to_string());
+    if !path.is_file() {
+        return Err(NoCode::Unreadable("it is no regular file".to_owned()));
+    }
+    let file = ReadCache::new(input::open(path).map_err(|error| unreadable(&error))?);
+    let object = object::File::parse(&file).map_err(|error| unreadable(&error))?;
+    let id = object.build_id().map_err(|error| unreadable(&error))?;
+    Ok(id.unwrap_or_default().iter().map(|byte| format!("{byte:02x}")).collect())
+}

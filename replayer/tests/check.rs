@@ -165,46 +165,6 @@ fn what_is_sound_replays_with_every_library() {
     assert!(sound >= 14 && unsound >= 30, "{sound} {unsound}");
 }
 
-/// A trace of 64 ranks, 36 of which share a stream with four neighbours each, and the path of that stream.
-fn stencil() -> (Folder, PathBuf) {
-    let folder = Folder::new();
-    let options = ["--ranks", "64", "--dimensions", "8x8", "--bytes", "8", "--iterations", "3", "-o", "traces"];
-    let made = folder.run(TITR, &[&["generate", "stencil"], options.as_slice()].concat());
-    assert!(made.ends_with("[0]"), "{made}");
-    let stream = folder.path().join("traces/ranks-000009.tit.gz");
-    (folder, stream)
-}
-
-#[test]
-fn a_fault_of_a_shared_stream_is_one_finding() {
-    let (folder, stream) = stencil();
-    let mut bytes = std::fs::read(&stream).unwrap();
-    // The time in the header of the first gzip member, which no reader uses.
-    bytes[4] ^= 1;
-    std::fs::write(&stream, bytes).unwrap();
-    let verdict = folder.run(TITR, &["check", "traces"]);
-    let [finding, exit] = verdict.split_terminator('\n').collect::<Vec<_>>()[..] else { panic!("{verdict}") };
-    assert!(finding.starts_with("traces/ranks-000009.tit.gz: its checksum is "), "{verdict}");
-    assert!(finding.ends_with("; 35 other ranks share the file with this fault"), "{verdict}");
-    assert_eq!(exit, "[1]");
-}
-
-#[test]
-fn a_shared_stream_that_breaks_off_does_not_hide_other_faults() {
-    let (folder, stream) = stencil();
-    let bytes = std::fs::read(&stream).unwrap();
-    std::fs::write(&stream, &bytes[..bytes.len() - 150]).unwrap();
-    let ranks = "1*6+1 8 15 16 23 24 31 32 39 40 47 48 55 57*6+1";
-    folder.file("traces/ranks-000001.tit.gz", format!("# titr 1\n# ranks {ranks}\n$0 sing\n# end 1\n"));
-    let verdict = folder.run(TITR, &["check", "traces"]);
-    assert!(verdict.contains("traces/ranks-000001.tit.gz:3:3: "), "{verdict}");
-    assert!(verdict.contains("; 23 other ranks share the file with this fault\n"), "{verdict}");
-    assert!(verdict.contains("traces/ranks-000009.tit.gz: torn after line 1"), "{verdict}");
-    assert!(verdict.contains("; 35 other ranks are torn, too\n"), "{verdict}");
-    let events = folder.run(TITR, &["cat", "--partial", "--rank", "0", "traces"]);
-    assert!(events.starts_with("0 init\n") && events.ends_with("0 finalize\n[0]"), "{events}");
-}
-
 /// A run that came to its end after MPI's error is not made unsound by it: a replay comes to its end, too.
 #[test]
 fn an_error_that_the_recorded_run_survived_is_a_warning() {

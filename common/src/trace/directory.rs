@@ -15,7 +15,6 @@ use crate::output;
 pub(crate) const STREAM_SUFFIX: &str = ".tit.gz";
 const ENTRY_SUFFIX: &str = ".json";
 const RANK_PREFIX: &str = "rank-";
-const TEMPLATE_PREFIX: &str = "ranks-";
 const MANIFEST: &str = "manifest.json";
 
 /// Number of ranks with files in the directory itself.
@@ -27,11 +26,6 @@ const IN_A_FOLDER: u32 = 1000;
 #[must_use]
 pub fn stream(directory: &Path, rank: Rank) -> PathBuf {
     numbered(directory, RANK_PREFIX, rank, STREAM_SUFFIX)
-}
-
-/// The stream of several ranks, of which `first` is the first.
-pub(super) fn template(directory: &Path, first: Rank) -> PathBuf {
-    numbered(directory, TEMPLATE_PREFIX, first, STREAM_SUFFIX)
 }
 
 /// A rank's own entry of the manifest, until all ranks have ended.
@@ -74,8 +68,6 @@ pub(super) enum Kind {
     Manifest,
     Entry(Rank),
     Stream(Rank),
-    /// A stream of several ranks, by the first of them.
-    Template(Rank),
 }
 
 impl Kind {
@@ -91,7 +83,7 @@ impl Kind {
         };
         let stream = rank(RANK_PREFIX, STREAM_SUFFIX).map(Self::Stream);
         let entry = || rank(RANK_PREFIX, ENTRY_SUFFIX).map(Self::Entry);
-        stream.or_else(entry).or_else(|| rank(TEMPLATE_PREFIX, STREAM_SUFFIX).map(Self::Template))
+        stream.or_else(entry)
     }
 }
 
@@ -157,7 +149,6 @@ mod tests {
         for rank in [0, 4000, 1_234_567].map(Rank) {
             assert_eq!(Kind::of(&super::stream(Path::new("t"), rank)), Some(Kind::Stream(rank)));
             assert_eq!(Kind::of(&entry(Path::new("t"), rank)), Some(Kind::Entry(rank)));
-            assert_eq!(Kind::of(&template(Path::new("t"), rank)), Some(Kind::Template(rank)));
         }
         for name in ["rank-.tit.gz", "rank-+1.tit.gz", "rank-000001.txt", "a.tit.gz", ".ended"] {
             assert_eq!(Kind::of(Path::new(name)), None, "{name}");

@@ -1,7 +1,6 @@
 //! Gathers the parts of a trace into one directory or one archive.
 //!
-//! Streams that differ in numbers alone become [one](super::template). The others are copied unchanged, piece by piece, and the
-//! checksum recorded by each rank is compared with the copy. The output gets its name only when it is complete.
+//! Streams are copied unchanged, piece by piece, and the checksum recorded by each rank is compared with the copy. The output gets its name only when it is complete.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -14,8 +13,7 @@ use super::directory;
 use super::error::TraceError;
 use super::manifest::NamedCode;
 use super::part::{Parts, Whole};
-use super::rank_file::RankFile;
-use super::template::share_streams;
+use super::section::Section;
 use crate::event::Rank;
 use crate::output::{HiddenDirectory, give_name};
 use crate::units::Bytes;
@@ -63,36 +61,25 @@ pub fn gather(places: &[impl AsRef<Path>], output: &Path) -> Result<Gathered, Tr
     Ok(gathered)
 }
 
-/// Gathers the archive of a whole trace again, and replaces it if the result `is_wanted`. `names` of call sites, if there are any,
-/// take the place of those in the manifest.
+/// Names the call sites of the trace in an archive, which is written anew.
 ///
 /// # Errors
 /// If the archive cannot be read or written. It is then unchanged.
-pub fn gather_again(
-    archive: &Path,
-    names: Vec<NamedCode>,
-    is_wanted: impl FnOnce(&Gathered) -> bool,
-) -> Result<Gathered, TraceError> {
+pub fn name_call_sites(archive: &Path, names: Vec<NamedCode>) -> Result<(), TraceError> {
     let mut whole = Parts::open(&[archive])?.whole()?;
-    if !names.is_empty() {
-        whole.manifest.names = names;
-    }
+    whole.manifest.names = names;
     let hidden = HiddenDirectory::beside(archive).map_err(TraceError::io(archive))?;
-    let (gathered, complete) = write(whole, &hidden, archive, true)?;
-    if is_wanted(&gathered) {
-        fs::rename(complete, archive).map_err(TraceError::io(archive))?;
-    }
-    Ok(gathered)
+    let (_, complete) = write(whole, &hidden, archive, true)?;
+    fs::rename(complete, archive).map_err(TraceError::io(archive))
 }
 
 /// Writes a trace into `hidden`, from where it is to become `output`. Returns its place there.
 fn write(
-    mut whole: Whole,
+    whole: Whole,
     hidden: &HiddenDirectory,
     output: &Path,
     into_archive: bool,
 ) -> Result<(Gathered, PathBuf), TraceError> {
-    share_streams(&mut whole.streams, &mut whole.manifest, &hidden.path("common"))?;
     let place = hidden.path("whole");
     let cannot_write = |error| TraceError::io(output)(error);
     let into = Output::create(&place, into_archive).map_err(cannot_write)?;
@@ -106,27 +93,21 @@ fn copy(
 ) -> Result<Gathered, TraceError> {
     let Whole { mut manifest, streams, .. } = whole;
     let mut gathered = Gathered { ranks: manifest.ranks, size: Bytes(0), unchecked: 0 };
-    let size = |stream: &RankFile| {
-        let file = stream.section();
-        file.remaining().map_err(TraceError::io(file.name()))
-    };
+    let size = |stream: &Section| stream.remaining().map_err(TraceError::io(stream.name()));
     let sizes = streams.iter().map(size).collect::<Result<Vec<u64>, TraceError>>()?;
     // The checksums of a killed rank are known only now.
-    for ((entry, stream), &size) in manifest.per_rank.iter_mut().zip(&streams).zip(&sizes) {
+    for (entry, &size) in manifest.per_rank.iter_mut().zip(&sizes) {
         entry.disk = Bytes(size);
         gathered.unchecked += u32::from(entry.crc32.is_none());
-        gathered.size += if stream.is_first(Rank(entry.rank)) { Bytes(size) } else { Bytes(0) };
+        gathered.size += Bytes(size);
     }
     let text = manifest.to_json().map_err(cannot_write)?;
     output.begin(&directory::manifest(Path::new("")), text.len() as u64).map_err(cannot_write)?;
     output.write(&text).map_err(cannot_write)?;
     for ((entry, stream), size) in manifest.per_rank.iter().zip(streams).zip(sizes) {
         let rank = Rank(entry.rank);
-        if !stream.is_first(rank) {
-            continue;
-        }
-        output.begin(&stream.path(Path::new(""), rank), size).map_err(cannot_write)?;
-        let mut stream = stream.section().clone();
+        output.begin(&directory::stream(Path::new(""), rank), size).map_err(cannot_write)?;
+        let mut stream = stream.clone();
         let mut crc = Crc::new();
         stream.read_pieces(|bytes| {
             crc.update(bytes);

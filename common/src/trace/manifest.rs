@@ -19,8 +19,6 @@ use crate::units::{Bytes, Nanoseconds};
 
 /// The version of the layout of a directory in which each rank has its stream and its entry.
 pub const VERSION: u32 = 1;
-/// The version of the layout of a directory in which ranks may share a stream and an entry.
-pub const VERSION_WITH_TEMPLATES: u32 = 2;
 
 /// The description of a whole trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -281,24 +279,6 @@ impl Manifest {
     pub fn of_rank(&self, rank: Rank) -> Option<&RankEntry> {
         let at = self.per_rank.binary_search_by_key(&rank.0, |entry| entry.rank).ok()?;
         self.per_rank.get(at)
-    }
-
-    /// The description of the run alone.
-    pub(super) fn without_entries(&self) -> Self {
-        Self {
-            titr: self.titr,
-            mode: self.mode,
-            ranks: self.ranks,
-            untraced_ranks: self.untraced_ranks.clone(),
-            command: self.command.clone(),
-            mpi: self.mpi.clone(),
-            started: self.started,
-            config: self.config.clone(),
-            foreign: self.foreign.clone(),
-            combined: self.combined.clone(),
-            names: self.names.clone(),
-            per_rank: Vec::new(),
-        }
     }
 }
 

@@ -4,39 +4,20 @@
 //! beside its stream, and the rank that ends last moves all entries into the manifest. A reader replaces entries of the
 //! manifest by entries that are still in files. A trace is therefore readable even if some ranks were killed, or wrote
 //! to disks that are not shared.
-//!
-//! In a manifest of version [`VERSION_WITH_TEMPLATES`], ranks with a common stream have a common entry, in `shared`.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use super::directory;
 use super::error::TraceError;
-use super::manifest::{Manifest, RankEntry, VERSION, VERSION_WITH_TEMPLATES};
+use super::manifest::{Manifest, RankEntry, VERSION};
 use super::section::Section;
-use super::shared_entry::{SharedEntry, shared};
-use super::template::RankList;
 use crate::event::Rank;
 use crate::input::{WRITTEN_BY_PROGRAM, up_to};
-
-/// A manifest in a file.
-#[derive(Serialize)]
-struct Stored {
-    #[serde(flatten)]
-    manifest: Manifest,
-    shared: Vec<SharedEntry>,
-}
-
-/// The common entries of a manifest in a file.
-#[derive(Deserialize)]
-struct StoredShared {
-    #[serde(default)]
-    shared: Vec<SharedEntry>,
-}
 
 impl Manifest {
     /// Writes the manifest with its entries into `directory`.
@@ -52,40 +33,21 @@ impl Manifest {
     /// # Errors
     /// If the manifest has a number that JSON cannot represent.
     pub fn to_json(&self) -> io::Result<Vec<u8>> {
-        if self.titr < VERSION_WITH_TEMPLATES {
-            return to_json(self);
-        }
-        let (shared, per_rank) = shared(&self.per_rank);
-        to_json(&Stored { manifest: Self { per_rank, ..self.without_entries() }, shared })
+        to_json(self)
     }
 
     /// The manifest in a file, with all entries that are in the file.
     pub(super) fn from_file(file: Section) -> Result<Self, TraceError> {
         let path = file.name().to_owned();
-        let mut manifest: Self = from_file(file.clone())?;
-        let refuse = |what: String| TraceError::Directory { path: path.clone(), what };
+        let manifest: Self = from_file(file)?;
+        let refuse = |what| Err(TraceError::Directory { path, what });
         match manifest.titr {
-            VERSION => {}
-            VERSION_WITH_TEMPLATES => {
-                let StoredShared { shared } = from_file(file)?;
-                let mut room = RankList::MOST;
-                for shared in shared {
-                    room = room.checked_sub(shared.ranks()).ok_or_else(|| refuse(too_many_ranks()))?;
-                    manifest.per_rank.extend(shared.entries().map_err(refuse)?);
-                }
-                manifest.per_rank.sort_by_key(|entry| entry.rank);
-                let mut pairs = manifest.per_rank.windows(2);
-                if let Some([twice, _]) = pairs.find(|pair| pair[0].rank == pair[1].rank) {
-                    return Err(refuse(format!("rank {} has two entries: remove one of them", twice.rank)));
-                }
-            }
-            other => {
-                let newest = VERSION_WITH_TEMPLATES;
-                let what = format!("version {other} of the layout, and this titr reads {VERSION} and {newest}");
-                return Err(refuse(what));
-            }
+            VERSION => Ok(manifest),
+            2 => refuse(
+                "its ranks share streams, which this titr does not read: record or generate the trace again".to_owned(),
+            ),
+            other => refuse(format!("version {other} of the layout, and this titr reads {VERSION}")),
         }
-        Ok(manifest)
     }
 }
 
@@ -120,10 +82,6 @@ impl RankEntry {
     pub(super) fn from_file(file: Section) -> Result<Self, TraceError> {
         from_file(file)
     }
-}
-
-fn too_many_ranks() -> String {
-    format!("more than {} ranks in `shared`: give each of the others an entry in `per_rank`", RankList::MOST)
 }
 
 /// Moves all entries into the manifest.

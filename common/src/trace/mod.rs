@@ -4,7 +4,7 @@
 //!
 //! A stream is a series of gzip members, one for each buffer that the tracer flushed, so that a crash of the program
 //! costs at most the last buffer: a reader accepts every complete member and reports the incomplete tail. A complete
-//! stream ends with `# end EVENTS`. Ranks that do the same may have one stream, a [template].
+//! stream ends with `# end EVENTS`.
 
 mod archive;
 mod code;
@@ -26,15 +26,12 @@ mod part;
 pub mod part_calls;
 mod passed;
 pub mod process_time;
-mod rank_file;
 pub mod rank_times;
 mod rank_writer;
 mod recorded_part;
 mod section;
-mod shared_entry;
 mod shared_file;
 mod stream;
-mod template;
 mod text_stream;
 mod transformation;
 mod worlds;
@@ -44,7 +41,7 @@ pub use archive::ArchiveWriter;
 pub use error::TraceError;
 pub use event_source::{EventOrigin, EventSource, Passing};
 pub use format::{Candidate, NATIVE, TraceFormat, open};
-pub use gather::{Gathered, gather, gather_again};
+pub use gather::{Gathered, gather, name_call_sites};
 pub use lines::Lines;
 pub use located::{Located, LocatedEvents, Location};
 pub use manifest::Manifest;
@@ -54,7 +51,6 @@ pub use passed::Passed;
 pub use rank_writer::RankWriter;
 pub use section::Section;
 pub use stream::{Ending, RankStream};
-pub use template::complete;
 pub use transformation::Transformation;
 pub use worlds::{side_by_side, with_worlds};
 pub use writer::{FinishedStream, StreamWriter};

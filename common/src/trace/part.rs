@@ -8,15 +8,12 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::archive;
 use super::directory::{self, Kind};
 use super::error::TraceError;
 use super::manifest::{Manifest, RankEntry};
-use super::rank_file::RankFile;
 use super::section::Section;
-use super::template::{RankList, StreamTemplate};
 use crate::event::Rank;
 
 /// The pieces of a trace that were found, and the place of each.
@@ -26,18 +23,14 @@ pub(super) struct Parts {
     places: Vec<PathBuf>,
     manifest: Option<(PathBuf, Manifest)>,
     entries: BTreeMap<u32, (PathBuf, RankEntry)>,
-    streams: BTreeMap<u32, RankFile>,
-    /// The first rank of each stream for several ranks that breaks off before its first event.
-    torn: Vec<u32>,
-    /// The number of ranks of all streams for several ranks.
-    sharing: usize,
+    streams: BTreeMap<u32, Section>,
 }
 
 /// A trace: the entry and the stream of every rank that ran with the tracer.
 pub(super) struct Whole {
     pub(super) manifest: Manifest,
     /// The stream of each entry.
-    pub(super) streams: Vec<RankFile>,
+    pub(super) streams: Vec<Section>,
     /// The error of a rank that ran without the tracer.
     pub(super) untraced: Option<Untraced>,
 }
@@ -97,8 +90,7 @@ impl Parts {
         for (kind, file) in files {
             let path = file.name().to_owned();
             match kind {
-                Kind::Stream(rank) => self.add_stream(rank.0, RankFile::Own(file))?,
-                Kind::Template(first) => self.add_template(first.0, file)?,
+                Kind::Stream(rank) => self.add_stream(rank.0, file)?,
                 Kind::Entry(rank) => _ = own.insert(rank.0, (path, RankEntry::from_file(file)?)),
                 Kind::Manifest => {
                     let mut manifest = Manifest::from_file(file)?;
@@ -123,34 +115,12 @@ impl Parts {
         Ok(())
     }
 
-    /// Adds a stream of several ranks, of which `first` is the first.
-    fn add_template(&mut self, first: u32, file: Section) -> Result<(), TraceError> {
-        let template = match StreamTemplate::open(file.clone()) {
-            Ok(template) => Arc::new(template),
-            // None of its ranks has an event: as the stream of each rank alone, it says why.
-            Err(TraceError::Torn { .. } | TraceError::Empty { .. }) => {
-                self.torn.push(first);
-                return self.add_stream(first, RankFile::Own(file));
-            }
-            Err(error) => return Err(error),
-        };
-        self.sharing += template.ranks().len();
-        if self.sharing > RankList::MOST {
-            let what = format!("with the ranks of this stream, more than {} share streams", RankList::MOST);
-            return refuse(file.name(), what);
-        }
-        for rank in template.ranks().iter() {
-            self.add_stream(rank, RankFile::Template(Arc::clone(&template)))?;
-        }
-        Ok(())
-    }
-
-    fn add_stream(&mut self, rank: u32, file: RankFile) -> Result<(), TraceError> {
+    fn add_stream(&mut self, rank: u32, file: Section) -> Result<(), TraceError> {
         match self.streams.entry(rank) {
             Entry::Vacant(free) => _ = free.insert(file),
             Entry::Occupied(first) => {
-                let path = file.section().name().to_owned();
-                return Err(twice(path, &format!("rank {rank}"), first.get().section().name()));
+                let path = file.name().to_owned();
+                return Err(twice(path, &format!("rank {rank}"), first.get().name()));
             }
         }
         Ok(())
@@ -224,19 +194,13 @@ impl Parts {
     /// If there is no manifest, an entry is missing, too many, or of another run, or a rank has no stream or several.
     pub(super) fn traced(mut self) -> Result<Whole, TraceError> {
         let untraced = self.check()?;
-        for first in std::mem::take(&mut self.torn) {
-            let Some(file) = self.streams.get(&first).cloned() else { continue };
-            for rank in self.ranks_sharing_with(first) {
-                self.streams.entry(rank).or_insert_with(|| file.clone());
-            }
-        }
         if let Some(&rank) = self.entries.keys().find(|rank| !self.streams.contains_key(rank)) {
             return Err(self.no_stream(rank));
         }
         if let Some((_, stranger)) = self.streams.iter().find(|(rank, _)| !self.entries.contains_key(rank)) {
             let ranks = self.manifest.as_ref().map_or(0, |(_, manifest)| manifest.ranks);
             let what = format!("no rank of the {ranks} in manifest.json: a stream of another trace");
-            return refuse(stranger.section().name(), what);
+            return refuse(stranger.name(), what);
         }
         let manifest = self.take_manifest()?;
         Ok(Whole { manifest, streams: self.streams.into_values().collect(), untraced })
@@ -260,21 +224,12 @@ impl Parts {
         TraceError::Directory { path: self.places.first().cloned().unwrap_or_default(), what }
     }
 
-    /// The ranks that have a stream with `rank`, by the checksums in their entries.
-    fn ranks_sharing_with(&self, rank: u32) -> Vec<u32> {
-        let checksum = self.entries.get(&rank).and_then(|(_, entry)| entry.crc32);
-        let shares = |entry: &RankEntry| entry.rank == rank || checksum.is_some() && entry.crc32 == checksum;
-        self.entries.values().map(|(_, entry)| entry).filter(|entry| shares(entry)).map(|entry| entry.rank).collect()
-    }
-
     /// The error of a stream that is missing, at the place beside the rank's entry where it should be.
     fn no_stream(&self, rank: u32) -> TraceError {
         let beside = self.entries.get(&rank).and_then(|(path, _)| path.parent()).unwrap_or(Path::new(""));
-        let (path, ranks) = match self.ranks_sharing_with(rank).as_slice() {
-            ranks @ [first, _, ..] => (directory::template(beside, Rank(*first)), format!("ranks {}", ranges(ranks))),
-            _ => (directory::stream(beside, Rank(rank)), format!("rank {rank}")),
-        };
-        let what = format!("the stream of {ranks} is missing: copy it here, or give the directory that has it as well");
+        let path = directory::stream(beside, Rank(rank));
+        let what =
+            format!("the stream of rank {rank} is missing: copy it here, or give the directory that has it as well");
         TraceError::Directory { path, what }
     }
 }

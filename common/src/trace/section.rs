@@ -31,8 +31,6 @@ enum Handle {
     Open(Arc<File>),
     /// Opened for each look: a process may have fewer files open than a trace has ranks.
     Closed,
-    /// Read already, or unpacked.
-    Bytes(Arc<[u8]>),
 }
 
 impl Section {
@@ -52,15 +50,10 @@ impl Section {
         Self { name, file: Handle::Open(Arc::clone(file)), at, end: at.saturating_add(length) }
     }
 
-    /// The bytes of a file that are in memory.
-    pub(super) fn of_bytes(name: PathBuf, bytes: Vec<u8>) -> Self {
-        Self { name, file: Handle::Bytes(bytes.into()), at: 0, end: u64::MAX }
-    }
-
-    /// A section as this one is, of a file that stays open.
+    /// The same section on an open file.
     pub(super) fn kept_open(&self) -> Result<Self, TraceError> {
         match self.file {
-            Handle::Open(_) | Handle::Bytes(_) => Ok(self.clone()),
+            Handle::Open(_) => Ok(self.clone()),
             Handle::Closed => Self::open(&self.name),
         }
     }
@@ -84,7 +77,6 @@ impl Section {
         let file = match &self.file {
             Handle::Open(file) => file.metadata()?.len(),
             Handle::Closed => std::fs::metadata(&self.name)?.len(),
-            Handle::Bytes(bytes) => bytes.len() as u64,
         };
         Ok(file.min(self.end).saturating_sub(self.at))
     }
@@ -131,7 +123,6 @@ impl Read for Section {
         let read = match &self.file {
             Handle::Open(file) => file.read_at(buffer, self.at)?,
             Handle::Closed => File::open(&self.name)?.read_at(buffer, self.at)?,
-            Handle::Bytes(bytes) => bytes.get(self.at as usize..).unwrap_or_default().read(buffer)?,
         };
         self.at += read as u64;
         Ok(read)

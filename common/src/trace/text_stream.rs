@@ -10,7 +10,6 @@ use super::lines::Lines;
 use super::located::{LocatedEvents, Location};
 use super::passed::Passed;
 use super::shared_file::SharedFile;
-use super::template::Places;
 use crate::event::{Rank, ThreadId};
 use crate::event_buffer::EventSink;
 use crate::grammar::{END, EventReader, HEADER};
@@ -52,8 +51,6 @@ pub(super) fn is_first_format(line: &[u8]) -> bool {
 /// The source of a stream's lines.
 pub(super) enum Input {
     Own(Lines),
-    /// The lines of a template, the numbers of the rank in its places, and the last line with these.
-    Template(Lines, Places, Vec<u8>),
     Shared(Arc<Mutex<SharedFile>>),
 }
 
@@ -231,8 +228,8 @@ impl EventSource for TextStream {
         match &self.input {
             // Lines of a shared file cannot be passed in part.
             Input::Shared(_) => return Ok(Passing::Impossible),
-            Input::Own(_) | Input::Template(..) if self.ended => return Ok(Passing::Ended),
-            Input::Own(_) | Input::Template(..) => {}
+            Input::Own(_) if self.ended => return Ok(Passing::Ended),
+            Input::Own(_) => {}
         }
         let read = self.read_line(passed, most);
         Ok(if self.as_asked_for(read)? { Passing::Passed(self.reader.thread()) } else { Passing::Ended })
@@ -256,17 +253,6 @@ impl Input {
                 let text = if again { Some(lines.again()) } else { lines.next()? };
                 Ok(text.map(|text| (line, Cow::Borrowed(text))))
             }
-            Self::Template(lines, places, filled) => {
-                let line = lines.line() + u64::from(!again);
-                if !again {
-                    let Some(text) = lines.next()? else { return Ok(None) };
-                    if let Err(error) = places.fill(text, filled) {
-                        let text = shown(text);
-                        return Err(TraceError::Line { path: lines.path().into(), line, text, error });
-                    }
-                }
-                Ok(Some((line, Cow::Borrowed(filled))))
-            }
             Self::Shared(file) => {
                 let line = file.lock().unwrap_or_else(PoisonError::into_inner).next(rank)?;
                 Ok(line.map(|(line, text)| (line, Cow::Owned(text))))
@@ -276,7 +262,7 @@ impl Input {
 
     fn path(&self) -> PathBuf {
         match self {
-            Self::Own(lines) | Self::Template(lines, ..) => lines.path().into(),
+            Self::Own(lines) => lines.path().into(),
             Self::Shared(file) => file.lock().unwrap_or_else(PoisonError::into_inner).path().into(),
         }
     }

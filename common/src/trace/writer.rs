@@ -61,11 +61,6 @@ impl StreamWriter {
         Self::at(directory::stream(directory, rank), level, place)
     }
 
-    /// Creates the stream of several ranks, of which `first` is the first.
-    pub(super) fn create_template(directory: &Path, first: Rank, level: u32) -> io::Result<Self> {
-        output::begin(|| Self::at(directory::template(directory, first), level, Ok))
-    }
-
     fn at(path: PathBuf, level: u32, place: Placement) -> io::Result<Self> {
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
         let file = OwnFile::new(place(OpenOptions::new().write(true).create_new(true).open(&path)?)?)?;
@@ -94,11 +89,6 @@ impl StreamWriter {
         self.size += self.packed.len() as u64;
         self.crc.update(&self.packed);
         Ok(())
-    }
-
-    /// The stream as it is written so far, of which the last line is the end record.
-    pub(super) fn written(self) -> FinishedStream {
-        FinishedStream { size: Bytes(self.size), crc32: self.crc.sum() }
     }
 
     /// Ends the stream after `events` events, unless more is written.

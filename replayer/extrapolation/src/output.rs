@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use titr_common::event::{CommId, Event, Rank, ThreadId};
 use titr_common::output::{OutputDirectory, named};
 use titr_common::trace::manifest::Ended;
-use titr_common::trace::{Manifest, RankWriter, complete};
+use titr_common::trace::{Manifest, RankWriter};
 use titr_common::units::Instructions;
 
 use crate::failure::Failure;
@@ -61,7 +61,7 @@ pub(crate) fn write(
             .map_err(|error| named(directory, error))?;
         events += entry.events;
     }
-    complete(directory, manifest).map_err(|error| named(directory, error))?;
+    manifest.write(directory).map_err(|error| named(directory, error))?;
     output.finish();
     Ok(events)
 }

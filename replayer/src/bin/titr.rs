@@ -1,10 +1,20 @@
-//! Looks into traces of MPI programs.
+//! Looks into traces of MPI programs, and predicts how long the programs take on other machines.
+
+use std::env;
+use std::path::Path;
+use std::process::ExitCode;
+
+use titr_replayer::{cli, memory};
 
 /// The allocator that ends the command with a message if memory runs out.
 #[global_allocator]
-static MEMORY: titr_replayer::memory::OrExit = titr_replayer::memory::OrExit;
+static MEMORY: memory::OrExit = memory::OrExit;
 
-fn main() -> std::process::ExitCode {
-    titr_replayer::memory::exit_on_panics();
-    titr_replayer::cli::titr::main()
+fn main() -> ExitCode {
+    memory::exit_on_panics();
+    let name = env::args_os().next().unwrap_or_default();
+    match Path::new(&name).file_name() {
+        Some(name) if name == "titr-replay" => cli::titr_replay::main(),
+        _ => cli::titr::main(),
+    }
 }

@@ -47,7 +47,7 @@ pub(super) fn symbolize(args: &SymbolizeArgs) -> Result<(), Failure> {
         manifest.names = names;
         manifest.write(path).map_err(TraceError::io(path))?;
     } else {
-        trace::gather_again(path, names, |_| true)?;
+        trace::name_call_sites(path, names)?;
     }
     say(format_args!("{}: {} call sites in {files} have names", path.display(), count(places)));
     Ok(())

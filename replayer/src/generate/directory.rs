@@ -7,7 +7,7 @@ use std::path::Path;
 use titr_common::event::{Rank, ThreadId};
 use titr_common::output::{OutputDirectory, named};
 use titr_common::trace::manifest::{Counter, Ended, Mode, RankEntry, VERSION};
-use titr_common::trace::{Manifest, RankWriter, complete};
+use titr_common::trace::{Manifest, RankWriter};
 
 use super::{Kernel, Pause, program};
 
@@ -52,7 +52,7 @@ pub fn write(
         names: Vec::new(),
         per_rank,
     };
-    complete(directory, manifest).map_err(failed)?;
+    manifest.write(directory).map_err(failed)?;
     output.finish();
     Ok(Generated { ranks, events })
 }

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use titr_common::output::give_name;
 use titr_common::trace::manifest::{Manifest, RankEntry};
-use titr_common::trace::{OwnFile, directory, gather_again};
+use titr_common::trace::{OwnFile, directory};
 use titr_common::units::Bytes;
 use titr_config::{Gathering, Placeholders};
 use titr_wrappers::Abi;
@@ -134,11 +134,8 @@ impl Gather {
         if named && path != *wanted {
             log(format_args!("{} exists: gathered into {}", wanted.display(), path.display()));
         }
-        if let (true, Ok(manifest)) = (named, entries.manifest(run)) {
-            let size = share(&path, &manifest);
-            if launched::by_titrace() {
-                announce(&path, &manifest, size);
-            }
+        if let (true, true, Ok(manifest)) = (named, launched::by_titrace(), entries.manifest(run)) {
+            announce(&path, &manifest, size(&manifest));
         }
         link.vote(named)
     }
@@ -180,20 +177,6 @@ impl Gather {
         }
         Ok(())
     }
-}
-
-/// The most text, of all ranks, in which streams that ranks have in common are looked for. It takes about a second.
-const MOST_SHARED: u64 = 256 << 20;
-
-/// Gives the ranks of a complete archive that do the same one stream, if it is not too large. Best effort: without, the archive stays
-/// as it is. Returns the size of its streams.
-fn share(archive: &Path, manifest: &Manifest) -> Bytes {
-    let whole = size(manifest);
-    if manifest.per_rank.iter().map(|entry| entry.text.0).sum::<u64>() > MOST_SHARED {
-        return whole;
-    }
-    let gathered = gather_again(archive, Vec::new(), |gathered| gathered.size < whole);
-    gathered.map_or(whole, |gathered| gathered.size.min(whole))
 }
 
 /// Sees to it that the archive can be written there.

@@ -10,7 +10,6 @@ use crate::input;
 use crate::trace::error::TraceError;
 use crate::trace::lines::Lines;
 use crate::trace::opened::Trace;
-use crate::trace::rank_file::RankFile;
 use crate::trace::section::Section;
 use crate::trace::text_stream::is_first_format;
 
@@ -53,7 +52,7 @@ impl TraceFormat for SimgridIndex {
         match files.as_slice() {
             [one] => Text.open(&[one]),
             _ => {
-                let own = |path| Some(RankFile::Own(Section::closed(path)));
+                let own = |path| Some(Section::closed(path));
                 let files: Vec<_> = files.into_iter().map(own).collect();
                 Ok(Trace::new(files.len() as u32, OneFileEach { files, untraced: None }))
             }

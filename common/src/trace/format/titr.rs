@@ -12,9 +12,7 @@ use crate::trace::lines::Lines;
 use crate::trace::located::LocatedEvents;
 use crate::trace::opened::{RankSources, Trace};
 use crate::trace::part::{Parts, Untraced, Whole};
-use crate::trace::rank_file::RankFile;
 use crate::trace::section::Section;
-use crate::trace::template::Places;
 use crate::trace::text_stream::{Input, TextStream};
 
 /// titr's own format. It accepts every directory, so that missing files are reported.
@@ -31,7 +29,7 @@ impl TraceFormat for Titr {
 
     fn open(&self, paths: &[&Path]) -> Result<Trace, TraceError> {
         let Whole { manifest, streams, untraced } = Parts::open(paths)?.traced()?;
-        let mut files: Vec<Option<RankFile>> = Vec::new();
+        let mut files: Vec<Option<Section>> = Vec::new();
         for (entry, stream) in manifest.per_rank.iter().zip(streams) {
             files.resize(entry.rank as usize, None);
             files.push(Some(stream));
@@ -47,14 +45,14 @@ const MOST_OPEN: usize = 256;
 const TEXTS: usize = 32 << 20;
 const LEAST_TEXT: usize = 4 << 10;
 
-/// Streams in a file, or a section of one, each; or in one for several ranks. Ranks that ran without the tracer have none.
+/// Streams in a file, or a section of one, each. Ranks that ran without the tracer have none.
 pub(super) struct OneFileEach {
-    pub(super) files: Vec<Option<RankFile>>,
+    pub(super) files: Vec<Option<Section>>,
     pub(super) untraced: Option<Untraced>,
 }
 
 impl OneFileEach {
-    fn of(&self, rank: Rank) -> Result<&RankFile, TraceError> {
+    fn of(&self, rank: Rank) -> Result<&Section, TraceError> {
         let absent = || TraceError::Directory { path: PathBuf::new(), what: format!("there is no rank {}", rank.0) };
         let file = self.files.get(rank.0 as usize).and_then(Option::as_ref);
         file.ok_or_else(|| self.untraced.as_ref().map_or_else(absent, Untraced::error))
@@ -72,22 +70,12 @@ impl RankSources for OneFileEach {
             Err(error) if partial => return Ok(Box::new(WithoutTracer(error))),
             file => file?,
         };
-        let input = match file {
-            RankFile::Own(file) => Input::Own(Lines::of(self.opened(file)?, kept)?),
-            RankFile::Template(template) => {
-                let absent = || {
-                    let what = format!("no stream of rank {}", rank.0);
-                    TraceError::Directory { path: template.file().name().into(), what }
-                };
-                let places = Places::of(template, rank).ok_or_else(absent)?;
-                Input::Template(Lines::of(template.text(), kept)?, places, Vec::new())
-            }
-        };
+        let input = Input::Own(Lines::of(self.opened(file)?, kept)?);
         Ok(Box::new(TextStream::new(input, rank, self.files.len() as u32, partial)))
     }
 
     fn file(&self, rank: Rank) -> Result<Option<Section>, TraceError> {
-        self.opened(self.of(rank)?.section()).map(Some)
+        self.opened(self.of(rank)?).map(Some)
     }
 }
 

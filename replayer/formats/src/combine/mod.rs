@@ -15,7 +15,7 @@ use titr_common::event::Rank;
 use titr_common::output::{OutputDirectory, named};
 use titr_common::trace::combined::{Combined, CombinedBy, RepeatedComputation};
 use titr_common::trace::manifest::{Mode, RankEntry, VERSION};
-use titr_common::trace::{Manifest, RankWriter, Trace, complete};
+use titr_common::trace::{Manifest, RankWriter, Trace};
 
 pub use error::{CombineError, RecordedCall};
 use lock_step::LockStep;
@@ -50,7 +50,7 @@ pub fn combine(runs: &[NamedTrace<'_>], by: CombinedBy, output: &Path) -> Result
     let combined = Combined::new(by, others.len() as u32 + 1, deviation, per_rank);
     manifest.titr = VERSION;
     manifest.combined = Some(combined.clone());
-    complete(output, manifest).map_err(|error| named(output, error))?;
+    manifest.write(output).map_err(|error| named(output, error))?;
     directory.finish();
     Ok(combined)
 }

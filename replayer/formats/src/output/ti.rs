@@ -6,7 +6,7 @@ use titr_common::event::{Event, Rank};
 use titr_common::format::{count, plural};
 use titr_common::output::{OutputDirectory, named};
 use titr_common::trace::manifest::{Mode, RankEntry, VERSION};
-use titr_common::trace::{Manifest, RankWriter, Trace, complete};
+use titr_common::trace::{Manifest, RankWriter, Trace};
 
 use super::{ConversionNotes, ConvertError, OutputFormat};
 
@@ -55,7 +55,7 @@ pub(crate) fn convert(source: &Trace, directory: &Path) -> Result<Folded, Conver
         all.events += folded.events;
         all.seen += folded.seen;
     }
-    complete(directory, manifest).map_err(|error| named(directory, error))?;
+    manifest.write(directory).map_err(|error| named(directory, error))?;
     output.finish();
     Ok(all)
 }

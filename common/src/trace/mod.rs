@@ -51,6 +51,6 @@ pub use passed::Passed;
 pub use rank_writer::RankWriter;
 pub use section::Section;
 pub use stream::{Ending, RankStream};
-pub use transformation::Transformation;
+pub use transformation::{ChangeEvents, ChangedEvents, Transformation};
 pub use worlds::{side_by_side, with_worlds};
 pub use writer::{FinishedStream, StreamWriter};

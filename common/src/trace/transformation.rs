@@ -1,13 +1,15 @@
 //! Changes of traces that are applied as they are read: a scaled computation, a hypothesis.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::TraceError;
 use super::event_source::EventSource;
+use super::located::{Located, LocatedEvents};
 use super::opened::{RankSources, Trace};
 use crate::event::Rank;
 
-/// A change of a trace. [`Trace::map_sources`] changes each rank independently; a change of all ranks together makes a
+/// A change of a trace. [`Trace::map_events`] changes each rank independently; a change of all ranks together makes a
 /// new [`Trace`].
 pub trait Transformation {
     /// The changed trace, whose events are changed as they are read.
@@ -18,7 +20,16 @@ pub trait Transformation {
 }
 
 impl Trace {
-    /// This trace with `change` around the events of each rank. A changed rank has no file.
+    /// This trace with the change that `change` returns for each rank. A changed rank has no file.
+    #[must_use]
+    pub fn map_events<C: ChangeEvents + Send + 'static>(
+        self,
+        change: impl Fn(Rank) -> C + Send + Sync + 'static,
+    ) -> Self {
+        self.map_sources(move |rank, source| ChangedEvents::new(source, change(rank)))
+    }
+
+    /// This trace with another source around that of each rank. A changed rank has no file.
     #[must_use]
     pub fn map_sources<F, S>(self, change: F) -> Self
     where
@@ -26,6 +37,84 @@ impl Trace {
         S: EventSource + Send + 'static,
     {
         self.with_sources(|sources| Arc::new(ChangedSources { sources, change }))
+    }
+}
+
+/// A change of the events of one rank, event after event. A closure may be one.
+pub trait ChangeEvents {
+    /// Appends the events that replace `located` to `changed`.
+    fn change(&mut self, located: Located<'_>, changed: &mut LocatedEvents);
+
+    /// Appends the events that were held back until the last one.
+    fn finish(&mut self, _changed: &mut LocatedEvents) {}
+
+    /// Whether equal events are always changed alike, so that equal rounds of a loop remain equal.
+    fn keeps_rounds(&self) -> bool {
+        false
+    }
+}
+
+impl<F: FnMut(Located<'_>, &mut LocatedEvents)> ChangeEvents for F {
+    fn change(&mut self, located: Located<'_>, changed: &mut LocatedEvents) {
+        self(located, changed);
+    }
+}
+
+/// The events of a source with a change.
+pub struct ChangedEvents<S, C> {
+    source: S,
+    change: C,
+    /// The unchanged events, kept for reuse of the memory.
+    read: LocatedEvents,
+    is_ended: bool,
+}
+
+impl<S: EventSource, C: ChangeEvents> ChangedEvents<S, C> {
+    /// The events of `source` with `change`.
+    pub fn new(source: S, change: C) -> Self {
+        Self { source, change, read: LocatedEvents::default(), is_ended: false }
+    }
+
+    fn change_read(&mut self, changed: &mut LocatedEvents) {
+        self.read.iter().for_each(|located| self.change.change(located, changed));
+    }
+}
+
+impl<S: EventSource, C: ChangeEvents> EventSource for ChangedEvents<S, C> {
+    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
+        if self.is_ended {
+            return Ok(false);
+        }
+        self.read.clear();
+        self.is_ended = !self.source.read(&mut self.read)?;
+        let before = events.len();
+        self.change_read(events);
+        if self.is_ended {
+            self.change.finish(events);
+        }
+        Ok(!self.is_ended || events.len() > before)
+    }
+
+    fn goes_round(&mut self, most: usize) -> bool {
+        self.change.keeps_rounds() && self.source.goes_round(most)
+    }
+
+    fn read_round(&mut self, events: &mut LocatedEvents, most: usize) -> Result<u64, TraceError> {
+        if !self.change.keeps_rounds() {
+            return Ok(0);
+        }
+        self.read.clear();
+        let rounds = self.source.read_round(&mut self.read, most)?;
+        self.change_read(events);
+        Ok(rounds)
+    }
+
+    fn path(&self) -> Option<PathBuf> {
+        self.source.path()
+    }
+
+    fn torn(&self) -> Option<String> {
+        self.source.torn()
     }
 }
 

@@ -1,12 +1,11 @@
 //! Two passes over a trace: the first learns facts about all ranks, the second changes the events as they stream by.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use titr_common::event::{Event, Mark, Rank};
 use titr_common::event_buffer::EventRef;
-use titr_common::trace::{EventSource, Located, LocatedEvents, Trace, TraceError};
+use titr_common::trace::{ChangeEvents, EventSource as _, Located, LocatedEvents, Trace, TraceError};
 use titr_document::Spanned;
 
 use crate::position::Position;
@@ -157,50 +156,22 @@ pub(crate) fn rewritten<R: Rewrite + 'static>(
     rewrite: impl Fn(Rank) -> R + Send + Sync + 'static,
 ) -> Trace {
     let selection = Arc::clone(selection);
-    trace.map_sources(move |rank, source| RewrittenSource {
-        source,
-        position: Position::new(rank, &selection),
-        rewrite: rewrite(rank),
-        read: LocatedEvents::default(),
-        is_ended: false,
-    })
+    trace.map_events(move |rank| RewriteFrom { position: Position::new(rank, &selection), rewrite: rewrite(rank) })
 }
 
-/// A rank's events, changed.
-struct RewrittenSource<S, R> {
-    source: S,
+/// Rewrites the events of a rank, whose position it follows.
+struct RewriteFrom<R> {
     position: Position,
     rewrite: R,
-    /// The buffer for events as the source gives them, kept to use its memory again.
-    read: LocatedEvents,
-    /// Whether the source has no more events.
-    is_ended: bool,
 }
 
-impl<S: EventSource, R: Rewrite> EventSource for RewrittenSource<S, R> {
-    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
-        if self.is_ended {
-            return Ok(false);
-        }
-        self.read.clear();
-        self.is_ended = !self.source.read(&mut self.read)?;
-        let before = events.len();
-        for located in self.read.iter() {
-            self.rewrite.rewrite(&self.position, located, events);
-            self.position.pass(located.event, located.location.thread);
-        }
-        if self.is_ended {
-            self.rewrite.finish(events);
-        }
-        // Events never come with the end.
-        Ok(!self.is_ended || events.len() > before)
+impl<R: Rewrite> ChangeEvents for RewriteFrom<R> {
+    fn change(&mut self, located: Located<'_>, changed: &mut LocatedEvents) {
+        self.rewrite.rewrite(&self.position, located, changed);
+        self.position.pass(located.event, located.location.thread);
     }
 
-    fn path(&self) -> Option<PathBuf> {
-        self.source.path()
-    }
-
-    fn torn(&self) -> Option<String> {
-        self.source.torn()
+    fn finish(&mut self, changed: &mut LocatedEvents) {
+        self.rewrite.finish(changed);
     }
 }

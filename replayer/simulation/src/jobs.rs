@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use titr_common::event::Rank;
 use titr_common::time::Time;
-use titr_common::trace::{EventSource, Located, LocatedEvents, RankSources, Trace, TraceError, Transformation};
+use titr_common::trace::{
+    ChangedEvents, EventSource, Located, LocatedEvents, RankSources, Trace, TraceError, Transformation,
+};
 use titr_common::units::Seconds;
 use titr_platform::Platform;
 use titr_platform::job_mix::{Job, JobMix};
 
-use crate::efficiencies::Efficiencies;
 use crate::observe::Shares;
+use crate::efficiencies::Efficiencies;
 use crate::shared_network::{Owner, SharedTime};
 
 /// A job that shared the machine with others.
@@ -130,37 +131,12 @@ struct JobSources {
 impl RankSources for JobSources {
     fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
         let source = self.trace.source(Rank(self.first + rank.0), partial)?;
-        Ok(Box::new(OfJob { source, first: self.first, read: LocatedEvents::default() }))
-    }
-}
-
-/// The events of a rank, with the numbers that ranks have in their job.
-struct OfJob {
-    source: Box<dyn EventSource + Send>,
-    first: u32,
-    /// The buffer for events as the source gives them, kept to use its memory again.
-    read: LocatedEvents,
-}
-
-impl EventSource for OfJob {
-    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
-        let mut read = std::mem::take(&mut self.read);
-        read.clear();
-        let more = self.source.read(&mut read)?;
-        for Located { event, location } in read.iter() {
+        let first = self.first;
+        let renumber = move |Located { event, location }: Located<'_>, changed: &mut LocatedEvents| {
             let mut event = event.to_event();
-            event.ranks(|rank| rank.0 -= self.first);
-            events.push(event, location);
-        }
-        self.read = read;
-        Ok(more)
-    }
-
-    fn path(&self) -> Option<PathBuf> {
-        self.source.path()
-    }
-
-    fn torn(&self) -> Option<String> {
-        self.source.torn()
+            event.ranks(|rank| rank.0 -= first);
+            changed.push(event, location);
+        };
+        Ok(Box::new(ChangedEvents::new(source, renumber)))
     }
 }

@@ -1,11 +1,9 @@
 //! The computation of ranks between their calls: the recorded counts, the recorded times, or none.
 
-use std::path::PathBuf;
-
 use titr_common::event::{Annotation, Event, Rank, Span, ThreadId};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::manifest::Mode;
-use titr_common::trace::{EventSource, Located, LocatedEvents, Manifest, Trace, TraceError, Transformation};
+use titr_common::trace::{ChangeEvents, Located, LocatedEvents, Manifest, Trace, TraceError, Transformation};
 use titr_common::units::{Instructions, Nanoseconds, Seconds};
 
 /// The source of the computation between two calls.
@@ -46,7 +44,7 @@ impl Transformation for Recompute {
             return Ok(trace);
         }
         let may_begin = trace.manifest().is_some_and(|manifest| manifest.foreign.is_none());
-        Ok(trace.map_sources(move |_, source| Recomputed { may_begin, ..Recomputed::new(source, computation, scale) }))
+        Ok(trace.map_events(move |_| ScaleCompute { may_begin, ..ScaleCompute::new(computation, scale) }))
     }
 }
 
@@ -65,28 +63,23 @@ impl Transformation for Normalise {
         }
         let worth = self.worth.clone();
         let of_rank = move |rank: Rank| worth.get(rank.0 as usize).copied().unwrap_or(1.0);
-        Ok(trace.map_sources(move |rank, source| Recomputed::new(source, Computation::Counted, of_rank(rank))))
+        Ok(trace.map_events(move |rank| ScaleCompute::new(Computation::Counted, of_rank(rank))))
     }
 }
 
-/// A rank's events with its computation changed.
-struct Recomputed<S> {
-    source: S,
+/// Changes the computation of one rank.
+struct ScaleCompute {
     computation: Computation,
     scale: f64,
     /// The end of the last call of each thread; for the main thread, initially the start of the clock.
     returned: Vec<Option<Nanoseconds>>,
     /// Whether a time that the source gives now is that of `init`, when titr's tracer was set up.
     may_begin: bool,
-    /// The buffer for events as the source gives them, kept to use its memory again.
-    read: LocatedEvents,
 }
 
-impl<S> Recomputed<S> {
-    /// The events of `source`, whose computation is multiplied by `scale`.
-    fn new(source: S, computation: Computation, scale: f64) -> Self {
-        let returned = vec![Some(Nanoseconds(0))];
-        Self { source, computation, scale, returned, may_begin: false, read: LocatedEvents::default() }
+impl ScaleCompute {
+    fn new(computation: Computation, scale: f64) -> Self {
+        Self { computation, scale, returned: vec![Some(Nanoseconds(0))], may_begin: false }
     }
 
     /// The time that a thread computed before a call, by the time it spent outside of MPI.
@@ -102,61 +95,26 @@ impl<S> Recomputed<S> {
     }
 }
 
-impl<S: EventSource> Recomputed<S> {
-    /// Appends what `read_from` reads from the source, with its computation changed.
-    fn change<T>(
-        &mut self,
-        events: &mut LocatedEvents,
-        read_from: impl FnOnce(&mut S, &mut LocatedEvents) -> Result<T, TraceError>,
-    ) -> Result<T, TraceError> {
-        let mut read = std::mem::take(&mut self.read);
-        read.clear();
-        let result = read_from(&mut self.source, &mut read)?;
-        for Located { event, location } in read.iter() {
-            let begins = std::mem::take(&mut self.may_begin);
-            if let EventRef::Compute(work) = event {
-                if self.computation == Computation::Counted {
-                    events.push(Event::Compute(Instructions(work.0 * self.scale)), location);
-                }
-                continue;
+impl ChangeEvents for ScaleCompute {
+    fn change(&mut self, Located { event, location }: Located<'_>, changed: &mut LocatedEvents) {
+        let begins = std::mem::take(&mut self.may_begin);
+        if let EventRef::Compute(work) = event {
+            if self.computation == Computation::Counted {
+                changed.push(Event::Compute(Instructions(work.0 * self.scale)), location);
             }
-            if let EventRef::Event(&Event::Annotation(Annotation::Call(call))) = event
-                && self.computation == Computation::Timed
-                && let Some(time) = self.computed_before(location.thread, call)
-                && !begins
-            {
-                events.push(Event::Sleep(time), location);
-            }
-            events.push(event.to_event(), location);
+            return;
         }
-        self.read = read;
-        Ok(result)
-    }
-}
-
-impl<S: EventSource> EventSource for Recomputed<S> {
-    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
-        self.change(events, |source, read| source.read(read))
-    }
-
-    fn goes_round(&mut self, most: usize) -> bool {
-        self.computation != Computation::Timed && self.source.goes_round(most)
-    }
-
-    fn read_round(&mut self, events: &mut LocatedEvents, most: usize) -> Result<u64, TraceError> {
-        match self.computation {
-            Computation::Timed => Ok(0),
-            Computation::Counted | Computation::Ignored => {
-                self.change(events, |source, read| source.read_round(read, most))
-            }
+        if let EventRef::Event(&Event::Annotation(Annotation::Call(call))) = event
+            && self.computation == Computation::Timed
+            && let Some(time) = self.computed_before(location.thread, call)
+            && !begins
+        {
+            changed.push(Event::Sleep(time), location);
         }
+        changed.push(event.to_event(), location);
     }
 
-    fn path(&self) -> Option<PathBuf> {
-        self.source.path()
-    }
-
-    fn torn(&self) -> Option<String> {
-        self.source.torn()
+    fn keeps_rounds(&self) -> bool {
+        self.computation != Computation::Timed
     }
 }

@@ -2,13 +2,12 @@
 //! own.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use titr_common::event::{Event, ThreadId};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::OpenRegions;
-use titr_common::trace::{EventSource, Located, LocatedEvents, Trace, TraceError, Transformation};
+use titr_common::trace::{ChangeEvents, Located, LocatedEvents, Trace, TraceError, Transformation};
 use titr_common::units::Instructions;
 
 /// Transforms a trace so that counted computation takes the time given by the rate of its region. Computation that is a
@@ -25,26 +24,18 @@ impl Transformation for RegionSpeeds {
             return Ok(trace);
         }
         let parts = Arc::new(self.parts.clone());
-        Ok(trace.map_sources(move |_, source| InRegions {
-            source,
-            parts: Arc::clone(&parts),
-            threads: Vec::new(),
-            read: LocatedEvents::default(),
-        }))
+        Ok(trace.map_events(move |_| ScaleByRegion { parts: Arc::clone(&parts), threads: Vec::new() }))
     }
 }
 
-/// A rank's events with its computation as long as its regions make it.
-struct InRegions<S> {
-    source: S,
+/// Scales the computation of one rank by the speeds of its regions.
+struct ScaleByRegion {
     parts: Arc<BTreeMap<String, f64>>,
     /// The regions that each thread is in.
     threads: Vec<OpenRegions>,
-    /// The buffer for events as the source gives them, kept to use its memory again.
-    read: LocatedEvents,
 }
 
-impl<S> InRegions<S> {
+impl ScaleByRegion {
     fn open(&mut self, thread: ThreadId) -> &mut OpenRegions {
         let at = thread.0 as usize;
         if self.threads.len() <= at {
@@ -61,30 +52,14 @@ impl<S> InRegions<S> {
     }
 }
 
-impl<S: EventSource> EventSource for InRegions<S> {
-    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
-        let mut read = std::mem::take(&mut self.read);
-        read.clear();
-        let more = self.source.read(&mut read)?;
-        for Located { event, location } in read.iter() {
-            if let EventRef::Compute(work) = event {
-                events.push(Event::Compute(Instructions(work.0 / self.part(location.thread))), location);
-                continue;
-            }
-            if let EventRef::Event(Event::Mark(mark)) = event {
-                self.open(location.thread).pass(mark);
-            }
-            events.push(event.to_event(), location);
+impl ChangeEvents for ScaleByRegion {
+    fn change(&mut self, Located { event, location }: Located<'_>, changed: &mut LocatedEvents) {
+        if let EventRef::Compute(work) = event {
+            return changed.push(Event::Compute(Instructions(work.0 / self.part(location.thread))), location);
         }
-        self.read = read;
-        Ok(more)
-    }
-
-    fn path(&self) -> Option<PathBuf> {
-        self.source.path()
-    }
-
-    fn torn(&self) -> Option<String> {
-        self.source.torn()
+        if let EventRef::Event(Event::Mark(mark)) = event {
+            self.open(location.thread).pass(mark);
+        }
+        changed.push(event.to_event(), location);
     }
 }

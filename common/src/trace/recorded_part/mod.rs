@@ -33,8 +33,9 @@ use thiserror::Error;
 use super::error::TraceError;
 use super::event_source::EventSource;
 use super::opened::{RankSources, Trace};
+use super::transformation::ChangedEvents;
 use crate::event::Rank;
-use source::PartSource;
+use source::KeepMatched;
 use survey::Survey;
 
 /// The variable that selects a part, and its default value.
@@ -89,7 +90,8 @@ impl PartSources {
 impl RankSources for PartSources {
     fn source(&self, rank: Rank, partial: bool) -> Result<Box<dyn EventSource + Send>, TraceError> {
         let survey = self.survey(partial)?;
-        Ok(Box::new(PartSource::new(self.sources.source(rank, partial)?, rank, self.ranks, survey)))
+        let change = KeepMatched::new(rank, self.ranks, survey);
+        Ok(Box::new(ChangedEvents::new(self.sources.source(rank, partial)?, change)))
     }
 
     fn untranslated(&self) -> Vec<String> {

@@ -1,6 +1,5 @@
 //! The events of one rank, without calls whose counterparts are not in the trace.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -10,19 +9,15 @@ use super::judge::{Judge, LeftOut};
 use super::meetings::{Meeting, MeetingSide, SizedComm};
 use super::survey::Survey;
 use crate::event::{CommCall, CommId, Event, Group, Rank};
-use crate::trace::error::TraceError;
-use crate::trace::event_source::EventSource;
-use crate::trace::located::{Located, LocatedEvents, Location};
+use crate::trace::located::{Located, LocatedEvents};
+use crate::trace::transformation::ChangeEvents;
 
-/// The events of one rank.
-pub(super) struct PartSource<S> {
-    source: S,
+/// Leaves out the calls of one rank that have no counterparts in the trace.
+pub(super) struct KeepMatched {
     calls: Calls,
     matching: Matching,
     /// Annotations of the call that comes next.
     annotations: Vec<Event>,
-    /// The buffer for events from the source, kept for reuse of its memory.
-    read: LocatedEvents,
 }
 
 /// The judge that knows the contents of the trace from the survey.
@@ -35,14 +30,17 @@ struct Matching {
     received_any: usize,
 }
 
-impl<S> PartSource<S> {
-    pub(super) fn new(source: S, rank: Rank, ranks: u32, survey: Arc<Survey>) -> Self {
+impl KeepMatched {
+    pub(super) fn new(rank: Rank, ranks: u32, survey: Arc<Survey>) -> Self {
         let matching = Matching { rank, survey, next: FxHashMap::default(), made: 0, received_any: 0 };
         let (calls, annotations) = (Calls::new(rank, ranks), Vec::new());
-        Self { source, calls, matching, annotations, read: LocatedEvents::default() }
+        Self { calls, matching, annotations }
     }
+}
 
-    fn pass(&mut self, event: Event, location: Location, events: &mut LocatedEvents) {
+impl ChangeEvents for KeepMatched {
+    fn change(&mut self, Located { event, location }: Located<'_>, events: &mut LocatedEvents) {
+        let event = event.to_event();
         if let Event::Annotation(_) = event {
             self.annotations.push(event);
             return;
@@ -68,27 +66,6 @@ impl<S> PartSource<S> {
             self.annotations.drain(..).for_each(|annotation| events.push(annotation, location));
         }
         events.push(event, location);
-    }
-}
-
-impl<S: EventSource> EventSource for PartSource<S> {
-    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
-        let mut read = std::mem::take(&mut self.read);
-        read.clear();
-        let more = self.source.read(&mut read)?;
-        for Located { event, location } in read.iter() {
-            self.pass(event.to_event(), location, events);
-        }
-        self.read = read;
-        Ok(more)
-    }
-
-    fn path(&self) -> Option<PathBuf> {
-        self.source.path()
-    }
-
-    fn torn(&self) -> Option<String> {
-        self.source.torn()
     }
 }
 

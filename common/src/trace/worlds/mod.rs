@@ -25,11 +25,12 @@ use super::manifest::{Manifest, Mode, RankEntry};
 use super::opened::{RankSources, Trace, World};
 use super::part::Parts;
 use super::section::Section;
+use super::transformation::ChangedEvents;
 use crate::event::Rank;
 use crate::format::{count, plural};
 use numbering::Numbering;
 use numbers::{Encounters, EntryKey, Foreign};
-use renumbered::Renumbered;
+use renumbered::Renumber;
 
 use super::encounter::{Encounter, Side};
 
@@ -234,7 +235,7 @@ impl RankSources for Joined {
         let foreign = self.foreign.get(index).and_then(|ranks| ranks.get(own.0 as usize)).cloned().unwrap_or_default();
         let is_one_of_several = self.worlds.len() > 1;
         let numbering = Numbering { first: world.first, size: world.ranks(), foreign, is_one_of_several };
-        Ok(Box::new(Renumbered::new(world.trace.source(own, partial)?, numbering)))
+        Ok(Box::new(ChangedEvents::new(world.trace.source(own, partial)?, Renumber::new(numbering))))
     }
 
     fn file(&self, rank: Rank) -> Result<Option<Section>, TraceError> {

@@ -1,58 +1,37 @@
 //! The events of one rank of one world, renumbered as events of all worlds together.
 
-use std::path::PathBuf;
-
 use super::numbering::Numbering;
 use super::unmatched::Unmatched;
 use crate::event::Event;
-use crate::trace::error::TraceError;
-use crate::trace::event_source::EventSource;
 use crate::trace::located::{Located, LocatedEvents, Location};
+use crate::trace::transformation::ChangeEvents;
 
-/// The events of one rank of one world, as events of all worlds together.
-pub(super) struct Renumbered<S> {
-    source: S,
+/// Renumbers the events of one rank of one world.
+pub(super) struct Renumber {
     numbering: Numbering,
     unmatched: Unmatched,
     /// Whether the event that introduces the rank's world is still to come.
     is_first: bool,
-    /// The buffer for events as the source gives them, kept to use its memory again.
-    read: LocatedEvents,
 }
 
-impl<S> Renumbered<S> {
-    pub(super) fn new(source: S, numbering: Numbering) -> Self {
+impl Renumber {
+    pub(super) fn new(numbering: Numbering) -> Self {
         let is_first = numbering.is_one_of_several;
-        Self { source, numbering, unmatched: Unmatched::default(), is_first, read: LocatedEvents::default() }
+        Self { numbering, unmatched: Unmatched::default(), is_first }
     }
 }
 
-impl<S: EventSource> EventSource for Renumbered<S> {
-    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
-        let mut read = std::mem::take(&mut self.read);
-        read.clear();
-        let more = self.source.read(&mut read)?;
-        for Located { event, location } in read.iter() {
-            let event = event.to_event();
-            if self.is_first && event != Event::Init {
-                self.is_first = false;
-                events.push(self.numbering.world(), Location { line: None, ..Location::default() });
-            }
-            if let Some(mut event) = self.unmatched.pass(event, &self.numbering) {
-                self.numbering.renumber(&mut event);
-                events.push(event, location);
-            }
+impl ChangeEvents for Renumber {
+    fn change(&mut self, Located { event, location }: Located<'_>, changed: &mut LocatedEvents) {
+        let event = event.to_event();
+        if self.is_first && event != Event::Init {
+            self.is_first = false;
+            changed.push(self.numbering.world(), Location { line: None, ..Location::default() });
         }
-        self.read = read;
-        Ok(more)
-    }
-
-    fn path(&self) -> Option<PathBuf> {
-        self.source.path()
-    }
-
-    fn torn(&self) -> Option<String> {
-        self.source.torn()
+        if let Some(mut event) = self.unmatched.pass(event, &self.numbering) {
+            self.numbering.renumber(&mut event);
+            changed.push(event, location);
+        }
     }
 }
 
@@ -64,6 +43,8 @@ mod tests {
     use crate::event::Rank;
     use crate::event_buffer::EventRef;
     use crate::grammar::{EventWriter, Parser};
+    use crate::trace::event_source::EventSource;
+    use crate::trace::transformation::ChangedEvents;
 
     /// The lines of rank 1 in a world of 2 that follows a world of 4, in which it is rank 5. It knows the ranks 0 and 3
     /// of that world, and its number 4 is unknown.
@@ -72,7 +53,7 @@ mod tests {
         let list: Vec<Event> = lines.lines().map(|line| parser.line(line.as_bytes()).unwrap().unwrap().1).collect();
         let foreign = [(2, Rank(3)), (3, Rank(0))].into_iter().collect();
         let numbering = Numbering { first: Rank(4), size: 2, foreign: Arc::new(foreign), is_one_of_several: true };
-        let mut renumbered = Renumbered::new(list.into_iter(), numbering);
+        let mut renumbered = ChangedEvents::new(list.into_iter(), Renumber::new(numbering));
         let mut events = LocatedEvents::default();
         while renumbered.read(&mut events).unwrap() {}
         let text = |event: EventRef<'_>| {

@@ -1,17 +1,17 @@
 //! The transformation of a trace that names the places of its call sites.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{CallStack, CodePlace, Event, Mark, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::manifest::{CodeModule, NamedCode, NamedFunction};
-use titr_common::trace::{EventSource, LocatedEvents, Trace, TraceError, Transformation};
+use titr_common::trace::{Located, LocatedEvents, Trace, TraceError, Transformation};
 
-use crate::call_sites::code::{Code, NoCode};
 use crate::call_sites::function::is_mark;
+use crate::call_sites::code::{Code, NoCode};
 
 /// A transformation of traces that names the places of call sites, as far as names can be found.
 #[derive(Default)]
@@ -101,49 +101,22 @@ impl Transformation for CallSiteNames {
             }
         }
         let known = Arc::clone(&self.0);
-        Ok(trace.map_sources(move |rank, source| NamedSource {
-            source,
-            modules: modules.get(&rank.0).cloned().unwrap_or_default(),
-            known: Arc::clone(&known),
-            read: LocatedEvents::default(),
+        Ok(trace.map_events(move |rank| {
+            let modules: Arc<[CodeModule]> = modules.get(&rank.0).cloned().unwrap_or_default();
+            let known = Arc::clone(&known);
+            move |Located { event, location }: Located<'_>, changed: &mut LocatedEvents| {
+                let event = match event {
+                    EventRef::Event(Event::Mark(Mark::CallStack(site, stack))) => {
+                        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+                        Event::Mark(Mark::CallStack(*site, known.named(&modules, stack)))
+                    }
+                    EventRef::Event(_) | EventRef::Compute(_) | EventRef::Send(_) | EventRef::Recv(_) => {
+                        event.to_event()
+                    }
+                };
+                changed.push(event, location);
+            }
         }))
-    }
-}
-
-/// A rank's events, with names of its call sites.
-struct NamedSource<S> {
-    source: S,
-    modules: Arc<[CodeModule]>,
-    known: Arc<Mutex<Known>>,
-    /// The buffer for events as the source gives them, kept to use its memory again.
-    read: LocatedEvents,
-}
-
-impl<S: EventSource> EventSource for NamedSource<S> {
-    fn read(&mut self, events: &mut LocatedEvents) -> Result<bool, TraceError> {
-        self.read.clear();
-        let more = self.source.read(&mut self.read)?;
-        for located in self.read.iter() {
-            let event = match located.event {
-                EventRef::Event(Event::Mark(Mark::CallStack(site, stack))) => {
-                    let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-                    Event::Mark(Mark::CallStack(*site, known.named(&self.modules, stack)))
-                }
-                EventRef::Event(_) | EventRef::Compute(_) | EventRef::Send(_) | EventRef::Recv(_) => {
-                    located.event.to_event()
-                }
-            };
-            events.push(event, located.location);
-        }
-        Ok(more)
-    }
-
-    fn path(&self) -> Option<PathBuf> {
-        self.source.path()
-    }
-
-    fn torn(&self) -> Option<String> {
-        self.source.torn()
     }
 }
 

@@ -16,7 +16,6 @@ mod chance;
 mod ids;
 mod indexed_heap;
 mod network;
-mod ordered_float;
 mod rails;
 mod route_cache;
 

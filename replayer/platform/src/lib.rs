@@ -14,17 +14,13 @@ mod disks;
 mod host_speed;
 pub mod job_mix;
 mod levers;
-mod models;
 mod mpi;
 mod one_line;
 mod one_sided;
-mod overhead;
 mod placement;
 mod scaling;
 mod simgrid;
-mod spread;
 mod storage;
-mod striping;
 mod tables;
 mod topology;
 mod xml;
@@ -35,25 +31,22 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use thiserror::Error;
-use titr_common::input;
-use titr_common::input::WRITTEN_BY_PROGRAM;
+use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::step_function::StepFunction;
+use titr_common::units::Seconds;
 use titr_document::{Checked, Located, Mistake, Source, Value};
-use titr_network::flow;
-use titr_network::packet::PacketSpec;
-use titr_network::topology::{HostId, Topology};
+use titr_network::packet::{PacketNetwork, PacketSpec};
+use titr_network::topology::{HostId, OneRail, Topology};
+use titr_network::{Network, RailNetwork, flow, ideal};
 use toml::Value as Toml;
 
 pub use disks::{Access, AccessId, DiskId, DiskParameters, Disks, Service};
 pub use host_speed::{HostSpeed, SharedSpeed};
 pub use levers::{Lever, Property};
-pub use mpi::{EagerTransfer, Mpi, Progress, Rendezvous, Spawn};
+pub use mpi::{EagerTransfer, Mpi, Overhead, OverheadStep, Progress, Rendezvous, Spawn};
 pub use one_sided::{ActiveTarget, Implementation, LockAll, OneSided, PassiveProgress};
-pub use overhead::{Overhead, OverheadStep};
 pub use placement::{Placement, PlacementError, Policy};
-pub use spread::{Detours, Spread};
-pub use storage::{CollectiveAccess, Servers, Storage};
-pub use striping::Striping;
+pub use storage::{CollectiveAccess, Servers, Storage, Striping};
 
 /// Hosts, their network, and the cost of MPI on them.
 #[derive(Clone, Debug)]
@@ -262,4 +255,65 @@ fn toml_of(located: &Located, source: &Source) -> Checked<Toml> {
             Toml::Table(table.entries().map(entry).collect::<Checked<_>>()?)
         }
     })
+}
+
+// The network models that a platform may select.
+//
+// A model is an implementation of [`Network`] in its own folder of the network crate, a variant of [`Model`] with its
+// parameters, and a line here.
+
+impl Platform {
+    /// The platform's network with no messages in transit, for one of several runs with different random choices.
+    #[must_use]
+    pub fn network(&self, run: u32) -> Box<dyn Network> {
+        let rails = self.topology.rails();
+        if rails.count.get() == 1 {
+            return self.network_on(0, Arc::clone(&self.topology), run);
+        }
+        let topology = |number| Arc::new(OneRail::of(Arc::clone(&self.topology), number));
+        let network = |number| self.network_on(number, topology(number), run);
+        Box::new(RailNetwork::new(Arc::clone(&self.topology), rails.numbers().map(network).collect()))
+    }
+
+    /// The network of a rail with this topology.
+    fn network_on(&self, rail: u32, topology: Arc<dyn Topology>, run: u32) -> Box<dyn Network> {
+        match &self.model {
+            Model::Flow(parameters) => flow::network(topology, parameters.clone()),
+            Model::Ideal => ideal::network(topology),
+            Model::Packet(spec) => Box::new(PacketNetwork::new(Arc::new(spec.of_rail(rail).of_run(run)), topology)),
+        }
+    }
+}
+
+/// What varies from run to run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// The interruptions of computation on each core.
+    pub detours: Option<Detours>,
+    /// The standard deviation of a message's time, as a fraction of that time.
+    pub message: f64,
+    /// The standard deviation of a predicted time, as a fraction of it, because the models are not the machine.
+    pub model: f64,
+    /// The standard deviation of the value of a key, as a fraction of that value.
+    pub uncertainty: BTreeMap<String, f64>,
+}
+
+/// Interruptions of a core by the operating system and other programs: their lengths, and the computation between them,
+/// are exponentially distributed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Detours {
+    /// The mean length.
+    pub length: Seconds,
+    /// The mean number in a second of computation.
+    pub rate: f64,
+}
+
+impl Spread {
+    /// Whether nothing varies.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        let has_detours = self.detours.is_some_and(|detours| detours.length.0 > 0.0 && detours.rate > 0.0);
+        let is_exact = self.message <= 0.0 && self.model <= 0.0;
+        !has_detours && is_exact && self.uncertainty.values().all(|&deviation| deviation <= 0.0)
+    }
 }

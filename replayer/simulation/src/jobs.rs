@@ -15,7 +15,7 @@ use titr_platform::Platform;
 use titr_platform::job_mix::{Job, JobMix};
 
 use crate::observe::Shares;
-use crate::efficiencies::Efficiencies;
+use crate::result::Efficiencies;
 use crate::shared_network::{Owner, SharedTime};
 
 /// A job that shared the machine with others.

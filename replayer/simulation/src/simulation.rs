@@ -1,6 +1,5 @@
 //! A simulation: a platform, a trace, and options.
 
-mod drawn;
 mod run;
 
 use std::collections::HashSet;
@@ -13,10 +12,9 @@ use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_network::packet::PacketStatistics;
 use titr_platform::job_mix::JobMix;
-use titr_platform::{Model, PlacementError, Platform, Spawn};
+use titr_platform::{Model, PlacementError, Platform, Policy, Spawn};
 use titr_workload::{Computation, Normalise, Recompute, RegionSpeeds};
 
-use crate::disturbances::disturbed_counts;
 use crate::jobs::{JobResult, SharedLink};
 use crate::noise::Draw;
 use crate::normalisation::Comparison;
@@ -27,10 +25,11 @@ use crate::recorded_speed::RecordedSpeeds;
 use crate::recording::Recording;
 use crate::replay::{Follower, Outcome};
 use crate::result::{Efficiencies, LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
-use crate::uncertainty::uncertainty;
+use crate::uncertainty::{disturbed_counts, of_volumes, uncertainty};
 use crate::warnings;
-pub use run::PreparedReplay;
 use run::Run;
+
+pub use run::PreparedReplay;
 
 /// A replay of a trace on a platform, to be [run](Self::run).
 #[must_use]
@@ -368,5 +367,39 @@ fn speed((wall, cpu): (Duration, Duration), events: u64, times: &[Time], packets
         wall_seconds: wall,
         events_per_second: per_second(events as f64 * times.len() as f64, wall),
         phit_hops_per_second: (!packets.is_empty()).then(|| per_second(phit_hops as f64, cpu)),
+    }
+}
+
+impl Simulation<'_> {
+    /// Replays with random choices for everything that is known to vary: what the platform's [`Spread`](titr_platform::Spread)
+    /// names except the uncertainty of keys, the recorded volumes, a random placement, and the choices of a packet network.
+    pub fn draw(self, draw: Draw) -> Self {
+        Self { draw: Some(draw), ..self }
+    }
+
+    /// Whether anything is known to vary from run to run.
+    #[must_use]
+    pub fn varies(&self) -> bool {
+        let has_chance = match self.platform.model {
+            Model::Packet(_) => true,
+            Model::Flow(_) | Model::Ideal => matches!(self.platform.policy, Policy::Random { .. }),
+        };
+        has_chance || !self.platform.spread.is_none() || self.deviation_of_volumes() > 0.0
+    }
+
+    /// The factor on computation: the one that was asked for, and that of the draw.
+    fn drawn_compute_scale(&self) -> f64 {
+        let drawn = self.draw.map_or(1.0, |draw| draw.factor_on_volumes(self.deviation_of_volumes()));
+        self.compute_scale * drawn
+    }
+
+    /// The relative standard deviation of the recorded volumes, as far as it is known.
+    fn deviation_of_volumes(&self) -> f64 {
+        match (self.computation, self.trace.manifest()) {
+            (Computation::Counted, Some(manifest)) if disturbed_counts(manifest).is_none() => {
+                of_volumes(manifest).unwrap_or_default()
+            }
+            (Computation::Counted | Computation::Timed | Computation::Ignored, _) => 0.0,
+        }
     }
 }

@@ -10,8 +10,7 @@ use titr_common::units::Seconds;
 
 use super::max_min::{FlowId, Pace};
 use super::stream::{Completion, Instant, Member, Stream};
-use crate::indexed_heap::{Deadline, IndexedHeap};
-use crate::ordered_float::NonNegative;
+use crate::indexed_heap::{Deadline, IndexedHeap, NonNegative};
 
 /// Streams by the number of their flow.
 #[derive(Debug, Default)]

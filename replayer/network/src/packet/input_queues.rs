@@ -1,8 +1,8 @@
 //! Input queues: ring buffers of packets in one array.
 
 use super::layout::InputQueue;
+use super::{PacketId, QueueId};
 use crate::ids::Optional;
-use crate::packet::ids::{PacketId, QueueId};
 use crate::topology::PortIndex;
 
 /// The input queues of all routers.

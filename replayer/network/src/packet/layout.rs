@@ -4,8 +4,8 @@
 //! order of the routers and ports at their starts, channel by channel; then those of its hosts. So do its ports: first
 //! those of the graph, then those that lead to its hosts.
 
-use super::ids::{OutputId, QueueId, QueueIndex};
 use super::spec::PacketSpec;
+use super::{OutputId, QueueId, QueueIndex};
 use crate::ids::Optional;
 use crate::topology::{ChannelIndex, HostId, LinkId, OutputVc, PortIndex, RouterGraph, RouterId};
 

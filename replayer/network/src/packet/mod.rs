@@ -73,16 +73,13 @@ mod delay_line;
 mod delays;
 mod engine;
 mod figures;
-mod ids;
 mod input_queues;
 mod layout;
 mod link_timing;
 mod network;
 mod output_queued;
 mod output_queues;
-mod outputs;
 mod parameters;
-mod prefetch;
 mod sources;
 mod spec;
 mod usage;
@@ -91,12 +88,26 @@ mod usage;
 mod reference;
 #[cfg(test)]
 mod sample_networks;
+ids! {
+    /// An input queue, numbered across all routers.
+    QueueId
+    /// An input queue, numbered from 0 at its router.
+    QueueIndex
+    /// An output port, numbered across all routers.
+    OutputId
+    /// A packet in transit.
+    PacketId
+    /// A message in transit.
+    MessageId
+}
+
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod uneven_tests;
 
 use crate::Connection;
+use crate::ids::ids;
 use crate::topology::{HostId, RoutePeriod};
 
 pub use delays::Delays;

@@ -25,8 +25,8 @@ use serde::Deserialize;
 use titr_common::units::{Bytes, Seconds};
 
 use super::sources::InjectionOrder;
+use super::{OutputId, QueueIndex};
 use crate::chance::chance;
-use crate::packet::ids::{OutputId, QueueIndex};
 use crate::topology::RoutingOptions;
 
 /// Parameters of a packet network (`[network.packet]` in platform files).

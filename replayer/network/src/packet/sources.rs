@@ -6,9 +6,8 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
-use super::{Delivery, Message};
+use super::{Delivery, Message, MessageId, PacketId};
 use crate::Connection;
-use crate::packet::ids::{MessageId, PacketId};
 use crate::topology::{Header, HostId, RouterId, Routing};
 
 /// The order in which a host sends the packets of its messages.

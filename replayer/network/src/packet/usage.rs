@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::layout::{InputQueue, Layout, Source};
-use crate::packet::ids::{OutputId, QueueId};
+use super::{OutputId, QueueId};
 use crate::statistics::Histogram;
 use crate::topology::{ChannelIndex, LinkId, RouterGraph};
 

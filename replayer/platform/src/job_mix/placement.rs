@@ -5,15 +5,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Platform, Policy};
 use titr_common::event::ranges_written;
 use titr_common::format::counted;
 use titr_document::{Checked, Mistake, Source, Spanned};
 use titr_network::topology::HostId;
 
-use crate::job_mix::job::{JobId, Start};
+use super::{JobId, Start};
 use crate::job_mix::schema::{HostRange, JobTable, OneOrSeveral, PolicyName};
 use crate::job_mix::starts::{after, ancestors, followers};
+use crate::{Platform, Policy};
 
 /// Places jobs, one after another.
 pub(crate) struct Placer<'a> {

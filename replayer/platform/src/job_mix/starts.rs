@@ -6,7 +6,7 @@ use titr_common::time::Time;
 use titr_common::units::{Seconds, Written};
 use titr_document::{Checked, Source, Spanned};
 
-use crate::job_mix::job::{JobId, Start};
+use super::{JobId, Start};
 use crate::job_mix::schema::{JobTable, TimeValue};
 
 /// The start of each job.

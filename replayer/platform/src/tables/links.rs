@@ -13,7 +13,7 @@ use titr_network::topology::{
 };
 use toml::Spanned;
 
-use super::builder::Builder;
+use super::Builder;
 use super::network::{FailedTable, NetworkTable, UnlikeLinkTable};
 
 /// The links and routers of a topology by their names.

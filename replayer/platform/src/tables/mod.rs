@@ -1,38 +1,34 @@
 //! The tables of platform files: every permitted key, its default with its source, and its meaning. The type of a table ends in
 //! `Table`. The tables of topologies are in [`topology`](crate::topology), next to the code that builds them.
 
-mod builder;
 mod links;
 mod mpi;
 mod network;
 mod packet;
 mod placement;
-mod rails;
 mod spread;
 mod storage;
-mod switch;
 mod value;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use builder::Builder;
-use mpi::MpiTable;
-use network::NetworkTable;
-use placement::PlacementTable;
 use serde::Deserialize;
-use spread::{SpreadTable, WrittenValues};
-use storage::StorageTable;
-use titr_document::{Checked, Located, Shorthand, Source, override_as_toml};
+use titr_document::{Checked, Located, Mistake, Shorthand, Source, override_as_toml};
 use titr_network::topology::{Topology, Zones};
 use toml::Spanned;
-use value::OneOrMany;
 
 use crate::host_speed::impossible_part;
 use crate::simgrid::{BesideTables, SimGridPlatform};
 use crate::topology::TopologyTable;
 use crate::{HostSpeed, Platform, SharedSpeed, Spread, one_line, simgrid};
+use mpi::MpiTable;
+use network::NetworkTable;
+use placement::PlacementTable;
+use spread::{SpreadTable, WrittenValues};
+use storage::StorageTable;
+use value::OneOrMany;
 
 /// The only edition of the schema.
 const SCHEMA: u32 = 1;
@@ -223,5 +219,18 @@ impl Builder<'_> {
             Some((cores, 0)) => Err(self.wrong(cores, "a host has at least one core")),
             Some((_, cores)) => Ok(cores),
         }
+    }
+}
+
+/// Gives the tables of a file their meaning.
+struct Builder<'a> {
+    source: &'a Source,
+    /// The file, from which other files are found.
+    path: &'a Path,
+}
+
+impl Builder<'_> {
+    fn wrong<T>(&self, written: &Spanned<T>, message: impl Into<String>) -> Mistake {
+        self.source.wrong(written, message)
     }
 }

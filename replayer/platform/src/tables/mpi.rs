@@ -11,11 +11,10 @@ use titr_common::units::{Bytes, Quantity, Seconds};
 use titr_document::Checked;
 use toml::Spanned;
 
-use super::builder::Builder;
+use super::Builder;
 use super::value::NonNegative;
-use crate::mpi::{EagerTransfer, Mpi, Progress, Rendezvous, Spawn};
+use crate::mpi::{EagerTransfer, Mpi, Overhead, Progress, Rendezvous, Spawn};
 use crate::one_sided::{Implementation, OneSided, PassiveProgress};
-use crate::overhead::Overhead;
 
 /// `[mpi]`
 #[derive(Default, Deserialize)]

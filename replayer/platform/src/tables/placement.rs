@@ -11,7 +11,7 @@ use titr_document::Checked;
 use titr_network::topology::{HostId, Topology};
 use toml::Spanned;
 
-use super::builder::Builder;
+use super::Builder;
 use crate::placement::Policy;
 
 /// `[placement]`

@@ -10,7 +10,7 @@ use titr_common::units::{Quantity, Seconds};
 use titr_document::{Checked, Located, Mistake, Table, Value};
 use toml::Spanned;
 
-use super::builder::Builder;
+use super::Builder;
 use super::value::NonNegative;
 use crate::scaling::scaled;
 use crate::{Detours, Spread};

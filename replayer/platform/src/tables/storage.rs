@@ -6,10 +6,9 @@ use titr_document::Checked;
 use titr_network::topology::HostId;
 use toml::Spanned;
 
-use super::builder::Builder;
+use super::Builder;
 use crate::disks::{DiskParameters, Service};
-use crate::storage::{CollectiveAccess, Servers, Storage};
-use crate::striping::Striping;
+use crate::storage::{CollectiveAccess, Servers, Storage, Striping};
 
 /// `servers` of `[storage]`: the place of the disks.
 #[derive(Clone, Deserialize)]

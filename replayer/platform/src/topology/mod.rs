@@ -1,21 +1,17 @@
 //! The topologies that a platform may use: for each, the table that describes it and the code that builds it.
 //!
-//! A topology is a file here with its table and a function that makes a [`Topology`] from it, and a line in
-//! [`topologies!`] below. If it has a [`ShortForm`], that is a line in [`SHORT_FORMS`].
+//! A topology has a file here, or a place in [`fabrics`], with its table and a function that makes a [`Topology`] from it,
+//! and a line in [`topologies!`] below. If it has a [`ShortForm`], that is a line in [`SHORT_FORMS`].
 
 mod dragonfly;
-mod dragonfly_plus;
 mod explicit;
+mod fabrics;
 mod fat_tree;
 mod graph;
 mod grid;
-mod hyperx;
-mod jellyfish;
 mod short_form;
 mod site;
-mod slim_fly;
 mod star;
-mod xgft;
 
 use serde::Deserialize;
 use titr_document::Checked;
@@ -60,18 +56,18 @@ topologies! {
     /// Switches in levels: SimGrid's `FAT_TREE`.
     FatTree(fat_tree::FatTreeTable) => fat_tree::fat_tree,
     /// Switches in levels with one cable between two: k-ary n-trees, thin trees.
-    Xgft(xgft::XgftTable) => xgft::xgft,
+    Xgft(fat_tree::XgftTable) => fat_tree::xgft,
     /// Groups of chassis of blades of nodes: SimGrid's `DRAGONFLY`.
     Dragonfly(dragonfly::DragonflyTable) => dragonfly::dragonfly,
     /// Groups of leaf and spine routers.
-    DragonflyPlus(dragonfly_plus::DragonflyPlusTable) => dragonfly_plus::dragonfly_plus,
+    DragonflyPlus(fabrics::DragonflyPlusTable) => fabrics::dragonfly_plus,
     /// Routers in a grid, every two of which are joined in each dimension.
     #[serde(rename = "hyperx")]
-    HyperX(hyperx::HyperXTable) => hyperx::hyperx,
+    HyperX(fabrics::HyperXTable) => fabrics::hyperx,
     /// Routers that are two hops apart: the graphs of McKay, Miller and Širáň.
-    SlimFly(slim_fly::SlimFlyTable) => slim_fly::slim_fly,
+    SlimFly(fabrics::SlimFlyTable) => fabrics::slim_fly,
     /// Routers joined at random.
-    Jellyfish(jellyfish::JellyfishTable) => jellyfish::jellyfish,
+    Jellyfish(fabrics::JellyfishTable) => fabrics::jellyfish,
     /// Routers and hosts as a file lists their cables.
     Graph(graph::GraphTable) => graph::graph,
     /// Links and routes one by one, as in SimGrid's zones.

@@ -8,13 +8,13 @@
 use titr_common::format::{counted, plural};
 use titr_common::time::Time;
 
-use crate::network_traces::message::{Label, NetworkTraceError};
+use super::{Label, NetworkTraceError};
 use crate::network_traces::reader::NetworkTrace;
+use pending::{Pending, find_circle};
 
 mod pending;
 
 pub use pending::Released;
-use pending::{Pending, find_circle};
 
 /// Number of unreleased messages that an error lists.
 const NAMED: usize = 5;

@@ -32,7 +32,7 @@ use std::io::{self, Write};
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 
-use crate::network_traces::message::{Kind, Label, Node, TracedMessage, Trigger};
+use super::{Kind, Label, Node, TracedMessage, Trigger};
 
 /// The first line: the version of the grammar.
 pub(crate) const HEADER: &str = "# titr network trace 1";

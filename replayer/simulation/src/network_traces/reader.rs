@@ -14,7 +14,7 @@ use titr_common::output::OutputFile;
 use titr_common::time::Time;
 
 use super::grammar::{HEADER, Kinds, Line, parse, write_message};
-use crate::network_traces::message::{Label, NetworkTraceError, TracedMessage, Trigger};
+use super::{Label, NetworkTraceError, TracedMessage, Trigger};
 
 /// A network trace that is being read.
 pub struct NetworkTrace {

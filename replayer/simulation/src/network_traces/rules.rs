@@ -19,7 +19,7 @@ use serde::Deserialize;
 use titr_common::input::{self, WRITTEN_BY_HAND};
 use titr_document::{Checked, Source, Spanned};
 
-use crate::network_traces::message::NetworkTraceError;
+use super::NetworkTraceError;
 
 /// The kinds of messages that trigger each kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

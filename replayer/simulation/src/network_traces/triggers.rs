@@ -26,7 +26,7 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 use titr_common::time::Time;
 
-use crate::network_traces::message::{Kind, Label, NetworkTraceError, Node, TracedMessage, Trigger};
+use super::{Kind, Label, NetworkTraceError, Node, TracedMessage, Trigger};
 use crate::network_traces::reader::{NetworkTrace, NetworkTraceWriter};
 use crate::network_traces::rules::Rules;
 

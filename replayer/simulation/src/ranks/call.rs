@@ -4,13 +4,12 @@ use titr_common::event::{CommCall, Completion, Event, Incoming, MessageCompletio
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Template, agreements};
 use titr_common::trace::{EventSource, TraceError};
+use titr_workload::Match;
 
-use super::Ranks;
-use super::error::ReplayError;
 use super::ids::ThreadIndex;
 use super::program::Programs;
+use super::{Ranks, ReplayError};
 use crate::observe::{Activity, Observer};
-use titr_workload::Match;
 
 /// The reason why an event cannot be executed.
 pub(super) enum Failure {

@@ -5,20 +5,19 @@ use std::fmt::{self, Display, Formatter};
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{Actor, Rank, Tag, ThreadId};
+use titr_common::format::{count, counted, plural};
 use titr_common::program::{Context, Place};
 use titr_common::time::Time;
+use titr_common::trace::EventSource;
 use titr_common::units::{Bytes, Seconds};
 
-use super::clock::Waiter;
 use super::ids::{PartitionedSide, ThreadIndex};
 use super::operation::{Condition, OperationKind};
-use super::point_to_point::envelope::Selector;
+use super::point_to_point::Selector;
 use super::point_to_point::exchange::Message;
+use super::scheduler::Waiter;
 use super::{Ranks, RequestTable};
-use crate::observe::Observer;
-use crate::observe::OperationId;
-use titr_common::format::{count, counted, plural};
-use titr_common::trace::EventSource;
+use crate::observe::{Observer, OperationId};
 
 /// Maximum number of lines of one kind in a report.
 const SHOWN: usize = 8;

@@ -6,23 +6,22 @@ use titr_common::event::{
 };
 use titr_common::program::{Communicators, Context, Fault, Template};
 use titr_common::time::Time;
+use titr_workload::Match;
 
 use super::causality::Causality;
-use super::clock::Clock;
-use super::collectives::collective::Collectives;
+use super::collectives::Collectives;
+use super::core::{TaskCore, TaskCores};
 use super::files::Files;
 use super::one_sided::windows::OneSided;
 use super::partitioned::PartitionedMessages;
-use super::point_to_point::envelope::{Envelope, Selector};
 use super::point_to_point::exchange::{Exchange, Outbound};
 use super::point_to_point::protocol::SendCost;
-use super::scheduler::{Deferred, Scheduler};
+use super::point_to_point::{Envelope, Selector};
+use super::scheduler::{Clock, Deferred, Scheduler};
 use super::thread::Thread;
 use super::warnings::Warnings;
 use super::{Core, RequestTable};
 use crate::observe::{Activity, Caller, Observer, OperationId, Work};
-use crate::ranks::task_cores::{TaskCore, TaskCores};
-use titr_workload::Match;
 
 /// The state of MPI in all ranks.
 pub(super) struct Library<'a, O> {

@@ -34,13 +34,10 @@
 
 mod call;
 mod causality;
-mod clock;
 mod collectives;
 mod core;
 mod deadlock;
-mod error;
 mod files;
-mod foresight;
 mod ids;
 mod library;
 mod one_sided;
@@ -52,40 +49,41 @@ mod progress;
 mod scheduler;
 mod starts;
 mod task;
-mod task_cores;
 mod thread;
 mod waiters;
 mod warnings;
 
-pub use self::core::Core;
-pub use causality::Causality;
-pub use deadlock::{Deadlock, Stuck};
-pub use error::ReplayError;
-pub use titr_common::program::{Fault, Place};
+use std::hint::black_box;
 
-use titr_common::event::Rank;
+use thiserror::Error;
+use titr_common::event::{CommId, Event, Rank};
+use titr_common::event_buffer::EventRef;
+use titr_common::format::counted;
 use titr_common::program::Communicators;
 use titr_common::time::Time;
-use titr_common::trace::EventSource;
+use titr_common::trace::{EventSource, TraceError};
 use titr_common::units::Instructions;
-use titr_network::{Connection, Network, Transfer, TransferId};
+use titr_network::{Connection, Network, Transfer, TransferId, Unreachable};
 use titr_platform::{Mpi, Storage};
+use titr_workload::Workload;
 
 use crate::observe::{Departure, Observer, OperationId, TransferKind};
-use crate::ranks::progress::is_inside;
-use crate::ranks::scheduler::{Deferred, Task};
-use clock::Waiter;
 use files::Files;
-use foresight::Foresight;
 use ids::{Carried, ThreadIndex};
 use library::Library;
 use one_sided::windows::OneSided;
 use partitioned::PartitionedMessages;
 use point_to_point::exchange::Exchange;
 use program::Programs;
+use progress::is_inside;
+use scheduler::{Deferred, Task, Waiter};
 use starts::Starts;
 use thread::Thread;
-use titr_workload::Workload;
+
+pub use self::core::Core;
+pub use causality::Causality;
+pub use deadlock::{Deadlock, Stuck};
+pub use titr_common::program::{Fault, Place};
 
 /// The requests of one rank.
 type RequestTable = titr_common::program::RequestTable<OperationId>;
@@ -286,5 +284,85 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     /// The observer, with all that it has heard.
     pub(crate) fn into_observer(self) -> O {
         self.library.observer
+    }
+}
+
+/// A replay that could not be finished.
+#[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
+pub enum ReplayError {
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error("{place}: {fault}")]
+    Event { place: Box<Place>, fault: Box<Fault> },
+    #[error("{0}")]
+    Deadlock(Box<Deadlock>),
+    #[error("the trace has {}, and only {places} are placed on hosts", counted(*ranks, "rank", "ranks"))]
+    Places { ranks: usize, places: usize },
+    #[error("{place}: {}", Unreachable::EndOfTime)]
+    EndOfTime { place: Box<Place> },
+    #[error(transparent)]
+    Unreachable(Unreachable),
+}
+
+// Looking at what the next runnable threads need, before they run.
+//
+// Thousands of ranks do not fit into the caches. A rank that runs waits for one line of memory after another: its thread, its
+// next events, its requests, the queues of its receivers. Here, these are read for several ranks one after the other, and as
+// none of the reads depends on the last, the processor waits for many of them at the same time. Results do not depend on it, as
+// nothing is changed.
+
+/// Number of waiters to look at together. What they need has to fit into the second-level cache.
+const AT_ONCE: usize = 16;
+/// Number of events of each thread to look at.
+const EVENTS: usize = 16;
+/// The state of fewer ranks is in the caches anyway.
+const FEWEST_RANKS: usize = 1 << 11;
+
+/// The number of the next waiters that were looked at.
+#[derive(Clone, Copy, Debug, Default)]
+struct Foresight(usize);
+
+impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
+    /// The next runnable waiter, after a look at those behind it.
+    #[inline]
+    fn next_waiter(&mut self) -> Option<Waiter> {
+        match self.foresight.0.checked_sub(1) {
+            Some(left) => self.foresight.0 = left,
+            None if self.library.requests.len() >= FEWEST_RANKS => {
+                self.foresight.0 = self.look_ahead().saturating_sub(1);
+            }
+            None => {}
+        }
+        self.library.scheduler.next()
+    }
+
+    /// Reads what the next waiters need. Returns the number of these waiters.
+    #[inline(never)]
+    fn look_ahead(&self) -> usize {
+        let ranks = self.library.requests.len() as u32;
+        let (mut waiters, mut read) = (0, 0);
+        for waiter in self.library.scheduler.upcoming().take(AT_ONCE) {
+            waiters += 1;
+            // The first threads are the main threads of the ranks, in their order.
+            let Waiter::Thread(main) = waiter else { continue };
+            if main.0 >= ranks {
+                continue;
+            }
+            let thread = &self.threads[main.0 as usize];
+            read += thread.clock.time.0 + thread.events + u64::from(thread.finished);
+            read += self.library.requests[main.0 as usize].numbered() as u64;
+            // A loop inside the iterator: between two reads, the processor has fewer instructions to go through.
+            self.programs.upcoming(main).take(EVENTS).for_each(|event| {
+                read += 1;
+                if let EventRef::Send(message) | EventRef::Event(&Event::Send(_, message, _)) = event
+                    && message.comm == CommId::WORLD
+                {
+                    read += self.library.exchange.queued(message.to) as u64;
+                }
+            });
+        }
+        black_box(read);
+        waiters
     }
 }

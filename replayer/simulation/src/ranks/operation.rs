@@ -8,9 +8,9 @@ use titr_common::dense_slab::DenseSlab;
 use titr_common::event::Rank;
 use titr_common::units::Bytes;
 
-use super::clock::Waiter;
 use super::ids::{MessageId, PartIndex, PartitionedSide, WindowIndex};
-use super::point_to_point::envelope::Selector;
+use super::point_to_point::Selector;
+use super::scheduler::Waiter;
 use crate::observe::OperationId;
 
 pub(super) struct Operation {

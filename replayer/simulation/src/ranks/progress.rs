@@ -14,10 +14,9 @@ use titr_common::time::Time;
 use titr_common::trace::EventSource;
 
 use super::Ranks;
-use super::clock::Waiter;
 use super::ids::ThreadIndex;
 use super::library::Library;
-use super::scheduler::Task;
+use super::scheduler::{Task, Waiter};
 use super::thread::Thread;
 use crate::observe::Observer;
 

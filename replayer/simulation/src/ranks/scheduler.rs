@@ -11,9 +11,9 @@ use std::collections::binary_heap::{BinaryHeap, PeekMut};
 
 use titr_common::event::Rank;
 use titr_common::time::Time;
+use titr_common::units::Seconds;
 use titr_platform::Progress;
 
-use super::clock::Waiter;
 use super::ids::MessageId;
 
 #[derive(Default)]
@@ -148,5 +148,27 @@ impl Deferred {
         let tasks = std::mem::take(&mut self.waiting[rank.0 as usize]);
         self.count -= tasks.len();
         tasks
+    }
+}
+
+pub(super) use crate::observe::Waiter;
+
+/// The local time of a waiter. Computing moves it ahead of simulated time; effects on other waiters happen when
+/// simulated time has caught up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clock {
+    pub(super) time: Time,
+    /// How many operations the waiter waits for.
+    pub(super) awaited: u32,
+}
+
+impl Clock {
+    /// Records that one of the awaited operations was completed at `now`, which costs the waiter `overhead`, in
+    /// seconds. Returns the duration of the overhead in simulated time.
+    pub(super) fn complete(&mut self, now: Time, overhead: Seconds) -> Time {
+        let begin = self.time.max(now);
+        self.time = begin + overhead;
+        self.awaited -= 1;
+        Time(self.time.0 - begin.0)
     }
 }

@@ -6,8 +6,8 @@ use titr_common::trace::EventSource;
 use titr_platform::job_mix::{Job, JobId, Start};
 
 use super::Ranks;
-use super::clock::Waiter;
 use super::ids::ThreadIndex;
+use super::scheduler::Waiter;
 use crate::observe::Observer;
 
 /// The jobs whose ranks start and end.

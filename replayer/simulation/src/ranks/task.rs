@@ -9,14 +9,13 @@ use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
 
-use super::Ranks;
 use super::call::Failure;
-use super::error::ReplayError;
+use super::core::{TaskCore, TaskStage};
 use super::ids::ThreadIndex;
 use super::library::Library;
 use super::point_to_point::protocol::SendCost;
-use super::task_cores::{TaskCore, TaskStage};
 use super::thread::{Waiting, overhead};
+use super::{Ranks, ReplayError};
 use crate::observe::{Activity, Observer, Waiter, Work};
 
 impl<S: EventSource, O: Observer> Ranks<'_, S, O> {

@@ -12,15 +12,14 @@ use titr_common::units::{Instructions, Seconds};
 use titr_network::Unreachable;
 
 use super::call::Failure;
-use super::clock::{Clock, Waiter};
-use super::error::ReplayError;
+use super::core::{TaskCore, TaskStage};
 use super::ids::ThreadIndex;
 use super::partitioned::PartitionedMessages;
 use super::point_to_point::protocol::{Protocol, SendCost};
 use super::program::Signal;
-use super::{Ranks, RequestTable};
+use super::scheduler::{Clock, Waiter};
+use super::{Ranks, ReplayError, RequestTable};
 use crate::observe::{Activity, Observer, Work};
-use crate::ranks::task_cores::{TaskCore, TaskStage};
 
 /// The place of a thread in its program.
 pub(super) struct Thread {

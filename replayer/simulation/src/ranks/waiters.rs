@@ -8,9 +8,9 @@ use titr_common::time::Time;
 use titr_common::trace::EventSource;
 
 use super::Ranks;
-use super::clock::{Clock, Waiter};
 use super::ids::ThreadIndex;
 use super::library::Library;
+use super::scheduler::{Clock, Waiter};
 use super::thread::Thread;
 use crate::observe::Observer;
 

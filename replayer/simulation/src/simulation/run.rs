@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use titr_common::event::Rank;
+use titr_common::format::{count, plural};
 use titr_common::time::Time;
-use titr_common::trace::Trace;
-use titr_common::trace::Transformation;
+use titr_common::trace::{Manifest, Trace, Transformation};
+use titr_common::units::Bytes;
 use titr_network::packet::PacketStatistics;
 use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, RailNetwork};
@@ -16,15 +17,15 @@ use titr_platform::{Platform, Policy};
 use titr_workload::Workload;
 
 use super::SimulationError;
-use crate::deadlock_causes::causes;
 use crate::jobs::OnlyJob;
 use crate::noise::{Draw, VaryingNetwork};
 use crate::observe::{Breakdown, Observer};
-use crate::ranks::{Causality, Core, ReplayError};
+use crate::ranks::{Causality, Core, Deadlock, ReplayError};
 use crate::recorded_speed::RecordedSpeeds;
 use crate::replay::{Follower, Options, Outcome, replay};
 use crate::shared_network::{SharedNetwork, SharedTime, parties};
 use crate::stopwatch::Stopwatch;
+use crate::warnings;
 
 /// A trace, seen through all transformations, and the options that its replays have in common.
 pub struct PreparedReplay<'a> {
@@ -163,5 +164,45 @@ impl PreparedReplay<'_> {
         let network = VaryingNetwork::within(network);
         let packets = RailNetwork::packet_statistics(&*network, outcome.simulated_time);
         Ok(Run { outcome, links: network.link_loads(), packets, shared, cpu: stopwatch.cpu() })
+    }
+}
+
+/// The possible causes of a deadlock, one sentence each. If the manifest knows how the recorded run ended, the first
+/// sentence says so.
+pub(crate) fn causes(deadlock: &Deadlock, manifest: Option<&Manifest>, eager_threshold: Bytes) -> Vec<String> {
+    let mut causes: Vec<String> =
+        manifest.filter(|manifest| !manifest.per_rank.is_empty()).map(ending).into_iter().collect();
+    if let Some((sends, Bytes(largest))) = deadlock.unbuffered {
+        let (which, wait) = (plural(sends, "send", "sends"), plural(sends, "waits", "wait"));
+        causes.push(format!(
+            "perhaps the program relies on buffered sends, which MPI does not promise: {} {which} of at least \
+             mpi.eager_threshold ({} bytes) {wait}, and none does with --set 'mpi.eager_threshold={} B'",
+            count(sends),
+            eager_threshold.0,
+            largest.saturating_add(1)
+        ));
+    }
+    if deadlock.locks > 0 {
+        let waits = plural(deadlock.locks, "wait is", "waits are");
+        causes.push(format!(
+            "perhaps locks of windows are granted in another order than in the recorded run: {} {waits} for a lock that \
+             another rank holds",
+            count(deadlock.locks)
+        ));
+    }
+    causes.push(
+        "perhaps a part of the trace is missing, torn or of another run, or a call is not in it: see `titr check` and \
+         `titr info`"
+            .to_owned(),
+    );
+    causes.extend(manifest.map(warnings::of_manifest).unwrap_or_default());
+    causes
+}
+
+/// The end of the recorded run.
+fn ending(manifest: &Manifest) -> String {
+    match warnings::unfinished(manifest) {
+        None => "the recorded run did finish: all ranks called MPI_Finalize".to_owned(),
+        Some(how) => format!("the recorded run did not finish, either: {how}"),
     }
 }

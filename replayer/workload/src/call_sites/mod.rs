@@ -6,7 +6,6 @@
 //! [`unnamed`](CallSiteNames::unnamed) gives the reason.
 
 mod code;
-mod function;
 mod names;
 
 pub use names::{CallSiteNames, look_up};

@@ -10,7 +10,7 @@ use titr_common::event_buffer::EventRef;
 use titr_common::trace::manifest::{CodeModule, NamedCode, NamedFunction};
 use titr_common::trace::{Located, LocatedEvents, Trace, TraceError, Transformation};
 
-use crate::call_sites::function::is_mark;
+use super::code::is_mark;
 use crate::call_sites::code::{Code, NoCode};
 
 /// A transformation of traces that names the places of call sites, as far as names can be found.

@@ -24,7 +24,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{Constraint, FlowId, MaxMinSolver, TOLERANCE, Variable};
-use crate::ordered_float::NonNegative;
+use crate::indexed_heap::NonNegative;
 use crate::topology::LinkId;
 
 /// A filling, and the working memory for it.

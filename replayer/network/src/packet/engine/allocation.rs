@@ -22,12 +22,11 @@ use std::ops::Range;
 
 use super::super::active_set::ones;
 use super::super::layout::RouterState;
-use super::RoutedEngine;
 use super::traversal::room;
+use super::{BATCH, RoutedEngine};
 use crate::ids::Optional;
-use crate::packet::ids::{OutputId, PacketId, QueueId, QueueIndex};
 use crate::packet::parameters::{ArbiterState, Priority, Request};
-use crate::packet::prefetch::BATCH;
+use crate::packet::{OutputId, PacketId, QueueId, QueueIndex};
 use crate::topology::{ChannelIndex, OutputVc, PortIndex, RouterId, Routing};
 
 /// The requests for the ports of the router that is being looked at.

@@ -3,12 +3,11 @@
 use super::super::input_queues::QueuedPacket;
 use super::super::layout::{HostPlaces, Source};
 use super::super::output_queues::OutputQueues;
-use super::super::outputs::Outputs;
 use super::RoutedEngine;
 use crate::chance::chance;
-use crate::packet::Message;
-use crate::packet::ids::{OutputId, PacketId, QueueId};
+use crate::packet::output_queues::Outputs;
 use crate::packet::sources::Packet;
+use crate::packet::{Message, OutputId, PacketId, QueueId};
 use crate::topology::{ChannelIndex, Header, HostId, OutputVc, RouterId, Routing};
 
 /// Packets that there is room for in a virtual channel of a port.

@@ -21,8 +21,8 @@ use super::super::link_timing::{LinkTiming, LinkTimings};
 use super::super::spec::PacketSpec;
 use super::RoutedEngine;
 use crate::ids::{Optional, ids};
-use crate::packet::ids::{OutputId, PacketId, QueueId};
 use crate::packet::input_queues::QueuedPacket;
+use crate::packet::{OutputId, PacketId, QueueId};
 use crate::topology::{ChannelIndex, RouterId, Routing};
 
 ids! {

@@ -8,7 +8,7 @@
 use std::cell::Cell;
 
 use super::super::layout::{Layout, RouterState};
-use crate::packet::ids::{OutputId, QueueIndex};
+use crate::packet::{OutputId, QueueIndex};
 
 /// The heads that wait and have a choice of ports. Sets of queues are bits, 64 a word.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::Delivery;
 use super::{OutputQueuedEngine, Queued, none_awaits};
-use crate::packet::ids::{OutputId, PacketId, QueueId};
+use crate::packet::{OutputId, PacketId, QueueId};
 use crate::topology::{ChannelIndex, PortIndex, RouterId, Routing};
 
 /// Packets that a queue has room for, in the eyes of the routing. The memory has its own limits.

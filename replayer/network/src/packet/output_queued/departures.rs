@@ -14,9 +14,9 @@
 
 use super::super::active_set::ones;
 use super::super::delay_line::DelayLine;
-use crate::packet::ids::{OutputId, PacketId, QueueId};
 use crate::packet::layout::Layout;
 use crate::packet::spec::PacketSpec;
+use crate::packet::{OutputId, PacketId, QueueId};
 
 /// Items that come out a number of cycles after they went in, at most L.
 #[derive(Debug)]

@@ -22,8 +22,8 @@ use rustc_hash::FxHashMap;
 use super::super::layout::Layout;
 use super::super::spec::PacketSpec;
 use crate::chance::chance;
-use crate::packet::ids::{OutputId, PacketId, QueueId};
 use crate::packet::parameters::{Buffer, BufferSharing, MemoryDivision, Switch, WhenFull};
+use crate::packet::{OutputId, PacketId, QueueId};
 use crate::topology::{ChannelIndex, RouterId};
 
 /// The memories of all switches.

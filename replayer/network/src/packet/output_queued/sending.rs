@@ -5,9 +5,9 @@ use super::super::layout::Source;
 use super::memory::Account;
 use super::{OutputQueuedEngine, PausedSender, Queued};
 use crate::chance::chance;
-use crate::packet::ids::{OutputId, PacketId, QueueId};
 use crate::packet::output_queued::departures::LinkStart;
 use crate::packet::sources::Packet;
+use crate::packet::{OutputId, PacketId, QueueId};
 use crate::topology::{ChannelIndex, Header, HostId, Routing};
 
 impl<R: Routing> OutputQueuedEngine<R> {

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use crate::packet::ids::QueueIndex;
+use super::{Reference, Sending};
+use crate::packet::QueueIndex;
 use crate::packet::sources::Packet;
 use crate::topology::{ChannelIndex, PortIndex, RouterId, Routing};
-
-use super::{Reference, Sending};
 
 impl<R: Routing> Reference<'_, R> {
     /// Lets the first packet of each queue decide, unless it is leaving. All decide by the same queues and earlier decisions.

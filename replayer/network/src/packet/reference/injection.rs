@@ -1,12 +1,10 @@
 //! Injection: hosts give their packets to routers.
 
-use crate::chance::chance;
-use crate::packet::ids::MessageId;
-use crate::packet::sources::Packet;
-use crate::packet::{InjectionOrder, Message};
-use crate::topology::{Header, Routing};
-
 use super::Reference;
+use crate::chance::chance;
+use crate::packet::sources::Packet;
+use crate::packet::{InjectionOrder, Message, MessageId};
+use crate::topology::{Header, Routing};
 
 impl<R: Routing> Reference<'_, R> {
     /// Each injection port that holds no packet takes one. A port with several queues takes one into an empty queue when

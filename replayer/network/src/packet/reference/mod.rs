@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
+use super::{OutputId, QueueIndex};
 use crate::chance::chance;
-use crate::packet::ids::{OutputId, QueueIndex};
 use crate::packet::layout::{Layout, Output, Source};
 use crate::packet::sources::Packet;
 use crate::packet::{Arbitration, Delivery, Message, PacketParameters, PacketSpec};

@@ -6,12 +6,10 @@
 
 mod dragonfly_plus;
 mod hops;
-mod hyperx;
 mod jellyfish;
 mod slim_fly;
 mod up_down;
 
-use hops::NoHops;
 use thiserror::Error;
 
 use super::{
@@ -19,10 +17,11 @@ use super::{
     RouterId, Topology, written_routes,
 };
 use crate::topology::cable::Limiters;
+use hops::NoHops;
 
 pub use dragonfly_plus::DragonflyPlus;
+pub use dragonfly_plus::HyperX;
 pub use hops::HopTable;
-pub use hyperx::HyperX;
 pub use jellyfish::{Jellyfish, NoRegularGraph};
 pub use slim_fly::SlimFly;
 pub use up_down::{UpDownPaths, UpDownPlace};

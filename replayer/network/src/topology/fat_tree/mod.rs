@@ -16,13 +16,17 @@
 //! port where the search at the switch above ended, and only if there is none after that from the port of the source's
 //! number.)
 
+use serde::Deserialize;
 use titr_common::format::counted;
 
+use super::cable::Limiters;
+use super::routing::{BuildRouting, Header, OutputVc, Routing, RoutingName, RoutingOptions, Unroutable, roomiest};
 use super::{
-    Ascent, Cable, Direction, Duplex, FlowRouting, Geometry, HostId, HostPort, Link, LinkId, NoRouters, Port,
-    PortChoice, RoutePeriod, RouteVariant, RouterGraph, RouterId, Topology, written_routes,
+    Cable, ChannelIndex, Direction, Duplex, FlowRouting, Geometry, HostId, HostPort, Link, LinkId, NoRouters,
+    Port, PortIndex, RoutePeriod, RouteVariant, RouterGraph, RouterId, Topology,
+    written_routes,
 };
-use crate::topology::cable::Limiters;
+use crate::chance::chance;
 
 /// Hosts under levels of switches.
 #[derive(Clone, Debug)]
@@ -422,5 +426,287 @@ impl Laid {
     /// Whether `host` is below the device at `position` of the lower level.
     pub(super) fn is_above(self, position: u32, host: u32) -> bool {
         position / self.stride == host / self.hosts
+    }
+}
+
+// The choice among equally short ports of the switches of a tree.
+//
+// At level l — hosts are level 0 — **d-mod-k** takes the port ⌊d / Π_{j≤l} w_j⌋ mod w_{l+1} of the destination d,
+// where each device of level j − 1 has w_j ports upwards (Zahavi, CCIT 776, 2010). **s-mod-k** uses the source's
+// number instead. **hashed** takes a hash of both hosts and the level, as switches with equal-cost multi-path routing
+// (ECMP, RFC 2992) hash the addresses of a packet: all messages between two hosts take one path. A real switch also
+// hashes the transport ports, so that each connection has a path.
+
+/// The choice among the ports of a switch that lead upwards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ascent {
+    /// Determined by the destination.
+    #[default]
+    DModK,
+    /// Determined by the source.
+    SModK,
+    /// Determined by a hash of source and destination.
+    Hashed,
+    /// A random port for each packet.
+    Random,
+    /// The port with most room for each packet.
+    Adaptive,
+}
+
+/// A choice of ports, with the seed of its hash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortChoice {
+    /// The choice of ports upwards.
+    pub ascent: Ascent,
+    /// The seed of the hash.
+    pub seed: u64,
+}
+
+impl Ascent {
+    /// Whether each packet of a message has its own choice.
+    #[must_use]
+    pub fn is_of_packets(self) -> bool {
+        match self {
+            Self::DModK | Self::SModK | Self::Hashed => false,
+            Self::Random | Self::Adaptive => true,
+        }
+    }
+
+    /// Its name in platform files.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::DModK => "d-mod-k",
+            Self::SModK => "s-mod-k",
+            Self::Hashed => "hashed",
+            Self::Random => "random",
+            Self::Adaptive => "adaptive",
+        }
+    }
+}
+
+impl PortChoice {
+    /// The number from which the port upwards of a device follows, for a message between two hosts. `stage` counts the
+    /// levels below the cable, and `stride` is Π w_j of these levels. Where packets choose, the number is that of d-mod-k.
+    pub(super) fn upwards(self, (from, to): (HostId, HostId), stage: usize, stride: u32) -> u32 {
+        match self.ascent {
+            Ascent::DModK | Ascent::Random | Ascent::Adaptive => to.0 / stride,
+            Ascent::SModK => from.0 / stride,
+            Ascent::Hashed => self.hash((from, to), stage, Direction::Up),
+        }
+    }
+
+    /// The number from which the parallel cable to a child follows. It is of the host that does not determine the switch.
+    pub(super) fn downwards(self, (from, to): (HostId, HostId), stage: usize) -> u32 {
+        match self.ascent {
+            Ascent::DModK | Ascent::Random | Ascent::Adaptive => from.0,
+            Ascent::SModK => to.0,
+            Ascent::Hashed => self.hash((from, to), stage, Direction::Down),
+        }
+    }
+
+    fn hash(self, (from, to): (HostId, HostId), stage: usize, direction: Direction) -> u32 {
+        let flow = chance(self.seed, from.0.into(), to.0.into());
+        (chance(flow, stage as u64, direction as u64) >> 33) as u32
+    }
+}
+
+// Routing in trees of switches: up to a switch above the destination, and down (`up-down`).
+//
+// The path down is unique, except for parallel cables; on the way up, every port is equally short. A packet never goes
+// up after going down, so packets wait for one another in one direction only, and no bubble is needed.
+//
+// The ports upwards follow from an [`Ascent`]. The **adaptive** ascent takes the port with most room; among equals, the
+// first from d-mod-k's on. The name `adaptive` selects the adaptive ascent unless another is given; without a name and an
+// ascent, packets choose as the tree says.
+
+/// Up*/down* routing. Packets carry no state.
+#[derive(Clone, Debug)]
+pub struct TreeRouting {
+    choice: PortChoice,
+    channels: u32,
+    /// From the lowest switches up.
+    levels: Vec<SwitchLevel>,
+}
+
+/// A level of switches.
+#[derive(Clone, Copy, Debug)]
+struct SwitchLevel {
+    /// The first of its switches.
+    first: u32,
+    /// The number of switches with the same hosts below: Π_{j≤l} w_j.
+    alike: u32,
+    /// Hosts below each.
+    hosts: u32,
+    /// Hosts below each child.
+    hosts_of_child: u32,
+    /// Cables to each child that is a switch.
+    to_child: u32,
+    /// Ports downwards.
+    down: u32,
+    parents: u32,
+    /// Cables to each parent.
+    to_parent: u32,
+}
+
+const ADAPTIVE: &str = "adaptive";
+
+impl BuildRouting for TreeRouting {
+    const NAMES: &'static [&'static str] = &[RoutingName::UP_DOWN.0, ADAPTIVE];
+
+    fn suits(graph: &RouterGraph) -> bool {
+        graph.geometry::<Stages>().is_some()
+    }
+
+    fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
+        let Some(Stages { stages, choice }) = graph.geometry() else {
+            return Err(Unroutable::Impossible("routers are not the switches of a tree".to_owned()));
+        };
+        let by_default = if options.is_named(ADAPTIVE) { Ascent::Adaptive } else { choice.ascent };
+        let choice = PortChoice { ascent: options.ascent.unwrap_or(by_default), ..*choice };
+        Ok(Self { choice, channels: options.virtual_channels.unwrap_or(1), levels: levels(stages) })
+    }
+}
+
+fn levels(stages: &[Stage]) -> Vec<SwitchLevel> {
+    let all_hosts: u32 = stages.iter().map(|stage| stage.down).product();
+    let (mut first, mut alike, mut hosts) = (0, 1, 1);
+    let mut levels = Vec::with_capacity(stages.len());
+    for (place, stage) in stages.iter().enumerate() {
+        let hosts_of_child = hosts;
+        hosts *= stage.down;
+        alike *= stage.up;
+        let above = stages.get(place + 1);
+        levels.push(SwitchLevel {
+            first,
+            alike,
+            hosts,
+            hosts_of_child,
+            to_child: stage.count,
+            down: if place == 0 { 0 } else { stage.down * stage.count },
+            parents: above.map_or(0, |above| above.up),
+            to_parent: above.map_or(0, |above| above.count),
+        });
+        first += alike * (all_hosts / hosts);
+    }
+    levels
+}
+
+impl Routing for TreeRouting {
+    fn virtual_channels(&self) -> u32 {
+        self.channels
+    }
+
+    fn has_alternatives(&self) -> bool {
+        match self.choice.ascent {
+            Ascent::Adaptive => true,
+            Ascent::Hashed => false,
+            Ascent::DModK | Ascent::SModK | Ascent::Random => self.levels.iter().any(|level| level.to_child > 1),
+        }
+    }
+
+    fn fixed_output(&self, at: RouterId, header: &Header, _state: &[i32]) -> Option<PortIndex> {
+        let (place, level) = self.level(at)?;
+        if level.is_above(at, header.to.0) {
+            let first = level.child_towards(header.to.0);
+            return match (level.to_child, self.choice.ascent) {
+                (1, _) => Some(PortIndex(first)),
+                (cables, Ascent::Hashed) => {
+                    Some(PortIndex(first + self.choice.downwards((header.from, header.to), place) % cables))
+                }
+                (_, Ascent::DModK | Ascent::SModK | Ascent::Random | Ascent::Adaptive) => None,
+            };
+        }
+        match self.choice.ascent {
+            Ascent::DModK | Ascent::SModK | Ascent::Hashed => {
+                Some(level.upwards(self.choice.upwards((header.from, header.to), place + 1, level.alike)))
+            }
+            Ascent::Random => Some(level.upwards((chance(header.random, place as u64, 0) >> 33) as u32)),
+            Ascent::Adaptive => None,
+        }
+    }
+
+    fn choose(
+        &self,
+        at: RouterId,
+        header: &Header,
+        _state: &[i32],
+        _arrival: Option<OutputVc>,
+        room: impl Fn(PortIndex, ChannelIndex) -> u32,
+    ) -> Option<OutputVc> {
+        let (_, level) = self.level(at)?;
+        if level.is_above(at, header.to.0) {
+            let first = level.child_towards(header.to.0);
+            let from_any = (0..level.to_child).map(|cable| PortIndex(first + (cable + header.from.0) % level.to_child));
+            return roomiest(from_any, 0..self.channels, room);
+        }
+        let ports = level.parents * level.to_parent;
+        let from_any = (0..ports).map(|number| level.upwards(number + header.to.0 / level.alike % ports));
+        roomiest(from_any, 0..self.channels, room)
+    }
+}
+
+impl TreeRouting {
+    /// The level of a switch, and the number of levels of switches below.
+    fn level(&self, switch: RouterId) -> Option<(usize, SwitchLevel)> {
+        let place = self.levels.iter().rposition(|level| level.first <= switch.0)?;
+        Some((place, self.levels[place]))
+    }
+}
+
+impl SwitchLevel {
+    fn is_above(&self, switch: RouterId, host: u32) -> bool {
+        (switch.0 - self.first) / self.alike == host / self.hosts
+    }
+
+    /// The first port to the child that a host is below.
+    fn child_towards(&self, host: u32) -> u32 {
+        host / self.hosts_of_child % (self.hosts / self.hosts_of_child) * self.to_child
+    }
+
+    /// The port upwards that d-mod-k gives a number. It counts parents first, and then the cables to each.
+    fn upwards(&self, number: u32) -> PortIndex {
+        let (parent, cable) = (number % self.parents, number / self.parents % self.to_parent);
+        PortIndex(self.down + parent * self.to_parent + cable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use titr_common::units::Seconds;
+
+    use super::*;
+    use crate::topology::{Cable, Duplex, FatTree, HostId, LinkId, RoutePeriod, Topology};
+
+    /// The links between routers that a packet takes whose ports are all fixed.
+    fn fixed_links(graph: &RouterGraph, routing: &TreeRouting, from: HostId, to: HostId) -> Vec<LinkId> {
+        let router_of = |host: HostId| graph.hosts()[host.index()].router;
+        let header = Header { from, to, destination: router_of(to), random: 0, period: RoutePeriod::default() };
+        let (mut at, mut links) = (router_of(from), Vec::new());
+        while at != header.destination {
+            let port = graph.port(at, routing.fixed_output(at, &header, &[]).unwrap()).unwrap();
+            links.push(port.link);
+            at = port.to.unwrap();
+        }
+        links
+    }
+
+    /// Packets take the path of the flow model, unless they choose it.
+    #[test]
+    fn packets_take_the_route_of_the_topology() {
+        let cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
+        for (ascent, count) in [(Ascent::DModK, 1), (Ascent::SModK, 1), (Ascent::Hashed, 1), (Ascent::Hashed, 3)] {
+            let stages = [(3, 1, 1), (4, 2, count), (2, 3, count)].map(|(down, up, count)| Stage { down, up, count });
+            let tree = FatTree::new(&stages, cable).choosing(PortChoice { ascent, seed: 5 });
+            let graph = tree.router_graph().unwrap();
+            let routing = TreeRouting::new(&graph, &RoutingOptions::default()).unwrap();
+            assert!(!routing.has_alternatives());
+            for (from, to) in (0..24).flat_map(|from| (0..24).map(move |to| (HostId(from), HostId(to)))) {
+                let mut route = Vec::new();
+                tree.route(from, to, &mut route);
+                let between = &route[1..route.len() - 1];
+                assert_eq!(fixed_links(&graph, &routing, from, to), between, "{ascent:?} from {from:?} to {to:?}");
+            }
+        }
     }
 }

@@ -17,30 +17,28 @@
 
 #[cfg(test)]
 mod cycles;
-mod dragonfly;
 mod fabric;
-mod grid;
 mod nonminimal;
-mod table;
-mod tree;
 mod up_down;
 mod valiant;
 
 use std::fmt::{self, Debug};
 use std::ops::Range;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, Error as _};
 use thiserror::Error;
 
-use super::{Ascent, ChannelIndex, HostId, NoRouters, PortIndex, RoutePeriod, RouterGraph, RouterId, RoutingFunction};
+use super::{
+    Ascent, ChannelIndex, HostId, NoRouters, PortIndex, RoutePeriod, RouteTable, RouterGraph, RouterId, RoutingFunction,
+};
 
-pub use dragonfly::DragonflyRouting;
+pub use super::dragonfly::DragonflyRouting;
+pub use super::fat_tree::TreeRouting;
+pub use super::grid::GridRouting;
 pub use fabric::FabricRouting;
-pub use grid::GridRouting;
 pub use nonminimal::NonminimalRouting;
-pub use table::TableRouting;
-pub use tree::TreeRouting;
 pub use up_down::UpDownRouting;
 pub use valiant::ValiantRouting;
 
@@ -205,7 +203,7 @@ pub struct RoutingOptions {
 
 /// The name of a registered routing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RoutingName(&'static str);
+pub struct RoutingName(pub(super) &'static str);
 
 /// An error that prevents the routing of packets.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -236,7 +234,7 @@ impl RoutingOptions {
     }
 
     /// Whether the routing with this name is requested. The default is the routing with the first name.
-    fn is_named(&self, name: &str) -> bool {
+    pub(super) fn is_named(&self, name: &str) -> bool {
         self.name.is_some_and(|RoutingName(asked)| asked == name)
     }
 }
@@ -364,3 +362,83 @@ macro_rules! routings {
 }
 
 pub(super) use routings;
+
+// Routing by a table: packets follow the routes of the topology.
+//
+// If the dependencies of routes have a cycle, the routes are divided into several layers without cycles
+// ([`written_routes`](crate::topology::RouteTable)). Each layer has its share of the virtual channels, so packets
+// cannot deadlock. There are as many virtual channels as layers unless the user wants more.
+
+/// Routing by a table. The state of a packet is the place of its next port in the table.
+#[derive(Clone, Debug)]
+pub struct TableRouting {
+    table: Arc<RouteTable>,
+    channels: u32,
+}
+
+impl BuildRouting for TableRouting {
+    const NAMES: &'static [&'static str] = &["table"];
+
+    fn suits(graph: &RouterGraph) -> bool {
+        graph.geometry::<RouteTable>().is_some()
+    }
+
+    fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
+        let Some(table) = graph.geometry::<RouteTable>() else {
+            return Err(Unroutable::Impossible("there is no table of routes".to_owned()));
+        };
+        let channels = options.virtual_channels.unwrap_or(table.layers());
+        if channels < table.layers() {
+            let cycle: Vec<_> = table.cycle().iter().map(|link| format!("`{link}`")).collect();
+            return Err(Unroutable::Impossible(format!(
+                "packets could wait for each other for ever around the circle of links {}: these routes need {} virtual \
+                 channels",
+                cycle.join(", "),
+                table.layers()
+            )));
+        }
+        Ok(Self { table: Arc::new(table.clone()), channels })
+    }
+}
+
+impl Routing for TableRouting {
+    fn virtual_channels(&self) -> u32 {
+        self.channels
+    }
+
+    fn state_words(&self) -> usize {
+        1
+    }
+
+    fn has_alternatives(&self) -> bool {
+        false
+    }
+
+    fn depart(&self, _from: RouterId, header: &Header, place: &mut [i32]) {
+        place[0] = self.table.first(header.period, header.from, header.to) as i32;
+    }
+
+    fn choose(
+        &self,
+        _at: RouterId,
+        header: &Header,
+        place: &[i32],
+        _arrival: Option<OutputVc>,
+        room: impl Fn(PortIndex, ChannelIndex) -> u32,
+    ) -> Option<OutputVc> {
+        let port = self.table.port(place[0] as u32)?;
+        roomiest(std::iter::once(port), self.channels_of(self.table.layer(header.period, header.from, header.to)), room)
+    }
+
+    fn hop(&self, _port: PortIndex, _to: RouterId, place: &mut [i32]) {
+        place[0] += 1;
+    }
+}
+
+impl TableRouting {
+    /// The virtual channels of a layer.
+    fn channels_of(&self, layer: u32) -> Range<u32> {
+        let layers = self.table.layers();
+        layer * self.channels / layers..(layer + 1) * self.channels / layers
+    }
+}

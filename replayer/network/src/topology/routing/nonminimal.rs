@@ -30,9 +30,9 @@
 
 use std::ops::Range;
 
-use super::dragonfly::{flow, from_any};
 use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, roomiest};
 use crate::chance::chance;
+use crate::topology::dragonfly::{flow, from_any};
 use crate::topology::{Blade, ChannelIndex, GlobalLink, PortIndex, RouterGraph, RouterId, Shape};
 
 /// Valiant's routing, and the choice between Valiant's and minimal routing.

@@ -5,10 +5,10 @@
 //! and followed by the route from its last gateway to the end, both found in the same way. If the common zone has a
 //! bypass for the two points, or for zones that contain them, the bypass replaces all of that.
 
-use super::routing::{Attachment, WrittenRoute, ZoneRouting};
-use super::{PointId, Zone, ZoneId, Zones};
-use crate::topology::{HostId, LinkId};
 use rustc_hash::FxHashMap;
+
+use super::{Attachment, PointId, WrittenRoute, Zone, ZoneId, ZoneRouting, Zones};
+use crate::topology::{HostId, LinkId};
 
 /// A partial route.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use slab::Slab;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 
-use crate::network_traces::message::{Label, Node, TracedMessage, Trigger};
+use crate::network_traces::{Label, Node, TracedMessage, Trigger};
 
 /// A message that is to enter the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,9 +10,8 @@ use titr_common::event::{
 use titr_common::program::{CommIndex, Fault, Participation, Template, agreement};
 use titr_common::units::Instructions;
 
-use super::collective::{CollectiveEnvironment, CollectiveStart, Collectives};
-use super::recorded;
 use super::steps::{CollectiveSteps, MemberPart};
+use super::{CollectiveEnvironment, CollectiveStart, Collectives, recorded};
 use crate::observe::{CollectiveFlow, Observer, OperationId};
 use crate::ranks::library::Library;
 use crate::ranks::thread::Thread;

@@ -21,7 +21,6 @@
 
 mod calls;
 pub(super) mod file;
-pub(super) mod part;
 pub(super) mod storage_access;
 pub(super) mod two_phase;
 

@@ -6,13 +6,13 @@
 use titr_common::event::{Access, AccessOp, Rank, SendMode, Tag};
 use titr_common::program::Fault;
 
+use super::windows::{AccessMessage, Content, brings_data};
 use crate::observe::Observer;
 use crate::ranks::ids::WindowIndex;
 use crate::ranks::library::Library;
-use crate::ranks::one_sided::windows::message::{AccessMessage, Content, brings_data};
 use crate::ranks::one_sided::windows::window::{LockKind, LockState, QueuedAccess};
 use crate::ranks::operation::OperationKind;
-use crate::ranks::point_to_point::envelope::Envelope;
+use crate::ranks::point_to_point::Envelope;
 use crate::ranks::point_to_point::exchange::Outbound;
 use crate::ranks::thread::Thread;
 

@@ -7,17 +7,14 @@ use titr_common::event::{Rank, Tag};
 use titr_common::units::{Bytes, Seconds};
 use titr_platform::PassiveProgress;
 
+use super::windows::{AccessMessage, ActiveMessage, ActiveMessageStage, Content, brings_data};
 use crate::observe::{Observer, OperationId, Work};
-use crate::ranks::clock::Waiter;
 use crate::ranks::ids::{ActiveMessageIndex, WindowIndex};
 use crate::ranks::library::Library;
-use crate::ranks::one_sided::windows::message::{
-    AccessMessage, ActiveMessage, ActiveMessageStage, Content, brings_data,
-};
 use crate::ranks::one_sided::windows::window::LockState;
 use crate::ranks::operation::Condition;
-use crate::ranks::point_to_point::envelope::Envelope;
-use crate::ranks::scheduler::Task;
+use crate::ranks::point_to_point::Envelope;
+use crate::ranks::scheduler::{Task, Waiter};
 
 impl<O: Observer> Library<'_, O> {
     /// Sends a message that only synchronises. A member tells itself without one.

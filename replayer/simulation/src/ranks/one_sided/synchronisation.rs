@@ -5,14 +5,14 @@ use std::rc::Rc;
 use titr_common::event::{Actor, Assert, Rank, Synchronisation, WinId, WinSync};
 use titr_common::program::Fault;
 
+use super::windows::Content;
 use crate::observe::{Observer, OperationId};
-use crate::ranks::clock::{Clock, Waiter};
 use crate::ranks::ids::{SynchronisationIndex, WindowIndex};
 use crate::ranks::library::Library;
-use crate::ranks::one_sided::windows::message::Content;
 use crate::ranks::one_sided::windows::steps::{self, SynchronisationInstance, SynchronisationStep};
 use crate::ranks::one_sided::windows::window::LockState;
 use crate::ranks::operation::OperationKind;
+use crate::ranks::scheduler::{Clock, Waiter};
 use crate::ranks::thread::Thread;
 
 impl<O: Observer> Library<'_, O> {

@@ -14,15 +14,15 @@ use titr_common::time::Time;
 use titr_common::units::Bytes;
 use titr_platform::Mpi;
 
-use super::envelope::{Envelope, Selector, communicator};
 use super::half_duplex::{HalfDuplex, Moment};
 use super::matching::Matching;
 use super::protocol::Protocol;
+use super::{Envelope, Selector, communicator};
 use crate::observe::{Caller, Observer, OperationId, Receive, SentMessage, TransferKind};
 use crate::ranks::causality::{Backlog, Causality};
-use crate::ranks::clock::{Clock, Waiter};
 use crate::ranks::ids::MessageId;
 use crate::ranks::operation::{Claim, Completion, OperationKind, Operations};
+use crate::ranks::scheduler::{Clock, Waiter};
 
 /// All messages and operations.
 pub(in crate::ranks) struct Exchange {

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 
 use titr_common::event::Rank;
 
-use super::envelope::{Envelope, Key, Selector};
 use super::queues::Queues;
+use super::{Envelope, Key, Selector};
 use crate::observe::OperationId;
 use crate::ranks::ids::MessageId;
 

@@ -3,9 +3,8 @@
 use super::Reference;
 use crate::Connection;
 use crate::chance::chance;
-use crate::packet::ids::MessageId;
 use crate::packet::sources::Packet;
-use crate::packet::{InjectionOrder, Message};
+use crate::packet::{InjectionOrder, Message, MessageId};
 use crate::topology::{Header, Routing};
 
 impl<R: Routing> Reference<'_, R> {

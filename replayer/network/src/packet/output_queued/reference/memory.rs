@@ -1,8 +1,7 @@
 //! Memories in the reference, whose packets are counted anew each time.
 
 use super::{Place, Reference};
-use crate::packet::ids::{OutputId, QueueId};
-use crate::packet::{Buffer, BufferSharing};
+use crate::packet::{Buffer, BufferSharing, OutputId, QueueId};
 use crate::topology::{ChannelIndex, RouterId, Routing};
 
 impl<R: Routing> Reference<'_, R> {

@@ -10,10 +10,9 @@ use std::ops::Range;
 use super::none_awaits;
 use crate::Connection;
 use crate::chance::chance;
-use crate::packet::ids::{OutputId, QueueId};
 use crate::packet::layout::{Layout, Source};
 use crate::packet::sources::Packet;
-use crate::packet::{Buffer, Delivery, Message, PacketSpec, Switch, WhenFull};
+use crate::packet::{Buffer, Delivery, Message, OutputId, PacketSpec, QueueId, Switch, WhenFull};
 use crate::topology::{ChannelIndex, HostId, RouterId, Routing};
 
 /// A network, the cycle that it is in, and all that is in it.

@@ -11,16 +11,18 @@ use titr_common::units::{Bytes, Instructions};
 use titr_platform::CollectiveAccess;
 
 use super::Files;
-use super::file::{File, FileCall, FileIndex, JointAccess, JointWay, OpenFile, PARTS, SharedPointer};
-use super::part::{Part, collective, is_interleaved, parts};
+use super::file::{
+    File, FileCall, FileIndex, JointAccess, JointWay, OpenFile, PARTS, Part, SharedPointer, collective, is_interleaved,
+    parts,
+};
 use super::two_phase::TwoPhase;
 use crate::observe::{CollectiveFlow, Observer, OperationId};
-use crate::ranks::clock::{Clock, Waiter};
-use crate::ranks::collectives::collective::CollectiveStart;
+use crate::ranks::collectives::CollectiveStart;
 use crate::ranks::files::storage_access::Piece;
 use crate::ranks::ids::FileCallIndex;
 use crate::ranks::library::Library;
 use crate::ranks::operation::OperationKind;
+use crate::ranks::scheduler::{Clock, Waiter};
 use crate::ranks::thread::Thread;
 
 impl<O: Observer> Library<'_, O> {

@@ -11,9 +11,9 @@ use titr_platform::{ActiveTarget, LockAll, OneSided};
 
 use super::window::{AllLocked, LockClass, LockKind, LockState, Side, Target};
 use crate::observe::OperationId;
-use crate::ranks::clock::Clock;
 use crate::ranks::ids::{ThreadIndex, WindowIndex};
 use crate::ranks::operation::Condition;
+use crate::ranks::scheduler::Clock;
 
 /// A step of a synchronisation.
 #[derive(Clone, Debug)]

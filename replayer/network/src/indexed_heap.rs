@@ -165,7 +165,6 @@ pub(super) struct TimerQueue {
 }
 
 impl TimerQueue {
-    /// Sets a timer.
     pub(crate) fn set(&mut self, key: u32, due: Deadline) {
         if self.queue.back().is_none_or(|&(last, _)| last <= due) {
             self.queue.push_back((due, key));
@@ -174,7 +173,6 @@ impl TimerQueue {
         }
     }
 
-    /// The deadline of the first timer.
     pub(crate) fn first(&self) -> Option<Deadline> {
         match (self.queue.front(), self.heap.peek()) {
             (Some(&(queued, _)), Some(&Reverse((heaped, _)))) => Some(queued.min(heaped)),

@@ -58,7 +58,7 @@ impl Stripes {
 
     /// Each rail that carries a part of a message of `bytes`, and the size of this part. Sizes differ by a byte at most,
     /// and the first part is a largest one.
-    pub fn parts(&self, bytes: Bytes) -> impl Iterator<Item = (u32, Bytes)> {
+    pub(crate) fn parts(&self, bytes: Bytes) -> impl Iterator<Item = (u32, Bytes)> {
         let count = self.0.len() as u64;
         self.0.iter().zip(0..).map(move |(&rail, place)| (rail, Bytes((bytes.0 + count - 1 - place) / count)))
     }

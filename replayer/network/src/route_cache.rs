@@ -17,7 +17,6 @@ use crate::topology::{HostId, Paths, RoutePeriod, Topology};
 pub(super) struct RouteCache<T> {
     topology: Arc<dyn Topology>,
     hosts: u64,
-    /// The period of all routes in the cache.
     period: RoutePeriod,
     entries: Vec<Option<CachedPath<T>>>,
     /// Whether each pair has its own entry.
@@ -99,7 +98,6 @@ impl<T> RouteCache<T> {
         &mut path.derived
     }
 
-    /// The period of all routes in the cache.
     pub(crate) fn period(&self) -> RoutePeriod {
         self.period
     }

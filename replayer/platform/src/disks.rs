@@ -272,7 +272,6 @@ impl Disk {
         self.starting.push(Reverse((now + parameters.latency, self.started, work.0, access.id.0)));
     }
 
-    /// The time of the disk's next event.
     pub(crate) fn next_event(&self) -> Option<Time> {
         let starting = self.starting.peek().map(|Reverse((at, ..))| *at);
         starting.into_iter().chain(self.moving.next_event()).min()

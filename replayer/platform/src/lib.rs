@@ -275,7 +275,6 @@ impl Platform {
         Box::new(RailNetwork::new(Arc::clone(&self.topology), rails.numbers().map(network).collect()))
     }
 
-    /// The network of a rail with this topology.
     fn network_on(&self, rail: u32, topology: Arc<dyn Topology>, run: u32) -> Box<dyn Network> {
         match &self.model {
             Model::Flow(parameters) => flow::network(topology, parameters.clone()),

@@ -173,7 +173,6 @@ impl Overhead {
     }
 
     /// These costs, each multiplied by `factor`.
-    #[must_use]
     pub(crate) fn scaled(&self, factor: f64) -> Self {
         let scaled = |step: &OverheadStep| OverheadStep {
             seconds: Seconds(step.seconds.0 * factor),

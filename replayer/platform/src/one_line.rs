@@ -51,9 +51,6 @@ pub(crate) fn is_line(text: &str) -> bool {
 }
 
 /// The tables of the platform in a line.
-///
-/// # Errors
-/// If a word is unknown, misplaced or missing.
 pub(crate) fn read(source: &Source) -> Checked<Located> {
     let mut line = LineReader { source, table: Table::default(), set: BTreeSet::new() };
     let words = words(source.text());
@@ -92,7 +89,6 @@ fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a s
     near.min_by_key(|(letters, _)| *letters).map(|(_, known)| known)
 }
 
-/// The places of the words of a text.
 fn words(text: &str) -> Vec<Place> {
     parts(text, 0, char::is_whitespace).filter(|part| !part.is_empty()).collect()
 }
@@ -128,7 +124,6 @@ impl LineReader<'_> {
         Ok(())
     }
 
-    /// Reads the topology.
     fn topology(&mut self, word: Place) -> Checked<()> {
         let text = self.text(&word);
         let (name, shape) = text.split_once(':').unwrap_or((text, ""));

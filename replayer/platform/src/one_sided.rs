@@ -118,7 +118,6 @@ impl From<Implementation> for OneSided {
 
 impl OneSided {
     /// This implementation, without software overheads.
-    #[must_use]
     pub(crate) fn without_overheads(&self) -> Self {
         let free = Overhead::default();
         Self { origin_overhead: free.clone(), target_overhead: free, ..self.clone() }

@@ -96,9 +96,6 @@ impl Policy {
     }
 
     /// Places `ranks` ranks on `hosts` hosts of `cores` cores each.
-    ///
-    /// # Errors
-    /// If the hosts, or those that the placement file lists, have too few cores.
     pub(crate) fn place(&self, ranks: u32, hosts: u32, cores: u32) -> Result<Placement, PlacementError> {
         if u64::from(ranks) > u64::from(hosts) * u64::from(cores) && !matches!(self, Self::Assigned { .. }) {
             return Err(PlacementError::TooManyRanks { ranks, hosts, cores });

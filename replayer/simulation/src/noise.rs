@@ -31,7 +31,6 @@ enum Subject {
     Volumes,
     /// The detours of a rank.
     Detours,
-    /// A message.
     Message,
     /// The choices that a run makes itself: its placement, and the packets of its network.
     Run,
@@ -70,7 +69,6 @@ impl Draw {
         self.chances(Subject::Run, 0).next() as u32
     }
 
-    /// The detours of a rank's core.
     pub(crate) fn detours(self, detours: Detours, rank: Rank) -> CoreDetours {
         CoreDetours { detours, seed: self.chances(Subject::Detours, rank.0.into()).next() }
     }
@@ -112,7 +110,6 @@ impl Chances {
     }
 }
 
-/// The detours of one core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CoreDetours {
     detours: Detours,

@@ -74,7 +74,6 @@ impl Comparison {
     }
 
     /// Whether all ranks count alike.
-    #[must_use]
     pub(crate) fn alike(&self) -> bool {
         let Some((reference, others)) = self.classes.split_first() else { return true };
         others.iter().all(|class| {
@@ -84,9 +83,6 @@ impl Comparison {
     }
 
     /// The factor for each rank's computation, by rank.
-    ///
-    /// # Errors
-    /// If ranks have recorded no count of the reference kernel; the text names them.
     pub(crate) fn factors(&self) -> Result<Vec<f64>, String> {
         let mut factors = BTreeMap::new();
         let Some(reference) = self.classes.first() else { return Ok(Vec::new()) };

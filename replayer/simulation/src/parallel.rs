@@ -37,9 +37,6 @@ impl Jobs {
 
     /// Runs `first` on the calling thread and `work` on each number below `count`; returns the results of `work` in
     /// order.
-    ///
-    /// # Errors
-    /// The error of `first`, or else the error of the lowest number that failed.
     pub(crate) fn beside<A, T: Send, E: Send>(
         self,
         first: impl FnOnce() -> Result<A, E>,
@@ -77,9 +74,6 @@ impl Jobs {
 
     /// Runs `first` on the calling thread and `work` on each number below `count`. The calling thread passes each
     /// result to `take`, in order and as early as possible. With one job, everything runs sequentially.
-    ///
-    /// # Errors
-    /// The error that a sequential run would report first. No task starts after one has failed.
     pub(crate) fn in_order<A, T: Send, E: Send>(
         self,
         first: impl FnOnce() -> Result<A, E>,

@@ -25,8 +25,7 @@ pub struct Recording {
 
 impl Recording {
     /// The recorded run that a manifest describes.
-    #[must_use]
-    pub fn of(manifest: &Manifest) -> Self {
+    pub(crate) fn of(manifest: &Manifest) -> Self {
         let tool = manifest.foreign.as_ref().map(|foreign| match foreign.creator.as_str() {
             "" => foreign.format.clone(),
             creator => format!("{} by {creator}", foreign.format),

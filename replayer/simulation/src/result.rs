@@ -152,7 +152,6 @@ pub struct WorldRanks {
 
 impl WorldRanks {
     /// The ranks of each world of `trace`; empty if it has only one world.
-    #[must_use]
     pub(crate) fn of(trace: &Trace) -> Vec<Self> {
         let worlds = trace.worlds();
         let ranks = |world: &World| {

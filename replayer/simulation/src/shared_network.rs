@@ -201,7 +201,6 @@ impl Network for SharedNetwork {
 /// The owner of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Owner {
-    /// A job, by its number.
     Job(usize),
     /// A background load, by its number, and the sender among its hosts.
     Background(usize, u32),

@@ -13,13 +13,11 @@ pub(crate) struct Stopwatch {
 
 impl Stopwatch {
     /// Starts measuring.
-    #[must_use]
     pub(crate) fn start() -> Self {
         Self { start: cpu_time() }
     }
 
     /// The time that the thread has worked since the start.
-    #[must_use]
     pub(crate) fn cpu(&self) -> Duration {
         cpu_time().saturating_sub(self.start)
     }

@@ -50,8 +50,7 @@ const DISTURBED: f64 = 0.1;
 const UNLIKE: f64 = 0.15;
 
 /// A sentence on CPU time that depends on what else ran at that time; `None` if none was counted, or nothing disturbed it.
-#[must_use]
-pub fn disturbed_counts(manifest: &Manifest) -> Option<String> {
+pub(crate) fn disturbed_counts(manifest: &Manifest) -> Option<String> {
     if manifest.combined.is_some() {
         return None;
     }

@@ -31,7 +31,6 @@ impl Transformation for RegionSpeeds {
 /// Scales the computation of one rank by the speeds of its regions.
 struct ScaleByRegion {
     parts: Arc<BTreeMap<String, f64>>,
-    /// The regions that each thread is in.
     threads: Vec<OpenRegions>,
 }
 

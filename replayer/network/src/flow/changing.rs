@@ -69,7 +69,6 @@ impl ChangingLinks {
         }
     }
 
-    /// All links as they are now.
     pub(crate) fn links(&self) -> &[Link] {
         &self.links
     }
@@ -110,7 +109,6 @@ impl ChangingLinks {
         }
     }
 
-    /// The time of the next change.
     pub(super) fn next(&self) -> Option<Time> {
         self.due.peek().map(|&Reverse((at, _))| at)
     }

@@ -31,7 +31,6 @@ pub(crate) fn progressive_filling(capacities: &[f64], demands: &[Demand]) -> Vec
     stopped.into_iter().flatten().collect()
 }
 
-/// A message of the reference.
 pub(crate) struct ReferenceMessage {
     /// The time of its injection, in seconds.
     pub start: f64,

@@ -19,7 +19,6 @@ pub struct Delays {
 
 impl Delays {
     /// The delays of a network.
-    #[must_use]
     pub(crate) fn of(spec: &PacketSpec) -> Self {
         let parameters = spec.parameters();
         let (router, wire) = (u64::from(parameters.router_delay), u64::from(parameters.wire_delay));
@@ -29,14 +28,12 @@ impl Delays {
     }
 
     /// Cycles from the offer of a packet until it is consumed, over `channels` channels with nothing in its way.
-    #[must_use]
     pub(crate) fn alone(&self, channels: u64) -> u64 {
         self.offer + channels * self.hop + self.consumption
     }
 
     /// Cycles that `packets` of one message take over `route` without contention: until the first phit has reached the
     /// host, and from then on until the last has. On unequal links, the slowest determines the pace. Token buckets are full.
-    #[must_use]
     pub(super) fn unloaded(
         &self,
         spec: &PacketSpec,

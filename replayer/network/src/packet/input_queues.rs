@@ -26,7 +26,6 @@ struct Ring {
     slots: [QueuedPacket; SLOTS_BESIDE],
 }
 
-/// A packet in a queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueuedPacket {
     pub packet: PacketId,

@@ -26,7 +26,6 @@ impl RouterState {
         QueueId(self.first_queue.0 + index.0)
     }
 
-    /// The number of a queue at the router.
     #[inline]
     pub(crate) fn index(&self, queue: QueueId) -> QueueIndex {
         QueueIndex(queue.0 - self.first_queue.0)

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use super::parameters::PacketParameters;
 use crate::topology::{LinkId, RouterGraph, Unroutable};
 
-/// The timing of one link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LinkTiming {
     /// Cycles of a packet, times `denominator`.
@@ -86,9 +85,6 @@ pub(super) struct LinkTimings(Arc<[LinkTiming]>);
 
 impl LinkTimings {
     /// The timings of the links of a graph. `None` if packets treat all links of the graph as equal.
-    ///
-    /// # Errors
-    /// If a link that packets take is faster than the clock, or has no bandwidth.
     pub(crate) fn of(graph: &RouterGraph, parameters: &PacketParameters) -> Result<Option<Self>, Unroutable> {
         let links = graph.own_links();
         if links.is_empty() {
@@ -108,12 +104,10 @@ impl LinkTimings {
         Ok(Some(Self(timing.collect())))
     }
 
-    /// The timing of a link.
     pub(crate) fn get(&self, link: LinkId) -> &LinkTiming {
         &self.0[link.index()]
     }
 
-    /// The number of links.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

@@ -117,7 +117,7 @@ pub use network::{PacketNetwork, PacketStatistics};
 pub use parameters::{Arbitration, Buffer, BufferSharing, PacketParameters, Switch, WhenFull};
 pub use sources::InjectionOrder;
 pub use spec::PacketSpec;
-pub use usage::{ChannelUsage, PacketCount, Usage};
+pub use usage::{PacketCount, Usage};
 
 /// An idle network, with the engine for the kind of its routers.
 #[must_use]

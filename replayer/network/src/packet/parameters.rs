@@ -102,13 +102,11 @@ impl Default for PacketParameters {
 
 impl PacketParameters {
     /// The number of packets of a message of `bytes`: at least one, as there is a header to carry.
-    #[must_use]
     pub(crate) fn packets(&self, bytes: Bytes) -> u64 {
         bytes.0.div_ceil(self.payload()).max(1)
     }
 
     /// Phits of the last packet of a message of `bytes`, if switches have packets of different lengths and it is shorter.
-    #[must_use]
     pub(crate) fn last_phits(&self, bytes: Bytes) -> Option<u32> {
         if !matches!(self.switch, Switch::OutputQueued(_)) {
             return None;
@@ -119,19 +117,16 @@ impl PacketParameters {
     }
 
     /// The number of queues of a host at its router.
-    #[must_use]
     pub(crate) fn queues_of_host(&self) -> u32 {
         self.injection_ports.saturating_mul(self.injection_queues)
     }
 
     /// The size of a packet.
-    #[must_use]
     pub(crate) fn packet_bytes(&self) -> Bytes {
         self.phit.times(self.packet_phits.into())
     }
 
     /// Bytes of a message that a packet carries.
-    #[must_use]
     pub(crate) fn payload(&self) -> u64 {
         self.phit.0 * u64::from(self.packet_phits - self.header_phits)
     }
@@ -179,7 +174,6 @@ pub(super) struct ArbiterState {
 }
 
 impl Arbitration {
-    /// The priority of a request.
     pub(super) fn priority(self, request: Request<impl FnOnce() -> u64>, state: ArbiterState) -> Priority {
         let ArbiterState { queues, last, output, now, seed } = state;
         let (queue, last) = (request.queue.0, last.0);

@@ -28,7 +28,6 @@ pub struct PacketSpec {
 #[derive(Clone, Debug)]
 struct FurtherRails {
     specs: Arc<[PacketSpec]>,
-    /// The number of links of each rail.
     links: u32,
 }
 

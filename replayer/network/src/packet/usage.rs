@@ -66,7 +66,6 @@ impl PacketCount {
     }
 
     /// The phits of all, where a packet of full length has this number.
-    #[must_use]
     pub(crate) fn phits(self, length: u32) -> u64 {
         self.packets * u64::from(length) - self.missing_phits
     }
@@ -74,7 +73,7 @@ impl PacketCount {
 
 /// Counts of the packets that passed over a virtual channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChannelUsage {
+pub(crate) struct ChannelUsage {
     /// The link that it shares.
     pub link: LinkId,
     /// Its number there.
@@ -163,50 +162,42 @@ impl Usage {
     }
 
     /// Phits by which packets were shorter than others.
-    #[must_use]
     pub(super) fn missing_phits(&self) -> MissingPhits {
         self.missing_phits
     }
 
     /// Packets that left their host.
-    #[must_use]
     pub(crate) fn injected(&self) -> u64 {
         self.injected
     }
 
     /// Packets that reached the host that they were sent to.
-    #[must_use]
     pub(crate) fn consumed(&self) -> u64 {
         self.consumed
     }
 
     /// Channels that packets took, in all.
-    #[must_use]
     pub(crate) fn packet_hops(&self) -> u64 {
         self.packet_hops
     }
 
     /// Packets that took 0, 1, … channels.
-    #[must_use]
     pub(crate) fn hops(&self) -> &[u64] {
         &self.hops
     }
 
     /// Channels that a packet took in the mean.
-    #[must_use]
     pub(crate) fn mean_hops(&self) -> f64 {
         let sum: f64 = (0_u32..).zip(&self.hops).map(|(hops, &packets)| f64::from(hops) * packets as f64).sum();
         sum / self.consumed.max(1) as f64
     }
 
     /// Cycles from when each packet left its host until it was consumed.
-    #[must_use]
     pub(crate) fn latencies(&self) -> &Histogram {
         &self.latencies
     }
 
     /// The sum of the [latencies](Self::latencies) of packets.
-    #[must_use]
     pub(crate) fn latency(&self) -> u64 {
         self.latency
     }
@@ -222,7 +213,6 @@ impl Usage {
     }
 
     /// The counts of the same network before anything passes.
-    #[must_use]
     pub(crate) fn empty(&self) -> Self {
         Self::of(Arc::clone(&self.channels), self.virtual_channels, self.carried.len())
     }

@@ -102,7 +102,6 @@ fn of_tree(Stages { stages, .. }: &Stages) -> Option<u64> {
 
 /// Routers with the bandwidths between them.
 struct WeightedRouters {
-    /// The hosts at each router.
     hosts: Vec<u32>,
     /// For each router, its neighbours, with the bytes per second in both directions.
     neighbours: Vec<Vec<(RouterId, i128)>>,

@@ -94,7 +94,6 @@ impl Histogram {
     }
 
     /// The least number, or the greatest of its bin, that at least this part of all are no greater than.
-    #[must_use]
     pub(crate) fn quantile(&self, part: f64) -> u64 {
         let rank = (part * self.count as f64).ceil().max(1.0) as u64;
         let mut below = 0;

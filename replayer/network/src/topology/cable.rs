@@ -110,7 +110,6 @@ impl Limiters {
         self.links.is_empty()
     }
 
-    /// The one of a device.
     pub(super) fn of(&self, device: u32) -> Option<LinkId> {
         self.links.clone().nth(device as usize).map(LinkId)
     }

@@ -144,7 +144,6 @@ pub struct LinkChange {
 
 impl LinkChange {
     /// The link as it is at an instant; `link` is what it is like at any other.
-    #[must_use]
     pub(crate) fn at(&self, now: Time, link: Link) -> Link {
         let value = |function: &Option<StepFunction>, always| {
             function.as_ref().map_or(always, |function: &StepFunction| function.value_at(now))
@@ -154,7 +153,6 @@ impl LinkChange {
     }
 
     /// The next instant after `now` at which the link may become another.
-    #[must_use]
     pub(crate) fn next_after(&self, now: Time) -> Option<Time> {
         let next = |function: &Option<StepFunction>| function.as_ref().and_then(|function| function.next_after(now));
         [next(&self.bandwidth), next(&self.latency)].into_iter().flatten().min()

@@ -229,7 +229,7 @@ impl Topology for Grid {
 
 /// Dimension order and adaptive routing. The state of a packet is the steps left along each dimension.
 #[derive(Clone, Debug)]
-pub struct GridRouting {
+pub(crate) struct GridRouting {
     lattice: Lattice,
     /// The coordinates of each router, one after the other: looking them up is faster than division.
     coordinates: Vec<i32>,

@@ -57,8 +57,7 @@ impl Lattice {
     }
 
     /// The kind of its edges.
-    #[must_use]
-    pub fn edge(&self) -> Edge {
+    pub(crate) fn edge(&self) -> Edge {
         self.edge
     }
 

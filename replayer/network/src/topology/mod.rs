@@ -34,25 +34,24 @@ use crate::ids::ids;
 
 pub use cable::{Cable, Direction, Duplex};
 pub use changed_links::{ChangedLinks, LinkChange, capacity};
-pub(crate) use dragonfly::GlobalLink;
-pub use dragonfly::{Blade, Dragonfly, GlobalLinks, Shape};
+pub(crate) use dragonfly::{Blade, GlobalLink};
+pub use dragonfly::{Dragonfly, GlobalLinks, Shape};
 pub use explicit::{Explicit, Routes};
-pub use fabric::{
-    DragonflyPlus, Fabric, HopTable, HyperX, Jellyfish, NoFabric, NoRegularGraph, RouterCable, SlimFly, UpDownPaths,
-    UpDownPlace, Wiring,
-};
+pub use fabric::{DragonflyPlus, Fabric, HyperX, Jellyfish, NoFabric, NoRegularGraph, RouterCable, SlimFly, Wiring};
+pub(crate) use fabric::{HopTable, UpDownPaths, UpDownPlace};
 pub use fat_tree::{Ascent, FatTree, PortChoice, Stage, Stages};
 pub use grid::Grid;
 pub use lattice::{Edge, Lattice};
 pub use loopback::WithLoopback;
 pub(crate) use multi_rail::links_of_rail;
 pub use multi_rail::{MultiRail, OneRail, RailChoice, Rails};
-pub use router_graph::{Geometry, HostPort, NoRouters, Port, RouterGraph};
-pub use routing::{
-    BuildRouting, DragonflyRouting, FabricRouting, GridRouting, Header, NonminimalRouting, OutputVc, Routing,
-    RoutingName, RoutingOptions, RoutingVisitor, TableRouting, TreeRouting, UnknownRouting, Unroutable, UpDownRouting,
-    ValiantRouting, roomiest,
+pub use router_graph::{Geometry, NoRouters, RouterGraph};
+pub(crate) use router_graph::{HostPort, Port};
+pub(crate) use routing::{
+    BuildRouting, DragonflyRouting, FabricRouting, GridRouting, NonminimalRouting, OutputVc, Routing, RoutingVisitor,
+    TableRouting, TreeRouting, UpDownRouting, ValiantRouting,
 };
+pub use routing::{Header, RoutingName, RoutingOptions, UnknownRouting, Unroutable};
 pub use shortest::Piece;
 pub use star::Star;
 pub use with_failures::{Failure, Separated, WithFailures};
@@ -278,13 +277,11 @@ impl Paths {
     }
 
     /// Whether the message takes no link.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.route.is_empty() && self.parts.is_empty()
     }
 
     /// Whether there are several paths.
-    #[must_use]
     pub(crate) fn are_several(&self) -> bool {
         !self.parts.is_empty()
     }

@@ -78,12 +78,10 @@ impl MultiRail {
         Self { route_changes: route_changes.into_iter().collect(), failures, changes, links, rails, topologies }
     }
 
-    /// The topology of a rail.
     fn of_rail(&self, number: u32) -> &dyn Topology {
         &*self.topologies[number as usize % self.topologies.len()]
     }
 
-    /// The topology of the first rail.
     fn first(&self) -> &dyn Topology {
         self.of_rail(0)
     }
@@ -228,8 +226,6 @@ impl OneRail {
     }
 }
 
-/// The number of links of each rail.
-#[must_use]
 pub(crate) fn links_of_rail(topology: &dyn Topology) -> u32 {
     topology.links().len() as u32 / topology.rails().count
 }

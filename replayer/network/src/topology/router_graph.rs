@@ -29,7 +29,7 @@ pub struct RouterGraph {
 
 /// A port of a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Port {
+pub(crate) struct Port {
     /// The router that its channel leads to, if it leads anywhere.
     pub to: Option<RouterId>,
     /// The link that the channel is, or is part of.
@@ -38,7 +38,7 @@ pub struct Port {
 
 /// The attachment of a host to the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HostPort {
+pub(crate) struct HostPort {
     /// The router that it is attached to.
     pub router: RouterId,
     /// The links from it to the router and back, unless router and host are one node.
@@ -64,7 +64,6 @@ pub struct NoRouters(pub String);
 
 impl RouterGraph {
     /// A graph of routers with these ports, and of these hosts.
-    #[must_use]
     pub(crate) fn new(
         routers: impl IntoIterator<Item = Vec<Port>>,
         hosts: impl IntoIterator<Item = HostPort>,
@@ -85,26 +84,21 @@ impl RouterGraph {
         (0..self.first_port.len() as u32 - 1).map(RouterId)
     }
 
-    /// The ports of a router.
-    #[must_use]
     pub(crate) fn ports(&self, router: RouterId) -> &[Port] {
         &self.ports[self.first_port[router.index()] as usize..self.first_port[router.index() + 1] as usize]
     }
 
     /// The ports of all routers, one router after another.
-    #[must_use]
     pub(crate) fn all_ports(&self) -> &[Port] {
         &self.ports
     }
 
     /// A port of a router, if it is one that leads to a router.
-    #[must_use]
     pub(crate) fn port(&self, router: RouterId, port: PortIndex) -> Option<&Port> {
         self.ports(router).get(port.index())
     }
 
     /// The attachment of each host.
-    #[must_use]
     pub(crate) fn hosts(&self) -> &[HostPort] {
         &self.hosts
     }
@@ -136,7 +130,6 @@ impl RouterGraph {
     }
 
     /// The link by which a host reaches itself, if it has one.
-    #[must_use]
     pub(crate) fn loopback(&self, host: super::HostId) -> Option<LinkId> {
         self.loopback.get(host.index()).copied().flatten()
     }
@@ -154,7 +147,6 @@ impl RouterGraph {
     }
 
     /// The name of the family of networks in messages, such as `grid`.
-    #[must_use]
     pub(crate) fn family(&self) -> &'static str {
         self.geometry.family()
     }

@@ -34,8 +34,7 @@ pub struct Failure {
 
 impl Failure {
     /// Whether it has begun at an instant, and has not ended.
-    #[must_use]
-    pub fn is_present(&self, at: Time) -> bool {
+    pub(crate) fn is_present(&self, at: Time) -> bool {
         self.at <= at && at < self.until
     }
 }
@@ -54,7 +53,6 @@ pub struct Separated {
 pub struct WithFailures {
     inner: Arc<dyn Topology>,
     failures: Vec<Failure>,
-    /// The node of each host.
     host_nodes: Vec<u32>,
     /// The instants at which failures begin or end, after the start.
     changes: Vec<Time>,
@@ -135,7 +133,6 @@ impl Rest {
     }
 }
 
-/// The node of each host.
 fn host_nodes(graph: &RouterGraph) -> Vec<u32> {
     let routers = graph.routers().count() as u32;
     let node = |(host, attachment): (u32, &HostPort)| match attachment.cable {

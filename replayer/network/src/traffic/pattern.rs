@@ -41,7 +41,6 @@ pub enum Pattern {
     Neighbour,
 }
 
-/// All patterns by name.
 const NAMES: [(&str, Pattern); 11] = [
     ("uniform", Pattern::Uniform),
     ("hot-spot", Pattern::HotSpot),

@@ -144,9 +144,6 @@ pub struct Background {
 const SIZES: &str = "64KiB";
 
 /// The background loads of a file, on a platform of `all` hosts.
-///
-/// # Errors
-/// If a load names a host or a pattern that does not exist, or has no time.
 pub(crate) fn backgrounds(source: &Source, tables: &[BackgroundTable], all: u32) -> Checked<Vec<Background>> {
     tables.iter().map(|table| background(source, table, all)).collect()
 }

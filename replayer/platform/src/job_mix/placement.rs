@@ -29,7 +29,6 @@ pub(crate) struct Placer<'a> {
     holders: Vec<u32>,
 }
 
-/// A core: its host, and its number there.
 type HostCore = (HostId, u32);
 
 impl<'a> Placer<'a> {
@@ -40,9 +39,6 @@ impl<'a> Placer<'a> {
     }
 
     /// The host of each rank of each job; `ranks` has the number of ranks of each.
-    ///
-    /// # Errors
-    /// If a job names a host that does not exist, or there are too few cores.
     pub(crate) fn place(mut self, ranks: &[u32]) -> Checked<Vec<Vec<HostId>>> {
         let all: Vec<HostId> = (0..self.platform.topology.hosts()).map(HostId).collect();
         let jobs = self.jobs;
@@ -145,9 +141,6 @@ impl<'a> Placer<'a> {
 }
 
 /// The hosts that a list names, in its order, of a platform of `all` hosts.
-///
-/// # Errors
-/// If one does not exist, or is named twice.
 pub(crate) fn hosts(source: &Source, written: &Spanned<OneOrSeveral<HostRange>>, all: u32) -> Checked<Vec<HostId>> {
     let last = all - 1;
     let numbered = |mistake: Mistake| mistake.with_help(format!("hosts are numbered from 0 to {last}"));

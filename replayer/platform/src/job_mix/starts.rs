@@ -10,9 +10,6 @@ use super::{JobId, Start};
 use crate::job_mix::schema::{JobTable, TimeValue};
 
 /// The start of each job.
-///
-/// # Errors
-/// If a job has two starts, waits for a job that does not exist, or for its own end.
 pub(crate) fn starts(source: &Source, jobs: &[JobTable]) -> Checked<Vec<Start>> {
     let mut by_name = HashMap::new();
     for (at, job) in jobs.iter().enumerate() {

@@ -28,7 +28,6 @@ const ATTRIBUTES: Known = &[
     "loopback_lat",
 ];
 
-/// The topology of a cluster.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClusterTopology {
     Flat,

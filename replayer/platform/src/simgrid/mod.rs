@@ -28,7 +28,7 @@ use titr_network::topology::{HostId, Zones};
 use self::element::{Element, Known};
 use crate::xml;
 
-pub use zones::BuildTopology;
+pub(crate) use zones::BuildTopology;
 
 const PLATFORM: Known = &["version"];
 

@@ -19,7 +19,7 @@ use crate::one_sided::{Implementation, OneSided, PassiveProgress};
 /// `[mpi]`
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct MpiTable {
+pub(crate) struct MpiTable {
     /// Sends of fewer bytes are buffered. Default: 64 KiB, SimGrid's smpi/send-is-detached-thresh.
     pub eager_threshold: Option<Quantity<Bytes>>,
     /// When buffered messages travel. Default: `"at-once"`, as in MPI libraries.
@@ -54,7 +54,7 @@ pub struct MpiTable {
 /// `[mpi.one_sided]`: an implementation, and what can be measured of it.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct OneSidedTable {
+pub(crate) struct OneSidedTable {
     /// Default: the implementation of the library in `[mpi] collectives`.
     pub preset: Option<Implementation>,
     /// The agent that acts at the target. Default: as in the implementation.
@@ -72,7 +72,7 @@ pub struct OneSidedTable {
 /// `[mpi] collectives`: a library, or a table that names one and algorithms that override its choices (`bcast =
 /// "binomial"`, or with a segment size in bytes `"pipeline:65536"`).
 #[derive(Default)]
-pub struct CollectivesTable {
+pub(crate) struct CollectivesTable {
     /// Default: `"mpich"`.
     pub library: Library,
     /// The algorithm of each collective that does not follow the library.

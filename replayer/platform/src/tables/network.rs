@@ -22,7 +22,7 @@ use crate::topology::{Site, TopologyTable};
 /// `[network]`
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "struct Network")]
-pub struct NetworkTable {
+pub(crate) struct NetworkTable {
     /// Default: `"flow"`.
     #[serde(default)]
     pub model: ModelName,
@@ -54,7 +54,7 @@ pub struct NetworkTable {
 /// `[[network.link]]`: a link that is unlike the others.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct UnlikeLinkTable {
+pub(crate) struct UnlikeLinkTable {
     /// The name of the link in results.
     pub name: Spanned<String>,
     /// Whether only the named direction of the cable is so. Default: both directions.
@@ -71,7 +71,7 @@ pub struct UnlikeLinkTable {
 /// `[[network.failed]]`: a link with both directions of its cable, or a switch with all its links.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FailedTable {
+pub(crate) struct FailedTable {
     /// The name of the link in results.
     pub link: Option<Spanned<String>>,
     /// The name of the switch or router in the names of its links.
@@ -88,7 +88,7 @@ pub struct FailedTable {
 /// `[network.rails]`: several network interfaces at each host, each on a copy of the topology.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RailsTable {
+pub(crate) struct RailsTable {
     pub count: Spanned<u32>,
     /// The rail that a message takes. Default: `"size"`.
     #[serde(default)]
@@ -100,7 +100,7 @@ pub struct RailsTable {
 /// `[network.rails] choice`
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum RailChoiceName {
+pub(crate) enum RailChoiceName {
     /// The first rail for small messages, all rails for large ones.
     #[default]
     Size,
@@ -113,7 +113,7 @@ pub enum RailChoiceName {
 /// `[network] model`
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ModelName {
+pub(crate) enum ModelName {
     /// Max-min sharing of links.
     #[default]
     Flow,
@@ -126,7 +126,7 @@ pub enum ModelName {
 /// `[network.loopback]`: messages between ranks of one host.
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct LoopbackTable {
+pub(crate) struct LoopbackTable {
     /// Default: `"memory"`.
     pub through: Option<Spanned<Through>>,
     /// Default: 10 GB/s, as SimGrid 3.32's network/loopback-bw.
@@ -161,7 +161,7 @@ impl Default for LoopbackTable {
 /// `[network.flow]`: parameters of `model = "flow"`. A key that is not given has the preset's value.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct FlowTable {
+pub(crate) struct FlowTable {
     /// Default: `"plain"`.
     pub preset: Preset,
     /// The paths of messages. Default: `"minimal"`.
@@ -191,7 +191,7 @@ pub struct FlowTable {
 /// `[network.packet]`: parameters of `model = "packet"`. The defaults are those of FSIN's router.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct PacketTable {
+pub(crate) struct PacketTable {
     /// Bytes that a channel carries in a cycle, so that bandwidth / phit is the clock's frequency. Default: 4 bytes.
     pub phit: Option<Spanned<Quantity<Bytes>>>,
     /// Packets' size, a whole number of phits. Default: 64 bytes.
@@ -250,7 +250,7 @@ pub struct PacketTable {
 /// `[network.packet] flow_control`
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FlowControl {
+pub(crate) enum FlowControl {
     /// Virtual cut-through, where a packet that enters a ring leaves a bubble in it.
     Bubble,
     /// Virtual cut-through alone, where there are no rings.
@@ -260,7 +260,7 @@ pub enum FlowControl {
 /// `[network.packet] switch`
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum SwitchKind {
+pub(crate) enum SwitchKind {
     /// A router of an interconnect: queues at the ends of channels.
     #[default]
     InputQueued,
@@ -271,7 +271,7 @@ pub enum SwitchKind {
 /// `[network.packet] buffer_sharing`
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum BufferSharingName {
+pub(crate) enum BufferSharingName {
     /// Dynamic thresholds.
     #[default]
     Shared,

@@ -18,7 +18,7 @@ use crate::{Detours, Spread};
 /// `[spread]`
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct SpreadTable {
+pub(crate) struct SpreadTable {
     /// Interruptions of computation. Default: none.
     pub detours: Option<DetoursTable>,
     /// Standard deviation of a message's time, as a fraction of it. Default: 0.
@@ -32,7 +32,7 @@ pub struct SpreadTable {
 /// `[spread.detours]`
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DetoursTable {
+pub(crate) struct DetoursTable {
     /// Mean length of an interruption.
     pub length: Quantity<Seconds>,
     /// Mean number of interruptions in a second of computation.
@@ -40,7 +40,7 @@ pub struct DetoursTable {
 }
 
 /// The uncertainty of a key, or of the keys below it: `network.bandwidth = 0.03` is a table in a table.
-pub enum UncertaintyValue {
+pub(crate) enum UncertaintyValue {
     Of(NonNegative),
     Below(BTreeMap<String, Spanned<Self>>),
 }

@@ -13,7 +13,7 @@ use crate::storage::{CollectiveAccess, Servers, Storage, Striping};
 /// `servers` of `[storage]`: the place of the disks.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ServersValue {
+pub(crate) enum ServersValue {
     /// `"local"`
     Local,
     /// `{ hosts = [8, 9] }`
@@ -25,7 +25,7 @@ pub enum ServersValue {
 /// `[storage]`
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct StorageTable {
+pub(crate) struct StorageTable {
     /// Bandwidth of reads from each disk. Default: 3.2 GB/s, see [`DiskParameters`].
     pub read_bandwidth: Option<Quantity<Bandwidth>>,
     /// Bandwidth of writes to each disk. Default: 1.05 GB/s.

@@ -13,7 +13,7 @@ use crate::mpi::{Overhead, OverheadStep};
 
 /// A value for all, or a list of values.
 #[derive(Clone, Debug)]
-pub enum OneOrMany<T> {
+pub(crate) enum OneOrMany<T> {
     One(T),
     Many(Vec<T>),
 }

@@ -35,7 +35,6 @@ pub(crate) struct DragonflyTable {
     routing: Option<Spanned<RouteVariant>>,
 }
 
-/// A dragonfly.
 pub(crate) fn dragonfly(table: &DragonflyTable, site: &Site) -> Checked<Box<dyn Topology>> {
     let routing = table.routing.as_ref().map(|routing| *routing.get_ref()).unwrap_or_default();
     let dragonfly = Dragonfly::new(shape(table, site)?, routing, site.cable()?);

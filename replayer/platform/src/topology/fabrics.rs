@@ -22,7 +22,6 @@ pub(crate) struct DragonflyPlusTable {
     hosts: Spanned<u32>,
 }
 
-/// A Dragonfly+.
 pub(crate) fn dragonfly_plus(table: &DragonflyPlusTable, site: &Site) -> Checked<Box<dyn Topology>> {
     let DragonflyPlusTable { groups, leaves, spines, global_links, hosts } = table;
     for number in [groups, leaves, spines, global_links, hosts] {
@@ -61,7 +60,6 @@ pub(crate) struct HyperXTable {
     cables: Option<Spanned<Vec<u32>>>,
 }
 
-/// A HyperX.
 pub(crate) fn hyperx(table: &HyperXTable, site: &Site) -> Checked<Box<dyn Topology>> {
     let dims = table.dims.get_ref();
     if dims.is_empty() {
@@ -137,7 +135,6 @@ pub(crate) struct SlimFlyTable {
     hosts: Option<Spanned<u32>>,
 }
 
-/// A Slim Fly.
 pub(crate) fn slim_fly(table: &SlimFlyTable, site: &Site) -> Checked<Box<dyn Topology>> {
     let q = *table.q.get_ref();
     let hosts = table.hosts.as_ref().map(|hosts| *hosts.get_ref());

@@ -29,7 +29,6 @@ pub(crate) struct FatTreeTable {
     seed: u64,
 }
 
-/// A fat-tree.
 pub(crate) fn fat_tree(table: &FatTreeTable, site: &Site) -> Checked<Box<dyn Topology>> {
     let ascent = match (&table.ascent, table.routing) {
         (None, RouteVariant::Minimal | RouteVariant::SimGrid) => Ascent::default(),

@@ -15,12 +15,10 @@ pub(crate) struct GridTable {
     dims: Spanned<Vec<u32>>,
 }
 
-/// A torus.
 pub(crate) fn torus(table: &GridTable, site: &Site) -> Checked<Box<dyn Topology>> {
     grid(table, site, Grid::torus)
 }
 
-/// A mesh.
 pub(crate) fn mesh(table: &GridTable, site: &Site) -> Checked<Box<dyn Topology>> {
     grid(table, site, Grid::mesh)
 }

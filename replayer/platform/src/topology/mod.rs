@@ -18,7 +18,7 @@ use titr_document::Checked;
 use titr_network::topology::Topology;
 
 pub(crate) use short_form::{SHORT_FORMS, ShortForm};
-pub use site::Site;
+pub(crate) use site::Site;
 
 /// Declares the topologies: the name in a file, the type of the table, and the function that builds it.
 macro_rules! topologies {
@@ -26,16 +26,13 @@ macro_rules! topologies {
         /// `[topology.…]`: exactly one of these tables.
         #[derive(Deserialize)]
         #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-        pub enum TopologyTable {
+        pub(crate) enum TopologyTable {
             $($(#[$attribute])+ $name($table),)+
         }
 
         impl TopologyTable {
             /// The topology that the table describes.
-            ///
-            /// # Errors
-            /// If there is no such topology.
-            pub fn build(&self, site: &Site) -> Checked<Box<dyn Topology>> {
+            pub(crate) fn build(&self, site: &Site) -> Checked<Box<dyn Topology>> {
                 match self {
                     $(Self::$name(table) => $build(table, site),)+
                 }

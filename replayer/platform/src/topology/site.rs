@@ -16,7 +16,7 @@ const MAX_CABLES: u64 = 1 << 24;
 const MAX_ROUTERS: u64 = 1 << 15;
 
 /// Everything that a platform says about its topology outside the topology's own table.
-pub struct Site<'a> {
+pub(crate) struct Site<'a> {
     /// The platform's text, for mistakes.
     pub source: &'a Source,
     /// The folder of the platform file, from which other files are found.
@@ -39,18 +39,12 @@ pub struct Site<'a> {
 
 impl Site<'_> {
     /// The cable that every two neighbours are joined by.
-    ///
-    /// # Errors
-    /// If the platform does not say it.
     pub(crate) fn cable(&self) -> Checked<Cable> {
         let missing = |key| self.source.mistake(Some(self.network.clone()), format!("missing key `{key}`"));
         self.cable.map_err(missing)
     }
 
     /// The product of sizes, if it is a number of hosts that a platform may have.
-    ///
-    /// # Errors
-    /// If it is 0 or too large.
     pub(crate) fn within_max_hosts(&self, place: Place, sizes: &[u32]) -> Checked<u64> {
         match sizes.iter().fold(1_u64, |hosts, &size| hosts.saturating_mul(u64::from(size))) {
             hosts @ 1..=MAX_HOSTS => Ok(hosts),
@@ -61,9 +55,6 @@ impl Site<'_> {
     }
 
     /// The product of sizes, if it is a number of routers that a fabric may have.
-    ///
-    /// # Errors
-    /// If it is 0 or too large.
     pub(crate) fn within_max_routers(&self, place: Place, sizes: &[u32]) -> Checked<u32> {
         match sizes.iter().fold(1_u64, |routers, &size| routers.saturating_mul(u64::from(size))) {
             routers @ 1..=MAX_ROUTERS => Ok(routers as u32),
@@ -75,9 +66,6 @@ impl Site<'_> {
     }
 
     /// Finds fault with too many cables.
-    ///
-    /// # Errors
-    /// If there are too many.
     pub(crate) fn within_max_cables(&self, place: Place, cables: u64) -> Checked<()> {
         match cables {
             0..=MAX_CABLES => Ok(()),
@@ -97,9 +85,6 @@ impl Site<'_> {
     }
 
     /// The fabric of a wiring.
-    ///
-    /// # Errors
-    /// If hosts cannot reach each other, there are too many routers, or the platform does not describe cables.
     pub(crate) fn fabric(&self, wiring: Wiring) -> Checked<Box<dyn Topology>> {
         let fabric = Fabric::new(wiring, self.cable()?)
             .map_err(|why| self.source.mistake(Some(self.place.clone()), why.to_string()))?;

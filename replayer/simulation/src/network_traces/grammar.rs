@@ -40,11 +40,9 @@ pub(crate) const HEADER: &str = "# titr network trace 1";
 /// A line of a trace, except for the first and for comments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// The number of nodes.
     Nodes(u32),
     /// Labels rise and times of generation never fall.
     Ordered,
-    /// A message.
     Message,
     /// The end, with the number of messages.
     End(u64),
@@ -69,9 +67,6 @@ impl Kinds {
 
 /// Reads a line; a message is stored in `message`, which is undefined if the line is not a message. The error is a
 /// sentence that describes the mistake.
-///
-/// # Errors
-/// If the line does not follow the grammar.
 pub(crate) fn parse(text: &str, kinds: &mut Kinds, message: &mut TracedMessage) -> Result<Line, String> {
     let mut words = Words { rest: text };
     let line = match words.peek().ok_or("an empty line")? {
@@ -155,7 +150,6 @@ impl<'a> Words<'a> {
         Some(&self.rest[..end.unwrap_or(self.rest.len())])
     }
 
-    /// The next word.
     #[inline]
     fn next(&mut self) -> Option<&'a str> {
         let word = self.peek()?;
@@ -181,7 +175,6 @@ impl<'a> Words<'a> {
         rest.is_some()
     }
 
-    /// The number after a word.
     fn after_keyword<T: TryFrom<u64>>(&mut self, what: &str) -> Result<T, String> {
         self.next();
         self.number(what)
@@ -243,9 +236,6 @@ fn digits(text: &str) -> (Option<u64>, usize) {
 }
 
 /// Writes the line of a message.
-///
-/// # Errors
-/// If `out` cannot be written.
 pub(crate) fn write_message(out: &mut impl Write, message: &TracedMessage) -> io::Result<()> {
     let TracedMessage { label, from, to, bytes, kind, generated, arrived, address, causes, after, triggers } = message;
     write!(out, "{label} {} {} {} {kind} {}", from.0, to.0, bytes.0, generated.0)?;

@@ -80,21 +80,18 @@ impl NetworkTrace {
     }
 
     /// The number of nodes.
-    #[must_use]
-    pub fn nodes(&self) -> u32 {
+    pub(crate) fn nodes(&self) -> u32 {
         self.nodes
     }
 
     /// Whether labels rise and times of generation never fall in the part that was read.
     ///
     /// The trace declares this before its first message, so it is known once one was read.
-    #[must_use]
     pub(crate) fn is_ordered(&self) -> bool {
         self.ordered
     }
 
     /// The name of the file.
-    #[must_use]
     pub(crate) fn path(&self) -> &Path {
         self.lines.path()
     }
@@ -212,7 +209,6 @@ impl NetworkTrace {
     }
 }
 
-/// A label that is there twice.
 fn twice(triggers: &[Trigger]) -> Option<Label> {
     if triggers.len() <= 8 {
         let mut rest = triggers.iter().enumerate();
@@ -323,9 +319,6 @@ impl NetworkTraceWriter<OutputFile> {
 impl<W: Write> NetworkTraceWriter<W> {
     /// Begins a trace of this many nodes. If it is `ordered`, the labels of the messages rise, and their times of
     /// generation never fall.
-    ///
-    /// # Errors
-    /// If `out` cannot be written.
     pub(crate) fn new(out: W, nodes: u32, ordered: bool) -> io::Result<Self> {
         let mut out = BufWriter::with_capacity(1 << 16, GzEncoder::new(out, Compression::new(3)));
         writeln!(out, "{HEADER}\nnodes {nodes}")?;

@@ -82,7 +82,6 @@ impl Rules {
         self.replies.get(kind)
     }
 
-    /// Whether some kind answers this one.
     pub(crate) fn is_answered(&self, kind: &str) -> bool {
         self.replies.values().any(|requests| requests.contains(kind))
     }
@@ -92,7 +91,6 @@ impl Rules {
         self.protocol.get(kind)
     }
 
-    /// Whether this kind triggers some kind of the protocol.
     pub(crate) fn is_protocol_trigger(&self, kind: &str) -> bool {
         self.protocol.values().any(|triggers| triggers.contains(kind))
     }

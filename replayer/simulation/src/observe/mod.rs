@@ -8,8 +8,8 @@
 mod breakdown;
 mod calls;
 
-pub(crate) use calls::Truncations;
 pub use breakdown::{Breakdown, Shares};
+pub(crate) use calls::Truncations;
 pub use calls::{
     Caller, CollectiveCall, CollectiveFlow, CollectiveId, CommunicatorId, OperationId, Receive, SentMessage, Traffic,
     TransferKind, WindowCondition, WindowWait,

@@ -23,13 +23,11 @@ pub enum Causality {
 
 impl Causality {
     /// Whether ranks take time of their own.
-    #[must_use]
     pub(crate) fn is_timed(self) -> bool {
         self == Self::Timed
     }
 
     /// Whether a rank waits for what others send to it.
-    #[must_use]
     pub(crate) fn has_receives(self) -> bool {
         self != Self::None
     }

@@ -39,7 +39,6 @@ impl Core {
     }
 
     /// A core of a host of a platform with `ranks` ranks, for a rank that was recorded on a core of the speed `recorded`.
-    #[must_use]
     pub(crate) fn for_recorded(platform: &Platform, host: HostId, ranks: u32, recorded: Speed) -> Self {
         let speed = platform.speed(host).times(platform.sharing.part(ranks)).for_recorded(recorded);
         Self { part: platform.parts_of_speed.get(&host).cloned(), ..Self::new(host, speed) }

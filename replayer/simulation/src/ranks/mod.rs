@@ -102,9 +102,6 @@ pub(crate) struct Ranks<'a, S, O> {
 
 impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     /// The ranks of `workload`, each on its core, to be [started](Self::start).
-    ///
-    /// # Errors
-    /// If there are fewer cores than ranks.
     pub(crate) fn new(
         workload: Workload<S>,
         cores: Vec<Core>,
@@ -141,7 +138,6 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     }
 
     /// Chooses whether blocking collectives are the messages that an extended trace has of them.
-    #[must_use]
     pub(crate) fn with_recorded_collectives(mut self, recorded: bool) -> Self {
         self.library.recorded_collectives = recorded;
         self
@@ -149,7 +145,6 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
 
     /// Also finds fault with amounts of data that do not fit each other: of the members of a collective, and of an access
     /// and the window that it is to.
-    #[must_use]
     pub(crate) fn comparing_amounts(mut self, compared: bool) -> Self {
         if compared {
             self.library.communicators.compare_amounts();
@@ -158,16 +153,12 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     }
 
     /// Chooses the storage that holds files.
-    #[must_use]
     pub(crate) fn with_storage(mut self, storage: Storage) -> Self {
         self.library.files.lie_on(storage);
         self
     }
 
     /// Runs all runnable waiters, and hands departing messages to the network.
-    ///
-    /// # Errors
-    /// If the trace cannot be read or is invalid.
     pub(crate) fn run(&mut self, network: &mut (impl Network + ?Sized)) -> Result<(), ReplayError> {
         while let Some(waiter) = self.next_waiter() {
             if let Some(rank) = self.awaits_progress(waiter) {
@@ -217,7 +208,6 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     }
 
     /// When somebody, or the storage, next goes on without the network's doing; `None`: never.
-    #[must_use]
     pub(crate) fn next_event(&self) -> Option<Time> {
         let Library { scheduler, files, .. } = &self.library;
         let timer = scheduler.next_timer();
@@ -258,25 +248,21 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     }
 
     /// Whether all ranks have come to the end of their programs.
-    #[must_use]
     pub(crate) fn all_finished(&self) -> bool {
         self.finished == self.threads.len()
     }
 
     /// When the last rank came to where it is.
-    #[must_use]
     pub(crate) fn finish(&self) -> Time {
         self.threads.iter().map(|thread| thread.clock.time).max().unwrap_or_default()
     }
 
     /// How many events were replayed.
-    #[must_use]
     pub(crate) fn events(&self) -> u64 {
         self.threads.iter().map(|thread| thread.events).sum()
     }
 
     /// The volume of computation of all ranks.
-    #[must_use]
     pub(crate) fn computed(&self) -> Instructions {
         Instructions(self.threads.iter().map(|thread| thread.computed.0).sum())
     }

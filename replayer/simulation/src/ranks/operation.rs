@@ -90,7 +90,6 @@ pub(super) struct Completion {
     pub(super) eager: Option<Bytes>,
 }
 
-/// All operations.
 #[derive(Default)]
 pub(super) struct Operations {
     all: DenseSlab<Operation>,
@@ -99,7 +98,6 @@ pub(super) struct Operations {
 }
 
 impl Operations {
-    /// Makes an operation.
     #[inline]
     pub(super) fn open(&mut self, kind: OperationKind) -> OperationId {
         OperationId(self.all.insert(Operation { kind, state: State::Pending, eager: None }) as u32)
@@ -111,7 +109,6 @@ impl Operations {
         self.all[receive.0 as usize].eager = Some(bytes);
     }
 
-    /// The kind of an operation.
     pub(super) fn kind(&self, operation: OperationId) -> OperationKind {
         self.all[operation.0 as usize].kind
     }

@@ -45,9 +45,6 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
 impl<O: Observer> Library<'_, O> {
     /// Runs the deferred work of `rank`, which is in an MPI call.
-    ///
-    /// # Errors
-    /// If a call of this thread is wrong.
     #[cold]
     pub(super) fn go_on(&mut self, rank: Rank) -> Result<(), (ThreadIndex, Fault)> {
         for task in self.deferred.take(rank) {

@@ -80,7 +80,6 @@ impl Scheduler {
         self.ready.pop_front()
     }
 
-    /// The time of the next timer.
     pub(super) fn next_timer(&self) -> Option<Time> {
         self.timers.peek().map(|timer| timer.time)
     }

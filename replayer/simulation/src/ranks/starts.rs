@@ -16,19 +16,16 @@ pub(super) struct Starts {
     jobs: Vec<JobProgress>,
 }
 
-/// How far a job is.
 struct JobProgress {
     job: Job,
     /// The number of threads that have not finished.
     unfinished: usize,
-    /// When it started.
     started: Option<Time>,
     /// The jobs that start after its end.
     followers: Vec<JobId>,
 }
 
 impl Starts {
-    /// Jobs that have not started.
     fn of(jobs: Vec<Job>) -> Self {
         let mut followers = vec![Vec::new(); jobs.len()];
         for (at, job) in jobs.iter().enumerate() {

@@ -52,7 +52,6 @@ pub(super) struct Thread {
 /// The reason why a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Waiting {
-    /// A call.
     Call(Activity),
     /// A part of a call, which has further parts.
     Part,
@@ -275,9 +274,6 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
     /// Called when no waiter is runnable and no message travels. Starts threads that have not begun; returns whether
     /// there are any.
-    ///
-    /// # Errors
-    /// If the trace cannot be read.
     pub(crate) fn begin_threads(&mut self) -> Result<bool, ReplayError> {
         let begun = self.programs.bring_threads_forward(&self.library.requests)?;
         self.library.warnings.brought_forward += begun;

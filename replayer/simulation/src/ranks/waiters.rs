@@ -16,9 +16,6 @@ use crate::observe::Observer;
 
 impl<O: Observer> Library<'_, O> {
     /// A waiter that is no thread takes its next steps. `is_inside`: whether a rank is in a call of MPI.
-    ///
-    /// # Errors
-    /// If a call of this thread is wrong.
     pub(super) fn advance(
         &mut self,
         waiter: Waiter,

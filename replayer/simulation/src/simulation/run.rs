@@ -87,9 +87,6 @@ impl PreparedReplay<'_> {
     }
 
     /// The predicted time of one of the jobs with the machine to itself, from its start.
-    ///
-    /// # Errors
-    /// If the trace cannot be read, is invalid, or ends in a deadlock.
     pub(super) fn time_alone(&self, job: &Job, platform: &Platform) -> Result<Time, SimulationError> {
         let trace = OnlyJob(job).apply(self.trace.clone())?;
         let (worth, first) = (Arc::clone(&self.worth), Rank(job.ranks.start));

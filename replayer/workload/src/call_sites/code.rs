@@ -24,9 +24,6 @@ pub(crate) struct Code(Loader);
 
 impl Code {
     /// Opens the file of a module.
-    ///
-    /// # Errors
-    /// If it is not there, or is another file than that which was traced.
     pub(crate) fn open(module: &CodeModule) -> Result<Self, NoCode> {
         let path = Path::new(&module.path);
         if !module.build_id.is_empty() && build_id(path)? != module.build_id {

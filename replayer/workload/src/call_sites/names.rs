@@ -30,7 +30,6 @@ struct Known {
 
 impl CallSiteNames {
     /// Whether a trace has call sites whose names have to be looked up in files.
-    #[must_use]
     pub(crate) fn has(trace: &Trace) -> bool {
         trace.manifest().is_some_and(|manifest| manifest.per_rank.iter().any(|entry| !entry.modules.is_empty()))
     }

@@ -75,7 +75,6 @@ pub(super) struct LinkState {
     rising: u32,
     /// The number of flows of the filling that take the link.
     invalid: u32,
-    /// The number of all flows that take it.
     flows: u32,
     /// The number of valid flows that it limits.
     limits: u32,

@@ -136,7 +136,6 @@ const TOLERANCE: f64 = 1e-9;
 
 impl MaxMinSolver {
     /// Links of these capacities, no flows.
-    #[must_use]
     pub(crate) fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
         Self {
             links: capacities.into_iter().map(Constraint::new).collect(),
@@ -273,14 +272,12 @@ impl MaxMinSolver {
     }
 
     /// The pace of a flow that has entered, as last solved.
-    #[must_use]
     pub(crate) fn pace(&self, flow: FlowId) -> Pace {
         let known = &self.flows[flow.index()];
         if self.is_member(flow) { Pace::Shared(known.inverse_penalty) } else { Pace::Rate(known.rate()) }
     }
 
     /// The level of the flows whose pace is [`Pace::Shared`].
-    #[must_use]
     pub(crate) fn shared_level(&self) -> f64 {
         self.shared.map_or(0.0, |shared| shared.level)
     }

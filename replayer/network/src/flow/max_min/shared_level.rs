@@ -43,7 +43,6 @@ pub(super) struct SharedLevel {
 pub(super) const MIN_MEMBERS: u32 = 6;
 
 impl MaxMinSolver {
-    /// Whether a flow is a member.
     pub(super) fn is_member(&self, flow: FlowId) -> bool {
         self.shared.is_some_and(|shared| self.flows[flow.index()].bottleneck == Some(shared.link))
     }

@@ -34,7 +34,6 @@ use crate::topology::{ChannelIndex, OutputVc, PortIndex, RouterId, Routing};
 pub(super) struct Requests {
     /// For each port, the queue with the best request, and the channel that its head requests.
     best: Vec<(Optional<QueueId>, ChannelIndex)>,
-    /// Ports with requests.
     asked: Vec<PortIndex>,
 }
 

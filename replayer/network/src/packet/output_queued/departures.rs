@@ -162,7 +162,6 @@ impl Spans {
         self.packets[packet.index()].phits = phits;
     }
 
-    /// The phits of a packet.
     pub(crate) fn phits(&self, packet: PacketId) -> u32 {
         self.packets[packet.index()].phits
     }

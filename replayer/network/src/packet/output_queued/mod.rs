@@ -155,9 +155,7 @@ struct SendingHost {
     lost: VecDeque<PacketId>,
     /// Packets that it has begun to send, without those sent again.
     begun: u64,
-    /// Packets that it has sent.
     sent: PacketCount,
-    /// Packets that it has received.
     received: PacketCount,
 }
 

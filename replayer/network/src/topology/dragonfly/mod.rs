@@ -38,7 +38,6 @@ pub struct Dragonfly {
 /// The kinds of cables, which have the names of the Cray XC's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CableKind {
-    /// To a host.
     Host,
     /// Between routers of a chassis.
     Green,
@@ -391,7 +390,7 @@ pub enum GlobalLinks {
 
 /// The place of a blade, and of its router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Blade {
+pub(crate) struct Blade {
     /// The group that it is in.
     pub group: u32,
     /// The chassis of the group.
@@ -459,7 +458,6 @@ impl Shape {
         Blade { group: router / blades / chassis, chassis: router / blades % chassis, blade: router % blades }
     }
 
-    /// The router of a blade.
     pub(crate) fn router(&self, at: Blade) -> RouterId {
         RouterId((at.group * self.chassis + at.chassis) * self.blades + at.blade)
     }
@@ -472,14 +470,10 @@ impl Shape {
         }
     }
 
-    /// The number of hosts.
-    #[must_use]
     pub(crate) fn hosts(&self) -> u32 {
         self.groups * self.hosts_of_group()
     }
 
-    /// The number of hosts of a group.
-    #[must_use]
     pub(crate) fn hosts_of_group(&self) -> u32 {
         self.chassis * self.blades * self.nodes
     }
@@ -615,7 +609,7 @@ impl Shape {
 
 /// Minimal routing. Packets carry no state.
 #[derive(Clone, Debug)]
-pub struct DragonflyRouting {
+pub(crate) struct DragonflyRouting {
     shape: Shape,
     channels: u32,
 }
@@ -673,10 +667,7 @@ pub(super) fn flow(header: &Header) -> u32 {
 }
 
 /// The ports of cables side by side, from any of them on.
-pub(super) fn from_any(
-    ports: Range<u32>,
-    header: &Header,
-) -> impl Iterator<Item = PortIndex> + use<> {
+pub(super) fn from_any(ports: Range<u32>, header: &Header) -> impl Iterator<Item = PortIndex> + use<> {
     let (cables, from) = (ports.end - ports.start, header.from.0);
     (0..cables).map(move |cable| PortIndex(ports.start + (cable + from) % cables))
 }

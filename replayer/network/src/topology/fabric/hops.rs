@@ -22,7 +22,7 @@ const NONE: u32 = u32::MAX;
 
 /// The hops between routers. A clone shares the table.
 #[derive(Clone, Debug)]
-pub struct HopTable(Arc<Hops>);
+pub(crate) struct HopTable(Arc<Hops>);
 
 #[derive(Debug)]
 struct Hops {
@@ -93,7 +93,6 @@ impl HopTable {
         self.0.diameter
     }
 
-    /// The number of routers.
     pub(crate) fn routers(&self) -> u32 {
         self.0.rows.len() as u32
     }

@@ -19,12 +19,11 @@ use super::{
 use crate::topology::cable::Limiters;
 use hops::NoHops;
 
-pub use dragonfly_plus::DragonflyPlus;
-pub use dragonfly_plus::HyperX;
-pub use hops::HopTable;
+pub use dragonfly_plus::{DragonflyPlus, HyperX};
+pub(crate) use hops::HopTable;
 pub use jellyfish::{Jellyfish, NoRegularGraph};
 pub use slim_fly::SlimFly;
-pub use up_down::{UpDownPaths, UpDownPlace};
+pub(crate) use up_down::{UpDownPaths, UpDownPlace};
 
 /// The routers, cables and hosts of a fabric.
 #[derive(Clone, Debug, Default)]
@@ -128,9 +127,9 @@ impl Fabric {
         self
     }
 
+    #[cfg(test)]
     /// The most hops between two routers with hosts.
-    #[must_use]
-    pub fn diameter(&self) -> u32 {
+    pub(crate) fn diameter(&self) -> u32 {
         self.table.diameter()
     }
 

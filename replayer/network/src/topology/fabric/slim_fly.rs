@@ -30,7 +30,6 @@ impl SlimFly {
         Some(Self { field, order, hosts: hosts.unwrap_or(Self::cables_of_router(order).div_ceil(2)) })
     }
 
-    /// Cables from a router to others.
     fn cables_of_router(order: u32) -> u32 {
         match order % 4 {
             1 => (3 * order - 1) / 2,

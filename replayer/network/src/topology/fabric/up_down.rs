@@ -22,7 +22,7 @@ const NONE: u16 = u16::MAX;
 
 /// The shortest up*/down* paths between the routers with hosts. A clone shares the table.
 #[derive(Clone, Debug)]
-pub struct UpDownPaths {
+pub(crate) struct UpDownPaths {
     graph: HopTable,
     table: Arc<Table>,
 }
@@ -46,7 +46,7 @@ struct HopsLeft {
 
 /// The place of a message on its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UpDownPlace {
+pub(crate) struct UpDownPlace {
     /// The router that it has reached.
     pub at: RouterId,
     /// Whether it has gone down.
@@ -55,8 +55,7 @@ pub struct UpDownPlace {
 
 impl UpDownPaths {
     /// The paths of the fabric that these hops are of.
-    #[must_use]
-    pub fn new(graph: &HopTable) -> Self {
+    pub(crate) fn new(graph: &HopTable) -> Self {
         let routers = order(graph, root(graph));
         let mut order = vec![0; routers.len()];
         (0..).zip(&routers).for_each(|(place, router): (u32, _)| order[router.index()] = place);
@@ -69,8 +68,7 @@ impl UpDownPaths {
     }
 
     /// The port of the next hop of a message between two hosts towards the router of the second, which it has not reached.
-    #[must_use]
-    pub fn port(&self, place: UpDownPlace, to: RouterId, ends: (HostId, HostId)) -> Option<PortIndex> {
+    pub(crate) fn port(&self, place: UpDownPlace, to: RouterId, ends: (HostId, HostId)) -> Option<PortIndex> {
         let row = self.graph.place(to) as usize * self.table.order.len();
         let hops_left = |UpDownPlace { at, is_descending }| {
             let HopsLeft { by_all, by_down } = self.table.hops[row + at.index()];
@@ -86,8 +84,7 @@ impl UpDownPaths {
     }
 
     /// The place of a message after its hop to a neighbouring router; `None` if this hop is not permitted.
-    #[must_use]
-    pub fn next(&self, place: UpDownPlace, to: RouterId) -> Option<UpDownPlace> {
+    pub(crate) fn next(&self, place: UpDownPlace, to: RouterId) -> Option<UpDownPlace> {
         let goes_down = self.table.order[to.index()] > self.table.order[place.at.index()];
         (goes_down || !place.is_descending).then_some(UpDownPlace { at: to, is_descending: goes_down })
     }

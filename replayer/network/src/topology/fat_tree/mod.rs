@@ -22,9 +22,8 @@ use titr_common::format::counted;
 use super::cable::Limiters;
 use super::routing::{BuildRouting, Header, OutputVc, Routing, RoutingName, RoutingOptions, Unroutable, roomiest};
 use super::{
-    Cable, ChannelIndex, Direction, Duplex, FlowRouting, Geometry, HostId, HostPort, Link, LinkId, NoRouters,
-    Port, PortIndex, RoutePeriod, RouteVariant, RouterGraph, RouterId, Topology,
-    written_routes,
+    Cable, ChannelIndex, Direction, Duplex, FlowRouting, Geometry, HostId, HostPort, Link, LinkId, NoRouters, Port,
+    PortIndex, RoutePeriod, RouteVariant, RouterGraph, RouterId, Topology, written_routes,
 };
 use crate::chance::chance;
 
@@ -93,7 +92,6 @@ impl FatTree {
         self
     }
 
-    /// The name of a device.
     fn device_name(&self, device: u32) -> String {
         match self.stages.iter().rposition(|stage| stage.first_upper <= device) {
             None => format!("node-{device}"),
@@ -465,8 +463,7 @@ pub struct PortChoice {
 
 impl Ascent {
     /// Whether each packet of a message has its own choice.
-    #[must_use]
-    pub fn is_of_packets(self) -> bool {
+    pub(crate) fn is_of_packets(self) -> bool {
         match self {
             Self::DModK | Self::SModK | Self::Hashed => false,
             Self::Random | Self::Adaptive => true,
@@ -522,17 +519,15 @@ impl PortChoice {
 
 /// Up*/down* routing. Packets carry no state.
 #[derive(Clone, Debug)]
-pub struct TreeRouting {
+pub(crate) struct TreeRouting {
     choice: PortChoice,
     channels: u32,
     /// From the lowest switches up.
     levels: Vec<SwitchLevel>,
 }
 
-/// A level of switches.
 #[derive(Clone, Copy, Debug)]
 struct SwitchLevel {
-    /// The first of its switches.
     first: u32,
     /// The number of switches with the same hosts below: Π_{j≤l} w_j.
     alike: u32,

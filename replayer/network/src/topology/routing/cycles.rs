@@ -27,7 +27,6 @@ const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Dupl
 /// A virtual channel of a router's port; in a ring with bubbles, of all routers of the ring.
 type Node = (u32, u32, u32);
 
-/// The dependences of nodes on each other.
 type Dependences = BTreeMap<Node, BTreeSet<Node>>;
 
 /// A packet at a router: the router, the channel that it came by with its node, and its state.

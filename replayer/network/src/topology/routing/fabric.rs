@@ -18,7 +18,7 @@ use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterGraph, RouterId};
 
 /// Minimal routing. Packets carry no state.
 #[derive(Clone, Debug)]
-pub struct FabricRouting {
+pub(crate) struct FabricRouting {
     table: HopTable,
     classes: HopClasses,
     is_adaptive: bool,

@@ -34,17 +34,17 @@ use super::{
     Ascent, ChannelIndex, HostId, NoRouters, PortIndex, RoutePeriod, RouteTable, RouterGraph, RouterId, RoutingFunction,
 };
 
-pub use super::dragonfly::DragonflyRouting;
-pub use super::fat_tree::TreeRouting;
-pub use super::grid::GridRouting;
-pub use fabric::FabricRouting;
-pub use nonminimal::NonminimalRouting;
-pub use up_down::UpDownRouting;
-pub use valiant::ValiantRouting;
+pub(crate) use super::dragonfly::DragonflyRouting;
+pub(crate) use super::fat_tree::TreeRouting;
+pub(crate) use super::grid::GridRouting;
+pub(crate) use fabric::FabricRouting;
+pub(crate) use nonminimal::NonminimalRouting;
+pub(crate) use up_down::UpDownRouting;
+pub(crate) use valiant::ValiantRouting;
 
 /// A virtual channel of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutputVc {
+pub(crate) struct OutputVc {
     /// The port of the router.
     pub port: PortIndex,
     /// The virtual channel of the port's link.
@@ -75,7 +75,7 @@ pub struct Header {
 /// `arrival` is the virtual channel by which a packet came from the previous router, or `None` if its host is attached
 /// to this router. `room` is the number of packets that a virtual channel of a port has room for: zero while the port
 /// is busy.
-pub trait Routing: Clone + Debug + Send + Sync + 'static {
+pub(crate) trait Routing: Clone + Debug + Send + Sync + 'static {
     /// Whether packets [decide](Self::decide) on their way by the packets that are queued.
     const DECIDES: bool = false;
 
@@ -167,7 +167,7 @@ pub trait Routing: Clone + Debug + Send + Sync + 'static {
 }
 
 /// Makes something for a routing of any type, such as an engine that is compiled for this type alone.
-pub trait RoutingVisitor {
+pub(crate) trait RoutingVisitor {
     /// The result.
     type Output;
 
@@ -176,7 +176,7 @@ pub trait RoutingVisitor {
 }
 
 /// Selection and construction of a routing.
-pub trait BuildRouting: Routing {
+pub(crate) trait BuildRouting: Routing {
     /// The names by which platform files select it. The first is its default.
     const NAMES: &'static [&'static str];
 
@@ -247,7 +247,6 @@ impl RoutingName {
     const UPDOWN: &'static str = "updown";
 
     /// The names of all registered routings.
-    #[must_use]
     pub(crate) fn all() -> &'static [&'static str] {
         RoutingFunction::names()
     }
@@ -286,7 +285,7 @@ fn alternatives(names: &[&str]) -> String {
 }
 
 /// The virtual channel with most room among some channels of some ports, if any has room; the first of those with as much.
-pub fn roomiest(
+pub(crate) fn roomiest(
     ports: impl Iterator<Item = PortIndex>,
     channels: Range<u32>,
     room: impl Fn(PortIndex, ChannelIndex) -> u32,
@@ -309,16 +308,13 @@ macro_rules! routings {
         /// The routing of a network: one of those that are registered.
         #[derive(Clone, Debug)]
         #[allow(missing_docs)] // Named as the type within.
-        pub enum RoutingFunction {
+        pub(crate) enum RoutingFunction {
             $($name($routing),)*
         }
 
         impl RoutingFunction {
             /// The requested routing of `graph`.
-            ///
-            /// # Errors
-            /// If it is not for such a graph, or if it could deadlock.
-            pub fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
+            pub(crate) fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
                 let mut possible = Vec::new();
                 $(
                     if <$routing>::suits(graph) {
@@ -332,19 +328,17 @@ macro_rules! routings {
             }
 
             /// Virtual channels of each link.
-            #[must_use]
-            pub fn virtual_channels(&self) -> u32 {
+            pub(crate) fn virtual_channels(&self) -> u32 {
                 match self { $(Self::$name(routing) => routing.virtual_channels(),)* }
             }
 
             /// Whether queues form cycles that need bubbles to avoid deadlock.
-            #[must_use]
-            pub fn has_rings(&self) -> bool {
+            pub(crate) fn has_rings(&self) -> bool {
                 match self { $(Self::$name(routing) => routing.has_rings(),)* }
             }
 
             /// Hands the routing to `visitor`, by its type.
-            pub fn visit<V: RoutingVisitor>(&self, visitor: V) -> V::Output {
+            pub(crate) fn visit<V: RoutingVisitor>(&self, visitor: V) -> V::Output {
                 match self { $(Self::$name(routing) => visitor.visit(routing),)* }
             }
 
@@ -371,7 +365,7 @@ pub(super) use routings;
 
 /// Routing by a table. The state of a packet is the place of its next port in the table.
 #[derive(Clone, Debug)]
-pub struct TableRouting {
+pub(crate) struct TableRouting {
     table: Arc<RouteTable>,
     channels: u32,
 }

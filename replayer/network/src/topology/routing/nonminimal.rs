@@ -37,7 +37,7 @@ use crate::topology::{Blade, ChannelIndex, GlobalLink, PortIndex, RouterGraph, R
 
 /// Valiant's routing, and the choice between Valiant's and minimal routing.
 #[derive(Clone, Debug)]
-pub struct NonminimalRouting {
+pub(crate) struct NonminimalRouting {
     shape: Shape,
     channels: u32,
     rule: Rule,

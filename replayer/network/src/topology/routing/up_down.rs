@@ -6,7 +6,7 @@ use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterGraph, RouterId, 
 
 /// Up*/down* routing. The state of a packet is the router that it has reached, and whether it has gone down: 0 or 1.
 #[derive(Clone, Debug)]
-pub struct UpDownRouting {
+pub(crate) struct UpDownRouting {
     paths: UpDownPaths,
     channels: u32,
 }

@@ -30,7 +30,7 @@ use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterGraph, RouterId};
 /// Routing through intermediate routers. The state of a packet is the router that it has still to pass, [`NONE`], or
 /// [`UNDECIDED`]; and the port that it chose when it first decided at its first router, if it may decide anew, or [`NONE`].
 #[derive(Clone, Debug)]
-pub struct ValiantRouting {
+pub(crate) struct ValiantRouting {
     table: HopTable,
     classes: HopClasses,
     detours: Detours,

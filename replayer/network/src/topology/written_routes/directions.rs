@@ -18,7 +18,6 @@ ids! {
     ChannelId
 }
 
-/// A link in one direction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DirectedLink {
     pub link: LinkId,
@@ -97,7 +96,6 @@ impl Channels {
         channels.at(&mut places).without_duplicates()
     }
 
-    /// The channels at these places.
     fn at(mut self, places: &mut Places) -> Self {
         for channel in &mut self.all {
             (channel.begin, channel.end) = (places.find(channel.begin), places.find(channel.end));

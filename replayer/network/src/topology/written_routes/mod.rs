@@ -52,7 +52,6 @@ impl RouteTable {
         self.first[self.entry(period, from, to)]
     }
 
-    /// The port at an index.
     pub(super) fn port(&self, index: u32) -> Option<PortIndex> {
         self.ports.get(index as usize).copied()
     }
@@ -62,7 +61,6 @@ impl RouteTable {
         self.layer[self.entry(period, from, to)].into()
     }
 
-    /// The number of layers.
     pub(super) fn layers(&self) -> u32 {
         self.layers
     }
@@ -78,9 +76,6 @@ impl RouteTable {
 }
 
 /// The routers on the routes of a topology.
-///
-/// # Errors
-/// If its links are not channels between routers: because they are not shared, lead nowhere, or lead to a router twice.
 pub(super) fn router_graph<T: Topology + ?Sized>(topology: &T) -> Result<RouterGraph, NoRouters> {
     let routes = AllRoutes::of(topology)?;
     for &link in &routes.used {
@@ -103,7 +98,6 @@ struct AllRoutes {
     /// The index in `links` at which each route begins; one entry more than there are routes.
     first: Vec<usize>,
     links: Vec<LinkId>,
-    /// The links that some route takes.
     used: Vec<LinkId>,
     /// The link by which each host reaches itself, if it is a link that no other route takes.
     loopback: Vec<Option<LinkId>>,

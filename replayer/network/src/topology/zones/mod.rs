@@ -29,7 +29,6 @@ ids! {
 pub struct Zones {
     zones: Vec<Zone>,
     points: Vec<ZonePoint>,
-    /// The points of hosts.
     hosts: Vec<PointId>,
     links: Vec<Link>,
     changes: Vec<LinkChange>,
@@ -49,7 +48,6 @@ struct Zone {
     point: PointId,
     /// The number of zones that it is within.
     depth: u32,
-    /// The number of its points.
     points: u32,
     /// Whether it contains zones.
     has_children: bool,
@@ -65,7 +63,6 @@ struct ZonePoint {
     zone: ZoneId,
     /// Its number in that zone.
     index: u32,
-    /// Whether it is a zone.
     is_zone: bool,
 }
 

@@ -22,7 +22,6 @@ pub(super) struct Route {
 }
 
 impl Route {
-    /// The route of one link.
     pub(super) fn of(link: LinkId) -> Self {
         Self { links: vec![link], ..Self::default() }
     }

@@ -12,7 +12,6 @@ use super::super::units::{BANDWIDTH, SPEED, TIME};
 use super::{MAX_HOSTS, Name, Reader, RoutingKind, ZoneDraft};
 
 impl<'a> Reader<'a, '_, '_> {
-    /// Reads a cluster that is a zone.
     pub(super) fn read_cluster(&mut self, cluster: &Element<'a>, id: ZoneId) -> Checked<()> {
         let topology = cluster::topology(cluster)?;
         let radical = cluster.required("radical")?;

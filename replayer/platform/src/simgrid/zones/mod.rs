@@ -30,7 +30,7 @@ const MAX_HOSTS: usize = 1 << 18;
 const MAX_FLOYD: usize = 1 << 13;
 
 /// Makes the topology of a cluster that is not flat out of its tables.
-pub type BuildTopology<'b> = &'b dyn Fn(Located) -> Checked<Box<dyn Topology>>;
+pub(crate) type BuildTopology<'b> = &'b dyn Fn(Located) -> Checked<Box<dyn Topology>>;
 
 /// The kinds of routing of a zone, by their names in lower case.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,6 @@ struct Name {
     place: Place,
 }
 
-/// A link by its name.
 #[derive(Clone, Copy)]
 enum NamedLink {
     OneWay(LinkId),

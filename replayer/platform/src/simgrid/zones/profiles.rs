@@ -52,7 +52,6 @@ struct Connected<'a> {
     kind: Kind,
     /// The name of the host or link.
     name: String,
-    /// The attribute that connects them.
     by: Attribute<'a>,
     profile: Rc<Profile<'a>>,
 }

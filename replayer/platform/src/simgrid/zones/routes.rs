@@ -152,7 +152,6 @@ impl Reader<'_, '_, '_> {
         Ok(Ends { from, to, gateways: Some((gateway("gw_src", from)?, gateway("gw_dst", to)?)) })
     }
 
-    /// The point of a zone with this name.
     fn member(&self, name: &Attribute, zone: &ZoneDraft, is_zone: bool) -> Checked<PointId> {
         let kind = if is_zone { "zone" } else { "host or router" };
         let point = self.point(name, kind)?;

@@ -80,12 +80,10 @@ impl<'s> Cabling<'s> {
         self.source
     }
 
-    /// The number of nodes.
     pub(super) fn nodes(&self) -> u32 {
         self.nodes.len() as u32
     }
 
-    /// The number of cables.
     pub(super) fn cables(&self) -> u64 {
         self.bundles.iter().map(|bundle| u64::from(bundle.properties.count())).sum()
     }

@@ -89,9 +89,6 @@ impl Pending {
     }
 
     /// Takes a message that was read; the states of its triggers are there.
-    ///
-    /// # Errors
-    /// If one of its triggers is not a message, or says that fewer messages wait for it.
     pub(super) fn take(&mut self, message: &TracedMessage) -> Result<(), String> {
         if message.after.is_empty() {
             self.release_at_its_time(message);

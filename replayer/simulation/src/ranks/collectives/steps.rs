@@ -60,7 +60,6 @@ pub(in crate::ranks) struct CollectiveSteps {
     /// The steps from number `first` on.
     window: Rc<[MessageStep]>,
     first: usize,
-    /// How many steps there are.
     count: usize,
     /// The call that the other steps are made of, where not all are in the window.
     source: Option<Box<(Collective, MemberPart)>>,
@@ -76,7 +75,6 @@ pub(in crate::ranks) struct MemberPart {
 }
 
 impl MemberPart {
-    /// All steps of a call.
     fn steps(self, call: &Collective, algorithms: &Selection) -> Vec<Step> {
         let Self { mode, me, size, root } = self;
         algorithms.steps(&Call::of(call, me, size, root).in_mode(mode))

@@ -74,7 +74,6 @@ pub(in crate::ranks) struct SharedPointer {
 /// How many numbers of collectives a call on a file has for its parts.
 pub(in crate::ranks) const PARTS: u64 = 1 << 20;
 
-/// A call of one rank on a file.
 pub(in crate::ranks) struct FileCall {
     pub(in crate::ranks) actor: Actor,
     pub(in crate::ranks) word: &'static str,

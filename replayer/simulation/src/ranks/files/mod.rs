@@ -50,7 +50,6 @@ pub(super) struct Files {
     /// Files that some members have opened and others have not, by the number of the call on the communicator.
     pub(super) opening: FxHashMap<(Context, u64), (FileIndex, usize)>,
     pub(super) calls: Slab<FileCall>,
-    /// How many files were opened.
     pub(super) opened: u32,
     /// How many accesses there were, and of how many bytes.
     pub(super) accesses: u64,

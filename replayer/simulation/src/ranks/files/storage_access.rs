@@ -50,7 +50,6 @@ struct StorageAccess {
     operation: OperationId,
 }
 
-/// The stage of an access.
 enum AccessStage {
     /// The request is on its way.
     Asked,

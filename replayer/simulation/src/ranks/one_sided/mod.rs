@@ -115,7 +115,6 @@ impl<O: Observer> Library<'_, O> {
         }
     }
 
-    /// Whether a rank is a member of a window.
     fn member(&self, window: WindowIndex, rank: Rank) -> Result<(), Fault> {
         let members = &self.one_sided.windows.get(window).members;
         members.place(rank).map(|_| ()).ok_or_else(|| Fault::NotAMember { rank, on: members.describe() })

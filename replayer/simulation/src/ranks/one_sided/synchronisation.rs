@@ -92,9 +92,6 @@ impl<O: Observer> Library<'_, O> {
     }
 
     /// Takes steps of a synchronisation until one has to wait.
-    ///
-    /// # Errors
-    /// If the calls of the members do not match.
     pub(in crate::ranks) fn advance_synchronisation(&mut self, index: SynchronisationIndex) -> Result<(), Fault> {
         let at = index.0 as usize;
         loop {

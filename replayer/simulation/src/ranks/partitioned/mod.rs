@@ -24,7 +24,6 @@ use super::scheduler::Waiter;
 use super::thread::Thread;
 use crate::observe::{Caller, Observer, OperationId};
 
-/// All partitioned messages.
 #[derive(Default)]
 pub(super) struct PartitionedMessages {
     sides: Slab<PartitionedMessage>,

@@ -385,7 +385,6 @@ impl Exchange {
         self.matching.queued(receiver)
     }
 
-    /// The messages that leave now.
     pub(in crate::ranks) fn leaving(&self) -> impl Iterator<Item = (MessageId, &Message)> {
         self.outbox.iter().map(|&id| (id, &self.messages[id.0 as usize]))
     }
@@ -417,7 +416,6 @@ pub(in crate::ranks) struct Message {
     pub(in crate::ranks) to: Rank,
     pub(in crate::ranks) envelope: Envelope,
     pub(in crate::ranks) bytes: Bytes,
-    /// When the message was sent.
     pub(super) sent: Time,
     /// Whether the send waits for its message whatever the size.
     pub(in crate::ranks) synchronous: bool,

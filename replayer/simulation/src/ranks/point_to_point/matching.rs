@@ -43,11 +43,9 @@ pub(in crate::ranks) struct Matching {
     age: u64,
 }
 
-/// The queues of one receiver.
 #[derive(Default)]
 struct ReceiverQueues {
     queues: Queues<Key, Entry>,
-    /// How many wildcard receives are posted.
     posted_wildcards: usize,
     /// The unexpected messages under each key of a wildcard that could select them, by age; kept once a wildcard was seen.
     unexpected: Option<BTreeMap<(Key, u64), Envelope>>,

@@ -11,7 +11,6 @@ use titr_common::program::Context;
 
 use crate::observe::CommunicatorId;
 
-/// The communicator that has a context.
 pub(in crate::ranks) fn communicator(context: Context) -> CommunicatorId {
     CommunicatorId(context.0 >> 1)
 }

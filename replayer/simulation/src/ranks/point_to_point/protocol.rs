@@ -134,7 +134,6 @@ pub(in crate::ranks) struct SendCost {
 }
 
 impl SendCost {
-    /// All of it.
     pub(in crate::ranks) fn all(self) -> Seconds {
         self.before + self.after
     }

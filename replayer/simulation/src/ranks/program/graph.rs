@@ -24,9 +24,7 @@ use titr_workload::Window;
 pub(super) struct TaskGraph {
     rank: Rank,
     tasks: VecDeque<TaskState>,
-    /// The number of the first of these.
     first: u64,
-    /// The number of events that were read.
     events: u64,
     /// Tasks that can begin and have no thread.
     ready: VecDeque<u64>,
@@ -263,7 +261,6 @@ impl TaskGraph {
         Ok(())
     }
 
-    /// Adds a task that was read.
     fn add(&mut self, task: &Task, event: Option<(Event, Option<u64>, u64)>) {
         let number = self.first + self.tasks.len() as u64;
         let mut missing = 0;

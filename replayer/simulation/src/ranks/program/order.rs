@@ -44,7 +44,6 @@ pub(super) struct Order {
     communicators: FxHashMap<CommId, KnownCommunicator>,
     windows: FxHashMap<WinId, KnownWindow>,
     files: FxHashMap<FileId, KnownFile>,
-    /// How many numbers were given.
     numbers: u32,
 }
 

@@ -24,7 +24,6 @@ pub(super) const STANDSTILL_REACH: usize = 1 << 12;
 pub(super) struct ThreadQueues {
     rank: Rank,
     threads: Vec<ThreadQueue>,
-    /// The place of each thread.
     places: FxHashMap<ThreadId, usize>,
     /// A place before which all threads have begun.
     begun: usize,
@@ -35,7 +34,6 @@ pub(super) struct ThreadQueues {
     last: usize,
 }
 
-/// A thread.
 struct ThreadQueue {
     thread: ThreadId,
     index: ThreadIndex,
@@ -126,7 +124,6 @@ impl ThreadQueues {
         Ok(if state == ThreadState::Running { self.current(at) } else { None })
     }
 
-    /// The event that a thread is at.
     pub(super) fn current(&self, at: usize) -> Option<EventRef<'_>> {
         let queued = self.threads[at].events.front()?;
         if let Event::Compute(work) = queued.event {

@@ -26,7 +26,6 @@ impl<'a> OneSided<'a> {
         Self { parameters, windows: Windows::default(), messages: Slab::new(), calls: Slab::new() }
     }
 
-    /// Whether there are windows.
     pub(in crate::ranks) fn has_windows(&self) -> bool {
         !self.windows.is_empty()
     }

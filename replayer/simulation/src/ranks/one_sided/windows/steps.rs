@@ -15,7 +15,6 @@ use crate::ranks::ids::{ThreadIndex, WindowIndex};
 use crate::ranks::operation::Condition;
 use crate::ranks::scheduler::Clock;
 
-/// A step of a synchronisation.
 #[derive(Clone, Debug)]
 pub(in crate::ranks) enum SynchronisationStep {
     /// All members of a communicator take part in a collective.
@@ -86,7 +85,6 @@ fn accessed(side: &Side) -> Vec<Rank> {
     side.targets.iter().filter(|(_, target)| target.accessed).map(|(&rank, _)| rank).collect()
 }
 
-/// A step for each of these ranks.
 fn each(ranks: &[Rank], step: impl Fn(Rank) -> SynchronisationStep) -> impl Iterator<Item = SynchronisationStep> {
     ranks.iter().map(move |&rank| step(rank))
 }

@@ -30,7 +30,6 @@ pub(in crate::ranks) struct Windows {
 /// A window that exists.
 pub(in crate::ranks) struct Window {
     pub(in crate::ranks) members: Rc<Members>,
-    /// The communicator of the window.
     pub(in crate::ranks) comm: CommIndex,
     /// The context of the window's messages.
     pub(in crate::ranks) context: Context,
@@ -70,7 +69,6 @@ pub(in crate::ranks) struct Side {
     pub(in crate::ranks) lock: LockQueue,
     /// The lock of the whole window, which the first member keeps.
     pub(in crate::ranks) leader: LeaderLock,
-    /// The operations that wait for each condition.
     pub(in crate::ranks) waiting: FxHashMap<Condition, Vec<OperationId>>,
 }
 
@@ -146,7 +144,6 @@ impl Side {
         self.origins.entry(rank).or_default()
     }
 
-    /// Whether a condition holds.
     pub(in crate::ranks) fn holds(&self, condition: Condition) -> bool {
         let target = |rank: Rank, holds: fn(&Target) -> bool| self.targets.get(&rank).is_none_or(holds);
         match condition {
@@ -275,7 +272,6 @@ impl LockQueue {
         granted
     }
 
-    /// The ranks that have the lock.
     pub(in crate::ranks) fn holders(&self) -> impl Iterator<Item = Rank> {
         self.holders.iter().copied()
     }
@@ -326,7 +322,6 @@ impl LeaderLock {
         self.holders.iter().map(|&(rank, _)| rank).collect()
     }
 
-    /// The ranks that have the lock.
     pub(in crate::ranks) fn holders(&self) -> impl Iterator<Item = Rank> {
         self.holders.iter().map(|&(rank, _)| rank)
     }

@@ -1,6 +1,5 @@
 //! `titr check`: traces without faults can be replayed, with any library and eager threshold.
 
-use std::path::PathBuf;
 
 use titr_common::collectives::Library;
 

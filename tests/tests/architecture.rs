@@ -284,8 +284,9 @@ fn text_is_printed_escaped() {
 }
 
 /// Where C is called or calls; nothing else may be `unsafe`.
-const UNSAFE: [&str; 7] = [
+const UNSAFE: [&str; 8] = [
     "wrappers/",
+    "tracer/programs/src/",
     "tracer/src/",
     "tracer/papi-sys/",
     "tracer/emulation/",

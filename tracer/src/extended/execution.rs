@@ -8,6 +8,7 @@ use titr_common::units::Nanoseconds;
 use titr_wrappers::argument::Comm;
 use titr_wrappers::pmpi::ErrorCode;
 use titr_wrappers::pmpi::exchange::{Exchange, Part, Side, Space};
+use titr_wrappers::pmpi::region::Region;
 
 use super::clock::Clock;
 use super::data::Data;
@@ -42,7 +43,7 @@ pub(super) fn carry_out(
     clock: Clock,
     (description, number): (&Description, u64),
 ) -> (Vec<Message>, Result<(), ErrorCode>) {
-    let exchange = Exchange::new(plan.abi, world, tag.cast_signed(), plan.lens());
+    let exchange = Exchange::new(plan.abi, world, tag.cast_signed(), lens(&plan));
     let Plan { members, steps, data, .. } = *plan;
     let (messages, open) = Default::default();
     let execution =
@@ -152,7 +153,20 @@ impl Execution<'_> {
     }
 }
 
-pub(super) fn space(buffer: Buffer) -> Space {
+/// The lengths of a plan's three buffers: as long as the data, and as the steps' slices need them.
+fn lens(plan: &Plan) -> [u64; 3] {
+    let total = |regions: &[Region]| regions.iter().map(Region::bytes).sum();
+    let mut lens = [total(&plan.data.send), total(&plan.data.recv), 0];
+    for slice in plan.steps.iter().flat_map(slices) {
+        let end = slice.offset.0.saturating_add(slice.len.0);
+        if let Some(len) = lens.get_mut(space(slice.buffer) as usize) {
+            *len = end.max(*len);
+        }
+    }
+    lens
+}
+
+fn space(buffer: Buffer) -> Space {
     match buffer {
         Buffer::Send => Space::Send,
         Buffer::Recv => Space::Recv,
@@ -165,7 +179,7 @@ fn part(slice: Slice) -> Part {
 }
 
 /// The slices that a step reads and writes.
-pub(super) fn slices(step: &Step) -> impl Iterator<Item = Slice> + use<> {
+fn slices(step: &Step) -> impl Iterator<Item = Slice> + use<> {
     let (first, second) = match *step {
         Step::Send { data, .. } | Step::Recv { data, .. } | Step::Isend { data, .. } | Step::Irecv { data, .. } => {
             (Some(data), None)

@@ -4,10 +4,8 @@ use titr_common::collectives::{self, RootRole, Step, neighborhood_steps};
 use titr_common::event::{CollectiveKind, Rank};
 use titr_wrappers::Abi;
 use titr_wrappers::pmpi;
-use titr_wrappers::pmpi::region::Region;
 
 use super::data::{Data, Groups};
-use super::execution;
 use super::neighborhood::Ordered;
 use super::refusal::{is_aliased, refused_datatype};
 use super::{Description, Engine, Operation};
@@ -83,18 +81,5 @@ impl Plan {
     /// Whether the host can read all data of the program that the plan moves.
     pub(super) fn is_readable(&self) -> bool {
         self.data.is_readable()
-    }
-
-    /// The lengths of the three buffers: as long as the data, and as the steps' slices need them.
-    pub(super) fn lens(&self) -> [u64; 3] {
-        let total = |regions: &[Region]| regions.iter().map(Region::bytes).sum();
-        let mut lens = [total(&self.data.send), total(&self.data.recv), 0];
-        for slice in self.steps.iter().flat_map(execution::slices) {
-            let end = slice.offset.0.saturating_add(slice.len.0);
-            if let Some(len) = lens.get_mut(execution::space(slice.buffer) as usize) {
-                *len = end.max(*len);
-            }
-        }
-        lens
     }
 }

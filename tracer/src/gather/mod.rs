@@ -21,7 +21,6 @@ use std::path::{Path, PathBuf};
 use titr_common::output::give_name;
 use titr_common::trace::manifest::{Manifest, RankEntry};
 use titr_common::trace::{OwnFile, directory};
-use titr_common::units::Bytes;
 use titr_config::{Gathering, Placeholders};
 use titr_wrappers::Abi;
 use titr_wrappers::pmpi::ToolComm;

@@ -38,11 +38,11 @@ impl Origin {
 
 /// The communicators that were made of one parent.
 #[derive(Default)]
-pub(super) struct Made(FxHashMap<(Origin, Groups), Series>);
+pub(super) struct Made(FxHashMap<(Origin, Groups), Siblings>);
 
 /// The communicators of one origin, parent and groups, one after another.
 #[derive(Default)]
-struct Series {
+struct Siblings {
     /// The number of the communicators that each member has made.
     made: Vec<u64>,
     /// The communicators that some members have made and others have not, with how many members still have to.
@@ -61,7 +61,7 @@ impl Made {
         size: usize,
         insert: impl FnOnce() -> CommIndex,
     ) -> CommIndex {
-        let Series { made, open, closed } = self.0.entry(origin).or_default();
+        let Siblings { made, open, closed } = self.0.entry(origin).or_default();
         made.resize(size, 0);
         let nth = (made[member as usize] - *closed) as usize;
         made[member as usize] += 1;

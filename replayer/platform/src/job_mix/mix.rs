@@ -14,7 +14,7 @@ use titr_network::traffic::{Arrangement, BackgroundLoad, Destinations, Pattern, 
 
 use super::Job;
 use super::placement::{Placer, hosts};
-use super::schema::{BackgroundTable, File, JobTable};
+use super::schema::{BackgroundTable, JobTable, JobsFile};
 use super::starts::{starts, time};
 use crate::Platform;
 
@@ -61,7 +61,7 @@ impl JobMix {
         let text = input::read_text(path, WRITTEN_BY_HAND)
             .map_err(|error| JobMixError::Unreadable { path: path.to_owned(), error })?;
         let source = Source::new(&path.display().to_string(), text, []);
-        let File { job: tables, background } = source.read()?;
+        let JobsFile { job: tables, background } = source.read()?;
         check_names(&source, &tables)?;
         let starts = starts(&source, &tables)?;
         let background = backgrounds(&source, &background, platform.topology.hosts())?;

@@ -11,7 +11,7 @@ use titr_document::{Checked, Mistake, Source, Spanned};
 use titr_network::topology::HostId;
 
 use super::{JobId, Start};
-use crate::job_mix::schema::{HostRange, JobTable, OneOrSeveral, PolicyName};
+use crate::job_mix::schema::{HostRange, JobPolicy, JobTable, OneOrSeveral};
 use crate::job_mix::starts::{after, ancestors, followers};
 use crate::{Platform, Policy};
 
@@ -105,9 +105,9 @@ impl<'a> Placer<'a> {
             };
         };
         Ok(match written.get_ref() {
-            PolicyName::Block => Policy::Block,
-            PolicyName::RoundRobin => Policy::RoundRobin,
-            PolicyName::Random => Policy::Random { seed: job.seed },
+            JobPolicy::Block => Policy::Block,
+            JobPolicy::RoundRobin => Policy::RoundRobin,
+            JobPolicy::Random => Policy::Random { seed: job.seed },
         })
     }
 

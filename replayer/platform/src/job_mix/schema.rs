@@ -7,7 +7,7 @@ use titr_document::Spanned;
 /// A whole file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct File {
+pub(crate) struct JobsFile {
     /// The jobs.
     #[serde(default)]
     pub job: Vec<JobTable>,
@@ -54,7 +54,7 @@ pub(crate) struct JobTable {
     /// The hosts that the job may use. Default: all.
     pub hosts: Option<Spanned<OneOrSeveral<HostRange>>>,
     /// How the ranks are put on the cores of these hosts. Default: that of the platform.
-    pub placement: Option<Spanned<PolicyName>>,
+    pub placement: Option<Spanned<JobPolicy>>,
     /// For `"random"`. Default: 0.
     #[serde(default)]
     pub seed: u64,
@@ -87,7 +87,7 @@ pub(crate) enum TimeValue {
 /// `placement`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum PolicyName {
+pub(crate) enum JobPolicy {
     /// Ranks fill a host before the next host is used.
     Block,
     /// Each host gets one rank, then each a second one, and so on.

@@ -53,11 +53,12 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let thread = &mut threads[index.0 as usize];
         let rank = thread.actor.rank;
         // This changes the program, and so comes before the event is borrowed.
-        let messages = match programs.current(index) {
-            Some(EventRef::Event(Event::Collective(_, Completion::Blocking))) if library.recorded_collectives => {
-                programs.take_messages(index)
-            }
-            _ => None,
+        let messages = if library.recorded_collectives
+            && let Some(EventRef::Event(Event::Collective(_, Completion::Blocking))) = programs.current(index)
+        {
+            programs.take_messages(index)
+        } else {
+            None
         };
         let Some(EventRef::Event(event)) = programs.current(index) else { return Ok(Some(Activity::Compute)) };
         let activity = event.activity().unwrap_or(Activity::Compute);

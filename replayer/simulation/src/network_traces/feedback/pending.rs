@@ -35,7 +35,7 @@ pub(super) struct Pending {
     /// Triggers for which not all messages were read, or which have not arrived.
     triggers: FxHashMap<Label, TriggerState>,
     /// Messages that wait for a trigger or are released.
-    waiting: Slab<Waiting>,
+    waiting: Slab<HeldMessage>,
     /// The messages that wait for the same trigger, as linked lists.
     waits: Slab<Wait>,
     /// Messages that are released, by time and label.
@@ -66,7 +66,7 @@ struct Wait {
 
 /// A message that waits for triggers, or has been released.
 #[derive(Debug)]
-struct Waiting {
+struct HeldMessage {
     /// The message; `at` is when the delays of all triggers that have arrived are over.
     message: Released,
     /// Triggers that have not arrived.
@@ -84,7 +84,7 @@ impl Pending {
 
     /// Releases a message at its own time.
     pub(super) fn release_at_its_time(&mut self, message: &TracedMessage) {
-        let index = self.waiting.insert(Waiting { message: message.at(message.generated), missing: 0 });
+        let index = self.waiting.insert(HeldMessage { message: message.at(message.generated), missing: 0 });
         self.released.push(Reverse((message.generated, message.label, index as u32)));
     }
 
@@ -117,7 +117,7 @@ impl Pending {
                 }
             }
         }
-        self.waiting.insert(Waiting { message: message.at(due), missing });
+        self.waiting.insert(HeldMessage { message: message.at(due), missing });
         if missing == 0 {
             self.released.push(Reverse((due, message.label, index)));
         }

@@ -10,7 +10,7 @@ use slab::Slab;
 /// The queues: for each key the first item, and the further ones of all of them linked in one slab.
 pub(in crate::ranks) struct Queues<K, V> {
     queues: FxHashMap<K, Queue<V>>,
-    nodes: Slab<Node<V>>,
+    nodes: Slab<QueueNode<V>>,
 }
 
 struct Queue<V> {
@@ -25,7 +25,7 @@ struct Further {
     last: u32,
 }
 
-struct Node<V> {
+struct QueueNode<V> {
     value: V,
     /// Undefined in the last one.
     next: u32,
@@ -100,7 +100,7 @@ impl<K: Hash + Eq + Copy, V> Queues<K, V> {
             before = Some(at);
             at = self.nodes[at as usize].next;
         }
-        let Node { value, next } = self.nodes.remove(at as usize);
+        let QueueNode { value, next } = self.nodes.remove(at as usize);
         queue.further = match before {
             None => (at != last).then_some(Further { first: next, last }),
             Some(before) => {
@@ -127,8 +127,8 @@ impl<K: Hash + Eq + Copy, V> Queues<K, V> {
 
 impl<V> Queue<V> {
     #[inline(never)]
-    fn append(&mut self, value: V, nodes: &mut Slab<Node<V>>) {
-        let node = nodes.insert(Node { value, next: 0 }) as u32;
+    fn append(&mut self, value: V, nodes: &mut Slab<QueueNode<V>>) {
+        let node = nodes.insert(QueueNode { value, next: 0 }) as u32;
         self.further = Some(match self.further {
             None => Further { first: node, last: node },
             Some(Further { first, last }) => {
@@ -139,9 +139,9 @@ impl<V> Queue<V> {
     }
 
     /// Takes the first item, if there is another to follow it.
-    fn shift(&mut self, nodes: &mut Slab<Node<V>>) -> Option<V> {
+    fn shift(&mut self, nodes: &mut Slab<QueueNode<V>>) -> Option<V> {
         let Further { first, last } = self.further?;
-        let Node { value, next } = nodes.remove(first as usize);
+        let QueueNode { value, next } = nodes.remove(first as usize);
         self.further = (first != last).then_some(Further { first: next, last });
         Some(std::mem::replace(&mut self.first, value))
     }

@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
     begin(&argc, &argv);
     MPI_Comm world = MPI_COMM_WORLD;
     enum { SHORT = 8, LONG = 100000 };
-    static int data[LONG], other[1];
+    static int data[LONG], other[2];
     MPI_Request request;
     MPI_Message message;
     MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
@@ -19,10 +19,14 @@ int main(int argc, char **argv) {
         if (rank == 0) {
             for (int tag = 0; tag < 5; tag++) MPI_Send(data, count, MPI_INT, 1, tag, world);
             MPI_Recv(other, 1, MPI_INT, 1, 5, world, MPI_STATUS_IGNORE);
+            MPI_Recv(other, 1, MPI_INT, 1, 6, world, MPI_STATUS_IGNORE);
         } else {
             truncated(MPI_Recv(data, count - 1, MPI_INT, 0, 0, world, MPI_STATUS_IGNORE));
             truncated(MPI_Recv(data, count - 1, MPI_INT, MPI_ANY_SOURCE, 1, world, MPI_STATUS_IGNORE));
             MPI_Mprobe(0, 2, world, &message, MPI_STATUS_IGNORE);
+            /* Calls that cannot take the message. */
+            MPI_Send(other, 1, MPI_INT, 0, 6, world);
+            MPI_Sendrecv(other, 1, MPI_INT, 1, 2, other + 1, 1, MPI_INT, 1, 2, world, MPI_STATUS_IGNORE);
             truncated(MPI_Mrecv(data, count - 1, MPI_INT, &message, MPI_STATUS_IGNORE));
             MPI_Irecv(data, count - 1, MPI_INT, 0, 3, world, &request);
             truncated(MPI_Wait(&request, MPI_STATUS_IGNORE));

@@ -12,10 +12,10 @@ use titr_wrappers::signature::{Recv, Send};
 use super::Outcome;
 use super::communicator_table::CommunicatorTable;
 use super::completion_call::CompletionCall;
-use super::matched_message::MatchedMessage;
 use super::message_args::{Match, RecvArgs, RequestRef, SendArgs, halves, halves_of_one};
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
+use super::probe::MatchedMessage;
 use super::request_table::{RequestKind, RequestTable};
 use super::requests::Requests;
 use super::stream::EventStream;
@@ -51,14 +51,14 @@ pub(super) struct Messages {
     pub(super) type_sizes: TypeSizes,
     /// Messages that a matched probe has found and that were not received yet.
     pub(super) matched: FxHashMap<Message, MatchedMessage>,
-    /// The one among them that was found last, if no receive takes it in the trace yet.
-    pub(super) unposted: Option<Message>,
+    /// Those among them that no receive takes in the trace yet, and the receive that would.
+    pub(super) unposted: Vec<(Message, RecvArgs)>,
 }
 
 impl Messages {
     /// No messages of the rank `me`.
     pub(super) fn new(abi: &'static Abi, me: Rank) -> Self {
-        Self { abi, me, type_sizes: TypeSizes::default(), matched: FxHashMap::default(), unposted: None }
+        Self { abi, me, type_sizes: TypeSizes::default(), matched: FxHashMap::default(), unposted: Vec::new() }
     }
 
     /// A datatype is about to be freed, and its handle may be reused for another datatype.
@@ -76,8 +76,8 @@ impl Messages {
         stream: &mut EventStream,
     ) -> Outcome {
         let table = &mut requests.table;
-        if !matches!(call, MPI_Mrecv(..) | MPI_Imrecv(..)) {
-            self.take_found(table, stream);
+        if !self.unposted.is_empty() {
+            self.take_found_before(call, table, stream);
         }
         use SendMode::{Buffered, Ready, Standard, Synchronous};
         match call {

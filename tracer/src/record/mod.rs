@@ -28,7 +28,6 @@ mod files;
 mod held_requests;
 mod id_pool;
 mod mark;
-mod matched_message;
 mod message;
 mod message_args;
 mod named_spawn;
@@ -303,14 +302,14 @@ impl Recorder {
     /// Records a receive.
     #[inline]
     pub(crate) fn recv(&mut self, args: &RecvArgs, matched: Option<Match>) -> Outcome {
-        self.messages.take_found(&mut self.requests.table, &mut self.stream);
+        self.messages.take_found(args, &mut self.requests.table, &mut self.stream);
         self.messages.recv(args, matched, &mut self.communicators.table, &mut self.stream)
     }
 
     /// Records a receive that is completed by its request.
     pub(crate) fn irecv(&mut self, args: &RecvArgs, request: RequestRef) -> Outcome {
         let Self { stream, communicators, requests, messages, .. } = self;
-        messages.take_found(&mut requests.table, stream);
+        messages.take_found(args, &mut requests.table, stream);
         messages.irecv(args, request, &mut communicators.table, &mut requests.table, stream)
     }
 

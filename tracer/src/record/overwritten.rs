@@ -9,9 +9,9 @@ use titr_wrappers::functions::one_sided::OneSided::MPI_Win_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Start, MPI_Startall};
 
 use super::file_access::AccessCall;
-use super::matched_message::MatchedMessage;
 use super::named_spawn::NamedSpawn;
 use super::omitted_calls::Omission;
+use super::probe::MatchedMessage;
 
 /// The handle or the file pointer that a call overwrites, as it was before the call.
 #[derive(Clone, Debug)]

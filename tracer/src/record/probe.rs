@@ -1,21 +1,34 @@
 //! Probes, and receives of the messages that a matched probe has found.
 
-use titr_common::event::{Completed, Completion, Event, Incoming, Quantifier, RequestKey, Wildcard};
+use titr_common::event::{
+    Completed, Completion, Event, Incoming, Quantifier, RequestId, RequestKey, ThreadId, Wildcard,
+};
 use titr_common::units::Bytes;
-use titr_wrappers::argument::{Message, Place, Status};
+use titr_wrappers::argument::{Message, Place, Status, StatusArgument};
 use titr_wrappers::functions::point_to_point::{self, PointToPoint, PointToPoint::*};
 use titr_wrappers::signature::{Mrecv, Probe};
 use titr_wrappers::{Function, pmpi};
 
 use super::Outcome;
 use super::communicator_table::CommunicatorTable;
-use super::matched_message::MatchedMessage;
 use super::message::Messages;
-use super::message_args::{Match, RecvArgs};
+use super::message_args::{Match, RecvArgs, halves, halves_of_one};
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::request_table::{RequestKind, RequestTable};
 use super::stream::EventStream;
+
+/// A message that a matched probe (`MPI_Mprobe`, `MPI_Improbe`) has found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MatchedMessage {
+    /// The message, with its own size.
+    message: Incoming,
+    /// The thread that has found it, and the function that it called.
+    thread: ThreadId,
+    function: &'static Function,
+    /// The receive that takes the message in the trace, before another one can.
+    receive: Option<RequestId>,
+}
 
 impl Messages {
     /// Records a probe, or a receive of a message that a matched probe has found.
@@ -40,12 +53,12 @@ impl Messages {
             MPI_Mprobe(probe, handle, status) => {
                 let message = self.probed(probe, status.get(), communicators)?;
                 stream.write(&Event::Probe(message));
-                self.found(handle, message, &point_to_point::MPI_Mprobe, stream);
+                self.found(handle, probe, status, message, &point_to_point::MPI_Mprobe, stream);
                 Ok(())
             }
             MPI_Improbe(probe, flag, handle, status) => {
                 if let Some(message) = self.iprobe(probe, flag.get(), status.get(), communicators, stream)? {
-                    self.found(handle, message, &point_to_point::MPI_Improbe, stream);
+                    self.found(handle, probe, status, message, &point_to_point::MPI_Improbe, stream);
                 }
                 Ok(())
             }
@@ -110,35 +123,70 @@ impl Messages {
     fn found(
         &mut self,
         handle: &Place<'_, Message>,
+        probe: &Probe<'_>,
+        status: &StatusArgument<'_>,
         message: Incoming,
         function: &'static Function,
         stream: &EventStream,
     ) {
         let message = Incoming { wildcard: Wildcard::default(), ..message };
         self.matched.insert(handle.get(), MatchedMessage { message, thread: stream.thread(), function, receive: None });
-        self.unposted = Some(handle.get());
+        let Some(Match { source, tag }) = status.get().map(Match::from) else { return };
+        self.unposted.push((handle.get(), RecvArgs { source, tag, ..RecvArgs::from(probe) }));
     }
 
-    /// Takes the message that a matched probe found last, if it is not received yet, before another receive or probe can: of
-    /// messages alike, a replay gives the first one sent to the first receive.
+    /// Takes the messages that a matched probe found and that are not received yet, before a receive or a probe of `args`
+    /// can: of messages alike, a replay gives the first one sent to the first receive.
     #[inline]
-    pub(super) fn take_found(&mut self, requests: &mut RequestTable, stream: &mut EventStream) {
-        if let Some(handle) = self.unposted.take() {
-            self.post(handle, requests, stream);
+    pub(super) fn take_found(&mut self, args: &RecvArgs, requests: &mut RequestTable, stream: &mut EventStream) {
+        if !self.unposted.is_empty() {
+            self.post(Some(args), requests, stream);
         }
     }
 
+    /// Takes the messages found before a call that receives or probes.
     #[cold]
-    fn post(&mut self, handle: Message, requests: &mut RequestTable, stream: &mut EventStream) {
-        let Some(&MatchedMessage { message, thread, function, .. }) = self.matched.get(&handle) else { return };
-        let id = requests.add_unnamed(self.receiving(&message, None), false);
-        stream.write_beside(thread, function, &Event::Recv(message, Completion::Request(Some(id))));
-        self.matched.insert(handle, MatchedMessage { message, thread, function, receive: Some(id) });
+    pub(super) fn take_found_before(
+        &mut self,
+        call: &PointToPoint<'_>,
+        requests: &mut RequestTable,
+        stream: &mut EventStream,
+    ) {
+        let args = match call {
+            MPI_Recv(recv, _) | MPI_Irecv(recv, _) | MPI_Recv_init(recv, _) => RecvArgs::from(recv),
+            MPI_Sendrecv(both, _) | MPI_Isendrecv(both, _) => halves(both).1,
+            MPI_Sendrecv_replace(both, _) | MPI_Isendrecv_replace(both, _) => halves_of_one(both).1,
+            MPI_Probe(probe, _) | MPI_Iprobe(probe, ..) | MPI_Mprobe(probe, ..) | MPI_Improbe(probe, ..) => {
+                RecvArgs::from(probe)
+            }
+            // Some of the persistent requests may receive.
+            MPI_Start(_) | MPI_Startall(_) => return self.post(None, requests, stream),
+            _ => return,
+        };
+        self.post(Some(&args), requests, stream);
+    }
+
+    #[cold]
+    fn post(&mut self, args: Option<&RecvArgs>, requests: &mut RequestTable, stream: &mut EventStream) {
+        let (any_source, any_tag) = (self.abi.any_source, self.abi.any_tag);
+        let is_taken = |found: &RecvArgs| {
+            args.is_none_or(|args| {
+                args.comm == found.comm
+                    && (args.source == found.source || args.source == any_source)
+                    && (args.tag == found.tag || args.tag == any_tag)
+            })
+        };
+        for (handle, _) in self.unposted.extract_if(.., |(_, found)| is_taken(found)).collect::<Vec<_>>() {
+            let Some(&MatchedMessage { message, thread, function, .. }) = self.matched.get(&handle) else { continue };
+            let id = requests.add_unnamed(self.receiving(&message, None), false);
+            stream.write_beside(thread, function, &Event::Recv(message, Completion::Request(Some(id))));
+            self.matched.insert(handle, MatchedMessage { message, thread, function, receive: Some(id) });
+        }
     }
 
     /// The message of a handle, which is about to be received, and the handle to be free for another one.
     pub(super) fn hold(&mut self, handle: Message) -> Overwritten {
-        self.unposted.take_if(|unposted| *unposted == handle);
+        self.unposted.retain(|&(unposted, _)| unposted != handle);
         Overwritten::Message(match handle == self.abi.message_no_proc {
             true => Err(Omission::NullPeer),
             false => self.matched.remove(&handle).ok_or(Omission::Untraced),

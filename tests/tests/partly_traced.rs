@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use titr_common::trace::Manifest;
-use titr_tests::{Family, Run, binary, run};
+use titr_tests::{Family, Run, binary, built, run};
 
 /// `mpirun` of two programs: one rank of a ring without the tracer, then two with it.
 fn mpirun(family: Family, directory: &Path) -> Command {
@@ -28,6 +28,34 @@ fn compared(family: Family, directory: &Path, variables: &[(&str, &str)]) -> Run
     let traced = run(mpirun(family, directory).envs(variables.iter().copied()));
     assert_eq!((traced.status, &traced.stdout), (Some(0), &plain.stdout), "{family:?}: {traced:?}");
     traced
+}
+
+#[test]
+fn a_job_of_several_programs_names_all() {
+    let platform = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/torus.toml");
+    for family in Family::ALL {
+        let folder = TempDir::new().unwrap();
+        let (one, other) = (family.build("sendrecv.c", &[]), family.build("probe.c", &[]));
+        let mut command = family.mpirun();
+        command.current_dir(folder.path());
+        for (separator, program, argument) in [(None, &one, "a"), (Some(":"), &one, "a"), (Some(":"), &one, "b")] {
+            command.args(separator).args(["-np", "1"]).arg(built("titrace")).arg(program).arg(argument);
+        }
+        let done = run(&mut command);
+        assert_eq!(done.status, Some(0), "{family:?}: {}", done.stderr);
+        let trace = folder.path().join("traces");
+        let programs = format!("{program} a : {program} b", program = one.display());
+        let info = run(binary("titr").arg("info").arg(&trace));
+        assert!(info.stdout.contains(&programs), "{family:?}: {}", info.stdout);
+        let replayed = run(binary("titr-replay").arg("--platform").arg(&platform).arg(&trace));
+        assert!(replayed.stdout.contains(&programs), "{family:?}: {}", replayed.stdout);
+        let mut alike = family.mpirun();
+        let alike = alike.args(["-np", "2"]).arg(built("titrace")).args(["--dir", "alike"]).arg(&other);
+        assert_eq!(run(alike.current_dir(folder.path())).status, Some(0));
+        let manifest = Manifest::read(&folder.path().join("alike")).unwrap();
+        assert_eq!(manifest.programs(), other.display().to_string());
+        assert!(manifest.per_rank.iter().all(|entry| entry.command.is_empty()));
+    }
 }
 
 #[test]

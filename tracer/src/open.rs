@@ -3,9 +3,11 @@
 //! The ranks agree on it, unless some of them [run without the tracer](crate::local_ranks).
 
 use std::fs;
+use std::hash::BuildHasher as _;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use rustc_hash::FxBuildHasher;
 use titr_common::event::Rank;
 use titr_common::trace::Manifest;
 use titr_common::trace::manifest;
@@ -114,7 +116,7 @@ fn open_without_agreement(
     };
     let untraced_ranks = untraced.iter().map(|rank| rank.0).collect();
     let run = is_first.then(|| Manifest { untraced_ranks, ..run(config, size, &abi.library) });
-    begin_sink(config, counters, abi, &claim, run, (rank, size), |_, _| None)
+    begin_sink(config, counters, abi, &claim, (run, command()), (rank, size), |_, _| None)
 }
 
 /// Opens the trace of this rank with all others. Collective, and all ranks agree whether there is a directory, and whether to
@@ -133,19 +135,24 @@ fn open_with_all(config: &Config, counters: &Source, abi: &'static Abi) -> Optio
         }
     };
     let run = (rank == Rank(0)).then(|| run(config, size, &abi.library));
-    begin_sink(config, counters, abi, &claim, run, (rank, size), |records, run| {
+    let command = command();
+    let hash = (FxBuildHasher.hash_one(&command) >> 1) as i64;
+    // The largest and the least hash differ in a job of several programs.
+    let command = if agree(hash) == -agree(-hash) { Vec::new() } else { command };
+    begin_sink(config, counters, abi, &claim, (run, command), (rank, size), |records, run| {
         Gather::plan(config.gather.as_ref(), &claim.placeholders, &claim.path, records, run, agree)
     })
 }
 
-/// Starts writing the trace of this rank in the directory that it has claimed. `plan_gather` receives whether that
+/// Starts writing the trace of this rank in the directory that it has claimed, with its command if the job may have others.
+/// `plan_gather` receives whether that
 /// succeeded, and the description of the run.
 fn begin_sink(
     config: &Config,
     counters: &Source,
     abi: &'static Abi,
     Claim { path, placeholders }: &Claim,
-    run: Option<Manifest>,
+    (run, command): (Option<Manifest>, Vec<String>),
     (rank, size): (Rank, u32),
     plan_gather: impl FnOnce(bool, Option<Manifest>) -> Option<Gather>,
 ) -> Option<Opened> {
@@ -156,6 +163,7 @@ fn begin_sink(
     let announces = launched::by_titrace() && config.gather.is_none();
     let options = SinkOptions { buffer: config.buffer, level: config.level, flush: config.flush, announces };
     let mut entry = sink::begin(placeholders.run.clone(), rank, counter);
+    entry.command = command;
     if config.call_sites > 0 {
         entry.modules = call_sites::program().into_iter().collect();
     }
@@ -180,11 +188,15 @@ fn not_written(directory: &Path, error: &std::io::Error) {
     log(format_args!("this rank is not traced: {}: {error}", directory.display()));
 }
 
-/// The manifest of the whole run, as rank 0 knows it.
-fn run(config: &Config, ranks: u32, mpi: &str) -> Manifest {
-    // The arguments according to the kernel: a library does not receive them.
+/// The command line of this process according to the kernel: a library does not receive its arguments.
+fn command() -> Vec<String> {
     let arguments = std::fs::read("/proc/self/cmdline").unwrap_or_default();
     let arguments = arguments.split(|&byte| byte == 0).filter(|argument| !argument.is_empty());
+    arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect()
+}
+
+/// The manifest of the whole run, as rank 0 knows it.
+fn run(config: &Config, ranks: u32, mpi: &str) -> Manifest {
     Manifest {
         titr: manifest::VERSION,
         mode: match config.mode {
@@ -196,7 +208,7 @@ fn run(config: &Config, ranks: u32, mpi: &str) -> Manifest {
         foreign: None,
         combined: None,
         names: Vec::new(),
-        command: arguments.map(|argument| String::from_utf8_lossy(argument).into_owned()).collect(),
+        command: command(),
         mpi: mpi.to_owned(),
         started: SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs()),
         config: config.effective().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),

@@ -100,6 +100,9 @@ pub struct RankRecording {
     /// The unique name of the run, the same for all its ranks; empty if the run has no name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub run: String,
+    /// The command line of the rank's program, in a job of several programs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
     /// The host that the rank ran on.
     pub host: String,
     /// The processor that the rank ran on, as the system names it.
@@ -169,6 +172,10 @@ impl DerefMut for RankEntry {
     fn deref_mut(&mut self) -> &mut RankRecording {
         Arc::make_mut(&mut self.recording)
     }
+}
+
+fn programs_text(programs: &[&Vec<String>]) -> String {
+    programs.iter().map(|command| command.join(" ")).collect::<Vec<_>>().join(" : ")
 }
 
 fn one() -> u32 {
@@ -274,6 +281,23 @@ impl Manifest {
         manifest
     }
 
+    /// The command lines of the job's programs, separated by colons as `mpirun` has them: of at most four programs, since
+    /// each rank may have its own arguments.
+    #[must_use]
+    pub fn programs(&self) -> String {
+        let all = std::iter::once(&self.command).chain(self.per_rank.iter().map(|entry| &entry.command));
+        let mut programs: Vec<&Vec<String>> = Vec::new();
+        for command in all.filter(|command| !command.is_empty()) {
+            if !programs.contains(&command) {
+                if programs.len() == 4 {
+                    return format!("{} : …", programs_text(&programs));
+                }
+                programs.push(command);
+            }
+        }
+        programs_text(&programs)
+    }
+
     /// The entry of a rank; `None` if there is no such rank, or it ran without the tracer.
     #[must_use]
     pub fn of_rank(&self, rank: Rank) -> Option<&RankEntry> {
@@ -297,6 +321,7 @@ impl RankEntry {
     pub fn new(rank: Rank, counter: Counter) -> Self {
         let recording = RankRecording {
             run: String::new(),
+            command: Vec::new(),
             host: String::new(),
             cpu: String::new(),
             ended: Ended::Running,

@@ -34,7 +34,7 @@ impl Recording {
         let mut counted: Vec<&str> = manifest.per_rank.iter().map(counted).collect();
         counted.dedup();
         Self {
-            program: manifest.command.join(" "),
+            program: manifest.programs(),
             mpi: mpi.split(',').next().unwrap_or_default().trim().to_owned(),
             tool,
             date: manifest.started.map(date),

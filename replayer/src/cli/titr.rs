@@ -231,7 +231,7 @@ fn origin(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
         let creator = if creator.is_empty() { String::new() } else { format!(", by {creator}") };
         row(out, "format", &format!("{format}{creator}"))?;
     } else {
-        row(out, "program", &manifest.command.join(" "))?;
+        row(out, "program", &manifest.programs())?;
         row(out, "MPI", manifest.mpi.lines().next().unwrap_or_default())?;
     }
     let named = manifest.per_rank.iter().filter(|rank| manifest.foreign.is_none() || !rank.host.is_empty());

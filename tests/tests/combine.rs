@@ -55,6 +55,20 @@ fn the_least_of_three_runs_is_no_slower_than_any_of_them() {
 }
 
 #[test]
+fn programs_that_poll_are_repeated() {
+    for family in Family::ALL {
+        let folder = TempDir::new().unwrap();
+        let mut command = repeated(family, folder.path(), &["--repeat", "3"], &family.build("polling.c", &[]));
+        let done = run(&mut command);
+        assert_eq!(done.status, Some(0), "{family:?}: {}", done.stderr);
+        let traces = folder.path().join("traces");
+        assert_sound(&traces);
+        assert_eq!(lines(&traces), lines(&folder.path().join("traces-runs/run-1")), "{family:?}");
+        assert!(simulated_time(&traces) > 0.0);
+    }
+}
+
+#[test]
 fn a_difference_in_communication_is_named() {
     for family in Family::ALL {
         let folder = TempDir::new().unwrap();

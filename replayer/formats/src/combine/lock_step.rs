@@ -1,16 +1,24 @@
 //! Reads the recordings of one rank in several runs call by call, and checks that the calls are equal.
 //!
-//! A *call* is every event but those of a program that waits by polling, computation, and the call sites of these. A
-//! *step* is a call and everything between it and the call before, or the rest of the recording after the last call.
+//! A *call* is every event but tests and probes that find nothing, computation, and the call sites of these. A *step* is a
+//! call and everything between it and the call before, or the rest of the recording after the last call.
+//!
+//! A program that polls learns sooner or later that a request is complete. Where the runs are not at the same call, they
+//! therefore pass [findings](findings) until they are: the step is then longer. What one run has passed, all others
+//! have to pass as well.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
-use titr_common::event::{Actor, Event, Mark, Rank, ThreadId};
+use rustc_hash::FxHashMap;
+
+use titr_common::event::{Actor, Event, Mark, Rank, RequestId, Tag, ThreadId};
 use titr_common::statistics::deviation;
 use titr_common::trace::combined::{CombinedBy, RepeatedComputation};
 use titr_common::trace::{EventSource as _, RankStream, TraceError};
 use titr_common::units::Instructions;
 
+use super::requests::{Fact, Requests, findings};
 use super::{CombineError, NamedTrace, RecordedCall, VolumeSums};
 
 /// Whether an event is a call, which all runs must have in common.
@@ -36,8 +44,20 @@ struct RunRecording {
     volumes: Vec<(ThreadId, f64)>,
     /// The volume of all steps so far.
     total: f64,
-    /// The call of the current step and the thread that makes it; `None` at the end.
-    call: Option<(ThreadId, Event)>,
+    requests: Requests,
+    /// The call that the run is at; `None` at the end.
+    call: Option<Call>,
+    /// The number of calls in the current step; the end counts as one.
+    calls: usize,
+    /// What this run has passed and others have not: the matches of wildcards, and where it was.
+    ahead: FxHashMap<(RequestId, Fact), (Option<(Rank, Tag)>, Rc<RecordedCall>)>,
+}
+
+struct Call {
+    thread: ThreadId,
+    recorded: Event,
+    /// The call as it is compared with those of other runs.
+    comparable: Event,
 }
 
 /// The recordings of a rank in all runs, at the same step.
@@ -48,15 +68,23 @@ pub(super) struct LockStep {
 }
 
 impl RunRecording {
-    fn advance(&mut self) -> Result<(), TraceError> {
+    fn begin_step(&mut self) -> Result<(), TraceError> {
         self.volumes.clear();
+        self.calls = 0;
+        self.advance()
+    }
+
+    /// Reads up to the next call.
+    fn advance(&mut self) -> Result<(), TraceError> {
         self.call = None;
+        self.calls += 1;
         while let Some(event) = self.stream.next_event()? {
             let thread = self.stream.location().thread;
             if let Event::Compute(Instructions(volume)) = event {
                 self.add(thread, volume);
             } else if is_call(&event) {
-                self.call = Some((thread, event));
+                let comparable = self.requests.comparable(event.clone());
+                self.call = Some(Call { thread, recorded: event, comparable });
                 break;
             }
         }
@@ -75,10 +103,17 @@ impl RunRecording {
         self.volumes.iter().find(|(other, _)| *other == thread).map_or(0.0, |(_, volume)| *volume)
     }
 
+    fn is_at_same_call(&self, other: &Self) -> bool {
+        fn compared(run: &RunRecording) -> Option<(ThreadId, &Event)> {
+            run.call.as_ref().map(|call| (call.thread, &call.comparable))
+        }
+        compared(self) == compared(other)
+    }
+
     /// The current call, for an error.
     fn recorded_call(&self, rank: Rank) -> RecordedCall {
         let location = self.stream.location();
-        let (path, event) = (self.path.clone(), self.call.as_ref().map(|(_, event)| event.clone()));
+        let (path, event) = (self.path.clone(), self.call.as_ref().map(|call| call.recorded.clone()));
         let line = location.line.filter(|_| event.is_some());
         RecordedCall { path, line, actor: Actor { rank, thread: location.thread }, event }
     }
@@ -90,7 +125,16 @@ impl LockStep {
         let open = |(path, run): &NamedTrace<'_>| {
             let stream = run.stream(rank)?;
             let path = stream.path().unwrap_or_else(|| path.into());
-            Ok(RunRecording { stream, path, volumes: Vec::new(), total: 0.0, call: None })
+            Ok(RunRecording {
+                stream,
+                path,
+                volumes: Vec::new(),
+                total: 0.0,
+                requests: Requests::default(),
+                call: None,
+                calls: 0,
+                ahead: FxHashMap::default(),
+            })
         };
         let recordings = runs.iter().map(open).collect::<Result<_, TraceError>>()?;
         Ok(Self { rank, recordings, has_ended: false })
@@ -101,14 +145,64 @@ impl LockStep {
         if self.has_ended {
             return Ok(false);
         }
-        self.recordings.iter_mut().try_for_each(RunRecording::advance)?;
-        let Some((first, others)) = self.recordings.split_first() else { return Ok(false) };
-        if let Some(other) = others.iter().find(|other| other.call != first.call) {
-            let calls = (first.recorded_call(self.rank), other.recorded_call(self.rank));
-            return Err(CombineError::Communication(Box::new(calls)));
+        self.recordings.iter_mut().try_for_each(RunRecording::begin_step)?;
+        while let Some((first, other)) = self.difference() {
+            let at_findings =
+                |run: &RunRecording| run.call.as_ref().is_some_and(|call| findings(&call.comparable).is_some());
+            if !self.recordings.iter().any(at_findings) {
+                let calls = (first.recorded_call(self.rank), other.recorded_call(self.rank));
+                return Err(CombineError::Communication(Box::new(calls)));
+            }
+            (0..self.recordings.len()).try_for_each(|run| self.pass_findings(run))?;
         }
-        self.has_ended = first.call.is_none();
-        Ok(true)
+        self.has_ended = self.recordings.iter().all(|run| run.call.is_none());
+        if self.has_ended { self.check_ends().map(|()| true) } else { Ok(true) }
+    }
+
+    /// The first run, and one that is not at the same call.
+    fn difference(&self) -> Option<(&RunRecording, &RunRecording)> {
+        let (first, others) = self.recordings.split_first()?;
+        Some((first, others.iter().find(|other| !other.is_at_same_call(first))?))
+    }
+
+    /// Advances a run that is at findings.
+    fn pass_findings(&mut self, index: usize) -> Result<(), CombineError> {
+        let Some(run) = self.recordings.get_mut(index) else { return Ok(()) };
+        let Some(found) = run.call.as_ref().and_then(|call| findings(&call.comparable)) else { return Ok(()) };
+        let call = Rc::new(run.recorded_call(self.rank));
+        run.advance()?;
+        for (fact, matched) in found {
+            let (mut missing, mut different) = (false, None);
+            for (_, other) in self.recordings.iter().enumerate().filter(|&(other, _)| other != index) {
+                match other.ahead.get(&fact) {
+                    Some((other, call)) if *other != matched => different = Some(call),
+                    known => missing |= known.is_none(),
+                }
+            }
+            if let Some(other) = different {
+                return Err(CombineError::Communication(Box::new(((**other).clone(), (*call).clone()))));
+            }
+            if !missing {
+                self.recordings.iter_mut().for_each(|run| _ = run.ahead.remove(&fact));
+            } else if let Some(run) = self.recordings.get_mut(index) {
+                run.ahead.insert(fact, (matched, Rc::clone(&call)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that no run has passed a finding that another one never comes to.
+    fn check_ends(&self) -> Result<(), CombineError> {
+        let all = self.recordings.iter().flat_map(|run| &run.ahead);
+        let Some((fact, (_, call))) = all.min_by_key(|(_, (_, call))| call.line) else { return Ok(()) };
+        let other = self.recordings.iter().find(|run| !run.ahead.contains_key(fact));
+        let end = other.map_or_else(|| (**call).clone(), |other| other.recorded_call(self.rank));
+        Err(CombineError::Communication(Box::new(((**call).clone(), end))))
+    }
+
+    /// The number of calls of the first run in the current step; the end counts as one.
+    pub fn calls(&self) -> usize {
+        self.recordings.first().map_or(0, |run| run.calls)
     }
 
     /// The volumes of the current step, one for each thread that computes in any run. Adds them to `sums`.

@@ -2,11 +2,12 @@
 //!
 //! A machine disturbs computation differently in every run, but a deterministic program communicates in the same way.
 //! The ranks' streams are therefore read in [lock step](lock_step), call by call. Each volume of computation between two
-//! calls is chosen among the volumes of all runs. Everything else, such as failed tests and probes and call sites, is
-//! that of the first run, whose stream is read a second time for that purpose: memory does not grow with the trace.
+//! calls is chosen among the volumes of all runs. Everything else, such as tests and probes and call sites, is that of the
+//! first run, whose stream is read a second time for that purpose: memory does not grow with the trace.
 
 mod error;
 mod lock_step;
+mod requests;
 mod rewrite;
 
 use std::path::Path;
@@ -96,7 +97,7 @@ fn combine_rank(
     let writer = RankWriter::create(directory, rank).map_err(failed)?;
     let mut rewriter = Rewriter::new(first.stream(rank)?, writer, directory);
     while lock_step.advance()? {
-        rewriter.copy(&lock_step.choose(by, sums))?;
+        rewriter.copy(lock_step.calls(), &lock_step.choose(by, sums))?;
     }
     *entry = rewriter.finish().finish(entry.clone()).map_err(failed)?;
     Ok(lock_step.computation())

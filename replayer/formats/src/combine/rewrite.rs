@@ -46,8 +46,8 @@ impl<'d> Rewriter<'d> {
         Self { stream, writer, directory }
     }
 
-    /// Copies the next step, in which the threads compute `volumes`.
-    pub fn copy(&mut self, volumes: &[ChosenVolume]) -> Result<(), CombineError> {
+    /// Copies the next step, which has this many calls, and in which the threads compute `volumes`.
+    pub fn copy(&mut self, mut calls: usize, volumes: &[ChosenVolume]) -> Result<(), CombineError> {
         let mut all: Vec<Distribution> =
             volumes.iter().map(|&volume| Distribution { volume, read: 0.0, written: 0.0 }).collect();
         while let Some(event) = self.stream.next_event()? {
@@ -58,10 +58,11 @@ impl<'d> Rewriter<'d> {
                 if part > 0.0 || volume == 0.0 {
                     self.write(thread, &Event::Compute(Instructions(part)))?;
                 }
-            } else if is_call(&event) {
+            } else if is_call(&event) && calls == 1 {
                 self.add_missing(volumes)?;
                 return self.write(thread, &event);
             } else {
+                calls -= usize::from(is_call(&event));
                 self.write(thread, &event)?;
             }
         }

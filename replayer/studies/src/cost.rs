@@ -2,7 +2,7 @@
 
 use titr_document::{Checked, Located, Place, Source, Table, Value};
 
-use crate::expression::{Expression, Measure, Names, Operand};
+use crate::expression::{Expression, Measure, Names};
 use crate::magnitude::Magnitude;
 
 /// The prices of a study, each an expression over its axes.
@@ -78,7 +78,7 @@ impl Price {
         let place = written.place.clone();
         let expression = match (&written.value, Magnitude::of(&written.value)) {
             (Value::Text(text), _) => Expression::parse(text, axes),
-            (_, Some(number)) => Ok(Expression::Constant(Operand::Number(number.number))),
+            (_, Some(number)) => Expression::parse(&number.number.to_string(), axes),
             (_, None) => Err("a price is a number, or an expression in quotes".to_owned()),
         };
         Ok(Self { expression: expression.map_err(|why| source.mistake(place.clone(), why))?, place })
@@ -92,8 +92,8 @@ mod tests {
     struct Machine;
 
     impl Names for Machine {
-        fn axis(&self, _: usize) -> Operand {
-            Operand::Number(2.0)
+        fn axis(&self, _: usize) -> evalexpr::Value {
+            evalexpr::Value::Float(2.0)
         }
 
         fn measure(&self, measure: Measure) -> Result<f64, String> {

@@ -19,7 +19,7 @@ use titr_workload::call_sites::CallSiteNames;
 
 use crate::axis::{AxisKey, Setting};
 use crate::error::StudyError;
-use crate::expression::{Measure, Names, Operand};
+use crate::expression::{Measure, Names};
 use crate::sampling::Settings;
 use crate::study::{BEGINNING, Study, in_words, overrides};
 
@@ -308,11 +308,11 @@ impl PreparedPoint<'_> {
 }
 
 impl Names for PointNames<'_> {
-    fn axis(&self, axis: usize) -> Operand {
+    fn axis(&self, axis: usize) -> evalexpr::Value {
         match self.settings.get(axis) {
-            Some(Setting { magnitude: Some(magnitude), .. }) => Operand::Number(magnitude.number),
-            Some(setting) => Operand::Text(setting.shown.clone()),
-            None => Operand::Text(String::new()),
+            Some(Setting { magnitude: Some(magnitude), .. }) => evalexpr::Value::Float(magnitude.number),
+            Some(setting) => evalexpr::Value::String(setting.shown.clone()),
+            None => evalexpr::Value::String(String::new()),
         }
     }
 

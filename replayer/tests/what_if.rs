@@ -69,7 +69,6 @@ fn each_change_has_the_effect_that_can_be_worked_out() {
         ("[[change]]\nkind = 'balance-compute'\nregion = 'foo'", 23.0),
         ("[[change]]\nkind = 'infinite-cpu'\nranks = '1'", 13.0),
         ("[[change]]\nkind = 'scale-compute'\nfactor = 2", 63.0),
-        ("[[change]]\nkind = 'remove-messages'", 30.0),
         ("[[change]]\nkind = 'scale-messages'\nfactor = 3", 35.0),
         ("[[change]]\nkind = 'ideal-network'", 30.0),
         ("[[change]]\nkind = 'ideal-network'\n[[change]]\nkind = 'infinite-cpu'", 0.0),
@@ -90,7 +89,6 @@ fn messages_overlap_with_computation_where_calls_do_not_block() {
     // Rank 0 waits for rank 1 to compute and for the message, computes, and all that again.
     assert_eq!(micros(&folder, ""), 150.0 + 102.0 + 150.0 + 102.0 + 150.0);
     assert_eq!(micros(&folder, &change("both")), 300.0);
-    assert_eq!(micros(&folder, "[[change]]\nkind = 'merge-messages'\ncount = 2"), 150.0 + 202.0 + 150.0);
 }
 
 #[test]

@@ -33,11 +33,6 @@ pub enum Change {
         /// The factor.
         factor: f64,
     },
-    /// Consecutive messages become one.
-    MergeMessages {
-        /// The number of messages that become one.
-        count: u32,
-    },
     /// Sends and receives do not block.
     Nonblocking,
     /// A collective has another algorithm.
@@ -85,7 +80,6 @@ mod tests {
             Change::InfiniteCpu,
             Change::RemoveMessages { max_bytes: Bytes(0) },
             Change::ScaleMessages { factor: 0.5 },
-            Change::MergeMessages { count: 2 },
             Change::Nonblocking,
             Change::Collective { collective: "allreduce".into(), algorithm: "ring".into() },
             Change::IdealNetwork { messages: Network::Uncontended },

@@ -16,13 +16,12 @@ use crate::messages::MessageScalings;
 use crate::{computation, machine, messages};
 
 /// All kinds of changes.
-const KINDS: [Kind; 9] = [
+const KINDS: [Kind; 8] = [
     computation::SCALE_COMPUTE,
     computation::BALANCE_COMPUTE,
     computation::INFINITE_CPU,
     messages::REMOVE_MESSAGES,
     messages::SCALE_MESSAGES,
-    messages::MERGE_MESSAGES,
     messages::NONBLOCKING,
     machine::COLLECTIVE,
     machine::IDEAL_NETWORK,
@@ -78,6 +77,9 @@ impl Hypotheses {
         for table in changes(&source)? {
             let (kind, mut keys) = Keys::of(table, &source)?;
             let Some(known) = KINDS.iter().find(|known| known.name == kind.get_ref()) else {
+                if kind.get_ref() == "merge-messages" {
+                    Err(keys.wrong(&kind, "merge-messages is gone: titr no longer puts messages together"))?;
+                }
                 let names = KINDS.map(|kind| kind.name).join(", ");
                 Err(keys.wrong(&kind, "there is no such kind of change").with_help(format!("there are {names}")))?
             };

@@ -40,6 +40,11 @@ impl MessageFilter {
         Ok(Self { selection, to, tag, bytes })
     }
 
+    /// Whether only messages without content can be selected.
+    pub(crate) fn is_of_empty_messages(&self) -> bool {
+        self.bytes.1 == Some(Bytes(0))
+    }
+
     /// Whether a receiver can evaluate the selection on its own.
     pub(crate) fn is_known_to_receivers(&self) -> bool {
         !self.selection.is_of_places() && self.bytes == (None, None)

@@ -19,7 +19,7 @@ use crate::rewriting::{Rewrite, rewritten, survey};
 use crate::selection::Selection;
 
 /// All ranks compute the same.
-pub const BALANCE_COMPUTE: Kind = Kind { name: "balance-compute", read: balance };
+pub(crate) const BALANCE_COMPUTE: Kind = Kind { name: "balance-compute", read: balance };
 
 /// The amounts of computation that become equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

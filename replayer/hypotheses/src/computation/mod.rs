@@ -6,5 +6,6 @@ mod balance;
 mod scale_compute;
 mod volume;
 
-pub use balance::{BALANCE_COMPUTE, Scope};
-pub use scale_compute::{INFINITE_CPU, SCALE_COMPUTE, Scalings};
+pub(crate) use balance::BALANCE_COMPUTE;
+pub use balance::Scope;
+pub(crate) use scale_compute::{INFINITE_CPU, SCALE_COMPUTE, Scalings};

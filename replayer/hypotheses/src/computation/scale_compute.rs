@@ -19,10 +19,10 @@ use crate::rewriting::{Rewrite, rewritten, survey_all};
 use crate::selection::Selection;
 
 /// All computation takes longer, or shorter.
-pub const SCALE_COMPUTE: Kind = Kind { name: "scale-compute", read: scale };
+pub(crate) const SCALE_COMPUTE: Kind = Kind { name: "scale-compute", read: scale };
 
 /// No computation takes any time, and neither do the reductions of collectives.
-pub const INFINITE_CPU: Kind = Kind { name: "infinite-cpu", read: infinite };
+pub(crate) const INFINITE_CPU: Kind = Kind { name: "infinite-cpu", read: infinite };
 
 fn scale(keys: &mut Keys) -> Result<Effect, Mistake> {
     let selection = keys.selection()?.into();
@@ -37,7 +37,7 @@ fn infinite(keys: &mut Keys) -> Result<Effect, Mistake> {
 
 /// Changes of a trace, one after the other.
 #[derive(Default)]
-pub struct Scalings {
+pub(crate) struct Scalings {
     selections: Vec<Arc<Selection>>,
     factors: Vec<ScalingFactor>,
 }

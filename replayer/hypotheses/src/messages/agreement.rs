@@ -9,7 +9,6 @@ use titr_common::event_buffer::EventRef;
 use titr_common::program::{Communicators, Context, Fault};
 use titr_common::trace::{Located, Trace, TraceError};
 
-use super::channel::{Channel, ChannelMessages};
 use crate::message_filter::MessageFilter;
 use crate::position::Position;
 use crate::rewriting::survey;
@@ -18,9 +17,6 @@ use crate::rewriting::survey;
 pub(crate) struct Agreement {
     /// The rule that selects the messages.
     pub filter: Arc<MessageFilter>,
-    /// The number of selected messages of a channel in a group, if messages are grouped. Persistent requests are then
-    /// not selected, because each of their messages has the same size.
-    pub group: Option<u32>,
     /// The messages of each channel that has a selected one; `None` if receivers know without.
     pub channels: Option<FxHashMap<Channel, ChannelMessages>>,
     /// The contexts of the communicators that each rank has made, in order.
@@ -31,19 +27,68 @@ pub(crate) struct Agreement {
 }
 
 impl Agreement {
-    /// Surveys a trace; `group` selected messages of a channel are a group.
+    /// Surveys a trace.
     ///
     /// # Errors
     /// If the trace cannot be read, or no message is selected.
-    pub(crate) fn of(trace: &Trace, filter: &Arc<MessageFilter>, group: Option<u32>) -> Result<Self, TraceError> {
-        let mut messages = Survey::of(trace, filter, group)?;
+    pub(crate) fn of(trace: &Trace, filter: &Arc<MessageFilter>) -> Result<Self, TraceError> {
+        let mut messages = Survey::of(trace, filter)?;
         survey(trace, &filter.selection, |position, located| messages.see(position, located))?;
         messages.finish()
     }
+}
 
-    /// Whether the messages of a persistent request that a rank sets up at `position` are selected.
-    pub(crate) fn selects_persistent(&self, position: &Position, thread: ThreadId, message: &Outgoing) -> bool {
-        self.group.is_none() && self.filter.selects(position, thread, message)
+/// Names a channel: messages of one communicator from one rank to another with one tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Channel {
+    /// The context of the communicator; none for `MPI_COMM_SELF`.
+    pub context: Option<Context>,
+    pub from: Rank,
+    pub to: Rank,
+    pub tag: Tag,
+}
+
+/// The messages of a channel in order, as the lengths of alternating runs of selected and other ones.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ChannelMessages {
+    runs: Vec<(bool, u32)>,
+}
+
+impl ChannelMessages {
+    fn push(&mut self, is_selected: bool) {
+        match self.runs.last_mut() {
+            Some((last, count)) if *last == is_selected && *count < u32::MAX => *count += 1,
+            Some(_) | None => self.runs.push((is_selected, 1)),
+        }
+    }
+
+    fn is_any_selected(&self) -> bool {
+        self.runs.iter().any(|&(is_selected, _)| is_selected)
+    }
+}
+
+/// A place in the messages of a channel.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cursor {
+    run: usize,
+    /// How many messages of the run are passed.
+    passed: u32,
+}
+
+impl Cursor {
+    /// Whether the next message is selected; a message that the channel does not have is not.
+    pub(crate) fn peek(&mut self, messages: &ChannelMessages) -> bool {
+        messages.runs.get(self.run).is_some_and(|&(is_selected, _)| is_selected)
+    }
+
+    /// Passes the next message; whether it is selected.
+    pub(crate) fn pass(&mut self, messages: &ChannelMessages) -> bool {
+        let is_selected = self.peek(messages);
+        self.passed += 1;
+        if messages.runs.get(self.run).is_some_and(|&(_, count)| self.passed >= count) {
+            *self = Self { run: self.run + 1, passed: 0 };
+        }
+        is_selected
     }
 }
 
@@ -79,7 +124,7 @@ impl Survey {
     ///
     /// # Errors
     /// Where the trace has not the ranks of the filter.
-    pub(crate) fn of(trace: &Trace, filter: &Arc<MessageFilter>, group: Option<u32>) -> Result<Self, TraceError> {
+    pub(crate) fn of(trace: &Trace, filter: &Arc<MessageFilter>) -> Result<Self, TraceError> {
         if let Some(to) = &filter.to {
             filter.selection.has_ranks(to, trace.ranks())?;
         }
@@ -87,8 +132,7 @@ impl Survey {
         Ok(Self {
             agreement: Agreement {
                 filter: Arc::clone(filter),
-                group,
-                channels: (group.is_some() || !filter.is_known_to_receivers()).then(FxHashMap::default),
+                channels: (!filter.is_known_to_receivers()).then(FxHashMap::default),
                 contexts: vec![Vec::new(); ranks],
                 matches: vec![Vec::new(); ranks],
             },
@@ -127,7 +171,7 @@ impl Survey {
                 self.sent(position, thread, message)
             }
             Event::Send(_, message, MessageCompletion::Persistent(id)) => {
-                let is_selected = self.agreement.selects_persistent(position, thread, message);
+                let is_selected = self.agreement.filter.selects(position, thread, message);
                 self.persistent.insert(*id, Template::Send(*message, is_selected));
                 Ok(())
             }
@@ -180,7 +224,7 @@ impl Survey {
     }
 
     fn note(&mut self, from: Rank, message: &Outgoing, is_selected: bool) -> Result<(), Fault> {
-        let &Outgoing { comm, to, tag, bytes } = message;
+        let &Outgoing { comm, to, tag, .. } = message;
         self.is_any |= is_selected;
         if self.tags.len() < LISTED {
             self.tags.insert(tag.0);
@@ -193,11 +237,7 @@ impl Survey {
                     Some(self.communicators.get(index).context)
                 }
             };
-            channels.entry(Channel { context, from, to, tag }).or_default().push(
-                is_selected,
-                bytes,
-                self.agreement.group,
-            );
+            channels.entry(Channel { context, from, to, tag }).or_default().push(is_selected);
         }
         Ok(())
     }
@@ -221,7 +261,7 @@ impl Survey {
         let filter = &self.agreement.filter;
         if self.is_any {
             if let Some(channels) = &mut self.agreement.channels {
-                channels.retain(|_, messages| messages.finish(self.agreement.group));
+                channels.retain(|_, messages| messages.is_any_selected());
             }
             return Ok(self.agreement);
         }
@@ -234,5 +274,23 @@ impl Survey {
         }
         let message = "no message is selected here, or the changes before this one leave none of them";
         Err(filter.selection.mistake(message).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_finds_the_messages_in_order() {
+        let messages = [true, true, false, true, false, false, false];
+        let mut channel = ChannelMessages::default();
+        messages.iter().for_each(|is_selected| channel.push(*is_selected));
+        assert!(channel.is_any_selected());
+        assert_eq!(channel.runs.len(), 4);
+        let mut cursor = Cursor::default();
+        assert!(cursor.peek(&channel));
+        assert_eq!(messages.map(|_| cursor.pass(&channel)), messages);
+        assert!(!cursor.pass(&channel));
     }
 }

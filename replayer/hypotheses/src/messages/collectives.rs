@@ -12,22 +12,17 @@ use titr_common::program::{Communicators, Context, Fault};
 use titr_common::trace::{Located, LocatedEvents, Location, Trace, TraceError, Transformation};
 use titr_document::{Mistake, Spanned};
 
-use super::requests::RemovedRequests;
+use super::rewrite::RemovedRequests;
+use super::treatment::Treatment;
 use crate::keys::Keys;
 use crate::position::Position;
 use crate::rewriting::{Rewrite, rewritten, survey};
 use crate::selection::Selection;
 
-/// A change of single collectives.
-pub(crate) trait CollectiveTreatment: Copy + Send + Sync + 'static {
-    /// A member's call in the changed program; `None` if there is none.
-    fn collective(self, call: Collective) -> Option<Collective>;
-}
-
 /// The change of a trace whose selected collectives are treated so.
-pub(crate) struct Collectives<T> {
-    filter: CollectiveFilter,
-    treatment: T,
+pub(crate) struct Collectives {
+    pub filter: CollectiveFilter,
+    pub treatment: Treatment,
 }
 
 impl CollectiveFilter {
@@ -47,13 +42,6 @@ impl CollectiveFilter {
     }
 }
 
-impl<T> Collectives<T> {
-    /// The change of these collectives.
-    pub(crate) fn new(filter: CollectiveFilter, treatment: T) -> Self {
-        Self { filter, treatment }
-    }
-}
-
 /// The collectives that a change is about.
 #[derive(Clone)]
 pub(crate) struct CollectiveFilter {
@@ -62,6 +50,10 @@ pub(crate) struct CollectiveFilter {
 }
 
 impl CollectiveFilter {
+    pub(crate) fn kind(&self) -> CollectiveKind {
+        *self.kind.get_ref()
+    }
+
     fn selects(&self, position: &Position, thread: ThreadId, call: &Collective) -> bool {
         call.kind == *self.kind.get_ref() && position.is_inside(thread) && position.is_on(call.comm)
     }
@@ -188,7 +180,7 @@ impl From<Fault> for Refusal {
     }
 }
 
-impl<T: CollectiveTreatment> Transformation for Collectives<T> {
+impl Transformation for Collectives {
     fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
         self.filter.check(&trace)?;
         let (filter, treatment) = (self.filter.clone(), self.treatment);
@@ -202,15 +194,15 @@ impl<T: CollectiveTreatment> Transformation for Collectives<T> {
 }
 
 /// The change of one rank's events.
-struct CollectiveRewrite<T> {
+struct CollectiveRewrite {
     filter: CollectiveFilter,
-    treatment: T,
+    treatment: Treatment,
     removed: RemovedRequests,
     /// Annotations of the next event, which go with it.
     annotations: Vec<(Event, Location)>,
 }
 
-impl<T: CollectiveTreatment> Rewrite for CollectiveRewrite<T> {
+impl Rewrite for CollectiveRewrite {
     fn rewrite(&mut self, position: &Position, Located { event, location }: Located<'_>, out: &mut LocatedEvents) {
         if let EventRef::Compute(_) | EventRef::Send(_) | EventRef::Recv(_) = event {
             self.annotations.drain(..).for_each(|(annotation, location)| out.push(annotation, location));
@@ -232,7 +224,7 @@ impl<T: CollectiveTreatment> Rewrite for CollectiveRewrite<T> {
     }
 }
 
-impl<T: CollectiveTreatment> CollectiveRewrite<T> {
+impl CollectiveRewrite {
     /// The collective that an event is, if it is selected; the event, if it is anything else.
     fn selected(
         &self,

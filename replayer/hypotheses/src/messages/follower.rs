@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{CommId, Event, Incoming, MessageCompletion, Outgoing, Rank, RequestId, Tag, ThreadId};
+use titr_common::event::{CommId, Event, Incoming, MessageCompletion, Rank, RequestId, Tag, ThreadId};
 use titr_common::program::Context;
 
-use super::agreement::{Agreement, Template};
-use super::channel::{Channel, ChannelMessages, Cursor, Turn};
+use super::agreement::{Agreement, Channel, ChannelMessages, Cursor, Template};
 use crate::position::Position;
 
 /// Follows the events of one rank, and knows which of their messages are selected.
@@ -20,7 +19,7 @@ pub(crate) struct Follower {
     /// The number of open receives that the rank has posted.
     open: usize,
     persistent: FxHashMap<RequestId, Template>,
-    sent: FxHashMap<Channel, Cursor>,
+    /// The place of the next message that the rank receives on each channel.
     received: FxHashMap<Channel, Cursor>,
 }
 
@@ -28,11 +27,11 @@ pub(crate) struct Follower {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Selected {
     /// The message that is sent, or that the persistent request will send each time.
-    pub sent: Option<Turn>,
+    pub sent: bool,
     /// The message that is received or probed for.
-    pub received: Option<Turn>,
+    pub received: bool,
     /// The message of each persistent request that is started.
-    pub started: Vec<Option<Turn>>,
+    pub started: Vec<bool>,
 }
 
 impl Follower {
@@ -45,7 +44,6 @@ impl Follower {
             made: 0,
             open: 0,
             persistent: FxHashMap::default(),
-            sent: FxHashMap::default(),
             received: FxHashMap::default(),
         }
     }
@@ -55,12 +53,11 @@ impl Follower {
         let mut selected = Selected::default();
         match event {
             Event::Send(_, message, MessageCompletion::Persistent(id)) => {
-                let is_selected = self.agreement.selects_persistent(position, thread, message);
-                self.persistent.insert(*id, Template::Send(*message, is_selected));
-                selected.sent = is_selected.then_some(Turn::ALONE);
+                selected.sent = self.agreement.filter.selects(position, thread, message);
+                self.persistent.insert(*id, Template::Send(*message, selected.sent));
             }
             Event::Send(_, message, MessageCompletion::Blocking | MessageCompletion::Request(_)) => {
-                selected.sent = self.sends(position, thread, message);
+                selected.sent = self.agreement.filter.selects(position, thread, message);
             }
             Event::Recv(message, MessageCompletion::Persistent(id)) => {
                 self.persistent.insert(*id, Template::Receive(*message));
@@ -69,13 +66,14 @@ impl Follower {
                 selected.received = self.receives(position, message);
             }
             Event::Sendrecv(sent, received) => {
-                selected.sent = sent.and_then(|message| self.sends(position, thread, &message));
-                selected.received = received.and_then(|message| self.receives(position, &message));
+                selected.sent = sent.is_some_and(|message| self.agreement.filter.selects(position, thread, &message));
+                selected.received = received.is_some_and(|message| self.receives(position, &message));
             }
             Event::Probe(message) | Event::Iprobe(message, true) => {
-                selected.received = message.from.zip(message.tag).and_then(|(from, tag)| {
-                    self.next(position, message.comm, from, tag, |cursor, messages, group| cursor.peek(messages, group))
-                });
+                selected.received = message
+                    .from
+                    .zip(message.tag)
+                    .is_some_and(|(from, tag)| self.next(position, message.comm, from, tag, Cursor::peek));
             }
             Event::Start(ids) => selected.started = ids.iter().map(|id| self.starts(position, *id)).collect(),
             Event::RequestFree(id) => _ = self.persistent.remove(id),
@@ -98,62 +96,39 @@ impl Follower {
         self.persistent.contains_key(&id)
     }
 
-    fn sends(&mut self, position: &Position, thread: ThreadId, message: &Outgoing) -> Option<Turn> {
-        let is_selected = self.agreement.filter.selects(position, thread, message);
-        if self.agreement.group.is_none() {
-            return is_selected.then_some(Turn::ALONE);
-        }
-        self.leave(message)
-    }
-
-    fn receives(&mut self, position: &Position, message: &Incoming) -> Option<Turn> {
-        let (from, tag) = if message.is_open() {
+    fn receives(&mut self, position: &Position, message: &Incoming) -> bool {
+        let end = if message.is_open() {
             let matched = self.agreement.matches[self.rank.0 as usize].get(self.open).copied().flatten();
             self.open += 1;
-            matched?
+            matched
         } else {
-            message.from.zip(message.tag)?
+            message.from.zip(message.tag)
         };
-        self.next(position, message.comm, from, tag, Cursor::pass)
+        end.is_some_and(|(from, tag)| self.next(position, message.comm, from, tag, Cursor::pass))
     }
 
-    fn starts(&mut self, position: &Position, id: RequestId) -> Option<Turn> {
-        match self.persistent.get(&id).copied()? {
-            Template::Send(message, is_selected) => {
-                // Passes the message in its channel, where it is not selected.
-                let turn = if self.agreement.group.is_some() { self.leave(&message) } else { None };
-                turn.or(is_selected.then_some(Turn::ALONE))
-            }
-            Template::Receive(message) => self.receives(position, &message),
+    fn starts(&mut self, position: &Position, id: RequestId) -> bool {
+        match self.persistent.get(&id).copied() {
+            Some(Template::Send(_, is_selected)) => is_selected,
+            Some(Template::Receive(message)) => self.receives(position, &message),
+            None => false,
         }
     }
 
-    /// The next message that the rank receives on a channel, if it is selected.
+    /// Whether the next message that the rank receives on a channel is selected.
     fn next(
         &mut self,
         position: &Position,
         comm: CommId,
         from: Rank,
         tag: Tag,
-        step: impl FnOnce(&mut Cursor, &ChannelMessages, Option<u32>) -> Option<Turn>,
-    ) -> Option<Turn> {
-        if self.agreement.channels.is_none() {
-            let is_selected = position.is_on(comm) && self.agreement.filter.has_ends(from, self.rank, tag);
-            return is_selected.then_some(Turn::ALONE);
-        }
-        let channel = self.channel(comm, from, self.rank, tag);
-        let messages = self.agreement.channels.as_ref()?.get(&channel)?;
-        step(self.received.entry(channel).or_default(), messages, self.agreement.group)
-    }
-
-    /// The next message that the rank sends on a channel, if it is selected.
-    fn leave(&mut self, message: &Outgoing) -> Option<Turn> {
-        let channel = self.channel(message.comm, self.rank, message.to, message.tag);
-        let messages = self.agreement.channels.as_ref()?.get(&channel)?;
-        self.sent.entry(channel).or_default().pass(messages, self.agreement.group)
-    }
-
-    fn channel(&self, comm: CommId, from: Rank, to: Rank, tag: Tag) -> Channel {
-        Channel { context: self.communicators.get(&comm).copied(), from, to, tag }
+        step: impl FnOnce(&mut Cursor, &ChannelMessages) -> bool,
+    ) -> bool {
+        let Some(channels) = &self.agreement.channels else {
+            return position.is_on(comm) && self.agreement.filter.has_ends(from, self.rank, tag);
+        };
+        let channel = Channel { context: self.communicators.get(&comm).copied(), from, to: self.rank, tag };
+        let messages = channels.get(&channel);
+        messages.is_some_and(|messages| step(self.received.entry(channel).or_default(), messages))
     }
 }

@@ -12,19 +12,12 @@
 //! communication, and persistent collectives, do not change.
 
 mod agreement;
-mod channel;
 mod collectives;
 mod follower;
-mod merge;
 mod nonblocking;
-mod remove;
-mod requests;
 mod rewrite;
-mod scale_messages;
-mod scalings;
+mod sizes;
+mod treatment;
 
-pub use merge::MERGE_MESSAGES;
-pub use nonblocking::NONBLOCKING;
-pub use remove::REMOVE_MESSAGES;
-pub use scale_messages::SCALE_MESSAGES;
-pub use scalings::MessageScalings;
+pub(crate) use nonblocking::NONBLOCKING;
+pub(crate) use sizes::{MessageScalings, REMOVE_MESSAGES, SCALE_MESSAGES};

@@ -24,7 +24,7 @@ use crate::position::Position;
 use crate::rewriting::{Rewrite, rewritten};
 
 /// Sends and receives no longer block.
-pub const NONBLOCKING: Kind = Kind { name: "nonblocking", read: nonblocking };
+pub(crate) const NONBLOCKING: Kind = Kind { name: "nonblocking", read: nonblocking };
 
 /// The first number of a request that the change adds.
 const FIRST: u32 = 1 << 31;
@@ -52,7 +52,7 @@ struct Nonblocking {
 
 impl Transformation for Nonblocking {
     fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
-        let agreement = Arc::new(Agreement::of(&trace, &self.filter, None)?);
+        let agreement = Arc::new(Agreement::of(&trace, &self.filter)?);
         let calls = self.calls;
         Ok(rewritten(trace, &self.filter.selection, move |rank| NonblockingRewrite {
             follower: Follower::new(&agreement, rank),
@@ -103,13 +103,13 @@ impl Rewrite for NonblockingRewrite {
         }
         let selected = self.follower.pass(position, location.thread, &event);
         if let Event::Send(mode, message, Completion::Blocking) = event
-            && selected.sent.is_some()
+            && selected.sent
             && self.calls != Calls::Receives
         {
             return self.send(mode, message, location, out);
         }
         if let Event::Recv(message, Completion::Blocking) = event
-            && selected.received.is_some()
+            && selected.received
             && self.calls != Calls::Sends
         {
             return self.receive(message, location, out);

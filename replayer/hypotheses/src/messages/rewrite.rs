@@ -1,55 +1,37 @@
 //! Rewrites the events of one rank: changes or removes selected messages, with all references to their requests.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use titr_common::event::{Event, Incoming, MessageCompletion, Outgoing, Rank, RequestId, RequestKey};
+use rustc_hash::{FxHashMap, FxHashSet};
+use titr_common::event::{
+    Completed, Event, Incoming, MessageCompletion, Outgoing, Quantifier, Rank, RequestId, RequestKey,
+};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{Located, LocatedEvents, Location, Trace, TraceError, Transformation};
 
 use super::agreement::Agreement;
-use super::channel::Turn;
 use super::follower::{Follower, Selected};
-use super::requests::RemovedRequests;
+use super::treatment::Treatment;
 use crate::message_filter::MessageFilter;
 use crate::position::Position;
 use crate::rewriting::{Rewrite, rewritten};
 
-/// A change of single messages, or of groups of them.
-pub(crate) trait Treatment: Copy + Send + Sync + 'static {
-    /// The number of selected messages of a channel in a group, if messages are grouped.
-    fn group(self) -> Option<u32> {
-        None
-    }
-
-    /// Whether all selected messages are removed.
-    fn removes(self) -> bool {
-        false
-    }
-
-    /// The message as it is sent in the changed program; `None` if it is not.
-    fn outgoing(self, message: Outgoing, turn: Turn) -> Option<Outgoing>;
-
-    /// The message as it is received in the changed program; `None` if it is not.
-    fn incoming(self, message: Incoming, turn: Turn) -> Option<Incoming>;
-}
-
 /// The change of a trace whose selected messages are treated so.
-pub(crate) struct Messages<T> {
-    /// The messages.
+pub(crate) struct Messages {
     pub filter: Arc<MessageFilter>,
-    /// The treatment of each.
-    pub treatment: T,
+    pub treatment: Treatment,
 }
 
-impl<T: Treatment> Transformation for Messages<T> {
+impl Transformation for Messages {
     fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
-        let agreement = Agreement::of(&trace, &self.filter, self.treatment.group())?;
+        let agreement = Agreement::of(&trace, &self.filter)?;
         Ok(treated(trace, agreement, self.treatment))
     }
 }
 
 /// A trace whose messages that an agreement selects are treated so.
-pub(crate) fn treated(trace: Trace, agreement: Agreement, treatment: impl Treatment) -> Trace {
+pub(crate) fn treated(trace: Trace, agreement: Agreement, treatment: Treatment) -> Trace {
     let selection = Arc::clone(&agreement.filter.selection);
     let agreement = Arc::new(agreement);
     rewritten(trace, &selection, move |rank| MessageRewrite {
@@ -62,16 +44,16 @@ pub(crate) fn treated(trace: Trace, agreement: Agreement, treatment: impl Treatm
 }
 
 /// The change of one rank's events.
-struct MessageRewrite<T> {
+struct MessageRewrite {
     rank: Rank,
     follower: Follower,
-    treatment: T,
+    treatment: Treatment,
     removed: RemovedRequests,
     /// Annotations of the next event, which go with it.
     annotations: Vec<(Event, Location)>,
 }
 
-impl<T: Treatment> Rewrite for MessageRewrite<T> {
+impl Rewrite for MessageRewrite {
     fn rewrite(&mut self, position: &Position, Located { event, location }: Located<'_>, out: &mut LocatedEvents) {
         if let EventRef::Compute(_) = event {
             return out.push(event.to_event(), location);
@@ -91,7 +73,7 @@ impl<T: Treatment> Rewrite for MessageRewrite<T> {
     }
 }
 
-impl<T: Treatment> MessageRewrite<T> {
+impl MessageRewrite {
     /// The event in the changed program; `None` if there is none.
     fn changed(&mut self, event: Event, selected: &Selected, is_persistent: bool) -> Option<Event> {
         match event {
@@ -136,12 +118,12 @@ impl<T: Treatment> MessageRewrite<T> {
 
     /// A message that the rank sends, in the changed program.
     fn sent(&self, message: Outgoing, selected: &Selected) -> Option<Outgoing> {
-        selected.sent.map_or(Some(message), |turn| self.treatment.outgoing(message, turn))
+        if selected.sent { self.treatment.outgoing(message) } else { Some(message) }
     }
 
     /// A message that the rank receives, in the changed program.
     fn received(&self, message: Incoming, selected: &Selected) -> Option<Incoming> {
-        selected.received.map_or(Some(message), |turn| self.treatment.incoming(message, turn))
+        if selected.received { self.treatment.incoming(message) } else { Some(message) }
     }
 
     /// A message has been started, and is removed or not.
@@ -156,13 +138,94 @@ impl<T: Treatment> MessageRewrite<T> {
     fn start(&mut self, ids: Vec<RequestId>, selected: &Selected) -> Option<Event> {
         let was_empty = ids.is_empty();
         let mut left = Vec::with_capacity(ids.len());
-        for (id, turn) in ids.into_iter().zip(&selected.started) {
-            let is_removed = turn.is_some() && self.treatment.removes();
+        for (id, is_selected) in ids.into_iter().zip(&selected.started) {
+            let is_removed = *is_selected && matches!(self.treatment, Treatment::Removed);
             self.removed.start_numbered(id, is_removed);
             if !is_removed {
                 left.push(id);
             }
         }
         (was_empty || !left.is_empty()).then_some(Event::Start(left))
+    }
+}
+
+/// The requests that a changed program does not have, and those that only their order tells apart from them.
+#[derive(Default)]
+pub(crate) struct RemovedRequests {
+    numbered: FxHashSet<RequestId>,
+    /// Requests without a number, oldest first: whether each is removed.
+    keyed: FxHashMap<RequestKey, VecDeque<bool>>,
+}
+
+impl RemovedRequests {
+    /// A message was started, with the request `id` or else `key`.
+    pub(crate) fn start(&mut self, id: Option<RequestId>, key: RequestKey, is_removed: bool) {
+        match id {
+            Some(id) => self.start_numbered(id, is_removed),
+            None => self.keyed.entry(key).or_default().push_back(is_removed),
+        }
+    }
+
+    /// A persistent request was started.
+    pub(crate) fn start_numbered(&mut self, id: RequestId, is_removed: bool) {
+        if is_removed {
+            self.numbered.insert(id);
+        }
+    }
+
+    /// Whether the request is removed.
+    pub(crate) fn has(&self, id: RequestId) -> bool {
+        self.numbered.contains(&id)
+    }
+
+    /// The request is complete or freed; whether it was removed.
+    pub(crate) fn end(&mut self, id: RequestId) -> bool {
+        self.numbered.remove(&id)
+    }
+
+    /// An event of the program in the changed one, without the requests that are removed; `None` if it is about these alone.
+    pub(crate) fn without(&mut self, event: Event) -> Option<Event> {
+        match event {
+            Event::Wait(quantifier, completed) => {
+                self.complete(quantifier, completed).map(|completed| Event::Wait(quantifier, completed))
+            }
+            Event::Test(quantifier, Some(completed)) => {
+                let completed = self.complete(quantifier, completed);
+                completed.map(|completed| Event::Test(quantifier, Some(completed)))
+            }
+            Event::RequestFree(id) => (!self.end(id)).then_some(event),
+            Event::Cancel(id) | Event::Matched(id, ..) => (!self.has(id)).then_some(event),
+            Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) | Event::Start(_) => Some(event),
+            Event::Send(..) | Event::Recv(..) | Event::Sendrecv(..) | Event::Probe(_) | Event::Iprobe(..) => {
+                Some(event)
+            }
+            Event::Partitioned(_) | Event::Test(_, None) | Event::Collective(..) | Event::Neighborhood(..) => {
+                Some(event)
+            }
+            Event::OneSided(_) | Event::File(_) | Event::Other(_) | Event::CommCreate(..) => Some(event),
+            Event::CommFree(_) | Event::Mark(_) | Event::Task(_) | Event::Annotation(_) => Some(event),
+        }
+    }
+
+    /// The requests that are complete in the changed program too; `None` if the call has none any more.
+    fn complete(&mut self, quantifier: Quantifier, mut completed: Completed) -> Option<Completed> {
+        let is_left = match &mut completed {
+            Completed::These(ids) => {
+                let was_empty = ids.is_empty();
+                ids.retain(|id| !self.end(*id));
+                was_empty || !ids.is_empty()
+            }
+            Completed::One(_, Some(id)) => !self.end(*id),
+            Completed::One(key, None) => !self.keyed.get_mut(key).and_then(VecDeque::pop_front).unwrap_or(false),
+            Completed::Outstanding(count) => {
+                let keyed = self.keyed.drain().flat_map(|(_, requests)| requests).filter(|is_removed| *is_removed);
+                let removed = self.numbered.drain().count() + keyed.count();
+                let left = count.map(|count| count.saturating_sub(removed as u32));
+                let is_left = removed == 0 || left != Some(0) || quantifier != Quantifier::All;
+                *count = left;
+                is_left
+            }
+        };
+        is_left.then_some(completed)
     }
 }

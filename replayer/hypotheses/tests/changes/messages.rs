@@ -5,23 +5,23 @@ use super::support::{assert_changed, changed};
 #[test]
 fn a_message_goes_at_both_ends_with_the_calls_that_wait_for_it() {
     let before = "
-        0 send 1 7 100
-        0 isend 1 7 100 6 0
-        0 isend 1 8 100 6 1
+        0 send 1 7 0
+        0 isend 1 7 0 6 0
+        0 isend 1 8 0 6 1
         0 waitall_of 0-1
-        1 recv 0 7 100
-        1 irecv 0 7 100 6 0
+        1 recv 0 7 0
+        1 irecv 0 7 0 6 0
         1 compute 5
         1 wait_of 0
-        1 recv 0 8 100
+        1 recv 0 8 0
     ";
     let after = "
-        0 isend 1 8 100 6 1
+        0 isend 1 8 0 6 1
         0 waitall_of 1
         1 compute 5
-        1 recv 0 8 100
+        1 recv 0 8 0
     ";
-    assert_changed("[[change]]\nkind = 'remove-messages'\ntag = 7", 2, before, after);
+    assert_changed("[[change]]\nkind = 'remove-messages'\nmax_bytes = 0\ntag = 7", 2, before, after);
 }
 
 #[test]
@@ -50,25 +50,25 @@ fn a_receiver_follows_the_sizes_that_its_sender_knows() {
 fn a_region_of_the_sender_selects_what_is_received_anywhere() {
     let before = "
         0 region_begin foo
-        0 send 1 0 100
+        0 send 1 0 0
         0 region_end foo
-        0 send 1 0 100
-        1 recv 0 0 100
+        0 send 1 0 0
+        1 recv 0 0 0
         1 compute 1
-        1 recv 0 0 100
+        1 recv 0 0 0
     ";
     let after = "
         0 region_begin foo
         0 region_end foo
-        0 send 1 0 100
+        0 send 1 0 0
         1 compute 1
-        1 recv 0 0 100
+        1 recv 0 0 0
     ";
-    assert_changed("[[change]]\nkind = 'remove-messages'\nregion = 'foo'", 2, before, after);
+    assert_changed("[[change]]\nkind = 'remove-messages'\nmax_bytes = 0\nregion = 'foo'", 2, before, after);
 }
 
 #[test]
-fn a_receive_from_any_source_goes_with_the_message_that_it_was_matched_with() {
+fn a_receive_from_any_source_changes_with_the_message_that_it_was_matched_with() {
     let before = "
         0 irecv * * 100 6 0 any
         0 irecv * 3 100 6 1 any_source
@@ -76,17 +76,21 @@ fn a_receive_from_any_source_goes_with_the_message_that_it_was_matched_with() {
         0 wait_of 1
         0 matched 0 2 3
         0 wait_of 0
-        1 send 0 3 100
-        2 send 0 3 100
+        1 send 0 3 0
+        2 send 0 3 0
     ";
     let after = "
         0 irecv * * 100 6 0 any
         0 matched 0 2 3
         0 wait_of 0
-        2 send 0 3 100
+        2 send 0 3 0
     ";
-    assert_changed("[[change]]\nkind = 'remove-messages'\nranks = '1'", 3, before, after);
-    assert_changed("[[change]]\nkind = 'remove-messages'\nranks = '1'\nmin_bytes = 1", 3, before, after);
+    assert_changed("[[change]]\nkind = 'remove-messages'\nmax_bytes = 0\nranks = '1'", 3, before, after);
+    let before = before.replace("send 0 3 0", "send 0 3 100");
+    let after = before.replace("* 3 100", "* 3 200").replace("1 send 0 3 100", "1 send 0 3 200");
+    let scale = "[[change]]\nkind = 'scale-messages'\nfactor = 2\nranks = '1'";
+    assert_changed(scale, 3, &before, &after);
+    assert_changed(&format!("{scale}\nmin_bytes = 1"), 3, &before, &after);
 }
 
 #[test]
@@ -111,40 +115,39 @@ fn probes_go_with_their_messages() {
 
 #[test]
 fn a_side_of_a_sendrecv_goes_alone() {
-    let before = "0 sendrecv 1 0 8 1 0 8\n1 sendrecv 0 0 8 0 0 8";
-    let after = "0 sendrecv - - - 1 0 8\n1 sendrecv 0 0 8 - - -";
-    assert_changed("[[change]]\nkind = 'remove-messages'\nranks = '0'", 2, before, after);
-    assert_changed("[[change]]\nkind = 'remove-messages'\nto = '0-1'", 2, before, "");
+    let before = "0 sendrecv 1 0 0 1 0 0\n1 sendrecv 0 0 0 0 0 0";
+    let after = "0 sendrecv - - - 1 0 0\n1 sendrecv 0 0 0 - - -";
+    assert_changed("[[change]]\nkind = 'remove-messages'\nmax_bytes = 0\nranks = '0'", 2, before, after);
+    assert_changed("[[change]]\nkind = 'remove-messages'\nmax_bytes = 0\nto = '0-1'", 2, before, "");
 }
 
 #[test]
 fn persistent_requests_stay_and_are_not_started() {
     let before = "
-        0 send_init 1 0 8 0
-        0 send_init 1 1 8 1
+        0 send_init 1 0 0 0
+        0 send_init 1 1 0 1
         0 start 0-1
         0 waitall_of 0-1
         0 request_free 0
         0 request_free 1
-        1 recv_init 0 0 8 0
+        1 recv_init 0 0 0 0
         1 start 0
-        1 recv 0 1 8
+        1 recv 0 1 0
         1 wait_of 0
         1 request_free 0
     ";
     let after = "
-        0 send_init 1 0 8 0
-        0 send_init 1 1 8 1
+        0 send_init 1 0 0 0
+        0 send_init 1 1 0 1
         0 start 1
         0 waitall_of 1
         0 request_free 0
         0 request_free 1
-        1 recv_init 0 0 8 0
-        1 recv 0 1 8
+        1 recv_init 0 0 0 0
+        1 recv 0 1 0
         1 request_free 0
     ";
-    assert_changed("[[change]]\nkind = 'remove-messages'\ntag = 0", 2, before, after);
-    assert_changed("[[change]]\nkind = 'remove-messages'\ntag = 0\nmin_bytes = 1", 2, before, after);
+    assert_changed("[[change]]\nkind = 'remove-messages'\nmax_bytes = 0\ntag = 0", 2, before, after);
 }
 
 #[test]
@@ -186,21 +189,24 @@ fn a_communicator_is_named_by_its_members() {
         2 on 4 recv 0 0 8
         2 recv 0 0 8
     ";
-    let without = |lines: &[&str]| lines.iter().fold(before.to_owned(), |text, line| text.replace(line, ""));
-    let change = |name: &str| format!("[[change]]\nkind = 'remove-messages'\ncommunicator = '{name}'");
+    let scaled = |lines: &[&str]| {
+        let twice = |line: &str| format!("{} 16", line.trim_end_matches(" 8"));
+        lines.iter().fold(before.to_owned(), |text, line| text.replace(line, &twice(line)))
+    };
+    let change = |name: &str| format!("[[change]]\nkind = 'scale-messages'\nfactor = 2\ncommunicator = '{name}'");
     for by_order in ["", "\nmin_bytes = 1"] {
         let change = |name: &str| change(name) + by_order;
-        assert_changed(&change("0,2"), 3, before, &without(&["0 on 2 send 2 0 8", "2 on 5 recv 0 0 8"]));
-        assert_changed(&change("0-2"), 3, before, &without(&["0 on 3 send 2 0 8", "2 on 4 recv 0 0 8"]));
-        assert_changed(&change("world"), 3, before, &without(&["0 send 2 0 8", "2 recv 0 0 8"]));
+        assert_changed(&change("0,2"), 3, before, &scaled(&["0 on 2 send 2 0 8", "2 on 5 recv 0 0 8"]));
+        assert_changed(&change("0-2"), 3, before, &scaled(&["0 on 3 send 2 0 8", "2 on 4 recv 0 0 8"]));
+        assert_changed(&change("world"), 3, before, &scaled(&["0 send 2 0 8", "2 recv 0 0 8"]));
     }
 }
 
 #[test]
 fn annotations_go_with_their_calls() {
-    let before = "0 called 1 2\n0 send 1 0 8\n0 called 3 4\n0 send 1 1 8\n1 recv 0 0 8\n1 recv 0 1 8";
+    let before = "0 called 1 2\n0 send 1 0 0\n0 called 3 4\n0 send 1 1 8\n1 recv 0 0 0\n1 recv 0 1 8";
     let after = "0 called 3 4\n0 send 1 1 8\n1 recv 0 1 8";
-    assert_changed("[[change]]\nkind = 'remove-messages'\ntag = 0", 2, before, after);
+    assert_changed("[[change]]\nkind = 'remove-messages'\nmax_bytes = 0\ntag = 0", 2, before, after);
 }
 
 #[test]
@@ -213,43 +219,10 @@ fn sizes_are_multiplied_at_both_ends() {
 
 #[test]
 fn messages_that_an_earlier_change_removed_cannot_be_changed() {
-    let remove = "[[change]]\nkind = 'remove-messages'\n";
+    let remove = "[[change]]\nkind = 'remove-messages'\nmax_bytes = 0\n";
     let scale = "[[change]]\nkind = 'scale-messages'\nfactor = 2\n";
-    let error = changed(&[remove, scale].concat(), 2, "0 send 1 0 8\n1 recv 0 0 8").unwrap_err();
-    assert!(error.starts_with("× no message is selected here") && error.contains("[changes.toml:4:8]"), "{error}");
-}
-
-#[test]
-fn merged_messages_are_sent_with_the_last_and_received_with_the_first() {
-    let before = "
-        0 send 1 0 10
-        0 compute 1
-        0 isend 1 0 20 6 0
-        0 wait_of 0
-        0 send 1 1 5
-        0 send 1 0 40
-        1 irecv 0 0 64 6 0
-        1 irecv * 0 64 6 1 any_source
-        1 matched 1 0 0
-        1 waitall_of 0-1
-        1 compute 1
-        1 recv 0 1 5
-        1 recv 0 0 64
-    ";
-    let after = "
-        0 compute 1
-        0 isend 1 0 30 6 0
-        0 wait_of 0
-        0 send 1 1 5
-        0 send 1 0 40
-        1 irecv 0 0 30 6 0
-        1 waitall_of 0
-        1 compute 1
-        1 recv 0 1 5
-        1 recv 0 0 40
-    ";
-    assert_changed("[[change]]\nkind = 'merge-messages'\ncount = 2\ntag = 0", 2, before, after);
-    assert_changed("[[change]]\nkind = 'merge-messages'\ncount = 1", 2, after, after);
+    let error = changed(&[remove, scale].concat(), 2, "0 send 1 0 0\n1 recv 0 0 0").unwrap_err();
+    assert!(error.starts_with("× no message is selected here") && error.contains("[changes.toml:5:8]"), "{error}");
 }
 
 #[test]
@@ -336,7 +309,6 @@ fn a_collective_goes_or_changes_for_all_members_of_a_communicator() {
     let scale = "[[change]]\nkind = 'scale-messages'\nfactor = 4\ncollective = 'allreduce'";
     assert_changed(scale, 3, before, &before.replace("allreduce 8 4", "allreduce 32 16"));
     insta::assert_snapshot!(changed(&format!("{remove}ranks = '0,2'"), 3, before).unwrap_err());
-    let error = changed(&format!("{remove}collective = 'bcast'").replace("collective = 'barrier'\n", ""), 3, before);
-    let error = error.unwrap_err();
-    assert!(error.starts_with("× no bcast is selected here") && error.contains("[changes.toml:3:14]"), "{error}");
+    let error = changed(&scale.replace("allreduce", "bcast"), 3, before).unwrap_err();
+    assert!(error.starts_with("× no bcast is selected here") && error.contains("[changes.toml:4:14]"), "{error}");
 }

@@ -31,6 +31,16 @@ fn a_value_that_makes_no_sense() {
 }
 
 #[test]
+fn what_earlier_versions_removed_or_merged() {
+    insta::assert_snapshot!(refused(&[
+        "kind = 'merge-messages'\ncount = 2",
+        "kind = 'remove-messages'",
+        "kind = 'remove-messages'\nmax_bytes = 8",
+        "kind = 'remove-messages'\ncollective = 'bcast'",
+    ]));
+}
+
+#[test]
 fn a_call_site_that_the_trace_does_not_have() {
     let trace = "0 call_site 0 foo\u{a0}(lb.c:7) main\u{a0}(lb.c:20)\n0 at 0\n0 compute 1\n0 send 1 3 8\n1 recv 0 3 8";
     let change = "[[change]]\nkind = 'infinite-cpu'\ncall_site = 'bar'";
@@ -41,8 +51,8 @@ fn a_call_site_that_the_trace_does_not_have() {
 fn a_region_a_rank_or_a_tag_that_the_trace_does_not_have() {
     insta::assert_snapshot!(refused(&[
         "kind = 'balance-compute'\nregion = 'bar'",
-        "kind = 'remove-messages'\nranks = '1,2'",
-        "kind = 'remove-messages'\ntag = 4",
+        "kind = 'nonblocking'\nranks = '1,2'",
+        "kind = 'nonblocking'\ntag = 4",
     ]));
 }
 

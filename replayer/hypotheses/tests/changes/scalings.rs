@@ -55,8 +55,8 @@ fn a_change_selects_by_the_sizes_that_those_before_it_leave() {
 /// Something between two changes has each survey the trace by itself.
 #[test]
 fn changes_do_together_what_they_do_one_by_one() {
-    let apart = "[[change]]\nkind = 'remove-messages'\nmin_bytes = 77\nmax_bytes = 77\ntag = 77\n";
-    let extra = "0 send 1 77 77\n1 recv 0 77 77\n";
+    let apart = "[[change]]\nkind = 'remove-messages'\nmax_bytes = 0\ntag = 77\n";
+    let extra = "0 send 1 77 0\n1 recv 0 77 0\n";
     for many in 1..=SCALINGS.len() {
         let together = changed(&SCALINGS[..many].concat(), 2, TRACE).unwrap();
         // Each removal in between takes out one message that only it selects.

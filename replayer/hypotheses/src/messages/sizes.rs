@@ -1,24 +1,57 @@
-//! Messages of other sizes, by changes that follow each other.
+//! The kinds of changes that remove messages without content, or scale messages.
 //!
 //! A change of sizes neither adds nor removes messages, so the place of each in its channel is the same after it. That lets one
 //! survey serve all changes: a sender knows by itself what it selects, and shows each change the sizes that those before it
 //! leave. Were there a survey for each, the last would pass through all changes before it, and so would each of these.
 
-use titr_common::event::{Event, Outgoing};
+use titr_common::event::{CollectiveKind, Event, Outgoing};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{Located, Trace, TraceError, Transformation};
+use titr_document::Mistake;
 
 use super::agreement::Survey;
-use super::rewrite::treated;
-use super::scale_messages::ByteFactor;
-use crate::kind::MessageScaling;
+use super::collectives::{CollectiveFilter, Collectives};
+use super::rewrite::{Messages, treated};
+use super::treatment::{ByteFactor, Treatment};
+use crate::keys::Keys;
+use crate::kind::{Effect, Kind, MessageScaling};
 use crate::message_filter::MessageFilter;
 use crate::position::Position;
 use crate::rewriting::survey_all;
 
+/// Removes messages without content and the waits for them, or barriers.
+pub(crate) const REMOVE_MESSAGES: Kind = Kind { name: "remove-messages", read: remove };
+
+/// The bytes of messages are multiplied by a factor, and rounded to whole ones. Collectives that reduce have so much more
+/// to reduce.
+pub(crate) const SCALE_MESSAGES: Kind = Kind { name: "scale-messages", read: scale };
+
+fn remove(keys: &mut Keys) -> Result<Effect, Mistake> {
+    if let Some(filter) = CollectiveFilter::read(keys)? {
+        if filter.kind() != CollectiveKind::Barrier {
+            return Err(keys.mistake("of the collectives, only barriers can be removed"));
+        }
+        return Ok(Effect::program(Collectives { filter, treatment: Treatment::Removed }));
+    }
+    let filter = MessageFilter::read(keys)?;
+    if !filter.is_of_empty_messages() {
+        return Err(keys.mistake("only messages without content can be removed: write max_bytes = 0"));
+    }
+    Ok(Effect::program(Messages { filter: filter.into(), treatment: Treatment::Removed }))
+}
+
+fn scale(keys: &mut Keys) -> Result<Effect, Mistake> {
+    let factor = keys.factor("factor")?;
+    let factor = keys.required("factor", factor)?;
+    if let Some(filter) = CollectiveFilter::read(keys)? {
+        return Ok(Effect::program(Collectives { filter, treatment: Treatment::Scaled(ByteFactor(factor)) }));
+    }
+    Ok(Effect::MessageScaling(MessageScaling { filter: MessageFilter::read(keys)?.into(), factor }))
+}
+
 /// Changes of a trace, one after the other.
 #[derive(Default)]
-pub struct MessageScalings(Vec<MessageScaling>);
+pub(crate) struct MessageScalings(Vec<MessageScaling>);
 
 impl MessageScalings {
     /// Adds a change after the others.
@@ -30,7 +63,7 @@ impl MessageScalings {
 impl Transformation for MessageScalings {
     fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
         let selections: Vec<_> = self.0.iter().map(|scaling| scaling.filter.selection.clone()).collect();
-        let surveys = self.0.iter().map(|scaling| Survey::of(&trace, &scaling.filter, None));
+        let surveys = self.0.iter().map(|scaling| Survey::of(&trace, &scaling.filter));
         let mut surveys = surveys.collect::<Result<Vec<_>, _>>()?;
         survey_all(&trace, &selections, |positions, Located { event, location }| {
             let mut changed = None;
@@ -42,7 +75,7 @@ impl Transformation for MessageScalings {
             Ok(())
         })?;
         surveys.into_iter().zip(&self.0).try_fold(trace, |trace, (survey, scaling)| {
-            Ok(treated(trace, survey.finish()?, ByteFactor(scaling.factor)))
+            Ok(treated(trace, survey.finish()?, Treatment::Scaled(ByteFactor(scaling.factor))))
         })
     }
 }

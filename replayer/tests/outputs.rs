@@ -240,7 +240,7 @@ fn every_file_that_a_command_opens_is_no_output_of_it() {
         ("p/stencil.pcf", "convert --to paraver -o p/stencil.prv p/stencil.prv.gz".to_owned()),
         ("l/pmpi-trace-rank-8.txt.gz", replay(star, "./l/../l/pmpi-trace-rank-8.txt.gz", "l")),
         ("cables.txt", replay("g.toml", "cables.txt", "t.txt")),
-        ("cables.txt", "platform show g.toml --svg cables.txt".to_owned()),
+        ("cables.txt", "platform show g.toml --report cables.txt".to_owned()),
         ("traces/rank-000000.tit.gz", replay(star, "traces/rank-000000.tit.gz", "jobs.toml")),
         ("traces/manifest.json", replay(star, "traces/manifest.json", "jobs.toml")),
         ("a2a/manifest.json", "calibrate --from runs.toml --output a2a/manifest.json".to_owned()),

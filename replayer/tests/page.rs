@@ -86,6 +86,43 @@ fn every_chart_is_drawn_and_nothing_is_complained_about() {
 }
 
 #[test]
+fn a_machine_without_a_program_is_drawn() {
+    let folder = Folder::new();
+    for (line, host) in
+        [("torus:4x4x4 10Gbit/s 1us", "node-5 (1, 1, 0)"), ("fat-tree:8x8,1x4 100Gbit/s 500ns", "node-5 at ")]
+    {
+        let shown = folder.run(TITR, &["platform", "show", line, "--report", "machine.html"]);
+        assert!(shown.ends_with("[0]"), "{shown}");
+        let Some(mut browser) = open(&folder.path().join("machine.html")) else { return };
+        let colours = browser.evaluate(COLOURS);
+        assert!(colours["hosts-chart"].as_u64().unwrap() >= 2, "{line}: {colours}");
+        let told = browser.evaluate(
+            "(() => {
+                const canvas = document.getElementById('hosts-chart');
+                canvas.focus();
+                for (let step = 0; step < 5; step += 1) canvas.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }));
+                return canvas.closest('figure').querySelector('output').textContent;
+            })()",
+        );
+        assert!(told.as_str().unwrap().starts_with(host), "{told}");
+        assert_eq!(browser.complaints, [""; 0]);
+    }
+}
+
+#[test]
+fn a_calibration_is_drawn() {
+    let folder = Folder::new();
+    let measurements = here("../examples/measurements.json");
+    let fit = ["calibrate", measurements.to_str().unwrap(), "--output", "cluster.toml", "--report", "fit.html"];
+    folder.run(TITR, &fit);
+    let Some(mut browser) = open(&folder.path().join("fit.html")) else { return };
+    let colours = browser.evaluate(COLOURS);
+    // The paper, the lines, the points and the curve.
+    assert!(colours["pattern-0-chart"].as_u64().unwrap() >= 4, "{colours}");
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+#[test]
 fn the_timeline_can_be_zoomed_with_keys_buttons_and_the_wheel() {
     let folder = Folder::new();
     let page = page(&folder, TORUS, "../examples/torus.toml", &["--set", "hosts.cores=1"]);

@@ -24,7 +24,7 @@ fn machines_in_numbers() {
 }
 
 #[test]
-fn numbers_and_pictures_for_programs() {
+fn numbers_for_programs_and_a_page_for_people() {
     let folder = Folder::new();
     for line in MACHINES {
         let shown = folder.run(TITR, &["platform", "show", line, "--json"]);
@@ -32,20 +32,12 @@ fn numbers_and_pictures_for_programs() {
             serde_json::from_str(shown.strip_suffix("[0]").unwrap_or_else(|| panic!("{shown}"))).unwrap();
         assert_eq!(summary["findings"].as_array().map(Vec::len), Some(0));
         let hosts = summary["hosts"].as_u64().unwrap();
-        let drawn = folder.run(TITR, &["platform", "show", line, "--svg", "machine.svg"]);
+        let drawn = folder.run(TITR, &["platform", "show", line, "--report", "machine.html"]);
         if hosts > 4096 {
             assert!(drawn.ends_with("at most 4096\n[1]"), "{drawn}");
             continue;
         }
-        let svg = std::fs::read_to_string(folder.path().join("machine.svg")).unwrap();
-        let devices = svg.matches("<rect").count() - 1 + svg.matches("<circle").count();
-        let routers = summary["routers"].as_u64().unwrap();
-        let is_direct = svg.matches("<circle").count() == 0;
-        assert_eq!(devices as u64, if is_direct { routers } else { hosts + routers }, "{line}");
-        let cables = svg.matches("<line").count() + svg.matches("<path").count();
-        // Each class has a line in the legend.
-        let classes = svg.matches("stroke-opacity").count();
-        assert_eq!((cables - classes) as u64, summary["cables"].as_u64().unwrap(), "{line}");
+        assert!(drawn.ends_with("[0]"), "{drawn}");
     }
 }
 

@@ -31,11 +31,11 @@ fn a_host_is_measured_fitted_and_fitted_again_without_mpi() {
         let read = |file: &str| std::fs::read_to_string(folder.path().join(file)).unwrap();
         let cluster = read("cluster.toml");
         assert!(cluster.contains("eager_threshold = \"") && !cluster.contains("1 PB"), "{family:?}: {cluster}");
-        assert!(read("cluster.svg").contains("measured (median)"));
 
-        let again = ["calibrate", "measured.json", "--output", "again.toml"];
+        let again = ["calibrate", "measured.json", "--output", "again.toml", "--report", "fit.html"];
         let (said, again) = ended(binary("titr").args(again).current_dir(folder.path()));
         assert_eq!((again, read("again.toml")), (status, cluster), "{family:?}: {said}");
+        assert!(read("fit.html").contains("id=\"data\""));
 
         std::fs::write(folder.path().join("trace.txt"), "0 init\n1 init\n0 send 1 0 4\n1 recv 0 0 4\n").unwrap();
         let replay = ["--platform", "cluster.toml", "trace.txt"];

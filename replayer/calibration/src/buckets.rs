@@ -8,8 +8,8 @@
 use titr_common::units::Bytes;
 
 use crate::eager;
+use crate::measurements::SMALL;
 use crate::measurements::{Measurements, Pattern, Point, Series};
-use crate::pairs::SMALL;
 use crate::robust::{median, theil_sen, weighted_median};
 use crate::trains::Limit;
 

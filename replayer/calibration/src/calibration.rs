@@ -8,16 +8,15 @@ use titr_network::topology::HostId;
 use titr_platform::{Platform, PlatformError};
 use titr_simulation::SimulationError;
 
+use crate::cluster::comments;
 use crate::cluster::{Hosts, cluster, figures};
 use crate::compute::ComputeRate;
-use crate::confidence::Confidence;
 use crate::directions::Duplexity;
 use crate::fit::{Fit, FitError};
 use crate::host_links::{HostLinks, Way};
 use crate::measurements::Measurements;
+use crate::noise::Confidence;
 use crate::noise::Noise;
-use crate::picture::picture;
-use crate::report::comments;
 use crate::residuals::{Misses, Residuals, contradictions, error_of_model, residuals};
 use crate::topology::NamedTopology;
 
@@ -26,8 +25,6 @@ use crate::topology::NamedTopology;
 pub struct Calibration {
     /// The platform file.
     pub cluster: String,
-    /// The curves that were measured and predicted, as SVG.
-    pub picture: String,
     /// Sentences for the user: contradictions between measurements and topology, and parts that were not measured.
     pub remarks: Vec<String>,
     /// The parameters.
@@ -141,8 +138,7 @@ impl Calibration {
         remarks.extend(contradictions(&residuals, fit.bandwidth()));
         remarks.extend(not_measured(&fit));
         let cluster = comments(measurements, topology, &fit, &residuals, &remarks, rate) + &text(cables, &noise);
-        let picture = picture(&residuals);
-        Ok(Self { cluster, picture, remarks, fit, residuals, noise, misses })
+        Ok(Self { cluster, remarks, fit, residuals, noise, misses })
     }
 }
 

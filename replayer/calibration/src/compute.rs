@@ -5,6 +5,7 @@
 //! F. Suter, "Simulation of MPI applications with time-independent traces", CCPE 27(5), 2015).
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use thiserror::Error;
 use titr_common::event::{Annotation, Event, Rank};
@@ -35,11 +36,19 @@ pub enum NoRate {
 }
 
 impl ComputeRate {
+    /// The rates in the trace at `path`.
+    ///
+    /// # Errors
+    /// If the trace cannot be read, or is not an extended one.
+    pub fn of_file(path: &Path) -> Result<Self, NoRate> {
+        Self::of(&Trace::open(path)?)
+    }
+
     /// The rates in a trace.
     ///
     /// # Errors
     /// If the trace cannot be read, or is not an extended one.
-    pub(crate) fn of(trace: &Trace) -> Result<Self, NoRate> {
+    fn of(trace: &Trace) -> Result<Self, NoRate> {
         let (mut whole, mut regions) = (Vec::new(), BTreeMap::<String, Vec<Speed>>::new());
         for rank in (0..trace.ranks()).map(Rank) {
             let counted = of_rank(trace, rank)?;

@@ -10,7 +10,7 @@ use crate::robust::{median, standard_error_of_median, theil_sen};
 
 /// What a train shows of the link that limits it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limit {
+pub(crate) struct Limit {
     /// Bytes per second.
     pub rate: f64,
     /// The bytes that pass at once after a pause, beyond the first message.

@@ -4,18 +4,19 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use titr_calibration::{Calibration, Measurements, NamedTopology, Refinement, output};
+use titr_calibration::{Calibration, ComputeRate, Measurements, NamedTopology, Refinement};
 use titr_common::output::{OutputFile, claim};
 use titr_common::terminal::say;
 use titr_formats::input;
 
 use super::Failure;
+use crate::page::write_calibration;
 
 const NOTES: &str = "\
 Reads the measurements that `mpirun titr-calibrate --measurements FILE` wrote. Needs no MPI.
 
 Examples:
-  titr calibrate measurements.json --topology torus=4x4 --trace traces/ --output cluster.toml
+  titr calibrate measurements.json --topology torus=4x4 --trace traces/ --output cluster.toml --report fit.html
   titr calibrate --from runs.toml --output refined.toml
 
 Exit status: 0 done; 1 the measurements or runs are at fault, or the platform does not fit them; 2 wrong usage.";
@@ -37,9 +38,12 @@ pub(super) struct CalibrateArgs {
     /// An extended trace of a program, which gives the speed of a core.
     #[arg(long, value_name = "TRACE")]
     trace: Option<PathBuf>,
-    /// The platform file to write. A picture of the fit has the same name and .svg.
+    /// The platform file to write.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Also writes a page for a browser, in one file of HTML: the measured and the predicted times of each pattern of messages.
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    report: Option<PathBuf>,
 }
 
 pub(super) fn calibrate(args: &CalibrateArgs, out: &mut impl Write) -> Result<(), Failure> {
@@ -61,13 +65,16 @@ fn refine(runs: &Path, output: &Path, out: &mut impl Write) -> Result<(), Failur
 /// Fits a platform to measurements.
 fn fit(measurements: &Path, args: &CalibrateArgs, out: &mut impl Write) -> Result<(), Failure> {
     let measurements = Measurements::load(measurements)?;
-    let rate = args.trace.as_deref().map(output::rate).transpose()?;
-    claim(output::files(&args.output))?;
+    let rate = args.trace.as_deref().map(ComputeRate::of_file).transpose()?;
+    claim([&args.output].into_iter().chain(&args.report).cloned())?;
     let found = Calibration::of(&measurements, &args.topology, rate.as_ref())?;
-    let picture = found.write(&args.output)?;
+    OutputFile::write(&args.output, found.cluster.as_bytes())?;
+    if let Some(page) = &args.report {
+        write_calibration(&found, page)?;
+    }
     for remark in &found.remarks {
         say(format_args!("titr: note: {remark}"));
     }
-    writeln!(out, "{} is the platform, {} shows how well it fits", args.output.display(), picture.display())?;
+    writeln!(out, "{} is the platform", args.output.display())?;
     if found.misses.are_too_many() { Err(Failure::Findings) } else { Ok(()) }
 }

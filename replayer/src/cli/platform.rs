@@ -1,15 +1,16 @@
 //! `titr platform`.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use titr_common::output::{OutputFile, claim};
+use titr_common::output::claim;
 use titr_common::terminal::say;
 use titr_platform::Platform;
 
 use super::Failure;
-use crate::machine::{MOST_DRAWN, MachineSummary, picture};
+use crate::machine::MachineSummary;
+use crate::page::{MOST_DRAWN, write_machine};
 
 const EXAMPLES: &str = "\
 A platform is a file, or one line: a topology, the bandwidth and the latency of its cables and, if you like, the cores of a host,
@@ -17,7 +18,7 @@ the speed of a core (2.5Ginstr/s) and the network model (packet).
 
 Examples:
   titr platform show examples/torus.toml
-  titr platform show \"dragonfly:g=9,a=4,h=2,p=2 10Gbit/s 1us host:4\" --svg dragonfly.svg
+  titr platform show \"dragonfly:g=9,a=4,h=2,p=2 10Gbit/s 1us host:4\" --report dragonfly.html
   titr platform write \"fat-tree:8x8,1x4 100Gbit/s 500ns\" > cluster.toml
 
 Exit status: 0 done; 1 the platform is at fault; 2 wrong usage.";
@@ -40,9 +41,9 @@ enum PlatformCommand {
         /// Prints one JSON object.
         #[arg(long)]
         json: bool,
-        /// Draws the network into this file.
+        /// Also writes a page for a browser, in one file of HTML: the hosts in the shape of the network, and the links.
         #[arg(long, value_name = "FILE")]
-        svg: Option<PathBuf>,
+        report: Option<PathBuf>,
     },
     /// Prints a platform, with the keys that are set, as a platform file in TOML.
     Write {
@@ -64,29 +65,26 @@ struct NamedPlatform {
 
 pub(super) fn platform(args: &PlatformArgs, out: &mut impl Write) -> Result<(), Failure> {
     match &args.command {
-        PlatformCommand::Show { platform, json, svg } => show(platform, *json, svg.as_ref(), out),
+        PlatformCommand::Show { platform, json, report } => show(platform, *json, report.as_deref(), out),
         PlatformCommand::Write { platform } => {
             Ok(out.write_all(Platform::as_toml(&platform.platform, &platform.set)?.as_bytes())?)
         }
     }
 }
 
-fn show(named: &NamedPlatform, json: bool, svg: Option<&PathBuf>, out: &mut impl Write) -> Result<(), Failure> {
+fn show(named: &NamedPlatform, json: bool, report: Option<&Path>, out: &mut impl Write) -> Result<(), Failure> {
     let platform = Platform::load(&named.platform, &named.set)?;
-    claim(svg.cloned())?;
-    let topology = &*platform.topology;
-    if let Some(file) = svg {
-        if topology.hosts() > MOST_DRAWN {
-            let hosts = topology.hosts();
-            return Err(Failure::Value(format!(
-                "--svg: {hosts} hosts are too many for a picture: at most {MOST_DRAWN}"
-            )));
-        }
-        let drawn =
-            picture(topology).map_err(|why| Failure::Value(format!("--svg: the routers are unknown: {why}")))?;
-        OutputFile::write(file, drawn.as_bytes())?;
+    claim(report.map(Path::to_owned))?;
+    let hosts = platform.topology.hosts();
+    if report.is_some() && hosts > MOST_DRAWN {
+        return Err(Failure::Value(format!(
+            "--report: {hosts} hosts are too many for a picture: at most {MOST_DRAWN}"
+        )));
     }
     let summary = MachineSummary::of(&platform);
+    if let Some(file) = report {
+        write_machine(&summary, &*platform.topology, file)?;
+    }
     if json {
         serde_json::to_writer(&mut *out, &summary).map_err(std::io::Error::from)?;
         writeln!(out)?;

@@ -24,11 +24,9 @@
 //! best factor. Such a value is refused: the part of its derivatives that is not a combination of those of the values before it
 //! has to be large enough.
 
-mod least_squares;
 mod refinement;
-mod schema;
 
-pub use refinement::{RefineError, RefinedRun, RefinedValue, Refinement};
+pub use refinement::{RefineError, Refinement};
 
 #[cfg(test)]
 mod tests;

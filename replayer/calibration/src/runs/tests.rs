@@ -10,7 +10,7 @@ use titr_platform::Platform;
 use titr_simulation::Simulation;
 
 use super::{RefineError, Refinement};
-use crate::programs::{Programs, recv, send};
+use crate::residuals::{Programs, recv, send};
 
 /// A platform of two hosts.
 fn platform(speed: f64, bandwidth: f64, latency: f64, duplex: bool) -> String {

@@ -74,3 +74,16 @@ const grouped = (rows, keyOf, valueOf) => {
   }
   return [...groups.values()].sort((one, other) => other.value - one.value);
 };
+
+/** Draws a page by `start`, and again when its size or its colours change; says why, if it cannot be drawn. */
+const drawPage = (start) => start().then(() => {
+  redrawAll();
+  addEventListener("resize", redrawSoon);
+  for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", redrawAll);
+  document.documentElement.dataset.ready = "yes";
+}).catch((error) => {
+  const failure = document.getElementById("failure");
+  failure.hidden = false;
+  failure.textContent = `The page cannot be drawn: ${error.message}`;
+  throw error;
+});

@@ -1,4 +1,5 @@
-// Where: the ranks on the machine in its own shape, coloured by what they spend time on or by the links of their hosts.
+// Where: the ranks on the machine in its own shape, coloured by what they spend time on or by the links of their hosts; or its
+// hosts alone.
 
 /** The quantities that a rank can be coloured by: [name, value of each rank, how a value is written]. */
 const rankQuantities = ({ result, origin, links }) => {
@@ -24,10 +25,12 @@ const rankQuantities = ({ result, origin, links }) => {
   return all;
 };
 
-const addMachine = (data) => {
+/** What the ranks of a result are called, and which quantities come first; the hosts of a machine without a program have others. */
+const RANK_WORDS = { first: (quantities) => quantities.filter(([, , written]) => written === time).slice(0, 6), id: "ranks", section: "Where: ranks", title: "Ranks on the machine", one: (rank, host) => `rank ${rank} on ${host}`, csv: "rank" };
+
+const addMachine = (data, quantities = rankQuantities(data), words = RANK_WORDS) => {
   const { origin, result } = data;
   if (result.ranks < 2) return;
-  const quantities = rankQuantities(data);
   const shape = machineShape(data);
   const ranksOf = new Map();
   origin.hosts.forEach((host, rank) => (ranksOf.get(host) || ranksOf.set(host, []).get(host)).push(rank));
@@ -36,13 +39,13 @@ const addMachine = (data) => {
   const inner = Math.ceil(Math.sqrt(cores));
   // Where the ranks differ most is worth a look first.
   const spread = ([, values]) => (largest(values) - values.reduce((min, value) => Math.min(min, value), Infinity)) * (values.length ? 1 : 0);
-  let [name, values, show] = quantities.filter(([, , written]) => written === time).slice(0, 6).sort((one, other) => spread(other) - spread(one))[0];
+  let [name, values, show] = words.first(quantities).sort((one, other) => spread(other) - spread(one))[0];
   const hasLabels = shape.groups.some((group) => group.name);
   const layout = (width) => tiled(shape.groups.length, shape.across, shape.down, width, 420, 44 * inner, hasLabels ? LABEL : 0);
   let last = layout(800);
-  const made = chart({ id: "ranks", title: "Ranks on the machine", label: "Ranks on the machine by a quantity; arrow keys go from rank to rank",
+  const made = chart({ id: words.id, title: words.title, label: `${words.title} by a quantity; arrow keys go from one to the next`,
     height: (width) => Math.ceil(layout(width).height) + SCALE_HEIGHT + 4,
-    csv: () => [["rank", "host", ...quantities.map(([quantity, , written]) => quantity + (written === time ? " (s)" : ""))],
+    csv: () => [[words.csv, "host", ...quantities.map(([quantity, , written]) => quantity + (written === time ? " (s)" : ""))],
       ...origin.hosts.map((host, rank) => [rank, host, ...quantities.map((quantity) => quantity[1][rank])])],
     draw: (context, width, height) => {
       last = layout(width);
@@ -77,7 +80,7 @@ const addMachine = (data) => {
   /** The rank at a place of the picture; the arrow keys go through the ranks in the order of their numbers. */
   const tell = (rank) => {
     const parts = quantities.filter(([, all]) => all[rank] > 0).map(([quantity, all, written]) => `${quantity} ${written(all[rank])}`);
-    return `rank ${rank} on ${shape.hostName(origin.hosts[rank])}: ${parts.join(", ")}`;
+    return `${words.one(rank, shape.hostName(origin.hosts[rank]))}: ${parts.join(", ")}`;
   };
   let current = 0;
   const tellRank = (rank) => {
@@ -106,7 +109,7 @@ const addMachine = (data) => {
   made.canvas.addEventListener("focus", () => tellRank(current));
   const names = [name, ...quantities.map(([quantity]) => quantity).filter((quantity) => quantity !== name)];
   const idle = result.network.hosts - result.hosts_used;
-  section("ranks", "Where: ranks",
+  section(words.id, words.section,
     element("div", { class: "controls" }, choice("Shown:", names, (chosen) => {
       [name, values, show] = quantities.find(([quantity]) => quantity === chosen);
       made.redraw();

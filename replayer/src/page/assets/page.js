@@ -1,6 +1,6 @@
 // Puts the page together.
 
-const start = async () => {
+drawPage(async () => {
   const data = await readData();
   addSummary(data);
   addComparison(data);
@@ -16,9 +16,6 @@ const start = async () => {
   addMessages(data);
   place = null;
   addDetails(data);
-  redrawAll();
-  addEventListener("resize", redrawSoon);
-  for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", redrawAll);
   const unfold = (isOpen) => document.querySelectorAll("details.short").forEach((part) => { part.open = isOpen; });
   addEventListener("beforeprint", () => {
     unfold(true);
@@ -28,12 +25,4 @@ const start = async () => {
     unfold(false);
     redrawSoon();
   });
-  document.documentElement.dataset.ready = "yes";
-};
-
-start().catch((error) => {
-  const failure = document.getElementById("failure");
-  failure.hidden = false;
-  failure.textContent = `The page cannot be drawn: ${error.message}`;
-  throw error;
 });

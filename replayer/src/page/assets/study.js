@@ -93,7 +93,7 @@ const pointTable = (data, name, points, caption) => table(name, [
   { name: "parallel efficiency", kind: "percent", value: ({ outcome }) => outcome.efficiencies ? outcome.efficiencies.parallel : 0 },
 ], points, caption);
 
-const startStudy = async () => {
+drawPage(async () => {
   const data = await readData();
   const title = `${data.study}: ${counted(data.points.length, "point", "points")}`;
   document.title = `${title} – titr`;
@@ -117,15 +117,4 @@ const startStudy = async () => {
   const warnings = [...new Set(data.points.flatMap(({ outcome }) => outcome.warnings))];
   if (warnings.length) section("warnings", "Assumptions and limits", element("ul", { class: "warnings" }, warnings.map((warning) => element("li", {}, warning))));
   document.getElementById("footer").textContent = `titr ${data.version}`;
-  redrawAll();
-  addEventListener("resize", redrawSoon);
-  for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", redrawAll);
-  document.documentElement.dataset.ready = "yes";
-};
-
-startStudy().catch((error) => {
-  const failure = document.getElementById("failure");
-  failure.hidden = false;
-  failure.textContent = `The page cannot be drawn: ${error.message}`;
-  throw error;
 });

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 use titr_calibration::measurements::VERSION;
-use titr_calibration::{Calibration, Measurements, Refinement, calibration, output};
+use titr_calibration::{Calibration, ComputeRate, Measurements, Refinement, calibration};
 use titr_common::output::{Command, OutputFile, claim};
 use titr_common::terminal::{self, print, say, say_usage};
 use titr_common::trace::Trace;
@@ -114,8 +114,8 @@ fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Res
         ));
     }
     // An unwritable file is reported before the measurements, not after.
-    let rate = options.trace.as_deref().map(output::rate).transpose().map_err(Failure::told)?;
-    let outputs = || output::files(&options.output).into_iter().chain(options.measurements.clone());
+    let rate = options.trace.as_deref().map(ComputeRate::of_file).transpose().map_err(Failure::told)?;
+    let outputs = || [options.output.clone()].into_iter().chain(options.measurements.clone());
     claim(outputs()).map_err(Failure::told)?;
     outputs().try_for_each(|path| OutputFile::check(&path)).map_err(Failure::told)?;
     let names = measuring.names(mpi)?;
@@ -146,10 +146,10 @@ fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Res
         OutputFile::write(path, text.as_bytes()).map_err(Failure::told)?;
     }
     let found = Calibration::of(&measurements, &options.topology, rate.as_ref()).map_err(Failure::told)?;
-    let picture = found.write(&options.output).map_err(Failure::told)?;
+    OutputFile::write(&options.output, found.cluster.as_bytes()).map_err(Failure::told)?;
     for remark in &found.remarks {
         say(format_args!("titr-calibrate: note: {remark}"));
     }
-    print(format_args!("{} is the platform, {} shows how well it fits", options.output.display(), picture.display()));
+    print(format_args!("{} is the platform", options.output.display()));
     Ok(!found.misses.are_too_many())
 }

@@ -20,14 +20,14 @@ Exit status: 0 done; 1 nothing can be measured or written, or the platform does 
 #[derive(Debug, Parser)]
 #[command(name = "titr-calibrate", version, after_help = NOTES)]
 pub(crate) struct Options {
-    /// The platform file to write. A picture of the fit has the same name and .svg.
+    /// The platform file to write.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Refines a platform by whole runs instead, on one process: the file names the platform, the keys of the values that are refined,
     /// and traces with the times that their programs took. `titr calibrate --from` is the same.
     #[arg(long, value_name = "RUNS", conflicts_with_all = ["measurements", "topology", "trace", "seconds"])]
     pub from: Option<PathBuf>,
-    /// Also writes the measurements to this file, for `titr calibrate`.
+    /// Also writes the measurements to this file, for `titr calibrate`, whose --report shows how well the platform fits.
     #[arg(long, value_name = "FILE")]
     pub measurements: Option<PathBuf>,
     /// The topology: star, torus=4x4, mesh=4x4, fat-tree=4,4:1,2:1,1 (children:parents:cables), xgft=4,4:1,2.

@@ -1,0 +1,34 @@
+// The page of a calibration.
+
+const errorOf = ({ measured, predicted }) => predicted / measured - 1;
+const signed = (share) => `${share < 0 ? "" : "+"}${percent(share)}`;
+
+const patternChart = ({ title, points }, number) => {
+  // A message of nothing is drawn as one of a byte.
+  const at = ({ bytes }) => Math.max(1, bytes);
+  const ends = points.map(at);
+  const marks = [1, 1e2, 1e4, 1e6, 1e8].filter((size) => size >= Math.min(...ends) && size <= Math.max(...ends));
+  return scatterChart({ id: `pattern-${number}`, title, label: `${title}: measured and predicted time against the size of a message`,
+    rows: points.map((point) => ({ x: at(point), y: point.measured,
+      text: `${volume(point.bytes)}: measured ${time(point.measured)}, predicted ${time(point.predicted)} (${signed(errorOf(point))})` })),
+    line: points.map((point) => ({ x: at(point), y: point.predicted })), xMarks: marks.map((size) => [size, volume(size)]), xTitle: "size of a message",
+    csv: () => [["bytes", "measured (s)", "predicted (s)"], ...points.map(({ bytes, measured, predicted }) => [bytes, measured, predicted])] });
+};
+
+drawPage(async () => {
+  const { patterns, remarks, version } = await readData();
+  document.title = "Calibration – titr";
+  document.getElementById("title").textContent = "Calibration";
+  fileName = "calibration";
+  const all = patterns.map(({ title, points }) => ({ title, points: points.map(([bytes, measured, predicted]) => ({ bytes, measured, predicted })) }));
+  const worst = ({ points }) => points.reduce((one, other) => Math.abs(errorOf(other)) > Math.abs(errorOf(one)) ? other : one);
+  section("answer", "Fit", table("patterns", [
+    { name: "pattern", kind: "text", value: ({ title }) => title },
+    { name: "largest error", kind: "percent", value: (pattern) => errorOf(worst(pattern)) },
+    { name: "at", kind: "bytes", value: (pattern) => worst(pattern).bytes },
+  ], all, "Errors of the predictions")).classList.add("first");
+  section("curves", "Curves", element("p", { class: "faint" }, "Points are measured (medians); the line is predicted."),
+    element("div", { class: "columns" }, all.map((pattern, number) => patternChart(pattern, number).figure)));
+  if (remarks.length) section("warnings", "Remarks", element("ul", { class: "warnings" }, remarks.map((remark) => element("li", {}, remark))));
+  document.getElementById("footer").textContent = `titr ${version}`;
+});

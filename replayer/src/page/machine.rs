@@ -1,0 +1,57 @@
+//! The page of a machine without a program: its hosts in their shape, and its links.
+
+use std::io;
+use std::path::Path;
+
+use serde::Serialize;
+use titr_common::output::OutputFile;
+use titr_network::topology::{LinkId, Topology};
+
+use super::document;
+use crate::machine::MachineSummary;
+
+/// Hosts of the largest machine that is drawn.
+pub(crate) const MOST_DRAWN: u32 = 4096;
+
+/// Parts of the script, in the order in which they build on each other.
+pub(super) const SCRIPTS: [&str; 8] = [
+    include_str!("assets/base.js"),
+    include_str!("assets/numbers.js"),
+    include_str!("assets/table.js"),
+    include_str!("assets/chart.js"),
+    include_str!("assets/paint.js"),
+    include_str!("assets/shape.js"),
+    include_str!("assets/machine.js"),
+    include_str!("assets/platform.js"),
+];
+
+/// The data of the page of a machine.
+#[derive(Serialize)]
+struct MachinePage<'a> {
+    version: &'static str,
+    summary: &'a MachineSummary,
+    links: Vec<NamedLink>,
+}
+
+/// A link outside hosts.
+#[derive(Serialize)]
+struct NamedLink {
+    name: String,
+    bandwidth: f64,
+    latency: f64,
+}
+
+/// Writes the page of a machine.
+///
+/// # Errors
+/// If the data cannot be serialised, or the file not be written.
+pub(crate) fn write_machine(summary: &MachineSummary, topology: &dyn Topology, path: &Path) -> io::Result<()> {
+    let links = (0..).map(LinkId).zip(topology.links()).filter(|(id, _)| !topology.is_loopback(*id));
+    let links = links.map(|(id, link)| NamedLink {
+        name: topology.link_name(id),
+        bandwidth: link.bandwidth,
+        latency: link.latency.0,
+    });
+    let page = MachinePage { version: env!("CARGO_PKG_VERSION"), summary, links: links.collect() };
+    OutputFile::write(path, document(&page, &SCRIPTS)?.as_bytes())
+}

@@ -6,21 +6,23 @@ use titr_common::collectives::{CallMode, Library, Selection};
 use titr_common::event::{CollectiveKind, Event};
 use titr_common::units::{Bytes, Instructions};
 use titr_network::topology::Edge;
-use titr_replayer::generate::{
-    AllToAll, Butterfly, Kernel, Pause, Random, Schedule, Star, StarKind, Stencil, Tree, Wavefront, grid, program,
-};
+use titr_replayer::generate::{Kernel, Pattern, Pause, grid, program};
 use titr_replayer::schedule::{Example, Outline};
 use titr_test_machine::{mpi, run};
 
 const BYTES: Bytes = Bytes(20_000); // Sends wait for their receives.
 
-fn events(kernel: &dyn Kernel, iterations: u64) -> Vec<Vec<Event>> {
+fn kernel(pattern: Pattern, ranks: u32) -> Kernel {
+    Kernel::new(pattern, ranks, BYTES).unwrap()
+}
+
+fn events(kernel: &Kernel, iterations: u64) -> Vec<Vec<Event>> {
     let pause = Some(Pause::Compute(Instructions(1000.0)));
     (0..kernel.ranks()).map(|me| program(kernel, me, iterations, pause).collect()).collect()
 }
 
 /// Who sends to whom, in order of their numbers, and how much.
-fn sent(kernel: &dyn Kernel) -> Vec<(u32, u32, u64)> {
+fn sent(kernel: &Kernel) -> Vec<(u32, u32, u64)> {
     let mut sent = Vec::new();
     for (me, events) in (0..).zip(events(kernel, 1)) {
         let messages = events.iter().filter_map(|event| event.transfers().sent);
@@ -37,29 +39,19 @@ fn expected(ranks: u32, bytes: Bytes, sends: impl Fn(u32, u32) -> u32) -> Vec<(u
 }
 
 /// Three iterations come to an end on a machine, and all that is sent is received.
-fn replays(kernel: &dyn Kernel) -> Result<(), TestCaseError> {
+fn replays(kernel: &Kernel) -> Result<(), TestCaseError> {
     let outcome = run(events(kernel, 3), &mpi()).map_err(|error| TestCaseError::fail(error.to_string()))?;
     prop_assert_eq!(outcome.warnings, [""; 0]);
     Ok(())
 }
 
-fn schedule(collective: CollectiveKind, algorithm: &str, ranks: u32, bytes: Bytes) -> Schedule {
+fn schedule(collective: CollectiveKind, algorithm: &str, ranks: u32, bytes: Bytes) -> Kernel {
     let mut selection = Selection::from(Library::OpenMpi);
     selection.force(collective.name(), algorithm).unwrap();
     let (root, element, is_commutative) = (0, Bytes(1), true);
-    Schedule(
-        Example::new(Outline {
-            selection,
-            collective,
-            mode: CallMode::Blocking,
-            ranks,
-            bytes,
-            root,
-            element,
-            is_commutative,
-        })
-        .unwrap(),
-    )
+    let outline =
+        Outline { selection, collective, mode: CallMode::Blocking, ranks, bytes, root, element, is_commutative };
+    kernel(Pattern::Collective(Example::new(outline).unwrap()), ranks)
 }
 
 proptest! {
@@ -68,23 +60,23 @@ proptest! {
     #[test]
     fn stars_and_all_to_all(ranks in 1..20_u32, root in 0..20_u32) {
         let root = root % ranks;
-        let out = Star::new(StarKind::OneToAll, ranks, root, BYTES).unwrap();
+        let out = kernel(Pattern::OneToAll { root }, ranks);
         prop_assert_eq!(sent(&out), expected(ranks, BYTES, |from, to| u32::from(from == root && to != root)));
         replays(&out)?;
-        let back = Star::new(StarKind::AllToOne, ranks, root, BYTES).unwrap();
+        let back = kernel(Pattern::AllToOne { root }, ranks);
         prop_assert_eq!(sent(&back), expected(ranks, BYTES, |from, to| u32::from(to == root && from != root)));
         replays(&back)?;
-        let all = AllToAll { ranks, bytes: BYTES };
+        let all = kernel(Pattern::AllToAll, ranks);
         prop_assert_eq!(sent(&all), expected(ranks, BYTES, |from, to| u32::from(to != from)));
         replays(&all)?;
     }
 
     #[test]
     fn butterflies_and_trees(ranks in 1..40_u32, arity in 1..5_u32, bits in 0..6_u32) {
-        let butterfly = Butterfly::new(1 << bits, BYTES).unwrap();
+        let butterfly = kernel(Pattern::Butterfly, 1 << bits);
         prop_assert_eq!(sent(&butterfly), expected(1 << bits, BYTES, |a, b| u32::from((a ^ b).count_ones() == 1)));
         replays(&butterfly)?;
-        let tree = Tree { ranks, arity, bytes: BYTES };
+        let tree = kernel(Pattern::Tree { arity }, ranks);
         let is_parent = |of: u32, rank: u32| of > 0 && (of - 1) / arity == rank;
         prop_assert_eq!(sent(&tree), expected(ranks, BYTES, |a, b| u32::from(is_parent(a, b) || is_parent(b, a))));
         replays(&tree)?;
@@ -107,12 +99,12 @@ proptest! {
         };
         for (edge, closed) in [(Edge::Open, false), (Edge::Closed, true)] {
             let grid = grid(ranks, Some(&dimensions), edge).unwrap();
-            let stencil = Stencil { grid, bytes: BYTES };
+            let stencil = kernel(Pattern::Stencil(grid), ranks);
             let both = |a, b| u32::from(up(a, b, closed)) + u32::from(up(b, a, closed));
             prop_assert_eq!(sent(&stencil), expected(ranks, BYTES, both));
             replays(&stencil)?;
         }
-        let wavefront = Wavefront { grid: grid(ranks, Some(&dimensions), Edge::Open).unwrap(), bytes: BYTES };
+        let wavefront = kernel(Pattern::Wavefront(grid(ranks, Some(&dimensions), Edge::Open).unwrap()), ranks);
         prop_assert_eq!(sent(&wavefront), expected(ranks, BYTES, |from, to| u32::from(up(from, to, false))));
         replays(&wavefront)?;
     }
@@ -120,7 +112,7 @@ proptest! {
     /// As many messages as asked for, none to oneself, and no more at a time than a wave.
     #[test]
     fn random_waves(ranks in 2..20_u32, messages in 0..200_u64, wave in 1..50_u64, seed: u64) {
-        let random = Random::new(ranks, BYTES, messages, wave, seed).unwrap();
+        let random = kernel(Pattern::Random { messages, wave, seed }, ranks);
         let sent = sent(&random);
         prop_assert_eq!(sent.len() as u64, messages);
         prop_assert!(sent.iter().all(|&(from, to, bytes)| from != to && to < ranks && bytes == BYTES.0));
@@ -161,7 +153,7 @@ proptest! {
 /// Pairs are as likely as others, and those of another seed or iteration are others.
 #[test]
 fn random_pairs_are_uniform() {
-    let random = |seed| Random::new(4, BYTES, 12_000, 100, seed).unwrap();
+    let random = |seed| kernel(Pattern::Random { messages: 12_000, wave: 100, seed }, 4);
     let pairs = sent(&random(1));
     for (from, to) in (0..4).flat_map(|from| (0..4).map(move |to| (from, to))).filter(|(from, to)| from != to) {
         let count = pairs.iter().filter(|&&(a, b, _)| (a, b) == (from, to)).count();

@@ -3,7 +3,7 @@
 use crate::support::command::Folder;
 use titr_common::units::Bytes;
 use titr_platform::Platform;
-use titr_replayer::generate::{AllToAll, Kernel, Random, Star, StarKind, program};
+use titr_replayer::generate::{Kernel, Pattern, program};
 use titr_simulation::ranks::Core;
 use titr_simulation::replay::{Options, replay};
 use titr_workload::Workload;
@@ -25,7 +25,7 @@ fn machines(ports: u32) -> [Platform; 2] {
 }
 
 /// What a kernel takes, in the mean of three seeds.
-fn time(platform: &Platform, kernel: &dyn Kernel) -> f64 {
+fn time(platform: &Platform, kernel: &Kernel) -> f64 {
     let ranks = kernel.ranks();
     let cores: Vec<_> = platform.place(ranks).unwrap().0;
     let cores: Vec<_> = cores.into_iter().map(|host| Core::on(platform, host)).collect();
@@ -39,7 +39,7 @@ fn time(platform: &Platform, kernel: &dyn Kernel) -> f64 {
 }
 
 /// How much less a kernel takes on the twisted torus, of what it takes on the plain one.
-fn gain(ports: u32, kernel: &dyn Kernel) -> f64 {
+fn gain(ports: u32, kernel: &Kernel) -> f64 {
     let [plain, twisted] = machines(ports).map(|platform| time(&platform, kernel));
     1.0 - twisted / plain
 }
@@ -47,7 +47,7 @@ fn gain(ports: u32, kernel: &dyn Kernel) -> f64 {
 /// Cámara et al. 2010: all-to-all of 10 KB is about 20 % faster.
 #[test]
 fn all_to_all_gains_by_a_twist() {
-    let kernel = AllToAll { ranks: 32, bytes: Bytes(10_000) };
+    let kernel = Kernel::new(Pattern::AllToAll, 32, Bytes(10_000)).unwrap();
     let gain = gain(2, &kernel);
     assert!((0.1..0.25).contains(&gain), "{gain}");
 }
@@ -55,13 +55,14 @@ fn all_to_all_gains_by_a_twist() {
 /// One-to-all is equal, as the root's port takes all the time.
 #[test]
 fn one_to_all_gains_nothing() {
-    let kernel = Star::new(StarKind::OneToAll, 32, 0, Bytes(10_000)).unwrap();
+    let kernel = Kernel::new(Pattern::OneToAll { root: 0 }, 32, Bytes(10_000)).unwrap();
     assert!(gain(1, &kernel).abs() < 0.001);
 }
 
 /// Synchronized random traffic gains the more the larger its waves are.
 #[test]
 fn random_traffic_gains_with_its_waves() {
-    let gains = [10, 100, 10_000].map(|wave| gain(2, &Random::new(32, Bytes(1000), 10_000, wave, 1).unwrap()));
+    let random = |wave| Pattern::Random { messages: 10_000, wave, seed: 1 };
+    let gains = [10, 100, 10_000].map(|wave| gain(2, &Kernel::new(random(wave), 32, Bytes(1000)).unwrap()));
     assert!(gains.is_sorted() && gains[0].abs() < 0.03 && gains[2] > 0.1, "{gains:?}");
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use titr_common::collectives::{CallMode, Library, Member, Selection};
+use titr_common::collectives::{CallMode, Library, Member};
 use titr_common::event::CollectiveKind;
 use titr_common::format::{count, plural};
 use titr_common::terminal::say;
@@ -13,12 +13,8 @@ use titr_extrapolation::Grid;
 use titr_network::topology::Edge;
 
 use super::Failure;
-use super::schedule::{CollectiveParser, library};
-use crate::generate::{
-    self, AllToAll, Butterfly, Impossible, Kernel, Pause, Random, Schedule, Star, StarKind, Stencil, Tree, Wavefront,
-    grid,
-};
-use crate::schedule::{Example, Outline};
+use super::schedule::{CollectiveParser, example, library};
+use crate::generate::{self, Impossible, Kernel, Pattern, Pause, grid};
 
 const NOTES: &str = "\
 All commands take such a trace: titr check, titr-replay, titr convert and the others.
@@ -186,7 +182,7 @@ struct GridArgs {
 /// The options of all kernels.
 #[derive(Debug, clap::Args)]
 struct Run {
-    /// Number of repetitions.
+    /// Number of iterations.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     iterations: u64,
     /// Computation of each rank before it communicates (in each iteration, wave, or stage of a butterfly): a number of
@@ -211,7 +207,7 @@ pub(super) fn generate(args: &GenerateArgs, out: &mut impl Write) -> Result<(), 
     let Some(named) = args.kernel.as_ref().filter(|_| !args.list) else { return list(out) };
     let (kernel, run) = named.kernel()?;
     let command = super::recorded_command(Some("titr"));
-    let written = generate::write(kernel.as_ref(), run.iterations, run.compute, command, &run.output)?;
+    let written = generate::write(&kernel, run.iterations, run.compute, command, &run.output)?;
     let (events, ranks) = (count(written.events), count(written.ranks.into()));
     let (which, of) = (run.output.display(), plural(written.ranks.into(), "rank", "ranks"));
     say(format_args!("{which}: {events} events of {ranks} {of}"));
@@ -232,48 +228,28 @@ impl From<Impossible> for Failure {
 }
 
 impl Named {
-    fn kernel(&self) -> Result<(Box<dyn Kernel>, &Run), Failure> {
-        Ok(match self {
-            Self::OneToAll { root, size, run } => {
-                (Box::new(Star::new(StarKind::OneToAll, size.ranks, root.root, size.bytes)?), run)
-            }
-            Self::AllToOne { root, size, run } => {
-                (Box::new(Star::new(StarKind::AllToOne, size.ranks, root.root, size.bytes)?), run)
-            }
-            Self::AllToAll { size, run } => (Box::new(AllToAll { ranks: size.ranks, bytes: size.bytes }), run),
+    fn kernel(&self) -> Result<(Kernel, &Run), Failure> {
+        let (pattern, size, run) = match self {
+            Self::OneToAll { root, size, run } => (Pattern::OneToAll { root: root.root }, size, run),
+            Self::AllToOne { root, size, run } => (Pattern::AllToOne { root: root.root }, size, run),
+            Self::AllToAll { size, run } => (Pattern::AllToAll, size, run),
             Self::Random { messages, wave, seed, size, run } => {
-                (Box::new(Random::new(size.ranks, size.bytes, *messages, *wave, *seed)?), run)
+                (Pattern::Random { messages: *messages, wave: *wave, seed: *seed }, size, run)
             }
             Self::Collective { collective, library, algorithm, ranks, bytes, elements, root, run } => {
-                let wrong = |why: &dyn std::error::Error| Failure::Value(why.to_string());
-                let mut selection = Selection::from(*library);
-                let (collective, mode) = *collective;
-                selection.force(&format!("{}{collective}", mode.prefix()), algorithm).map_err(|why| wrong(&why))?;
-                let outline = Outline {
-                    selection,
-                    collective,
-                    mode,
-                    ranks: *ranks,
-                    bytes: *bytes,
-                    root: root.root,
-                    element: *elements,
-                    is_commutative: true,
-                };
-                (Box::new(Schedule(Example::new(outline).map_err(|why| wrong(&why))?)), run)
+                let example = example(*library, algorithm, *collective, (*ranks, *bytes), root.root, *elements, true)?;
+                return Ok((Kernel::new(Pattern::Collective(example), *ranks, *bytes)?, run));
             }
             Self::Stencil { grid: GridArgs { dimensions }, torus, size, run } => {
                 let edge = if *torus { Edge::Closed } else { Edge::Open };
-                let grid = grid(size.ranks, dimensions.as_ref(), edge)?;
-                (Box::new(Stencil { grid, bytes: size.bytes }), run)
+                (Pattern::Stencil(grid(size.ranks, dimensions.as_ref(), edge)?), size, run)
             }
             Self::Wavefront { grid: GridArgs { dimensions }, size, run } => {
-                let grid = grid(size.ranks, dimensions.as_ref(), Edge::Open)?;
-                (Box::new(Wavefront { grid, bytes: size.bytes }), run)
+                (Pattern::Wavefront(grid(size.ranks, dimensions.as_ref(), Edge::Open)?), size, run)
             }
-            Self::Butterfly { size, run } => (Box::new(Butterfly::new(size.ranks, size.bytes)?), run),
-            Self::Tree { arity, size, run } => {
-                (Box::new(Tree { ranks: size.ranks, arity: *arity, bytes: size.bytes }), run)
-            }
-        })
+            Self::Butterfly { size, run } => (Pattern::Butterfly, size, run),
+            Self::Tree { arity, size, run } => (Pattern::Tree { arity: *arity }, size, run),
+        };
+        Ok((Kernel::new(pattern, size.ranks, size.bytes)?, run))
     }
 }

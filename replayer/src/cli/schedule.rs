@@ -12,7 +12,7 @@ use titr_common::terminal::say;
 use titr_common::units::Bytes;
 
 use super::Failure;
-use crate::schedule::{Example, Outline, catalogue, matrix, steps};
+use crate::schedule::{Example, Outline, write_catalogue, write_matrix, write_steps};
 
 const NOTES: &str = "\
 BYTES is the whole vector of bcast, reduce, allreduce, scan, exscan and reduce_scatter (which divides it as evenly as \
@@ -100,30 +100,36 @@ pub(super) fn library() -> impl TypedValueParser<Value = Library> {
         .try_map(|name| Library::named(&name).ok_or("no library"))
 }
 
+/// A call of a collective by an algorithm of a library.
+pub(super) fn example(
+    library: Library,
+    algorithm: &str,
+    (collective, mode): (CollectiveKind, CallMode),
+    (ranks, bytes): (u32, Bytes),
+    root: Member,
+    element: Bytes,
+    is_commutative: bool,
+) -> Result<Example, Failure> {
+    let mut selection = Selection::from(library);
+    let forced = selection.force(&format!("{}{collective}", mode.prefix()), algorithm);
+    forced.map_err(|why| Failure::Value(why.to_string()))?;
+    let outline = Outline { selection, collective, mode, ranks, bytes, root, element, is_commutative };
+    Example::new(outline).map_err(|why| Failure::Value(why.to_string()))
+}
+
 pub(super) fn schedule(args: &ScheduleArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let (Some((collective, mode)), Some(ranks), false) = (args.collective, args.ranks, args.list) else {
-        return Ok(catalogue::write(out)?);
+    let (Some(collective), Some(ranks), false) = (args.collective, args.ranks, args.list) else {
+        return Ok(write_catalogue(out)?);
     };
-    let wrong = |why: &dyn std::error::Error| Failure::Value(why.to_string());
-    let mut selection = Selection::from(args.library);
-    selection.force(&format!("{}{collective}", mode.prefix()), &args.algorithm).map_err(|why| wrong(&why))?;
-    let outline = Outline {
-        selection,
-        collective,
-        mode,
-        ranks,
-        bytes: args.bytes,
-        root: args.root,
-        element: args.elements,
-        is_commutative: !args.non_commutative,
-    };
-    let example = Example::new(outline).map_err(|why| wrong(&why))?;
+    let (size, is_commutative) = ((ranks, args.bytes), !args.non_commutative);
+    let example = example(args.library, &args.algorithm, collective, size, args.root, args.elements, is_commutative)?;
     if !args.matrix {
-        return Ok(steps::write(&example, out)?);
+        return Ok(write_steps(&example, out)?);
     }
     if let Some(asked) = example.replaced() {
-        let [asked, taken] = [asked, example.choice()].map(|choice| args.library.name_of(mode, choice.algorithm));
+        let [asked, taken] =
+            [asked, example.choice()].map(|choice| args.library.name_of(collective.1, choice.algorithm));
         say(format_args!("titr: {asked} is impossible here: {} takes {taken}", args.library.name()));
     }
-    Ok(matrix::write(&example, out)?)
+    Ok(write_matrix(&example, out)?)
 }

@@ -26,7 +26,7 @@ pub struct Generated {
 /// # Errors
 /// If the directory is not empty, or cannot be written.
 pub fn write(
-    kernel: &dyn Kernel,
+    kernel: &Kernel,
     iterations: u64,
     pause: Option<Pause>,
     command: Vec<String>,
@@ -58,7 +58,7 @@ pub fn write(
 }
 
 fn write_rank(
-    kernel: &dyn Kernel,
+    kernel: &Kernel,
     rank: u32,
     iterations: u64,
     pause: Option<Pause>,

@@ -9,63 +9,75 @@
 //! MPI applications", PDSEC 2008; J. Cámara et al., "Twisted Torus Topologies for Enhanced Interconnection Networks", IEEE
 //! TPDS 21(12), 2010, §5), the collectives' algorithms as in [`titr_common::collectives`].
 
-mod all_to_all;
-mod butterfly;
-mod collective;
 mod directory;
-mod grid;
-mod random;
 mod script;
-mod star;
-mod stencil;
-mod tree;
-mod wavefront;
 
-pub use all_to_all::AllToAll;
-pub use butterfly::Butterfly;
-pub use collective::Schedule;
 pub use directory::{Generated, write};
-pub use grid::grid;
-pub use random::Random;
 pub use script::{Pause, Script};
-pub use star::{Star, StarKind};
-pub use stencil::Stencil;
-pub use tree::Tree;
-pub use wavefront::Wavefront;
 
 use std::iter::once;
 
 use thiserror::Error;
 use titr_common::event::Event;
+use titr_common::units::Bytes;
 use titr_extrapolation::Grid;
+use titr_network::topology::{Direction, Edge, Lattice};
+use titr_network::traffic::{below, generator};
+
+use crate::schedule::Example;
 
 /// A program, defined by the actions of each of its ranks.
-pub trait Kernel {
-    /// The number of ranks.
-    fn ranks(&self) -> u32;
-
-    /// The number of phases in an iteration.
-    fn phases(&self) -> u64 {
-        1
-    }
-
-    /// Writes the events of `me` in a phase; phases are numbered from the first of the first iteration on.
-    fn phase(&self, me: u32, number: u64, script: &mut Script);
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    ranks: u32,
+    /// The payload of each message.
+    bytes: Bytes,
+    pattern: Pattern,
 }
 
-/// The events of `me` in as many iterations.
-pub fn program(
-    kernel: &dyn Kernel,
-    me: u32,
-    iterations: u64,
-    pause: Option<Pause>,
-) -> impl Iterator<Item = Event> + '_ {
-    let mut script = Script::new(me, pause);
-    let phases = (0..iterations.saturating_mul(kernel.phases())).flat_map(move |phase| {
-        kernel.phase(me, phase, &mut script);
-        script.take()
-    });
-    once(Event::Init).chain(phases).chain(once(Event::Finalize))
+/// Who sends to whom, and when.
+#[derive(Clone, Debug)]
+pub enum Pattern {
+    /// The root sends a message to each other rank, all at once.
+    OneToAll {
+        /// The sender.
+        root: u32,
+    },
+    /// Each other rank sends a message to the root.
+    AllToOne {
+        /// The receiver.
+        root: u32,
+    },
+    /// Each rank sends a message to each other one, the next rank first, and waits for theirs in the end. The rounds of
+    /// MPI libraries, where one exchange waits for the one before, are algorithms of `alltoall`.
+    AllToAll,
+    /// Random messages, each from any rank to any other one, in waves between which all ranks meet at a barrier. With small
+    /// waves, latency dominates the time; with large waves, throughput does.
+    Random {
+        /// The number of messages.
+        messages: u64,
+        /// The number of messages in a wave, except perhaps the last.
+        wave: u64,
+        /// The seed of the choice of pairs.
+        seed: u64,
+    },
+    /// The schedule of a collective, as point-to-point messages.
+    Collective(Example),
+    /// Each rank exchanges a message, a face of its box, with each of its neighbours in a mesh or a torus. In a ring of
+    /// two, they are each other's neighbours on both sides.
+    Stencil(Lattice),
+    /// A front that moves through a mesh from one corner to the opposite one, as in the solution of a triangular system or a
+    /// sweep of a transport equation: each rank waits for those below it in each dimension, computes, and sends to those
+    /// above. It then begins the next iteration: there are as many concurrent fronts as the mesh is long.
+    Wavefront(Lattice),
+    /// In stage k, ranks that differ in bit k exchange messages, as in a fast Fourier transform.
+    Butterfly,
+    /// A reduction, followed by a broadcast of its result: each rank waits for its children and sends to its parent; the
+    /// root's answer then travels down in the same way. The children of rank r are a·r + 1 to a·r + a.
+    Tree {
+        /// The number a of children of a rank; at least one.
+        arity: u32,
+    },
 }
 
 /// An error in the arguments of a kernel.
@@ -82,4 +94,148 @@ pub enum Impossible {
     NoWave,
     #[error("{dimensions} are {places} ranks, not {ranks}")]
     Places { dimensions: Grid, places: u32, ranks: u32 },
+}
+
+/// Ranks in a grid of these dimensions, in a row if only their number is given. Rank `x₀ + d₀·(x₁ + d₁·x₂)` has the
+/// coordinates x, like the hosts of a torus.
+///
+/// # Errors
+/// If the dimensions contain another number of ranks.
+pub fn grid(ranks: u32, dimensions: Option<&Grid>, edge: Edge) -> Result<Lattice, Impossible> {
+    let Some(dimensions) = dimensions else { return Ok(Lattice::new(&[ranks], edge)) };
+    let lattice = Lattice::new(dimensions.sides(), edge);
+    let places = lattice.places();
+    if places == ranks {
+        Ok(lattice)
+    } else {
+        Err(Impossible::Places { dimensions: dimensions.clone(), places, ranks })
+    }
+}
+
+/// The events of `me` in as many iterations.
+pub fn program(kernel: &Kernel, me: u32, iterations: u64, pause: Option<Pause>) -> impl Iterator<Item = Event> + '_ {
+    let mut script = Script::new(me, pause);
+    let phases = (0..iterations.saturating_mul(kernel.phases())).flat_map(move |phase| {
+        kernel.phase(me, phase, &mut script);
+        script.take()
+    });
+    once(Event::Init).chain(phases).chain(once(Event::Finalize))
+}
+
+impl Kernel {
+    /// A pattern between `ranks` ranks, at least one.
+    ///
+    /// # Errors
+    /// If the pattern is not one of so many ranks.
+    pub fn new(pattern: Pattern, ranks: u32, bytes: Bytes) -> Result<Self, Impossible> {
+        match pattern {
+            Pattern::OneToAll { root } | Pattern::AllToOne { root } if root >= ranks => {
+                Err(Impossible::Root { root, last: ranks.saturating_sub(1) })
+            }
+            Pattern::Random { .. } if ranks < 2 => Err(Impossible::NoPairs),
+            Pattern::Random { wave: 0, .. } => Err(Impossible::NoWave),
+            Pattern::Butterfly if !ranks.is_power_of_two() => Err(Impossible::NotAPowerOfTwo(ranks)),
+            pattern => Ok(Self { ranks, bytes, pattern }),
+        }
+    }
+
+    /// The number of ranks.
+    #[must_use]
+    pub fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// The number of phases in an iteration.
+    fn phases(&self) -> u64 {
+        match self.pattern {
+            Pattern::Random { messages, wave, .. } => messages.div_ceil(wave).max(1),
+            _ => 1,
+        }
+    }
+
+    /// Writes the events of `me` in a phase; phases are numbered from the first of the first iteration on.
+    fn phase(&self, me: u32, number: u64, script: &mut Script) {
+        let Self { ranks, bytes, ref pattern } = *self;
+        let after = |rank: u32| (rank + 1..ranks).chain(0..rank);
+        match *pattern {
+            Pattern::Wavefront(ref grid) => {
+                neighbours(grid, me, Direction::Down).for_each(|from| script.recv(from, 0, bytes));
+                script.pause();
+                neighbours(grid, me, Direction::Up).for_each(|to| script.send(to, 0, bytes));
+                return;
+            }
+            Pattern::Butterfly => {
+                for stage in 0..ranks.ilog2() {
+                    let partner = me ^ 1 << stage;
+                    script.pause();
+                    script.sendrecv(partner, bytes, partner, bytes);
+                }
+                return;
+            }
+            Pattern::Random { .. } if number > 0 => script.barrier(),
+            _ => {}
+        }
+        script.pause();
+        match *pattern {
+            Pattern::OneToAll { root } if me == root => after(root).for_each(|to| script.isend(to, 0, bytes)),
+            Pattern::OneToAll { root } => script.recv(root, 0, bytes),
+            Pattern::AllToOne { root } if me == root => after(root).for_each(|from| script.irecv(from, 0, bytes)),
+            Pattern::AllToOne { root } => script.send(root, 0, bytes),
+            Pattern::AllToAll => {
+                let before = (0..me).rev().chain((me + 1..ranks).rev());
+                before.for_each(|from| script.irecv(from, 0, bytes));
+                after(me).for_each(|to| script.isend(to, 0, bytes));
+            }
+            Pattern::Random { messages, wave, seed } => {
+                let sent = number % self.phases() * wave;
+                let pairs = pairs(ranks, wave.min(messages - sent), seed, number);
+                pairs.iter().filter(|(_, to)| *to == me).for_each(|(from, _)| script.irecv(*from, 0, bytes));
+                pairs.iter().filter(|(from, _)| *from == me).for_each(|(_, to)| script.isend(*to, 0, bytes));
+            }
+            // A schedule may leave the completion of pending operations at its end to its executor.
+            Pattern::Collective(ref example) => example.steps(me).iter().for_each(|step| script.step(step)),
+            Pattern::Stencil(ref grid) => {
+                let ways =
+                    || (0..grid.sizes().len()).flat_map(|along| [(along, Direction::Up), (along, Direction::Down)]);
+                // A tag says which way the message goes: two may go to the same neighbour.
+                for (tag, (along, way)) in (0..).zip(ways()) {
+                    let from = grid.neighbour(me, along, way.opposite());
+                    from.into_iter().for_each(|from| script.irecv(from, tag, bytes));
+                }
+                for (tag, (along, way)) in (0..).zip(ways()) {
+                    grid.neighbour(me, along, way).into_iter().for_each(|to| script.isend(to, tag, bytes));
+                }
+            }
+            Pattern::Tree { arity } => {
+                let (ranks, degree) = (u64::from(ranks), u64::from(arity));
+                let first = u64::from(me) * degree + 1;
+                let children = || (first.min(ranks)..(first + degree).min(ranks)).map(|child| child as u32);
+                children().for_each(|child| script.irecv(child, 0, bytes));
+                script.waitall();
+                if let Some(parent) = me.checked_sub(1).map(|place| place / arity) {
+                    script.send(parent, 0, bytes);
+                    script.recv(parent, 0, bytes);
+                }
+                children().for_each(|child| script.isend(child, 0, bytes));
+            }
+            Pattern::Wavefront(_) | Pattern::Butterfly => {}
+        }
+        script.waitall();
+    }
+}
+
+/// The neighbours of a rank in one direction of each dimension.
+fn neighbours(grid: &Lattice, me: u32, way: Direction) -> impl Iterator<Item = u32> {
+    (0..grid.sizes().len()).filter_map(move |along| grid.neighbour(me, along, way))
+}
+
+/// Random senders and receivers of a phase: a function of the phase and the seed, so that all ranks know it.
+fn pairs(ranks: u32, count: u64, seed: u64, phase: u64) -> Vec<(u32, u32)> {
+    let (ranks, mut random) = (u64::from(ranks), generator(seed, phase as u32));
+    let pair = |_| {
+        let from = below(&mut random, ranks) as u32;
+        let other = below(&mut random, ranks - 1) as u32;
+        (from, other + u32::from(other >= from))
+    };
+    (0..count).map(pair).collect()
 }

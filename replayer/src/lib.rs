@@ -2,10 +2,10 @@
 
 pub mod cli;
 pub mod generate;
-pub mod inspect;
-pub mod machine;
+mod inspect;
+mod machine;
 pub mod memory;
 pub mod page;
-pub mod report;
+mod report;
 pub mod schedule;
 pub mod schema;

@@ -81,7 +81,7 @@ pub(crate) struct CallRule {
 
 impl CallRule {
     /// The rule for a call that is `observed`; the largest recording comes last.
-    pub fn of(observed: &[Observed<'_>], stages: Option<Stages>, calls: &Calls) -> Result<Self, Failure> {
+    pub(crate) fn of(observed: &[Observed<'_>], stages: Option<Stages>, calls: &Calls) -> Result<Self, Failure> {
         let Some((largest, others)) = observed.split_last() else { return Err(Failure::NoGrid) };
         let place =
             |observed: &Observed<'_>, rank| StepPlace { recording: observed.recording, rank, step: observed.step };
@@ -115,7 +115,7 @@ impl CallRule {
     }
 
     /// The volumes in the largest recording, each with its scaling.
-    pub fn scalings(&self) -> impl Iterator<Item = (f64, Option<&[Scaling]>)> {
+    pub(crate) fn scalings(&self) -> impl Iterator<Item = (f64, Option<&[Scaling]>)> {
         self.volumes.iter().flat_map(|rule| {
             let scalings = (!rule.scalings.is_empty()).then_some(rule.scalings.as_slice());
             rule.largest.values().map(move |&volume| (volume, scalings))
@@ -123,14 +123,14 @@ impl CallRule {
     }
 
     /// Sets the scaling of volumes that only the largest recording has.
-    pub fn complete(&mut self, scalings: impl Fn(f64) -> Vec<Scaling>) {
+    pub(crate) fn complete(&mut self, scalings: impl Fn(f64) -> Vec<Scaling>) {
         for rule in self.volumes.iter_mut().filter(|rule| rule.scalings.is_empty()) {
             rule.scalings = scalings(rule.largest.values().copied().fold(0.0, f64::max));
         }
     }
 
     /// What the rules that explain the recordings equally well give differently in `grid`.
-    pub fn ambiguity(&self, largest: &Grid, grid: &Grid) -> Option<Ambiguity> {
+    pub(crate) fn ambiguity(&self, largest: &Grid, grid: &Grid) -> Option<Ambiguity> {
         let has_other_peers = |peers: &Peers| match peers {
             Peers::All(rule) => rule.is_ambiguous(grid),
             Peers::ByRole(rules) => rules.iter().any(|(_, rule)| rule.is_ambiguous(grid)),
@@ -144,12 +144,12 @@ impl CallRule {
     }
 
     /// Whether all ranks have their peers by the same rule.
-    pub fn is_uniform(&self) -> bool {
+    pub(crate) fn is_uniform(&self) -> bool {
         self.peers.iter().all(|rule| matches!(rule, Peers::All(_) | Peers::Stage))
     }
 
     /// Whether all ranks have their peers by the same rule, and none by a single bit outside of stages.
-    pub fn is_simple(&self) -> bool {
+    pub(crate) fn is_simple(&self) -> bool {
         self.peers.iter().all(|peers| match peers {
             Peers::All(rule) => !rule.has_bit(),
             Peers::ByRole(_) => false,
@@ -158,7 +158,7 @@ impl CallRule {
     }
 
     /// Checks that the peers of `rank` are in `grid`.
-    pub fn check(&self, rank: Rank, grid: &Grid) -> Result<(), Failure> {
+    pub(crate) fn check(&self, rank: Rank, grid: &Grid) -> Result<(), Failure> {
         let is_inside = |rule: &Peers| match rule {
             Peers::All(rule) => rule.peer(rank, grid).is_some(),
             Peers::ByRole(rules) => {
@@ -172,7 +172,14 @@ impl CallRule {
     }
 
     /// The call of `rank` in `grid`; in stages, that in a stage. A receive has `room` for so many times the volume by the rule.
-    pub fn call(&self, rank: Rank, grid: &Grid, largest: &Grid, stage: usize, room: f64) -> Result<Parts, Failure> {
+    pub(crate) fn call(
+        &self,
+        rank: Rank,
+        grid: &Grid,
+        largest: &Grid,
+        stage: usize,
+        room: f64,
+    ) -> Result<Parts, Failure> {
         let number = self.stages.and_then(|stages| stages.number(grid)).unwrap_or(1);
         let role = grid.role(rank);
         let outside = || Failure::Outside(rank, grid.clone(), self.place);

@@ -46,7 +46,7 @@ pub(crate) enum Failure {
 
 impl Failure {
     /// How much is explained: the kind of failure, and the number of steps before it.
-    pub fn progress(&self) -> (u32, usize) {
+    pub(crate) fn progress(&self) -> (u32, usize) {
         match self {
             Self::Short => (0, 0),
             Self::Ranks(place, _) => (0, place.step),
@@ -64,7 +64,7 @@ impl Failure {
     }
 
     /// The error, for the user.
-    pub fn into_error(self, growth: Growth, recordings: &[Recording], ranks: u32) -> ExtrapolationError {
+    pub(crate) fn into_error(self, growth: Growth, recordings: &[Recording], ranks: u32) -> ExtrapolationError {
         match self.reason(&growth, recordings) {
             Ok(Some(reason)) => ExtrapolationError::NoRule(Box::new(Unexplained { grids: growth.recorded, reason })),
             Ok(None) => {

@@ -32,7 +32,7 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// The columns of these ranks, which make the same number of calls.
-    pub fn of(recording: &Recording, ranks: &[Rank]) -> Self {
+    pub(crate) fn of(recording: &Recording, ranks: &[Rank]) -> Self {
         let steps = ranks.first().map_or(0, |rank| recording.ranks[rank.0 as usize].len());
         let mut columns = Self::default();
         let mut known: FxHashMap<Box<[CallId]>, ColumnId> = FxHashMap::default();
@@ -50,17 +50,17 @@ impl Columns {
     }
 
     /// The call of each rank.
-    pub fn calls(&self, ColumnId(id): ColumnId) -> &[CallId] {
+    pub(crate) fn calls(&self, ColumnId(id): ColumnId) -> &[CallId] {
         &self.distinct[id as usize]
     }
 
     /// All columns.
-    pub fn ids(&self) -> impl Iterator<Item = ColumnId> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = ColumnId> {
         (0..self.distinct.len() as u32).map(ColumnId)
     }
 
     /// The skeleton of all calls in a column.
-    pub fn skeleton(&self, column: ColumnId, calls: &Calls) -> Option<SkeletonId> {
+    pub(crate) fn skeleton(&self, column: ColumnId, calls: &Calls) -> Option<SkeletonId> {
         self.calls(column).first().map(|&call| calls.parts(call).skeleton)
     }
 }

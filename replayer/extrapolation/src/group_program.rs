@@ -41,7 +41,7 @@ pub(crate) struct VariableLoop {
 
 impl VariableLoop {
     /// The number of iterations in a grid.
-    pub fn iterations(&self, grid: &Grid) -> Result<u64, Failure> {
+    pub(crate) fn iterations(&self, grid: &Grid) -> Result<u64, Failure> {
         let number = self.iterations.first().and_then(|function| function.in_grid(grid));
         number.ok_or_else(|| Failure::NoIterations(self.place, grid.clone()))
     }
@@ -105,7 +105,7 @@ impl Aligned<'_> {
 
 impl GroupProgram {
     /// The program of a group, and the computation before its calls.
-    pub fn of(
+    pub(crate) fn of(
         recordings: &[Recording],
         group: Group,
         grids: &[Grid],
@@ -192,7 +192,7 @@ impl GroupProgram {
     }
 
     /// What is known too little to be given in a grid.
-    pub fn ambiguity(&self, largest: &Grid, grid: &Grid) -> Option<(Ambiguity, StepPlace)> {
+    pub(crate) fn ambiguity(&self, largest: &Grid, grid: &Grid) -> Option<(Ambiguity, StepPlace)> {
         let of_call = |rule: &CallRule| Some((rule.ambiguity(largest, grid)?, rule.place));
         let of_loop =
             |varying: &VariableLoop| varying.is_ambiguous(grid).then_some((Ambiguity::Iterations, varying.place));

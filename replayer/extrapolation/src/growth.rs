@@ -19,7 +19,7 @@ pub(crate) struct Growth {
 
 impl Growth {
     /// The number of ranks along a side that all recordings have in common and that the target does not have.
-    pub fn unvaried(&self) -> Option<u32> {
+    pub(crate) fn unvaried(&self) -> Option<u32> {
         let (first, target) = self.recorded.first().zip(self.target.as_ref())?;
         let is_unvaried = |&dimension: &usize| {
             let side = first.side(dimension);
@@ -30,7 +30,7 @@ impl Growth {
 
     /// Whether rules by place explain too much: a side of the largest recording has two ranks, and other grids have another number
     /// there, so that it has no rank inside and its two may be made to explain anything; or a recording has one rank there.
-    pub fn has_short_side(&self) -> bool {
+    pub(crate) fn has_short_side(&self) -> bool {
         let Some(largest) = self.recorded.last() else { return false };
         let sides = |dimension: usize| self.recorded.iter().chain(&self.target).map(move |grid| grid.side(dimension));
         let is_short = |dimension: usize| match largest.side(dimension) {

@@ -35,7 +35,7 @@ impl Size {
 
 impl Iterations {
     /// The simplest functions that give these numbers in these grids. They are equally simple.
-    pub fn of(numbers: &[(&Grid, u64)]) -> Vec<Self> {
+    pub(crate) fn of(numbers: &[(&Grid, u64)]) -> Vec<Self> {
         let Some((&(one_grid, one), &(other_grid, other))) = numbers.first().zip(numbers.last()) else {
             return Vec::new();
         };
@@ -56,7 +56,7 @@ impl Iterations {
     }
 
     /// The number in a grid; `None` if it is negative.
-    pub fn in_grid(self, grid: &Grid) -> Option<u64> {
+    pub(crate) fn in_grid(self, grid: &Grid) -> Option<u64> {
         match self {
             Self::Constant(number) => Some(number),
             Self::Linear(size, times, more) => u64::try_from(size.of(grid) as i64 * times + more).ok(),

@@ -44,18 +44,18 @@ pub(crate) struct GroupCalls<'r> {
 
 impl Stages {
     /// The number of stages in a grid; `None` if the side is no power of two.
-    pub fn number(self, grid: &Grid) -> Option<usize> {
+    pub(crate) fn number(self, grid: &Grid) -> Option<usize> {
         grid.stages(self.dimension).map(|stages| stages as usize)
     }
 
     /// The bit of a stage, of so many stages.
-    pub fn bit(self, stage: usize, stages: usize) -> u32 {
+    pub(crate) fn bit(self, stage: usize, stages: usize) -> u32 {
         (if self.is_descending { stages - 1 - stage } else { stage }) as u32
     }
 }
 
 impl<'r> GroupCalls<'r> {
-    pub fn new(grid: &'r Grid, ranks: &[Rank], columns: Columns, calls: &'r Calls) -> Self {
+    pub(crate) fn new(grid: &'r Grid, ranks: &[Rank], columns: Columns, calls: &'r Calls) -> Self {
         let bits = columns.ids().map(|id| bits(grid, ranks, &columns, id, calls)).collect();
         Self { grid, columns, calls, bits }
     }
@@ -65,7 +65,7 @@ impl<'r> GroupCalls<'r> {
     }
 
     /// The outline, each item with its first step.
-    pub fn outline(&self) -> Vec<(usize, Item)> {
+    pub(crate) fn outline(&self) -> Vec<(usize, Item)> {
         let (mut outline, mut step) = (Vec::new(), 0);
         while step < self.columns.steps.len() {
             let stages = self.stages_from(step);
@@ -93,7 +93,7 @@ impl<'r> GroupCalls<'r> {
     }
 
     /// Whether all these stages begin at `step`.
-    pub fn are_stages(&self, step: usize, stages: Stages, number: usize) -> bool {
+    pub(crate) fn are_stages(&self, step: usize, stages: Stages, number: usize) -> bool {
         (0..stages.calls).all(|call| {
             let column = |stage: usize| self.column(step + stage * stages.calls + call);
             let Some(first) = column(0) else { return false };
@@ -123,7 +123,7 @@ impl<'r> GroupCalls<'r> {
     }
 
     /// Whether the call at a step has the skeleton of the call at a step of another recording.
-    pub fn has_skeleton(&self, step: usize, other: &Self, there: usize) -> bool {
+    pub(crate) fn has_skeleton(&self, step: usize, other: &Self, there: usize) -> bool {
         let here = self.column(step).map(|column| self.columns.skeleton(column, self.calls));
         here.is_some() && here == other.column(there).map(|column| other.columns.skeleton(column, other.calls))
     }

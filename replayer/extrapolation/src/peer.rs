@@ -99,7 +99,7 @@ impl CoordinateRule {
     }
 
     /// The coordinate of the peer; `None` if it is outside of the grid.
-    pub fn apply(self, place: Coordinates, grid: &Grid, dimension: usize) -> Option<u32> {
+    pub(crate) fn apply(self, place: Coordinates, grid: &Grid, dimension: usize) -> Option<u32> {
         let (own, side) = (place[dimension], grid.side(dimension));
         let peer = match self {
             Self::Shift(by) => i64::from(own) + by,
@@ -137,7 +137,7 @@ pub(crate) fn rule<'g>(pairs: impl Iterator<Item = Pair<'g>> + Clone, likely: Li
 
 impl PeerRule {
     /// The peer of `rank`; `None` if it is outside of the grid.
-    pub fn peer(&self, rank: Rank, grid: &Grid) -> Option<Rank> {
+    pub(crate) fn peer(&self, rank: Rank, grid: &Grid) -> Option<Rank> {
         let place = grid.coordinates(rank);
         let mut peer = [0; MOST_DIMENSIONS];
         for (dimension, (coordinate, rule)) in peer.iter_mut().zip(self.coordinates).enumerate() {
@@ -147,7 +147,7 @@ impl PeerRule {
     }
 
     /// Whether a rule that is as likely gives other peers in `grid`.
-    pub fn is_ambiguous(&self, grid: &Grid) -> bool {
+    pub(crate) fn is_ambiguous(&self, grid: &Grid) -> bool {
         self.coordinates.iter().zip(self.rivals).enumerate().any(|(dimension, (rule, rival))| {
             let differs = |rival: CoordinateRule| {
                 rule.apply([0; MOST_DIMENSIONS], grid, dimension) != rival.apply([0; MOST_DIMENSIONS], grid, dimension)
@@ -157,7 +157,7 @@ impl PeerRule {
     }
 
     /// Whether a coordinate is the rank's own with a bit inverted.
-    pub fn has_bit(&self) -> bool {
+    pub(crate) fn has_bit(&self) -> bool {
         self.coordinates.iter().any(|rule| matches!(rule, CoordinateRule::Bit(_)))
     }
 }
@@ -193,12 +193,12 @@ pub(crate) struct MembersRule([bool; MOST_DIMENSIONS]);
 
 impl MembersRule {
     /// All rules, from the communicator of all ranks on.
-    pub fn all() -> impl Iterator<Item = Self> {
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
         (0..1 << MOST_DIMENSIONS).map(|bits: u32| Self(std::array::from_fn(|dimension| bits >> dimension & 1 == 1)))
     }
 
     /// The members of the communicator of `rank`.
-    pub fn members(self, rank: Rank, grid: &Grid) -> Vec<Rank> {
+    pub(crate) fn members(self, rank: Rank, grid: &Grid) -> Vec<Rank> {
         let place = grid.coordinates(rank);
         let agrees = |other: &Rank| {
             let other = grid.coordinates(*other);
@@ -208,7 +208,7 @@ impl MembersRule {
     }
 
     /// The number of members.
-    pub fn size(self, grid: &Grid) -> usize {
+    pub(crate) fn size(self, grid: &Grid) -> usize {
         (0..MOST_DIMENSIONS)
             .filter(|&dimension| !self.0[dimension])
             .map(|dimension| grid.side(dimension) as usize)

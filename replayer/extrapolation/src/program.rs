@@ -35,7 +35,7 @@ pub(crate) struct Program {
 
 impl Program {
     /// The program of these recordings, if its grid grows like this.
-    pub fn of(recordings: &[Recording], growth: &Growth, calls: &Calls) -> Result<Self, Failure> {
+    pub(crate) fn of(recordings: &[Recording], growth: &Growth, calls: &Calls) -> Result<Self, Failure> {
         let grids = &growth.recorded;
         let mut programs = Vec::new();
         let mut sums = Vec::new();
@@ -80,7 +80,7 @@ impl Program {
     }
 
     /// The group of a rank of the target.
-    pub fn group_of(&self, rank: Rank) -> Option<&GroupProgram> {
+    pub(crate) fn group_of(&self, rank: Rank) -> Option<&GroupProgram> {
         let role = self.target.role(rank);
         let has_role = self.groups.iter().find(|program| program.group.roles.contains(&role));
         // If all ranks make the same calls, a rank anywhere makes them.
@@ -88,12 +88,12 @@ impl Program {
     }
 
     /// The largest recorded grid.
-    pub fn largest(&self) -> &Grid {
+    pub(crate) fn largest(&self) -> &Grid {
         self.grids.last().unwrap_or(&self.target)
     }
 
     /// Whether all rules for peers are simple.
-    pub fn is_simple(&self) -> bool {
+    pub(crate) fn is_simple(&self) -> bool {
         self.groups.iter().flat_map(|program| &program.rules).all(CallRule::is_simple)
     }
 

@@ -133,17 +133,17 @@ impl Calls {
     }
 
     /// The parts of a call.
-    pub fn parts(&self, CallId(id): CallId) -> &Parts {
+    pub(crate) fn parts(&self, CallId(id): CallId) -> &Parts {
         &self.parts[id as usize]
     }
 
     /// Whether calls with this skeleton are collectives, whose only peer is the root.
-    pub fn is_collective(&self, SkeletonId(id): SkeletonId) -> bool {
+    pub(crate) fn is_collective(&self, SkeletonId(id): SkeletonId) -> bool {
         matches!(self.skeletons[id as usize], Event::Collective(..))
     }
 
     /// The volume of calls with this skeleton that is the room for a message, by its number.
-    pub fn received(&self, SkeletonId(id): SkeletonId) -> Option<usize> {
+    pub(crate) fn received(&self, SkeletonId(id): SkeletonId) -> Option<usize> {
         let event = &self.skeletons[id as usize];
         if let Event::Sendrecv(sent, Some(_)) = event {
             return Some(usize::from(sent.is_some()));
@@ -152,7 +152,7 @@ impl Calls {
     }
 
     /// The event of a skeleton with these parts, of a rank whose communicators have these sizes.
-    pub fn event(&self, parts: Parts, sizes: impl Fn(CommId) -> usize) -> Event {
+    pub(crate) fn event(&self, parts: Parts, sizes: impl Fn(CommId) -> usize) -> Event {
         let mut event = self.skeletons[parts.skeleton.0 as usize].clone();
         let (mut peers, mut amounts, mut tags) = (parts.peers.iter(), parts.volumes.iter(), parts.tags.iter());
         event.ranks(|rank| *rank = peers.next().copied().unwrap_or_default());
@@ -182,7 +182,7 @@ impl Calls {
 
 impl Recording {
     /// Reads all ranks of `trace`, which was found at `path`.
-    pub fn read(path: &Path, trace: &Trace, calls: &mut Calls) -> Result<Self, ExtrapolationError> {
+    pub(crate) fn read(path: &Path, trace: &Trace, calls: &mut Calls) -> Result<Self, ExtrapolationError> {
         let mut recording = Self { path: path.into(), trace: trace.clone(), ranks: Vec::new(), tails: Vec::new() };
         for rank in (0..trace.ranks()).map(Rank) {
             recording.read_rank(rank, calls)?;
@@ -228,7 +228,7 @@ impl Recording {
     }
 
     /// The place of a step of a rank, for a message.
-    pub fn place_of(&self, rank: Rank, step: usize) -> Result<CallPlace, ExtrapolationError> {
+    pub(crate) fn place_of(&self, rank: Rank, step: usize) -> Result<CallPlace, ExtrapolationError> {
         let mut stream = self.trace.stream(rank)?;
         let mut next = 0;
         while let Some(event) = stream.next_event()? {
@@ -253,7 +253,7 @@ impl Recording {
     }
 
     /// The trace.
-    pub fn trace(&self) -> &Trace {
+    pub(crate) fn trace(&self) -> &Trace {
         &self.trace
     }
 }

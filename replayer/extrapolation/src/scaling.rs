@@ -28,9 +28,9 @@ pub(crate) struct Fit {
 }
 
 impl Scaling {
-    pub const CONSTANT: Self = Self::Sides([0; MOST_DIMENSIONS]);
+    pub(crate) const CONSTANT: Self = Self::Sides([0; MOST_DIMENSIONS]);
 
-    pub fn factor(self, from: &Grid, to: &Grid) -> f64 {
+    pub(crate) fn factor(self, from: &Grid, to: &Grid) -> f64 {
         match self {
             Self::Sides(powers) => {
                 let of_side = |dimension: usize| {
@@ -62,7 +62,7 @@ impl Scaling {
     }
 
     /// The simplest products of sides that give all volumes up to rounding to whole numbers. They are equally simple.
-    pub fn exact(samples: &[Sample<'_>], largest: &Grid) -> Vec<Self> {
+    pub(crate) fn exact(samples: &[Sample<'_>], largest: &Grid) -> Vec<Self> {
         let fits = |scaling: Self| {
             samples.iter().all(|sample| {
                 let factor = scaling.factor(largest, sample.grid);
@@ -80,7 +80,7 @@ impl Scaling {
 
     /// The scalings that give the volumes best: the simplest exact ones, or products of sides if they are nearly as good as a power
     /// of the number of ranks, which is fitted by least squares of logarithms.
-    pub fn fitted(samples: &[Sample<'_>], largest: &Grid) -> Fit {
+    pub(crate) fn fitted(samples: &[Sample<'_>], largest: &Grid) -> Fit {
         let error = |scaling: Self| {
             let errors = samples
                 .iter()
@@ -110,7 +110,7 @@ impl Scaling {
     }
 
     /// Whether scalings give different volumes in a grid.
-    pub fn differ(scalings: &[Self], from: &Grid, to: &Grid) -> bool {
+    pub(crate) fn differ(scalings: &[Self], from: &Grid, to: &Grid) -> bool {
         let mut factors = scalings.iter().map(|scaling| scaling.factor(from, to));
         let first = factors.next().unwrap_or(1.0);
         factors.any(|factor| (factor / first - 1.0).abs() > SAME)

@@ -43,7 +43,7 @@ impl Mean {
 }
 
 impl WorkSums {
-    pub fn new(group: &Group, grids: &[Grid]) -> Self {
+    pub(crate) fn new(group: &Group, grids: &[Grid]) -> Self {
         let largest = group.ranks.last().map_or(&[][..], Vec::as_slice);
         let Some(largest_grid) = grids.last() else { return Self { common: Vec::new(), sums: Vec::new() } };
         let common = group.ranks.iter().zip(grids).map(|(ranks, grid)| {
@@ -58,7 +58,7 @@ impl WorkSums {
     }
 
     /// Adds the computation before a call of a rule; the steps of a recording are the stages of the call.
-    pub fn add(&mut self, rule: usize, number: usize, recording: &Recording, steps: &[usize]) {
+    pub(crate) fn add(&mut self, rule: usize, number: usize, recording: &Recording, steps: &[usize]) {
         let recordings = self.common.len();
         if self.sums.len() <= rule {
             self.sums.resize(rule + 1, vec![(Mean::default(), Mean::default()); recordings]);
@@ -82,14 +82,14 @@ impl WorkSums {
     }
 
     /// Whether a rule has more than a negligible share of the computation in the largest recording.
-    pub fn matters(&self, rule: usize) -> bool {
+    pub(crate) fn matters(&self, rule: usize) -> bool {
         let in_largest = |sums: &Vec<(Mean, Mean)>| sums.last().map_or(0.0, |(_, largest)| largest.sum);
         let all: f64 = self.sums.iter().map(in_largest).sum();
         self.sums.get(rule).is_some_and(|sums| in_largest(sums) > NEGLIGIBLE * all)
     }
 
     /// The scalings that explain all computation of a program equally well, at least one.
-    pub fn total(recordings: &[Recording], grids: &[Grid]) -> Vec<Scaling> {
+    pub(crate) fn total(recordings: &[Recording], grids: &[Grid]) -> Vec<Scaling> {
         let mean = |recording: &Recording| {
             let works = recording.ranks.iter().flatten().map(|step| step.work).chain(recording.tails.iter().copied());
             works.sum::<f64>() / recording.ranks.len().max(1) as f64
@@ -105,7 +105,7 @@ impl WorkSums {
 
     /// The scalings of each rule that explain its computation equally well, at least one. Calls `residual` with the difference
     /// between recorded and fitted computation, and the recorded.
-    pub fn scalings(
+    pub(crate) fn scalings(
         &self,
         total: &[Scaling],
         grids: &[Grid],

@@ -1,14 +1,15 @@
 //! `titr advise`.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
-use titr_analyses::advise::{Step, advise as advice_for};
+use titr_analyses::advise::{Advice, Step, TriedHypothesis, advise as advice_for};
 use titr_common::event::CollectiveKind;
 use titr_common::format::uncertain;
-use titr_common::terminal::say;
+use titr_common::terminal::{on_one_line, say};
 use titr_common::trace::Transformation;
+use titr_common::units::Seconds;
 use titr_simulation::Computation;
 use titr_workload::call_sites::CallSiteNames;
 
@@ -17,7 +18,6 @@ use super::program::{Compute, compute};
 use super::runs::JobsArgs;
 use super::{Failure, TraceArgs};
 use crate::inspect::Inventory;
-use crate::report::advice;
 
 /// Replays a trace with hypotheses (changes of the program or the machine) that its waiting times suggest, and sorts
 /// them by the time that they save.
@@ -67,14 +67,66 @@ pub(super) fn advise(args: &AdviseArgs, out: &mut impl Write) -> Result<(), Fail
                 Some(_) => "saves nothing".to_owned(),
                 None => "does not fit the program".to_owned(),
             };
-            say(format_args!("{number} of {}: {hypothesis}: {outcome}", all.load(Ordering::Relaxed)));
+            let (all, hypothesis) = (all.load(Ordering::Relaxed), on_one_line(hypothesis));
+            say(format_args!("{number} of {all}: {hypothesis}: {outcome}"));
         }
     };
     let follow: &(dyn Fn(Step) + Sync) = if args.json { &|_| () } else { &follow };
     let advice = advice_for(&platform, &trace, &collectives, computation, args.jobs.jobs(), follow)?;
     if !args.json {
-        return Ok(advice::summary(&advice, out)?);
+        return Ok(summary(&advice, out)?);
     }
     serde_json::to_writer(&mut *out, &advice).map_err(std::io::Error::from)?;
     Ok(writeln!(out)?)
+}
+
+/// The hypotheses that are shown.
+const SHOWN: usize = 10;
+
+/// Less than this part of the predicted time is not worth trying.
+const WORTH: f64 = 0.001;
+
+/// Prints promising changes, with the hypotheses file of the best one.
+///
+/// # Errors
+/// If `out` cannot be written.
+fn summary(advice: &Advice, out: &mut impl Write) -> io::Result<()> {
+    let Advice { simulated_time: Seconds(simulated_time), hypotheses, bounds, not_tried } = advice;
+    writeln!(out, "Predicted time  {}", uncertain(Seconds(*simulated_time), None))?;
+    let worth: Vec<&TriedHypothesis> =
+        hypotheses.iter().filter(|tried| tried.saves.0 >= WORTH * simulated_time).collect();
+    if worth.is_empty() {
+        writeln!(out, "\nNone of {} hypotheses saves as much as a thousandth of it.", hypotheses.len())?;
+    } else {
+        writeln!(out, "\nWould save")?;
+        let mut before = None;
+        for tried in worth.iter().take(SHOWN) {
+            line(tried, *simulated_time, before, out)?;
+            before = tried.because.as_deref();
+        }
+        if worth.len() > SHOWN {
+            writeln!(out, "  and {} more (--json)", worth.len() - SHOWN)?;
+        }
+    }
+    writeln!(out, "\nAt most")?;
+    bounds.iter().try_for_each(|tried| line(tried, *simulated_time, None, out))?;
+    if let Some(best) = worth.first() {
+        writeln!(out, "\nThe first, for titr-replay --what-if:\n\n{}", best.changes.trim_end())?;
+    }
+    if !not_tried.is_empty() {
+        writeln!(
+            out,
+            "\nHypotheses that were not tried, or do not fit the program: {} (--json says why).",
+            not_tried.len()
+        )?;
+    }
+    Ok(())
+}
+
+/// Prints a hypothesis and what it saves, and its cause unless the line before has it.
+fn line(tried: &TriedHypothesis, whole: f64, before: Option<&str>, out: &mut impl Write) -> io::Result<()> {
+    let saves = uncertain(tried.saves, None);
+    writeln!(out, "  {:>5.1} %  {saves:>9}  {}", 100.0 * tried.saves.0 / whole, on_one_line(&tried.hypothesis))?;
+    let because = tried.because.iter().filter(|because| Some(because.as_str()) != before);
+    because.into_iter().try_for_each(|because| writeln!(out, "                      {}", on_one_line(because)))
 }

@@ -84,7 +84,7 @@ pub(super) fn matrix(trace: &TraceArgs, out: &mut impl Write) -> Result<(), Fail
     Ok(rows.flush()?)
 }
 
-/// The error of writing behind that of a table.
+/// The error of writing that ended a table.
 fn of_writing(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

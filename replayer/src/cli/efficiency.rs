@@ -1,14 +1,14 @@
 //! `titr efficiency`.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
 use titr_analyses::diff::ReplayedResult;
-use titr_analyses::scaling::{EfficiencyTable, Scaling};
+use titr_analyses::scaling::{EfficiencyTable, ScaledResult, Scaling};
+use titr_common::format::uncertain;
 
 use super::Failure;
-use crate::report::efficiency;
 
 /// Compares the parallel efficiencies of results of `titr replay --json`, and how they scale from the first result on.
 #[derive(Debug, Args)]
@@ -31,8 +31,92 @@ pub(super) fn efficiency(args: &EfficiencyArgs, out: &mut impl Write) -> Result<
     let scaling = if args.weak { Scaling::Weak } else { Scaling::Strong };
     let table = EfficiencyTable::of(&results, scaling);
     if !args.json {
-        return Ok(efficiency::summary(&table, scaling, out)?);
+        return Ok(summary(&table, scaling, out)?);
     }
     serde_json::to_writer(&mut *out, &table).map_err(std::io::Error::from)?;
     Ok(writeln!(out)?)
+}
+
+/// A row of the table: a number of a result.
+struct EfficiencyRow {
+    name: &'static str,
+    value: fn(&ScaledResult) -> Option<f64>,
+    formula: &'static str,
+}
+
+const ROWS: [EfficiencyRow; 8] = [
+    EfficiencyRow {
+        name: "Global efficiency",
+        value: |result| result.global,
+        formula: "parallel efficiency × computation scaling",
+    },
+    EfficiencyRow {
+        name: "  Parallel efficiency",
+        value: |result| Some(result.efficiencies?.parallel),
+        formula: "load balance × communication efficiency",
+    },
+    EfficiencyRow {
+        name: "    Load balance",
+        value: |result| Some(result.efficiencies?.load_balance),
+        formula: "mean / largest computation of a rank",
+    },
+    EfficiencyRow {
+        name: "    Communication efficiency",
+        value: |result| Some(result.efficiencies?.communication),
+        formula: "largest computation of a rank / time = serialisation × transfer",
+    },
+    EfficiencyRow {
+        name: "      Serialisation",
+        value: |result| result.efficiencies?.serialisation,
+        formula: "largest computation of a rank / time on an ideal network",
+    },
+    EfficiencyRow {
+        name: "      Transfer",
+        value: |result| result.efficiencies?.transfer,
+        formula: "time on an ideal network / time",
+    },
+    EfficiencyRow { name: "  Computation scaling", value: |result| result.computation_scaling, formula: "" },
+    EfficiencyRow { name: "    Instruction scaling", value: |result| result.instruction_scaling, formula: "" },
+];
+
+/// The width of the first column.
+const NAME: usize = 28;
+
+/// The width of a column of numbers.
+const NUMBER: usize = 12;
+
+/// Prints a table of efficiencies in percent.
+///
+/// # Errors
+/// If `out` cannot be written.
+fn summary(table: &EfficiencyTable, scaling: Scaling, out: &mut impl Write) -> io::Result<()> {
+    let width = |result: &ScaledResult| (result.name.chars().count() + 2).max(NUMBER);
+    let line = |out: &mut dyn Write, name: &str, cell: &dyn Fn(&ScaledResult) -> String, formula: &str| {
+        write!(out, "{name:<NAME$}")?;
+        for result in &table.results {
+            write!(out, "{:>width$}", cell(result), width = width(result))?;
+        }
+        if formula.is_empty() { writeln!(out) } else { writeln!(out, "  {formula}") }
+    };
+    line(out, "", &|result| result.name.clone(), "")?;
+    line(out, "Ranks", &|result| result.ranks.to_string(), "")?;
+    line(out, "Predicted time", &|result| uncertain(result.simulated_time, None), "")?;
+    let (work, whose) = match scaling {
+        Scaling::Strong => ("", "all ranks"),
+        Scaling::Weak => ("mean ", "a rank"),
+    };
+    for EfficiencyRow { name, value, formula } in &ROWS {
+        let formula = match *name {
+            "  Computation scaling" => format!("{work}computation of {whose}: first result / this one"),
+            "    Instruction scaling" => format!("{work}instructions of {whose}: first result / this one"),
+            _ => (*formula).to_owned(),
+        };
+        let cell =
+            |result: &ScaledResult| value(result).map_or("-".to_owned(), |part| format!("{:.1} %", 100.0 * part));
+        line(out, name, &cell, &formula)?;
+    }
+    if table.results.iter().all(|result| result.efficiencies.is_none_or(|found| found.transfer.is_none())) {
+        writeln!(out, "\nSerialisation and transfer are in results of titr replay --analyse critical-path.")?;
+    }
+    Ok(())
 }

@@ -2,9 +2,45 @@
 //!
 //! 0: done. 1: the input is at fault, and standard error says how. 2: wrong usage (clap's status).
 
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+use thiserror::Error;
+use titr_analyses::AnalysisError;
+use titr_analyses::diff::DiffError;
+use titr_analyses::steady::SteadyError;
+use titr_calibration::measurements::MeasurementsError;
+use titr_calibration::{CalibrationError, NoRate, RefineError};
+use titr_common::collectives::Library;
+use titr_common::output::{Command, remove_unfinished};
+use titr_common::terminal::{self, Escaped, say};
+use titr_common::trace::TraceError;
+use titr_extrapolation::ExtrapolationError;
+use titr_formats::combine::CombineError;
+use titr_formats::output::ConvertError;
+use titr_hypotheses::HypothesesError;
+use titr_platform::PlatformError;
+use titr_platform::job_mix::JobMixError;
+use titr_simulation::SimulationError;
+use titr_simulation::network_traces::{NetworkTraceError, NoTriggers};
+use titr_simulation::traffic::TrafficError;
+use titr_simulation::triggered::TriggeredError;
+use titr_studies::StudyError;
+use trace::TraceArgs;
+
 mod advise;
 mod calibrate;
 mod cat;
+mod check;
 mod combine;
 mod convert;
 mod diff;
@@ -12,6 +48,7 @@ mod efficiency;
 mod extrapolate;
 mod gather;
 mod generate;
+mod info;
 mod machine;
 mod manual;
 mod meter;
@@ -24,7 +61,6 @@ mod report;
 mod runs;
 mod schedule;
 mod schema;
-mod signals;
 mod spread;
 mod suggestion;
 mod sweep;
@@ -40,38 +76,6 @@ mod trigger;
 mod triggers;
 mod vary;
 
-use std::borrow::Cow;
-use std::ffi::OsString;
-use std::io::{self, BufWriter, StdoutLock, Write};
-
-use clap::Parser;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-
-use thiserror::Error;
-use titr_analyses::AnalysisError;
-use titr_analyses::diff::DiffError;
-use titr_analyses::steady::SteadyError;
-use titr_calibration::compute::NoRate;
-use titr_calibration::measurements::MeasurementsError;
-use titr_calibration::{CalibrationError, RefineError};
-use titr_common::collectives::Library;
-use titr_common::output::Command;
-use titr_common::terminal::{self, Escaped, say};
-use titr_common::trace::TraceError;
-use titr_extrapolation::ExtrapolationError;
-use titr_formats::combine::CombineError;
-use titr_formats::output::ConvertError;
-use titr_hypotheses::HypothesesError;
-use titr_platform::PlatformError;
-use titr_platform::job_mix::JobMixError;
-use titr_simulation::SimulationError;
-use titr_simulation::network_traces::{NetworkTraceError, NoTriggers};
-use titr_simulation::traffic::TrafficError;
-use titr_simulation::triggered::TriggeredError;
-use titr_studies::StudyError;
-
-use trace::TraceArgs;
-
 /// The exit statuses; that of wrong usage is clap's.
 const DONE: u8 = 0;
 const AT_FAULT: u8 = 1;
@@ -80,7 +84,7 @@ const WRONG_USAGE: u8 = 2;
 /// An error that ends a command.
 #[derive(Debug, Error)]
 #[allow(missing_docs)] // The messages say what the variants and their fields are.
-pub enum Failure {
+pub(crate) enum Failure {
     #[error(transparent)]
     TraceArgs(#[from] TraceError),
     #[error(transparent)]
@@ -179,11 +183,12 @@ fn unwritten(error: &io::Error) -> String {
 type Out = Escaped<BufWriter<StdoutLock<'static>>>;
 
 /// Options, and values of options, that earlier versions had, each with what to do instead.
-const REMOVED: [(&str, &str); 5] = [
+const REMOVED: [(&str, &str); 6] = [
     ("--cycle", "titr reads no traces of netrace any more"),
     ("dumpi", "titr writes no traces of DUMPI any more, and reads them as before: otf2 keeps the same calls"),
     ("--paraver", "--perfetto and --paje draw a replay; `titr convert --to paraver` writes a trace for Paraver"),
     ("--rsh", "copy the parts to this host (scp -r, rsync), and name the copies"),
+    ("--svg", "--report draws the machine on a page for a browser"),
     ("--mapper", "titr maps ranks by itself, and no longer by Scotch"),
 ];
 
@@ -232,7 +237,7 @@ fn recorded_command(name: Option<&str>) -> Vec<String> {
 
 /// Runs a command that prints to standard output, and says on standard error what is wrong. Returns the exit status.
 fn run(name: &str, command: impl FnOnce(&mut Out) -> Result<(), Failure>) -> u8 {
-    signals::watch();
+    watch_signals();
     let _command = Command::begin();
     let mut out = Escaped::new(BufWriter::new(io::stdout().lock()));
     let result = command(&mut out).and_then(|()| Ok(out.flush()?));
@@ -249,4 +254,17 @@ fn run(name: &str, command: impl FnOnce(&mut Out) -> Result<(), Failure>) -> u8 
             if matches!(failure, Failure::Usage(_)) { WRONG_USAGE } else { AT_FAULT }
         }
     }
+}
+
+/// Removes unfinished files when the user or the system ends this process, and makes a file that grows beyond its limit an
+/// error of writing. Best effort: without, the process ends as any other does.
+fn watch_signals() {
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+    let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
+    let _ = thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            remove_unfinished();
+            let _ = emulate_default_handler(signal);
+        }
+    });
 }

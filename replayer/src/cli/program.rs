@@ -1,25 +1,22 @@
 //! The traced program that a command replays, and how.
 
-mod values;
-
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args};
-use titr_analyses::{AnalysedSimulation, apply_machine_changes};
-use titr_common::collectives::Selection;
+use clap::builder::PossibleValuesParser;
+use clap::{ArgGroup, Args, ValueEnum};
+use titr_analyses::{ANALYSES, AnalysedSimulation, apply_machine_changes};
+use titr_common::collectives::{Library, Selection};
 use titr_common::timeline::JobRanks;
 use titr_common::trace::Trace;
 use titr_formats::input;
 use titr_hypotheses::{Hypotheses, HypothesesError, MachineChange};
 use titr_platform::job_mix::JobMix;
 use titr_platform::{Platform, Policy};
-use titr_simulation::Simulation;
 use titr_simulation::parallel::Jobs;
+use titr_simulation::{Causality, Computation, Simulation};
 use titr_workload::call_sites::CallSiteNames;
 
 use super::{Failure, TraceArgs};
-use values::{Collectives, WaitsFor, analyses, collectives, factor};
-pub(super) use values::{Compute, compute};
 
 /// The group of the options that need each iteration of the program, and so do not go with leaving some out.
 pub(super) const EVERY_ITERATION: &str = "every-iteration";
@@ -187,5 +184,99 @@ impl Program<'_> {
             Some(hypotheses) => simulation.transform(hypotheses),
             None => simulation,
         }
+    }
+}
+
+/// The messages that collectives are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Collectives {
+    /// The messages that the trace has of them.
+    Recorded,
+    /// A library's algorithms.
+    Of(Library),
+}
+
+/// Where the length of computation comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Compute {
+    /// The recorded volume divided by the speed of the simulated host.
+    Counted,
+    /// The time between the calls of a trace with times, whatever the simulated host.
+    Timed,
+    /// That time, multiplied by a factor.
+    Scaled(f64),
+    /// No time.
+    None,
+}
+
+impl Compute {
+    /// The source of computation.
+    pub(super) fn source(self) -> Computation {
+        match self {
+            Self::Counted => Computation::Counted,
+            Self::Timed | Self::Scaled(_) => Computation::Timed,
+            Self::None => Computation::Ignored,
+        }
+    }
+
+    /// The factor that computation is multiplied by.
+    pub(super) fn scale(self) -> f64 {
+        match self {
+            Self::Scaled(factor) => factor,
+            Self::Counted | Self::Timed | Self::None => 1.0,
+        }
+    }
+}
+
+pub(super) fn compute(text: &str) -> Result<Compute, String> {
+    match text {
+        "counted" => Ok(Compute::Counted),
+        "timed" => Ok(Compute::Timed),
+        "none" => Ok(Compute::None),
+        text => match text.strip_prefix("scaled=") {
+            Some(number) => factor(number).map(Compute::Scaled),
+            None => Err("expected counted, timed, scaled=FACTOR or none".into()),
+        },
+    }
+}
+
+/// The events that a send waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum WaitsFor {
+    /// A send waits for nothing: each rank sends all its messages in order, as fast as the network takes them (§4.1).
+    None,
+    /// A send waits for the receives before it; computation and MPI itself take no time (§4.2).
+    Causal,
+    /// A send waits for the receives and the computation before it (§4.3).
+    #[default]
+    Timed,
+}
+
+impl From<WaitsFor> for Causality {
+    fn from(waits_for: WaitsFor) -> Self {
+        match waits_for {
+            WaitsFor::None => Self::None,
+            WaitsFor::Causal => Self::Causal,
+            WaitsFor::Timed => Self::Timed,
+        }
+    }
+}
+
+/// The names of all analyses.
+fn analyses() -> PossibleValuesParser {
+    ANALYSES.iter().map(|kind| kind.name).collect::<Vec<_>>().into()
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(factor) if (0.0..f64::INFINITY).contains(&factor) => Ok(factor),
+        _ => Err("expected a factor from 0 on, such as 0.5".into()),
+    }
+}
+
+fn collectives(name: &str) -> Result<Collectives, String> {
+    match name {
+        "recorded" => Ok(Collectives::Recorded),
+        name => crate::cli::library(name).map(Collectives::Of).map_err(|others| format!("{others}, and recorded")),
     }
 }

@@ -1,16 +1,19 @@
 //! `titr replay`: predicts how long a program takes on a machine.
 
-use std::io::{IsTerminal, stdout};
-use std::path::PathBuf;
+use std::io::{self, IsTerminal, Write, stdout};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use titr_analyses::interval::IntervalMeter;
 use titr_analyses::steady::Steady;
 use titr_analyses::{AnalysedResult, LinkHistory, NetworkTraceRecorder, Timeline};
+use titr_common::event::{Activity, Rank};
 use titr_common::output::{OutputFile, claim};
+use titr_common::time::Time;
 use titr_common::timeline::{EventSorter, Subject};
 use titr_simulation::SimulationError;
 use titr_simulation::network_traces::NetworkTraceWriter;
+use titr_simulation::observe::Observer;
 use titr_workload::call_sites::CallSiteNames;
 
 use super::machine::MachineArgs;
@@ -24,7 +27,6 @@ use super::time::TimeArgs;
 use super::timeline::{ExcerptArgs, TimelineArgs};
 use super::{Failure, Out, suggestion};
 use crate::page::Recorder;
-use crate::report::states::States;
 use crate::report::{Results, text};
 
 const EXAMPLES: &str = "\
@@ -77,16 +79,16 @@ pub(super) struct ReplayArgs {
     timeline: TimelineArgs,
     #[command(flatten)]
     excerpt: ExcerptArgs,
-    /// Writes a table (CSV) of the states of each rank and of its threads: rank, activity, begin and end in seconds. With several
-    /// runs, it is of the first.
+    /// Writes a table (CSV) of the states of each rank and of its threads: rank, activity, begin and end in seconds. With
+    /// `--runs`, the table describes the first run.
     #[arg(long, value_name = "FILE", group = EVERY_ITERATION, help_heading = "Timelines")]
     states: Option<PathBuf>,
     /// Also predicts the time between two places of the program, FROM..TO: `start`, `end`, `region:NAME`, `barrier`, `call:SITE`,
     /// each with `:NUMBER` for one pass of several. One place stands for both: `region:solve`.
     #[arg(long, value_name = "PLACES", group = EVERY_ITERATION, help_heading = "Program")]
     interval: Option<String>,
-    /// Writes each message that enters the network to this file, gzipped (see docs/NETWORK-TRACES.md). With several runs, it is
-    /// of the first.
+    /// Writes each message that enters the network to this file, gzipped (see docs/NETWORK-TRACES.md). With `--runs`, the
+    /// file describes the first run.
     #[arg(long, value_name = "FILE", group = EVERY_ITERATION, help_heading = "Network traces")]
     network_trace: Option<PathBuf>,
 }
@@ -238,5 +240,42 @@ impl ReplayArgs {
     fn recorder(&self, nodes: u32) -> Result<Option<NetworkTraceRecorder<OutputFile>>, Failure> {
         let writer = self.network_trace.as_ref().map(|path| NetworkTraceWriter::create(path, nodes, true));
         Ok(writer.transpose()?.map(NetworkTraceRecorder::new))
+    }
+}
+
+/// An observer that writes a row for each state of a rank, or of a thread of it.
+struct States {
+    out: OutputFile,
+    /// The first error; nothing is written after it.
+    written: io::Result<()>,
+}
+
+impl States {
+    fn create(path: &Path) -> io::Result<Self> {
+        let mut out = OutputFile::create(path)?;
+        writeln!(out, "rank,activity,begin,end")?;
+        Ok(Self { out, written: Ok(()) })
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.written?;
+        self.out.finish()
+    }
+}
+
+impl Observer for States {
+    fn spent(&mut self, rank: Rank, activity: Activity, from: Time, to: Time) {
+        if from == to || self.written.is_err() {
+            return;
+        }
+        let activity = match activity {
+            Activity::Compute => "compute",
+            Activity::Send => "send",
+            Activity::Recv => "recv",
+            Activity::Wait => "wait",
+            Activity::File => "file",
+            Activity::Collective => "collective",
+        };
+        self.written = writeln!(self.out, "{},{activity},{},{}", rank.0, from.seconds().0, to.seconds().0);
     }
 }

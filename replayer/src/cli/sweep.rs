@@ -1,22 +1,29 @@
 //! `titr sweep`: the points of a study.
 
-mod report;
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
+use titr_analyses::{ANALYSES, AnalysedSimulation, LinkHistory, Timeline};
 use titr_common::format::{counted, significant};
 use titr_common::output::named;
+use titr_common::terminal::{message, on_one_line};
+use titr_common::timeline::{EventSorter, Excerpt, Subject};
+use titr_platform::Platform;
+use titr_simulation::SimulationError;
+use titr_simulation::parallel::Jobs;
 use titr_studies::engine::{self, slurm};
 use titr_studies::{AxisKey, Inputs, PointOutcome, PreparedPoint, ResultsFolder, Study, StudyError};
+use titr_workload::call_sites::CallSiteNames;
 
 use super::meter::Meter;
 use super::runs::JobsArgs;
 use super::{Failure, Out};
-use crate::page::StudyPage;
+use crate::cli::page::{DRAWN, PageSubject};
+use crate::cli::replay::DRAWN_LINKS;
+use crate::page::{PageData, Recorder, StudyPage, write as write_page};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,7 +49,7 @@ pub(super) struct SweepArgs {
     /// The folder of the results. A sweep that was killed continues there.
     #[arg(short, long, value_name = "DIRECTORY", required_unless_present = "dry_run")]
     output: Option<PathBuf>,
-    /// Says what runs the replays: `local`, this command; or `slurm`, a job array, whose options are in the environment
+    /// Where replays run: here (`local`), or as a job array of Slurm (`slurm`), whose options are in the environment
     /// (SBATCH_PARTITION, SBATCH_ACCOUNT, ...).
     #[arg(long, value_enum, default_value_t, hide_possible_values = true)]
     engine: Engine,
@@ -125,7 +132,7 @@ impl SweepArgs {
     ) -> Result<titr_analyses::AnalysedResult, StudyError> {
         let result = engine::simulate(inputs, prepared, point)?;
         if self.reports {
-            report::write(inputs, prepared, point, &folder.report(point))?;
+            write_report(inputs, prepared, point, &folder.report(point))?;
         }
         Ok(result)
     }
@@ -184,7 +191,7 @@ impl SweepArgs {
             inputs.len() as u64 * u64::from(inputs.study.repeats) * (1 + u64::from(inputs.study.split_communication));
         writeln!(out, "{}, {}", counted(inputs.len(), "point", "points"), counted(replays, "replay", "replays"))?;
         for (kind, _, points) in &kinds {
-            writeln!(out, "  {kind}: {}", counted(*points, "point", "points"))?;
+            writeln!(out, "  {}: {}", on_one_line(kind), counted(*points, "point", "points"))?;
         }
         let jobs = self.jobs.jobs().0.get();
         let wall = work.as_secs_f64() / jobs.min(inputs.len()) as f64;
@@ -195,12 +202,17 @@ impl SweepArgs {
 
     /// Prints the files, the fastest point, and what could not be simulated faithfully.
     fn summary(&self, inputs: &Inputs, outcomes: &[PointOutcome], path: &Path, out: &mut Out) -> Result<(), Failure> {
-        writeln!(out, "{} in {}", counted(outcomes.len(), "point", "points"), path.join("results.csv").display())?;
+        writeln!(
+            out,
+            "{} in {}",
+            counted(outcomes.len(), "point", "points"),
+            on_one_line(&path.join("results.csv").display().to_string())
+        )?;
         let time = |(_, outcome): &(usize, &PointOutcome)| outcome.mean_time.unwrap_or(outcome.simulated_time).0;
         let fastest = outcomes.iter().enumerate().min_by(|one, other| time(one).total_cmp(&time(other)));
         if let Some((point, outcome)) = fastest {
             let shown = titr_common::format::uncertain(outcome.simulated_time, None);
-            writeln!(out, "fastest: {shown}, point {}", inputs.in_words(point))?;
+            writeln!(out, "fastest: {shown}, point {}", on_one_line(&inputs.in_words(point)))?;
         }
         let mut warnings: Vec<&str> = Vec::new();
         for warning in outcomes.iter().flat_map(|outcome| &outcome.warnings) {
@@ -211,6 +223,40 @@ impl SweepArgs {
         if !warnings.is_empty() {
             writeln!(out, "\nAssumptions and limits, at some or all points")?;
         }
-        Ok(warnings.iter().try_for_each(|warning| writeln!(out, "  {warning}"))?)
+        Ok(warnings.iter().try_for_each(|warning| writeln!(out, "  {}", message(warning)))?)
     }
+}
+
+/// Replays a point with all analyses, and writes its page.
+fn write_report(inputs: &Inputs, prepared: &PreparedPoint, point: usize, path: &Path) -> Result<(), StudyError> {
+    let (platform, ranks) = (&prepared.platform, prepared.trace.ranks());
+    let subject = Subject { ranks, time: "simulated time", excerpt: Excerpt::default(), jobs: Vec::new() };
+    let recorder = Recorder::new(&subject);
+    let mut links = LinkHistory::new(platform, ranks).map_err(SimulationError::from)?;
+    let mut timeline = Timeline::new(EventSorter::new(recorder.writers()));
+    let names = CallSiteNames::default();
+    let simulation = prepared.simulation(&names).jobs(Jobs::ONE).read_ahead(false);
+    let simulation = simulation.observe(&mut timeline).observe(&mut links);
+    let analyses = ANALYSES.iter().map(|kind| kind.name).filter(|name| *name != DRAWN);
+    let analysed = analyses.fold(AnalysedSimulation::new(simulation), AnalysedSimulation::analyse);
+    let result = analysed.split_communication(true).run()?;
+    let loads = links.busiest(DRAWN_LINKS);
+    timeline.finish(&loads)?;
+    let setting = |key: &AxisKey| {
+        let mut axes = inputs.study.axes.iter().zip(inputs.settings(point));
+        axes.find(|(axis, _)| axis.key == *key).map(|(_, setting)| setting)
+    };
+    let platform_file = setting(&AxisKey::Platform).map(|of| inputs.platform_file(of)).unwrap_or_default();
+    let trace_file = setting(&AxisKey::Trace).map(|of| inputs.study.file(of)).unwrap_or_default();
+    let subject = PageSubject {
+        trace: prepared.trace,
+        trace_name: trace_file.display().to_string(),
+        platform,
+        platform_text: Platform::text(&platform_file).map_err(StudyError::from)?,
+        platform_file: &platform_file,
+    };
+    let origin = subject.origin().map_err(|error| StudyError::Failed(error.to_string()))?;
+    let (overview, detail) = recorder.finish();
+    let data = PageData::new(&origin, &result, (&overview, &detail), &loads, None);
+    Ok(write_page(&data, path)?)
 }

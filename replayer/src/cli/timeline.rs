@@ -97,7 +97,7 @@ impl ExcerptArgs {
         Ok(Excerpt { ranks: self.timeline_ranks.clone(), from, to })
     }
 
-    /// Finds fault with an excerpt where there is nothing that it is of.
+    /// Rejects an excerpt without a timeline.
     pub(super) fn is_of(&self, something: bool) -> Result<(), Failure> {
         if something || (self.timeline_ranks.is_none() && self.timeline_window.is_none()) {
             return Ok(());

@@ -1,21 +1,23 @@
 //! `titr tolerance`.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 use titr_analyses::{Parameter, Sensitivity};
+use titr_common::format::{significant, uncertain};
 use titr_common::trace::Transformation;
 use titr_common::units::Seconds;
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
-use titr_studies::tolerance::ToleranceSubject;
+use titr_studies::tolerance::{
+    LateRankTolerance, ParameterTolerance, ToleranceSubject, Tolerances, ToleratedDelay, ToleratedFactor,
+};
 use titr_workload::call_sites::CallSiteNames;
 
 use super::Failure;
 use super::machine::MachineArgs;
 use super::program::ProgramArgs;
 use super::runs::JobsArgs;
-use crate::report::tolerance;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,7 +30,7 @@ Examples:
 pub(super) struct ToleranceArgs {
     #[command(flatten)]
     machine: MachineArgs,
-    /// Says what becomes worse: `latency` and `bandwidth` of all links between hosts, `speed` of all hosts, and `ranks`: each rank in turn begins
+    /// Properties to degrade: `latency` and `bandwidth` of all links between hosts, `speed` of all hosts, and `ranks`: each rank in turn begins
     /// late. Late ranks take some ten replays for each rank and slowdown.
     #[arg(long, value_name = "WHAT,...", value_enum, value_delimiter = ',', hide_possible_values = true,
         default_values_t = [Slowness::Latency, Slowness::Bandwidth, Slowness::Speed])]
@@ -112,10 +114,98 @@ pub(super) fn tolerance(args: &ToleranceArgs, out: &mut impl Write) -> Result<()
     let has_late_ranks = args.of.contains(&Slowness::Ranks);
     let found = subject.tolerances(&parameters, has_late_ranks, &args.slowdown, args.jobs.jobs())?;
     if !args.json {
-        return Ok(tolerance::summary(&found, out)?);
+        return Ok(summary(&found, out)?);
     }
     serde_json::to_writer(&mut *out, &found).map_err(std::io::Error::from)?;
     Ok(writeln!(out)?)
+}
+
+/// Number of ranks that are shown: those with the smallest tolerance.
+const RANKS: usize = 16;
+
+/// The width of a slowdown.
+const SLOWDOWN: usize = 8;
+
+/// Prints tolerances.
+///
+/// # Errors
+/// If `out` cannot be written.
+fn summary(found: &Tolerances, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "Predicted time  {}", uncertain(found.simulated_time, None))?;
+    for tolerance in &found.parameters {
+        let (name, direction) = match tolerance.parameter {
+            Parameter::Latency => ("Latency", "more latency"),
+            Parameter::Bandwidth => ("Bandwidth", "of the bandwidth"),
+            Parameter::HostSpeed => ("Hosts", "of the speed of hosts"),
+            Parameter::Overheads => ("Overheads", "more MPI overheads"),
+        };
+        writeln!(out, "\n{name}")?;
+        for point in &tolerance.curve {
+            writeln!(
+                out,
+                "  {:>SLOWDOWN$} longer with {}",
+                in_percent(point.slowdown),
+                of_factor(tolerance, point, direction)
+            )?;
+        }
+    }
+    late_ranks(&found.late_ranks, out)
+}
+
+fn of_factor(tolerance: &ParameterTolerance, point: &ToleratedFactor, direction: &str) -> String {
+    let Some(factor) = point.factor else { return "no factor up to 10,000".to_owned() };
+    let shown = match (tolerance.parameter, tolerance.link_latency) {
+        (Parameter::Latency | Parameter::Overheads, Some(latency)) => {
+            let [added, all] =
+                [latency.0 * (factor - 1.0), latency.0 * factor].map(|time| uncertain(Seconds(time), None));
+            format!("{added} more latency of each link, {all}")
+        }
+        (Parameter::Latency | Parameter::Overheads, None) => {
+            format!("{} % {direction}", significant(100.0 * (factor - 1.0), 3))
+        }
+        (Parameter::Bandwidth | Parameter::HostSpeed, _) => format!("{} % {direction}", significant(100.0 * factor, 3)),
+    };
+    shown + &jump(point.jumps, point.simulated_time)
+}
+
+/// A remark on a time that jumps over the slowdown.
+fn jump(jumps: bool, time: Option<Seconds>) -> String {
+    match time.filter(|_| jumps) {
+        Some(time) => format!(": the time jumps there to {}", uncertain(time, None)),
+        None => String::new(),
+    }
+}
+
+/// Prints the ranks with the smallest tolerance to a late beginning.
+fn late_ranks(ranks: &[LateRankTolerance], out: &mut impl Write) -> io::Result<()> {
+    let mut sorted: Vec<&LateRankTolerance> = ranks.iter().collect();
+    let least = |rank: &LateRankTolerance| {
+        rank.curve.first().and_then(|point| point.delay).map_or(f64::INFINITY, |delay| delay.0)
+    };
+    // Stable: ranks that tolerate as much stay in their order.
+    sorted.sort_by(|one, other| least(one).total_cmp(&least(other)));
+    if !sorted.is_empty() {
+        writeln!(out, "\nLate ranks, the least tolerated first")?;
+    }
+    for rank in sorted.iter().take(RANKS) {
+        let point = |point: &ToleratedDelay| match point.delay {
+            Some(delay) => {
+                let shown = uncertain(delay, None) + &jump(point.jumps, point.simulated_time);
+                format!("{} longer {shown} late", in_percent(point.slowdown))
+            }
+            None => format!("{} longer with no delay", in_percent(point.slowdown)),
+        };
+        writeln!(out, "  rank {:<6} {}", rank.rank, rank.curve.iter().map(point).collect::<Vec<_>>().join("; "))?;
+    }
+    match sorted.len().saturating_sub(RANKS) {
+        0 => Ok(()),
+        more => writeln!(out, "  and {more} other ranks, which may be later"),
+    }
+}
+
+/// A slowdown in percent.
+fn in_percent(slowdown: f64) -> String {
+    format!("{} %", significant(100.0 * slowdown, 3))
 }
 
 #[cfg(test)]

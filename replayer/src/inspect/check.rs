@@ -10,18 +10,17 @@ use std::thread;
 
 use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
-use titr_common::format::counted;
+use titr_common::format::{count, counted, plural};
 use titr_common::trace::manifest::Ended;
 use titr_common::trace::{Manifest, Trace, TraceError};
 use titr_common::units::Bytes;
 use titr_simulation::{Comparison, DryRun, Follower, dry_run, relies_on_buffers, uncounted_computation, unfinished};
 
 use super::inventory::Inventory;
-use super::unreadable::Unreadable;
 
 /// The result of a check.
 #[derive(Clone, Debug, Default)]
-pub struct Verdict {
+pub(crate) struct Verdict {
     /// Faults of the trace; none, if it is sound.
     pub findings: Vec<String>,
     /// Facts that should be known of a sound trace too.
@@ -34,7 +33,7 @@ pub struct Verdict {
 ///
 /// # Errors
 /// If the trace cannot be opened.
-pub fn check(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Verdict, TraceError> {
+pub(crate) fn check(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Verdict, TraceError> {
     let mut warnings = trace.manifest().map(|manifest| Comparison::of(manifest).warnings()).unwrap_or_default();
     let (aborted, ended): (Vec<_>, Vec<_>) =
         trace.manifest().and_then(unfinished).into_iter().partition(|_| trace.manifest().is_some_and(was_aborted));
@@ -147,4 +146,48 @@ fn against_manifest(manifest: &Manifest, inventory: &Inventory) -> Vec<String> {
         }
     }
     findings
+}
+
+/// The errors of ranks whose streams cannot be read.
+#[derive(Default)]
+struct Unreadable {
+    /// The first error of a stream that breaks off, and the number of further ones.
+    torn: Option<(String, u64)>,
+    /// Each other error, and the number of further ranks that have it in the same file.
+    others: Vec<(String, u64)>,
+    /// The index in `others` by the line of a file, or by the error if it has no line.
+    known: FxHashMap<String, usize>,
+}
+
+impl Unreadable {
+    /// Adds the error of a rank.
+    fn add(&mut self, error: &TraceError) {
+        let text = error.to_string();
+        if let TraceError::Torn { .. } = error {
+            self.torn = Some(self.torn.take().map_or((text, 0), |(first, more)| (first, more + 1)));
+            return;
+        }
+        let place = match error.place() {
+            Some((path, Some(line))) => format!("{}:{line}", path.display()),
+            _ => text.clone(),
+        };
+        match self.known.get(&place) {
+            Some(&known) => self.others[known].1 += 1,
+            None => {
+                self.known.insert(place, self.others.len());
+                self.others.push((text, 0));
+            }
+        }
+    }
+
+    /// A sentence for each error. An error of ranks that share a file is one, and so are all streams that break off.
+    fn into_sentences(self) -> Vec<String> {
+        let sentence = |(error, more): (String, u64), one: &str, several: &str, what: &str| match more {
+            0 => error,
+            _ => format!("{error}; {} {} {what}", count(more), plural(more, one, several)),
+        };
+        let of_file = |error| sentence(error, "other rank shares", "other ranks share", "the file with this fault");
+        let of_torn = |error| sentence(error, "other rank is", "other ranks are", "torn, too");
+        self.others.into_iter().map(of_file).chain(self.torn.map(of_torn)).collect()
+    }
 }

@@ -13,7 +13,7 @@ use super::messages::SentMessages;
 
 /// The contents of a trace.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub struct Inventory {
+pub(crate) struct Inventory {
     /// Size of the world.
     pub ranks: u32,
     /// Events of all ranks.
@@ -32,7 +32,7 @@ pub struct Inventory {
 
 /// The length and the end of a rank's stream.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct RankEnd {
+pub(crate) struct RankEnd {
     /// The number of events in the stream.
     pub events: u64,
     /// The reason why the stream ends before the program did; absent if it does not.
@@ -44,7 +44,7 @@ pub struct RankEnd {
 
 /// The object that `titr info --json` prints.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-pub struct TraceInfo<'a> {
+pub(crate) struct TraceInfo<'a> {
     /// The contents of the trace.
     #[serde(flatten)]
     pub inventory: &'a Inventory,
@@ -71,7 +71,7 @@ impl Inventory {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn add(&mut self, mut stream: RankStream) -> Result<(), TraceError> {
+    pub(crate) fn add(&mut self, mut stream: RankStream) -> Result<(), TraceError> {
         let mut kinds: FxHashMap<&'static str, u64> = FxHashMap::default();
         let mut sent = SentMessages::default();
         let mut finalized = false;

@@ -65,7 +65,7 @@ impl SentMessages {
 ///
 /// # Errors
 /// If the trace cannot be read.
-pub fn sent_by(trace: &Trace, rank: Rank) -> Result<Vec<Pair>, TraceError> {
+pub(crate) fn sent_by(trace: &Trace, rank: Rank) -> Result<Vec<Pair>, TraceError> {
     let (mut stream, mut sent) = (trace.stream(rank)?, SentMessages::default());
     let mut by_receiver: BTreeMap<Rank, (u64, Bytes)> = BTreeMap::new();
     while let Some(event) = stream.next_event()? {

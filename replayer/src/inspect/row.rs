@@ -13,7 +13,7 @@ use titr_common::units::{Bytes, Instructions, Seconds};
 
 /// An event, in the columns of `titr cat --csv`, which docs/TRACING.md describes. A column of which the event has nothing is absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct EventRow<'e> {
+pub(crate) struct EventRow<'e> {
     rank: u32,
     thread: u32,
     line: Option<u64>,
@@ -35,7 +35,7 @@ pub struct EventRow<'e> {
 impl<'e> EventRow<'e> {
     /// The row of an event of a rank.
     #[must_use]
-    pub fn of(rank: Rank, location: Location, event: &'e Event) -> Self {
+    pub(crate) fn of(rank: Rank, location: Location, event: &'e Event) -> Self {
         let (mut requests, mut communicator) = (Vec::new(), None);
         // The visitors may change what they visit.
         let mut copy = event.clone();

@@ -26,7 +26,7 @@ pub(crate) fn files(directory: &Path) -> impl Iterator<Item = PathBuf> {
 ///
 /// # Errors
 /// If a file cannot be written.
-pub fn write(results: Results, directory: &Path) -> io::Result<()> {
+pub(crate) fn write(results: Results, directory: &Path) -> io::Result<()> {
     let mut tables = Tables::begin(directory)?;
     match results {
         Results::Simulation(result) => of_simulation(result, &mut tables),

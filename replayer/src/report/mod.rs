@@ -1,20 +1,10 @@
 //! The forms of results, for users and for programs. Nothing is computed here: results contain their own data.
 //! The [text summary](text) is printed if no other form is requested.
 
-pub mod advice;
 pub(crate) mod cause;
-pub mod csv;
-pub mod difference;
-pub(crate) mod efficiency;
-mod jobs;
-pub(crate) mod placement;
-mod places;
-mod spread;
-pub(crate) mod states;
-pub mod text;
-pub(crate) mod tolerance;
-pub mod triggered;
-pub mod variations;
+pub(crate) mod csv;
+pub(crate) mod text;
+pub(crate) mod variations;
 
 use serde::Serialize;
 use titr_analyses::AnalysedResult;
@@ -25,7 +15,7 @@ use variations::Variations;
 /// The result of a command. As JSON, it is one object.
 #[derive(Clone, Copy, Serialize)]
 #[serde(untagged)]
-pub enum Results<'a> {
+pub(crate) enum Results<'a> {
     /// A trace was replayed.
     Simulation(&'a AnalysedResult),
     /// A platform was measured under synthetic traffic.

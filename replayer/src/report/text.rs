@@ -1,9 +1,10 @@
 //! The text summary for the user.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use titr_analyses::AnalysedResult;
 use titr_analyses::interval::IntervalTime;
+use titr_analyses::{AnalysedResult, CriticalPath, Findings, ProgramPlace, SegmentKind, WaitFindings};
 use titr_common::format::{TimeUnit, count, counted, plural, significant, uncertain, volume};
 use titr_common::terminal::{Escaped, message, on_one_line};
 use titr_common::units::Seconds;
@@ -11,9 +12,11 @@ use titr_simulation::recording::Recording;
 use titr_simulation::result::{
     ChannelUse, LeftOut, LinkUse, Packets, Percentiles, Runs, Shares, Suggestion, TriedChanges, WorldRanks,
 };
+use titr_simulation::spread::{ActivitySpread, PredictedSpread, Quantiles, RunGroup};
 use titr_simulation::traffic::{Burst, MeasuredPoint, TrafficResult};
+use titr_simulation::{JobResult, SharedLink};
 
-use super::{cause, jobs, places, spread};
+use super::cause;
 
 /// Prints the summary of a simulation: what was traced, the answer, its main cause with a suggestion, and then the details.
 /// With `bold`, the answer is bold on a terminal.
@@ -49,7 +52,7 @@ pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<imp
         writeln!(out, "                {}", of_runs(runs))?;
     }
     if let Some(spread) = &report.spread {
-        spread::time(spread, out)?;
+        spread_time(spread, out)?;
     }
     if let Some(IntervalTime { interval, time, .. }) =
         report.analyses.as_ref().and_then(|found| found.interval.as_ref())
@@ -91,16 +94,16 @@ pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<imp
         plural(*messages, "message", "messages"),
         volume(*bytes)
     )?;
-    jobs::table(&report.jobs, out)?;
+    job_table(&report.jobs, out)?;
     if report.simulated_time.0 > 0.0 {
         // The shares of ranks of different programs have no mean.
         if report.jobs.is_empty() {
             time(report, out)?;
             if let Some(spread) = &report.spread {
-                spread::activities(spread, out)?;
+                activity_spreads(spread, out)?;
             }
         }
-        places::explained(report, out)?;
+        explained(report, out)?;
     }
     if let Some(found) = &report.packets {
         packets(found, out)?;
@@ -130,7 +133,7 @@ fn program(report: &AnalysedResult) -> String {
 }
 
 /// The times of several runs.
-pub(super) fn of_runs(runs: &Runs) -> String {
+pub(crate) fn of_runs(runs: &Runs) -> String {
     let number = runs.times.len();
     if !runs.differ() {
         return format!("the same in {number} runs");
@@ -224,7 +227,7 @@ fn most(ranks: &[Shares], part: Part) -> Option<(usize, Seconds)> {
 }
 
 /// Prints the figures of the routers.
-pub(super) fn packets(packets: &Packets, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn packets(packets: &Packets, out: &mut impl Write) -> io::Result<()> {
     let Packets { cycles, figures, .. } = packets;
     writeln!(out, "\nRouters         {} cycles, {:.4} phits a cycle and host", count(*cycles), figures.accepted)?;
     let mut latency = |name: &str, mean: f64, ci99: Option<f64>, of: &Percentiles<u64>| {
@@ -243,7 +246,7 @@ pub(super) fn packets(packets: &Packets, out: &mut impl Write) -> io::Result<()>
 }
 
 /// Prints the busiest links.
-pub(super) fn links(links: &[LinkUse], out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn links(links: &[LinkUse], out: &mut impl Write) -> io::Result<()> {
     if links.is_empty() {
         return Ok(());
     }
@@ -259,7 +262,7 @@ pub(super) fn links(links: &[LinkUse], out: &mut impl Write) -> io::Result<()> {
 }
 
 /// Prints a row for each virtual channel.
-pub(super) fn channel_table(channels: &[ChannelUse], out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn channel_table(channels: &[ChannelUse], out: &mut impl Write) -> io::Result<()> {
     let width =
         channels.iter().map(|channel| on_one_line(&channel.link).chars().count()).max().unwrap_or_default().max(4);
     writeln!(out, "\n  {:<width$}  channel    packets    use  queue", "Link")?;
@@ -332,4 +335,151 @@ fn curve_row(MeasuredPoint { point, .. }: &MeasuredPoint, out: &mut impl Write) 
     let Some(Burst { messages, cycles, cycles_ci99 }) = point.burst else { return Ok(()) };
     let sure = cycles_ci99.map_or(String::new(), |half_width| format!(" ± {half_width:.1}"));
     writeln!(out, "a burst of {messages} messages a host takes {cycles:.1}{sure} cycles")
+}
+
+/// Prints a row for each job; nothing if all ranks were of one program.
+fn job_table(jobs: &[JobResult], out: &mut impl Write) -> io::Result<()> {
+    let Some(longest) = jobs.iter().map(|job| job.simulated_time.0.max(job.alone.0)).reduce(f64::max) else {
+        return Ok(());
+    };
+    let unit = TimeUnit::of(Seconds(longest));
+    let width = jobs.iter().map(|job| on_one_line(&job.name).chars().count()).max().unwrap_or_default().max(12);
+    let column = width + 2;
+    let (start, time, alone) = (format!("start, {}", unit.name), format!("time, {}", unit.name), "alone");
+    writeln!(out, "\n{:<column$}  {start:>12}  {time:>12}  {alone:>12}  slowdown  efficiency  ranks", "Jobs")?;
+    for JobResult { name, first, ranks, start, simulated_time, alone, slowdown, efficiencies, .. } in jobs {
+        let name = on_one_line(name);
+        let start = start.map_or("never".to_owned(), |start| unit.show(start));
+        let (time, alone) = (unit.show(*simulated_time), unit.show(*alone));
+        let slowdown = slowdown.map_or(String::new(), |slowdown| format!("{slowdown:.3}"));
+        let efficiency = efficiencies.map_or(String::new(), |found| format!("{:.1} %", 100.0 * found.parallel));
+        let which = match ranks {
+            1 => first.to_string(),
+            ranks => format!("{first}–{}", first + ranks - 1),
+        };
+        writeln!(
+            out,
+            "  {name:<width$}  {start:>12}  {time:>12}  {alone:>12}  {slowdown:>8}  {efficiency:>10}  {which}"
+        )?;
+    }
+    shared_links(jobs, unit, out)
+}
+
+/// Prints the link that each job shared longest with each other one.
+fn shared_links(jobs: &[JobResult], unit: TimeUnit, out: &mut impl Write) -> io::Result<()> {
+    for job in jobs {
+        let mut last = None;
+        for SharedLink { with, link, time } in &job.shared_links {
+            if last.replace(with) != Some(with) {
+                let (name, with, link) = (on_one_line(&job.name), on_one_line(with), on_one_line(link));
+                let time = unit.show(*time);
+                writeln!(out, "  {name} met messages of {with}: for {time} {} on {link}", unit.name)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Prints the quantiles of the predicted time, and its groups.
+fn spread_time(spread: &PredictedSpread, out: &mut impl Write) -> io::Result<()> {
+    let PredictedSpread { time, runs, groups, activities: _ } = spread;
+    let (unit, runs) = (TimeUnit::of(time.median), count(*runs as u64));
+    if !spread.differs() {
+        return writeln!(out, "                the same in {runs} replays");
+    }
+    let Quantiles { median, interval_50, interval_90 } = time;
+    writeln!(
+        out,
+        "                {runs} replays: median {} {1}, half of them {2} {1}, 90 % {3} {1}",
+        unit.show(*median),
+        unit.name,
+        range(unit, interval_50),
+        range(unit, interval_90)
+    )?;
+    for RunGroup { share, interval, .. } in groups {
+        let share = significant(100.0 * share, 2);
+        writeln!(out, "                a group of {share} % of them: {} {}", range(unit, interval), unit.name)?;
+    }
+    Ok(())
+}
+
+/// Prints the quantiles of each row of the summary.
+fn activity_spreads(spread: &PredictedSpread, out: &mut impl Write) -> io::Result<()> {
+    if !spread.differs() {
+        return Ok(());
+    }
+    let unit = TimeUnit::of(spread.time.median);
+    let heading = format!("median, {}", unit.name);
+    writeln!(out, "\nSpread         {heading:>10}  {:>19}  {:>19}", "half of replays", "90 % of replays")?;
+    for ActivitySpread { activity, time: Quantiles { median, interval_50, interval_90 } } in &spread.activities {
+        let (half, most) = (range(unit, interval_50), range(unit, interval_90));
+        writeln!(out, "  {activity:<12} {:>10}  {half:>19}  {most:>19}", unit.show(*median))?;
+    }
+    Ok(())
+}
+
+/// An interval in a unit.
+fn range(unit: TimeUnit, [from, to]: &[Seconds; 2]) -> String {
+    format!("{}–{}", unit.show(*from), unit.show(*to))
+}
+
+/// Number of places that are shown.
+const SHOWN: usize = 3;
+
+/// Prints the main causes of waiting, and the parts of the critical path, from the requested analyses.
+fn explained(report: &AnalysedResult, out: &mut impl Write) -> io::Result<()> {
+    let Some(Findings { critical_path, wait_states, interval: _, matrix: _ }) = &report.analyses else { return Ok(()) };
+    if let Some(WaitFindings { waiting, causes, .. }) = wait_states {
+        let causes = causes.iter().map(|cause| (name(cause.kind, cause.with.as_deref(), &cause.place), cause.seconds));
+        parts("Ranks wait because of", *waiting, causes, out)?;
+    }
+    if let Some(CriticalPath { length, segments, .. }) = critical_path {
+        let segments = segments
+            .iter()
+            .map(|segment| (name(segment.kind, segment.with.as_deref(), &segment.place), segment.seconds));
+        parts("On the critical path", *length, segments, out)?;
+    }
+    Ok(())
+}
+
+/// Prints the largest parts of a time by their names.
+fn parts(
+    title: &str,
+    whole: Seconds,
+    parts: impl Iterator<Item = (String, Seconds)>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let mut sums = BTreeMap::<String, f64>::new();
+    for (name, seconds) in parts {
+        *sums.entry(name).or_default() += seconds.0;
+    }
+    if whole.0 <= 0.0 || sums.is_empty() {
+        return Ok(());
+    }
+    let unit = TimeUnit::of(whole);
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    sums.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    writeln!(out, "\n{title:<24}{:>16} = 100 %", format!("{} {}", unit.show(whole), unit.name))?;
+    // A value that rounds to zero explains nothing.
+    for (name, seconds) in sums.into_iter().take(SHOWN).filter(|(_, seconds)| *seconds >= 0.0005 * whole.0) {
+        writeln!(out, "  {:>5.1} %  {name}", 100.0 * seconds / whole.0)?;
+    }
+    Ok(())
+}
+
+/// The kind and the place of a cause or a segment, and the other job whose messages it is due to.
+fn name(kind: SegmentKind, with: Option<&str>, ProgramPlace { region, call_site }: &ProgramPlace) -> String {
+    let kind = match kind {
+        SegmentKind::Compute => "computation",
+        SegmentKind::Overhead => "overheads of messages",
+        SegmentKind::Latency => "latencies of messages",
+        SegmentKind::Transfer => "the bytes of messages",
+        SegmentKind::Contention => "messages that share links",
+        SegmentKind::Storage => "accesses to files",
+        SegmentKind::Other => "other",
+    };
+    let site = call_site.as_ref().map_or(String::new(), |site| format!(" at {site}"));
+    let region = region.as_ref().map_or(String::new(), |region| format!(" in region {region}"));
+    let with = with.map_or(String::new(), |with| format!(" with messages of {with}"));
+    format!("{kind}{with}{site}{region}")
 }

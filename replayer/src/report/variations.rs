@@ -9,7 +9,7 @@ use titr_analyses::AnalysedResult;
 
 /// The result on one variation.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct VariedResult {
+pub(crate) struct VariedResult {
     /// The keys of the platform that were varied, and their values.
     #[serde(serialize_with = "as_object")]
     #[schemars(with = "BTreeMap<String, String>")]
@@ -24,7 +24,7 @@ fn as_object<S: Serializer>(set: &[(String, String)], serializer: S) -> Result<S
 
 /// The results on all variations, in their order.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-pub struct Variations {
+pub(crate) struct Variations {
     /// The results.
     pub variations: Vec<VariedResult>,
 }

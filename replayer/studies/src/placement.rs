@@ -4,7 +4,6 @@
 //! by replay continues from the fastest one.
 
 mod cost;
-mod host_names;
 mod local_search;
 mod mapping;
 mod rank_file;
@@ -25,8 +24,7 @@ use cost::CommunicationCost;
 use local_search::{LocalSearch, Replayed};
 use mapping::mapped;
 
-pub use host_names::HostNames;
-pub use rank_file::RankFileFormat;
+pub use rank_file::{HostNames, RankFileFormat};
 
 /// The number of random placements that are replayed for comparison.
 const RANDOM: u64 = 10;

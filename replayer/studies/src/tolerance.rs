@@ -5,24 +5,21 @@
 //! T(0). The elasticity of the critical path says where to begin: x = ln(1 + s) / |elasticity|. This is exact as long as the path
 //! stays the same.
 
-mod late_rank;
-mod search;
-
 use std::sync::Arc;
 
 use schemars::JsonSchema;
+use search::{Found, Goal, search};
 use serde::Serialize;
 use titr_analyses::{Parameter, Sensitivity};
-use titr_common::event::Rank;
-use titr_common::trace::Transformation;
+use titr_common::event::{Event, Rank};
+use titr_common::trace::{ChangedEvents, EventSource, Located, LocatedEvents, Trace, TraceError, Transformation};
 use titr_common::units::Seconds;
 use titr_network::topology::{ChangedLinks, LinkId};
 use titr_platform::{Model, Platform};
 use titr_simulation::parallel::Jobs;
 use titr_simulation::{PreparedReplay, SimulationError};
 
-use late_rank::LateRank;
-use search::{Found, Goal, search};
+mod search;
 
 /// The largest factor that is tried.
 const LARGEST_FACTOR: f64 = 1e4;
@@ -224,5 +221,32 @@ fn delay(slowdown: f64, found: Option<Found>) -> ToleratedDelay {
         delay: found.map(|found| Seconds(found.at)),
         simulated_time: found.map(|found| found.time),
         jumps: found.is_some_and(|found| found.jumps),
+    }
+}
+
+/// The transformation of a trace that delays the first event of a rank.
+#[derive(Clone, Copy, Debug)]
+struct LateRank {
+    /// The rank.
+    pub rank: Rank,
+    /// The time before its first event.
+    pub delay: Seconds,
+}
+
+impl Transformation for LateRank {
+    fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
+        let Self { rank: late, delay } = *self;
+        Ok(trace.map_sources(move |rank, source| -> Box<dyn EventSource + Send> {
+            if rank != late {
+                return source;
+            }
+            let mut delay = Some(delay);
+            Box::new(ChangedEvents::new(source, move |located: Located<'_>, changed: &mut LocatedEvents| {
+                if let Some(delay) = delay.take() {
+                    changed.push(Event::Sleep(delay), located.location);
+                }
+                changed.push(located.event.to_event(), located.location);
+            }))
+        }))
     }
 }

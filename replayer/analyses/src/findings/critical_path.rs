@@ -6,8 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use titr_common::units::Seconds;
 
-use super::place::ProgramPlace;
-use super::segment_kind::SegmentKind;
+use super::{ProgramPlace, SegmentKind};
 
 /// The critical path of a replay. The times of each list add up to `length`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

@@ -7,8 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use titr_common::units::Seconds;
 
-use super::place::ProgramPlace;
-use super::segment_kind::SegmentKind;
+use super::{ProgramPlace, SegmentKind};
 
 /// The wait states of a replay.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
-use titr_network::topology::HostId;
+use titr_common::format::counted;
+use titr_common::input::{self, WRITTEN_BY_PROGRAM};
+use titr_network::topology::{HostId, Topology};
 
-use super::host_names::HostNames;
+use crate::error::StudyError;
 
 /// The reader of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +60,62 @@ impl RankFileFormat {
     }
 }
 
+/// The word for a host that no rank may have.
+const NO_HOST: &str = "-";
+
+/// The name of each host of a platform; `None` for a host that no rank may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostNames(Vec<Option<String>>);
+
+impl HostNames {
+    /// Reads a file with a line for each host of the platform, whose first word is the name; `#` starts a comment, and `-` is a host
+    /// that no rank may have. `node1:4` and `node1 slots=4`, as host files of MPI libraries have, name the host `node1`.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or has not a name for each of `hosts` hosts.
+    pub fn read(path: &Path, hosts: u32) -> Result<Self, StudyError> {
+        let wrong = |what| StudyError::HostNames { path: path.to_owned(), what };
+        let text = input::read_text(path, WRITTEN_BY_PROGRAM);
+        let text = text.map_err(|error| wrong(format!("the names of the hosts cannot be read: {error}")))?;
+        let mut names = Vec::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = line.split('#').next().unwrap_or_default();
+            let Some(word) = line.split_whitespace().next() else { continue };
+            let name = word.split(':').next().unwrap_or_default();
+            if !name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-._".contains(letter)) || name.is_empty() {
+                return Err(wrong(format!("line {number}: `{word}` is no name of a host")));
+            }
+            names.push((name != NO_HOST).then(|| name.to_owned()));
+        }
+        if names.len() != hosts as usize {
+            let (names, hosts) = (counted(names.len(), "host", "hosts"), counted(hosts, "host", "hosts"));
+            return Err(wrong(format!(
+                "this file names {names}, and the platform has {hosts}: write a line for each host of the platform, and `{NO_HOST}` \
+                 for one that no rank may have"
+            )));
+        }
+        Ok(Self(names))
+    }
+
+    /// The names that the platform has for its hosts, if it has any.
+    #[must_use]
+    pub fn of_platform(topology: &dyn Topology) -> Option<Self> {
+        let name = |host| Some(topology.host_name(HostId(host))).filter(|name| !name.contains(' '));
+        (0..topology.hosts()).map(|host| name(host).map(Some)).collect::<Option<_>>().map(Self)
+    }
+
+    /// The name of a host.
+    pub(super) fn of(&self, host: HostId) -> Option<&str> {
+        self.0.get(host.index())?.as_deref()
+    }
+
+    /// The hosts that ranks may have.
+    #[must_use]
+    pub fn usable(&self) -> Vec<HostId> {
+        (0..).map(HostId).zip(&self.0).filter(|(_, name)| name.is_some()).map(|(host, _)| host).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,5 +137,31 @@ mod tests {
         );
         assert_eq!(RankFileFormat::Mpich.file(&hosts, Some(&names)), "beta:2\nalpha:1\nbeta:1\n");
         assert_eq!(RankFileFormat::Slurm.file(&hosts, Some(&names)), "beta\nbeta\nalpha\nbeta\n");
+    }
+
+    fn read(text: &str, hosts: u32) -> Result<HostNames, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hosts");
+        std::fs::write(&path, text).unwrap();
+        HostNames::read(&path, hosts).map_err(|error| error.to_string().replace(&path.display().to_string(), "hosts"))
+    }
+
+    #[test]
+    fn host_files_of_mpi_libraries_are_read() {
+        let names = read("# a cluster\nnode1:4\n\nnode2.example.org slots=4\n-\nnode-4 # spare\n", 4).unwrap();
+        assert_eq!(names.usable(), [0, 1, 3].map(HostId));
+        let shown = (0..5).map(|host| names.of(HostId(host))).collect::<Vec<_>>();
+        assert_eq!(shown, [Some("node1"), Some("node2.example.org"), None, Some("node-4"), None]);
+    }
+
+    #[test]
+    fn a_file_of_another_machine_is_refused() {
+        assert_eq!(
+            read("a\nb\n", 3).unwrap_err(),
+            "hosts: this file names 2 hosts, and the platform has 3 hosts: write a line for each host of the platform, and `-` for one \
+         that no rank may have"
+        );
+        assert_eq!(read("a\nnode[1-4]\n", 2).unwrap_err(), "hosts: line 2: `node[1-4]` is no name of a host");
+        assert_eq!(read(":4\n", 1).unwrap_err(), "hosts: line 1: `:4` is no name of a host");
     }
 }

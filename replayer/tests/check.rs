@@ -1,6 +1,5 @@
 //! `titr check`: traces without faults can be replayed, with any library and eager threshold.
 
-
 use titr_common::collectives::Library;
 
 use crate::support::command::{Folder, TITR, TITR_REPLAY, here};

@@ -32,18 +32,10 @@ const CANDIDATES: i64 = 10_000;
 pub(crate) enum DirectoryError {
     /// This rank cannot create it, or cannot create files in it.
     #[error("cannot write the trace to {path}: {error}")]
-    Io {
-        /// The candidate.
-        path: PathBuf,
-        /// The system's error.
-        error: io::Error,
-    },
+    Io { path: PathBuf, error: io::Error },
     /// All names are taken.
     #[error("{path} and the {CANDIDATES} names after it are taken: remove old traces, or set TITRACE_DIR")]
-    Taken {
-        /// The first candidate.
-        path: PathBuf,
-    },
+    Taken { path: PathBuf },
     /// This rank could write, but not all can.
     #[error("another rank cannot write its trace, so none does")]
     Elsewhere,
@@ -61,7 +53,6 @@ enum Step {
 /// The place of one rank's part of the trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Claim {
-    /// The directory's absolute path.
     pub path: PathBuf,
     /// The values of the placeholders in its path.
     pub placeholders: Placeholders,

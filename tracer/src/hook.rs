@@ -30,9 +30,8 @@ use titr_wrappers::functions::environment::MPI_Wtime;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Cancel, MPI_Imrecv, MPI_Mrecv, MPI_Request_free};
 use titr_wrappers::{Call, Effect, Function, Real};
 
-use crate::collective_call::CollectiveCall;
+use crate::collective_call::{CollectiveCall, NeighborhoodCall};
 use crate::extended::Engine;
-use crate::neighborhood_call::NeighborhoodCall;
 use crate::record::{CompletionCall, Omission, Overwritten, Recorder, keep_status, made_by};
 use crate::threads::{SharedRecorder, Thread};
 

@@ -18,27 +18,24 @@
 //! ```
 
 mod call_sites;
-pub mod collective_call;
-pub mod counter;
+mod collective_call;
+mod counter;
 mod descriptors;
-pub mod directory;
-pub mod extended;
+mod directory;
+mod extended;
 mod gather;
 mod hook;
 mod host;
 mod launched;
 mod lifecycle;
 mod local_ranks;
-mod nap;
-mod neighborhood_call;
 mod never_called;
 mod open;
 mod process_time;
-mod processors;
 mod ranks;
 mod record;
 mod sanitizers;
-pub mod sink;
+mod sink;
 mod stderr;
 mod termination;
 mod threads;

@@ -139,7 +139,6 @@ struct Tracer {
     recorder: SharedRecorder,
     /// The way to gather the trace once it is complete.
     gather: Mutex<Option<Gather>>,
-    /// The source of the threads' counters.
     counters: OnceLock<Source>,
     /// The extended mode, if the trace is extended.
     engine: OnceLock<Engine>,
@@ -321,7 +320,6 @@ impl Tracer {
         }
     }
 
-    /// Ends the trace.
     #[inline(never)]
     fn end(&self, ended: Ended) {
         if self.recording.swap(false, Ordering::AcqRel) {

@@ -24,7 +24,6 @@ const JOB: &str = "PMIX_NAMESPACE";
 /// The ranks of a job on this host, where some of them run without the tracer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PartlyTraced {
-    /// The ranks with the tracer.
     pub traced: BTreeSet<Rank>,
     /// The ranks without the tracer.
     pub untraced: BTreeSet<Rank>,
@@ -45,7 +44,6 @@ struct Process {
 impl PartlyTraced {
     /// Looks whether ranks of this job run without the tracer; `None` if none is known to. `rank` is this rank, and the
     /// names are of the files that the tracer and the MPI library were loaded from.
-    #[must_use]
     pub(crate) fn find(rank: Rank, tracer: &str, mpi: &str) -> Option<Self> {
         Self::among(Path::new("/proc"), std::process::id(), rank, tracer, mpi)
     }

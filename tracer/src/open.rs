@@ -34,7 +34,6 @@ pub(crate) struct Opened {
 }
 
 /// Opens the trace of this rank; `None` if it is not to be written, which was said.
-#[must_use]
 pub(crate) fn open(
     config: &Config,
     counters: &Source,

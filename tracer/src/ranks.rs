@@ -6,10 +6,9 @@ use titr_common::event::Rank;
 
 /// The world ranks of a group, in its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ranks {
+pub(crate) enum Ranks {
     /// The whole world in its own order.
     World(u32),
-    /// These.
     These(Arc<[Rank]>),
 }
 
@@ -24,7 +23,6 @@ impl Ranks {
     }
 
     /// The world rank of a rank of the group.
-    #[must_use]
     pub(crate) fn get(&self, rank: i32) -> Option<Rank> {
         let rank = u32::try_from(rank).ok()?;
         match self {
@@ -34,7 +32,6 @@ impl Ranks {
     }
 
     /// The rank of the group that a rank of the world has.
-    #[must_use]
     pub(crate) fn place(&self, rank: Rank) -> Option<u32> {
         match self {
             Self::World(size) => (rank.0 < *size).then_some(rank.0),
@@ -42,8 +39,6 @@ impl Ranks {
         }
     }
 
-    /// The number of members.
-    #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "no group of a communicator is empty")]
     pub(crate) fn len(&self) -> usize {
         match self {

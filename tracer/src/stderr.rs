@@ -4,15 +4,14 @@
 //! the file that was standard error when the process began: by its number, or by a private copy of the descriptor if
 //! the number denotes another file now.
 
-use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
+use std::{fmt, ptr};
 
 use titr_common::terminal::{self, line_of};
 
 use crate::descriptors::place_high;
-use crate::nap::nap;
 
 /// The device and the inode of standard error as it was first seen; `None` if it was closed.
 static IDENTITY: OnceLock<Option<(libc::dev_t, libc::ino_t)>> = OnceLock::new();
@@ -73,4 +72,12 @@ fn identity(number: i32) -> Option<(libc::dev_t, libc::ino_t)> {
     let mut status: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: a live local.
     (unsafe { libc::fstat(number, &mut status) } == 0).then_some((status.st_dev, status.st_ino))
+}
+
+/// Sleeps. Unlike `std::thread::sleep` this is not a cancellation point (POSIX, XSH 2.9.5): a thread that is cancelled
+/// in it would end in the middle of recording an event.
+pub(crate) fn nap(time: Duration) {
+    let time = libc::timespec { tv_sec: time.as_secs() as _, tv_nsec: time.subsec_nanos().into() };
+    // SAFETY: the kernel reads a live `timespec`. A signal may shorten the sleep.
+    unsafe { libc::syscall(libc::SYS_nanosleep, &raw const time, ptr::null_mut::<libc::timespec>()) };
 }

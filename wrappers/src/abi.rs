@@ -36,7 +36,7 @@ use Constant::{AddressOf, Number};
 
 /// Defines [`Abi`] and [`CONSTANTS`] from the lines `field: type = C expression, column, column`.
 macro_rules! constants {
-    ($($(#[$doc:meta])* $field:ident: $type:ty = $c:literal, $open_mpi:expr, $mpich:expr, $standard:expr;)*) => {
+    ($($field:ident: $type:ty = $c:literal, $open_mpi:expr, $mpich:expr, $standard:expr;)*) => {
         /// The constants of the library that this process runs on.
         #[derive(Debug)]
         pub struct Abi {
@@ -44,7 +44,7 @@ macro_rules! constants {
             pub family: Family,
             /// The library's description of itself, in one line.
             pub library: String,
-            $($(#[$doc])* pub $field: $type,)*
+            $(#[doc = concat!("`", $c, "`.")] pub $field: $type,)*
         }
 
         /// Each constant as a C expression, and its value for each family.
@@ -73,89 +73,47 @@ macro_rules! constants {
 constants! {
     // What it is                                      Open MPI                                 MPICH                the
     // standard
-    /// Bytes of a handle.
     handle_bytes: usize = "sizeof(MPI_Comm)",          Number(8),                               Number(4),           Number(8);
-    /// `MPI_COMM_WORLD`.
     comm_world: Comm = "MPI_COMM_WORLD",               AddressOf(c"ompi_mpi_comm_world"),       Number(0x4400_0000), Number(0x101);
-    /// `MPI_COMM_SELF`.
     comm_self: Comm = "MPI_COMM_SELF",                 AddressOf(c"ompi_mpi_comm_self"),        Number(0x4400_0001), Number(0x102);
-    /// `MPI_COMM_NULL`.
     comm_null: Comm = "MPI_COMM_NULL",                 AddressOf(c"ompi_mpi_comm_null"),        Number(0x0400_0000), Number(0x100);
-    /// `MPI_GROUP_NULL`.
     group_null: Group = "MPI_GROUP_NULL",              AddressOf(c"ompi_mpi_group_null"),       Number(0x0800_0000), Number(0x108);
-    /// `MPI_GROUP_EMPTY`.
     group_empty: Group = "MPI_GROUP_EMPTY",            AddressOf(c"ompi_mpi_group_empty"),      Number(0x4800_0000), Number(0x109);
-    /// `MPI_INFO_NULL`.
     info_null: Info = "MPI_INFO_NULL",                 AddressOf(c"ompi_mpi_info_null"),        Number(0x1c00_0000), Number(0x130);
-    /// `MPI_REQUEST_NULL`.
     request_null: Request = "MPI_REQUEST_NULL",        AddressOf(c"ompi_request_null"),         Number(0x2c00_0000), Number(0x180);
-    /// `MPI_MESSAGE_NULL`.
     message_null: Message = "MPI_MESSAGE_NULL",        AddressOf(c"ompi_message_null"),         Number(0x2c00_0000), Number(0x128);
-    /// `MPI_MESSAGE_NO_PROC`.
     message_no_proc: Message = "MPI_MESSAGE_NO_PROC",  AddressOf(c"ompi_message_no_proc"),      Number(0x6c00_0000), Number(0x129);
-    /// `MPI_DATATYPE_NULL`.
     datatype_null: Datatype = "MPI_DATATYPE_NULL",     AddressOf(c"ompi_mpi_datatype_null"),    Number(0x0c00_0000), Number(0x200);
-    /// `MPI_OP_NULL`.
     op_null: Op = "MPI_OP_NULL",                       AddressOf(c"ompi_mpi_op_null"),          Number(0x1800_0000), Number(0x20);
-    /// `MPI_BYTE`.
     byte: Datatype = "MPI_BYTE",                       AddressOf(c"ompi_mpi_byte"),             Number(0x4c00_010d), Number(0x247);
-    /// `MPI_INT64_T`.
     int64: Datatype = "MPI_INT64_T",                   AddressOf(c"ompi_mpi_int64_t"),          Number(0x4c00_083a), Number(0x258);
-    /// `MPI_MAX`.
     max: Op = "MPI_MAX",                               AddressOf(c"ompi_mpi_op_max"),           Number(0x5800_0001), Number(0x23);
-    /// `MPI_MIN`.
     min: Op = "MPI_MIN",                               AddressOf(c"ompi_mpi_op_min"),           Number(0x5800_0002), Number(0x22);
-    /// `MPI_BAND`.
     band: Op = "MPI_BAND",                             AddressOf(c"ompi_mpi_op_band"),          Number(0x5800_0006), Number(0x28);
-    /// `MPI_ERRORS_ARE_FATAL`.
     errors_are_fatal: Errhandler = "MPI_ERRORS_ARE_FATAL", AddressOf(c"ompi_mpi_errors_are_fatal"), Number(0x5400_0000), Number(0x141);
-    /// `MPI_IN_PLACE`.
     in_place: usize = "MPI_IN_PLACE",                  Number(1),                               Number(-1),          Number(1);
-    /// `MPI_BOTTOM`.
     bottom: usize = "MPI_BOTTOM",                      Number(0),                               Number(0),           Number(0);
-    /// `MPI_STATUS_IGNORE`.
     status_ignore: usize = "MPI_STATUS_IGNORE",        Number(0),                               Number(1),           Number(0);
-    /// `MPI_STATUSES_IGNORE`.
     statuses_ignore: usize = "MPI_STATUSES_IGNORE",    Number(0),                               Number(1),           Number(0);
-    /// `MPI_ANY_SOURCE`.
     any_source: i32 = "MPI_ANY_SOURCE",                Number(-1),                              Number(-2),          Number(-1);
-    /// `MPI_PROC_NULL`.
     proc_null: i32 = "MPI_PROC_NULL",                  Number(-2),                              Number(-1),          Number(-3);
-    /// `MPI_ROOT`.
     root: i32 = "MPI_ROOT",                            Number(-4),                              Number(-3),          Number(-4);
-    /// `MPI_ANY_TAG`.
     any_tag: i32 = "MPI_ANY_TAG",                      Number(-1),                              Number(-1),          Number(-2);
-    /// `MPI_UNDEFINED`.
     undefined: i32 = "MPI_UNDEFINED",                  Number(-32766),                          Number(-32766),      Number(-32766);
-    /// `MPI_ERR_TRUNCATE`.
     err_truncate: i32 = "MPI_ERR_TRUNCATE",            Number(15),                              Number(14),          Number(15);
-    /// `MPI_TAG_UB`.
     tag_ub: i32 = "MPI_TAG_UB",                        Number(0),                               Number(0x6440_0001), Number(501);
-    /// `MPI_CART`.
     cart: i32 = "MPI_CART",                            Number(1),                               Number(2),           Number(211);
-    /// `MPI_GRAPH`.
     graph: i32 = "MPI_GRAPH",                          Number(2),                               Number(1),           Number(212);
-    /// `MPI_DIST_GRAPH`.
     dist_graph: i32 = "MPI_DIST_GRAPH",                Number(3),                               Number(3),           Number(213);
-    /// `MPI_LOCK_SHARED`.
     lock_shared: i32 = "MPI_LOCK_SHARED",              Number(2),                               Number(235),         Number(302);
-    /// `MPI_MODE_NOCHECK`.
     mode_nocheck: i32 = "MPI_MODE_NOCHECK",            Number(1),                               Number(1024),        Number(1024);
-    /// `MPI_MODE_NOSTORE`.
     mode_nostore: i32 = "MPI_MODE_NOSTORE",            Number(8),                               Number(2048),        Number(8192);
-    /// `MPI_MODE_NOPUT`.
     mode_noput: i32 = "MPI_MODE_NOPUT",                Number(4),                               Number(4096),        Number(4096);
-    /// `MPI_MODE_NOPRECEDE`.
     mode_noprecede: i32 = "MPI_MODE_NOPRECEDE",        Number(2),                               Number(8192),        Number(2048);
-    /// `MPI_MODE_NOSUCCEED`.
     mode_nosucceed: i32 = "MPI_MODE_NOSUCCEED",        Number(16),                              Number(16384),       Number(16384);
-    /// `MPI_THREAD_MULTIPLE`.
     thread_multiple: i32 = "MPI_THREAD_MULTIPLE",      Number(3),                               Number(3),           Number(4096);
-    /// Bytes of a status.
     status_bytes: usize = "sizeof(MPI_Status)",        Number(24),                              Number(20),          Number(32);
-    /// The offset of `MPI_SOURCE` in a status.
     status_source: usize = "offsetof(MPI_Status, MPI_SOURCE)",  Number(0),                      Number(8),           Number(0);
-    /// The offset of `MPI_TAG` in a status.
     status_tag: usize = "offsetof(MPI_Status, MPI_TAG)",        Number(4),                      Number(12),          Number(4);
 }
 

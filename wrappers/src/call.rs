@@ -84,7 +84,6 @@ impl Real<'_> {
     }
 
     /// The place in the program that has made the call, as long as the call has not been run: it may call others.
-    #[must_use]
     pub fn caller(self) -> Caller {
         Caller::last()
     }

@@ -11,13 +11,16 @@
 //! If another tool comes before this one, the library calls the tool by name, and the tool calls us. The address that counts is
 //! then the one that the tool returns to.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
 use std::ops::ControlFlow;
 use std::sync::RwLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::caller::Caller;
 use crate::library;
 use crate::loaded::{Code, Object};
+use crate::relocations::each_object;
 
 /// The loaded code of the MPI library and of this crate.
 pub(crate) struct LibraryCode {
@@ -58,7 +61,6 @@ impl LibraryCode {
         code == self.own || self.code.contains(&code)
     }
 
-    /// Whether there is code of the library at an address.
     pub(crate) fn is_in_library(&self, address: usize) -> bool {
         self.code.iter().any(|code| code.contains(address))
     }
@@ -199,6 +201,34 @@ impl Called {
             _ => Self::Pointer,
         }
     }
+}
+
+/// The functions of MPI that an object calls, or may call, in the library itself, by the path of the object's file.
+///
+/// A program may open a plug-in so that it looks for functions in its own libraries first (`dlopen` with
+/// `RTLD_DEEPBIND`). If the MPI library is one of those, the plug-in calls it directly, and not this crate, which
+/// precedes the library for all others.
+pub fn bypasses() -> BTreeMap<String, Vec<String>> {
+    let code = LibraryCode::now();
+    let mut past = BTreeSet::new();
+    each_object(|object, pinned| {
+        if code.is_library_or_ours(object.code) {
+            return;
+        }
+        for reference in pinned.references() {
+            // SAFETY: an aligned word of an object that stays, which the linker has filled in.
+            let target = unsafe { AtomicUsize::from_ptr(reference.place as *mut usize) }.load(Ordering::Relaxed);
+            if code.is_in_library(target) {
+                past.insert((object.name.clone(), reference.name.to_owned()));
+            }
+        }
+    });
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (object, function) in past.into_iter().filter(|(_, function)| library::ours(function).is_some()) {
+        let functions = found.entry(object.to_string_lossy().into_owned()).or_default();
+        functions.push(function.to_string_lossy().into_owned());
+    }
+    found
 }
 
 #[cfg(test)]

@@ -68,9 +68,7 @@ pub(crate) struct ThreadWords {
     pub(crate) last: Cell<Caller>,
     /// The function of the program's outermost call that is in progress.
     pub(crate) outermost: Cell<Option<&'static Function>>,
-    /// The caller of that.
     pub(crate) outermost_caller: Cell<Caller>,
-    /// For the tool.
     tool: Cell<*mut c_void>,
 }
 
@@ -112,7 +110,6 @@ impl ThreadWords {
 /// A word of the calling thread for the tool; null when the thread starts. Finding it takes no call, and it may be used
 /// in signal handlers and until the thread has ended.
 #[inline]
-#[must_use]
 pub fn tool_word() -> &'static Cell<*mut c_void> {
     &ThreadWords::own().tool
 }
@@ -185,7 +182,6 @@ impl Caller {
     /// # Safety
     /// The word before `frame` can be read.
     #[inline]
-    #[must_use]
     pub unsafe fn return_address_before(frame: usize) -> Option<usize> {
         if cfg!(target_arch = "x86_64") {
             // SAFETY: guaranteed by the caller.

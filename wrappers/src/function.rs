@@ -41,26 +41,22 @@ impl Function {
     }
 
     /// The name, `MPI_Send`.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
     /// The number of arguments.
-    #[must_use]
     pub fn arity(&self) -> usize {
         self.arity
     }
 
     /// The processes that the function concerns.
-    #[must_use]
     pub fn effect(&self) -> Effect {
         self.effect
     }
 
     /// The C types of the arguments that titr reads, an empty string for an argument that is passed on unread. `COUNT`
     /// stands for `int` or, in a function whose name ends in `_c`, `MPI_Count`.
-    #[must_use]
     pub fn types(&self) -> Vec<&'static str> {
         let mut all = Vec::new();
         (self.types)(&mut all);

@@ -55,14 +55,12 @@ kinds! {
 
 impl<K> Handle<K> {
     /// The handle that C has as `raw`.
-    #[must_use]
     #[inline]
     pub const fn from_raw(raw: usize) -> Self {
         Self { raw, kind: PhantomData }
     }
 
     /// The value that C has: an `int` or a pointer.
-    #[must_use]
     #[inline]
     pub const fn raw(self) -> usize {
         self.raw

@@ -19,7 +19,6 @@ pub(crate) struct Started {
     pub(crate) caller: Caller,
 }
 
-/// The calls that the calling thread is in.
 #[derive(Clone, Copy)]
 pub(crate) struct CallsInProgress(&'static ThreadWords);
 
@@ -30,7 +29,6 @@ thread_local! {
 }
 
 /// The functions that the calling thread is in, from without to within.
-#[must_use]
 pub fn functions_in_progress() -> Vec<&'static Function> {
     let outermost = CallsInProgress::own().0.outermost.get();
     let nested = NESTED.with(|nested| nested.borrow().iter().map(|call| call.function).collect::<Vec<_>>());
@@ -38,7 +36,6 @@ pub fn functions_in_progress() -> Vec<&'static Function> {
 }
 
 /// Whether the calling thread is in an MPI call. Safe in a signal handler.
-#[must_use]
 pub fn is_in_call() -> bool {
     !CallsInProgress::own().is_empty()
 }
@@ -85,7 +82,6 @@ impl CallsInProgress {
         NESTED.with(|nested| nested.borrow().last().copied()).or_else(outermost)
     }
 
-    /// Ends the innermost call.
     pub(crate) fn end_innermost(self) {
         NESTED.with(|nested| {
             let mut nested = nested.borrow_mut();

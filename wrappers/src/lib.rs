@@ -52,7 +52,6 @@ compile_error!("passing arguments on as words is only known to be right on 64-bi
 
 pub mod abi;
 pub mod argument;
-mod bypasses;
 pub mod call;
 mod callbacks;
 mod caller;
@@ -72,8 +71,8 @@ pub mod unwinding;
 mod weak_symbols;
 
 pub use abi::Abi;
-pub use bypasses::bypasses;
 pub use call::{Call, Real, Tool, as_program, install};
+pub use callbacks::bypasses;
 pub use caller::{Caller, tool_word};
 pub use function::{Effect, Function};
 pub use in_progress::{functions_in_progress, is_in_call};

@@ -28,7 +28,6 @@ pub(crate) fn object(name: &CStr) -> Option<*mut c_void> {
 }
 
 /// The address of the library's function `name`.
-#[must_use]
 pub fn function(name: &CStr) -> Option<*mut c_void> {
     static LIBRARY: OnceLock<SearchScope> = OnceLock::new();
     // Looked for again if it was not there, as when we are loaded into Python.
@@ -37,21 +36,18 @@ pub fn function(name: &CStr) -> Option<*mut c_void> {
 }
 
 /// The path of the file that the MPI library was loaded from; `None` if there is none.
-#[must_use]
 pub fn file() -> Option<String> {
     let linked = not_ours(BEHIND_US, c"PMPI_Init").and_then(file_of);
     linked.or_else(|| Some(loaded()?.to_string_lossy().into_owned()))
 }
 
 /// The path of the file that the wrappers were loaded from.
-#[must_use]
 pub fn own_file() -> Option<String> {
     file_of(look_up as *mut c_void)
 }
 
 /// The path of another tool's file that follows the wrappers in the search order, such as one that the program is
 /// linked with, and that therefore does not see the calls of the program.
-#[must_use]
 pub fn hidden_tool() -> Option<String> {
     let base = |name| object_of(look_up(BEHIND_US, name)?.0).map(|object| object.dli_fbase);
     // A library may have its functions in two files, by their two names. Tools do not define this one.
@@ -62,7 +58,6 @@ pub fn hidden_tool() -> Option<String> {
 }
 
 /// The path of the file that the object at `address` was loaded from; `None` if no file was loaded there.
-#[must_use]
 pub fn file_of(address: *mut c_void) -> Option<String> {
     let info = object_of(address)?;
     // SAFETY: `dladdr` gives the object's name as a C string that lives as long as the object.

@@ -138,13 +138,11 @@ pub struct Module {
 
 impl Module {
     /// The object that the code at `address` is in; `None` if no object has it, as it was made at run time.
-    #[must_use]
     pub fn of(address: usize) -> Option<Self> {
         Object::all().into_iter().find_map(|object| object.module_with(address))
     }
 
     /// The program itself.
-    #[must_use]
     pub fn program() -> Option<Self> {
         Some(Object::all().into_iter().next()?.module())
     }

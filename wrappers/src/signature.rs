@@ -28,7 +28,6 @@ macro_rules! signatures {
             impl<'c> $name<'c> {
                 $(
                     #[doc = concat!("`", stringify!($field), "`.")]
-                    #[must_use]
                     #[inline]
                     pub fn $field(&self) -> $type {
                         <$type>::read(self.call, self.at + Position::$field as usize)$(.of(self.$len()))?

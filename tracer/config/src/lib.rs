@@ -249,7 +249,6 @@ impl Config {
     }
 
     /// Every variable with the value in force, as the manifest keeps it.
-    #[must_use]
     pub fn effective(&self) -> BTreeMap<&'static str, String> {
         BTreeMap::from([
             ("TITRACE_DIR", self.directory.to_string()),

@@ -45,7 +45,6 @@ pub struct Placeholders {
 
 impl Placeholders {
     /// The values in this process, on a host and in a run of these names.
-    #[must_use]
     pub fn here(host: String, rank: Rank, run: String) -> Self {
         Self { host, rank, job: job().unwrap_or_else(|| run.clone()), run }
     }
@@ -73,21 +72,18 @@ impl Pattern {
     }
 
     /// The path, if it is the same for all processes.
-    #[must_use]
     pub fn fixed(&self) -> Option<&Path> {
         Some(Path::new(&self.0)).filter(|path| !has_placeholder(path))
     }
 
     /// The directory above the innermost one that has no placeholder in its path, or above the path itself if it has
     /// none; `None` if that is the working directory, or the root.
-    #[must_use]
     pub(crate) fn fixed_parent(&self) -> Option<PathBuf> {
         let fixed = Path::new(&self.0).ancestors().find(|path| !has_placeholder(path))?.parent()?;
         (!fixed.as_os_str().is_empty()).then(|| fixed.to_owned())
     }
 
     /// The path for one process.
-    #[must_use]
     pub fn expand(&self, values: &Placeholders) -> PathBuf {
         let mut path = Vec::new();
         let mut bytes = self.0.as_bytes().iter();

@@ -7,12 +7,11 @@
 //! before the second thread is announced would add to the count of the first thread for ever, whichever thread executes it.
 //!
 //! A processor counts a repeated string operation as one instruction; the emulator executes a block for each repetition
-//! ([`string_operation`]).
+//! ([`repeats`]).
 
 #![allow(missing_docs)]
 
 mod qemu;
-mod string_operation;
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::io;
@@ -107,7 +106,7 @@ unsafe extern "C" fn begun(_id: qemu::Id, thread: c_uint) {
 unsafe extern "C" fn translated(_id: qemu::Id, block: *mut qemu::Block) {
     // SAFETY: QEMU's block is valid during this call, and the callback is a function of this library, which is never unloaded.
     unsafe {
-        let repetition = string_operation::repeats(first_instruction(block));
+        let repetition = repeats(first_instruction(block));
         let instructions = qemu::qemu_plugin_tb_n_insns(block).saturating_sub(usize::from(repetition));
         let data = ptr::without_provenance_mut(instructions);
         qemu::qemu_plugin_register_vcpu_tb_exec_cb(block, executed, qemu::NO_REGISTERS, data);
@@ -156,4 +155,25 @@ fn own_id() -> i32 {
 fn report(message: &str) {
     // SAFETY: the pointer and the length are of one string.
     unsafe { libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len()) };
+}
+
+/// Whether an instruction with this code is a repeated string operation (`rep movs`, `rep stos` and the like), which a
+/// block that begins with it repeats.
+///
+/// The emulator ends a block with the operation. Each further repetition is a jump back to it, and so a block that begins
+/// with the operation: such a block counts one instruction less. An operation that is the target of a jump of the program
+/// is not counted at all; this is one instruction for a whole string.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn repeats(code: &[u8]) -> bool {
+    let is_prefix = |byte: &u8| matches!(byte, 0x26 | 0x2e | 0x36 | 0x3e | 0x40..=0x4f | 0x64..=0x67 | 0xf2 | 0xf3);
+    let prefixes = code.iter().take_while(|byte| is_prefix(byte)).count();
+    let repeated = code[..prefixes].iter().any(|byte| matches!(byte, 0xf2 | 0xf3));
+    // `ins` and `outs`; `movs` and `cmps`; `stos`, `lods` and `scas`.
+    repeated && matches!(code.get(prefixes), Some(0x6c..=0x6f | 0xa4..=0xa7 | 0xaa..=0xaf))
+}
+
+/// Only x86-64 has such operations.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn repeats(_code: &[u8]) -> bool {
+    false
 }

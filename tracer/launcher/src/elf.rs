@@ -9,7 +9,6 @@ use object::elf::{DT_NEEDED, FileHeader32, FileHeader64};
 use object::read::elf::{FileHeader, ProgramHeader as _};
 use object::{Endianness, FileKind, ReadCache, ReadRef};
 
-/// An ELF file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Elf {
     pub machine: Machine,

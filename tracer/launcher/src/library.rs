@@ -6,10 +6,8 @@ use thiserror::Error;
 
 use crate::elf::{Elf, Machine};
 
-/// The tracer's file name.
 const NAME: &str = "libtitrace.so";
 
-/// The tracer's library.
 #[derive(Debug)]
 pub(crate) struct Library {
     path: PathBuf,

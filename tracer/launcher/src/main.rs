@@ -10,10 +10,8 @@ mod emulator;
 mod library;
 mod options;
 mod preload;
-mod privilege;
 mod program;
 mod repeat;
-mod sanitizer;
 mod witness;
 
 use std::ffi::OsString;
@@ -90,7 +88,7 @@ fn start(options: &Options) -> Result<std::convert::Infallible, Error> {
     let config = Config::from_variables(std::env::vars_os().chain(settings.iter().cloned()))?;
     let emulator =
         (config.counter == CounterChoice::Emulated).then(|| Emulator::find(&program, &library)).transpose()?;
-    settings.extend(sanitizer::setting(loaded.as_ref(), std::env::var_os(sanitizer::OPTIONS)));
+    settings.extend(preload::setting(loaded.as_ref(), std::env::var_os(preload::OPTIONS)));
     let preload = preload(library.path(), std::env::var_os("LD_PRELOAD").as_deref());
     if options.verbose {
         let set: Vec<_> =

@@ -9,6 +9,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use crate::elf::Elf;
+
 /// The names in `others`, unchanged except that a tracer among them is removed, followed by the tracer.
 pub(crate) fn preload(library: &Path, others: Option<&OsStr>) -> OsString {
     // The dynamic loader separates names by colons and blanks.
@@ -27,6 +29,33 @@ pub(crate) fn preload(library: &Path, others: Option<&OsStr>) -> OsString {
 fn is_same_file(one: &Path, other: &Path) -> bool {
     let file = |path: &Path| fs::metadata(path).map(|about| (about.dev(), about.ino())).ok();
     one == other || file(one).is_some_and(|one| file(other) == Some(one))
+}
+
+/// The variable that has the sanitizer's options.
+pub(crate) const OPTIONS: &str = "ASAN_OPTIONS";
+
+/// The option that is about the order of libraries.
+const ORDER: &str = "verify_asan_link_order";
+
+/// The variable to set for a program whose options in the environment are `options`, for AddressSanitizer.
+///
+/// It ends a program if its run-time library is not the first one that the dynamic loader has loaded. The tracer does not
+/// interfere with it and may come first: its library declares this (`__asan_default_options`), unless the program has
+/// options of its own, which an environment variable overrides.
+pub(crate) fn setting(program: Option<&Elf>, options: Option<OsString>) -> Option<(OsString, OsString)> {
+    let is_runtime = |name: &String| name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan");
+    if !program?.needed.iter().any(is_runtime) {
+        return None;
+    }
+    let mut options = options.unwrap_or_default();
+    if options.to_string_lossy().contains(ORDER) {
+        return None;
+    }
+    if !options.is_empty() {
+        options.push(":");
+    }
+    options.push(format!("{ORDER}=0"));
+    Some((OPTIONS.into(), options))
 }
 
 #[cfg(test)]
@@ -50,5 +79,16 @@ mod tests {
         let others = format!("{}:liba.so:{}", link.display(), library.display());
         let expected = format!("liba.so:{}", library.display());
         assert_eq!(preload(&library, Some(others.as_ref())), expected.as_str());
+    }
+
+    #[test]
+    fn only_the_programs_of_the_sanitizer_get_its_option() {
+        let mut program = Elf::open(&std::env::current_exe().unwrap()).unwrap();
+        assert_eq!(setting(Some(&program), None), None);
+        program.needed.insert(0, "libasan.so.8".to_owned());
+        let value = |options: &str| setting(Some(&program), Some(options.into())).map(|(_, value)| value);
+        assert_eq!(value(""), Some("verify_asan_link_order=0".into()));
+        assert_eq!(value("detect_leaks=0"), Some("detect_leaks=0:verify_asan_link_order=0".into()));
+        assert_eq!(value("verify_asan_link_order=1"), None);
     }
 }

@@ -1,19 +1,20 @@
 //! The program to trace: its file, and whether a library can be preloaded into it.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fmt;
+use std::fs::{self, File, Metadata};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use object::{ReadCache, ReadRef};
+use rustix::fs::{StatVfsMountFlags, getxattr, statvfs};
+use rustix::process::getuid;
 use thiserror::Error;
 
 use crate::elf::Elf;
 use crate::library::Library;
-use crate::privilege::Privilege;
 
-/// An executable file.
 #[derive(Debug)]
 pub(crate) struct Program {
     path: PathBuf,
@@ -103,7 +104,6 @@ enum Checked {
     Program(Option<Elf>),
 }
 
-/// Checks one file.
 fn check_file(path: &Path, library: &Library) -> Result<Checked, ProgramError> {
     let unreadable = |error| ProgramError::Unreadable(path.to_owned(), error);
     let file = match File::open(path) {
@@ -151,6 +151,58 @@ fn interpreter<'data>(script: impl ReadRef<'data>) -> Option<PathBuf> {
 
 fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+}
+
+/// The source of a program's rights, if these are more than its caller's: the dynamic loader preloads nothing into such
+/// programs (`AT_SECURE`, ld.so(8)).
+///
+/// Linux decides this in `cap_bprm_creds_from_file` (`security/commoncap.c`): the effective user or group changes; or
+/// the user is not root, and the file's capabilities take effect at once or permit any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Privilege {
+    /// It runs as another user or group.
+    SetUid,
+    /// Its file has capabilities.
+    Capabilities,
+}
+
+impl fmt::Display for Privilege {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SetUid => "runs as another user or group than you (set-uid or set-gid)",
+            Self::Capabilities => "has file capabilities (`getcap` lists them)",
+        })
+    }
+}
+
+impl Privilege {
+    /// The privilege that the program at `path` has over this process, if it has any.
+    pub(crate) fn of(path: &Path, about: &Metadata) -> Option<Self> {
+        // A file system that is mounted so gives no rights (mount(8)).
+        if statvfs(path).is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::NOSUID)) {
+            return None;
+        }
+        // The owner of this process's own entry is whom it runs as.
+        let (user, group) = fs::metadata("/proc/self").map_or((0, 0), |own| (own.uid(), own.gid()));
+        let mode = about.permissions().mode();
+        if mode & 0o4000 != 0 && about.uid() != user || mode & 0o2000 != 0 && about.gid() != group {
+            return Some(Self::SetUid);
+        }
+        let mut attribute = [0; 64];
+        let length = getxattr(path, c"security.capability", &mut attribute).unwrap_or(0);
+        (!getuid().is_root() && gives_rights(attribute.get(..length)?)).then_some(Self::Capabilities)
+    }
+}
+
+/// Whether the capabilities of a file (`struct vfs_cap_data` of `linux/capability.h`) give rights: a word with the flag
+/// that they take effect at once, and pairs of words with the permitted and the inheritable capabilities.
+fn gives_rights(attribute: &[u8]) -> bool {
+    /// `VFS_CAP_FLAGS_EFFECTIVE`.
+    const EFFECTIVE: u32 = 1;
+    let (words, _) = attribute.as_chunks::<4>();
+    let mut words = words.iter().map(|&word| u32::from_le_bytes(word));
+    let takes_effect = words.next().is_some_and(|first| first & EFFECTIVE != 0);
+    takes_effect || words.take(4).step_by(2).any(|permitted| permitted != 0)
 }
 
 #[cfg(test)]
@@ -205,5 +257,23 @@ mod tests {
         let program = |path: &str| Program { path: path.into() };
         assert!(program("/usr/bin/mpirun.openmpi").is_launcher() && program("/usr/bin/srun").is_launcher());
         assert!(!program("./lu.B.64").is_launcher());
+    }
+
+    fn attribute(words: &[u32]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn capabilities_give_rights_if_they_take_effect_or_permit_any() {
+        const REVISION_2: u32 = 0x0200_0000;
+        assert!(!gives_rights(&[]));
+        assert!(!gives_rights(&attribute(&[REVISION_2, 0, 0, 0, 0])));
+        // cap_net_raw, bit 13: `setcap cap_net_raw+p`, `+i` and `+ei`; and cap_bpf, bit 39.
+        assert!(gives_rights(&attribute(&[REVISION_2, 1 << 13, 0, 0, 0])));
+        assert!(!gives_rights(&attribute(&[REVISION_2, 0, 1 << 13, 0, 0])));
+        assert!(gives_rights(&attribute(&[REVISION_2 | 1, 0, 1 << 13, 0, 0])));
+        assert!(gives_rights(&attribute(&[REVISION_2, 0, 0, 1 << 7, 0])));
+        // The third revision has a user behind them.
+        assert!(!gives_rights(&attribute(&[0x0300_0000, 0, 0, 0, 0, 1000])));
     }
 }

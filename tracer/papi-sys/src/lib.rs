@@ -102,13 +102,11 @@ impl Papi {
 
     /// Whether the program itself has loaded PAPI. A thread can run only one event set at a time, so the first user
     /// excludes the other.
-    #[must_use]
     pub fn is_loaded() -> bool {
         open(RTLD_NOW | libc::RTLD_NOLOAD).is_some()
     }
 
     /// The meaning of an error code, in PAPI's words.
-    #[must_use]
     pub fn message(&self, code: c_int) -> String {
         // SAFETY: takes any number, and returns null or a string that lives as long as the library.
         let text = unsafe { (self.PAPI_strerror)(code) };

@@ -7,9 +7,9 @@ use titr_common::units::Bytes;
 use titr_wrappers::argument::HandleCell;
 use titr_wrappers::symbol::{Forward, Word};
 
-use crate::call::ended;
 use crate::communicator::Comm;
 use crate::error::MpiError;
+use crate::function::ended;
 use crate::function::{Function, Scope};
 use crate::request::Request;
 
@@ -65,13 +65,11 @@ struct Arguments {
 }
 
 /// Whether the library has persistent collectives of a kind, which came with MPI 4.0.
-#[must_use]
 pub fn has_persistent(kind: CollectiveKind) -> bool {
     functions(kind).persistent.exists()
 }
 
 /// The largest count or displacement among the arguments of a collective.
-#[must_use]
 pub fn largest_argument(collective: &Collective) -> u64 {
     let unit = if collective.kind.signature().reduces { unit(collective.element) } else { 1 };
     let largest = |volumes: &Volumes| match volumes {

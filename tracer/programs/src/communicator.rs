@@ -7,8 +7,8 @@ use titr_wrappers::argument::HandleCell;
 use titr_wrappers::pmpi;
 
 use crate::Mpi;
-use crate::call::call;
 use crate::error::MpiError;
+use crate::function::call;
 use crate::request::Request;
 
 /// A communicator that `MPI_Comm_idup` creates: it exists once the request of the call is complete.
@@ -20,7 +20,6 @@ pub struct Duplicate<'m> {
 
 impl<'m> Duplicate<'m> {
     /// The communicator, after the request is complete.
-    #[must_use]
     pub fn comm(&self) -> Comm<'m> {
         Comm::of(self.mpi, self.handle.get(self.mpi.abi))
     }
@@ -47,28 +46,22 @@ impl<'m> Comm<'m> {
     }
 
     /// The number of this process in the communicator.
-    #[must_use]
     pub fn rank(&self) -> u32 {
         self.rank
     }
 
     /// The number of processes in the communicator.
-    #[must_use]
     pub fn size(&self) -> u32 {
         self.size
     }
 
     /// The largest tag that a message may have (`MPI_TAG_UB`).
-    #[must_use]
     pub fn tag_bound(&self) -> u32 {
         pmpi::tag_ub(self.mpi.abi, self.handle)
     }
 
     /// A communicator of the processes that give the same color, ordered by key; `None` for one that gives no color.
     /// Collective.
-    ///
-    /// # Errors
-    /// The library's.
     pub fn split(&self, color: Option<u32>, key: u32) -> Result<Option<Self>, MpiError> {
         let abi = self.mpi.abi;
         let color = color.map_or(abi.undefined, |color| color as c_int);
@@ -84,9 +77,6 @@ impl<'m> Comm<'m> {
     }
 
     /// A communicator of the same members in the same order (`MPI_Comm_dup`). Collective.
-    ///
-    /// # Errors
-    /// The library's.
     pub fn duplicate(&self) -> Result<Self, MpiError> {
         let abi = self.mpi.abi;
         let mut new = HandleCell::empty();
@@ -96,9 +86,6 @@ impl<'m> Comm<'m> {
     }
 
     /// The same without a wait for the other members (`MPI_Comm_idup`): the duplicate, and the request of its creation.
-    ///
-    /// # Errors
-    /// The library's.
     pub fn iduplicate(&self) -> Result<(Duplicate<'m>, Request<'m>), MpiError> {
         let (mut handle, mut request) = (Box::new(HandleCell::empty()), HandleCell::empty());
         // SAFETY: (MPI_Comm, MPI_Comm *, MPI_Request *); the handle's place stays as long as the duplicate.
@@ -107,18 +94,12 @@ impl<'m> Comm<'m> {
     }
 
     /// `MPI_Comm_free`. Collective.
-    ///
-    /// # Errors
-    /// The library's.
     pub fn free(self) -> Result<(), MpiError> {
         // SAFETY: (MPI_Comm *).
         unsafe { call!(MPI_Comm_free(HandleCell::holding(self.handle).address())) }
     }
 
     /// `MPI_Barrier`. Collective.
-    ///
-    /// # Errors
-    /// The library's.
     pub fn barrier(&self) -> Result<(), MpiError> {
         // SAFETY: (MPI_Comm).
         unsafe { call!(MPI_Barrier(self.handle)) }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use titr_wrappers::argument::HandleCell;
 use titr_wrappers::symbol::Word;
 
-use crate::call::call;
 use crate::communicator::Comm;
 use crate::error::MpiError;
+use crate::function::call;
 use crate::request::Request;
 
 /// A member that rests looks again after this time at first, and after ever longer times later.
@@ -18,9 +18,6 @@ const LONGEST_NAP: Duration = Duration::from_millis(2);
 
 impl Comm<'_> {
     /// Waits until all members do (`MPI_Barrier`, which no tool sees). Collective.
-    ///
-    /// # Errors
-    /// The library's.
     pub fn synchronise(&self) -> Result<(), MpiError> {
         // SAFETY: (MPI_Comm).
         unsafe { call!(unseen MPI_Barrier(self.handle)) }
@@ -28,9 +25,6 @@ impl Comm<'_> {
 
     /// Waits until all members do, asleep most of the time: where members share processors, one that waits leaves its
     /// processor to one that works. Collective.
-    ///
-    /// # Errors
-    /// The library's.
     pub fn rest(&self) -> Result<(), MpiError> {
         let mut request = HandleCell::empty();
         // SAFETY: (MPI_Comm, MPI_Request *).
@@ -45,9 +39,6 @@ impl Comm<'_> {
     }
 
     /// The largest of the values that the members give. Collective.
-    ///
-    /// # Errors
-    /// The library's.
     pub fn max(&self, value: i64) -> Result<i64, MpiError> {
         let (abi, mut result) = (self.mpi.abi, value);
         // SAFETY: (const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm), one MPI_INT64_T on either side.

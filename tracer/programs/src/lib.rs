@@ -8,31 +8,26 @@
 //! suffices for programs that measure or imitate communication, and a mistake in them cannot corrupt their memory. The
 //! few functions that carry data are in [`data`].
 
-mod call;
 mod collective;
 mod communicator;
 mod data;
 mod error;
 mod function;
-mod library;
 mod message;
-mod persistent;
 mod request;
-mod room;
-mod status;
 
 pub use collective::{has_persistent, largest_argument};
 pub use communicator::{Comm, Duplicate};
 pub use error::{MpiError, StartError};
+pub use message::Received;
 pub use message::{Peer, SendMode, TagChoice};
 pub use request::Request;
-pub use status::Received;
 
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
 
-use call::call;
-use room::Room;
+use function::call;
+use message::Room;
 use titr_wrappers::abi::Abi;
 use titr_wrappers::pmpi::{self, ErrorCode};
 
@@ -53,7 +48,7 @@ impl Mpi {
     /// # Errors
     /// If no library is found, where it is none that is known, and where it does not start.
     pub fn start() -> Result<Self, StartError> {
-        library::load()?;
+        function::load()?;
         let abi = Abi::current().map_err(|name| StartError::Unknown { library: name.to_owned() })?;
         // SAFETY: (int *, char ***); both may be NULL (MPI 4.0 §11.2.1).
         unsafe { call!(MPI_Init(ptr::null_mut::<c_int>(), ptr::null_mut::<c_char>())) }?;
@@ -62,33 +57,26 @@ impl Mpi {
     }
 
     /// `MPI_COMM_WORLD`.
-    #[must_use]
     pub fn world(&self) -> Comm<'_> {
         Comm::of(self, self.abi.comm_world)
     }
 
     /// `MPI_COMM_SELF`, of this process alone.
-    #[must_use]
     pub fn alone(&self) -> Comm<'_> {
         Comm::of(self, self.abi.comm_self)
     }
 
     /// Whether a function failed because a message is larger than the room for it.
-    #[must_use]
     pub fn is_truncation(&self, error: &MpiError) -> bool {
         error.code.is_some_and(|code| pmpi::is_truncation(self.abi, ErrorCode(code)))
     }
 
     /// The library's description of itself, in one line.
-    #[must_use]
     pub fn library(&self) -> &str {
         &self.abi.library
     }
 
     /// The name of the host that this process runs on (`MPI_Get_processor_name`).
-    ///
-    /// # Errors
-    /// The library's.
     pub fn processor_name(&self) -> Result<String, MpiError> {
         /// `MPI_MAX_PROCESSOR_NAME` is 256 in Open MPI and 128 in MPICH.
         const ROOM: usize = 1024;
@@ -100,9 +88,6 @@ impl Mpi {
     }
 
     /// Gives the library memory for messages that it buffers (`MPI_Buffer_attach`), once.
-    ///
-    /// # Errors
-    /// The library's.
     pub fn attach_buffer(&self, bytes: u32) -> Result<(), MpiError> {
         let room = Room::default();
         // SAFETY: (void *, int), and the memory is never freed.
@@ -110,9 +95,6 @@ impl Mpi {
     }
 
     /// Waits until the messages in the attached buffer need it no more (`MPI_Buffer_detach`), and attaches it again.
-    ///
-    /// # Errors
-    /// The library's.
     pub fn empty_buffer(&self) -> Result<(), MpiError> {
         let (mut buffer, mut bytes) = (0_usize, 0 as c_int);
         // SAFETY: (void *, int *): the place of an address, and of its size.
@@ -140,9 +122,6 @@ impl Mpi {
     }
 
     /// `MPI_Finalize`: collective. All requests must be complete.
-    ///
-    /// # Errors
-    /// The library's.
     pub fn finish(self) -> Result<(), MpiError> {
         // SAFETY: no arguments.
         unsafe { call!(MPI_Finalize()) }

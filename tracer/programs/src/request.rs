@@ -7,9 +7,10 @@ use titr_wrappers::argument::HandleCell;
 use titr_wrappers::handle::{Request as Handle, RequestKind};
 
 use crate::Mpi;
-use crate::call::call;
+use crate::communicator::Comm;
 use crate::error::MpiError;
-use crate::status::{Received, StatusCell};
+use crate::function::call;
+use crate::message::{Envelope, Peer, Received, SendMode, StatusCell, TagChoice};
 
 /// An operation that was started, or a persistent request that can be started. The operation of a dropped request
 /// continues: its memory is not freed.
@@ -28,7 +29,6 @@ impl<'m> Request<'m> {
         Self { mpi, cell, is_persistent: false, lists: Vec::new() }
     }
 
-    /// The request as a persistent one.
     pub(crate) fn persistent(mut self) -> Self {
         self.is_persistent = true;
         self
@@ -41,23 +41,16 @@ impl<'m> Request<'m> {
     }
 
     /// Whether the request is persistent: after its completion it can be started again.
-    #[must_use]
     pub fn is_persistent(&self) -> bool {
         self.is_persistent
     }
 
     /// Waits until the request is complete.
-    ///
-    /// # Errors
-    /// The library's.
     pub fn wait(mut self) -> Result<Received, MpiError> {
         self.complete()
     }
 
     /// Waits until the request is complete (`MPI_Wait`). A persistent one can be started again.
-    ///
-    /// # Errors
-    /// The library's.
     pub fn complete(&mut self) -> Result<Received, MpiError> {
         let mut status = StatusCell::default();
         // SAFETY: (MPI_Request *, MPI_Status *).
@@ -67,9 +60,6 @@ impl<'m> Request<'m> {
     }
 
     /// Waits until all are complete (`MPI_Waitall`).
-    ///
-    /// # Errors
-    /// The library's.
     pub fn wait_all(mut requests: Vec<Self>) -> Result<(), MpiError> {
         Self::complete_all(&mut requests.iter_mut().collect::<Vec<_>>())
     }
@@ -111,9 +101,6 @@ impl<'m> Request<'m> {
     }
 
     /// Starts persistent requests (`MPI_Startall`).
-    ///
-    /// # Errors
-    /// The library's.
     pub fn start_all(requests: &mut [&mut Self]) -> Result<(), MpiError> {
         if let [only] = requests {
             // SAFETY: (MPI_Request *).
@@ -133,9 +120,6 @@ impl<'m> Request<'m> {
     }
 
     /// Lets the library make progress, as a test does, without completing the request (`MPI_Request_get_status`).
-    ///
-    /// # Errors
-    /// The library's.
     pub fn poll(&self) -> Result<bool, MpiError> {
         let (abi, mut flag) = (self.mpi.abi, 0 as c_int);
         // SAFETY: (MPI_Request, int *, MPI_Status *).
@@ -144,18 +128,12 @@ impl<'m> Request<'m> {
     }
 
     /// Asks the library to cancel the request (`MPI_Cancel`), which is completed as before.
-    ///
-    /// # Errors
-    /// The library's.
     pub fn cancel(&mut self) -> Result<(), MpiError> {
         // SAFETY: (MPI_Request *).
         unsafe { call!(MPI_Cancel(self.cell.address())) }
     }
 
     /// `MPI_Request_free`: the request completes unobserved; a persistent one is gone.
-    ///
-    /// # Errors
-    /// The library's.
     pub fn free(mut self) -> Result<(), MpiError> {
         // Open MPI itself frees a persistent receive that fails.
         if self.cell.get(self.mpi.abi) == self.mpi.abi.request_null {
@@ -207,5 +185,36 @@ impl Handles {
         let address = self.address() + index * abi.handle_bytes;
         // SAFETY: the cells hold one handle per given request, including number `index`.
         unsafe { Handle::load_from(abi, address) }
+    }
+}
+
+impl<'m> Comm<'m> {
+    /// Sets up a persistent send of this many bytes.
+    ///
+    /// # Errors
+    /// The library's, and if the length of a message exceeds an `int`.
+    pub fn send_init(&self, mode: SendMode, to: Peer, tag: u32, bytes: u64) -> Result<Request<'m>, MpiError> {
+        let Envelope { buffer, count, byte, peer, tag, comm } = self.outgoing("MPI_Send_init", to, tag, bytes)?;
+        let mut request = HandleCell::empty();
+        let cell = request.address();
+        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), and the bytes stay where they are.
+        unsafe {
+            match mode {
+                SendMode::Standard => call!(MPI_Send_init(buffer, count, byte, peer, tag, comm, cell)),
+                SendMode::Synchronous => call!(MPI_Ssend_init(buffer, count, byte, peer, tag, comm, cell)),
+                SendMode::Buffered => call!(MPI_Bsend_init(buffer, count, byte, peer, tag, comm, cell)),
+                SendMode::Ready => call!(MPI_Rsend_init(buffer, count, byte, peer, tag, comm, cell)),
+            }
+        }?;
+        Ok(Request::new(self.mpi, request).persistent())
+    }
+
+    /// Sets up a persistent receive of a message of at most this many bytes.
+    pub fn recv_init(&self, from: Peer, tag: TagChoice, bytes: u64) -> Result<Request<'m>, MpiError> {
+        let Envelope { buffer, count, byte, peer, tag, comm } = self.incoming("MPI_Recv_init", from, tag, bytes)?;
+        let mut request = HandleCell::empty();
+        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), and the room stays where it is.
+        unsafe { call!(MPI_Recv_init(buffer, count, byte, peer, tag, comm, request.address())) }?;
+        Ok(Request::new(self.mpi, request).persistent())
     }
 }

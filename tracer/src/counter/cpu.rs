@@ -3,7 +3,6 @@
 //! `CLOCK_THREAD_CPUTIME_ID` is right even if many ranks share a core, but it is a system call (some hundred
 //! nanoseconds). Where it can be [extrapolated](super::extrapolation), most readings take less.
 
-use super::clock::thread_ns;
 use super::extrapolation::{Extrapolation, ThisThread};
 use super::preemption_flag::PreemptionFlag;
 use super::tsc::{self, Calibration};
@@ -34,7 +33,6 @@ impl CpuTime {
         tsc::is_invariant() && PreemptionFlag::of_this_thread().is_some_and(|flag| flag.works())
     }
 
-    /// Begins to measure.
     pub(super) fn start(&mut self) {
         match &mut self.clock {
             Method::Thread { started } => *started = thread_ns(),
@@ -59,17 +57,34 @@ impl CpuTime {
     }
 }
 
+/// The CPU time that this thread has used.
+pub(super) fn thread_ns() -> f64 {
+    read(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// Time that passes evenly.
+pub(super) fn monotonic_ns() -> f64 {
+    read(libc::CLOCK_MONOTONIC_RAW)
+}
+
+fn read(clock: libc::clockid_t) -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a live local. Linux has both clocks; without, the time would stay zero.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
 #[cfg(test)]
 mod tests {
     use titr_test_support::no_such_hardware;
 
-    use super::super::bounds::{self, work};
+    use super::super::tests::{measure, work};
     use super::*;
 
     /// Fails if time that passes is measured, or if the thread's work in the place of MPI calls is.
     #[test]
     fn neither_sleep_nor_what_lies_between_stop_and_start_is_computation() {
-        let (measured, bounds) = bounds::measure(&mut CpuTime::of_this_thread(None), CpuTime::start, CpuTime::stop);
+        let (measured, bounds) = measure(&mut CpuTime::of_this_thread(None), CpuTime::start, CpuTime::stop);
         assert!((bounds.least..=bounds.most).contains(&measured), "{measured} {bounds:?}");
     }
 
@@ -84,7 +99,7 @@ mod tests {
         let calibration = Calibration::begin();
         work(100e6);
         let mut meter = CpuTime::of_this_thread(Some(calibration));
-        let (measured, bounds) = bounds::measure(&mut meter, CpuTime::start, CpuTime::stop);
+        let (measured, bounds) = measure(&mut meter, CpuTime::start, CpuTime::stop);
         assert!((0.9 * bounds.least..=1.1 * bounds.awake).contains(&measured), "{measured} {bounds:?}");
     }
 }

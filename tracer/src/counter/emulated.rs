@@ -16,7 +16,6 @@ use titr_config::emulation::{Counts, FILE, MAGIC, VERSION};
 /// The counts of this process, once they are mapped.
 static COUNTS: OnceLock<Result<&'static Counts, String>> = OnceLock::new();
 
-/// The count of the calling thread.
 pub(super) struct Emulated {
     count: &'static AtomicU64,
     started: u64,
@@ -44,7 +43,6 @@ impl Emulated {
         Ok(Self { count, started: count.load(Relaxed) })
     }
 
-    /// Begins to count.
     #[inline]
     pub(super) fn start(&mut self) {
         self.started = self.count.load(Relaxed);

@@ -12,14 +12,13 @@
 //! noticed, and they are repeated. They are always repeated after [`OLDEST`], so that a guest without time from its
 //! host, or a clock that excludes interrupts, cannot falsify the sum.
 
-use super::clock;
+use super::cpu::thread_ns;
 use super::preemption_flag::PreemptionFlag;
 use super::tsc::{self, Calibration};
 use crate::process_time;
 
 /// Maximum age of a synchronisation, in nanoseconds.
 const OLDEST: f64 = 10e6;
-/// Maximum number of attempts to synchronise.
 const TRIES: usize = 10;
 /// The time after which the length of a tick is known well enough: after a second, the error of reading two clocks is 1
 /// part in 10⁷.
@@ -27,7 +26,6 @@ const CALIBRATED: f64 = 1e9;
 
 /// The clocks that CPU time is extrapolated by, and the preemption flag.
 pub(super) trait Clocks {
-    /// The time-stamp counter.
     fn tsc(&self) -> u64;
     /// The thread's CPU time, in nanoseconds.
     fn thread_ns(&self) -> f64;
@@ -41,7 +39,6 @@ pub(super) trait Clocks {
     fn waited(&self, nanoseconds: f64);
 }
 
-/// The clocks of the calling thread.
 pub(super) struct ThisThread {
     flag: PreemptionFlag,
     calibration: Calibration,
@@ -61,7 +58,7 @@ impl Clocks for ThisThread {
     }
 
     fn thread_ns(&self) -> f64 {
-        clock::thread_ns()
+        thread_ns()
     }
 
     fn set_flag(&self) {
@@ -94,7 +91,6 @@ pub(super) struct Extrapolation<C> {
     started: Started,
 }
 
-/// A start.
 #[derive(Clone, Copy)]
 enum Started {
     /// At this time-stamp, after the last synchronisation: until the next one, only a difference is needed.

@@ -14,13 +14,10 @@
 //! call, and [`Counter::stop`], on the way into the next. Other threads, including the flush thread, have counters of
 //! their own.
 
-#[cfg(test)]
-mod bounds;
-mod clock;
 mod cpu;
 mod emulated;
 mod extrapolation;
-pub mod hook_overhead;
+pub(crate) mod hook_overhead;
 #[cfg(feature = "papi")]
 mod papi;
 mod perf;
@@ -42,8 +39,8 @@ use cpu::CpuTime;
 use emulated::Emulated;
 use perf::{Event, Perf};
 
-pub use rounding::{Precision, Rounding};
-pub use tsc::Calibration;
+pub(crate) use rounding::{Precision, Rounding};
+pub(crate) use tsc::Calibration;
 
 /// The largest disturbance of a volume by the hook before it, as a multiple of the time that the hook adds to the
 /// volume. A hook changes caches and branch predictors, which may lengthen or shorten the following computation by as
@@ -172,7 +169,6 @@ impl Source {
     }
 
     /// A counter of the calling thread, started. A thread has one at a time: two would watch over each other's preemption flag.
-    #[must_use]
     pub(crate) fn open(&self) -> Counter {
         let meter = match self.kind {
             #[cfg(feature = "papi")]
@@ -195,25 +191,21 @@ impl Source {
     }
 
     /// This source with the volume that a hook adds to each volume.
-    #[must_use]
     pub(crate) fn with_hook(self, added: Instructions) -> Self {
         Self { hook: added.0, ..self }
     }
 
     /// This source with its count of the reference kernel. Not to be called while the thread has a counter.
-    #[must_use]
     pub(crate) fn with_reference(self) -> Self {
         Self { reference: reference_kernel::measure(&self), ..self }
     }
 
     /// This source, with counters that also count the computation of other threads of the process.
-    #[must_use]
     pub(crate) fn with_others(self, process: &'static ProcessClock) -> Self {
         Self { others: Some(process), ..self }
     }
 
     /// The relation of its volumes to CPU time. An instruction takes as long as one of the reference kernel.
-    #[must_use]
     pub(crate) fn facts(&self) -> CounterFacts {
         let of_reference = self.reference.map(|reference| reference.volume / reference.seconds);
         let (per_second, notices_waiting) = match self.kind {
@@ -226,7 +218,6 @@ impl Source {
     }
 
     /// The precision of a volume: if CPU time is converted to instructions, no better than the overhead of measuring.
-    #[must_use]
     pub(crate) fn precision(&self) -> Precision {
         match self.kind {
             Kind::Cpu { calibration, .. } => {
@@ -237,8 +228,6 @@ impl Source {
         }
     }
 
-    /// The manifest's description of the counter.
-    #[must_use]
     pub(crate) fn describe(&self) -> manifest::Counter {
         let (kind, unit, rate) = match self.kind {
             #[cfg(feature = "papi")]

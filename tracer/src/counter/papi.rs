@@ -39,7 +39,6 @@ impl EventSet {
         Ok(this)
     }
 
-    /// Begins to count.
     pub(super) fn start(&mut self) {
         self.started = self.count();
     }
@@ -95,7 +94,7 @@ fn initialise() -> Result<Papi, String> {
 mod tests {
     use titr_test_support::{cannot_run, no_such_hardware};
 
-    use super::super::bounds;
+    use super::super::tests;
     use super::*;
 
     /// Counts CPU time by the same code as instructions. PAPI has this event where it knows the processor's counters.
@@ -119,7 +118,7 @@ mod tests {
             Ok(set) => set,
             Err(reason) => return cannot_count(&reason),
         };
-        let (counted, bounds) = bounds::measure(&mut set, EventSet::start, |set| set.stop() as f64);
+        let (counted, bounds) = tests::measure(&mut set, EventSet::start, |set| set.stop() as f64);
         assert!(bounds.allow(counted), "{counted} {bounds:?}");
     }
 

@@ -69,7 +69,6 @@ impl Event {
     const TASK_CLOCK: Self = Self { kind: 1, config: 1 };
 }
 
-/// A counter of the calling thread.
 pub(super) struct Perf {
     /// Absent only while the value is dropped.
     file: Option<File>,
@@ -114,7 +113,6 @@ impl Perf {
         Ok(perf)
     }
 
-    /// Begins to count.
     pub(super) fn start(&mut self) {
         self.started = self.count();
     }
@@ -229,7 +227,7 @@ unsafe fn rdpmc(_: u32) -> u64 {
 mod tests {
     use titr_test_support::cannot_run;
 
-    use super::super::bounds;
+    use super::super::tests;
     use super::*;
 
     #[test]
@@ -255,7 +253,7 @@ mod tests {
             Ok(perf) => perf,
             Err(error) => return cannot_run(format_args!("the kernel refuses perf events: {error}")),
         };
-        let (counted, bounds) = bounds::measure(&mut perf, Perf::start, |perf| perf.stop() as f64);
+        let (counted, bounds) = tests::measure(&mut perf, Perf::start, |perf| perf.stop() as f64);
         assert!(bounds.allow(counted), "{counted} {bounds:?}");
     }
 

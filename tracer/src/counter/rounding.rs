@@ -12,7 +12,7 @@ use titr_common::units::Instructions;
 
 /// The precision with which a counter measures a volume.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Precision {
+pub(crate) struct Precision {
     /// In instructions, for small volumes.
     pub absolute: f64,
     /// As a fraction of the volume, for large volumes.
@@ -21,7 +21,7 @@ pub struct Precision {
 
 /// Rounds the volumes of a rank.
 #[derive(Clone, Debug)]
-pub struct Rounding {
+pub(crate) struct Rounding {
     precision: Precision,
     /// The step of volumes below `long`: of nearly all.
     step: f64,
@@ -48,8 +48,6 @@ impl Precision {
 }
 
 impl Rounding {
-    /// Rounding to this precision.
-    #[must_use]
     pub(crate) fn to(precision: Precision) -> Self {
         let long = precision.absolute / precision.relative;
         Self { precision, step: precision.step(0.0), long, owed: 0.0, owed_by_long: Vec::new() }

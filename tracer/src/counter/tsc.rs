@@ -4,11 +4,11 @@
 //! §19.17.1). The rate is measured against `CLOCK_MONOTONIC_RAW`, which no time daemon adjusts, between two moments
 //! that are far apart anyway: this needs no waiting, and the precision increases while the program runs.
 
-use super::clock;
+use super::cpu::monotonic_ns;
 
 /// A moment, on both clocks.
 #[derive(Clone, Copy, Debug)]
-pub struct Calibration {
+pub(crate) struct Calibration {
     tsc: u64,
     ns: f64,
 }
@@ -20,9 +20,8 @@ const TRIES: usize = 10;
 
 impl Calibration {
     /// The moment from which the rate is measured.
-    #[must_use]
     pub(crate) fn begin() -> Self {
-        Self::at(now, clock::monotonic_ns)
+        Self::at(now, monotonic_ns)
     }
 
     /// A moment on two clocks: the one whose readings are the closest together.

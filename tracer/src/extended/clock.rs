@@ -15,7 +15,7 @@ use titr_wrappers::pmpi::{self, ErrorCode};
 
 /// A monotonic clock (`CLOCK_MONOTONIC`).
 #[derive(Clone, Copy, Debug)]
-pub struct Clock {
+pub(crate) struct Clock {
     origin: Instant,
 }
 
@@ -35,13 +35,11 @@ const ATTEMPTS: usize = 10;
 
 impl Clock {
     /// A clock that starts now, behind a barrier.
-    #[must_use]
     pub(crate) fn start() -> Self {
         Self { origin: Instant::now() }
     }
 
     /// The time since the start: 64 bits of nanoseconds are five hundred years.
-    #[must_use]
     pub(crate) fn now(&self) -> Nanoseconds {
         Nanoseconds(self.origin.elapsed().as_nanos() as u64)
     }

@@ -3,15 +3,15 @@
 //! Regions are in the order of the members, as in schedules. For `MPI_IN_PLACE`, the data is at the place that MPI 4.0
 //! §6 defines.
 
-use titr_common::collectives::RootRole;
-use titr_common::event::CollectiveKind;
+use titr_common::collectives::{Library, RootRole};
+use titr_common::event::{CollectiveKind, NeighborOp, Neighborhood};
 use titr_wrappers::argument::{Count, Datatype};
+use titr_wrappers::pmpi::Neighbors;
 use titr_wrappers::pmpi::exchange::Reduction;
 use titr_wrappers::pmpi::region::Region;
 
-use crate::collective_call::{Blocks, BufferArgs, CollectiveCall};
+use crate::collective_call::{Blocks, BufferArgs, CollectiveCall, NeighborhoodCall};
 
-/// The data of a call.
 #[derive(Clone, Default)]
 pub(super) struct Data {
     /// The data that the member gives.
@@ -153,4 +153,56 @@ fn block(args: &BufferArgs<'_>, me: usize) -> Option<Region> {
             regions(args, 0)?.get(me).copied()
         }
     }
+}
+
+/// A neighbourhood collective, and the order in which a member sends its data.
+///
+/// The order matters if a neighbour occurs several times, as in a periodic dimension of one or two ranks: the messages
+/// to it are received in the order in which they are sent. MPI requires those of a Cartesian topology to arrive as if
+/// the neighbours before and behind were different ranks (MPI 4.0 §8.6). Not all libraries do so, and the program gets
+/// the behaviour of its library (tried with Open MPI 4.1 and MPICH 4.0):
+///
+/// | library | function | topology | order |
+/// | --- | --- | --- | --- |
+/// | Open MPI | all | Cartesian | in each dimension, the neighbour behind before the one before |
+/// | MPICH | `MPI_Neighbor_alltoall` | any | the last one first |
+/// | both | all others | any | the first one first |
+///
+/// The destinations are in the order in which they are sent to, and its data in this order.
+pub(super) struct Ordered {
+    pub(super) neighborhood: Neighborhood,
+    pub(super) data: Data,
+}
+
+impl Ordered {
+    /// The order for a call; `None` if MPI itself has to report an error in the arguments.
+    pub(super) fn of(
+        library: Library,
+        call: &NeighborhoodCall<'_>,
+        neighborhood: &Neighborhood,
+        neighbors: &Neighbors,
+    ) -> Option<Self> {
+        let places = |ranks: &[i32]| places(ranks).collect::<Vec<_>>();
+        let mut sends: Vec<_> = places(&neighbors.destinations).into_iter().zip(&neighborhood.sends).collect();
+        match (library, call.op) {
+            (Library::OpenMpi | Library::SimGridOpenMpi, _) if neighbors.is_cartesian => {
+                sends.sort_by_key(|&(place, _)| place ^ 1);
+            }
+            (Library::Mpich | Library::SimGrid, NeighborOp::Alltoall) => sends.reverse(),
+            (Library::OpenMpi | Library::SimGridOpenMpi | Library::Mpich | Library::SimGrid, _) => {}
+        }
+        let send = sends.iter().map(|&(place, _)| call.send.region(place)).collect::<Option<_>>()?;
+        let recv =
+            places(&neighbors.sources).into_iter().map(|place| call.recv.region(place)).collect::<Option<_>>()?;
+        let sends = sends.into_iter().map(|(_, &volume)| volume).collect();
+        Some(Self {
+            neighborhood: Neighborhood { sends, recvs: neighborhood.recvs.clone(), ..*neighborhood },
+            data: Data { send, recv, ..Data::default() },
+        })
+    }
+}
+
+/// The places of those neighbours that are not `MPI_PROC_NULL`.
+fn places(ranks: &[i32]) -> impl Iterator<Item = usize> {
+    ranks.iter().enumerate().filter(|&(_, &rank)| rank >= 0).map(|(place, _)| place)
 }

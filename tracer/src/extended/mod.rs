@@ -32,19 +32,14 @@
 //! end the clocks are compared with rank 0's ([`clock`]); the manifest has the difference.
 //!
 //! **Left to the library** are non-blocking and persistent collectives, those on communicators with processes outside
-//! the world and on duplicates made by `MPI_Comm_idup`, those of data that only a device can read ([`devices`]), and
+//! the world and on duplicates made by `MPI_Comm_idup`, those of data that only a device can read ([`refusal`]), and
 //! calls whose arguments the library will reject. They are recorded as in a time-independent trace, without messages,
 //! and counted as opaque in the manifest; a replay decomposes them itself. MPICH's different algorithms
 //! between and within nodes are not modelled either: the schedules are those of a communicator with every member on a
 //! node of its own.
 
-mod agreement;
 mod clock;
 mod data;
-mod description;
-mod devices;
-mod execution;
-mod neighborhood;
 mod plan;
 mod refusal;
 mod tags;
@@ -53,28 +48,27 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
 use titr_common::collectives::{Library, Selection, UnknownAlgorithm};
-use titr_common::event::CommId;
+use titr_common::event::{self, CommId, Message};
 use titr_common::trace::manifest;
 use titr_wrappers::abi::Family;
 use titr_wrappers::argument::Comm;
 use titr_wrappers::pmpi::exchange::Reduction;
-use titr_wrappers::pmpi::{self, ErrorCode};
+use titr_wrappers::pmpi::{self, ErrorCode, Neighbors};
 use titr_wrappers::{Abi, Real};
 
-use crate::collective_call::CollectiveCall;
-use crate::neighborhood_call::NeighborhoodCall;
+use crate::collective_call::{CollectiveCall, NeighborhoodCall};
+use crate::ranks::Ranks;
 use clock::Offset;
 use plan::Plan;
 use tags::Tags;
 
-pub use clock::Clock;
-pub use description::{Description, Made, Operation};
+pub(crate) use clock::Clock;
 
 /// The algorithms that the library chooses, with those in `list` forced.
 ///
 /// # Errors
 /// The first item of the list that is not understood.
-pub fn selection(abi: &Abi, list: &str) -> Result<Selection, UnknownAlgorithm> {
+pub(crate) fn selection(abi: &Abi, list: &str) -> Result<Selection, UnknownAlgorithm> {
     let library = match abi.family {
         Family::OpenMpi => Library::OpenMpi,
         // An ABI that both have.
@@ -125,7 +119,6 @@ struct CommState {
 impl Engine {
     /// Starts the clock behind a barrier of the world, and compares it with the others' clocks. Collective. `None` if there is
     /// no communicator for the tracer.
-    #[must_use]
     pub(crate) fn start(abi: &'static Abi, selection: Selection) -> Option<Self> {
         let rank = u32::try_from(pmpi::comm_rank(abi.comm_world)).ok()?;
         let world = pmpi::split(abi, abi.comm_world)?;
@@ -137,24 +130,21 @@ impl Engine {
         let mut state = State { communicators: FxHashMap::default(), tags, proposals: 0 };
         state.add(CommId::WORLD, Some(Tags::WORLD));
         let size = pmpi::comm_size(world) as u32;
-        let has_devices = devices::may_be_used(abi);
+        let has_devices = refusal::may_be_used(abi);
         Some(Self { abi, selection, clock, offset, world, alone, has_devices, rank, size, state: Mutex::new(state) })
     }
 
     /// Compares the clocks again, for the manifest. Collective.
-    #[must_use]
     pub(crate) fn end(&self) -> Option<manifest::Clock> {
         Some(self.offset?.to(self.clock.compare(self.abi, self.world).ok()?))
     }
 
     /// The clock that calls and messages are timed by.
-    #[must_use]
     pub(crate) fn clock(&self) -> Clock {
         self.clock
     }
 
     /// Makes a collective call. A call without a description is passed through.
-    #[must_use]
     pub(crate) fn collective(
         &self,
         call: &CollectiveCall<'_>,
@@ -165,7 +155,6 @@ impl Engine {
     }
 
     /// Makes a call of a neighbourhood collective. A call without a description is passed through.
-    #[must_use]
     pub(crate) fn neighborhood(
         &self,
         call: &NeighborhoodCall<'_>,
@@ -200,7 +189,7 @@ impl Engine {
             self.state().communicators.get(&description.id).copied().unwrap_or_default();
         // One member alone sends nothing.
         let tag = if description.members.len() < 2 { Tags::WORLD } else { tag? };
-        let (messages, result) = execution::carry_out(plan, (self.world, tag), self.clock, (description, collectives));
+        let (messages, result) = plan::carry_out(plan, (self.world, tag), self.clock, (description, collectives));
         if let Err(error) = result {
             pmpi::raise(description.comm, error);
         }
@@ -237,4 +226,34 @@ impl State {
     fn add(&mut self, id: CommId, tag: Option<u32>) {
         self.communicators.insert(id, CommState { tag, collectives: 0 });
     }
+}
+
+/// A collective call, as the recorder describes it.
+pub(crate) struct Description {
+    /// The communicator that the program has called it on.
+    pub comm: Comm,
+    pub id: CommId,
+    /// The members of the communicator, as ranks of the world; of an inter-communicator, one group behind the other.
+    pub members: Ranks,
+    /// Whether it takes place in the call.
+    pub is_blocking: bool,
+    pub operation: Operation,
+}
+
+/// The operation of a collective and its volumes.
+pub(crate) enum Operation {
+    /// A collective of all members, and the number of members in the first group of an inter-communicator.
+    Collective(event::Collective, Option<u32>),
+    Neighborhood {
+        neighborhood: event::Neighborhood,
+        /// The neighbours, by their ranks in the communicator.
+        neighbors: Neighbors,
+    },
+}
+
+/// A collective call that has been made.
+pub(crate) struct Made {
+    pub success: bool,
+    /// The messages of the collective; `None` if the library has carried it out, and nothing was seen.
+    pub messages: Option<Vec<Message>>,
 }

@@ -6,11 +6,15 @@
 //! that is a tag. One is enough: the blocking collectives of a communicator have one order on all its members, so that
 //! the messages of two of them are sent in this order between any two members, and received in it.
 //!
-//! When the program creates a communicator, its members agree on a tag ([`super::agreement`]): each states which of a
+//! When the program creates a communicator, its members agree on a tag ([`Engine::agree`]) by the library's reductions on it: each states which of a
 //! few candidates it does not use for another communicator, and they take the first that none of them uses. During the
 //! agreement, candidates count as used, so that communicators that other threads create concurrently get others.
 
 use rustc_hash::FxHashSet;
+use titr_wrappers::argument::{Comm, Op};
+use titr_wrappers::pmpi;
+
+use super::{Engine, State};
 
 /// A number that names a communicator to its members and that no other communicator has had, in this world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +33,6 @@ const CANDIDATES: u64 = 64;
 impl Tags {
     /// The tag of the messages that compare clocks.
     pub(super) const CLOCK: u32 = 0;
-    /// The tag of the world.
     pub(super) const WORLD: u32 = 1;
 
     /// No tags but those of the clock and the world are taken, of those up to `tag_ub`.
@@ -76,6 +79,52 @@ fn mix(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     number ^ (number >> 31)
+}
+
+/// The number of attempts to find a tag that no member has taken, after which a communicator gets none.
+const ATTEMPTS: u64 = 64;
+
+impl Engine {
+    /// Agrees on a tag with the other members of a communicator that a call has just created: collective. `None` if the
+    /// library has to execute its collectives, or if it has no messages: on all members alike.
+    pub(crate) fn agree(&self, comm: Comm) -> Option<u32> {
+        if comm == self.abi.comm_null || (pmpi::comm_size(comm) < 2 && !pmpi::comm_is_inter(comm)) {
+            return None;
+        }
+        // Processes that were spawned or connected to need not be traced, and would not take part.
+        let members = pmpi::translate(self.abi, comm, self.abi.comm_world)?;
+        if members.local.contains(&None) || members.remote.contains(&None) {
+            return None;
+        }
+        let proposal = self.state().propose(self.rank, self.size);
+        let identity = Identity(self.among_all(proposal, self.abi.max, u64::max, comm)?);
+        for attempt in 0..ATTEMPTS {
+            let mine = self.state().tags.take(identity, attempt);
+            let common = self.among_all(mine, self.abi.band, |one, other| one & other, comm).unwrap_or(0);
+            if let Some(tag) = self.state().tags.keep_first(identity, attempt, mine, common) {
+                return Some(tag);
+            }
+        }
+        None
+    }
+
+    /// Reduces a number of each member by an MPI operation, which is equivalent to `operation`. On an
+    /// inter-communicator a reduction gives the result of the other group, and a second one the result of both.
+    pub(super) fn among_all(&self, mine: u64, op: Op, operation: impl Fn(u64, u64) -> u64, comm: Comm) -> Option<u64> {
+        let reduced = pmpi::allreduce(self.abi, mine as i64, op, comm)? as u64;
+        if !pmpi::comm_is_inter(comm) {
+            return Some(reduced);
+        }
+        Some(pmpi::allreduce(self.abi, operation(mine, reduced) as i64, op, comm)? as u64)
+    }
+}
+
+impl State {
+    /// A number that no other rank proposes, nor this one again.
+    fn propose(&mut self, rank: u32, size: u32) -> u64 {
+        self.proposals += 1;
+        self.proposals * u64::from(size) + u64::from(rank)
+    }
 }
 
 #[cfg(test)]

@@ -30,7 +30,6 @@ impl Receiver for Entries {
 }
 
 impl Entries {
-    /// The manifest of the whole trace.
     pub(super) fn manifest(&self, run: &Manifest) -> Result<Manifest, String> {
         let mut per_rank = Vec::with_capacity(self.0.len());
         for (rank, text) in self.0.iter().enumerate() {

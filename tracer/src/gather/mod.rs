@@ -12,7 +12,6 @@
 
 mod archive;
 mod relay;
-mod tree;
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -31,8 +30,8 @@ use crate::launched;
 use crate::sink::{announce, size};
 use crate::stderr::log;
 use archive::{Archive, Entries, with_file_size_errors};
+use relay::Tree;
 use relay::{Broken, Link, Parent, Receiver, relay};
-use tree::Tree;
 
 /// The gathering that all ranks have agreed on at `MPI_Init`, to be done at `MPI_Finalize`.
 pub(crate) struct Gather {

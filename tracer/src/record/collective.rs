@@ -3,24 +3,26 @@
 //! Arguments that are not significant for a rank (MPI 4.0 §6: the receive arguments of a gather away from its root, the
 //! send arguments with `MPI_IN_PLACE`) are never read. A reduction is counted as one instruction per element.
 
-use titr_common::event::{self, CollectiveKind, CommId, Completion, Event, Extent, Rank, RequestId, Volumes};
+use titr_common::event::{
+    self, CollectiveKind, CommId, Completion, Event, Extent, Neighborhood, Rank, RequestId, Volumes,
+};
 use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::Abi;
 use titr_wrappers::argument::{Comm, Place, Request};
 use titr_wrappers::functions::collective::Collective;
-use titr_wrappers::pmpi::{self, ErrorCode};
+use titr_wrappers::functions::topology::Topology;
+use titr_wrappers::pmpi::{self, ErrorCode, Neighbors};
 
 use super::Outcome;
 use super::communicator_table::CommunicatorTable;
+use super::message_args::TypeSizes;
 use super::omitted_calls::Omission;
 use super::request_table::{RequestKind, RequestTable};
 use super::stream::EventStream;
-use super::type_sizes::TypeSizes;
-use crate::collective_call::{Blocks, CollectiveCall, Start};
+use crate::collective_call::{Blocks, CollectiveCall, NeighborBlocks, NeighborhoodCall, Start};
 use crate::extended::{Description, Operation};
 use crate::ranks::Ranks;
 
-/// The members of a collective.
 #[derive(Clone, Copy)]
 struct Members {
     comm: CommId,
@@ -34,7 +36,6 @@ struct Members {
     computes: bool,
 }
 
-/// The collectives of a rank.
 pub(super) struct Collectives {
     pub(super) abi: &'static Abi,
     me: Rank,
@@ -45,7 +46,6 @@ pub(super) struct Collectives {
 }
 
 impl Collectives {
-    /// No collectives of the rank `me`.
     pub(super) fn new(abi: &'static Abi, me: Rank) -> Self {
         Self { abi, me, type_sizes: TypeSizes::default(), sends: Vec::new(), recvs: Vec::new() }
     }
@@ -55,7 +55,6 @@ impl Collectives {
         self.type_sizes.forget();
     }
 
-    /// Records a collective.
     #[inline(never)]
     pub(super) fn call(
         &mut self,
@@ -270,4 +269,68 @@ fn filled(list: &mut Vec<Bytes>, volumes: impl Iterator<Item = Bytes>) -> Vec<By
     list.clear();
     list.extend(volumes);
     list
+}
+
+impl Collectives {
+    pub(super) fn neighborhood(
+        &mut self,
+        call: &Topology<'_>,
+        communicators: &mut CommunicatorTable,
+        requests: &mut RequestTable,
+        stream: &mut EventStream,
+    ) -> Outcome {
+        // The rest makes communicators, see `communicators`.
+        let call = NeighborhoodCall::of(call).ok_or(Omission::Untraced)?;
+        let collective = self.among_neighbors(&call, &pmpi::neighbors(self.abi, call.comm), communicators);
+        let completion = begin(&call.start, collective.is_ok(), requests);
+        stream.write(&Event::Neighborhood(collective?, completion));
+        Ok(())
+    }
+
+    /// Describes a neighbourhood collective to the extended mode.
+    pub(super) fn describe_neighborhood(
+        &mut self,
+        call: &NeighborhoodCall<'_>,
+        communicators: &mut CommunicatorTable,
+    ) -> Option<Description> {
+        let neighbors = pmpi::neighbors(self.abi, call.comm);
+        let neighborhood = self.among_neighbors(call, &neighbors, communicators).ok()?;
+        let known = communicators.known(call.comm).ok()?;
+        Some(Description {
+            comm: call.comm,
+            id: known.id,
+            members: known.members.clone(),
+            is_blocking: matches!(call.start, Start::Blocking),
+            operation: Operation::Neighborhood { neighborhood, neighbors },
+        })
+    }
+
+    fn among_neighbors(
+        &mut self,
+        call: &NeighborhoodCall<'_>,
+        neighbors: &Neighbors,
+        communicators: &mut CommunicatorTable,
+    ) -> Result<Neighborhood, Omission> {
+        let known = communicators.known(call.comm)?;
+        let mut volumes = |ranks, blocks| neighbor_volumes(ranks, blocks, &known.members, &mut self.type_sizes);
+        let sends = volumes(&neighbors.destinations, &call.send);
+        let recvs = volumes(&neighbors.sources, &call.recv);
+        Ok(Neighborhood { comm: known.id, op: call.op, sends, recvs })
+    }
+}
+
+/// The volumes of the blocks of these neighbours.
+fn neighbor_volumes(
+    neighbors: &[i32],
+    blocks: &NeighborBlocks<'_>,
+    members: &Ranks,
+    sizes: &mut TypeSizes,
+) -> Vec<(Rank, Bytes)> {
+    let there = neighbors.iter().enumerate();
+    let volume = |(place, &neighbor)| {
+        let rank = members.get(neighbor)?;
+        let volume = blocks.elements(place).map_or(Bytes(0), |(count, datatype)| sizes.volume(count, datatype));
+        Some((rank, volume))
+    };
+    there.filter_map(volume).collect()
 }

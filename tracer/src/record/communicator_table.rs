@@ -8,7 +8,6 @@ use super::id_pool::IdPool;
 use super::omitted_calls::Omission;
 use crate::ranks::Ranks;
 
-/// A communicator.
 #[derive(Clone, Debug)]
 pub(super) struct Communicator {
     pub(super) id: CommId,

@@ -19,7 +19,7 @@ use crate::ranks::Ranks;
 
 /// The communicator that a call has made, of whose members all have made the same call. `None` if the communicator is
 /// there only when a request is completed.
-pub fn made_by(call: &Call<'_>) -> Option<Comm> {
+pub(crate) fn made_by(call: &Call<'_>) -> Option<Comm> {
     match call {
         Call::Communicator(
             MPI_Comm_dup(_, new)

@@ -1,12 +1,14 @@
 //! The calls that complete requests, `MPI_Wait`, `MPI_Test` and six related ones, in one form.
 
-use titr_common::event::Quantifier;
-use titr_wrappers::Call;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use titr_common::event::{Quantifier, RequestId};
 use titr_wrappers::argument::{Array, Place, Request, Status, StatusArgument, Statuses};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 use titr_wrappers::signature::WaitSome;
+use titr_wrappers::{Call, pmpi};
 
-use super::message_args::RequestRef;
+use super::message_args::{Match, RequestRef};
 
 /// A call that may complete requests: a wait or a test.
 pub(crate) struct CompletionCall<'c> {
@@ -131,7 +133,6 @@ impl<'c> CompletionCall<'c> {
         }
     }
 
-    /// The request at `index`.
     pub(crate) fn request(&self, index: usize) -> Option<RequestRef> {
         match &self.requests {
             Handles::One(place) => (index == 0).then(|| RequestRef::from(place)),
@@ -181,7 +182,6 @@ impl<'c> CompletionCall<'c> {
         self.waits() && self.names_all()
     }
 
-    /// The number of requests.
     pub(crate) fn len(&self) -> usize {
         match &self.requests {
             Handles::One(_) | Handles::Copied(_) => 1,
@@ -200,6 +200,83 @@ impl<'c> CompletionCall<'c> {
                 let indices = some.array_of_indices().iter().take(count).enumerate();
                 indices.for_each(|(status, index)| usize::try_from(index).into_iter().for_each(|i| done(i, status)));
             }
+        }
+    }
+}
+
+/// The requests of a completion call, taken out of the table for as long as the call may complete them.
+#[derive(Debug, Default)]
+pub(crate) struct HeldRequests {
+    /// The requests in the order of the call. `None` for a null handle, an inactive request, or a request of a call that is
+    /// not recorded.
+    pub(super) ids: Vec<Option<RequestId>>,
+    /// The completed requests where not all are: the index, the request, and the index of its status.
+    pub(super) done: Vec<(usize, RequestId, usize)>,
+    /// Whether only the status of a request will contain its match.
+    pub(super) is_open: bool,
+    /// Whether an event may refer to a request.
+    pub(super) is_visible: bool,
+}
+
+impl HeldRequests {
+    /// Forgets the requests of the last call.
+    pub(crate) fn clear(&mut self) {
+        self.ids.clear();
+        (self.is_open, self.is_visible) = (false, false);
+    }
+
+    /// The request at `index` is completed.
+    pub(super) fn done(&mut self, index: usize, status: usize) {
+        if let Some(id) = self.ids.get_mut(index).and_then(Option::take) {
+            self.done.push((index, id, status));
+        }
+    }
+}
+
+/// Whether the program has cancelled a request. Until it has, no status is asked for that.
+static HAS_CANCELLED: AtomicBool = AtomicBool::new(false);
+
+/// The program cancels a request.
+pub(super) fn note_cancellation() {
+    HAS_CANCELLED.store(true, Ordering::Relaxed);
+}
+
+/// The content of a status, if there is one, kept for a call that is recorded later.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeptStatus {
+    matched: Option<Match>,
+    is_cancelled: bool,
+}
+
+impl From<Option<Status<'_>>> for KeptStatus {
+    fn from(status: Option<Status<'_>>) -> Self {
+        let is_cancelled = HAS_CANCELLED.load(Ordering::Relaxed) && status.as_ref().is_some_and(pmpi::is_cancelled);
+        Self { matched: status.map(Match::from), is_cancelled }
+    }
+}
+
+/// The source of the matches of receives.
+pub(super) enum Matches<'a, 'c> {
+    /// In the statuses of a call.
+    Of(&'a CompletionCall<'c>),
+    /// In statuses that were kept.
+    Kept(&'a [KeptStatus]),
+}
+
+impl Matches<'_, '_> {
+    /// The match at `index`.
+    pub(super) fn get(&self, index: usize) -> Option<Match> {
+        match self {
+            Self::Of(call) => call.status(index).map(Match::from),
+            Self::Kept(statuses) => statuses.get(index).and_then(|status| status.matched),
+        }
+    }
+
+    /// Whether the request at `index` was cancelled before it had a match.
+    pub(super) fn is_cancelled(&self, index: usize) -> bool {
+        match self {
+            Self::Of(call) => call.status(index).is_some_and(|status| pmpi::is_cancelled(&status)),
+            Self::Kept(statuses) => statuses.get(index).is_some_and(|status| status.is_cancelled),
         }
     }
 }

@@ -12,6 +12,7 @@ use titr_wrappers::signature::{Recv, Send};
 use super::Outcome;
 use super::communicator_table::CommunicatorTable;
 use super::completion_call::CompletionCall;
+use super::message_args::TypeSizes;
 use super::message_args::{Match, RecvArgs, RequestRef, SendArgs, halves, halves_of_one};
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
@@ -19,7 +20,6 @@ use super::probe::MatchedMessage;
 use super::request_table::{RequestKind, RequestTable};
 use super::requests::Requests;
 use super::stream::EventStream;
-use super::type_sizes::TypeSizes;
 use crate::ranks::Ranks;
 
 /// Whom a rank argument names.
@@ -31,7 +31,7 @@ enum Peer {
 }
 
 /// Gives a receive or a probe with a wildcard a status to write to.
-pub fn keep_status(call: &PointToPoint<'_>) {
+pub(crate) fn keep_status(call: &PointToPoint<'_>) {
     match call {
         MPI_Recv(_, status)
         | MPI_Sendrecv(_, status)
@@ -44,7 +44,6 @@ pub fn keep_status(call: &PointToPoint<'_>) {
     }
 }
 
-/// The messages of a rank.
 pub(super) struct Messages {
     pub(super) abi: &'static Abi,
     pub(super) me: Rank,
@@ -56,7 +55,6 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    /// No messages of the rank `me`.
     pub(super) fn new(abi: &'static Abi, me: Rank) -> Self {
         Self { abi, me, type_sizes: TypeSizes::default(), matched: FxHashMap::default(), unposted: Vec::new() }
     }

@@ -3,11 +3,9 @@
 
 use titr_common::units::Bytes;
 use titr_wrappers::argument::{Comm, Count, Datatype, Place, Request, Status};
+use titr_wrappers::pmpi;
 use titr_wrappers::signature::{Probe, Recv, Send, Sendrecv, SendrecvReplace};
 
-use super::type_sizes::{Volumes, volume};
-
-/// The arguments of a send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SendArgs {
     pub(crate) comm: Comm,
@@ -106,4 +104,46 @@ impl RecvArgs {
         let received = self.buffer.map_or(Bytes(0), |(count, datatype)| volume(count, datatype));
         (Bytes(0), received)
     }
+}
+
+/// The bytes that a call sends, and those that it receives.
+pub(crate) type Volumes = (Bytes, Bytes);
+
+/// The last datatype looked up, and its size.
+#[derive(Debug, Default)]
+pub(super) struct TypeSizes(Option<(Datatype, Bytes)>);
+
+impl TypeSizes {
+    #[inline]
+    pub(super) fn volume(&mut self, count: Count, datatype: Datatype) -> Bytes {
+        self.element(datatype).times(count.get())
+    }
+
+    #[inline]
+    pub(super) fn element(&mut self, datatype: Datatype) -> Bytes {
+        match self.0 {
+            Some((last, element)) if last == datatype => element,
+            _ => self.ask(datatype),
+        }
+    }
+
+    #[cold]
+    fn ask(&mut self, datatype: Datatype) -> Bytes {
+        let element = element(datatype);
+        self.0 = Some((datatype, element));
+        element
+    }
+
+    /// A datatype is about to be freed, and its handle may be reused for another.
+    pub(super) fn forget(&mut self) {
+        self.0 = None;
+    }
+}
+
+pub(super) fn volume(count: Count, datatype: Datatype) -> Bytes {
+    element(datatype).times(count.get())
+}
+
+pub(super) fn element(datatype: Datatype) -> Bytes {
+    Bytes(pmpi::type_size(datatype).unwrap_or(0))
 }

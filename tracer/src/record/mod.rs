@@ -21,17 +21,10 @@ mod collective;
 mod communicator_table;
 mod communicators;
 mod completion_call;
-mod encounters;
-mod explanation;
-mod file_access;
 mod files;
-mod held_requests;
 mod id_pool;
-mod mark;
 mod message;
 mod message_args;
-mod named_spawn;
-mod neighborhood;
 mod omitted_calls;
 mod one_sided;
 mod other;
@@ -41,9 +34,7 @@ mod partitioned;
 mod probe;
 mod request_table;
 mod requests;
-mod status_query;
 mod stream;
-mod type_sizes;
 mod worlds;
 
 use std::collections::BTreeMap;
@@ -58,30 +49,27 @@ use titr_wrappers::functions::process::Process;
 use titr_wrappers::pmpi::ErrorCode;
 use titr_wrappers::{Abi, Call, Function};
 
-use crate::collective_call::CollectiveCall;
+use crate::collective_call::{CollectiveCall, NeighborhoodCall};
 use crate::extended::{Description, Engine};
-use crate::neighborhood_call::NeighborhoodCall;
 use crate::sink::Sink;
 use crate::termination::Order;
 use collective::Collectives;
 use communicators::Communicators;
 use files::Files;
 use message::Messages;
-use named_spawn::NamedSpawn;
+use message_args::Volumes;
 use one_sided::Windows;
 use requests::Requests;
 use stream::EventStream;
-use type_sizes::Volumes;
+use worlds::NamedSpawn;
 
-pub use communicators::made_by;
-pub use message::keep_status;
-pub use omitted_calls::Omission;
-pub use overwritten::Overwritten;
-pub use stream::RecorderOptions;
-
-pub(crate) use completion_call::CompletionCall;
-pub(crate) use held_requests::{HeldRequests, KeptStatus};
+pub(crate) use communicators::made_by;
+pub(crate) use completion_call::{CompletionCall, HeldRequests, KeptStatus};
+pub(crate) use message::keep_status;
 pub(crate) use message_args::{Match, RecvArgs, RequestRef, SendArgs};
+pub(crate) use omitted_calls::Omission;
+pub(crate) use overwritten::Overwritten;
+pub(crate) use stream::RecorderOptions;
 
 /// Turns the calls of one rank into events.
 pub(crate) struct Recorder {
@@ -166,7 +154,6 @@ impl Recorder {
         self.stream.close(ended, |entry| entry.encounters.clone_from(&worlds.encounters))
     }
 
-    /// Gives a new thread its number.
     pub(crate) fn admit_thread(&mut self) -> ThreadId {
         self.stream.admit_thread()
     }
@@ -231,7 +218,7 @@ impl Recorder {
         match (call, success) {
             (Call::PointToPoint(call), true) => messages.call(call, before, &mut communicators.table, requests, stream),
             (Call::PointToPoint(MPI_Request_free(_)), false) => requests.not_freed(before),
-            (Call::Mark(mark), _) => mark::record(mark, stream),
+            (Call::Mark(mark), _) => other::record(mark, stream),
             (Call::Other, _) => Err(Omission::unless_read(function)),
             (_, false) => Err(Omission::Untraced),
             (Call::Collective(call), true) => {
@@ -287,7 +274,6 @@ impl Recorder {
         self.settle(function, Ok(()));
     }
 
-    /// Records a send.
     #[inline]
     pub(crate) fn send(&mut self, mode: SendMode, args: &SendArgs) -> Outcome {
         self.messages.send(mode, args, &mut self.communicators.table, &mut self.stream)
@@ -299,7 +285,6 @@ impl Recorder {
         messages.isend(mode, args, request, &mut communicators.table, &mut requests.table, stream)
     }
 
-    /// Records a receive.
     #[inline]
     pub(crate) fn recv(&mut self, args: &RecvArgs, matched: Option<Match>) -> Outcome {
         self.messages.take_found(args, &mut self.requests.table, &mut self.stream);

@@ -8,7 +8,7 @@ use titr_wrappers::{Effect, Function};
 
 /// Why a call becomes no event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Omission {
+pub(crate) enum Omission {
     /// The call communicates with no process: its peer is `MPI_PROC_NULL`, or its requests are null or those of such
     /// calls.
     NullPeer,

@@ -15,11 +15,11 @@ use titr_wrappers::signature::{Exchange, Transfer};
 use super::Outcome;
 use super::communicator_table::CommunicatorTable;
 use super::id_pool::IdPool;
+use super::message_args::{element, volume};
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::request_table::{RequestKind, RequestTable};
 use super::stream::EventStream;
-use super::type_sizes::{element, volume};
 use crate::ranks::Ranks;
 
 /// The windows of a rank, with the ranks of the world that each has.
@@ -39,12 +39,10 @@ struct Reach {
 }
 
 impl Windows {
-    /// No windows.
     pub(super) fn new(abi: &'static Abi) -> Self {
         Self { abi, known: FxHashMap::default(), ids: IdPool::default() }
     }
 
-    /// Records a call of one-sided communication.
     #[inline(never)]
     pub(super) fn call(
         &mut self,

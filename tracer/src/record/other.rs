@@ -1,18 +1,21 @@
 //! Communication that no specific event describes: with processes outside the world, or by functions that are only
 //! passed on. Their function and their volumes are recorded.
 
-use titr_common::event::CollectiveKind;
+use std::ffi::CStr;
+
+use titr_common::event::{CollectiveKind, Event, Mark};
 use titr_common::units::Bytes;
+use titr_wrappers::functions::mark::Mark as MarkCall;
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 use titr_wrappers::{Abi, Call, pmpi};
 
-use super::message_args::{RecvArgs, SendArgs};
-use super::type_sizes::{Volumes, element, volume};
+use super::Outcome;
+use super::message_args::{RecvArgs, SendArgs, Volumes, element, volume};
+use super::stream::EventStream;
 use crate::collective_call::{Blocks, CollectiveCall};
 
 const NOTHING: Volumes = (Bytes(0), Bytes(0));
 
-/// The volumes of a call.
 #[inline(never)]
 pub(super) fn volumes(abi: &Abi, call: &Call<'_>) -> Volumes {
     match call {
@@ -71,5 +74,40 @@ fn message(call: &PointToPoint<'_>) -> Volumes {
             (data, data)
         }
         _ => NOTHING,
+    }
+}
+
+/// The longest name that is recorded, in characters.
+const LONGEST: usize = 200;
+
+/// Writes a mark.
+#[cold]
+#[inline(never)]
+pub(super) fn record(call: &MarkCall<'_>, stream: &mut EventStream) -> Outcome {
+    stream.write(&Event::Mark(match call {
+        MarkCall::Begin(region) => Mark::RegionBegin(name(region)),
+        MarkCall::End(region) => Mark::RegionEnd(name(region)),
+        MarkCall::Level(level) => Mark::Control(*level),
+    }));
+    Ok(())
+}
+
+/// The name of a region as one word of a line: a blank becomes `_`.
+fn name(text: &CStr) -> Box<str> {
+    let text = text.to_string_lossy();
+    let word = |letter: char| if letter.is_whitespace() || letter.is_control() { '_' } else { letter };
+    let name: String = text.chars().take(LONGEST).map(word).collect();
+    if name.is_empty() { "_".into() } else { name.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_word() {
+        assert_eq!(&*name(c"solve"), "solve");
+        assert_eq!(&*name(c"solve the\tsystem\n"), "solve_the_system_");
+        assert_eq!(&*name(c""), "_");
     }
 }

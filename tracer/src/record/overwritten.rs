@@ -8,29 +8,26 @@ use titr_wrappers::functions::io::Io::MPI_File_close;
 use titr_wrappers::functions::one_sided::OneSided::MPI_Win_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Start, MPI_Startall};
 
-use super::file_access::AccessCall;
-use super::named_spawn::NamedSpawn;
+use super::files::AccessCall;
 use super::omitted_calls::Omission;
 use super::probe::MatchedMessage;
+use super::worlds::NamedSpawn;
 
 /// The handle or the file pointer that a call overwrites, as it was before the call.
 #[derive(Clone, Debug)]
-pub enum Overwritten {
+pub(crate) enum Overwritten {
     /// Nothing that recording needs.
     Nothing,
     /// The message that is received, if it is known. Once it is received, another thread may get its handle for a new one.
     Message(Result<MatchedMessage, Omission>),
     /// The communicator that is freed, if it is known. Once it is freed, another thread may get its handle for a new one.
     Comm(Option<(Comm, CommId)>),
-    /// The window that is freed.
     Win(Win),
-    /// The file that is closed.
     File(File),
     /// The byte of the file at which the call starts to read or write; `None` if MPI does not say.
     AccessStart(Option<u64>),
     /// The request that is freed; `None` for a request that is not known.
     Request(Option<RequestId>),
-    /// The persistent requests that are started.
     Started(Vec<Request>),
     /// The spawn whose hints are others than the program's; `None` for any other call.
     Spawn(Option<NamedSpawn>),

@@ -10,11 +10,11 @@ use titr_wrappers::signature::Partitioned;
 use super::Outcome;
 use super::communicator_table::CommunicatorTable;
 use super::message::Messages;
+use super::message_args::element;
 use super::omitted_calls::Omission;
 use super::request_table::{RequestKind, RequestTable};
 use super::requests::Requests;
 use super::stream::EventStream;
-use super::type_sizes::element;
 
 impl Messages {
     pub(super) fn psend_init(

@@ -20,7 +20,6 @@ const LOOK: usize = 8;
 /// The number of requests of a chain to look at for one of the calling thread.
 const LOOK_FOR_OWN: usize = 256;
 
-/// No request.
 const NONE: u32 = u32::MAX;
 
 /// The kind of operation of a request.
@@ -29,7 +28,6 @@ const NONE: u32 = u32::MAX;
 pub(super) enum RequestKind {
     /// Communication with `MPI_PROC_NULL`.
     Nothing,
-    /// A message.
     Message {
         /// The sender and the tag, where they are known.
         from: Option<Rank>,
@@ -44,7 +42,6 @@ pub(super) enum RequestKind {
     Duplicate(CommId, Later),
 }
 
-/// One request.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) what: RequestKind,
@@ -59,7 +56,6 @@ pub(super) struct Entry {
     handle: Request,
     /// The address where the library put the handle.
     place: usize,
-    /// The thread that created the request.
     thread: ThreadId,
     older: u32,
     newer: u32,
@@ -163,7 +159,6 @@ impl Chains {
     }
 }
 
-/// All requests of a rank.
 #[derive(Debug, Default)]
 pub(super) struct RequestTable {
     entries: Vec<Entry>,

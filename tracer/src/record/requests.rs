@@ -8,8 +8,7 @@ use titr_wrappers::{Abi, pmpi};
 
 use super::Outcome;
 use super::communicator_table::CommunicatorTable;
-use super::completion_call::{CompletionCall, CompletionKind};
-use super::held_requests::{HeldRequests, KeptStatus, Matches, note_cancellation};
+use super::completion_call::{CompletionCall, CompletionKind, HeldRequests, KeptStatus, Matches, note_cancellation};
 use super::message_args::{Match, RequestRef};
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
@@ -17,7 +16,6 @@ use super::request_table::{Entry, RequestKind, RequestTable};
 use super::stream::EventStream;
 use crate::ranks::Ranks;
 
-/// The requests of a rank.
 pub(super) struct Requests {
     pub(super) table: RequestTable,
     abi: &'static Abi,
@@ -27,7 +25,6 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// No requests.
     pub(super) fn new(abi: &'static Abi) -> Self {
         Self { table: RequestTable::default(), abi, completed_ids: Vec::new() }
     }
@@ -384,4 +381,54 @@ impl Requests {
 
 fn matched(ranks: &Ranks, matched: Match) -> Option<(Rank, Tag)> {
     Some((ranks.get(matched.source)?, Tag(matched.tag)))
+}
+
+impl Requests {
+    /// Records a question for requests, as a test: what it finds done is completed in the trace, and only the handles are yet
+    /// to be waited for.
+    pub(super) fn status_query(
+        &mut self,
+        query: &CompletionCall<'_>,
+        communicators: &mut CommunicatorTable,
+        stream: &mut EventStream,
+    ) -> Outcome {
+        let mut is_visible = false;
+        query.each_request(|handle, place| is_visible |= self.in_progress(RequestRef { handle, place }));
+        if !is_visible {
+            return Err(Omission::NullPeer);
+        }
+        if !query.has_completed() {
+            stream.write(&Event::Test(query.ask, None));
+            return Ok(());
+        }
+        let mut done = Vec::new();
+        if query.names_all() {
+            done.extend((0..query.len()).map(|index| (index, index)));
+        } else {
+            query.each_done(|index, status| done.push((index, status)));
+        }
+        self.completed_ids.clear();
+        let mut key = None;
+        for (index, status) in done {
+            let Some(request) = query.request(index).filter(|request| self.in_progress(*request)) else { continue };
+            let Some(id) = self.table.take_out(request.handle, request.place) else { continue };
+            let left = self.table.get(id).filter(|entry| !entry.persistent).map(Entry::handle);
+            key = self.complete(id, &Matches::Of(query), status, communicators, stream).or(key);
+            if let Some((handle, place)) = left {
+                self.table.add(handle, place, RequestKind::Nothing, false);
+            }
+        }
+        if self.completed_ids.is_empty() {
+            return Err(Omission::NullPeer);
+        }
+        let completed = self.completed(key);
+        self.write_completion(Event::Test(query.ask, Some(completed)), stream);
+        Ok(())
+    }
+
+    /// Whether the trace has the request in progress.
+    fn in_progress(&mut self, RequestRef { handle, place }: RequestRef) -> bool {
+        let id = self.table.find(handle, place);
+        id.and_then(|id| self.table.get(id)).is_some_and(|entry| entry.active && entry.is_visible())
+    }
 }

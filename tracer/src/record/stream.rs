@@ -1,7 +1,7 @@
 //! The events of a rank on their way to the sink: the thread of each, the thread's computation before it, and the
 //! annotations of an extended trace. Calls that become no event are counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::ManuallyDrop;
 
 use rustc_hash::FxHashSet;
@@ -12,21 +12,18 @@ use titr_config::Part;
 use titr_wrappers::Function;
 
 use super::Outcome;
-use super::explanation::Explanation;
 use super::id_pool::IdPool;
+use super::message_args::Volumes;
 use super::omitted_calls::OmittedCalls;
 use super::part::{Admission, PartGate};
-use super::type_sizes::Volumes;
 use crate::call_sites::CallSites;
 use crate::counter::{Precision, Rounding};
 use crate::process_time::ProcessClock;
 use crate::sink::Sink;
 use crate::stderr::log;
 
-/// The settings of a recorder.
 #[derive(Clone)]
-pub struct RecorderOptions {
-    /// The precision of the counted computation.
+pub(crate) struct RecorderOptions {
     pub precision: Precision,
     /// Whether to print at the end the words that each function was recorded as.
     pub explains: bool,
@@ -38,10 +35,8 @@ pub struct RecorderOptions {
     pub part: Part,
 }
 
-/// The event stream of one rank.
 pub(super) struct EventStream {
     sink: Sink,
-    /// The thread whose events follow.
     thread: ThreadId,
     /// The computation of each thread that no event says yet, by the thread's number.
     computed: Vec<ComputeAccumulator>,
@@ -85,7 +80,6 @@ impl ComputeAccumulator {
 }
 
 impl EventStream {
-    /// A stream into a sink.
     pub(super) fn new(sink: Sink, options: RecorderOptions) -> Self {
         let RecorderOptions { precision, explains, call_sites, process, part } = options;
         let part = PartGate::new(part);
@@ -139,7 +133,6 @@ impl EventStream {
         self.site = Some(site);
     }
 
-    /// Begins the annotations of a call.
     #[cold]
     pub(super) fn begin_annotations(&mut self, first: Annotation) {
         self.is_plain = false;
@@ -164,7 +157,6 @@ impl EventStream {
         self.sink.record_after(self.thread, work, event);
     }
 
-    /// The thread whose events follow.
     pub(super) fn thread(&self) -> ThreadId {
         self.thread
     }
@@ -348,4 +340,33 @@ fn describe(
     entry.modules = call_sites.map_or(Vec::new(), |(sites, _)| sites.modules());
     entry.process_time = process.and_then(|process| process.measure(computed, passed_over.0)).map(Box::new);
     omitted.complete(entry);
+}
+
+/// The words in the trace for the calls of each function.
+#[derive(Debug, Default)]
+pub(super) struct Explanation {
+    /// The words of the events since the last call ended.
+    call: Vec<&'static str>,
+    functions: BTreeMap<&'static str, BTreeSet<&'static str>>,
+}
+
+impl Explanation {
+    /// Takes note of an event of the call that is being recorded.
+    pub(super) fn add(&mut self, event: &Event) {
+        self.call.push(event.word());
+    }
+
+    /// Ends a call: the events since the last one were a call of `function`.
+    pub(super) fn end_call(&mut self, function: &Function) {
+        if !self.call.is_empty() {
+            self.functions.entry(function.name()).or_default().extend(self.call.drain(..));
+        }
+    }
+
+    pub(super) fn log(&self, rank: Rank) {
+        for (function, words) in &self.functions {
+            let words: Vec<&str> = words.iter().copied().collect();
+            log(format_args!("rank {}: {function} is recorded as {}", rank.0, words.join(", ")));
+        }
+    }
 }

@@ -32,7 +32,6 @@ const SHORT_NAP: Duration = Duration::from_micros(200);
 /// Time that an ordered end remains if there is more to write: other threads continue for a moment.
 const UNTIL_REOPENED: Duration = Duration::from_millis(300);
 
-/// Work for the thread.
 pub(super) enum Work {
     /// Whole lines, and how many.
     Text(Vec<u8>, u64),
@@ -63,7 +62,6 @@ pub(super) struct Buffers {
     pub(super) flush: Option<Duration>,
 }
 
-/// The thread's own state.
 struct Flush {
     directory: PathBuf,
     ranks: u32,

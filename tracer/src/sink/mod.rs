@@ -27,14 +27,15 @@ use std::thread::{JoinHandle, Thread};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use flush::{Buffers, Destination, Work};
 use titr_common::event::{Event, Rank, ThreadId};
 use titr_common::grammar::EventWriter;
 use titr_common::trace::manifest::{Counter, Ended, Manifest, RankEntry};
 use titr_common::units::Instructions;
 
 use crate::host;
-use crate::nap::nap;
-use flush::{Buffers, Destination, Work};
+use crate::stderr::nap;
+
 pub(crate) use flush::{announce, size};
 
 /// Buffers of a rank: one that is filled, one that waits, one that is compressed.
@@ -47,12 +48,10 @@ const LONGEST_EVENT: usize = 1 << 10;
 /// Sleep before asking for an empty buffer again; compressing one takes some milliseconds.
 const NAP: Duration = Duration::from_micros(200);
 
-/// The settings of a sink.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SinkOptions {
     /// The size of a buffer, in bytes of text.
     pub buffer: usize,
-    /// The gzip level.
     pub level: u32,
     /// Time that recorded events may wait for the disk; forever if `None`.
     pub flush: Option<Duration>,
@@ -61,7 +60,6 @@ pub(crate) struct SinkOptions {
 }
 
 /// The start of the manifest's entry for `rank` in the run of this name, whose computation `counter` measures.
-#[must_use]
 pub(crate) fn begin(run: String, rank: Rank, counter: Counter) -> RankEntry {
     let (host, cpu, pid) = (host::name(), host::cpu(), std::process::id());
     let entry = RankEntry { pid, ..RankEntry::new(rank, counter) };
@@ -78,7 +76,6 @@ pub(crate) struct Sink {
     writer: EventWriter,
     text: Vec<u8>,
     events: u64,
-    /// The size of a buffer.
     buffer: usize,
     full: Sender<Work>,
     empty: Receiver<Vec<u8>>,
@@ -123,7 +120,6 @@ impl Sink {
         })
     }
 
-    /// Records one event of a thread.
     #[cold]
     pub(crate) fn record(&mut self, thread: ThreadId, event: &Event) {
         self.writer.switch(&mut self.text, thread);
@@ -187,7 +183,6 @@ impl Sink {
     }
 
     /// The thread that writes.
-    #[must_use]
     pub(crate) fn flush_thread(&self) -> Thread {
         self.thread.thread().clone()
     }
@@ -220,14 +215,10 @@ impl Sink {
         thread.join().ok()?.ok()?
     }
 
-    /// The name of the run.
-    #[must_use]
     pub(crate) fn run(&self) -> &str {
         &self.entry.run
     }
 
-    /// The rank whose events these are.
-    #[must_use]
     pub(crate) fn rank(&self) -> Rank {
         self.rank
     }

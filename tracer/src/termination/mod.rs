@@ -16,9 +16,10 @@
 //! If the process continues, because `exec` failed for example, the written end is revoked.
 
 mod exits;
-mod library;
 mod signals;
 
+use std::cell::Cell;
+use std::ffi::{c_char, c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::thread::Thread;
@@ -27,8 +28,7 @@ use std::time::{Duration, Instant};
 use titr_common::event::ThreadId;
 use titr_common::trace::manifest::{Ended, Signal};
 use titr_common::units::Instructions;
-
-pub use library::at_exit;
+use titr_wrappers::library_function;
 
 /// Time that a thread that ends the process waits for the flush thread to run.
 const TO_BEGIN: Duration = Duration::from_secs(2);
@@ -56,7 +56,6 @@ pub(crate) trait Recording: Sync {
 /// An order to end the trace, as the process is about to end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
-    /// The end of the process.
     pub ended: Ended,
     /// The volume that the thread which ends the process has computed since its last call.
     pub computed: Option<(ThreadId, Instructions)>,
@@ -87,7 +86,6 @@ static THREAD: AtomicU32 = AtomicU32::new(0);
 static VOLUME: AtomicU64 = AtomicU64::new(0);
 /// The stage of the flush thread: [`ORDERED`], [`BEGUN`] or [`TAKEN`].
 static STAGE: AtomicU32 = AtomicU32::new(ORDERED);
-/// The number of executed orders.
 static DONE: AtomicU32 = AtomicU32::new(0);
 /// The signal that the flush thread is to end the process with, or 0.
 static LEFT: AtomicI32 = AtomicI32::new(0);
@@ -145,7 +143,6 @@ pub(crate) fn recording() -> Option<&'static dyn Recording> {
     WATCHED.get().filter(|_| ARMED.load(Ordering::Acquire)).map(|watched| watched.recording)
 }
 
-/// The order to execute.
 pub(crate) fn pending() -> Option<Order> {
     let ended = decoded(ENDED.load(Ordering::Acquire))?;
     STAGE.store(BEGUN, Ordering::Release);
@@ -159,7 +156,6 @@ pub(crate) fn taken() {
     STAGE.store(TAKEN, Ordering::Release);
 }
 
-/// The order is executed.
 pub(crate) fn done() {
     STAGE.store(ORDERED, Ordering::Relaxed);
     ENDED.store(NONE, Ordering::Release);
@@ -230,5 +226,73 @@ fn decoded(number: u32) -> Option<Ended> {
         ERROR => Some(Ended::Error),
         SIGNAL.. => Some(Ended::Signal(Signal((number - SIGNAL) as i32))),
         _ => None,
+    }
+}
+
+/// Minimum time in milliseconds between two errors that are treated as the end: if the program's error handler returns,
+/// errors may be frequent.
+const BETWEEN: u64 = 100;
+
+/// Open MPI's way to end all processes.
+///
+/// # Safety
+/// As the library's function of this name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C-unwind" fn ompi_mpi_abort(comm: *mut c_void, code: c_int) -> c_int {
+    order(Ended::Error, TO_TAKE);
+    let Some(real) = library_function(c"ompi_mpi_abort") else { return code };
+    // SAFETY: the library's function of this name and type.
+    let real: unsafe extern "C-unwind" fn(*mut c_void, c_int) -> c_int = unsafe { std::mem::transmute(real) };
+    // SAFETY: the caller's promise.
+    unsafe { real(comm, code) }
+}
+
+/// MPICH's functions that call the error handler of a communicator or of a window.
+macro_rules! mpich {
+    ($($name:ident $text:literal)*) => {$(
+        /// # Safety
+        /// As the library's function of this name.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case, reason = "the library's name")]
+        pub unsafe extern "C-unwind" fn $name(object: *mut c_void, function: *const c_char, code: c_int) -> c_int {
+            end_unless_repeated();
+            IS_HANDLING.set(true);
+            let Some(real) = library_function($text) else { return code };
+            // SAFETY: the library's function of this name and type.
+            let real: unsafe extern "C-unwind" fn(*mut c_void, *const c_char, c_int) -> c_int =
+                unsafe { std::mem::transmute(real) };
+            // SAFETY: the caller's promise.
+            let code = unsafe { real(object, function, code) };
+            IS_HANDLING.set(false);
+            code
+        }
+    )*};
+}
+
+mpich! {
+    MPIR_Err_return_comm c"MPIR_Err_return_comm"
+    MPIR_Err_return_win c"MPIR_Err_return_win"
+}
+
+thread_local! {
+    /// Whether MPICH handles an error of this thread. Where it ends the process by `exit`, it does not come back.
+    static IS_HANDLING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The end of a process whose thread calls `exit`.
+pub(crate) fn at_exit() -> Ended {
+    if IS_HANDLING.get() { Ended::Error } else { Ended::Exit }
+}
+
+fn end_unless_repeated() {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a live local.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    let now = 1 + now.tv_sec.unsigned_abs() * 1000 + now.tv_nsec.unsigned_abs() / 1_000_000;
+    let last = LAST.load(Ordering::Relaxed);
+    if last == 0 || now.saturating_sub(last) > BETWEEN {
+        LAST.store(now, Ordering::Relaxed);
+        order(Ended::Error, TO_TAKE);
     }
 }

@@ -87,7 +87,6 @@ impl Part {
 }
 
 impl DeferredCall {
-    /// Records the call.
     pub(super) fn record(self, recorder: &mut Recorder, publisher: &mut Publisher) {
         let Self { computed, function, part } = self;
         recorder.switch_to(publisher.thread, computed);

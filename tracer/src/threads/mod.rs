@@ -13,22 +13,21 @@
 //! [`SharedRecorder::defer`] that always returns false, would suffice.
 
 mod deferred;
-mod lock;
 mod queue;
 mod thread;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use spin::mutex::SpinMutexGuard;
+use deferred::{DeferredCall, Publisher};
+use queue::{Drained, PublicationQueues, Until};
+use spin::mutex::{SpinMutex, SpinMutexGuard};
 use titr_wrappers::Function;
 
 use crate::record::Recorder;
-use deferred::{DeferredCall, Publisher};
-use lock::RecorderLock;
-use queue::{Drained, PublicationQueues, Until};
+use crate::stderr::nap;
 
-pub use thread::Thread;
+pub(crate) use thread::Thread;
 
 /// The number of drains in a row with the calls of one thread alone, after which calls are recorded at once again.
 const SOLITARY: u32 = 16;
@@ -65,7 +64,6 @@ struct ContentionFlags {
 
 impl SharedRecorder {
     /// A place without a recorder.
-    #[must_use]
     pub(crate) const fn empty() -> Self {
         let contention = ContentionFlags {
             contended: AtomicBool::new(false),
@@ -220,5 +218,95 @@ impl SharedRecorder {
         if !self.contention.pending.load(Ordering::Relaxed) {
             self.contention.pending.store(true, Ordering::Relaxed);
         }
+    }
+}
+
+/// The number of times to look again at once: as long as some calls are recorded.
+const AT_ONCE: u32 = 100;
+/// The number of attempts before sleeping, the last of them after yielding: a thread that holds a recorder for long
+/// waits for the flush thread.
+const LOOKS: u32 = AT_ONCE + 100;
+const NAP: Duration = Duration::from_micros(50);
+
+/// A lock around a `T`, which may be absent.
+struct RecorderLock<T>(SpinMutex<Option<T>>);
+
+impl<T> RecorderLock<T> {
+    /// A lock around nothing.
+    const fn empty() -> Self {
+        Self(SpinMutex::new(None))
+    }
+
+    /// `None` if a thread holds the lock.
+    #[inline]
+    fn try_lock(&self) -> Option<SpinMutexGuard<'_, Option<T>>> {
+        self.0.try_lock()
+    }
+
+    /// `None` if a thread holds the lock for long.
+    fn lock_soon(&self) -> Option<SpinMutexGuard<'_, Option<T>>> {
+        (0..LOOKS).find_map(|look| {
+            if look >= AT_ONCE {
+                std::thread::yield_now();
+            }
+            self.try_lock()
+        })
+    }
+
+    /// Waits until no thread holds the lock.
+    #[cold]
+    fn wait(&self) -> SpinMutexGuard<'_, Option<T>> {
+        let mut looks = 0;
+        loop {
+            match looks {
+                0..AT_ONCE => std::hint::spin_loop(),
+                AT_ONCE..LOOKS => std::thread::yield_now(),
+                _ => nap(NAP),
+            }
+            if !self.0.is_locked()
+                && let Some(locked) = self.try_lock()
+            {
+                return locked;
+            }
+            looks = looks.saturating_add(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thread_at_a_time() {
+        const THREADS: u64 = 4;
+        const ROUNDS: u64 = 20_000;
+        let lock = RecorderLock::empty();
+        *lock.wait() = Some(0_u64);
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    for _ in 0..ROUNDS {
+                        let mut locked = lock.wait();
+                        let seen = locked.take();
+                        std::thread::yield_now();
+                        *locked = seen.map(|count| count + 1);
+                    }
+                });
+            }
+        });
+        assert_eq!(*lock.wait(), Some(THREADS * ROUNDS));
+    }
+
+    #[test]
+    fn a_thread_that_does_not_get_it_takes_it_from_nobody() {
+        let lock = RecorderLock::<u64>::empty();
+        let locked = lock.try_lock();
+        assert!(locked.is_some());
+        for _ in 0..3 {
+            assert!(lock.try_lock().is_none(), "it is still locked");
+        }
+        drop(locked);
+        assert!(lock.try_lock().is_some());
     }
 }

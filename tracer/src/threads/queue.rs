@@ -64,7 +64,6 @@ impl Until {
     }
 }
 
-/// The result of a drain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Drained {
     /// The number of threads whose items there were.
@@ -117,7 +116,6 @@ impl<N, T> PublicationQueues<N, T> {
         self.0.retain(|publishing| !is_one(&publishing.thread));
     }
 
-    /// The threads that publish.
     pub(super) fn threads(&mut self) -> impl Iterator<Item = &mut T> {
         self.0.iter_mut().map(|publishing| &mut publishing.thread)
     }

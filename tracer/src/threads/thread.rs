@@ -27,7 +27,7 @@ thread_local! {
 }
 
 /// The state that one thread of the program keeps from call to call.
-pub struct Thread {
+pub(crate) struct Thread {
     /// Null in a call of a callback whose computation is a part of another call. From `Box`, and apart from this state, as the
     /// calls of callbacks inside a call in which it goes on stop and start it too.
     counter: *mut Counter,
@@ -48,8 +48,6 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// The calling thread.
-    #[must_use]
     pub(crate) fn new(
         counters: &Source,
         engine: Option<&'static Engine>,
@@ -62,7 +60,6 @@ impl Thread {
 
     /// The calling thread inside one of its calls, for a call of a callback. Computation in callbacks is a part of the call,
     /// unless the counter `goes_on` in that.
-    #[must_use]
     pub(crate) fn inside_call(
         goes_on: bool,
         engine: Option<&'static Engine>,
@@ -97,7 +94,6 @@ impl Thread {
 
     /// The call site of the call that the thread is in, if that is recorded.
     #[inline]
-    #[must_use]
     pub(crate) fn site(&self) -> Option<CallSiteId> {
         self.sites.as_ref().map(|sites| sites.1)
     }
@@ -174,7 +170,6 @@ impl Thread {
     }
 
     /// The present as the time of a call without length, in extended traces.
-    #[must_use]
     pub(crate) fn moment(&self) -> Option<Span> {
         self.now().map(|now| Span { begin: now, end: now })
     }

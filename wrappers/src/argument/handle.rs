@@ -78,13 +78,11 @@ pub struct HandleCell<K>(Handle<K>);
 
 impl<K: Kind> HandleCell<K> {
     /// A cell for MPI to fill.
-    #[must_use]
     pub fn empty() -> Self {
         Self(Handle::default())
     }
 
     /// A cell for MPI to read, and perhaps to overwrite.
-    #[must_use]
     pub fn holding(handle: Handle<K>) -> Self {
         Self(handle)
     }
@@ -95,7 +93,6 @@ impl<K: Kind> HandleCell<K> {
     }
 
     /// The handle that is in the cell now.
-    #[must_use]
     pub fn get(&self, abi: &Abi) -> Handle<K> {
         // SAFETY: the cell is as large as the largest handle.
         unsafe { Handle::load_from(abi, (&raw const *self).word()) }

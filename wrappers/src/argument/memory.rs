@@ -68,7 +68,6 @@ pub struct Displacement(i64);
 
 impl Displacement {
     /// The number, of elements or of bytes as the function says.
-    #[must_use]
     pub fn get(self) -> i64 {
         self.0
     }
@@ -91,7 +90,6 @@ pub struct ByteDisplacement(i64);
 
 impl ByteDisplacement {
     /// The number of bytes.
-    #[must_use]
     pub fn get(self) -> i64 {
         self.0
     }
@@ -118,14 +116,12 @@ pub struct Place<'c, T> {
 
 impl<T: Stored> Place<'_, T> {
     /// The address of the value.
-    #[must_use]
     #[inline]
     pub fn address(&self) -> usize {
         self.address
     }
 
     /// The current value; a default if the pointer is null.
-    #[must_use]
     #[inline]
     pub fn get(&self) -> T {
         if self.address == 0 {
@@ -149,7 +145,6 @@ impl<K: Kind> Place<'_, Handle<K>> {
 impl Place<'_, Comm> {
     /// This place, to be read when a later call has completed the request that fills it: until then it must not be
     /// freed (MPI 4.0 §7.4.2, `MPI_Comm_idup`).
-    #[must_use]
     pub fn later(&self) -> Later {
         Later { abi: self.call.abi, address: self.address }
     }
@@ -164,7 +159,6 @@ pub struct Later {
 
 impl Later {
     /// The communicator, to be read in the call that completed the request.
-    #[must_use]
     #[inline]
     pub fn get(&self) -> Comm {
         if self.address == 0 {
@@ -196,7 +190,6 @@ pub struct Text<'c> {
 impl Text<'_> {
     /// The text; an empty one if the pointer is null. MPI reads the argument only at the root of a call: other ranks
     /// must not read it.
-    #[must_use]
     pub fn get(&self) -> String {
         if self.address == 0 {
             return String::new();
@@ -233,26 +226,22 @@ impl<'c, T: Stored> Array<'c, T> {
     }
 
     /// This array with as many elements as `counts`: MPI's functions have a displacement and a datatype for each count.
-    #[must_use]
     pub fn along(self, counts: &Array<'c, Count>) -> Self {
         self.of(counts.len)
     }
 
     /// The number of elements.
-    #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
     /// Whether the array has no elements.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// The current value of the `index`-th element.
-    #[must_use]
     #[inline]
     pub fn get(&self, index: usize) -> Option<T> {
         // SAFETY: MPI's signature says that this argument points to `len` values of type `T`, and it is not null.
@@ -260,7 +249,6 @@ impl<'c, T: Stored> Array<'c, T> {
     }
 
     /// The address of the `index`-th element.
-    #[must_use]
     #[inline]
     pub fn address(&self, index: usize) -> usize {
         self.address + index * T::bytes(self.call)

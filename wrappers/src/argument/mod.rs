@@ -80,14 +80,12 @@ pub struct Count(i64);
 
 impl Count {
     /// The number; MPI refuses a negative one.
-    #[must_use]
     #[inline]
     pub fn get(self) -> u64 {
         self.checked().unwrap_or(0)
     }
 
     /// The number; `None` for a negative one.
-    #[must_use]
     pub fn checked(self) -> Option<u64> {
         u64::try_from(self.0).ok()
     }
@@ -111,7 +109,6 @@ pub struct Size(i64);
 
 impl Size {
     /// The number; MPI refuses a negative one.
-    #[must_use]
     pub fn get(self) -> u64 {
         u64::try_from(self.0).unwrap_or(0)
     }
@@ -147,7 +144,6 @@ pub struct PartitionCount(i64);
 
 impl PartitionCount {
     /// The number; MPI refuses a negative one.
-    #[must_use]
     pub fn get(self) -> u64 {
         u64::try_from(self.0).unwrap_or(0)
     }
@@ -174,13 +170,11 @@ pub struct Buffer {
 
 impl Buffer {
     /// Whether it is `MPI_IN_PLACE`.
-    #[must_use]
     pub fn is_in_place(self) -> bool {
         self.in_place
     }
 
     /// The address, or one of MPI's special values for it.
-    #[must_use]
     pub fn address(self) -> usize {
         self.address
     }

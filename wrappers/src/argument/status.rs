@@ -24,7 +24,6 @@ impl<'c> StatusArgument<'c> {
     }
 
     /// The status as the call has written it; `None` if it is ignored.
-    #[must_use]
     #[inline]
     pub fn get(&self) -> Option<Status<'c>> {
         let address = self.call.word(self.at);
@@ -53,7 +52,6 @@ pub struct Statuses<'c> {
 
 impl<'c> Statuses<'c> {
     /// This array with a length.
-    #[must_use]
     pub(crate) fn of(self, len: usize) -> Self {
         Self { len, ..self }
     }
@@ -68,7 +66,6 @@ impl<'c> Statuses<'c> {
     }
 
     /// The `index`-th status after the call; `None` if they are ignored.
-    #[must_use]
     #[inline]
     pub fn get(&self, index: usize) -> Option<Status<'c>> {
         let address = self.call.word(self.at);
@@ -102,13 +99,11 @@ impl Status<'_> {
     }
 
     /// `MPI_SOURCE`, a rank in the communicator of the message.
-    #[must_use]
     pub fn source(&self) -> i32 {
         self.field(self.call.abi.status_source)
     }
 
     /// `MPI_TAG`.
-    #[must_use]
     pub fn tag(&self) -> i32 {
         self.field(self.call.abi.status_tag)
     }

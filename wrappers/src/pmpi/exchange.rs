@@ -6,15 +6,12 @@
 use std::collections::VecDeque;
 use std::ffi::c_int;
 
-use super::ErrorCode;
-use super::memory::Memory;
-use super::region::Region;
+use super::region::{Region, is_named, true_extent};
+use super::{ErrorCode, Memory, op_is_commutative, type_extent, type_size};
 use crate::abi::Abi;
-use crate::argument::{Comm, Datatype, HandleCell};
+use crate::argument::{Comm, Datatype, HandleCell, Op};
 use crate::handle::{DatatypeKind, RequestKind};
 use crate::symbol::Word;
-
-pub use super::reduction::Reduction;
 
 /// A buffer of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +56,6 @@ pub struct Exchange {
 
 impl Exchange {
     /// An exchange whose messages are on `comm` and have this tag, with buffers of these lengths in bytes.
-    #[must_use]
     pub fn new(abi: &'static Abi, comm: Comm, tag: i32, lens: [u64; 3]) -> Self {
         Self { abi, comm, tag, spaces: lens.map(Memory::new), started: VecDeque::new() }
     }
@@ -73,9 +69,6 @@ impl Exchange {
     }
 
     /// Packs regions of the program into a buffer, one behind the other.
-    ///
-    /// # Errors
-    /// The library's code.
     pub fn pack(&mut self, space: Space, regions: &[Region]) -> Result<(), ErrorCode> {
         self.each_region(space, regions, |region, room, comm| {
             // SAFETY: `each_region` gives it room for all its bytes; the call is in progress while this runs.
@@ -84,9 +77,6 @@ impl Exchange {
     }
 
     /// Unpacks a buffer into regions of the program.
-    ///
-    /// # Errors
-    /// The library's code.
     pub fn unpack(&mut self, space: Space, regions: &[Region]) -> Result<(), ErrorCode> {
         self.each_region(space, regions, |region, room, comm| {
             // SAFETY: as for packing.
@@ -110,9 +100,6 @@ impl Exchange {
     }
 
     /// `MPI_Send`.
-    ///
-    /// # Errors
-    /// The library's code.
     pub fn send(&mut self, to: u32, part: Part) -> Result<(), ErrorCode> {
         let (at, bytes) = (self.address(part)?, Bytes::new(self.abi, part.len)?);
         // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm); this many bytes are there.
@@ -120,9 +107,6 @@ impl Exchange {
     }
 
     /// `MPI_Recv`.
-    ///
-    /// # Errors
-    /// The library's code.
     pub fn recv(&mut self, from: u32, part: Part) -> Result<(), ErrorCode> {
         let (at, bytes, ignore) = (self.address(part)?, Bytes::new(self.abi, part.len)?, self.abi.status_ignore);
         // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *); there is room for this many bytes.
@@ -130,9 +114,6 @@ impl Exchange {
     }
 
     /// `MPI_Isend`. After an error there is a message nevertheless, which is complete.
-    ///
-    /// # Errors
-    /// The library's code.
     pub fn isend(&mut self, to: u32, part: Part) -> Result<(), ErrorCode> {
         let mut request = Box::new(HandleCell::empty());
         let (to, tag, comm, place) = (to as c_int, self.tag, self.comm, request.address());
@@ -146,9 +127,6 @@ impl Exchange {
     }
 
     /// `MPI_Irecv`. After an error there is a message nevertheless, which is complete.
-    ///
-    /// # Errors
-    /// The library's code.
     pub fn irecv(&mut self, from: u32, part: Part) -> Result<(), ErrorCode> {
         let mut request = Box::new(HandleCell::empty());
         let (from, tag, comm, place) = (from as c_int, self.tag, self.comm, request.address());
@@ -188,15 +166,11 @@ impl Exchange {
     }
 
     /// The number of messages that were started and not completed.
-    #[must_use]
     pub fn pending(&self) -> usize {
         self.started.len()
     }
 
     /// Completes the `nth` of the messages that were started and not completed.
-    ///
-    /// # Errors
-    /// The library's code.
     pub fn wait(&mut self, nth: usize) -> Result<(), ErrorCode> {
         let Some(mut request) = self.started.remove(nth) else { return Ok(()) };
         // SAFETY: (MPI_Request *, MPI_Status *), a request of `isend` or `irecv`.
@@ -216,9 +190,6 @@ impl Exchange {
     }
 
     /// Reduces `from` into a part of the same length.
-    ///
-    /// # Errors
-    /// The library's code.
     pub fn reduce(&mut self, by: &Reduction, from: Part, side: Side, into: Part) -> Result<(), ErrorCode> {
         let bytes = from.len.min(into.len);
         let [from, to] = [self.address(from)?, self.address(into)?];
@@ -294,5 +265,108 @@ impl Drop for Bytes {
             // SAFETY: (MPI_Datatype *), a datatype of `many`; messages that use it keep the parts that they need.
             let _ = unsafe { call!(MPI_Type_free(datatype.address())) };
         }
+    }
+}
+
+/// An operation on packed elements of one datatype.
+///
+/// `MPI_Reduce_local` requires its operands in the layout of the datatype. For a predefined datatype without gaps this
+/// is the packed layout; for others, operands are unpacked temporarily.
+#[derive(Clone, Copy, Debug)]
+pub struct Reduction {
+    op: Op,
+    datatype: Datatype,
+    /// Bytes of data in an element.
+    size: u64,
+    /// The layout of elements in memory; `None`: packed.
+    layout: Option<Layout>,
+    commutes: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    /// The position of an element's first byte, counted from the element's address, in bytes.
+    lower: i64,
+    /// The distance from the first byte of an element to the end of its last, in bytes.
+    span: i64,
+    /// The distance between elements, in bytes.
+    extent: i64,
+}
+
+impl Reduction {
+    /// An operation on elements of a datatype; `None` if MPI does not reveal the structure of the datatype.
+    pub fn new(op: Op, datatype: Datatype) -> Option<Self> {
+        let size = type_size(datatype)?;
+        let extent = type_extent(datatype)?;
+        let (lower, span) = true_extent(datatype)?;
+        let is_packed = is_named(datatype) && u64::try_from(extent) == Ok(size) && lower == 0;
+        let layout = (!is_packed).then_some(Layout { lower, span, extent });
+        Some(Self { op, datatype, size, layout, commutes: op_is_commutative(op) })
+    }
+
+    /// Whether the operation is commutative.
+    pub fn commutes(&self) -> bool {
+        self.commutes
+    }
+
+    /// Whether the library has the operation for the datatype: reduces no elements on a communicator of one member,
+    /// which returns its errors.
+    pub fn is_allowed(&self, alone: Comm) -> bool {
+        let nothing = std::ptr::null_mut::<u8>();
+        // SAFETY: (const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm), and no elements.
+        unsafe { call!(MPI_Allreduce(nothing, nothing, 0, self.datatype, self.op, alone)) }.is_ok()
+    }
+
+    /// `right = left ⊕ right` on `bytes` bytes of packed data.
+    ///
+    /// # Safety
+    /// Both are addresses of this many bytes of data, aligned as the datatype requires, and do not overlap.
+    pub(super) unsafe fn apply(&self, left: usize, right: usize, bytes: u64, comm: Comm) -> Result<(), ErrorCode> {
+        let Some(count) = bytes.checked_div(self.size) else { return Ok(()) };
+        let Some(layout) = self.layout else {
+            // SAFETY: guaranteed by the caller; the elements have the layout of the datatype.
+            return unsafe { self.reduce_local(left, right, count) };
+        };
+        let [laid_left, laid_right] = [(), ()].map(|()| layout.room(count));
+        let addresses = [&laid_left, &laid_right].map(|room| layout.origin(room, count));
+        let [first, second] = addresses.map(|address| Region::laid_out(address, count, self.datatype));
+        // SAFETY: packed data at the caller's addresses, and room for it as the datatype lays it out at ours.
+        unsafe {
+            first.unpack(left, comm)?;
+            second.unpack(right, comm)?;
+            self.reduce_local(addresses[0], addresses[1], count)?;
+            second.pack(right, comm)
+        }
+    }
+
+    /// # Safety
+    /// `count` elements are at both addresses.
+    unsafe fn reduce_local(&self, left: usize, right: usize, count: u64) -> Result<(), ErrorCode> {
+        const AT_ONCE: u64 = 1 << 24;
+        let extent = self.layout.map_or(self.size as i64, |layout| layout.extent);
+        for first in (0..count).step_by(AT_ONCE as usize) {
+            let [left, right] = [left, right].map(|at| at.wrapping_add_signed((first as i64 * extent) as isize));
+            let count = AT_ONCE.min(count - first) as c_int;
+            // SAFETY: (const void *, void *, int, MPI_Datatype, MPI_Op), and the caller's promise.
+            unsafe { call!(MPI_Reduce_local(left, right, count, self.datatype, self.op))? };
+        }
+        Ok(())
+    }
+}
+
+impl Layout {
+    /// The length of `count` elements in bytes, and the position of their first byte, counted from the first address.
+    fn stretch(&self, count: u64) -> (i64, i64) {
+        let last = (count as i64 - 1).max(0).wrapping_mul(self.extent);
+        (self.span + last.abs(), self.lower + last.min(0))
+    }
+
+    fn room(&self, count: u64) -> Memory {
+        Memory::new(self.stretch(count).0.max(0) as u64)
+    }
+
+    /// The address that the first element has in this room.
+    fn origin(&self, room: &Memory, count: u64) -> usize {
+        room.address().wrapping_add_signed(-self.stretch(count).1 as isize)
     }
 }

@@ -1,11 +1,14 @@
 //! The program's own data, described by the arguments of a call: packed for a message, and unpacked to its place.
 
-use std::ffi::c_int;
+use std::env;
+use std::ffi::{c_int, c_void};
 
-use super::datatype::{Displaced, is_named, true_extent};
-use super::{ErrorCode, device, type_extent, type_size};
+use super::{ErrorCode, type_extent, type_size};
 use crate::abi::Abi;
-use crate::argument::{Buffer, Comm, Datatype};
+use crate::argument::{Buffer, Comm, Datatype, HandleCell};
+use crate::handle::DatatypeKind;
+use crate::loaded::Object;
+use crate::symbol::Symbol;
 
 /// Elements of one datatype in the program's memory. All gaps and bounds are the datatype's own affair.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +39,6 @@ const AT_ONCE: u64 = 1 << 30;
 impl Region {
     /// `count` elements at a buffer that the program passed to the call in progress. `None` if MPI cannot tell their
     /// size.
-    #[must_use]
     pub fn new(buffer: Buffer, count: u64, datatype: Datatype) -> Option<Self> {
         let nothing = Self { address: buffer.address(), count: 0, datatype, size: 0, extent: 0 };
         if count == 0 {
@@ -57,19 +59,16 @@ impl Region {
     }
 
     /// This region, displaced by a multiple of the datatype's extent.
-    #[must_use]
     pub fn displaced(self, elements: i64) -> Self {
         self.displaced_bytes(elements.wrapping_mul(self.extent))
     }
 
     /// This region, displaced by a number of bytes.
-    #[must_use]
     pub fn displaced_bytes(self, bytes: i64) -> Self {
         Self { address: self.address.wrapping_add_signed(bytes as isize), ..self }
     }
 
     /// The size of the data without gaps, in bytes.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.count.saturating_mul(self.size)
     }
@@ -86,12 +85,11 @@ impl Region {
 
     /// Whether the host can read the memory at the beginning and the end of the region's data; memory of a device may
     /// be unreadable.
-    #[must_use]
     pub fn is_readable(&self) -> bool {
         let Some((lower, span)) = true_extent(self.datatype).filter(|_| self.bytes() > 0) else { return true };
         let last = self.displaced(self.count as i64 - 1).address;
         let at = |element: usize, offset: i64| element.wrapping_add_signed(lower.wrapping_add(offset) as isize);
-        device::are_readable([at(self.address, 0), at(last, span - 1)])
+        are_readable([at(self.address, 0), at(last, span - 1)])
     }
 
     /// Packs the region into `room`.
@@ -140,5 +138,106 @@ impl Region {
             }
             _ => Ok(Elements { address, count, datatype: self.datatype, _made: None }),
         }
+    }
+}
+
+/// `MPI_Type_get_true_extent`: the lower bound and the extent of an element's data, excluding additions to its bounds.
+pub(super) fn true_extent(datatype: Datatype) -> Option<(i64, i64)> {
+    let (mut lower, mut extent) = (0_i64, 0_i64);
+    // SAFETY: (MPI_Datatype, MPI_Aint *, MPI_Aint *); MPI_Aint is 64 bits wide on these platforms.
+    unsafe { call!(MPI_Type_get_true_extent(datatype, &raw mut lower, &raw mut extent)) }.ok()?;
+    Some((lower, extent))
+}
+
+/// Whether a datatype is predefined: made from no integers, addresses or datatypes.
+pub(super) fn is_named(datatype: Datatype) -> bool {
+    let mut numbers: [c_int; 4] = [1; 4];
+    let [integers, addresses, datatypes, combiner] = numbers.each_mut().map(|number| &raw mut *number);
+    // SAFETY: (MPI_Datatype, int *, int *, int *, int *).
+    let known = unsafe { call!(MPI_Type_get_envelope(datatype, integers, addresses, datatypes, combiner)) };
+    known.is_ok() && numbers[..3] == [0; 3]
+}
+
+/// A datatype of several elements of another one, some bytes from its address (`MPI_Type_create_hindexed`).
+pub(super) struct Displaced(HandleCell<DatatypeKind>);
+
+impl Displaced {
+    pub(super) fn new(count: c_int, datatype: Datatype, displacement: i64) -> Result<Self, ErrorCode> {
+        let mut cell = HandleCell::empty();
+        let (counts, displacements) = (&raw const count, &raw const displacement);
+        // SAFETY: (int, const int *, const MPI_Aint *, MPI_Datatype, MPI_Datatype *), then (MPI_Datatype *).
+        unsafe {
+            call!(MPI_Type_create_hindexed(1, counts, displacements, datatype, cell.address()))?;
+            let mut made = Self(cell);
+            call!(MPI_Type_commit(made.0.address()))?;
+            Ok(made)
+        }
+    }
+
+    pub(super) fn datatype(&self, abi: &Abi) -> Datatype {
+        self.0.get(abi)
+    }
+}
+
+impl Drop for Displaced {
+    fn drop(&mut self) {
+        // SAFETY: (MPI_Datatype *), a datatype of `new`.
+        let _ = unsafe { call!(MPI_Type_free(self.0.address())) };
+    }
+}
+
+/// The beginnings of the file names of libraries that programs get the memory of devices from: CUDA, HIP, ROCm and oneAPI.
+const RUNTIMES: [&str; 5] = ["libcuda.so", "libcudart.so", "libamdhip64.so", "libhsa-runtime64.so", "libze_loader.so"];
+
+/// Variables by which MVAPICH, Cray MPICH and Intel MPI are asked to take buffers in the memory of devices.
+const VARIABLES: [&str; 4] = ["MV2_USE_CUDA", "MV2_USE_ROCM", "MPICH_GPU_SUPPORT_ENABLED", "I_MPI_OFFLOAD"];
+
+/// Whether buffers of this process may be in the memory of a device: the library supports such buffers, or the user
+/// requested support, or a loaded library has such memory.
+pub fn may_be_on_device() -> bool {
+    static QUERIES: [Symbol; 3] = [
+        Symbol::new("PMPIX_Query_cuda_support\0"),
+        Symbol::new("PMPIX_Query_rocm_support\0"),
+        Symbol::new("PMPIX_Query_ze_support\0"),
+    ];
+    // SAFETY: functions without arguments that return an `int`.
+    let says_so = QUERIES.iter().any(|query| unsafe { query.call([]) }.is_some_and(|answer| answer != 0));
+    let is_asked = || VARIABLES.iter().any(|name| env::var_os(name).is_some_and(|value| value != "0"));
+    says_so || is_asked() || Object::all().iter().any(is_runtime)
+}
+
+fn is_runtime(object: &Object) -> bool {
+    let path = object.name.to_bytes();
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    RUNTIMES.iter().any(|runtime| name.starts_with(runtime.as_bytes()))
+}
+
+/// Whether the host can read the bytes at all `addresses`. The system checks this without a fault.
+pub(super) fn are_readable<const N: usize>(addresses: [usize; N]) -> bool {
+    let mut bytes = [0_u8; N];
+    let there = addresses.map(|address| libc::iovec { iov_base: address as *mut c_void, iov_len: 1 });
+    let here = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: N };
+    // SAFETY: there is room for one byte per address; the system reads bytes of this process, and checks the addresses.
+    let read = unsafe { libc::process_vm_readv(libc::getpid(), &raw const here, 1, there.as_ptr(), N as u64, 0) };
+    // If the system does not support this, as in some containers, MPI has to find out.
+    read == N as isize || std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT) && read < 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_may_not_be_read_is_told_apart() {
+        let byte = 7_u8;
+        let address = &raw const byte as usize;
+        assert!(are_readable([address, address]));
+        // SAFETY: a page of its own, which is not used otherwise.
+        let page = unsafe {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            libc::mmap(std::ptr::null_mut(), 4096, libc::PROT_NONE, flags, -1, 0)
+        };
+        assert!(!are_readable([page as usize]) && !are_readable([address, page as usize]));
+        assert!(!are_readable([8]));
     }
 }

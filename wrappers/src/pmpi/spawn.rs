@@ -10,7 +10,6 @@ use crate::argument::{Argument, Arguments, Comm, HandleCell, Info};
 use crate::handle::{Handle, InfoKind};
 
 /// `MPI_Comm_get_parent`: the communicator with the processes that spawned this world; `None` if it was not spawned.
-#[must_use]
 pub fn comm_parent(abi: &Abi) -> Option<Comm> {
     let mut cell = HandleCell::empty();
     // SAFETY: (MPI_Comm *).
@@ -20,7 +19,6 @@ pub fn comm_parent(abi: &Abi) -> Option<Comm> {
 
 /// The addresses of a socket of the Internet's, which `MPI_Comm_join` was given: this end's, and the other end's.
 /// `None` for any other socket.
-#[must_use]
 pub fn socket_ends(socket: c_int) -> Option<(SocketAddr, SocketAddr)> {
     if socket < 0 {
         return None;
@@ -51,7 +49,6 @@ impl<const MULTIPLE: bool> SpawnInfos<'_, MULTIPLE> {
     /// Makes the call give the processes that it starts this environment variable, in addition to the program's hints:
     /// to be called at the root, before the call. `None` if the library has no such hint, or does not accept one of
     /// this length.
-    #[must_use]
     pub fn with_variable(&self, name: &str, value: &str) -> Option<ChangedInfos> {
         let abi = self.call.abi;
         // Open MPI has the hint `env` (MPI_Comm_spawn(3)).

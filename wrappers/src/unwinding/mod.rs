@@ -15,7 +15,6 @@
 //! whether any object has been loaded or unloaded since they were read. An object with a frame on the stack is not
 //! unloaded.
 
-mod registers;
 mod rule;
 #[cfg(test)]
 mod tests;
@@ -25,8 +24,7 @@ use std::ops::{ControlFlow, Range};
 
 use rustc_hash::FxHashMap;
 
-use self::registers::Registers;
-use self::rule::{Base, End, Rule};
+use self::rule::{Base, End, Registers, Rule};
 use crate::caller::Caller;
 use crate::loaded::Object;
 use crate::stack;
@@ -70,7 +68,6 @@ impl Default for Unwinder {
 impl Unwinder {
     /// An unwinder of the calling thread, which knows no code. To find the thread's stack takes more of the stack than
     /// walks do.
-    #[must_use]
     pub fn new() -> Self {
         let stack = stack::bounds().unwrap_or_default();
         Self { code: FxHashMap::default(), changes: 0, stack, _thread: PhantomData }
@@ -78,7 +75,6 @@ impl Unwinder {
 
     /// The number of changes to the loaded objects when a walk last visited code of an object that may be unloaded.
     /// While it is the same, an address that walks have shown is in the same object.
-    #[must_use]
     pub fn changes(&self) -> u64 {
         self.changes
     }

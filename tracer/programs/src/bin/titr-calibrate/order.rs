@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -11,9 +11,7 @@ use titr_calibration::measurements::{LateReceive, Point};
 use titr_common::units::{Bytes, Seconds};
 use titr_mpi::{Comm, Mpi, MpiError};
 
-use crate::detours::{Gaps, watch};
-use crate::pattern::{Measured, late_receive, sample};
-use crate::train::{self, Train};
+use crate::pattern::{Measured, Train, late_receive, sample, send_train};
 
 /// A step that all ranks take together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -135,7 +133,7 @@ fn gaps(world: Comm<'_>, rank: u32, time: Duration) -> Result<Gaps, Failure> {
 
 /// Sends a train. Returns its arrivals to rank 0.
 fn arrivals(world: Comm<'_>, train: &Train) -> Result<Vec<f64>, Failure> {
-    reported(world, train.ranks[1], train::send(world, train)?)
+    reported(world, train.ranks[1], send_train(world, train)?)
 }
 
 /// Reports what `rank` has found to rank 0, once all ranks are there; the other ranks keep their own.
@@ -151,4 +149,28 @@ fn slowest(world: Comm<'_>, mine: Option<Duration>) -> Result<f64, Failure> {
     world.rest()?;
     let nanoseconds = i64::try_from(mine.unwrap_or_default().as_nanos()).unwrap_or(i64::MAX);
     Ok(world.max(nanoseconds)? as f64 * 1e-9)
+}
+
+/// The interruptions of a rank for some time.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Gaps {
+    pub count: u64,
+    pub lost: Duration,
+}
+
+/// A reading of the clock takes some ten nanoseconds; what takes this long is an interruption.
+const INTERRUPTED: Duration = Duration::from_micros(2);
+
+/// Reads the clock for so long.
+pub(crate) fn watch(watched: Duration) -> Gaps {
+    let begin = Instant::now();
+    let (mut last, mut gaps) = (begin, Gaps::default());
+    while last - begin < watched {
+        let now = Instant::now();
+        if now - last > INTERRUPTED {
+            gaps = Gaps { count: gaps.count + 1, lost: gaps.lost + (now - last) };
+        }
+        last = now;
+    }
+    gaps
 }

@@ -8,8 +8,7 @@ use titr_calibration::robust::median;
 use titr_common::units::{Bytes, Seconds};
 
 use crate::order::{Failure, Measuring};
-use crate::pattern::Measured;
-use crate::train::Train;
+use crate::pattern::{Measured, Train};
 
 /// The samples of each size at most, and at least.
 const SAMPLES: u32 = 9;

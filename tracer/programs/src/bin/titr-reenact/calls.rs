@@ -66,7 +66,6 @@ pub(crate) fn of_all(world: Comm<'_>, own: &CallTimes) -> Result<Vec<CallTimes>,
 /// An activity of all ranks.
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct ActivityOfAll {
-    /// The name of the activity.
     #[serde(rename = "activity")]
     pub name: &'static str,
     /// The sums over ranks.

@@ -13,7 +13,6 @@ mod calls;
 mod communicators;
 mod feasible;
 mod options;
-mod pace;
 mod reenactment;
 mod report;
 mod requests;

@@ -13,7 +13,6 @@ use crate::reenactment::Reenacted;
 /// The object that `--json` prints. Times are in seconds.
 #[derive(Debug, Serialize)]
 struct Report {
-    /// Size of the world.
     ranks: u32,
     /// The time that the program took when it was traced; `null` where the trace has no times.
     recorded_time: Option<f64>,

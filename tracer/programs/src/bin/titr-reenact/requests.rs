@@ -25,7 +25,6 @@ impl<'m> RequestTable<'m> {
         self.slots.insert(id, Slot { request, is_active });
     }
 
-    /// Starts persistent requests.
     pub(crate) fn start(&mut self, ids: &[RequestId]) -> Result<bool, MpiError> {
         let Some(mut taken) = self.take(ids) else { return Ok(false) };
         let mut requests: Vec<_> = taken.iter_mut().map(|slot| &mut slot.request).collect();
@@ -73,7 +72,6 @@ impl<'m> RequestTable<'m> {
         if slot.is_active { slot.request.cancel().map(|()| true) } else { Ok(true) }
     }
 
-    /// Frees a request.
     pub(crate) fn free(&mut self, id: RequestId) -> Result<bool, MpiError> {
         let Some(slot) = self.slots.remove(&id) else { return Ok(false) };
         slot.request.free().map(|()| true)

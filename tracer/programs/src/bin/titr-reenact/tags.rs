@@ -18,7 +18,6 @@ const MOST: usize = 1 << 20;
 pub(crate) struct UsedTags(BTreeSet<u32>);
 
 impl UsedTags {
-    /// Adds the tags of an event.
     pub(crate) fn add(&mut self, event: &Event) {
         let (one, other) = match event {
             Event::Send(_, message, _) => (Some(message.tag), None),
@@ -49,7 +48,6 @@ impl UsedTags {
 pub(crate) struct TagMap(FxHashMap<u32, u32>);
 
 impl TagMap {
-    /// The tag of a message.
     pub(crate) fn of(&self, Tag(tag): Tag) -> u32 {
         let tag = tag.unsigned_abs();
         self.0.get(&tag).copied().unwrap_or(tag)

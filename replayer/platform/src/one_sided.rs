@@ -39,7 +39,7 @@ pub struct OneSided {
 pub enum LockAll {
     /// Every member, and it returns with all locks.
     Each,
-    /// The first member alone, whom exclusive locks of any member ask too.
+    /// Only the first member, which also arbitrates exclusive locks.
     Leader,
 }
 

@@ -93,7 +93,7 @@ impl Chances {
         chance(self.seed, 0, self.used)
     }
 
-    /// Uniform between 0 and 1, neither of which it ever is.
+    /// Uniform in (0, 1), both ends excluded.
     fn uniform(&mut self) -> f64 {
         ((self.next() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
     }

@@ -32,12 +32,12 @@ impl Jobs {
     /// # Errors
     /// The error of the lowest number that has one.
     pub fn map<T: Send, E: Send>(self, count: usize, work: impl Fn(usize) -> Result<T, E> + Sync) -> Result<Vec<T>, E> {
-        self.beside(|| Ok(()), count, work).map(|((), results)| results)
+        self.map_with_main(|| Ok(()), count, work).map(|((), results)| results)
     }
 
     /// Runs `first` on the calling thread and `work` on each number below `count`; returns the results of `work` in
     /// order.
-    pub(crate) fn beside<A, T: Send, E: Send>(
+    pub(crate) fn map_with_main<A, T: Send, E: Send>(
         self,
         first: impl FnOnce() -> Result<A, E>,
         count: usize,

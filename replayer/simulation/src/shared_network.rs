@@ -233,7 +233,7 @@ pub(crate) struct SharedTime {
 }
 
 /// The messages of one owner on a link.
-struct Presence {
+struct InTransitCount {
     owner: Owner,
     /// How many there are now, and since when there are any.
     messages: u32,
@@ -243,7 +243,7 @@ struct Presence {
     until: Time,
 }
 
-impl Presence {
+impl InTransitCount {
     fn catch_up(&mut self, now: Time) {
         self.time = self.time.wrapping_add(u64::from(self.messages).wrapping_mul(now.0 - self.until.0));
         self.until = now;
@@ -267,7 +267,7 @@ pub(super) struct Sharing {
     topology: Arc<dyn Topology>,
     watches: bool,
     /// The owners that have messages on a link; if they are watched, all that have had some.
-    on_link: FxHashMap<LinkId, SmallVec<[Presence; 2]>>,
+    on_link: FxHashMap<LinkId, SmallVec<[InTransitCount; 2]>>,
     /// The time of each pair of owners on each link, in picoseconds. The first owner is the lower one.
     shared: FxHashMap<(LinkId, Owner, Owner), u64>,
     /// The links of the message that was looked at last; kept to be used again, as its paths are.
@@ -294,7 +294,7 @@ impl Sharing {
                     presence.since = if presence.messages == 0 { now } else { presence.since };
                     presence.messages += 1;
                 }
-                None => owners.push(Presence { owner, messages: 1, since: now, time: 0, until: now }),
+                None => owners.push(InTransitCount { owner, messages: 1, since: now, time: 0, until: now }),
             }
         }
     }

@@ -216,7 +216,7 @@ impl<'a> Simulation<'a> {
 
         let start = Instant::now();
         let follower = self.follower.take();
-        let (first, further) = self.jobs.beside(
+        let (first, further) = self.jobs.map_with_main(
             || replay.run(0, self.platform, observers, follower),
             self.runs as usize - 1,
             |run| replay.run(1 + run as u32, self.platform, Vec::new(), None),

@@ -21,7 +21,7 @@ pub(super) struct Batch {
     pub(super) events: LocatedEvents,
     /// The number of times that the events come again.
     pub(super) again: u64,
-    pub(super) then: Then,
+    pub(super) then: BatchEnd,
 }
 
 /// Maximum size of a round, in batches.
@@ -29,7 +29,7 @@ const LARGEST_ROUND: usize = 4;
 
 /// The continuation after the last event of a batch.
 #[derive(Debug, Default)]
-pub(super) enum Then {
+pub(super) enum BatchEnd {
     /// The next batch.
     #[default]
     More,
@@ -43,9 +43,9 @@ impl Batch {
     /// Replaces the events by the next ones of `source`: a round of a loop, or else about `size` bytes, or up to the next loop.
     fn fill(&mut self, source: &mut impl EventSource, size: usize) {
         self.events.clear();
-        (self.again, self.then) = (0, Then::More);
+        (self.again, self.then) = (0, BatchEnd::More);
         if let Err(error) = self.read(source, size) {
-            self.then = Then::Fault(Box::new(error));
+            self.then = BatchEnd::Fault(Box::new(error));
         }
     }
 
@@ -54,7 +54,7 @@ impl Batch {
         self.again = source.read_round(&mut self.events, most)?;
         while self.again == 0 && self.events.bytes() < size {
             if !source.read(&mut self.events)? {
-                self.then = Then::End(source.torn());
+                self.then = BatchEnd::End(source.torn());
                 break;
             }
             if source.goes_round(most) {
@@ -204,13 +204,13 @@ impl<S: EventSource> BatchReader<S> {
                 match done {
                     Ok(ReadJob { source, batch: next, size, done }) => {
                         let used = std::mem::replace(batch, next);
-                        if let Then::More = batch.then {
+                        if let BatchEnd::More = batch.then {
                             *added = jobs.add(ReadJob { source, batch: used, size, done });
                         }
                     }
                     Err(gone) => {
                         let path = self.path.clone().unwrap_or_default();
-                        let then = Then::Fault(Box::new(TraceError::Io { path, error: io::Error::other(gone) }));
+                        let then = BatchEnd::Fault(Box::new(TraceError::Io { path, error: io::Error::other(gone) }));
                         *batch = Batch { then, ..Batch::default() };
                     }
                 }
@@ -272,9 +272,9 @@ mod tests {
             lines.extend(batch.events.iter().filter_map(|located| located.location.line));
             events.extend(batch.events.iter().map(|located| located.event.to_event()));
             match &batch.then {
-                Then::More => {}
-                Then::Fault(error) => return (events, lines, error.to_string()),
-                Then::End(_) => panic!("it ends with an error"),
+                BatchEnd::More => {}
+                BatchEnd::Fault(error) => return (events, lines, error.to_string()),
+                BatchEnd::End(_) => panic!("it ends with an error"),
             }
         }
     }

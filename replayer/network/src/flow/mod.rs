@@ -49,20 +49,13 @@ mod parameters;
 mod route_cost;
 mod stream;
 mod token_buckets;
-mod transfers;
 
 use std::sync::Arc;
 
-use changing::ChangingLinks;
-use infiniband::Contention;
-use max_min::{FlowId, MaxMinSolver};
-use route_cost::{NetworkState, RouteCost};
 use rustc_hash::FxHashMap;
 use titr_common::dense_slab::DenseSlab;
 use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
-use token_buckets::TokenBuckets;
-use transfers::{Transfers, earlier};
 
 use super::indexed_heap::{Deadline, TimerQueue};
 use super::route_cache::RouteCache;
@@ -70,6 +63,12 @@ use super::{Connection, LinkLoad, Network, Transfer, TransferId, Unloaded, Unrea
 use crate::flow::parameters::SizeCost;
 use crate::network::{no_route, unreachable};
 use crate::topology::{HostId, LinkId, Topology};
+use changing::ChangingLinks;
+use infiniband::Contention;
+use max_min::{FlowId, MaxMinSolver};
+use route_cost::{NetworkState, RouteCost};
+use stream::{Transfers, earlier};
+use token_buckets::TokenBuckets;
 
 pub use infiniband::Penalties;
 pub use parameters::{Factor, FlowParameters, Preset};

@@ -70,7 +70,6 @@
 
 mod active_set;
 mod delay_line;
-mod delays;
 mod engine;
 mod figures;
 mod input_queues;
@@ -87,7 +86,21 @@ mod usage;
 #[cfg(test)]
 mod reference;
 #[cfg(test)]
-mod sample_networks;
+mod tests;
+
+use crate::Connection;
+use crate::ids::ids;
+use crate::topology::{HostId, RoutePeriod};
+
+pub use engine::Engine;
+pub use figures::{Batch, ChannelFigures, Figures, Observation};
+pub use network::{PacketNetwork, PacketStatistics};
+pub use parameters::{Arbitration, Buffer, BufferSharing, PacketParameters, Switch, WhenFull};
+pub use sources::InjectionOrder;
+pub use spec::Delays;
+pub use spec::PacketSpec;
+pub use usage::{PacketCount, Usage};
+
 ids! {
     /// An input queue, numbered across all routers.
     QueueId
@@ -100,24 +113,6 @@ ids! {
     /// A message in transit.
     MessageId
 }
-
-#[cfg(test)]
-mod tests;
-#[cfg(test)]
-mod uneven_tests;
-
-use crate::Connection;
-use crate::ids::ids;
-use crate::topology::{HostId, RoutePeriod};
-
-pub use delays::Delays;
-pub use engine::Engine;
-pub use figures::{Batch, ChannelFigures, Figures, Observation};
-pub use network::{PacketNetwork, PacketStatistics};
-pub use parameters::{Arbitration, Buffer, BufferSharing, PacketParameters, Switch, WhenFull};
-pub use sources::InjectionOrder;
-pub use spec::PacketSpec;
-pub use usage::{PacketCount, Usage};
 
 /// An idle network, with the engine for the kind of its routers.
 #[must_use]

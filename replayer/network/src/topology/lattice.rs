@@ -67,7 +67,7 @@ impl Lattice {
         self.sizes.iter().product()
     }
 
-    /// The place next to one along a dimension, if there is one. A ring of one place has no neighbours.
+    /// The neighbour along a dimension, if there is one. A ring of one place has no neighbours.
     #[must_use]
     pub fn neighbour(&self, place: u32, dimension: usize, direction: Direction) -> Option<u32> {
         let size = self.sizes[dimension];

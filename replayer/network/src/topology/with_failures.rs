@@ -57,12 +57,12 @@ pub struct WithFailures {
     /// The instants at which failures begin or end, after the start.
     changes: Vec<Time>,
     /// The network in each period; `None` if nothing has failed.
-    periods: Vec<Option<Rest>>,
+    periods: Vec<Option<SurvivingNetwork>>,
 }
 
 /// The network without what has failed. Nodes are the routers, and then the hosts with a cable.
 #[derive(Debug)]
-struct Rest {
+struct SurvivingNetwork {
     /// Whether each link has failed.
     is_failed: Vec<bool>,
     /// The links from one node to another.
@@ -82,7 +82,7 @@ impl WithFailures {
             failures.iter().flat_map(|failure| [failure.at, failure.until]).filter(during).collect();
         let periods = std::iter::once(&Time::ZERO).chain(&changes).map(|begin| {
             let present: Vec<&Failure> = failures.iter().filter(|failure| failure.is_present(*begin)).collect();
-            (!present.is_empty()).then(|| Rest::new(nodes as u32, inner.links().len(), &channels, &present))
+            (!present.is_empty()).then(|| SurvivingNetwork::new(nodes as u32, inner.links().len(), &channels, &present))
         });
         let periods = periods.collect();
         Self { host_nodes, changes: changes.into_iter().collect(), periods, failures, inner }
@@ -95,7 +95,7 @@ impl WithFailures {
     }
 }
 
-impl Rest {
+impl SurvivingNetwork {
     fn new(nodes: u32, links: usize, channels: &BTreeSet<(u32, u32, LinkId)>, failures: &[&Failure]) -> Self {
         let mut is_failed = vec![false; links];
         for &(from, to, link) in channels {
@@ -213,7 +213,9 @@ impl Topology for WithFailures {
     fn route_in(&self, period: RoutePeriod, from: HostId, to: HostId, route: &mut Vec<LinkId>) {
         let start = route.len();
         self.inner.route(from, to, route);
-        let Some(Some(Rest { is_failed, links, paths, .. })) = self.periods.get(period.index()) else { return };
+        let Some(Some(SurvivingNetwork { is_failed, links, paths, .. })) = self.periods.get(period.index()) else {
+            return;
+        };
         if from == to || !route[start..].iter().any(|link| is_failed[link.index()]) {
             return;
         }
@@ -228,7 +230,7 @@ impl Topology for WithFailures {
     fn spread(&self, period: RoutePeriod, from: HostId, to: HostId, parts: &mut Vec<(LinkId, f64)>) {
         let start = parts.len();
         self.inner.spread(period, from, to, parts);
-        if let Some(Some(Rest { is_failed, .. })) = self.periods.get(period.index())
+        if let Some(Some(SurvivingNetwork { is_failed, .. })) = self.periods.get(period.index())
             && parts[start..].iter().any(|(link, _)| is_failed[link.index()])
         {
             parts.truncate(start);

@@ -12,9 +12,9 @@ use crate::packet::PacketParameters;
 /// A distribution of sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sizes {
-    /// Any of these, both ends among them, as likely.
+    /// Uniform, ends included.
     Range(Bytes, Bytes),
-    /// Each with a weight; they sum to more than nothing.
+    /// Each with a weight. The sum is positive.
     Weighted(Vec<(Bytes, f64)>),
 }
 

@@ -18,8 +18,7 @@
 //! 1. [`schema`]: every permitted key, and its type.
 //! 2. [`starts`]: when each job starts, and which jobs can run at the same time.
 //! 3. [`placement`]: the host of each rank of each job.
-//! 4. [`background`]: synthetic traffic beside the jobs.
-//! 5. [`mix`]: the jobs with their traces, joined into one trace.
+//! 4. [`mix`]: synthetic traffic beside the jobs, and the jobs with their traces, joined into one trace.
 //!
 //! A job mix is data; the simulation starts the ranks of each job at their time.
 

@@ -39,6 +39,8 @@ pub(crate) fn dragonfly_plus(table: &DragonflyPlusTable, site: &Site) -> Checked
     site.within_max_hosts(site.place.clone(), &[plus.groups, plus.leaves, plus.hosts])?;
     site.within_max_hosts(site.place.clone(), &[plus.groups, plus.spines])?;
     site.within_max_cables(site.place.clone(), plus.cables())?;
+    let in_all = |number: u32| u64::from(plus.groups) * u64::from(number);
+    site.within_max_hops(spines.span(), in_all(plus.leaves) + in_all(plus.spines), in_all(plus.leaves))?;
     if plus.groups > 1 && plus.links_of_two_groups() == 0 {
         let message =
             format!("{} groups need {} links from each, one to each of the others", plus.groups, plus.groups - 1);

@@ -15,6 +15,9 @@ const MAX_CABLES: u64 = 1 << 24;
 /// Routers at most of a fabric whose routers all have hosts, as the hops between each two are in a table.
 const MAX_ROUTERS: u64 = 1 << 15;
 
+/// Bytes at most of the table of the hops between each router and each router with hosts.
+const MAX_HOPS: u64 = MAX_ROUTERS * MAX_ROUTERS;
+
 /// Everything that a platform says about its topology outside the topology's own table.
 pub(crate) struct Site<'a> {
     /// The platform's text, for mistakes.
@@ -71,6 +74,19 @@ impl Site<'_> {
             0..=MAX_CABLES => Ok(()),
             _ => {
                 let message = format!("{cables} cables: a platform has at most {MAX_CABLES}");
+                Err(self.source.mistake(Some(place), message))
+            }
+        }
+    }
+
+    /// Finds fault with a fabric whose table of hops takes too much memory: a byte for each router and each router with hosts.
+    pub(crate) fn within_max_hops(&self, place: Place, routers: u64, with_hosts: u64) -> Checked<()> {
+        match routers.saturating_mul(with_hosts) {
+            0..=MAX_HOPS => Ok(()),
+            bytes => {
+                let message = format!(
+                    "the hops of {routers} routers, {with_hosts} of them with hosts, take {bytes} bytes: there may be {MAX_HOPS}"
+                );
                 Err(self.source.mistake(Some(place), message))
             }
         }

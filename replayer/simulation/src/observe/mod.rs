@@ -97,8 +97,7 @@ observers! {
     /// A thread passes a mark of where in its program it is.
     fn passed(thread: ThreadIndex, mark: &Mark);
 
-    /// `rank` was at `activity` from `from` to `to`: the next thing it did after the last callback, or a thread of it where
-    /// it has several.
+    /// `rank` was at `activity` from `from` to `to`. Called in order of time for each thread of the rank.
     fn spent(rank: Rank, activity: Activity, from: Time, to: Time);
 
     /// `rank`, or its main thread, has ended.
@@ -157,7 +156,7 @@ observers! {
     /// A receive is posted at `now`.
     fn posted(now: Time, receive: Receive);
 
-    /// A posted receive is matched at `now` with the message that the network calls `message`, or will.
+    /// A posted receive is matched at `now`. `message` is its transfer, which may not have been injected yet.
     fn matched(now: Time, receive: OperationId, message: TransferId);
 
     /// A rank begins to wait at `now` for a lock, a post or the accesses of a window. A condition that holds is not waited

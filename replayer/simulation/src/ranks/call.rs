@@ -107,7 +107,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 if let Partitioned::Ready(_, parts) = event {
                     thread.started += 1;
                     if (thread.started as usize) < parts.len() {
-                        self.pay(index);
+                        self.charge_overhead(index);
                         return Ok(None);
                     }
                     thread.started = 0;
@@ -140,7 +140,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             thread.started = 0;
             return Ok(Some(activity));
         }
-        self.pay(index);
+        self.charge_overhead(index);
         Ok(None)
     }
 }

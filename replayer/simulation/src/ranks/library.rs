@@ -8,14 +8,13 @@ use titr_common::program::{Communicators, Context, Fault, Template};
 use titr_common::time::Time;
 use titr_workload::Match;
 
-use super::causality::Causality;
 use super::collectives::Collectives;
 use super::core::{TaskCore, TaskCores};
 use super::files::Files;
 use super::one_sided::windows::OneSided;
 use super::partitioned::PartitionedMessages;
 use super::point_to_point::exchange::{Exchange, Outbound};
-use super::point_to_point::protocol::SendCost;
+use super::point_to_point::protocol::{Causality, SendCost};
 use super::point_to_point::{Envelope, Selector};
 use super::scheduler::{Clock, Deferred, Scheduler};
 use super::thread::Thread;
@@ -53,7 +52,7 @@ impl<O: Observer> Library<'_, O> {
     #[inline]
     pub(super) fn blocking_send(&mut self, thread: &mut Thread, message: Outgoing) -> Result<(), Fault> {
         let sent = self.start_send(thread.actor.rank, SendMode::Standard, message)?;
-        self.pay_rest(thread, self.exchange.protocol.cost_of_send(SendMode::Standard, message.bytes));
+        self.charge_rest(thread, self.exchange.protocol.cost_of_send(SendMode::Standard, message.bytes));
         self.wait_for(thread, sent);
         Ok(())
     }
@@ -85,7 +84,7 @@ impl<O: Observer> Library<'_, O> {
             Completion::Blocking => self.exchange.protocol.cost_of_send(mode, message.bytes),
             Completion::Request(_) | Completion::Persistent(_) => self.exchange.protocol.cost_of_isend(message.bytes),
         };
-        self.pay_rest(thread, cost);
+        self.charge_rest(thread, cost);
         match completion {
             Completion::Blocking => self.wait_for(thread, sent),
             Completion::Request(Some(id)) => self.requests(rank).add(id, sent)?,
@@ -135,7 +134,7 @@ impl<O: Observer> Library<'_, O> {
         let received = incoming.map(|message| self.start_receive(thread.actor, message, None)).transpose()?.flatten();
         let sent = outgoing.map(|message| self.start_send(rank, SendMode::Standard, message)).transpose()?.flatten();
         if let Some(message) = outgoing {
-            self.pay_rest(thread, self.exchange.protocol.cost_of_isend(message.bytes));
+            self.charge_rest(thread, self.exchange.protocol.cost_of_isend(message.bytes));
         }
         self.wait_for(thread, sent);
         self.wait_for(thread, received);
@@ -160,7 +159,7 @@ impl<O: Observer> Library<'_, O> {
 
     /// A message of `thread` has left before the cost of its send was over.
     #[inline]
-    fn pay_rest(&mut self, thread: &mut Thread, cost: SendCost) {
+    fn charge_rest(&mut self, thread: &mut Thread, cost: SendCost) {
         if cost.after.0 > 0.0 {
             let from = thread.clock.time;
             thread.clock.time = from + cost.after;
@@ -260,7 +259,7 @@ impl<O: Observer> Library<'_, O> {
         let (operation, activity) = match self.requests(rank).template(id).cloned() {
             Some(Template::Send(mode, message)) => {
                 let sent = self.start_unless_cancelled(rank, mode, message, recorded)?;
-                self.pay_rest(thread, self.exchange.protocol.cost_of_isend(message.bytes));
+                self.charge_rest(thread, self.exchange.protocol.cost_of_isend(message.bytes));
                 (sent, Activity::Send)
             }
             Some(Template::Receive(message)) => (self.start_receive(thread.actor, message, recorded)?, Activity::Recv),

@@ -25,7 +25,7 @@
 //! * One-sided communication with all its synchronisations ([`one_sided`]).
 //! * Partitioned messages, which leave with their last part ([`partitioned`]).
 //! * Files: accesses take the time of their disks, and of the messages of collective accesses ([`files`]).
-//! * Communication in the background, by a thread of the library or only in MPI calls ([`progress`]).
+//! * Communication in the background, by a thread of the library or only in MPI calls ([`waiters`]).
 //! * Large messages that share a connection in both directions, at the same time or one after the other.
 //! * Software overheads of sends and receives; `init` and `finalize` cost nothing.
 //!
@@ -33,7 +33,6 @@
 //! counts them ([`warnings`]).
 
 mod call;
-mod causality;
 mod collectives;
 mod core;
 mod deadlock;
@@ -45,7 +44,6 @@ mod operation;
 mod partitioned;
 mod point_to_point;
 mod program;
-mod progress;
 mod scheduler;
 mod starts;
 mod task;
@@ -75,14 +73,14 @@ use one_sided::windows::OneSided;
 use partitioned::PartitionedMessages;
 use point_to_point::exchange::Exchange;
 use program::Programs;
-use progress::is_inside;
 use scheduler::{Deferred, Task, Waiter};
 use starts::Starts;
 use thread::Thread;
+use waiters::is_inside;
 
 pub use self::core::Core;
-pub use causality::Causality;
 pub use deadlock::{Deadlock, Stuck};
+pub use point_to_point::protocol::Causality;
 pub use titr_common::program::{Fault, Place};
 
 /// The requests of one rank.
@@ -97,7 +95,7 @@ pub(crate) struct Ranks<'a, S, O> {
     /// How many threads have come to their ends.
     finished: usize,
     starts: Starts,
-    foresight: Foresight,
+    cache_warmer: CacheWarmer,
 }
 
 impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
@@ -134,7 +132,14 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         };
         let mains = (0..ranks as u32).map(|rank| Thread::new(ThreadIndex(rank), Rank(rank).into()));
         let (programs, threads) = (Programs::new(workload), mains.collect());
-        Ok(Self { programs, threads, library, finished: 0, starts: Starts::default(), foresight: Foresight::default() })
+        Ok(Self {
+            programs,
+            threads,
+            library,
+            finished: 0,
+            starts: Starts::default(),
+            cache_warmer: CacheWarmer::default(),
+        })
     }
 
     /// Chooses whether blocking collectives are the messages that an extended trace has of them.
@@ -154,7 +159,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
 
     /// Chooses the storage that holds files.
     pub(crate) fn with_storage(mut self, storage: Storage) -> Self {
-        self.library.files.lie_on(storage);
+        self.library.files.set_storage(storage);
         self
     }
 
@@ -207,7 +212,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         Ok(())
     }
 
-    /// When somebody, or the storage, next goes on without the network's doing; `None`: never.
+    /// The time of the next event that is not a network event; `None`: never.
     pub(crate) fn next_event(&self) -> Option<Time> {
         let Library { scheduler, files, .. } = &self.library;
         let timer = scheduler.next_timer();
@@ -307,16 +312,16 @@ const FEWEST_RANKS: usize = 1 << 11;
 
 /// The number of the next waiters that were looked at.
 #[derive(Clone, Copy, Debug, Default)]
-struct Foresight(usize);
+struct CacheWarmer(usize);
 
 impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// The next runnable waiter, after a look at those behind it.
     #[inline]
     fn next_waiter(&mut self) -> Option<Waiter> {
-        match self.foresight.0.checked_sub(1) {
-            Some(left) => self.foresight.0 = left,
+        match self.cache_warmer.0.checked_sub(1) {
+            Some(left) => self.cache_warmer.0 = left,
             None if self.library.requests.len() >= FEWEST_RANKS => {
-                self.foresight.0 = self.look_ahead().saturating_sub(1);
+                self.cache_warmer.0 = self.look_ahead().saturating_sub(1);
             }
             None => {}
         }

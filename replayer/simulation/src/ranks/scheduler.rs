@@ -2,7 +2,7 @@
 //!
 //! # Deferred work
 //!
-//! Work that is deferred until its rank is in an MPI call. [`progress`](super::progress) decides which work that is,
+//! Work that is deferred until its rank is in an MPI call. [`waiters`](super::waiters) decides which work that is,
 //! and does it.
 
 use std::cmp::Ordering;

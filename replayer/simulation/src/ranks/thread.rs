@@ -326,7 +326,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     }
 
     /// Puts the time that the next start of a thread takes on its clock.
-    pub(super) fn pay(&mut self, index: ThreadIndex) {
+    pub(super) fn charge_overhead(&mut self, index: ThreadIndex) {
         if let Some(event) = self.programs.current(index) {
             let thread = &mut self.threads[index.0 as usize];
             let cost = overhead(

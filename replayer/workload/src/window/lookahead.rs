@@ -6,7 +6,7 @@ use titr_common::trace::{EventSource, TraceError};
 
 use super::far::{FAR, FarFacts};
 use super::{Match, Window};
-use crate::prefetch::{Batch, Then};
+use crate::prefetch::{Batch, BatchEnd};
 
 /// Maximum number of events to keep in memory. What is further ahead is found by [reading the rank again](FarFacts).
 pub(super) const REACH: usize = 2 * FAR;
@@ -70,7 +70,7 @@ impl<S: EventSource> Window<S> {
                 return false;
             }
             if next == self.further.len() {
-                if !matches!(self.further.back().unwrap_or(&self.batch).then, Then::More) {
+                if !matches!(self.further.back().unwrap_or(&self.batch).then, BatchEnd::More) {
                     return false;
                 }
                 self.further.push_back(self.reader.next());
@@ -129,9 +129,9 @@ impl<S: EventSource> Window<S> {
                 continue;
             }
             match std::mem::take(&mut batch.then) {
-                Then::More => self.further.push_back(self.reader.next()),
-                Then::Fault(error) => return Err(*error),
-                end @ Then::End(_) => {
+                BatchEnd::More => self.further.push_back(self.reader.next()),
+                BatchEnd::Fault(error) => return Err(*error),
+                end @ BatchEnd::End(_) => {
                     batch.then = end;
                     return Ok(false);
                 }

@@ -20,7 +20,7 @@ use titr_common::event::{Annotation, Event, Message, Span, Task, ThreadId};
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, TraceError};
 
-use crate::prefetch::{Batch, BatchReader, Then};
+use crate::prefetch::{Batch, BatchEnd, BatchReader};
 use facts::Facts;
 pub use facts::Match;
 use far::FarFacts;
@@ -132,8 +132,8 @@ impl<S: EventSource> Window<S> {
     #[must_use]
     pub fn torn(&self) -> Option<String> {
         match &self.batch.then {
-            Then::End(reason) => reason.clone(),
-            Then::More | Then::Fault(_) => None,
+            BatchEnd::End(reason) => reason.clone(),
+            BatchEnd::More | BatchEnd::Fault(_) => None,
         }
     }
 
@@ -214,9 +214,9 @@ impl<S: EventSource> Window<S> {
                     self.pass();
                 }
                 None => match std::mem::take(&mut self.batch.then) {
-                    Then::More => self.turn(),
-                    Then::Fault(error) => return Err(*error),
-                    end @ Then::End(_) => {
+                    BatchEnd::More => self.turn(),
+                    BatchEnd::Fault(error) => return Err(*error),
+                    end @ BatchEnd::End(_) => {
                         self.batch.then = end;
                         return Ok(false);
                     }
@@ -245,7 +245,7 @@ impl<S: EventSource> Window<S> {
         let mut of_another = false;
         if self.at == self.run_end {
             let thread = self.batch.events.thread(self.at - 1);
-            if self.at == self.batch.events.len() && !self.begin_round() && matches!(self.batch.then, Then::More) {
+            if self.at == self.batch.events.len() && !self.begin_round() && matches!(self.batch.then, BatchEnd::More) {
                 self.turn();
             }
             self.run_end = self.batch.events.end_of_run(self.at);

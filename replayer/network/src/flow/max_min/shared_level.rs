@@ -71,7 +71,7 @@ impl MaxMinSolver {
         true
     }
 
-    /// Makes a flow that arrived a member, if it takes the link; returns whether it is one.
+    /// Adds an arriving flow if its route contains the link; returns whether it does.
     fn join(&mut self, flow: FlowId, link: LinkId, changed: &mut Vec<FlowId>) -> bool {
         let joining = &mut self.flows[flow.index()];
         if joining.count == 0 || joining.bottleneck == Some(link) {

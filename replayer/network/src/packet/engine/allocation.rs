@@ -112,7 +112,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     }
 
     /// A packet with a choice of ports has come to the head of a queue.
-    pub(super) fn choose_from_now_on(&mut self, queue: QueueId) {
+    pub(super) fn enqueue_for_choice(&mut self, queue: QueueId) {
         let router = self.queues.get(queue).router;
         let state = self.routers[router.index()];
         self.wakeup.add(state, state.index(queue));

@@ -25,14 +25,13 @@ use std::fmt::Debug;
 
 use super::active_set::ActiveSet;
 use super::delay_line::DelayLine;
-use super::delays::Delays;
 use super::input_queues::{InputQueues, QueuedPacket};
 use super::layout::{HostPlaces, Layout, RouterState, Source};
 use super::link_timing::LinkTimings;
 use super::output_queues::{OutputQueues, Outputs};
 use super::parameters::PacketParameters;
 use super::sources::{Packets, Sources};
-use super::spec::PacketSpec;
+use super::spec::{Delays, PacketSpec};
 use super::usage::{PacketCount, Usage};
 use super::{Delivery, Message, MessageId, OutputId, PacketId, QueueId, QueueIndex};
 use crate::ids::Optional;
@@ -230,7 +229,7 @@ impl<R: Routing, const UNEVEN: bool> Engine for RoutedEngine<R, UNEVEN> {
         self.tails.recycle(tails);
         self.release_cables(now);
         if UNEVEN {
-            self.live_through_events(now);
+            self.process_events(now);
         }
         let headers = self.headers.take(now);
         for batch in headers.chunks(BATCH) {
@@ -326,7 +325,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     /// Handles a new head of a queue, which waits from now on: for the port that it has to take, or for any.
     fn on_new_head(&mut self, queue: QueueId, packet: QueuedPacket) {
         let state = self.queues.get_mut(queue);
-        let Some(port) = packet.output.get() else { return self.choose_from_now_on(queue) };
+        let Some(port) = packet.output.get() else { return self.enqueue_for_choice(queue) };
         let output = state.output(port);
         let port = self.outputs.get_mut(output);
         state.next_request = std::mem::replace(&mut port.first_request, Optional::some(queue));

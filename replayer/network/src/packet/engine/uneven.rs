@@ -218,7 +218,7 @@ impl Medium {
 
 impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
     /// Tails and headers of this cycle.
-    pub(super) fn live_through_events(&mut self, now: u64) {
+    pub(super) fn process_events(&mut self, now: u64) {
         while let Some(event) = self.uneven.as_mut().and_then(|uneven| uneven.take(now)) {
             match event {
                 Event::PortIdle(output) => {

@@ -41,12 +41,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::active_set::ActiveSet;
 use super::delay_line::DelayLine;
-use super::delays::Delays;
 use super::engine::Engine;
 use super::layout::Layout;
 use super::parameters::PacketParameters;
 use super::sources::{Packets, Sources};
-use super::spec::PacketSpec;
+use super::spec::{Delays, PacketSpec};
 use super::usage::{PacketCount, Usage};
 use super::{Delivery, Message, MessageId, OutputId, PacketId, QueueId};
 use crate::Connection;

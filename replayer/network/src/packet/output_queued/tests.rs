@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use titr_common::units::Seconds;
 
-use super::super::sample_networks::any_network;
+use super::super::tests::sample_networks::any_network;
 use super::super::tests::{any_parameters, between, run};
 use super::super::*;
 use super::reference::Reference;

@@ -402,7 +402,7 @@ pub(crate) struct Blade {
 /// A link from one group to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GlobalLink {
-    /// Its number among the links from the one group to the other.
+    /// The index among the links between these two groups.
     pub number: u32,
     /// The router at its start.
     pub exit: Blade,

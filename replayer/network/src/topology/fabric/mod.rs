@@ -6,6 +6,7 @@
 
 mod dragonfly_plus;
 mod hops;
+mod hyperx;
 mod jellyfish;
 mod slim_fly;
 mod up_down;
@@ -19,8 +20,9 @@ use super::{
 use crate::topology::cable::Limiters;
 use hops::NoHops;
 
-pub use dragonfly_plus::{DragonflyPlus, HyperX};
+pub use dragonfly_plus::DragonflyPlus;
 pub(crate) use hops::HopTable;
+pub use hyperx::HyperX;
 pub use jellyfish::{Jellyfish, NoRegularGraph};
 pub use slim_fly::SlimFly;
 pub(crate) use up_down::{UpDownPaths, UpDownPlace};
@@ -127,8 +129,8 @@ impl Fabric {
         self
     }
 
-    #[cfg(test)]
     /// The most hops between two routers with hosts.
+    #[cfg(test)]
     pub(crate) fn diameter(&self) -> u32 {
         self.table.diameter()
     }

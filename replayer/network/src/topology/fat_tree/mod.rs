@@ -31,7 +31,7 @@ use crate::chance::chance;
 #[derive(Clone, Debug)]
 pub struct FatTree {
     /// From the hosts upwards.
-    stages: Vec<Laid>,
+    stages: Vec<StageLayout>,
     variant: RouteVariant,
     choice: PortChoice,
     hosts: u32,
@@ -52,7 +52,7 @@ impl FatTree {
         let (mut stride, mut below, mut first_cable, mut first_upper) = (1, 1, 0, 0);
         for &stage in stages {
             first_upper += stride * (hosts / below);
-            let this = Laid { stage, stride, hosts: below, first_cable, first_upper };
+            let this = StageLayout { stage, stride, hosts: below, first_cable, first_upper };
             laid.push(this);
             first_cable += stride * (hosts / below) * this.ports();
             stride *= stage.up;
@@ -366,7 +366,7 @@ pub struct Stage {
 
 /// A stage and its position in the tree.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Laid {
+pub(super) struct StageLayout {
     pub stage: Stage,
     /// The distance between positions whose digits of this stage differ by one: the product of `up` of the stages below.
     pub stride: u32,
@@ -378,7 +378,7 @@ pub(super) struct Laid {
     pub first_upper: u32,
 }
 
-impl Laid {
+impl StageLayout {
     /// The position of the device that has the label of the device at `position` except for `digit` in this stage. The
     /// stage's digit has `from` values in the old level and `to` in the new one.
     pub(super) fn redigit(self, position: u32, from: u32, to: u32, digit: u32) -> u32 {

@@ -4,21 +4,21 @@
 //! choice of permitted channels makes a network free of deadlock (W. J. Dally, B. Towles, "Principles and Practices of
 //! Interconnection Networks", 2004, ch. 14):
 //!
-//! - [`grid`]: dimension order, or adaptive with dimension order as escape, both under the bubble restriction.
-//! - [`tree`]: up and then down.
-//! - [`dragonfly`]: other channels after the link between groups.
+//! - [`GridRouting`]: dimension order, or adaptive with dimension order as escape, both under the bubble restriction.
+//! - [`TreeRouting`]: up and then down.
+//! - [`DragonflyRouting`]: other channels after the link between groups.
 //! - [`nonminimal`]: other channels after each link between groups.
 //! - [`fabric`], [`valiant`]: other channels after each hop.
 //! - [`up_down`]: up and then down, in any graph.
-//! - [`table`]: the routes of the topology, in layers without a cycle of dependencies.
+//! - [`TableRouting`]: the routes of the topology, in layers without a cycle of dependencies.
 //!
 //! **To add a routing**, implement [`Routing`] and [`BuildRouting`] for a type, and list the type in the `routings!` of
 //! [`topology`](super).
 
-#[cfg(test)]
-mod cycles;
 mod fabric;
 mod nonminimal;
+#[cfg(test)]
+mod tests;
 mod up_down;
 mod valiant;
 

@@ -2,7 +2,7 @@
 //! ([`routes`]).
 //!
 //! A *point* is a host, a router, or a zone as its parent sees it. A zone knows routes between its points
-//! ([`routing`]). A route between two zones names, for each end, the host or router through which messages leave or
+//! ([`ZoneRouting`]). A route between two zones names, for each end, the host or router through which messages leave or
 //! enter that zone: its *gateways*.
 
 mod routes;

@@ -222,7 +222,7 @@ impl CollectiveInstance {
         match step {
             MessageStep::Send { to, bytes } => {
                 let sent = self.send(to, bytes, environment);
-                self.pay_rest(step, index, environment);
+                self.charge_rest(step, index, environment);
                 self.wait_for(sent, index, environment);
             }
             MessageStep::Recv { from, bytes } => {
@@ -232,13 +232,13 @@ impl CollectiveInstance {
             MessageStep::Sendrecv { to, sent, from, received } => {
                 let received = self.receive(from, received, index, environment);
                 let sent = self.send(to, sent, environment);
-                self.pay_rest(step, index, environment);
+                self.charge_rest(step, index, environment);
                 self.wait_for(sent, index, environment);
                 self.wait_for(received, index, environment);
             }
             MessageStep::Isend { to, bytes } => {
                 let sent = self.send(to, bytes, environment);
-                self.pay_rest(step, index, environment);
+                self.charge_rest(step, index, environment);
                 self.started.push_back(sent);
             }
             MessageStep::Irecv { from, bytes } => {
@@ -266,7 +266,7 @@ impl CollectiveInstance {
     }
 
     /// The message of a step has left before the cost of its send was over.
-    fn pay_rest(
+    fn charge_rest(
         &mut self,
         step: MessageStep,
         index: CollectiveId,

@@ -1,6 +1,6 @@
 //! Files, and the storage that holds them.
 //!
-//! A call on a file is a sequence of [parts](part::Part): accesses to a disk, and collectives of the members that
+//! A call on a file is a sequence of [parts](file::Part): accesses to a disk, and collectives of the members that
 //! opened the file together. The call runs in the background ([`file_calls`](super::files::calls)). A blocking call waits
 //! for it at once, a non-blocking one by its request, and a split one in the call that ends it.
 //!
@@ -74,7 +74,7 @@ impl Files {
     }
 
     /// Sets the storage that holds the files, before the first access.
-    pub(super) fn lie_on(&mut self, storage: Storage) {
+    pub(super) fn set_storage(&mut self, storage: Storage) {
         self.storage_accesses = StorageAccesses::new(&storage);
         self.storage = storage;
     }

@@ -14,12 +14,11 @@ use titr_common::time::Time;
 use titr_common::units::Bytes;
 use titr_platform::Mpi;
 
-use super::half_duplex::{HalfDuplex, Moment};
+use super::half_duplex::{AnswerOrder, HalfDuplex};
 use super::matching::Matching;
-use super::protocol::Protocol;
+use super::protocol::{Backlog, Causality, Protocol};
 use super::{Envelope, Selector, communicator};
 use crate::observe::{Caller, Observer, OperationId, Receive, SentMessage, TransferKind};
-use crate::ranks::causality::{Backlog, Causality};
 use crate::ranks::ids::MessageId;
 use crate::ranks::operation::{Claim, Completion, OperationKind, Operations};
 use crate::ranks::scheduler::{Clock, Waiter};
@@ -266,8 +265,8 @@ impl Exchange {
         outbox.retain(|&id| {
             let message = &messages[id.0 as usize];
             let (from, to) = (message.envelope.source, message.to);
-            let moment = Moment { at: now, was_posted: message.was_posted };
-            !message.is_answered(protocol) || share_host(from, to) || half_duplex.admit(id, (from, to), moment)
+            let order = AnswerOrder { at: now, was_posted: message.was_posted };
+            !message.is_answered(protocol) || share_host(from, to) || half_duplex.admit(id, (from, to), order)
         });
     }
 

@@ -16,16 +16,16 @@ use crate::ranks::ids::MessageId;
 #[derive(Debug, Default)]
 pub(in crate::ranks) struct HalfDuplex {
     /// By sender and receiver.
-    ways: FxHashMap<(Rank, Rank), Way>,
+    directions: FxHashMap<(Rank, Rank), ConnectionDirection>,
     /// Messages whose answers have come, and that are about to leave.
     answered: Vec<MessageId>,
 }
 
 /// One of the two directions of a connection.
 #[derive(Debug, Default)]
-struct Way {
+struct ConnectionDirection {
     /// Data that has left, and when its answer was sent.
-    data: Vec<(MessageId, Moment)>,
+    data: Vec<(MessageId, AnswerOrder)>,
     /// Answers that wait behind data, in the order in which they were sent.
     answers: Vec<Answer>,
 }
@@ -42,13 +42,13 @@ struct Answer {
 /// The moment at which a receiver answers. Simulated requests and answers take no time, but an answer to a request that
 /// is sent at this moment comes after an answer to a request that was already present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::ranks) struct Moment {
+pub(in crate::ranks) struct AnswerOrder {
     pub(in crate::ranks) at: Time,
     /// Whether the request met a receive that was posted before.
     pub(in crate::ranks) was_posted: bool,
 }
 
-impl Moment {
+impl AnswerOrder {
     /// Whether an answer at this moment comes after one at `earlier`.
     ///
     /// If both ranks had posted their receives before they sent their requests, the order depends on which rank was
@@ -61,18 +61,18 @@ impl Moment {
 }
 
 impl HalfDuplex {
-    /// Whether the data of a message that is answered at `moment` leaves now. If not, the answer is deferred.
-    pub(in crate::ranks) fn admit(&mut self, id: MessageId, (from, to): (Rank, Rank), moment: Moment) -> bool {
+    /// Whether the data of a message that is answered at `order` leaves now. If not, the answer is deferred.
+    pub(in crate::ranks) fn admit(&mut self, id: MessageId, (from, to): (Rank, Rank), order: AnswerOrder) -> bool {
         if let Some(place) = self.answered.iter().position(|&answered| answered == id) {
             self.answered.swap_remove(place);
-            self.ways.entry((from, to)).or_default().data.push((id, moment));
+            self.directions.entry((from, to)).or_default().data.push((id, order));
             return true;
         }
-        let back = self.ways.entry((to, from)).or_default();
-        let before = back.data.iter().filter(|(_, earlier)| moment.is_after(*earlier));
+        let back = self.directions.entry((to, from)).or_default();
+        let before = back.data.iter().filter(|(_, earlier)| order.is_after(*earlier));
         let behind: Vec<MessageId> = before.map(|&(message, _)| message).collect();
         if behind.is_empty() {
-            self.ways.entry((from, to)).or_default().data.push((id, moment));
+            self.directions.entry((from, to)).or_default().data.push((id, order));
             return true;
         }
         back.answers.push(Answer { to: id, behind });
@@ -82,17 +82,17 @@ impl HalfDuplex {
     /// The data of a message has arrived. Returns the messages that leave now, as the answers to them have come.
     pub(in crate::ranks) fn deliver(&mut self, id: MessageId, from: Rank, to: Rank) -> impl Iterator<Item = MessageId> {
         let mut leaving = Vec::new();
-        if let Some(way) = self.ways.get_mut(&(from, to)) {
-            way.data.retain(|(message, _)| *message != id);
-            way.answers.retain_mut(|answer| {
+        if let Some(direction) = self.directions.get_mut(&(from, to)) {
+            direction.data.retain(|(message, _)| *message != id);
+            direction.answers.retain_mut(|answer| {
                 answer.behind.retain(|message| *message != id);
                 if answer.behind.is_empty() {
                     leaving.push(answer.to);
                 }
                 !answer.behind.is_empty()
             });
-            if way.data.is_empty() {
-                self.ways.remove(&(from, to));
+            if direction.data.is_empty() {
+                self.directions.remove(&(from, to));
             }
         }
         self.answered.extend(&leaving);
@@ -107,8 +107,8 @@ mod tests {
     const THERE: (Rank, Rank) = (Rank(0), Rank(1));
     const BACK: (Rank, Rank) = (Rank(1), Rank(0));
 
-    fn at(picoseconds: u64) -> Moment {
-        Moment { at: Time(picoseconds), was_posted: false }
+    fn at(picoseconds: u64) -> AnswerOrder {
+        AnswerOrder { at: Time(picoseconds), was_posted: false }
     }
 
     fn delivered(half_duplex: &mut HalfDuplex, id: u32, (from, to): (Rank, Rank)) -> Vec<MessageId> {
@@ -136,14 +136,14 @@ mod tests {
         let mut half_duplex = HalfDuplex::default();
         assert!(half_duplex.admit(MessageId(0), THERE, at(0)));
         assert!(half_duplex.admit(MessageId(1), BACK, at(0)));
-        let posted = Moment { was_posted: true, ..at(0) };
+        let posted = AnswerOrder { was_posted: true, ..at(0) };
         assert!(!half_duplex.admit(MessageId(2), BACK, posted), "its request is only on its way");
     }
 
     #[test]
     fn of_two_answers_for_receives_that_were_there_one_is_first() {
         let mut half_duplex = HalfDuplex::default();
-        let posted = Moment { was_posted: true, ..at(0) };
+        let posted = AnswerOrder { was_posted: true, ..at(0) };
         assert!(half_duplex.admit(MessageId(0), THERE, posted));
         assert!(!half_duplex.admit(MessageId(1), BACK, posted));
         assert_eq!(delivered(&mut half_duplex, 0, THERE), [MessageId(1)]);

@@ -152,7 +152,7 @@ impl ThreadQueues {
         Ok(())
     }
 
-    /// Lets the next thread begin that has not; true if there is one.
+    /// Starts the next unstarted thread; returns whether there was one.
     pub(super) fn bring_forward(
         &mut self,
         window: &mut Window<impl EventSource>,

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use titr_common::units::Seconds;
 
-use super::tests::{any_parameters, between, run, run_reference};
-use super::*;
+use super::{any_parameters, between, run, run_reference};
+use crate::packet::*;
 use crate::topology::{Cable, Duplex, Explicit, Link, LinkId, Piece, Routes, RoutingOptions, Sharing, Star, Topology};
 
 /// Bandwidths and latencies of links, in parts of the fastest and in cycles of 4 ns.

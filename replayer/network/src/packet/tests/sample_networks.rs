@@ -10,34 +10,34 @@ use crate::topology::{
     Piece, RouteVariant, Routes, RoutingOptions, Shape, Sharing, SlimFly, Stage, Star, Topology,
 };
 
-pub(super) const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
+pub(in crate::packet) const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
 
 /// All ways up a tree.
-pub(super) const ASCENTS: [Ascent; 5] =
+pub(in crate::packet) const ASCENTS: [Ascent; 5] =
     [Ascent::DModK, Ascent::SModK, Ascent::Hashed, Ascent::Random, Ascent::Adaptive];
 
-pub(super) fn tree(m: &[u32], w: &[u32]) -> FatTree {
+pub(in crate::packet) fn tree(m: &[u32], w: &[u32]) -> FatTree {
     let stages: Vec<_> = m.iter().zip(w).map(|(&down, &up)| Stage { down, up, count: 1 }).collect();
     FatTree::new(&stages, CABLE)
 }
 
-pub(super) fn dragonfly(nodes: u32, green: u32) -> Dragonfly {
+pub(in crate::packet) fn dragonfly(nodes: u32, green: u32) -> Dragonfly {
     let shape = Shape { groups: 3, chassis: 2, blades: 3, nodes, green, black: 1, global: GlobalLinks::OfGroups(2) };
     Dragonfly::new(shape, RouteVariant::Minimal, CABLE)
 }
 
 /// A dragonfly with as many hosts at a router as links to other groups.
-pub(super) fn canonical(groups: u32, routers: u32, links: u32) -> Dragonfly {
+pub(in crate::packet) fn canonical(groups: u32, routers: u32, links: u32) -> Dragonfly {
     Dragonfly::new(Shape::canonical(groups, routers, links, links), RouteVariant::Minimal, CABLE)
 }
 
 /// A HyperX, with two cables side by side in its second dimension.
-pub(super) fn hyperx(sizes: [u32; 2], hosts: u32) -> Fabric {
+pub(in crate::packet) fn hyperx(sizes: [u32; 2], hosts: u32) -> Fabric {
     Fabric::new(HyperX { sizes: sizes.to_vec(), cables: vec![1, 2], hosts }.wiring(), CABLE).unwrap()
 }
 
 /// A random graph of routers with three cables each.
-pub(super) fn jellyfish(routers: u32, hosts: u32, seed: u64) -> Fabric {
+pub(in crate::packet) fn jellyfish(routers: u32, hosts: u32, seed: u64) -> Fabric {
     Fabric::new(Jellyfish { routers, degree: 3, hosts, seed }.wiring().unwrap(), CABLE).unwrap()
 }
 
@@ -45,29 +45,29 @@ fn slim_fly(hosts: u32) -> Fabric {
     Fabric::new(SlimFly::new(3, Some(hosts)).unwrap().wiring(), CABLE).unwrap()
 }
 
-pub(super) fn star(hosts: u32, backbone: bool) -> Star {
+pub(in crate::packet) fn star(hosts: u32, backbone: bool) -> Star {
     let link = Link { bandwidth: CABLE.bandwidth, latency: CABLE.latency, sharing: Sharing::Shared };
     Star::new(hosts, CABLE, backbone.then_some(link))
 }
 
 /// Nodes in a ring whose links lead one way round: host i reaches host i + 1 by link i.
-pub(super) fn one_way_ring(nodes: u32) -> Explicit {
+pub(in crate::packet) fn one_way_ring(nodes: u32) -> Explicit {
     let link = Link { bandwidth: CABLE.bandwidth, latency: CABLE.latency, sharing: Sharing::Shared };
     let links = (0..nodes).map(|number| (format!("link {number}"), link)).collect();
     let piece = |from| Piece { from, to: (from + 1) % nodes, links: vec![LinkId(from)] };
     Explicit::new(nodes, 0, links, &(0..nodes).map(piece).collect::<Vec<_>>(), Routes::Dijkstra)
 }
 
-pub(super) fn routing(name: &str) -> RoutingOptions {
+pub(in crate::packet) fn routing(name: &str) -> RoutingOptions {
     RoutingOptions { name: Some(name.parse().unwrap()), ..RoutingOptions::default() }
 }
 
-pub(super) fn up_and_down(ascent: Ascent) -> RoutingOptions {
+pub(in crate::packet) fn up_and_down(ascent: Ascent) -> RoutingOptions {
     RoutingOptions { ascent: Some(ascent), ..RoutingOptions::default() }
 }
 
 /// A network, with a routing that it can have.
-pub(super) fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, RoutingOptions)> {
+pub(in crate::packet) fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, RoutingOptions)> {
     let sizes = || prop::collection::vec(1_u32..5, 1..4);
     let grids = prop_oneof![
         sizes().prop_map(|sizes| Arc::new(Grid::torus(&sizes, CABLE)) as Arc<dyn Topology>),

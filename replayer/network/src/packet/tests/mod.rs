@@ -1,15 +1,18 @@
 //! Tests of the packet model: times computed by hand, delivery of every message exactly once, and equality with the
 //! reference in every cycle.
 
+pub(super) mod sample_networks;
+mod uneven;
+
 use proptest::prelude::*;
 
 use super::reference::Reference;
-use super::sample_networks::{
+use super::*;
+use crate::topology::{Grid, RoutePeriod, Routing, RoutingOptions, RoutingVisitor, Topology};
+use sample_networks::{
     ASCENTS, CABLE, any_network, canonical, dragonfly, hyperx, jellyfish, one_way_ring, routing, star, tree,
     up_and_down,
 };
-use super::*;
-use crate::topology::{Grid, RoutePeriod, Routing, RoutingOptions, RoutingVisitor, Topology};
 
 fn spec_of(topology: &dyn Topology, parameters: PacketParameters) -> PacketSpec {
     PacketSpec::new(topology.router_graph().unwrap(), parameters).unwrap()

@@ -52,4 +52,5 @@ pub use findings::{
 pub use link_history::LinkHistory;
 pub use machine_changes::apply_machine_changes;
 pub use network_trace::NetworkTraceRecorder;
+pub use sensitivities::scaled_platform;
 pub use timeline::Timeline;

@@ -45,7 +45,9 @@ pub(crate) fn check(
     let times = jobs.map(FACTORS.len() * asked.len(), |number| {
         let (parameter, class) = asked[number / FACTORS.len()];
         let factor = FACTORS[number % FACTORS.len()];
-        let Some(platform) = scaled(platform, parameter, class, factor) else { return Ok(None) };
+        let links =
+            |latency, bandwidth| ChangedLinks::scaled(Arc::clone(&platform.topology), class, latency, bandwidth);
+        let Some(platform) = scaled_platform(platform, parameter, factor, links) else { return Ok(None) };
         Ok::<_, SimulationError>(Some(replay.time_on(&platform)?.seconds().0))
     })?;
     let elasticity = |times: &[Option<f64>]| match *times {
@@ -72,14 +74,18 @@ fn link_classes(platform: &Platform) -> Vec<String> {
     if (2..=CLASSES).contains(&classes.len()) { classes.into_iter().collect() } else { Vec::new() }
 }
 
-/// A platform with a parameter multiplied by `factor`; a parameter of links is changed on all links or on those of a
-/// class. `None` if its network model has no such parameter, or has already derived values from the links.
-fn scaled(platform: &Platform, parameter: Parameter, class: Option<&str>, factor: f64) -> Option<Platform> {
+/// A platform with a parameter multiplied by `factor`; of links, `links` multiplies the latencies and the bandwidths by two
+/// factors. `None` if its network model has no such parameter, or has already derived values from the links.
+#[must_use]
+pub fn scaled_platform(
+    platform: &Platform,
+    parameter: Parameter,
+    factor: f64,
+    links: impl FnOnce(f64, f64) -> ChangedLinks,
+) -> Option<Platform> {
     let mut scaled = platform.clone();
     let links = |latency, bandwidth| match platform.model {
-        Model::Flow(_) | Model::Ideal => {
-            Some(Arc::new(ChangedLinks::scaled(Arc::clone(&platform.topology), class, latency, bandwidth)))
-        }
+        Model::Flow(_) | Model::Ideal => Some(Arc::new(links(latency, bandwidth))),
         Model::Packet(_) => None,
     };
     match parameter {

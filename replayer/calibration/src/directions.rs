@@ -6,7 +6,7 @@ use crate::robust::{LEAST_UNCERTAINTY, median};
 
 /// The sharing of a cable by messages in both directions between two hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Duplexity {
+pub enum Duplexity {
     /// Each direction has the bandwidth.
     Full,
     /// Both directions share it.

@@ -14,7 +14,7 @@ const MOST_SOFTWARE: f64 = 0.8;
 
 /// The times of calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Overheads {
+pub struct Overheads {
     /// The time of `MPI_Send` of an eager message, in which the sender is busy.
     pub send: Line,
     /// The time of `MPI_Isend`.

@@ -15,7 +15,7 @@ use crate::robust::{Line, Sample, least_misses};
 
 /// A straight piece of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Segment {
+pub struct Segment {
     /// The piece holds for larger messages than this; all sizes, in the first piece.
     pub above: Bytes,
     /// Time over size.

@@ -5,17 +5,15 @@
 //! T(0). The elasticity of the critical path says where to begin: x = ln(1 + s) / |elasticity|. This is exact as long as the path
 //! stays the same.
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use search::{Found, Goal, search};
 use serde::Serialize;
-use titr_analyses::{Parameter, Sensitivity};
+use titr_analyses::{Parameter, Sensitivity, scaled_platform};
 use titr_common::event::{Event, Rank};
 use titr_common::trace::{ChangedEvents, EventSource, Located, LocatedEvents, Trace, TraceError, Transformation};
 use titr_common::units::Seconds;
 use titr_network::topology::{ChangedLinks, LinkId};
-use titr_platform::{Model, Platform};
+use titr_platform::Platform;
 use titr_simulation::parallel::Jobs;
 use titr_simulation::{PreparedReplay, SimulationError};
 
@@ -163,22 +161,9 @@ impl ToleranceSubject<'_> {
     /// The platform with a slower parameter; links within hosts stay as they are. `None` if the network model has already derived
     /// values from the links.
     fn slower(&self, parameter: Parameter, slowness: f64) -> Option<Platform> {
-        let (mut platform, factor) = (self.platform.clone(), scale(parameter, slowness));
-        let links = |latency, bandwidth| match platform.model {
-            Model::Flow(_) | Model::Ideal => {
-                Some(Arc::new(ChangedLinks::scaled_between_hosts(&platform.topology, latency, bandwidth)))
-            }
-            Model::Packet(_) => None,
-        };
-        match parameter {
-            Parameter::Latency => platform.topology = links(factor, 1.0)?,
-            Parameter::Bandwidth => platform.topology = links(1.0, factor)?,
-            Parameter::HostSpeed => {
-                platform.speeds = platform.speeds.iter().map(|speed| speed.times(factor)).collect();
-            }
-            Parameter::Overheads => platform.mpi = platform.mpi.scale_overheads(factor),
-        }
-        Some(platform)
+        let links =
+            |latency, bandwidth| ChangedLinks::scaled_between_hosts(&self.platform.topology, latency, bandwidth);
+        scaled_platform(self.platform, parameter, scale(parameter, slowness), links)
     }
 
     fn of_rank(&self, rank: Rank, slowdown: f64) -> Result<Option<Found>, SimulationError> {

@@ -51,6 +51,38 @@ fn polling_is_that_of_the_first_run() {
     insta::assert_snapshot!(combined(&folder, CombinedBy::Least) + &combined(&folder, CombinedBy::Median));
 }
 
+/// The first run tests two requests until both are complete, and has the number of the first one for a third. The others
+/// wait for both after a message, in either order.
+#[test]
+fn a_test_that_succeeds_is_as_good_as_a_later_wait() {
+    let begin = "0 init\n0 irecv 0 * 8 6 0 any_tag\n0 irecv 0 8 8 6 1\n";
+    let first = "0 compute 10\n0 test -\n0 matched 0 0 7\n0 test 0 0 7 0\n0 compute 4\n0 isend 0 9 8 6 0\n\
+                 0 testsome_of 1\n0 compute 6\n0 iprobe found 0 5 8\n0 compute 2\n";
+    let second = "0 compute 9\n0 isend 0 9 8 6 2\n0 compute 1\n0 matched 0 0 7\n0 waitany_of 0\n0 compute 7\n\
+                  0 wait 0 0 8 1\n0 iprobe none 0 5 8\n0 compute 2\n0 probe 0 5 8\n";
+    let third = "0 compute 9\n0 isend 0 9 8 6 2\n0 compute 1\n0 matched 0 0 7\n0 waitall_of 0-1\n0 compute 8\n\
+                 0 probe 0 5 8\n0 compute 3\n";
+    let end = |id: u32| format!("0 compute 10\n0 wait 0 0 9 {id}\n0 compute 20\n0 finalize\n");
+    let texts = [(first, 0), (second, 2), (third, 2)].map(|(middle, id)| format!("{begin}{middle}{}", end(id)));
+    let [one, two, three] = texts.each_ref().map(|text| [text.as_str()]);
+    let folder = runs(&[&one, &two, &three]);
+    insta::assert_snapshot!(combined(&folder, CombinedBy::Least));
+}
+
+#[test]
+fn runs_that_complete_other_requests_or_match_other_messages_are_refused() {
+    let begin = "0 init\n0 irecv 0 * 8 6 0 any_tag\n0 irecv 0 8 8 6 1\n";
+    let [one, other, never] =
+        ["0 matched 0 0 7\n0 waitall_of 0-1\n", "0 matched 0 0 9\n0 waitall_of 0-1\n", "0 wait 0 0 8 1\n"]
+            .map(|middle| format!("{begin}{middle}0 send 0 9 8\n0 finalize\n"));
+    let mut said = String::new();
+    for text in [other, never] {
+        let folder = runs(&[&[one.as_str()], &[text.as_str()]]);
+        said += &format!("{}\n", folder.run(TITR, &["combine", "run-1", "run-2", "-o", "both"]));
+    }
+    insta::assert_snapshot!(said);
+}
+
 #[test]
 fn identical_runs_give_an_identical_trace() {
     let text = "0 init\n0 compute 10\n0 barrier\n0 compute 2.5\n0 finalize\n";

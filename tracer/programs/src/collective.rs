@@ -7,9 +7,9 @@ use titr_common::units::Bytes;
 use titr_wrappers::argument::HandleCell;
 use titr_wrappers::symbol::{Forward, Word};
 
+use crate::call::ended;
 use crate::communicator::Comm;
 use crate::error::MpiError;
-use crate::function::ended;
 use crate::function::{Function, Scope};
 use crate::request::Request;
 

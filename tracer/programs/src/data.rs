@@ -7,9 +7,9 @@ use std::time::Duration;
 use titr_wrappers::argument::HandleCell;
 use titr_wrappers::symbol::Word;
 
+use crate::call::call;
 use crate::communicator::Comm;
 use crate::error::MpiError;
-use crate::function::call;
 use crate::request::Request;
 
 /// A member that rests looks again after this time at first, and after ever longer times later.

@@ -8,26 +8,31 @@
 //! suffices for programs that measure or imitate communication, and a mistake in them cannot corrupt their memory. The
 //! few functions that carry data are in [`data`].
 
+mod call;
 mod collective;
 mod communicator;
 mod data;
 mod error;
 mod function;
+mod library;
 mod message;
+mod persistent;
 mod request;
+mod room;
+mod status;
 
 pub use collective::{has_persistent, largest_argument};
 pub use communicator::{Comm, Duplicate};
 pub use error::{MpiError, StartError};
-pub use message::Received;
 pub use message::{Peer, SendMode, TagChoice};
 pub use request::Request;
+pub use status::Received;
 
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
 
-use function::call;
-use message::Room;
+use call::call;
+use room::Room;
 use titr_wrappers::abi::Abi;
 use titr_wrappers::pmpi::{self, ErrorCode};
 
@@ -48,7 +53,7 @@ impl Mpi {
     /// # Errors
     /// If no library is found, where it is none that is known, and where it does not start.
     pub fn start() -> Result<Self, StartError> {
-        function::load()?;
+        library::load()?;
         let abi = Abi::current().map_err(|name| StartError::Unknown { library: name.to_owned() })?;
         // SAFETY: (int *, char ***); both may be NULL (MPI 4.0 §11.2.1).
         unsafe { call!(MPI_Init(ptr::null_mut::<c_int>(), ptr::null_mut::<c_char>())) }?;

@@ -1,19 +1,16 @@
 //! Messages that have a length and no content.
 
-use std::cell::Cell;
 use std::ffi::c_int;
 
-use titr_wrappers::abi::Abi;
+pub use titr_common::event::SendMode;
 use titr_wrappers::argument::HandleCell;
-use titr_wrappers::pmpi::Memory;
 use titr_wrappers::symbol::Word;
 
+use crate::call::call;
 use crate::communicator::Comm;
 use crate::error::MpiError;
-use crate::function::call;
 use crate::request::Request;
-
-pub use titr_common::event::SendMode;
+use crate::status::{Received, StatusCell};
 
 /// The destination or source of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,71 +198,4 @@ pub(crate) struct Envelope {
     pub(crate) peer: c_int,
     pub(crate) tag: c_int,
     pub(crate) comm: usize,
-}
-
-/// A message that was received.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Received {
-    /// The sender's rank in the communicator; `None` for `MPI_PROC_NULL`.
-    pub source: Option<u32>,
-    /// The message's tag.
-    pub tag: u32,
-}
-
-/// Memory in which MPI stores a status.
-#[derive(Default)]
-#[repr(C, align(8))]
-pub(crate) struct StatusCell([i32; Self::INTS]);
-
-impl StatusCell {
-    /// A status of any family has fewer.
-    const INTS: usize = 16;
-
-    /// The address that MPI is given.
-    pub(crate) fn address(&mut self) -> *mut i32 {
-        self.0.as_mut_ptr()
-    }
-
-    /// The source and the tag that the status tells.
-    pub(crate) fn received(&self, abi: &Abi) -> Received {
-        let field = |offset: usize| self.0.get(offset / size_of::<i32>()).copied().unwrap_or_default();
-        let source = u32::try_from(field(abi.status_source)).ok();
-        Received { source, tag: field(abi.status_tag).unsigned_abs() }
-    }
-}
-
-/// Memory that grows to the longest message. It is never freed: MPI may use it as long as the process lives.
-#[derive(Default)]
-pub(crate) struct Room {
-    address: Cell<usize>,
-    bytes: Cell<u64>,
-}
-
-impl Room {
-    /// The address of this many bytes. Messages share them.
-    pub(crate) fn of(&self, bytes: u64) -> usize {
-        if bytes > self.bytes.get() || self.address.get() == 0 {
-            let memory = Memory::new(bytes.max(1).next_power_of_two());
-            self.address.set(memory.address());
-            self.bytes.set(memory.bytes());
-            std::mem::forget(memory);
-        }
-        self.address.get()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn room_grows_and_stays() {
-        let room = Room::default();
-        let small = room.of(0);
-        assert_ne!(small, 0);
-        let large = room.of(5000);
-        assert_eq!(room.of(8192), large);
-        assert_eq!(room.of(10), large);
-        assert_ne!(room.of(8193), large);
-    }
 }

@@ -7,10 +7,9 @@ use titr_wrappers::argument::HandleCell;
 use titr_wrappers::handle::{Request as Handle, RequestKind};
 
 use crate::Mpi;
-use crate::communicator::Comm;
+use crate::call::call;
 use crate::error::MpiError;
-use crate::function::call;
-use crate::message::{Envelope, Peer, Received, SendMode, StatusCell, TagChoice};
+use crate::status::{Received, StatusCell};
 
 /// An operation that was started, or a persistent request that can be started. The operation of a dropped request
 /// continues: its memory is not freed.
@@ -29,6 +28,7 @@ impl<'m> Request<'m> {
         Self { mpi, cell, is_persistent: false, lists: Vec::new() }
     }
 
+    /// The request as a persistent one.
     pub(crate) fn persistent(mut self) -> Self {
         self.is_persistent = true;
         self
@@ -185,36 +185,5 @@ impl Handles {
         let address = self.address() + index * abi.handle_bytes;
         // SAFETY: the cells hold one handle per given request, including number `index`.
         unsafe { Handle::load_from(abi, address) }
-    }
-}
-
-impl<'m> Comm<'m> {
-    /// Sets up a persistent send of this many bytes.
-    ///
-    /// # Errors
-    /// The library's, and if the length of a message exceeds an `int`.
-    pub fn send_init(&self, mode: SendMode, to: Peer, tag: u32, bytes: u64) -> Result<Request<'m>, MpiError> {
-        let Envelope { buffer, count, byte, peer, tag, comm } = self.outgoing("MPI_Send_init", to, tag, bytes)?;
-        let mut request = HandleCell::empty();
-        let cell = request.address();
-        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), and the bytes stay where they are.
-        unsafe {
-            match mode {
-                SendMode::Standard => call!(MPI_Send_init(buffer, count, byte, peer, tag, comm, cell)),
-                SendMode::Synchronous => call!(MPI_Ssend_init(buffer, count, byte, peer, tag, comm, cell)),
-                SendMode::Buffered => call!(MPI_Bsend_init(buffer, count, byte, peer, tag, comm, cell)),
-                SendMode::Ready => call!(MPI_Rsend_init(buffer, count, byte, peer, tag, comm, cell)),
-            }
-        }?;
-        Ok(Request::new(self.mpi, request).persistent())
-    }
-
-    /// Sets up a persistent receive of a message of at most this many bytes.
-    pub fn recv_init(&self, from: Peer, tag: TagChoice, bytes: u64) -> Result<Request<'m>, MpiError> {
-        let Envelope { buffer, count, byte, peer, tag, comm } = self.incoming("MPI_Recv_init", from, tag, bytes)?;
-        let mut request = HandleCell::empty();
-        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), and the room stays where it is.
-        unsafe { call!(MPI_Recv_init(buffer, count, byte, peer, tag, comm, request.address())) }?;
-        Ok(Request::new(self.mpi, request).persistent())
     }
 }

@@ -3,6 +3,7 @@
 //! `CLOCK_THREAD_CPUTIME_ID` is right even if many ranks share a core, but it is a system call (some hundred
 //! nanoseconds). Where it can be [extrapolated](super::extrapolation), most readings take less.
 
+use super::clock::thread_ns;
 use super::extrapolation::{Extrapolation, ThisThread};
 use super::preemption_flag::PreemptionFlag;
 use super::tsc::{self, Calibration};
@@ -33,6 +34,7 @@ impl CpuTime {
         tsc::is_invariant() && PreemptionFlag::of_this_thread().is_some_and(|flag| flag.works())
     }
 
+    /// Begins to measure.
     pub(super) fn start(&mut self) {
         match &mut self.clock {
             Method::Thread { started } => *started = thread_ns(),
@@ -55,23 +57,6 @@ impl CpuTime {
             Method::Extrapolated(clock) => clock.resolution(),
         }
     }
-}
-
-/// The CPU time that this thread has used.
-pub(super) fn thread_ns() -> f64 {
-    read(libc::CLOCK_THREAD_CPUTIME_ID)
-}
-
-/// Time that passes evenly.
-pub(super) fn monotonic_ns() -> f64 {
-    read(libc::CLOCK_MONOTONIC_RAW)
-}
-
-fn read(clock: libc::clockid_t) -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a live local. Linux has both clocks; without, the time would stay zero.
-    unsafe { libc::clock_gettime(clock, &mut time) };
-    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
 #[cfg(test)]

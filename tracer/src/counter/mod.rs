@@ -14,6 +14,7 @@
 //! call, and [`Counter::stop`], on the way into the next. Other threads, including the flush thread, have counters of
 //! their own.
 
+mod clock;
 mod cpu;
 mod emulated;
 mod extrapolation;

@@ -12,7 +12,7 @@ use std::hint::black_box;
 
 use titr_common::trace::manifest::ReferenceCount;
 
-use super::cpu::thread_ns;
+use super::clock::thread_ns;
 use super::{Counter, Source};
 
 /// Number of counts. Sometimes the thread is interrupted, or its processor has yet to speed up.

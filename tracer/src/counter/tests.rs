@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use super::cpu::{monotonic_ns, thread_ns};
+use super::clock::{monotonic_ns, thread_ns};
 use super::*;
 
 fn choose(counter: CounterChoice) -> Result<Source, CounterError> {

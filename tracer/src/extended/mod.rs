@@ -32,7 +32,7 @@
 //! end the clocks are compared with rank 0's ([`clock`]); the manifest has the difference.
 //!
 //! **Left to the library** are non-blocking and persistent collectives, those on communicators with processes outside
-//! the world and on duplicates made by `MPI_Comm_idup`, those of data that only a device can read ([`refusal`]), and
+//! the world and on duplicates made by `MPI_Comm_idup`, those of data that only a device can read ([`plan`]), and
 //! calls whose arguments the library will reject. They are recorded as in a time-independent trace, without messages,
 //! and counted as opaque in the manifest; a replay decomposes them itself. MPICH's different algorithms
 //! between and within nodes are not modelled either: the schedules are those of a communicator with every member on a
@@ -130,7 +130,7 @@ impl Engine {
         let mut state = State { communicators: FxHashMap::default(), tags, proposals: 0 };
         state.add(CommId::WORLD, Some(Tags::WORLD));
         let size = pmpi::comm_size(world) as u32;
-        let has_devices = refusal::may_be_used(abi);
+        let has_devices = plan::may_be_used(abi);
         Some(Self { abi, selection, clock, offset, world, alone, has_devices, rank, size, state: Mutex::new(state) })
     }
 

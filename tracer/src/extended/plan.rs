@@ -1,6 +1,7 @@
 //! The plan of one member of a collective: the steps of the algorithm, and the data that they move.
 
 use std::collections::VecDeque;
+use std::sync::Once;
 
 use titr_common::collectives::{self, Buffer, Member, RootRole, Slice, Step, neighborhood_steps};
 use titr_common::event::{CollectiveKind, Message, MessageEnd, Rank, Span};
@@ -17,6 +18,7 @@ use super::refusal::{is_aliased, refused_datatype};
 use super::{Description, Engine, Operation};
 use crate::collective_call::{CollectiveCall, NeighborhoodCall};
 use crate::ranks::Ranks;
+use crate::stderr::log;
 
 /// A collective to execute. It is always in a box: the stack may be a coroutine's.
 pub(super) struct Plan {
@@ -263,4 +265,37 @@ pub(super) fn slices(step: &Step) -> impl Iterator<Item = Slice> + use<> {
         Step::Wait { .. } | Step::WaitAll => (None, None),
     };
     first.into_iter().chain(second)
+}
+
+/// Whether buffers may be in the memory of devices, such as GPUs, on any rank. Collective.
+///
+/// If a library accepts buffers in memory that the host cannot read, it executes the collective, and all members have to
+/// leave it to the library. They agree on this in each blocking collective, unless no rank uses devices.
+pub(super) fn may_be_used(abi: &Abi) -> bool {
+    let here = i64::from(pmpi::region::may_be_on_device());
+    pmpi::allreduce(abi, here, abi.max, abi.comm_world).is_some_and(|anywhere| anywhere != 0)
+}
+
+impl Engine {
+    /// Whether the host can read the data of all members of a collective, so that the tracer can execute it.
+    /// Collective.
+    pub(super) fn has_in_memory(&self, plan: &Plan, description: &Description) -> bool {
+        if !self.has_devices {
+            return true;
+        }
+        let mine = u64::from(plan.is_readable());
+        let is_readable = self.among_all(mine, self.abi.band, |one, other| one & other, description.comm) == Some(1);
+        if !is_readable {
+            static ONCE: Once = Once::new();
+            ONCE.call_once(|| {
+                if pmpi::comm_rank(description.comm) == 0 {
+                    log(format_args!(
+                        "the MPI library carries out collectives of data that the host cannot read, such as a GPU's: the trace \
+                         does not have their messages"
+                    ));
+                }
+            });
+        }
+        is_readable
+    }
 }

@@ -1,4 +1,4 @@
-//! Calls that are left to the library: their data is in the memory of a device, or the library rejects their arguments.
+//! Arguments that a library rejects, although the call could be executed as messages.
 //!
 //! Open MPI rejects `MPI_DATATYPE_NULL` even without elements; MPICH does not (tried with Open MPI 4.1 and MPICH 4.0).
 //!
@@ -8,18 +8,13 @@
 //! the library, members whose call the tracer executes do not see it: this file therefore has only calls that the
 //! library certainly rejects, and all others are executed.
 
-use std::sync::Once;
-
 use titr_common::event::CollectiveKind;
+use titr_wrappers::Abi;
 use titr_wrappers::abi::Family;
 use titr_wrappers::argument::{Count, Datatype};
 use titr_wrappers::pmpi::type_size;
-use titr_wrappers::{Abi, pmpi};
 
-use super::plan::Plan;
-use super::{Description, Engine};
 use crate::collective_call::{Blocks, BufferArgs, CollectiveCall};
-use crate::stderr::log;
 
 /// Whether the library rejects a call of the member `me` of a group because its input and output data overlap.
 pub(super) fn is_aliased(abi: &Abi, call: &CollectiveCall<'_>, me: usize, is_root: bool) -> bool {
@@ -89,37 +84,4 @@ fn is_within(one: &BufferArgs<'_>, all: &BufferArgs<'_>, me: usize) -> bool {
         _ => None,
     };
     place == Some(one.buffer.address())
-}
-
-/// Whether buffers may be in the memory of devices, such as GPUs, on any rank. Collective.
-///
-/// If a library accepts buffers in memory that the host cannot read, it executes the collective, and all members have to
-/// leave it to the library. They agree on this in each blocking collective, unless no rank uses devices.
-pub(super) fn may_be_used(abi: &Abi) -> bool {
-    let here = i64::from(pmpi::region::may_be_on_device());
-    pmpi::allreduce(abi, here, abi.max, abi.comm_world).is_some_and(|anywhere| anywhere != 0)
-}
-
-impl Engine {
-    /// Whether the host can read the data of all members of a collective, so that the tracer can execute it.
-    /// Collective.
-    pub(super) fn has_in_memory(&self, plan: &Plan, description: &Description) -> bool {
-        if !self.has_devices {
-            return true;
-        }
-        let mine = u64::from(plan.is_readable());
-        let is_readable = self.among_all(mine, self.abi.band, |one, other| one & other, description.comm) == Some(1);
-        if !is_readable {
-            static ONCE: Once = Once::new();
-            ONCE.call_once(|| {
-                if pmpi::comm_rank(description.comm) == 0 {
-                    log(format_args!(
-                        "the MPI library carries out collectives of data that the host cannot read, such as a GPU's: the trace \
-                         does not have their messages"
-                    ));
-                }
-            });
-        }
-        is_readable
-    }
 }

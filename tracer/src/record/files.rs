@@ -1,14 +1,14 @@
 //! Files: opening, closing, and the data that ranks read and write.
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Direction, Event, FileAccess, FileEvent, FileId, FilePosition, Manage, Phase, Reach, Skip};
+use titr_common::event::{Event, FileAccess, FileEvent, FileId, FilePosition, Manage, Phase, Skip};
 use titr_common::units::Bytes;
-use titr_wrappers::argument::{Count, Datatype, File, Offset, Place, Request};
+use titr_wrappers::argument::File;
 use titr_wrappers::functions::io::Io::{self, *};
-use titr_wrappers::pmpi;
 
 use super::Outcome;
 use super::communicator_table::CommunicatorTable;
+use super::file_access::{AccessCall, CallPhase};
 use super::id_pool::IdPool;
 use super::message_args::volume;
 use super::omitted_calls::Omission;
@@ -16,12 +16,14 @@ use super::overwritten::Overwritten;
 use super::request_table::{RequestKind, RequestTable};
 use super::stream::EventStream;
 
+/// The open files of a rank.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     known: FxHashMap<File, OpenFile>,
     ids: IdPool,
 }
 
+/// A file that is open.
 #[derive(Debug)]
 struct OpenFile {
     id: FileId,
@@ -30,6 +32,7 @@ struct OpenFile {
 }
 
 impl Files {
+    /// Records a call on files.
     #[inline(never)]
     pub(super) fn call(
         &mut self,
@@ -108,118 +111,5 @@ impl Files {
 
     fn file(&self, file: File) -> Result<FileId, Omission> {
         self.known.get(&file).map(|open| open.id).ok_or(Omission::Untraced)
-    }
-}
-
-/// A call that reads or writes a file.
-pub(super) struct AccessCall<'c> {
-    pub(super) file: File,
-    pub(super) direction: Direction,
-    pub(super) reach: Reach,
-    pub(super) phase: CallPhase<'c>,
-    /// The data that is read or written; none at the end of a split call.
-    pub(super) data: Option<(Count, Datatype)>,
-    offset: Option<Offset>,
-}
-
-/// The time of completion of an access.
-#[derive(Clone, Copy)]
-pub(super) enum CallPhase<'c> {
-    Blocking,
-    Nonblocking(Place<'c, Request>),
-    Begin,
-    End,
-}
-
-impl<'c> AccessCall<'c> {
-    /// The access that a call is; `None` for a call that reads and writes nothing.
-    pub(super) fn of(call: &Io<'c>) -> Option<Self> {
-        use CallPhase::{Begin, Blocking, End, Nonblocking};
-        use Direction::{Read, Write};
-        use Reach::{All, At, AtAll, Ordered, Own, Shared};
-        macro_rules! access {
-            ($data:ident, $offset:expr, $direction:ident, $reach:ident, $phase:expr) => {
-                Self {
-                    file: $data.fh(),
-                    direction: $direction,
-                    reach: $reach,
-                    phase: $phase,
-                    data: Some(($data.count(), $data.datatype())),
-                    offset: $offset,
-                }
-            };
-        }
-        macro_rules! pointer {
-            ($data:ident, $direction:ident, $reach:ident, $phase:expr) => {
-                access!($data, None, $direction, $reach, $phase)
-            };
-        }
-        macro_rules! explicit {
-            ($data:ident, $direction:ident, $reach:ident, $phase:expr) => {
-                access!($data, Some($data.offset()), $direction, $reach, $phase)
-            };
-        }
-        let end = |file, direction, reach| Self { file, direction, reach, phase: End, data: None, offset: None };
-        Some(match call {
-            MPI_File_read(data, _) => pointer!(data, Read, Own, Blocking),
-            MPI_File_write(data, _) => pointer!(data, Write, Own, Blocking),
-            MPI_File_read_at(data, _) => explicit!(data, Read, At, Blocking),
-            MPI_File_write_at(data, _) => explicit!(data, Write, At, Blocking),
-            MPI_File_read_shared(data, _) => pointer!(data, Read, Shared, Blocking),
-            MPI_File_write_shared(data, _) => pointer!(data, Write, Shared, Blocking),
-            MPI_File_read_all(data, _) => pointer!(data, Read, All, Blocking),
-            MPI_File_write_all(data, _) => pointer!(data, Write, All, Blocking),
-            MPI_File_read_at_all(data, _) => explicit!(data, Read, AtAll, Blocking),
-            MPI_File_write_at_all(data, _) => explicit!(data, Write, AtAll, Blocking),
-            MPI_File_read_ordered(data, _) => pointer!(data, Read, Ordered, Blocking),
-            MPI_File_write_ordered(data, _) => pointer!(data, Write, Ordered, Blocking),
-
-            MPI_File_iread(data, request) => pointer!(data, Read, Own, Nonblocking(*request)),
-            MPI_File_iwrite(data, request) => pointer!(data, Write, Own, Nonblocking(*request)),
-            MPI_File_iread_at(data, request) => explicit!(data, Read, At, Nonblocking(*request)),
-            MPI_File_iwrite_at(data, request) => explicit!(data, Write, At, Nonblocking(*request)),
-            MPI_File_iread_shared(data, request) => pointer!(data, Read, Shared, Nonblocking(*request)),
-            MPI_File_iwrite_shared(data, request) => pointer!(data, Write, Shared, Nonblocking(*request)),
-            MPI_File_iread_all(data, request) => pointer!(data, Read, All, Nonblocking(*request)),
-            MPI_File_iwrite_all(data, request) => pointer!(data, Write, All, Nonblocking(*request)),
-            MPI_File_iread_at_all(data, request) => explicit!(data, Read, AtAll, Nonblocking(*request)),
-            MPI_File_iwrite_at_all(data, request) => explicit!(data, Write, AtAll, Nonblocking(*request)),
-
-            MPI_File_read_all_begin(data) => pointer!(data, Read, All, Begin),
-            MPI_File_write_all_begin(data) => pointer!(data, Write, All, Begin),
-            MPI_File_read_at_all_begin(data) => explicit!(data, Read, AtAll, Begin),
-            MPI_File_write_at_all_begin(data) => explicit!(data, Write, AtAll, Begin),
-            MPI_File_read_ordered_begin(data) => pointer!(data, Read, Ordered, Begin),
-            MPI_File_write_ordered_begin(data) => pointer!(data, Write, Ordered, Begin),
-            MPI_File_read_all_end(file, ..) => end(*file, Read, All),
-            MPI_File_write_all_end(file, ..) => end(*file, Write, All),
-            MPI_File_read_at_all_end(file, ..) => end(*file, Read, AtAll),
-            MPI_File_write_at_all_end(file, ..) => end(*file, Write, AtAll),
-            MPI_File_read_ordered_end(file, ..) => end(*file, Read, Ordered),
-            MPI_File_write_ordered_end(file, ..) => end(*file, Write, Ordered),
-
-            MPI_File_open(..)
-            | MPI_File_close(_)
-            | MPI_File_delete(..)
-            | MPI_File_set_size(..)
-            | MPI_File_get_size(..) => return None,
-            MPI_File_preallocate(..) | MPI_File_set_view(..) | MPI_File_seek_shared(..) | MPI_File_sync(_) => {
-                return None;
-            }
-        })
-    }
-
-    /// The byte of the file at which the access starts, before the call has moved a pointer. `None` if the position is
-    /// not the rank's own, or if MPI does not reveal it.
-    pub(super) fn start(&self) -> Option<u64> {
-        if self.is_own_place() { pmpi::access_start(self.file, self.offset) } else { None }
-    }
-
-    /// Whether the call starts an access at this rank's own position.
-    pub(super) fn is_own_place(&self) -> bool {
-        match self.phase {
-            CallPhase::Blocking | CallPhase::Nonblocking(_) | CallPhase::Begin => self.reach.is_own_place(),
-            CallPhase::End => false,
-        }
     }
 }

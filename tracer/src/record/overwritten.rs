@@ -1,17 +1,18 @@
 //! Handles and file pointers that a call overwrites: MPI sets the handle of a freed object to null, so it is saved
 //! before the call.
 
-use titr_common::event::{CommId, RequestId};
-use titr_wrappers::Call;
+use std::sync::Arc;
+
+use titr_common::event::{CommId, Incoming, RequestId, ThreadId};
 use titr_wrappers::argument::{Comm, File, Request, Win};
 use titr_wrappers::functions::io::Io::MPI_File_close;
 use titr_wrappers::functions::one_sided::OneSided::MPI_Win_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Start, MPI_Startall};
+use titr_wrappers::pmpi::ChangedInfos;
+use titr_wrappers::{Call, Function};
 
-use super::files::AccessCall;
+use super::file_access::AccessCall;
 use super::omitted_calls::Omission;
-use super::probe::MatchedMessage;
-use super::worlds::NamedSpawn;
 
 /// The handle or the file pointer that a call overwrites, as it was before the call.
 #[derive(Clone, Debug)]
@@ -78,5 +79,36 @@ impl Overwritten {
 
     pub(super) fn request(self) -> Option<RequestId> {
         if let Self::Request(id) = self { id } else { None }
+    }
+}
+
+/// A message that a matched probe (`MPI_Mprobe`, `MPI_Improbe`) has found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MatchedMessage {
+    /// The message, with its own size.
+    pub(super) message: Incoming,
+    /// The thread that has found it, and the function that it called.
+    pub(super) thread: ThreadId,
+    pub(super) function: &'static Function,
+    /// The receive that takes the message in the trace, before another one can.
+    pub(super) receive: Option<RequestId>,
+}
+
+/// A spawn that passes its name to its processes, by hints that replace the program's. Has to live as long as the call.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedSpawn {
+    name: String,
+    _infos: Arc<ChangedInfos>,
+}
+
+impl NamedSpawn {
+    /// A spawn of this name, which is made with these hints.
+    pub(super) fn new(name: String, infos: ChangedInfos) -> Self {
+        Self { name, _infos: Arc::new(infos) }
+    }
+
+    /// The name, once the call has returned.
+    pub(super) fn into_name(self) -> String {
+        self.name
     }
 }

@@ -1,8 +1,6 @@
 //! Probes, and receives of the messages that a matched probe has found.
 
-use titr_common::event::{
-    Completed, Completion, Event, Incoming, Quantifier, RequestId, RequestKey, ThreadId, Wildcard,
-};
+use titr_common::event::{Completed, Completion, Event, Incoming, Quantifier, RequestKey, Wildcard};
 use titr_common::units::Bytes;
 use titr_wrappers::argument::{Message, Place, Status, StatusArgument};
 use titr_wrappers::functions::point_to_point::{self, PointToPoint, PointToPoint::*};
@@ -14,21 +12,9 @@ use super::communicator_table::CommunicatorTable;
 use super::message::Messages;
 use super::message_args::{Match, RecvArgs, halves, halves_of_one};
 use super::omitted_calls::Omission;
-use super::overwritten::Overwritten;
+use super::overwritten::{MatchedMessage, Overwritten};
 use super::request_table::{RequestKind, RequestTable};
 use super::stream::EventStream;
-
-/// A message that a matched probe (`MPI_Mprobe`, `MPI_Improbe`) has found.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MatchedMessage {
-    /// The message, with its own size.
-    message: Incoming,
-    /// The thread that has found it, and the function that it called.
-    thread: ThreadId,
-    function: &'static Function,
-    /// The receive that takes the message in the trace, before another one can.
-    receive: Option<RequestId>,
-}
 
 impl Messages {
     /// Records a probe, or a receive of a message that a matched probe has found.

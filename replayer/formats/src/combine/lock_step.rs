@@ -18,7 +18,7 @@ use titr_common::trace::combined::{CombinedBy, RepeatedComputation};
 use titr_common::trace::{EventSource as _, RankStream, TraceError};
 use titr_common::units::Instructions;
 
-use super::requests::{Fact, Requests, findings};
+use super::requests::{AgreedNumbers, Fact, findings};
 use super::{CombineError, NamedTrace, RecordedCall, VolumeSums};
 
 /// Whether an event is a call, which all runs must have in common.
@@ -44,16 +44,16 @@ struct RunRecording {
     volumes: Vec<(ThreadId, f64)>,
     /// The volume of all steps so far.
     total: f64,
-    requests: Requests,
+    requests: AgreedNumbers,
     /// The call that the run is at; `None` at the end.
-    call: Option<Call>,
+    call: Option<ComparedCall>,
     /// The number of calls in the current step; the end counts as one.
     calls: usize,
     /// What this run has passed and others have not: the matches of wildcards, and where it was.
     ahead: FxHashMap<(RequestId, Fact), (Option<(Rank, Tag)>, Rc<RecordedCall>)>,
 }
 
-struct Call {
+struct ComparedCall {
     thread: ThreadId,
     recorded: Event,
     /// The call as it is compared with those of other runs.
@@ -84,7 +84,7 @@ impl RunRecording {
                 self.add(thread, volume);
             } else if is_call(&event) {
                 let comparable = self.requests.comparable(event.clone());
-                self.call = Some(Call { thread, recorded: event, comparable });
+                self.call = Some(ComparedCall { thread, recorded: event, comparable });
                 break;
             }
         }
@@ -130,7 +130,7 @@ impl LockStep {
                 path,
                 volumes: Vec::new(),
                 total: 0.0,
-                requests: Requests::default(),
+                requests: AgreedNumbers::default(),
                 call: None,
                 calls: 0,
                 ahead: FxHashMap::default(),

@@ -18,7 +18,7 @@ pub(super) enum Fact {
 pub(super) type Finding = ((RequestId, Fact), Option<(Rank, Tag)>);
 
 #[derive(Clone, Copy)]
-struct Request {
+struct NumberedRequest {
     number: RequestId,
     is_persistent: bool,
     is_active: bool,
@@ -26,12 +26,12 @@ struct Request {
 
 /// The requests of a rank that are not gone.
 #[derive(Default)]
-pub(super) struct Requests {
-    recorded: FxHashMap<RequestId, Request>,
+pub(super) struct AgreedNumbers {
+    recorded: FxHashMap<RequestId, NumberedRequest>,
     made: u32,
 }
 
-impl Requests {
+impl AgreedNumbers {
     /// The event as it is compared with those of other runs: with the numbers that all runs agree on, and a test or a
     /// probe that succeeds as the blocking call.
     pub fn comparable(&mut self, mut event: Event) -> Event {
@@ -49,21 +49,18 @@ impl Requests {
                 *id = number;
             }
         });
-        match event {
-            Event::Wait(_, completed) | Event::Test(_, Some(completed)) => {
-                let completed = match completed {
-                    Completed::One(_, Some(id)) => Completed::These(vec![id]),
-                    Completed::These(mut ids) => {
-                        ids.sort_unstable();
-                        Completed::These(ids)
-                    }
-                    other => other,
-                };
-                Event::Wait(Quantifier::All, completed)
-            }
-            Event::Iprobe(message, true) => Event::Probe(message),
-            other => other,
+        if let Event::Wait(_, completed) | Event::Test(_, Some(completed)) = event {
+            let completed = match completed {
+                Completed::One(_, Some(id)) => Completed::These(vec![id]),
+                Completed::These(mut ids) => {
+                    ids.sort_unstable();
+                    Completed::These(ids)
+                }
+                Completed::Outstanding(_) | Completed::One(_, None) => completed,
+            };
+            return Event::Wait(Quantifier::All, completed);
         }
+        if let Event::Iprobe(message, true) = event { Event::Probe(message) } else { event }
     }
 
     /// The number of the request that is recorded as `id`, which an event uses like this.
@@ -71,11 +68,11 @@ impl Requests {
         if let RequestUse::Makes { persistent } = usage {
             let number = RequestId(self.made);
             self.made += 1;
-            self.recorded.insert(id, Request { number, is_persistent: persistent, is_active: !persistent });
+            self.recorded.insert(id, NumberedRequest { number, is_persistent: persistent, is_active: !persistent });
             return Some(number);
         }
         let request = self.recorded.get_mut(&id)?;
-        let Request { number, is_persistent, .. } = *request;
+        let NumberedRequest { number, is_persistent, .. } = *request;
         match usage {
             RequestUse::Starts => request.is_active = true,
             RequestUse::Completes if is_persistent => request.is_active = false,
@@ -86,14 +83,17 @@ impl Requests {
     }
 }
 
-/// The findings of a [`comparable`](Requests::comparable) event that comes sooner or later as the machine has it, like
+/// The findings of a [`comparable`](AgreedNumbers::comparable) event that comes sooner or later as the machine has it, like
 /// that of the test that succeeds at last; `None` for an event whose place all runs have in common.
 pub(super) fn findings(comparable: &Event) -> Option<Vec<Finding>> {
-    match comparable {
-        Event::Wait(_, Completed::These(ids)) => Some(ids.iter().map(|&id| ((id, Fact::Completed), None)).collect()),
-        &Event::Cancel(id) => Some(vec![((id, Fact::Cancelled), None)]),
-        &Event::Matched(id, source, tag) => Some(vec![((id, Fact::Matched), Some((source, tag)))]),
-        Event::Partitioned(Partitioned::Arrived(..)) => Some(Vec::new()),
-        _ => None,
+    if let Event::Wait(_, Completed::These(ids)) = comparable {
+        return Some(ids.iter().map(|&id| ((id, Fact::Completed), None)).collect());
     }
+    if let &Event::Cancel(id) = comparable {
+        return Some(vec![((id, Fact::Cancelled), None)]);
+    }
+    if let &Event::Matched(id, source, tag) = comparable {
+        return Some(vec![((id, Fact::Matched), Some((source, tag)))]);
+    }
+    matches!(comparable, Event::Partitioned(Partitioned::Arrived(..))).then(Vec::new)
 }

@@ -3,6 +3,13 @@
 const errorOf = ({ measured, predicted }) => predicted / measured - 1;
 const signed = (share) => `${share < 0 ? "" : "+"}${percent(share)}`;
 
+/** A logarithmic axis of times, with marks at the powers of ten. */
+const byPowers = (times) => {
+  const { place, least, most } = scaleOf(times);
+  const powers = Array.from({ length: 13 }, (_, power) => 10 ** (power - 9)).filter((at) => at >= least && at <= most);
+  return { place, marks: powers.map((at) => [at, time(at)]) };
+};
+
 const patternChart = ({ title, points }, number) => {
   // A message of nothing is drawn as one of a byte.
   const at = ({ bytes }) => Math.max(1, bytes);
@@ -12,6 +19,7 @@ const patternChart = ({ title, points }, number) => {
     rows: points.map((point) => ({ x: at(point), y: point.measured,
       text: `${volume(point.bytes)}: measured ${time(point.measured)}, predicted ${time(point.predicted)} (${signed(errorOf(point))})` })),
     line: points.map((point) => ({ x: at(point), y: point.predicted })), xMarks: marks.map((size) => [size, volume(size)]), xTitle: "size of a message",
+    times: () => byPowers(points.flatMap(({ measured, predicted }) => [measured, predicted])),
     csv: () => [["bytes", "measured (s)", "predicted (s)"], ...points.map(({ bytes, measured, predicted }) => [bytes, measured, predicted])] });
 };
 

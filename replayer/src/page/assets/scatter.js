@@ -11,13 +11,16 @@ const scaleOf = (numbers) => {
   return { place: (number) => span > 0 ? (at(number) - at(least)) / span : 0.5, least, most };
 };
 
+/** An axis of times from zero: the place of each as a fraction, and the marks. */
+const fromZero = (times) => ({ place: (number) => number / largest(times), marks: timeMarks(0, largest(times), 5) });
+
 /**
  * A chart of `rows` {x, y, text}; `line` is an array of {x, y} that are joined. `xMarks` are pairs of a number and its text; `xTitle`
- * stands below, and `y` is a time.
+ * stands below, and `y` is a time, on the axis that `times` makes of them.
  */
-const scatterChart = ({ id, title, label, rows, line, xMarks, xTitle, csv }) => {
+const scatterChart = ({ id, title, label, rows, line, xMarks, xTitle, csv, times = fromZero }) => {
   const x = scaleOf([...rows.map((row) => row.x), ...xMarks.map(([at]) => at)]);
-  const y = { place: (number) => number / largest(rows.map((row) => row.y)) };
+  const y = times(rows.map((row) => row.y));
   const shape = (width) => ({ wide: width - SCATTER.left - SCATTER.right, tall: SCATTER.height - SCATTER.top - SCATTER.bottom });
   const made = chart({ id, title, label, csv, height: SCATTER.height, draw: (context, width, height) => {
     const { wide, tall } = shape(width);
@@ -26,7 +29,7 @@ const scatterChart = ({ id, title, label, rows, line, xMarks, xTitle, csv }) => 
     context.fillStyle = color("line");
     context.textBaseline = "middle";
     context.textAlign = "right";
-    for (const [at, text] of timeMarks(0, largest(rows.map((row) => row.y)), 5)) {
+    for (const [at, text] of y.marks) {
       context.fillStyle = color("line");
       context.fillRect(SCATTER.left, toY(at), wide, 1);
       context.fillStyle = color("faint");

@@ -17,6 +17,7 @@ mod levers;
 mod mpi;
 mod one_line;
 mod one_sided;
+mod overhead;
 mod placement;
 mod scaling;
 mod simgrid;
@@ -43,8 +44,9 @@ use toml::Value as Toml;
 pub use disks::{Access, AccessId, DiskId, DiskParameters, Disks, Service};
 pub use host_speed::{HostSpeed, SharedSpeed};
 pub use levers::{Lever, Property};
-pub use mpi::{EagerTransfer, Mpi, Overhead, OverheadStep, Progress, Rendezvous, Spawn};
+pub use mpi::{EagerTransfer, Mpi, Progress, Rendezvous, Spawn};
 pub use one_sided::{ActiveTarget, Implementation, LockAll, OneSided, PassiveProgress};
+pub use overhead::{Overhead, OverheadStep};
 pub use placement::{Placement, PlacementError, Policy};
 pub use storage::{CollectiveAccess, Servers, Storage, Striping};
 

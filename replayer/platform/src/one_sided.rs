@@ -11,7 +11,7 @@ use serde::Deserialize;
 use titr_common::collectives::Library;
 use titr_common::units::Bytes;
 
-use crate::mpi::Overhead;
+use crate::overhead::Overhead;
 
 /// One-sided communication of an MPI library.
 #[derive(Clone, Debug, PartialEq)]

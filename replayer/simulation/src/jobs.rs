@@ -14,8 +14,8 @@ use titr_common::units::Seconds;
 use titr_platform::Platform;
 use titr_platform::job_mix::{Job, JobMix};
 
+use crate::efficiencies::Efficiencies;
 use crate::observe::Shares;
-use crate::result::Efficiencies;
 use crate::shared_network::{Owner, SharedTime};
 
 /// A job that shared the machine with others.

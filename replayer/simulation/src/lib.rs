@@ -23,6 +23,7 @@
 //! serialises. An [`observe::Observer`] follows a replay event by event.
 
 mod dry_run;
+mod efficiencies;
 mod jobs;
 pub mod network_traces;
 mod noise;
@@ -44,12 +45,13 @@ mod uncertainty;
 mod warnings;
 
 pub use dry_run::{DryRun, dry_run, relies_on_buffers};
+pub use efficiencies::Efficiencies;
 pub use jobs::{JobResult, SharedLink};
 pub use noise::Draw;
 pub use normalisation::Comparison;
 pub use ranks::Causality;
 pub use replay::Follower;
-pub use result::{Efficiencies, SimulationResult};
+pub use result::SimulationResult;
 pub use simulation::{PreparedReplay, Simulation, SimulationError};
 pub use titr_common::trace::Trace;
 pub use titr_platform::Platform;

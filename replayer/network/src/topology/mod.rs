@@ -34,13 +34,15 @@ use crate::ids::ids;
 
 pub use cable::{Cable, Direction, Duplex};
 pub use changed_links::{ChangedLinks, LinkChange, capacity};
-pub(crate) use dragonfly::{Blade, GlobalLink};
+pub(crate) use dragonfly::{Blade, DragonflyRouting, GlobalLink};
 pub use dragonfly::{Dragonfly, GlobalLinks, Shape};
 pub use explicit::{Explicit, Routes};
 pub use fabric::{DragonflyPlus, Fabric, HyperX, Jellyfish, NoFabric, NoRegularGraph, RouterCable, SlimFly, Wiring};
 pub(crate) use fabric::{HopTable, UpDownPaths, UpDownPlace};
+pub(crate) use fat_tree::TreeRouting;
 pub use fat_tree::{Ascent, FatTree, PortChoice, Stage, Stages};
 pub use grid::Grid;
+pub(crate) use grid::GridRouting;
 pub use lattice::{Edge, Lattice};
 pub use loopback::WithLoopback;
 pub(crate) use multi_rail::links_of_rail;
@@ -48,8 +50,8 @@ pub use multi_rail::{MultiRail, OneRail, RailChoice, Rails};
 pub use router_graph::{Geometry, NoRouters, RouterGraph};
 pub(crate) use router_graph::{HostPort, Port};
 pub(crate) use routing::{
-    BuildRouting, DragonflyRouting, FabricRouting, GridRouting, NonminimalRouting, OutputVc, Routing, RoutingVisitor,
-    TableRouting, TreeRouting, UpDownRouting, ValiantRouting,
+    BuildRouting, FabricRouting, NonminimalRouting, OutputVc, Routing, RoutingVisitor, TableRouting, UpDownRouting,
+    ValiantRouting,
 };
 pub use routing::{Header, RoutingName, RoutingOptions, UnknownRouting, Unroutable};
 pub use shortest::Piece;

@@ -13,8 +13,9 @@ use toml::Spanned;
 
 use super::Builder;
 use super::value::NonNegative;
-use crate::mpi::{EagerTransfer, Mpi, Overhead, Progress, Rendezvous, Spawn};
+use crate::mpi::{EagerTransfer, Mpi, Progress, Rendezvous, Spawn};
 use crate::one_sided::{Implementation, OneSided, PassiveProgress};
+use crate::overhead::Overhead;
 
 /// `[mpi]`
 #[derive(Default, Deserialize)]

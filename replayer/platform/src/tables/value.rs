@@ -9,7 +9,7 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use titr_common::units::{Bytes, Quantity, Seconds, Written};
 use titr_network::flow::Factor;
 
-use crate::mpi::{Overhead, OverheadStep};
+use crate::overhead::{Overhead, OverheadStep};
 
 /// A value for all, or a list of values.
 #[derive(Clone, Debug)]

@@ -34,9 +34,6 @@ use super::{
     Ascent, ChannelIndex, HostId, NoRouters, PortIndex, RoutePeriod, RouteTable, RouterGraph, RouterId, RoutingFunction,
 };
 
-pub(crate) use super::dragonfly::DragonflyRouting;
-pub(crate) use super::fat_tree::TreeRouting;
-pub(crate) use super::grid::GridRouting;
 pub(crate) use fabric::FabricRouting;
 pub(crate) use nonminimal::NonminimalRouting;
 pub(crate) use up_down::UpDownRouting;

@@ -1,6 +1,6 @@
 //! Files, and the storage that holds them.
 //!
-//! A call on a file is a sequence of [parts](file::Part): accesses to a disk, and collectives of the members that
+//! A call on a file is a sequence of [parts](part::Part): accesses to a disk, and collectives of the members that
 //! opened the file together. The call runs in the background ([`file_calls`](super::files::calls)). A blocking call waits
 //! for it at once, a non-blocking one by its request, and a split one in the call that ends it.
 //!
@@ -21,6 +21,7 @@
 
 mod calls;
 pub(super) mod file;
+pub(super) mod part;
 pub(super) mod storage_access;
 pub(super) mod two_phase;
 

@@ -21,7 +21,7 @@ use titr_common::collectives::{Buffer, Member, Step};
 use titr_common::event::{CollectiveKind, Direction};
 use titr_common::units::Bytes;
 
-use super::file::{INT, Part};
+use super::part::{INT, Part};
 
 /// A collective access as all members know it.
 pub(in crate::ranks) struct TwoPhase {

@@ -11,10 +11,8 @@ use titr_common::units::{Bytes, Instructions};
 use titr_platform::CollectiveAccess;
 
 use super::Files;
-use super::file::{
-    File, FileCall, FileIndex, JointAccess, JointWay, OpenFile, PARTS, Part, SharedPointer, collective, is_interleaved,
-    parts,
-};
+use super::file::{File, FileCall, FileIndex, JointAccess, JointWay, OpenFile, PARTS, SharedPointer};
+use super::part::{Part, collective, is_interleaved, parts};
 use super::two_phase::TwoPhase;
 use crate::observe::{CollectiveFlow, Observer, OperationId};
 use crate::ranks::collectives::CollectiveStart;

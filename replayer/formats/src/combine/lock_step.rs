@@ -50,8 +50,11 @@ struct RunRecording {
     /// The number of calls in the current step; the end counts as one.
     calls: usize,
     /// What this run has passed and others have not: the matches of wildcards, and where it was.
-    ahead: FxHashMap<(RequestId, Fact), (Option<(Rank, Tag)>, Rc<RecordedCall>)>,
+    ahead: FxHashMap<(RequestId, Fact), PassedFact>,
 }
+
+/// The match of a wildcard, if the fact is one, and the call where a run has passed it.
+type PassedFact = (Option<(Rank, Tag)>, Rc<RecordedCall>);
 
 struct ComparedCall {
     thread: ThreadId,

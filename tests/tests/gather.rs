@@ -105,24 +105,6 @@ fn what_is_gathered_at_the_end_is_the_trace_and_the_parts_are_gone() {
     }
 }
 
-/// All ranks of a ring but the first two make the same calls.
-#[test]
-fn ranks_that_do_the_same_share_a_stream_of_the_archive() {
-    for family in Family::ALL {
-        let folder = TempDir::new().unwrap();
-        let program = family.build("ring.c", &[]);
-        let run = run(mpirun(family, 8, folder.path(), &program).env("TITRACE_GATHER", "all.tar"));
-        assert_eq!(run.status, Some(0), "{family:?}: {run:?}");
-        let archive = folder.path().join("all.tar");
-        assert_eq!(files(folder.path()), std::slice::from_ref(&archive), "{family:?}");
-        let listed = Command::new("tar").arg("-tf").arg(&archive).output().unwrap();
-        let listed = String::from_utf8(listed.stdout).unwrap();
-        let streams = listed.lines().filter(|file| file.ends_with(".tit.gz")).count();
-        assert!((1..8).contains(&streams), "{family:?}: {listed}");
-        assert_eq!(titr(&["check"], &[archive]).status, Some(0));
-    }
-}
-
 #[test]
 fn a_disk_that_is_too_small_for_all_leaves_the_parts() {
     for family in Family::ALL {

@@ -6,9 +6,9 @@
 //! the steps in extended mode, and the replayer simulates them; both use the same code.
 //!
 //! ```
-//! use crate::collectives::{Call, Library, CallMode, Selection};
-//! use crate::event::{CollectiveKind, Volumes};
-//! use crate::units::Bytes;
+//! use titr_common::collectives::{Call, Library, CallMode, Selection};
+//! use titr_common::event::{CollectiveKind, Volumes};
+//! use titr_common::units::Bytes;
 //!
 //! let mut selection = Selection::from(Library::OpenMpi);
 //! selection.force_list("bcast=binomial")?;

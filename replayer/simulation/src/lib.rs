@@ -1,7 +1,7 @@
 //! Predicts how long an MPI program takes on a machine that need not exist, by replaying a trace of it.
 //!
 //! ```
-//! use crate::{Platform, Simulation, Trace};
+//! use titr_simulation::{Platform, Simulation, Trace};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let platform = Platform::load("../../examples/cluster16.toml".as_ref(), &[])?;

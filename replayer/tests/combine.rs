@@ -69,6 +69,28 @@ fn a_test_that_succeeds_is_as_good_as_a_later_wait() {
     insta::assert_snapshot!(combined(&folder, CombinedBy::Least));
 }
 
+/// A master takes the results of two workers as they arrive and thanks each. In the second run, they arrive in the other
+/// order, and a thread's calls come earlier.
+#[test]
+fn messages_may_arrive_in_another_order() {
+    let served = |worker: u32| {
+        format!(
+            "0 iprobe found {worker} 5 8 any_source\n0 recv {worker} 5 8 6\n0 compute {worker}0\n0 send {worker} 6 4\n"
+        )
+    };
+    let around = |served: &str| format!("0 init\n0 compute 7\n0 barrier\n{served}0 compute 5\n0 barrier\n0 finalize\n");
+    let (other, end) = ("0.1 compute 3\n0.1 send 0 9 8\n", "0 compute 1\n0 iprobe none 0 5 8\n");
+    let first = around(&format!("{}{}{other}{end}", served(1), served(2)));
+    let second = around(&format!("{}{other}{}", served(2), served(1)));
+    let workers = [1, 2, 3].map(|rank| format!("{rank} init\n{rank} barrier\n{rank} barrier\n{rank} finalize\n"));
+    let [one, two, three] = workers.each_ref().map(String::as_str);
+    let folder = runs(&[&[&first, one, two, three], &[&second, one, two, three], &[&second, one, two, three]]);
+    insta::assert_snapshot!(combined(&folder, CombinedBy::Least));
+    let third = around(&format!("{}{}", served(2), served(3)));
+    let folder = runs(&[&[&first, one, two, three], &[&third, one, two, three]]);
+    insta::assert_snapshot!(folder.run(TITR, &["combine", "run-1", "run-2", "-o", "both"]));
+}
+
 #[test]
 fn runs_that_complete_other_requests_or_match_other_messages_are_refused() {
     let begin = "0 init\n0 irecv 0 * 8 6 0 any_tag\n0 irecv 0 8 8 6 1\n";

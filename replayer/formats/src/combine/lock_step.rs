@@ -3,28 +3,36 @@
 //! A *call* is every event but tests and probes that find nothing, computation, and the call sites of these. A *step* is a
 //! call and everything between it and the call before, or the rest of the recording after the last call.
 //!
-//! A program that polls learns sooner or later that a request is complete. Where the runs are not at the same call, they
-//! therefore pass [findings](findings) until they are: the step is then longer. What one run has passed, all others
-//! have to pass as well.
+//! A program that polls learns sooner or later that a request is complete, or takes messages in the order of their
+//! arrival. Where the runs are not at the same call, they therefore pass [findings](is_finding), and call after call until
+//! all have passed the same ones, in whatever order: the step is then longer.
 
 use std::path::PathBuf;
-use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use titr_common::event::{Actor, Event, Mark, Rank, RequestId, Tag, ThreadId};
+use titr_common::event::{Actor, Event, Mark, Partitioned, Rank, RequestId, ThreadId};
+use titr_common::grammar::write_event;
 use titr_common::statistics::deviation;
 use titr_common::trace::combined::{CombinedBy, RepeatedComputation};
 use titr_common::trace::{EventSource as _, RankStream, TraceError};
 use titr_common::units::Instructions;
 
-use super::requests::{AgreedNumbers, Fact, findings};
 use super::{CombineError, NamedTrace, RecordedCall, VolumeSums};
 
 /// Whether an event is a call, which all runs must have in common.
 pub(super) fn is_call(event: &Event) -> bool {
     !event.is_polling() && !matches!(event, Event::Mark(Mark::CallSite(_) | Mark::CallStack(..)))
 }
+
+/// Whether a call only says what the rank has learned: sooner or later, and with more calls or fewer, as the machine has it.
+fn is_finding(call: &Event) -> bool {
+    matches!(call, Event::Wait(..) | Event::Test(..) | Event::Probe(_) | Event::Iprobe(..))
+        || matches!(call, Event::Partitioned(Partitioned::Arrived(..)))
+}
+
+/// The number of different calls that some runs have made and others have not, from which on the programs differ.
+const MOST_DIFFERENT: usize = 1 << 16;
 
 /// The computation of one thread in a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,23 +52,10 @@ struct RunRecording {
     volumes: Vec<(ThreadId, f64)>,
     /// The volume of all steps so far.
     total: f64,
-    requests: AgreedNumbers,
     /// The call that the run is at; `None` at the end.
-    call: Option<ComparedCall>,
+    call: Option<(ThreadId, Event)>,
     /// The number of calls in the current step; the end counts as one.
     calls: usize,
-    /// What this run has passed and others have not: the matches of wildcards, and where it was.
-    ahead: FxHashMap<(RequestId, Fact), PassedFact>,
-}
-
-/// The match of a wildcard, if the fact is one, and the call where a run has passed it.
-type PassedFact = (Option<(Rank, Tag)>, Rc<RecordedCall>);
-
-struct ComparedCall {
-    thread: ThreadId,
-    recorded: Event,
-    /// The call as it is compared with those of other runs.
-    comparable: Event,
 }
 
 /// The recordings of a rank in all runs, at the same step.
@@ -86,8 +81,7 @@ impl RunRecording {
             if let Event::Compute(Instructions(volume)) = event {
                 self.add(thread, volume);
             } else if is_call(&event) {
-                let comparable = self.requests.comparable(event.clone());
-                self.call = Some(ComparedCall { thread, recorded: event, comparable });
+                self.call = Some((thread, event));
                 break;
             }
         }
@@ -106,17 +100,28 @@ impl RunRecording {
         self.volumes.iter().find(|(other, _)| *other == thread).map_or(0.0, |(_, volume)| *volume)
     }
 
+    fn is_at_finding(&self) -> bool {
+        self.call.as_ref().is_some_and(|(_, call)| is_finding(call))
+    }
+
     fn is_at_same_call(&self, other: &Self) -> bool {
-        fn compared(run: &RunRecording) -> Option<(ThreadId, &Event)> {
-            run.call.as_ref().map(|call| (call.thread, &call.comparable))
-        }
-        compared(self) == compared(other)
+        self.call == other.call || !self.is_at_finding() && self.comparable() == other.comparable()
+    }
+
+    /// The current call as it is compared with those of other runs: without the numbers of requests, which are the lowest
+    /// free ones and so depend on the moment at which others complete.
+    fn comparable(&self) -> Option<Vec<u8>> {
+        let (thread, mut call) = self.call.clone()?;
+        call.requests(|id, _| *id = RequestId(0));
+        let mut text = Vec::new();
+        write_event(&mut text, Actor { rank: Rank(0), thread }, &call);
+        Some(text)
     }
 
     /// The current call, for an error.
     fn recorded_call(&self, rank: Rank) -> RecordedCall {
         let location = self.stream.location();
-        let (path, event) = (self.path.clone(), self.call.as_ref().map(|call| call.recorded.clone()));
+        let (path, event) = (self.path.clone(), self.call.as_ref().map(|(_, call)| call.clone()));
         let line = location.line.filter(|_| event.is_some());
         RecordedCall { path, line, actor: Actor { rank, thread: location.thread }, event }
     }
@@ -128,16 +133,7 @@ impl LockStep {
         let open = |(path, run): &NamedTrace<'_>| {
             let stream = run.stream(rank)?;
             let path = stream.path().unwrap_or_else(|| path.into());
-            Ok(RunRecording {
-                stream,
-                path,
-                volumes: Vec::new(),
-                total: 0.0,
-                requests: AgreedNumbers::default(),
-                call: None,
-                calls: 0,
-                ahead: FxHashMap::default(),
-            })
+            Ok(RunRecording { stream, path, volumes: Vec::new(), total: 0.0, call: None, calls: 0 })
         };
         let recordings = runs.iter().map(open).collect::<Result<_, TraceError>>()?;
         Ok(Self { rank, recordings, has_ended: false })
@@ -149,17 +145,11 @@ impl LockStep {
             return Ok(false);
         }
         self.recordings.iter_mut().try_for_each(RunRecording::begin_step)?;
-        while let Some((first, other)) = self.difference() {
-            let at_findings =
-                |run: &RunRecording| run.call.as_ref().is_some_and(|call| findings(&call.comparable).is_some());
-            if !self.recordings.iter().any(at_findings) {
-                let calls = (first.recorded_call(self.rank), other.recorded_call(self.rank));
-                return Err(CombineError::Communication(Box::new(calls)));
-            }
-            (0..self.recordings.len()).try_for_each(|run| self.pass_findings(run))?;
+        if self.difference().is_some() {
+            self.pass_differences()?;
         }
         self.has_ended = self.recordings.iter().all(|run| run.call.is_none());
-        if self.has_ended { self.check_ends().map(|()| true) } else { Ok(true) }
+        Ok(true)
     }
 
     /// The first run, and one that is not at the same call.
@@ -168,39 +158,37 @@ impl LockStep {
         Some((first, others.iter().find(|other| !other.is_at_same_call(first))?))
     }
 
-    /// Advances a run that is at findings.
-    fn pass_findings(&mut self, index: usize) -> Result<(), CombineError> {
-        let Some(run) = self.recordings.get_mut(index) else { return Ok(()) };
-        let Some(found) = run.call.as_ref().and_then(|call| findings(&call.comparable)) else { return Ok(()) };
-        let call = Rc::new(run.recorded_call(self.rank));
-        run.advance()?;
-        for (fact, matched) in found {
-            let (mut missing, mut different) = (false, None);
-            for (_, other) in self.recordings.iter().enumerate().filter(|&(other, _)| other != index) {
-                match other.ahead.get(&fact) {
-                    Some((other, call)) if *other != matched => different = Some(call),
-                    known => missing |= known.is_none(),
+    /// Advances all runs to calls after which they have made the same calls but for findings.
+    fn pass_differences(&mut self) -> Result<(), CombineError> {
+        // How often each run has made a call, of calls that not all have made equally often.
+        let mut made: FxHashMap<Vec<u8>, Vec<u32>> = FxHashMap::default();
+        let mut differing = None;
+        loop {
+            for run in &mut self.recordings {
+                while run.is_at_finding() {
+                    run.advance()?;
                 }
             }
-            if let Some(other) = different {
-                return Err(CombineError::Communication(Box::new(((**other).clone(), (*call).clone()))));
+            let calls = self.difference().map(|(first, other)| [first, other].map(|run| run.recorded_call(self.rank)));
+            if made.is_empty() && calls.is_none() {
+                return Ok(());
             }
-            if !missing {
-                self.recordings.iter_mut().for_each(|run| _ = run.ahead.remove(&fact));
-            } else if let Some(run) = self.recordings.get_mut(index) {
-                run.ahead.insert(fact, (matched, Rc::clone(&call)));
+            differing = differing.or(calls);
+            for (index, run) in self.recordings.iter().enumerate() {
+                let Some(call) = run.comparable() else { continue };
+                let times = made.entry(call).or_insert_with(|| vec![0; self.recordings.len()]);
+                times.iter_mut().skip(index).take(1).for_each(|count| *count += 1);
             }
+            made.retain(|_, times| times.windows(2).any(|pair| pair.first() != pair.last()));
+            if made.is_empty() {
+                return Ok(());
+            }
+            let cannot_agree = made.len() > MOST_DIFFERENT || self.recordings.iter().any(|run| run.call.is_none());
+            if cannot_agree && let Some([first, other]) = differing {
+                return Err(CombineError::Communication(Box::new((first, other))));
+            }
+            self.recordings.iter_mut().try_for_each(RunRecording::advance)?;
         }
-        Ok(())
-    }
-
-    /// Checks that no run has passed a finding that another one never comes to.
-    fn check_ends(&self) -> Result<(), CombineError> {
-        let all = self.recordings.iter().flat_map(|run| &run.ahead);
-        let Some((fact, (_, call))) = all.min_by_key(|(_, (_, call))| call.line) else { return Ok(()) };
-        let other = self.recordings.iter().find(|run| !run.ahead.contains_key(fact));
-        let end = other.map_or_else(|| (**call).clone(), |other| other.recorded_call(self.rank));
-        Err(CombineError::Communication(Box::new(((**call).clone(), end))))
     }
 
     /// The number of calls of the first run in the current step; the end counts as one.

@@ -7,7 +7,6 @@
 
 mod error;
 mod lock_step;
-mod requests;
 mod rewrite;
 
 use std::path::Path;

@@ -154,6 +154,32 @@ fn a_command_that_is_interrupted_leaves_nothing() {
     assert_eq!(names(&folder.path().join("made")), [""; 0]);
 }
 
+/// The first of two commands stands still in the middle of its output while the second writes, and then goes on or is killed.
+#[test]
+fn what_a_killed_command_left_goes_with_the_next_output_and_what_a_living_one_writes_stays() {
+    let folder = folder();
+    let pairs: String = (0..100_000).map(|tag| format!("0 send 1 {tag} 8\n1 recv 0 {tag} 8\n")).collect();
+    folder.file("big.txt", format!("0 init\n1 init\n{pairs}0 finalize\n1 finalize\n"));
+    folder.run(TITR, &["generate", "all-to-all", "--ranks", "2000", "--bytes", "1kB", "-o", "big"]);
+    folder.trace(&["0 init\n0 finalize\n"]);
+    folder.file(".titr-1-1.unfinished.txt", "of somebody else");
+    let file = format!("{TITR_REPLAY} -q -p p.toml --paje out");
+    let directory = format!("{TITR} gather -o out");
+    for (command, long, short) in [(&file, "big.txt", "t.txt"), (&directory, "big", "traces")] {
+        let hidden = "ls -A | grep -c '^[.]titr-[0-9-]*[.]unfinished$'";
+        for (signal, status) in [("CONT", 0), ("KILL", 137)] {
+            let line = format!(
+                "{command} {long} > /dev/null 2>&1 & until {hidden} > /dev/null; do :; done; kill -STOP $!; rm -rf out; \
+                 {command} {short} > /dev/null 2>&1; echo $?; {hidden}; rm -rf out; kill -{signal} $!; wait $! 2> /dev/null; echo $?; \
+                 rm -rf out; {command} {short} > /dev/null 2>&1; {hidden}; rm -rf out"
+            );
+            let said = folder.run("sh", &["-c", &line]);
+            assert_eq!(said, format!("0\n1\n{status}\n0\n[0]"), "{command} {signal}");
+        }
+    }
+    assert!(names(folder.path()).contains(&".titr-1-1.unfinished.txt".to_owned()));
+}
+
 #[test]
 fn cells_of_tables_are_no_formulas() {
     let folder = folder();

@@ -1,6 +1,6 @@
 //! Outputs that get their names when they are complete, and replace nothing.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,11 @@ use super::temporary::Temporary;
 
 /// A hidden directory beside an output, in which the output grows. Dropped, it is removed with all that is in it.
 #[derive(Debug)]
-pub struct HiddenDirectory(Temporary);
+pub struct HiddenDirectory {
+    temporary: Temporary,
+    /// The lock.
+    _directory: File,
+}
 
 impl HiddenDirectory {
     /// Makes it beside `output`.
@@ -18,13 +22,15 @@ impl HiddenDirectory {
     /// If it cannot be made, or the output would be part of a trace that this command reads.
     pub fn beside(output: &Path) -> io::Result<Self> {
         claims::check(output)?;
-        Ok(Self(Temporary::make(directory_of(output), |path| fs::create_dir(path))?.1))
+        let new = |path: &Path| fs::create_dir(path).and_then(|()| File::open(path));
+        let (directory, temporary) = Temporary::make(directory_of(output), new)?;
+        Ok(Self { temporary, _directory: directory })
     }
 
     /// The path of this name in it.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.temporary.path().join(name)
     }
 }
 

@@ -1,7 +1,11 @@
-//! Unfinished outputs, so that an interrupted command can remove them.
+//! Unfinished outputs, so that an interrupted command can remove them, and what follows a killed one does so.
+//!
+//! A temporary file or directory is locked while its process writes it. The system ends the lock with the process, however
+//! that ends and on whichever machine it was, so what nobody has locked is abandoned. Where a file system has no locks,
+//! nothing is known, and nothing is removed.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirEntry};
+use std::fs::{self, DirEntry, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -28,9 +32,14 @@ impl Temporary {
         Self(path)
     }
 
-    /// Makes a file or directory in `directory`, under a name that is free.
-    pub(super) fn make<T>(directory: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, Self)> {
+    /// Makes a file or directory in `directory`, under a name that is free. It is locked until the file that is returned
+    /// is closed. Removes what killed processes have left there, at the first time.
+    pub(super) fn make(directory: &Path, make: impl Fn(&Path) -> io::Result<File>) -> io::Result<(File, Self)> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
+        static CLEARED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+        if CLEARED.lock().unwrap_or_else(PoisonError::into_inner).insert(directory.to_owned()) {
+            remove_leftovers(directory);
+        }
         loop {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let path = directory.join(format!("{PREFIX}{}-{number}{SUFFIX}", std::process::id()));
@@ -38,8 +47,13 @@ impl Temporary {
             let mut unfinished = unfinished();
             match make(&path) {
                 Ok(made) => {
-                    unfinished.insert(path.clone());
-                    return Ok((made, Self(path)));
+                    // Before it was locked, another process may have found it abandoned.
+                    let is_lost = matches!(made.try_lock(), Err(TryLockError::WouldBlock))
+                        || fs::symlink_metadata(&path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
+                    if !is_lost {
+                        unfinished.insert(path.clone());
+                        return Ok((made, Self(path)));
+                    }
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
@@ -79,20 +93,30 @@ pub fn remove_unfinished() {
     std::mem::forget(unfinished);
 }
 
-/// Removes what commands that were killed have left in a directory in which no other command writes.
-///
-/// # Errors
-/// If the directory cannot be read, or something cannot be removed.
-pub fn remove_leftovers(directory: &Path) -> io::Result<()> {
-    let entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
-    entries.iter().filter(|entry| is_unfinished(&entry.path())).try_for_each(remove_entry)
+/// Removes what processes that were killed have left in a directory, as far as that is possible.
+pub fn remove_leftovers(directory: &Path) {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| is_unfinished(&entry.path())) {
+        // A lock on a network's file system is for those who may write.
+        let opened = match entry.file_type() {
+            Ok(kind) if kind.is_dir() => File::open(entry.path()),
+            Ok(kind) if kind.is_file() => OpenOptions::new().write(true).open(entry.path()),
+            _ => continue,
+        };
+        let Ok(file) = opened else { continue };
+        if file.try_lock().is_ok() {
+            let _ = remove_entry(&entry);
+        }
+    }
 }
 
 /// Whether a path is the one of an output that is not finished.
 #[must_use]
 pub fn is_unfinished(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX))
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    let name =
+        path.file_name().and_then(|name| name.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.split_once('-'));
+    name.is_some_and(|(process, number)| is_number(process) && is_number(number))
 }
 
 /// Best effort: an error that matters was already reported.

@@ -153,10 +153,8 @@ impl ResultsFolder {
     /// # Errors
     /// If an outcome cannot be read, or a table not be written.
     pub fn finish(&self, inputs: &Inputs) -> Result<Vec<PointOutcome>, StudyError> {
-        // No task writes any more where all points have outcomes.
-        for folder in [&self.path, &self.path.join(POINTS)] {
-            remove_leftovers(folder).map_err(|error| named(folder, error))?;
-        }
+        // Tasks may have been killed since this process wrote there first.
+        [&self.path, &self.path.join(POINTS)].into_iter().for_each(|folder| remove_leftovers(folder));
         let outcomes = (0..inputs.len()).map(|point| self.outcome(point)).collect::<Result<Vec<_>, _>>()?;
         table::write(inputs, &outcomes, &self.path)?;
         Ok(outcomes)

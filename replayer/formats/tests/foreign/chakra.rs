@@ -255,4 +255,9 @@ fn groups_have_names_or_numbers_and_what_is_not_known_is_listed() {
     assert!(listed(attribute("involved_dim", 28, &length(&bytes(1, &[1, 0])), 2)).contains("involved_dim"));
     assert!(listed(attribute("comm_priority", 7, &varint(3), 0)).contains("2 nodes have the attribute comm_priority"));
     assert_eq!(listed(attribute("tensor_loc", 7, &varint(3), 0)), "");
+    assert!(listed(number(11, 5)).contains("2 nodes have the attribute field 11"));
+
+    let listed = |node| open(write(&[file(&[node])]).path()).unwrap().untranslated().join("\n");
+    assert!(listed(node(1, 2, &[], 0, &[])).contains("1 computation or access of memory has no duration"));
+    assert!(listed(node(1, 7, &[], 0, &[("comm_size", 8)])).contains("1 collective has a comm_size and no comm_type"));
 }

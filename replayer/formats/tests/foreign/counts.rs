@@ -86,3 +86,9 @@ impl Counts {
         }
     }
 }
+
+/// The computations of rank 0.
+pub(crate) fn computed(trace: &Trace) -> Vec<f64> {
+    let volume = |event| if let Event::Compute(volume) = event { Some(volume.0) } else { None };
+    events(trace, 0).unwrap().into_iter().filter_map(volume).collect()
+}

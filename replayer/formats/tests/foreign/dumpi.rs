@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
+use titr_common::event::Event;
 use titr_common::trace::Trace;
 
 use crate::counts::events;
@@ -112,6 +113,27 @@ fn a_split_that_not_all_members_call_is_an_error() {
     fs::write(&path, bytes).unwrap();
     let message = error(folder.path());
     assert!(message.contains(".bin"), "{message}");
+}
+
+/// A function becomes another one, with arguments of the same kinds.
+#[test]
+fn no_call_that_can_take_time_is_left_out_in_silence() {
+    let changed = |name: &str, from: u8, to: u16| {
+        let folder = copy(name);
+        let path = bin(folder.path(), 0);
+        let mut bytes = fs::read(&path).unwrap();
+        let at = bytes.windows(4).position(|bytes| bytes == [0, from, 0x4f, 0]).unwrap();
+        bytes[at..at + 2].copy_from_slice(&to.to_be_bytes());
+        fs::write(&path, bytes).unwrap();
+        let trace = open(folder.path()).unwrap();
+        (events(&trace, 0).unwrap(), trace.untranslated().join("\n"))
+    };
+    let (comm_size, file_set_atomicity) = (81, 279);
+    let notes = changed("stencil", comm_size, file_set_atomicity).1;
+    assert!(notes.contains("1 calls of MPI_File_set_atomicity have no event"), "{notes}");
+    let (request_free, buffer_detach) = (15, 7);
+    let events = changed("persistent", request_free, buffer_detach).0;
+    assert!(events.iter().any(|event| matches!(event, Event::Other(other) if other.awaits_buffered())));
 }
 
 proptest! {

@@ -4,6 +4,7 @@ use std::fs;
 
 use proptest::prelude::*;
 
+use crate::counts::computed;
 use crate::samples::{collection, open, sample};
 use crate::tally::{counted, damage, lu, of, programs, read_damaged, unpacked};
 
@@ -34,6 +35,16 @@ fn a_wrong_line_is_named() {
     fs::write(folder.path().join("x-rank-0.txt"), text).unwrap();
     let error = open(folder.path()).and_then(|trace| counted(&trace)).unwrap_err().to_string();
     assert!(error.ends_with("x-rank-0.txt: line 4: rank 3 of a communicator of 1"), "{error}");
+}
+
+#[test]
+fn a_local_call_is_computation_and_another_without_an_event_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "MPI_Init:-:1:2:10\nMPI_Pack:20:0:1:1,4,4:50\nMPI_Ibarrier:60:5,0,1:70\nMPI_Finalize:80:-\n";
+    fs::write(folder.path().join("x-rank-0.txt"), text).unwrap();
+    let trace = open(folder.path()).unwrap();
+    assert_eq!(computed(&trace), [50_000.0, 10_000.0]);
+    assert_eq!(trace.untranslated(), ["1 calls of MPI_Ibarrier have no event"]);
 }
 
 proptest! {

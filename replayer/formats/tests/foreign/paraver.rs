@@ -4,6 +4,7 @@ use std::fs;
 
 use proptest::prelude::*;
 
+use crate::counts::computed;
 use crate::samples::{collection, open, sample};
 use crate::tally::{counted, damage, lu, of, programs, read_damaged, unpacked};
 
@@ -28,6 +29,21 @@ fn a_trace_without_mpi_and_a_wrong_line_are_errors() {
     assert!(message.contains("x.prv: line 3"), "{message}");
     fs::write(&path, "#Paraver of nothing\n").unwrap();
     assert!(open(&path).err().unwrap().to_string().contains("header"));
+}
+
+#[test]
+fn a_local_call_is_computation_and_another_without_an_event_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.prv");
+    let calls = [(31, 5, 10), (7, 20, 50), (8, 60, 70), (32, 80, 90)];
+    let line = |time, value| format!("2:1:1:1:1:{time}:50000003:{value}\n");
+    let lines: String = calls.iter().map(|(value, begin, end)| line(begin, value) + &line(end, &0)).collect();
+    fs::write(&path, format!("#Paraver (24/11/2026 at 23:09):100_ns:1(1):1:1(1:1),0\n{lines}")).unwrap();
+    let names = "31 MPI_Init\n7 MPI_Pack\n8 MPI_Comm_idup\n32 MPI_Finalize\n";
+    fs::write(path.with_extension("pcf"), format!("EVENT_TYPE\n9 50000003 MPI Other\nVALUES\n{names}")).unwrap();
+    let trace = open(&path).unwrap();
+    assert_eq!(computed(&trace), [50.0, 10.0]);
+    assert!(trace.untranslated().contains(&"1 calls of MPI_Comm_idup have no event".to_owned()));
 }
 
 proptest! {

@@ -109,10 +109,12 @@ fn of_ranks(directory: &Path) -> Result<Vec<PathBuf>, TraceError> {
 struct ChakraSurvey {
     /// The members of each process group, in the order of the names.
     groups: BTreeMap<String, Vec<Rank>>,
-    /// The number of nodes that compute and have no duration.
+    /// The number of nodes that compute, or read or write memory, and have no duration.
     without_time: u64,
     /// The number of dependences on nodes that are in no file.
     missing: u64,
+    /// The number of collectives that have a size and do not say which they are; wrappers of others have none.
+    untyped: u64,
     /// The number of collectives with a root, which Chakra does not name.
     rooted: u64,
     /// The attributes of communication that titr does not know, with the number of their nodes.
@@ -133,7 +135,8 @@ impl ChakraSurvey {
                 for name in std::mem::take(&mut node.unknown) {
                     *survey.unknown.entry(name).or_default() += 1;
                 }
-                survey.without_time += u64::from(node.kind == 4 && node.duration == 0);
+                survey.without_time += u64::from(matches!(node.kind, 2..=4) && node.duration == 0);
+                survey.untyped += u64::from(node.kind == COLLECTIVE && node.collective.is_none() && node.bytes > 0);
                 if let (COLLECTIVE, Some(kind)) = (node.kind, node.collective) {
                     survey.rooted += u64::from(matches!(kind, 1 | 3 | 4 | 5));
                     if !node.group.is_empty() {
@@ -163,15 +166,23 @@ impl RankSources for ChakraSources {
 
     fn untranslated(&self) -> Vec<String> {
         use titr_common::format::counted;
-        let ChakraSurvey { groups, without_time, missing, rooted, unknown } = &self.survey;
+        let ChakraSurvey { groups, without_time, missing, untyped, rooted, unknown } = &self.survey;
         let mut all = Vec::new();
         if *without_time > 0 {
-            let nodes = counted(*without_time, "computation has", "computations have");
+            let nodes = counted(
+                *without_time,
+                "computation or access of memory has",
+                "computations and accesses of memory have",
+            );
             all.push(format!("{nodes} no duration, and take no time"));
         }
         if *missing > 0 {
             let missing = counted(*missing, "dependence is", "dependences are");
             all.push(format!("{missing} on nodes that are in no file, and left out"));
+        }
+        if *untyped > 0 {
+            let untyped = counted(*untyped, "collective has", "collectives have");
+            all.push(format!("{untyped} a comm_size and no comm_type, and take no time"));
         }
         if *rooted > 0 {
             let rooted = counted(*rooted, "collective has", "collectives have");

@@ -124,7 +124,8 @@ fn node(message: &[u8]) -> Option<Result<Node, String>> {
             4 | 5 => list(value, &mut node.after)?,
             7 => node.duration = value.number()?,
             10 => wrong = wrong.or(attribute(value.bytes()?, &mut node)?.err()),
-            _ => {}
+            2 | 6 | 8 | 9 => {}
+            number => node.unknown.push(format!("field {number}")),
         }
     }
     let id = node.id;

@@ -56,8 +56,11 @@ impl Datatypes {
 
     /// Takes note of a datatype that the call of a record makes.
     pub(super) fn apply(&mut self, record: &DumpiRecord<'_>) {
-        if let Some((datatype, size)) = self.made(record.function, record.arguments) {
-            self.derived.insert(datatype, size);
+        match (self.made(record.function, record.arguments), record.arguments.rest()) {
+            (Some((datatype, size)), _) => _ = self.derived.insert(datatype, size),
+            // The last argument of a function that makes a datatype. An earlier one of this number is gone.
+            (None, [.., high, low]) => _ = self.derived.remove(&u16::from_be_bytes([*high, *low])),
+            (None, _) => {}
         }
     }
 

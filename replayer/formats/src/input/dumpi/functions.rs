@@ -16,6 +16,7 @@
 
 use super::arguments::ARGUMENTS;
 use super::bytes::Cursor;
+use crate::input::rank_events::is_local;
 
 /// A function by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,7 +33,7 @@ macro_rules! known {
 }
 
 known! {
-    SEND = 0, RECV = 1, BSEND = 3, SSEND = 4, RSEND = 5,
+    SEND = 0, RECV = 1, BSEND = 3, SSEND = 4, RSEND = 5, BUFFER_DETACH = 7,
     ISEND = 8, IBSEND = 9, ISSEND = 10, IRSEND = 11, IRECV = 12,
     WAIT = 13, TEST = 14, REQUEST_FREE = 15, WAITANY = 16, TESTANY = 17, WAITALL = 18, TESTALL = 19, WAITSOME = 20, TESTSOME = 21,
     IPROBE = 22, PROBE = 23, CANCEL = 24,
@@ -94,9 +95,14 @@ impl DumpiFunction {
     pub(super) fn has_event(self) -> bool {
         matches!(
             self.0,
-            0 | 1 | 3..=5 | 8..=23 | 26..=34 | 52..=62 | 65..=67 | 84..=87 | 91 | 92 | 99 | 101 | 111 | 124 | 125 | 132
+            0 | 1 | 3..=5 | 7..=23 | 26..=34 | 52..=62 | 65..=67 | 84..=87 | 91 | 92 | 99 | 101 | 111 | 124 | 125 | 132
                 | 141..=147 | 149..=156 | 171
         )
+    }
+
+    /// Whether the function does its work alone, and has no event.
+    pub(super) fn is_local(self) -> bool {
+        !self.has_event() && ARGUMENTS.get(usize::from(self.0)).is_some_and(|&(name, _)| is_local(name))
     }
 
     /// Whether the function communicates, waits or moves data, so that a trace without its calls is not whole. A test or a

@@ -2,6 +2,8 @@
 
 use titr_common::event::{CollectiveKind, SendMode};
 
+use crate::input::rank_events::is_local;
+
 use super::line::{Arguments, LiballprofComm, LiballprofLine};
 
 /// The call of a line, as far as titr has an event for it.
@@ -162,10 +164,9 @@ impl LiballprofCall {
             b"Barrier" | b"Bcast" | b"Reduce" | b"Allreduce" | b"Scan" | b"Exscan" | b"Reduce_scatter" | b"Gather"
             | b"Scatter" | b"Allgather" | b"Alltoall" | b"Gatherv" | b"Scatterv" | b"Allgatherv" | b"Alltoallv"
             | b"Alltoallw" => Self::Collective(collective(line.function, a)?),
-            name if name.starts_with(b"Win_") || name.starts_with(b"File_") => Self::Untranslated,
-            b"Put" | b"Get" | b"Accumulate" | b"Cancel" => Self::Untranslated,
             b"Comm_rank" | b"Comm_size" => Self::Local(a.comm()),
-            _ => Self::Local(None),
+            name if is_local(&String::from_utf8_lossy(name)) => Self::Local(None),
+            _ => Self::Untranslated,
         })
     }
 

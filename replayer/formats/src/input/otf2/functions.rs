@@ -2,6 +2,8 @@
 
 use titr_common::event::{CollectiveKind, CommCall, Quantifier, SendMode};
 
+use crate::input::rank_events::is_local;
+
 /// What a region means for a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Otf2Function {
@@ -15,6 +17,8 @@ pub(super) enum Otf2Function {
     Test(Quantifier),
     /// A function whose records describe it, or that moves nothing: a receive, `MPI_Comm_rank`.
     Plain,
+    /// A function that does its work alone: its time is computation.
+    Local,
     /// A function that makes a communicator of all that call it, or of a part of them.
     MakesComm(CommCall),
     /// A function that communicates. Its call is lost if it has no record.
@@ -49,12 +53,13 @@ impl Otf2Function {
     /// regions are of MPI, and a program may have functions whose names begin like MPI's.
     pub(super) fn of_region(name: &str, is_of_mpi: bool) -> Option<Self> {
         let name = bare_name(name)?;
-        let function = Self::of_name(&name);
-        (is_of_mpi || function != Self::Plain || PLAIN.contains(&name.as_str())).then_some(function)
+        let further = || if is_local(&name) { Self::Local } else { Self::Recorded };
+        Self::of_name(&name).or_else(|| is_of_mpi.then(further))
     }
 
-    fn of_name(name: &str) -> Self {
-        match name {
+    /// The function of a name that no function of a program has by chance.
+    fn of_name(name: &str) -> Option<Self> {
+        Some(match name {
             "init" | "init_thread" => Self::Init,
             "finalize" => Self::Finalize,
             "sendrecv" | "sendrecv_replace" => Self::Sendrecv,
@@ -79,15 +84,16 @@ impl Otf2Function {
             "dist_graph_create" => Self::MakesComm(CommCall::DistGraphCreate),
             "dist_graph_create_adjacent" => Self::MakesComm(CommCall::DistGraphCreateAdjacent),
             "mrecv" | "imrecv" | "isendrecv" | "isendrecv_replace" => Self::Recorded,
+            name if PLAIN.contains(&name) => Self::Plain,
             _ => match OneSidedFunction::of_name(name) {
                 Some(function) => Self::OneSided(function),
                 None if is_collective(name) || name.starts_with("neighbor_") || name.starts_with("ineighbor_") => {
                     Self::Recorded
                 }
                 None if name.starts_with("file_") && moves_data(name) => Self::Recorded,
-                None => Self::Plain,
+                None => return None,
             },
-        }
+        })
     }
 }
 
@@ -226,7 +232,8 @@ mod tests {
             assert_eq!(Otf2Function::of_region(name, false), Some(Otf2Function::Send(SendMode::Standard)), "{name}");
         }
         assert_eq!(Otf2Function::of_region("MPI_Comm_rank", false), Some(Otf2Function::Plain));
-        assert_eq!(Otf2Function::of_region("MPI_Type_commit", true), Some(Otf2Function::Plain));
+        assert_eq!(Otf2Function::of_region("MPI_Type_commit", true), Some(Otf2Function::Local));
+        assert_eq!(Otf2Function::of_region("MPI_Allreduce_init", true), Some(Otf2Function::Recorded));
         assert_eq!(Otf2Function::of_region("MPI_Iallreduce", false), Some(Otf2Function::Recorded));
         for name in ["main", "MPI_", "mpi_setup_", "mpi_helper<int>", "step", "", "é"] {
             assert_eq!(Otf2Function::of_region(name, false), None, "{name}");

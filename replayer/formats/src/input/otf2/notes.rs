@@ -19,6 +19,8 @@ pub(super) struct Otf2Notes {
     pub divided: u64,
     /// Calls that begin before the call before them ends.
     pub backwards: u64,
+    /// Records of these types, which are not read.
+    pub unread: BTreeMap<u8, u64>,
 }
 
 impl Otf2Notes {
@@ -31,6 +33,9 @@ impl Otf2Notes {
         self.late += other.late;
         self.divided += other.divided;
         self.backwards += other.backwards;
+        for (kind, number) in &other.unread {
+            *self.unread.entry(*kind).or_default() += number;
+        }
     }
 
     /// A sentence for each kind.
@@ -73,6 +78,14 @@ impl Otf2Notes {
             "calls begin",
             "before the end of the call before: the time of the earlier end is taken.",
         );
+        for (kind, number) in &self.unread {
+            say(
+                *number,
+                "record",
+                "records",
+                &format!("of type {kind}, which titr does not read and may take time: left out."),
+            );
+        }
         sentences
     }
 }

@@ -146,7 +146,13 @@ impl Otf2Translation {
             87 if self.is_own => self.thread.told.created = fields.u32(),
             14..=21 | 23 | 85 | 86 => self.message(kind, fields, events)?,
             35 | 36 | 38..=43 | 46..=52 => self.one_sided(kind, fields, events)?,
-            _ => return Ok(()),
+            _ => {
+                // Waits for memory that another rank writes, calls by their place in the program, and what later versions have.
+                if matches!(kind, 45 | 66 | 67 | 89..) {
+                    *self.notes.unread.entry(kind).or_default() += 1;
+                }
+                return Ok(());
+            }
         }
         // Some tools record messages without the functions.
         if self.thread.call.is_none() && (!self.thread.pending.is_empty() || !self.thread.completed.is_empty()) {
@@ -286,6 +292,11 @@ impl Otf2Translation {
                 return Ok(());
             }
             (_, Otf2Stage::Before) => self.start_if_needed(events),
+            (Otf2Function::Local, Otf2Stage::Running)
+                if self.thread.pending.is_empty() && self.thread.completed.is_empty() =>
+            {
+                return Ok(());
+            }
             (_, Otf2Stage::Running) => {}
         }
         self.mark_call_site(events);
@@ -313,18 +324,15 @@ impl Otf2Translation {
             self.called(call, end, events);
             match call.function {
                 Otf2Function::Test(quantifier) => self.order.push(Event::Test(quantifier, None), events),
-                Otf2Function::Recorded => self.lose(call),
                 // No record says of which communicator the call makes another.
                 Otf2Function::MakesComm(call) if self.archive.makes_of_world() => {
                     self.order.push(Event::CommCreate(call, CommId::WORLD, None), events);
                 }
+                Otf2Function::Recorded | Otf2Function::MakesComm(_) => self.lose(call),
                 // Score-P has no records if both peers are `MPI_PROC_NULL`.
                 Otf2Function::Sendrecv if !self.archive.is_score_p() => self.lose(call),
                 Otf2Function::Init | Otf2Function::Finalize | Otf2Function::Send(_) | Otf2Function::Sendrecv => {}
-                Otf2Function::Wait(_)
-                | Otf2Function::MakesComm(_)
-                | Otf2Function::Plain
-                | Otf2Function::OneSided(_) => {}
+                Otf2Function::Wait(_) | Otf2Function::Plain | Otf2Function::Local | Otf2Function::OneSided(_) => {}
             }
         }
         Ok(())

@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use titr_common::dense_slab::DenseSlab;
-use titr_common::event::{CommId, Event, Rank, Span, ThreadId};
+use titr_common::event::{CommId, Event, Other, Rank, Span, ThreadId};
 use titr_common::trace::{EventSource, LocatedEvents, Location, TraceError};
-use titr_common::units::Nanoseconds;
+use titr_common::units::{Bytes, Nanoseconds};
 
 use self::communicators::DumpiCommunicators;
 pub(super) use self::nobody::Nobody;
@@ -161,8 +161,8 @@ impl DumpiRankSource {
         let mut sink = DumpiSink { events, location, span: record.span };
         match self.translation.record(&record, &mut sink) {
             Ok(()) | Err(NoEvent::Needless) => {
-                // The time in a call without an event is no computation.
-                if function.is_of_mpi() {
+                // The time in other calls without an event is no computation.
+                if function.is_of_mpi() && !function.is_local() {
                     self.translation.time(&mut sink);
                 }
                 Ok(true)
@@ -260,7 +260,11 @@ impl DumpiTranslation {
             DumpiFunction::COMM_RANK => self.check_rank(bytes)?,
             DumpiFunction(141..=147 | 149..=154) => self.one_sided(record, bytes, sink)?,
             function if function.changes_communicators() => self.communicator(record, sink)?,
-            function if function.communicates() => {
+            DumpiFunction::BUFFER_DETACH => {
+                let function = record.function.name().into();
+                self.push(sink, Event::Other(Other { function, sent: Bytes(0), received: Bytes(0) }));
+            }
+            function if function.is_of_mpi() && !function.is_local() => {
                 self.notes.add(format!("calls of {} have no event", function.name()));
             }
             _ => {}

@@ -121,9 +121,12 @@ impl LiballprofRankSource {
                         self.is_finalized = matches!(call, LiballprofCall::Finalize);
                         let location = Location { line: Some(self.number), ..Location::default() };
                         let mut sink = LiballprofSink { events, location, line, is_timed: false };
+                        let is_local = matches!(call, LiballprofCall::Local(_));
                         let outcome = self.translation.call(call, &mut sink);
-                        // The time in a call without an event is no computation.
-                        self.translation.time(&mut sink);
+                        // The time in other calls without an event is no computation.
+                        if !is_local {
+                            self.translation.time(&mut sink);
+                        }
                         outcome
                     }
                 }

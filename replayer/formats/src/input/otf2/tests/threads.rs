@@ -27,6 +27,32 @@ fn plain(writer: &mut Writer, calls: &[(u64, u64)]) {
 }
 
 #[test]
+fn a_local_call_is_computation_and_what_is_not_read_is_named() {
+    let mut files = Files::new(ByteOrder::Little, 4096);
+    define(&mut files, &[(50, "MPI_Pack"), (51, "MPI_Comm_idup")], &[]);
+    let mut main = Writer::new(ByteOrder::Little, 4096);
+    plain(&mut main, &[(1, 1000), (50, 1100), (51, 1200)]);
+    main.event(1250, 66, &[C(0), C(0)]);
+    plain(&mut main, &[(5, 1300)]);
+    files.events[1] = main.finish();
+    let folder = files.write("local");
+    let trace = Otf2 { bytes: None }.open(&[&folder]).unwrap();
+    let mut stream = trace.stream(Rank(1)).unwrap();
+    let mut computed = Vec::new();
+    while let Some(event) = stream.next_event().unwrap() {
+        if let Event::Compute(volume) = event {
+            computed.push(volume.0);
+        }
+    }
+    // The ticks between the calls that are not local are 190 and 90.
+    assert!(matches!(computed[..], [first, second] if (first / second - 190.0 / 90.0).abs() < 0.01), "{computed:?}");
+    let notes = trace.untranslated().join("\n");
+    assert!(notes.contains("and they are left out: 1 of MPI_Comm_idup."), "{notes}");
+    assert!(notes.contains("1 record of type 66, which titr does not read"), "{notes}");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn further_threads_that_call_mpi_are_threads_of_their_rank() {
     let mut files = Files::new(ByteOrder::Little, 4096);
     define(&mut files, &[], &[(2000, 8), (3000, 2), (4000, 7)]);

@@ -6,6 +6,7 @@ use titr_common::event::{Quantifier, SendMode};
 
 use crate::input::paraver::collectives::PrvCall;
 use crate::input::paraver::survey::{Point, is_collective};
+use crate::input::rank_events::is_local;
 
 use super::{Action, IsTest, PrvIsBlocking, PrvTranslation};
 
@@ -44,16 +45,13 @@ impl PrvTranslation {
             "Testall" => Action::Complete(Quantifier::All, IsTest(true)),
             "Testany" => Action::Complete(Quantifier::Any, IsTest(true)),
             "Testsome" => Action::Complete(Quantifier::Some, IsTest(true)),
+            // The messages of their starts say what they are.
+            "Send_init" | "Bsend_init" | "Ssend_init" | "Rsend_init" | "Recv_init" => Action::Nothing,
+            // In vain, or followed by a receive.
+            "Iprobe" | "Improbe" | "Probe" | "Mprobe" => Action::Nothing,
+            name if is_local(name) => Action::Local,
             name => {
-                let is_nonblocking = name.strip_prefix('I').is_some_and(|rest| {
-                    let mut rest: Vec<char> = rest.chars().collect();
-                    rest.iter_mut().take(1).for_each(|first| *first = first.to_ascii_uppercase());
-                    is_collective(&rest.into_iter().collect::<String>())
-                });
-                let is_one_sided = name.starts_with("Win_") || matches!(name, "Put" | "Get" | "Accumulate");
-                if is_nonblocking || is_one_sided || name.starts_with("File_") || name.starts_with("Neighbor") {
-                    self.notes.add(format!("calls of MPI_{name} have no event"));
-                }
+                self.notes.add(format!("calls of MPI_{name} have no event"));
                 Action::Nothing
             }
         }

@@ -48,7 +48,10 @@ enum Action {
     Start,
     Complete(Quantifier, IsTest),
     Collective(Box<Collective>),
+    /// What takes time, but has no event.
     Nothing,
+    /// Computation.
+    Local,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,7 +249,12 @@ impl PrvTranslation {
             Action::Recv(_) => is_due(&self.posted),
             Action::Sendrecv => is_due(&self.sent) && is_due(&self.posted),
             Action::Start => self.waiting.len() > AFTER_START,
-            Action::Init | Action::Finalize | Action::Complete(..) | Action::Collective(_) | Action::Nothing => true,
+            Action::Init
+            | Action::Finalize
+            | Action::Complete(..)
+            | Action::Collective(_)
+            | Action::Local
+            | Action::Nothing => true,
         };
         if !is_ready && !gives_up {
             return false;
@@ -312,9 +320,10 @@ impl PrvTranslation {
             }
             Action::Complete(ask, test) => self.complete(ask, test, sink),
             Action::Collective(collective) => self.push(sink, Event::Collective(*collective, Completion::Blocking)),
+            Action::Local => return,
             Action::Nothing => {}
         }
-        // The time in a call without an event is no computation.
+        // The time in other calls without an event is no computation.
         self.time(sink);
     }
 

@@ -205,7 +205,7 @@ fn extended(
     overwritten: Overwritten,
 ) {
     let mut messages = None;
-    let mut tag = None;
+    let (mut made, mut tag) = (None, None);
     let collective = AnyCollective::of(call);
     let (success, span) = thread.timed(|thread| match &collective {
         Some(AnyCollective::OfAll(collective)) => {
@@ -223,7 +223,8 @@ fn extended(
         None => {
             let success = real.run();
             // At this point, because all its members are here, and no collective of it has to be executed yet.
-            tag = made_by(call).filter(|_| success).and_then(|new| engine.agree(new));
+            made = made_by(call).filter(|_| success);
+            tag = made.and_then(|new| engine.agree(new));
             success
         }
     });
@@ -236,7 +237,7 @@ fn extended(
         let is_opaque = collective.is_some() && messages.is_none();
         recorder.annotate(messages.into_iter().flatten().map(Annotation::Message));
         let recorded = record(recorder, function, call, success, real, overwritten);
-        if let Some(id) = made_by(call).and_then(|new| recorder.id_of(new)) {
+        if let Some(id) = made.and_then(|new| recorder.id_of(new)) {
             engine.adopt(id, tag);
         }
         if recorded.is_ok() {

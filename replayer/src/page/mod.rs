@@ -61,6 +61,18 @@ const SCRIPTS: [&str; 18] = [
     include_str!("assets/page.js"),
 ];
 
+/// The parts of the script of a page of charts, of which `last` is its own.
+const fn with_charts(last: &'static str) -> [&'static str; 6] {
+    [
+        include_str!("assets/base.js"),
+        include_str!("assets/numbers.js"),
+        include_str!("assets/table.js"),
+        include_str!("assets/chart.js"),
+        include_str!("assets/scatter.js"),
+        last,
+    ]
+}
+
 /// Records a replay for its page.
 pub struct Recorder {
     overview: Rc<RefCell<Overview>>,

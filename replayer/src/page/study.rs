@@ -8,17 +8,10 @@ use serde::Serialize;
 use titr_common::output::OutputFile;
 use titr_studies::{Inputs, PointOutcome};
 
-use super::document;
+use super::{document, with_charts};
 
 /// Parts of the script, in the order in which they build on each other.
-pub(super) const SCRIPTS: [&str; 6] = [
-    include_str!("assets/base.js"),
-    include_str!("assets/numbers.js"),
-    include_str!("assets/table.js"),
-    include_str!("assets/chart.js"),
-    include_str!("assets/scatter.js"),
-    include_str!("assets/study.js"),
-];
+pub(super) const SCRIPTS: [&str; 6] = with_charts(include_str!("assets/study.js"));
 
 /// The data of the page of a study.
 #[derive(Debug, Serialize, JsonSchema)]

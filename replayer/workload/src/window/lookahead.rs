@@ -1,6 +1,6 @@
 //! Looking ahead in a rank's events.
 
-use titr_common::event::{Message, RequestId};
+use titr_common::event::RequestId;
 use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, TraceError};
 
@@ -49,11 +49,6 @@ impl<S: EventSource> Window<S> {
     #[inline]
     pub fn outcome(&mut self, request: RequestId, is_open: bool) -> Result<Option<Match>, TraceError> {
         if is_open || self.may_cancel { self.matched(request) } else { Ok(None) }
-    }
-
-    /// The messages of the next event, a collective; `None` if the trace has none.
-    pub fn take_messages(&mut self) -> Option<Vec<Message>> {
-        self.messages.take()
     }
 
     /// Whether one of the next `among` events belongs to another thread than the next event.

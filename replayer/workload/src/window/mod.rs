@@ -150,6 +150,11 @@ impl<S: EventSource> Window<S> {
         self.call.take()
     }
 
+    /// The messages of the next event, a collective; `None` if the trace has none.
+    pub fn take_messages(&mut self) -> Option<Vec<Message>> {
+        self.messages.take()
+    }
+
     /// Whether the next event is of a task that was not taken yet.
     #[must_use]
     pub fn has_task(&self) -> bool {

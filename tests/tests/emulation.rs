@@ -47,6 +47,8 @@ fn a_loop_has_its_instructions_in_every_run() {
             assert_eq!(outcome.status, Some(0), "{family:?}: {}", outcome.stderr);
             assert_sound(&trace);
             assert!(Manifest::read(&trace).unwrap().per_rank.iter().all(|entry| entry.counter.kind == "emulated"));
+            let info = run(binary("titr").arg("info").arg(&trace)).stdout;
+            assert!(!info.contains("before MPI_Init"), "{family:?}: the emulator's own start: {info}");
             [0, 1].map(|rank| loops(&trace, rank))
         });
         for rank in &volumes {

@@ -269,7 +269,9 @@ type TimeOf<'a> = &'a dyn Fn(&ProcessTime) -> f64;
 #[must_use]
 fn uncounted(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let advice = "; TITRACE_THREADS=sum adds it to the computation";
-    let started = |time: &ProcessTime| if time.cpu_before < START { 0.0 } else { time.cpu_before };
+    // An emulator takes seconds to start itself, which no clock tells from the program's.
+    let is_emulated = manifest.per_rank.iter().any(|entry| entry.counter.kind == "emulated");
+    let started = |time: &ProcessTime| if is_emulated || time.cpu_before < START { 0.0 } else { time.cpu_before };
     let kinds: [(_, TimeOf<'_>, _); 6] = [
         (
             "not counted",

@@ -60,6 +60,66 @@ fn a_message_that_never_arrives_is_an_error_on_any_network() {
     assert!(refused.contains("counts cycles") && refused.ends_with("[1]"), "{refused}");
 }
 
+/// Each names the size and the limit before it takes time or memory.
+#[test]
+fn sizes_that_no_machine_has_are_refused_at_once() {
+    let folder = folder();
+    shell(
+        &folder,
+        "$titr generate all-to-all --ranks 2 --bytes 1kB -o traces; $titr generate all-to-all --ranks 4 --bytes 1kB -o 4",
+    );
+    let manifest = folder.path().join("traces/manifest.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    assert!(text.contains("\"ranks\": 2") || text.contains("\"ranks\":2"), "{text}");
+    fs::write(manifest, text.replace("\"ranks\": 2", "\"ranks\":2").replace("\"ranks\":2", "\"ranks\":1000000000"))
+        .unwrap();
+    let cluster = |more: &str| {
+        format!(
+            "<cluster id=\"c\" prefix=\"n\" suffix=\"\" radical=\"0-99999999\" speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\" {more}/>"
+        )
+    };
+    let torus = cluster("topology=\"TORUS\" topo_parameters=\"10000,10000\"");
+    folder.file("torus.xml", format!("<platform version=\"4.1\">{torus}</platform>"));
+    let zone = format!("<zone id=\"w\" routing=\"Full\">{0}{0}</zone>", cluster(""));
+    folder.file("zones.xml", format!("<platform version=\"4.1\">{zone}</platform>"));
+    folder.file("star.xml", format!("<platform version=\"4.1\">{}</platform>", cluster("")));
+    let file = |name: &str, table: &str| {
+        folder.file(name, PLATFORM.replace("[topology.torus]\ndims = [4]", table));
+    };
+    file("torus.toml", "[topology.torus]\ndims = [4096, 4096, 4096]");
+    file("star.toml", "[topology.star]\nhosts = 10000000");
+    file("fat-tree.toml", "[topology.fat-tree]\nlevels = 1\ndown = [1000]\nup = [1000]\ncount = [1000]");
+    file("xgft.toml", "[topology.xgft]\nm = [1000, 1000]\nw = [1000, 1000]");
+    let wide = "10Gbit/s 1us";
+    let on = |platform: &str| format!("$titr platform show '{platform}'; $replay -q -p '{platform}' trace.txt");
+    let cases = [
+        (on("torus.toml"), "torus.toml:5:8", "68719476736 hosts"),
+        (on("fat-tree.toml"), "fat-tree.toml", "1000000000 cables"),
+        (on("xgft.toml"), "xgft.toml", "cables"),
+        (on("torus.xml"), "torus.xml", "100000000 hosts"),
+        (on("zones.xml"), "zones.xml", "100000000 hosts"),
+        (on("star.xml"), "star.xml", "100000000 hosts"),
+        (on(&format!("torus:4096x4096x4096 {wide}")), "platform:1:", "68719476736 hosts"),
+        (on(&format!("dragonfly:g=100000,a=400,h=250,p=100 {wide}")), "platform:1:", "4000000000 hosts"),
+        (on(&format!("slim-fly:q=10007 {wide}")), "platform:1:", "10007"),
+        ("$titr generate all-to-all --ranks 1000000000 --bytes 1kB -o g".to_owned(), "--ranks", "1000000000"),
+        ("$titr extrapolate --ranks 1000000000 4 4 -o g".to_owned(), "--ranks", "1000000000"),
+        ("$titr schedule allreduce --ranks 1000000000".to_owned(), "--ranks", "1000000000"),
+        ("$titr check traces".to_owned(), "traces/manifest.json", "1000000000"),
+        ("$replay -q -p cluster.toml traces".to_owned(), "traces/manifest.json", "1000000000"),
+        ("$titr place -p cluster.toml traces -o hosts".to_owned(), "traces/manifest.json", "1000000000"),
+        ("$titr place -p torus.toml trace.txt -o hosts".to_owned(), "torus.toml", "68719476736 hosts"),
+        ("$titr traffic -p torus.toml uniform".to_owned(), "torus.toml", "68719476736 hosts"),
+    ];
+    let said = cases.map(|(line, place, size)| {
+        let said = shell(&folder, &format!("ulimit -v 1000000; {line}"));
+        let is_named = said.contains(place) && said.contains(size) && !said.contains("out of memory");
+        (is_named && (said.ends_with("[1]") || said.ends_with("[2]")), format!("{line}: {said}"))
+    });
+    let others: Vec<_> = said.into_iter().filter(|(is_refused, _)| !is_refused).map(|(_, said)| said).collect();
+    assert!(others.is_empty(), "{}", others.join("\n"));
+}
+
 #[test]
 fn more_variations_than_fit_are_refused() {
     let folder = folder();

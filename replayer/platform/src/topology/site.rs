@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use titr_common::format::volume;
+use titr_common::units::Bytes;
 use titr_document::{Checked, Place, Source};
 use titr_network::topology::{Cable, Fabric, Topology, Wiring};
 use toml::Spanned;
@@ -17,6 +19,19 @@ const MAX_ROUTERS: u64 = 1 << 15;
 
 /// Bytes at most of the table of the hops between each router and each router with hosts.
 const MAX_HOPS: u64 = MAX_ROUTERS * MAX_ROUTERS;
+
+/// The bytes that a host and a cable take in a replay, roughly.
+const HOST: u64 = 800;
+const CABLE: u64 = 700;
+
+/// The memory that so many things would take, for a message.
+fn memory(number: u64, bytes: u64) -> String {
+    if number == 0 {
+        String::new()
+    } else {
+        format!(", about {} of memory", volume(Bytes(number.saturating_mul(bytes))))
+    }
+}
 
 /// Everything that a platform says about its topology outside the topology's own table.
 pub(crate) struct Site<'a> {
@@ -52,7 +67,9 @@ impl Site<'_> {
         match sizes.iter().fold(1_u64, |hosts, &size| hosts.saturating_mul(u64::from(size))) {
             hosts @ 1..=MAX_HOSTS => Ok(hosts),
             hosts => {
-                Err(self.source.mistake(Some(place), format!("{hosts} hosts: a platform has from 1 to {MAX_HOSTS}")))
+                let memory = memory(hosts, HOST);
+                let message = format!("{hosts} hosts{memory}: a platform has from 1 to {MAX_HOSTS}");
+                Err(self.source.mistake(Some(place), message))
             }
         }
     }
@@ -73,7 +90,8 @@ impl Site<'_> {
         match cables {
             0..=MAX_CABLES => Ok(()),
             _ => {
-                let message = format!("{cables} cables: a platform has at most {MAX_CABLES}");
+                let memory = memory(cables, CABLE);
+                let message = format!("{cables} cables{memory}: a platform has at most {MAX_CABLES}");
                 Err(self.source.mistake(Some(place), message))
             }
         }

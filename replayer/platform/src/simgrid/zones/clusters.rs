@@ -16,8 +16,9 @@ impl<'a> Reader<'a, '_, '_> {
         let topology = cluster::topology(cluster)?;
         let radical = cluster.required("radical")?;
         let ranges = cluster::ranges(&radical)?;
-        if cluster::count(&ranges) > MAX_HOSTS as u64 {
-            return Err(radical.wrong(format!("a platform of zones has at most {MAX_HOSTS} hosts")));
+        let hosts = cluster::count(&ranges);
+        if hosts > MAX_HOSTS as u64 {
+            return Err(radical.wrong(format!("{hosts} hosts: a platform of zones has at most {MAX_HOSTS}")));
         }
         let affix = |which| cluster.attribute(which).map_or("", |affix| affix.value);
         let (prefix, suffix) = (affix("prefix"), affix("suffix"));

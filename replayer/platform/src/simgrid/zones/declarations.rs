@@ -188,8 +188,9 @@ impl<'a> Reader<'a, '_, '_> {
         let affix = |which| cabinet.attribute(which).map_or("", |affix| affix.value);
         let (prefix, suffix) = (affix("prefix"), affix("suffix"));
         let ranges = cluster::ranges(&radical)?;
-        if cluster::count(&ranges) > MAX_CABINET {
-            return Err(radical.wrong(format!("a cabinet has at most {MAX_CABINET} hosts")));
+        let hosts = cluster::count(&ranges);
+        if hosts > MAX_CABINET {
+            return Err(radical.wrong(format!("{hosts} hosts: a cabinet has at most {MAX_CABINET}")));
         }
         let (bandwidth, latency) = (bandwidth.positive(&BANDWIDTH)?, Seconds(latency.quantity(&TIME)?));
         let link = Link { bandwidth, latency, sharing: Sharing::Shared };

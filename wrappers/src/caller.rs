@@ -152,7 +152,7 @@ impl Caller {
 
     /// Shows the caller to `visit`, then the calls around it, from within to without, until it has seen enough. The caller's
     /// function has not returned.
-    pub fn stack(self, mut visit: impl FnMut(Self) -> ControlFlow<()>) {
+    pub(crate) fn stack(self, mut visit: impl FnMut(Self) -> ControlFlow<()>) {
         struct Walk<'v> {
             from: usize,
             visit: &'v mut dyn FnMut(Caller) -> ControlFlow<()>,

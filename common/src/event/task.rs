@@ -26,7 +26,7 @@ pub struct Task {
 impl Task {
     /// The number of tasks that this one depends on.
     #[must_use]
-    pub fn requirements(&self) -> usize {
+    pub(crate) fn requirements(&self) -> usize {
         self.ended.len() + self.begun.len()
     }
 }

@@ -49,7 +49,7 @@ pub enum Side {
 impl Side {
     /// The other side of an encounter.
     #[must_use]
-    pub const fn other(self) -> Self {
+    pub(crate) const fn other(self) -> Self {
         match self {
             Self::Spawn => Self::Parent,
             Self::Parent => Self::Spawn,
@@ -93,7 +93,7 @@ impl Runs {
 
     /// Whether there are none.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }

@@ -14,7 +14,7 @@ use crate::trains::Limit;
 
 /// A direction of the cable of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+pub(crate) enum Way {
     /// From the host to the switch.
     Up,
     /// From the switch to the host.
@@ -23,7 +23,7 @@ pub enum Way {
 
 /// The links of the hosts of a star.
 #[derive(Clone, Debug, PartialEq)]
-pub struct HostLinks {
+pub(crate) struct HostLinks {
     /// The bandwidth of most links, in bytes per second.
     pub bandwidth: f64,
     /// The links that differ, with their bandwidths in bytes per second.

@@ -36,7 +36,7 @@ pub(crate) struct Role([Edge; MOST_DIMENSIONS]);
 impl Grid {
     /// A grid with these sides; `None` unless there are one to three, none is 0 and the places can be counted.
     #[must_use]
-    pub fn new(sides: &[u32]) -> Option<Self> {
+    pub(crate) fn new(sides: &[u32]) -> Option<Self> {
         let places = sides.iter().try_fold(1_u32, |places, &side| places.checked_mul(side))?;
         let is_grid = (1..=MOST_DIMENSIONS).contains(&sides.len()) && places > 0;
         is_grid.then(|| Self { sides: sides.to_vec() })
@@ -50,7 +50,7 @@ impl Grid {
 
     /// The number of ranks.
     #[must_use]
-    pub fn places(&self) -> u32 {
+    pub(crate) fn places(&self) -> u32 {
         self.sides.iter().product()
     }
 

@@ -60,7 +60,7 @@ struct ShownSetting<'a> {
 impl<'a> StudyPage<'a> {
     /// The page of a study with the outcomes of all points.
     #[must_use]
-    pub fn new(name: &Path, inputs: &'a Inputs, outcomes: &'a [PointOutcome], has_reports: bool) -> Self {
+    pub(crate) fn new(name: &Path, inputs: &'a Inputs, outcomes: &'a [PointOutcome], has_reports: bool) -> Self {
         let axes: Vec<_> = inputs.study.varied().collect();
         let point = |(number, outcome): (usize, &'a PointOutcome)| {
             let settings = inputs.settings(number);

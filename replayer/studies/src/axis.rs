@@ -89,7 +89,7 @@ impl Setting {
 
     /// The value in a table: the number in SI units if the axis has one unit, and the text otherwise.
     #[must_use]
-    pub fn cell(&self, unit: Option<&str>) -> String {
+    pub(crate) fn cell(&self, unit: Option<&str>) -> String {
         match (self.magnitude, unit) {
             (Some(magnitude), Some(_)) => magnitude.number.to_string(),
             _ => self.shown.clone(),

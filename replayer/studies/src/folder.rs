@@ -119,7 +119,7 @@ impl ResultsFolder {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn keep(&self, point: usize, outcome: &PointOutcome) -> io::Result<()> {
+    pub(crate) fn keep(&self, point: usize, outcome: &PointOutcome) -> io::Result<()> {
         OutputFile::write(&self.of_point(point, "json"), &serde_json::to_vec(outcome)?)
     }
 

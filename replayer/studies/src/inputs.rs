@@ -223,7 +223,7 @@ impl Inputs {
 
     /// Whether there is no point, which never is so after [`read`](Self::read).
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.points.is_empty()
     }
 
@@ -269,7 +269,7 @@ impl Inputs {
     ///
     /// # Errors
     /// If a file cannot be read any more.
-    pub fn identity(&self) -> Result<String, StudyError> {
+    pub(crate) fn identity(&self) -> Result<String, StudyError> {
         let mut digest = Sha256::new();
         let mut add = |bytes: &[u8]| {
             digest.update((bytes.len() as u64).to_le_bytes());

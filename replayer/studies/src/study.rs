@@ -87,7 +87,7 @@ impl Study {
     ///
     /// # Errors
     /// If the text is no study.
-    pub fn parse(path: &Path, text: String) -> Checked<Self> {
+    pub(crate) fn parse(path: &Path, text: String) -> Checked<Self> {
         let source = Source::new(&path.display().to_string(), text, []);
         let parsed = source.parse(source.file())?;
         let whole = parsed.place.clone();

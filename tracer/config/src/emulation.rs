@@ -15,7 +15,7 @@ pub const MAGIC: [u8; 8] = *b"titremul";
 pub const VERSION: u64 = 1;
 
 /// The number of threads of a process that can be counted at a time.
-pub const THREADS: usize = 1024;
+pub(crate) const THREADS: usize = 1024;
 
 /// The content of the file.
 #[repr(C)]

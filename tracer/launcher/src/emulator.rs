@@ -24,14 +24,14 @@ const PROCESSOR: &str = "QEMU_CPU";
 
 /// The emulator, and its plug-in.
 #[derive(Debug)]
-pub struct Emulator {
+pub(crate) struct Emulator {
     path: PathBuf,
     plugin: PathBuf,
 }
 
 /// The reason why the program cannot be emulated.
 #[derive(Debug, Error)]
-pub enum EmulatorError {
+pub(crate) enum EmulatorError {
     #[error("the counter `emulated` needs {0}, which is not in PATH: install it (Debian and Ubuntu: qemu-user)")]
     Missing(String),
     #[error(
@@ -56,7 +56,7 @@ pub enum EmulatorError {
 
 impl Emulator {
     /// Finds the emulator for `program`, and the plug-in beside `library`.
-    pub fn find(program: &Program, library: &Library) -> Result<Self, EmulatorError> {
+    pub(crate) fn find(program: &Program, library: &Library) -> Result<Self, EmulatorError> {
         if program.is_launcher() {
             return Err(EmulatorError::Launcher(program.name()));
         }
@@ -82,12 +82,12 @@ impl Emulator {
     }
 
     /// The emulator's file.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The command that executes `program`, called `name`, with `preload` as its `LD_PRELOAD`.
-    pub fn command(&self, program: &Path, name: &OsStr, preload: &OsStr) -> Result<Command, EmulatorError> {
+    pub(crate) fn command(&self, program: &Path, name: &OsStr, preload: &OsStr) -> Result<Command, EmulatorError> {
         without_comma(preload)?;
         let mut command = Command::new(&self.path);
         command.arg("-plugin").arg(&self.plugin).arg("-E").arg(joined("LD_PRELOAD=", preload)).env_remove("LD_PRELOAD");

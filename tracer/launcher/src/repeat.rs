@@ -18,7 +18,7 @@ use crate::witness;
 
 /// The reason why a program is not repeated.
 #[derive(Debug, Error)]
-pub enum RepeatError {
+pub(crate) enum RepeatError {
     #[error(transparent)]
     Program(#[from] ProgramError),
     #[error(transparent)]
@@ -42,7 +42,7 @@ pub enum RepeatError {
 }
 
 /// Runs the program `runs` times. Returns the exit status of the first run that fails, or of `titr combine`.
-pub fn repeat(options: &Options, runs: u32) -> Result<ExitCode, RepeatError> {
+pub(crate) fn repeat(options: &Options, runs: u32) -> Result<ExitCode, RepeatError> {
     let name = options.command.first().map_or_else(Default::default, OsString::as_os_str);
     let program = Program::find(name)?;
     if witness::is_rank() && !program.is_launcher() {

@@ -23,7 +23,7 @@ use titr_config::launched::{LEFT, LOADED, SEEN, VARIABLE};
 const RANK: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
 
 /// Whether this process is a rank that a launcher has started.
-pub fn is_rank() -> bool {
+pub(crate) fn is_rank() -> bool {
     RANK.iter().any(|name| std::env::var_os(name).is_some())
 }
 

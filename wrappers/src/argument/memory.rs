@@ -134,7 +134,7 @@ impl<T: Stored> Place<'_, T> {
 
 impl<K: Kind> Place<'_, Handle<K>> {
     /// Gives the program another handle, as the call may do.
-    pub fn set(&self, handle: Handle<K>) {
+    pub(crate) fn set(&self, handle: Handle<K>) {
         if self.address != 0 {
             // SAFETY: MPI's signature says that this argument points to a handle, and it is not null.
             unsafe { handle.store_to(self.call.abi, self.address) };
@@ -237,7 +237,7 @@ impl<'c, T: Stored> Array<'c, T> {
     }
 
     /// Whether the array has no elements.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
@@ -264,7 +264,7 @@ impl<'c, T: Stored> Array<'c, T> {
 
 impl<K: Kind> Array<'_, Handle<K>> {
     /// Gives the program another handle as the `index`-th, as the call may do.
-    pub fn set(&self, index: usize, handle: Handle<K>) {
+    pub(crate) fn set(&self, index: usize, handle: Handle<K>) {
         if index < self.len {
             // SAFETY: MPI's signature says that this argument points to `len` handles, and it is not null.
             unsafe { handle.store_to(self.call.abi, self.address(index)) };

@@ -46,7 +46,7 @@ impl<'c> Arguments<'c> {
 }
 
 /// A kind of argument that consists of one or more consecutive words of a call.
-pub trait Argument<'c>: Copy {
+pub(crate) trait Argument<'c>: Copy {
     /// The number of words that it takes.
     const WORDS: usize;
     /// Appends the C type of each: a test compares them with mpi.h, on which every read below relies.

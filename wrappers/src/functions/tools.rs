@@ -30,7 +30,7 @@ super::chapter! {
 
 /// `MPI_Pcontrol`.
 #[allow(non_upper_case_globals, reason = "spelled as MPI spells it")]
-pub static MPI_Pcontrol: Function = Function::new("MPI_Pcontrol", "PMPI_Pcontrol\0", 1, Effect::Local, |_| {});
+pub(crate) static MPI_Pcontrol: Function = Function::new("MPI_Pcontrol", "PMPI_Pcontrol\0", 1, Effect::Local, |_| {});
 
 /// A variadic function cannot be written in Rust, but on ABIs that pass variable arguments like others, it can be
 /// received: as many words as there are registers are passed on. No library reads them (MPI 4.0 §15.2.4 gives them no

@@ -166,7 +166,7 @@ impl Exchange {
     }
 
     /// The number of messages that were started and not completed.
-    pub fn pending(&self) -> usize {
+    pub(crate) fn pending(&self) -> usize {
         self.started.len()
     }
 
@@ -305,7 +305,7 @@ impl Reduction {
     }
 
     /// Whether the operation is commutative.
-    pub fn commutes(&self) -> bool {
+    pub(crate) fn commutes(&self) -> bool {
         self.commutes
     }
 

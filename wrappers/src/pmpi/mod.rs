@@ -80,7 +80,7 @@ pub fn comm_size(comm: Comm) -> usize {
 }
 
 /// `MPI_Comm_remote_size`; 0 after an error.
-pub fn comm_remote_size(comm: Comm) -> usize {
+pub(crate) fn comm_remote_size(comm: Comm) -> usize {
     int_of!(MPI_Comm_remote_size(comm)).and_then(|size| usize::try_from(size).ok()).unwrap_or(0)
 }
 
@@ -117,7 +117,7 @@ pub fn type_size(datatype: Datatype) -> Option<u64> {
 }
 
 /// `MPI_Type_get_extent`: the distance between elements in bytes.
-pub fn type_extent(datatype: Datatype) -> Option<i64> {
+pub(crate) fn type_extent(datatype: Datatype) -> Option<i64> {
     let (mut lower, mut extent) = (0_i64, 0_i64);
     // SAFETY: (MPI_Datatype, MPI_Aint *, MPI_Aint *); MPI_Aint is 64 bits wide on these platforms.
     unsafe { call!(MPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent)) }.ok().map(|()| extent)
@@ -191,7 +191,7 @@ pub fn completes_cancelled(request: Request) -> Option<bool> {
 }
 
 /// `MPI_Comm_free`: collective.
-pub fn free(comm: Comm) {
+pub(crate) fn free(comm: Comm) {
     // SAFETY: (MPI_Comm *).
     let _ = unsafe { call!(MPI_Comm_free(HandleCell::holding(comm).address())) };
 }

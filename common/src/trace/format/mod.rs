@@ -97,7 +97,7 @@ impl<'a> Candidate<'a> {
 
     /// All paths.
     #[must_use]
-    pub fn paths(&self) -> &'a [&'a Path] {
+    pub(crate) fn paths(&self) -> &'a [&'a Path] {
         self.paths
     }
 

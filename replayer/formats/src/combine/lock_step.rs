@@ -129,7 +129,7 @@ impl RunRecording {
 
 impl LockStep {
     /// The recordings of `rank`, before the first step.
-    pub fn new(runs: &[NamedTrace<'_>], rank: Rank) -> Result<Self, TraceError> {
+    pub(crate) fn new(runs: &[NamedTrace<'_>], rank: Rank) -> Result<Self, TraceError> {
         let open = |(path, run): &NamedTrace<'_>| {
             let stream = run.stream(rank)?;
             let path = stream.path().unwrap_or_else(|| path.into());
@@ -140,7 +140,7 @@ impl LockStep {
     }
 
     /// Reads the next step; false after the last.
-    pub fn advance(&mut self) -> Result<bool, CombineError> {
+    pub(crate) fn advance(&mut self) -> Result<bool, CombineError> {
         if self.has_ended {
             return Ok(false);
         }
@@ -192,12 +192,12 @@ impl LockStep {
     }
 
     /// The number of calls of the first run in the current step; the end counts as one.
-    pub fn calls(&self) -> usize {
+    pub(crate) fn calls(&self) -> usize {
         self.recordings.first().map_or(0, |run| run.calls)
     }
 
     /// The volumes of the current step, one for each thread that computes in any run. Adds them to `sums`.
-    pub fn choose(&self, by: CombinedBy, sums: &mut VolumeSums) -> Vec<ChosenVolume> {
+    pub(crate) fn choose(&self, by: CombinedBy, sums: &mut VolumeSums) -> Vec<ChosenVolume> {
         let mut chosen: Vec<ChosenVolume> = Vec::new();
         for &(thread, _) in self.recordings.iter().flat_map(|recording| &recording.volumes) {
             if chosen.iter().any(|volume| volume.thread == thread) {
@@ -213,7 +213,7 @@ impl LockStep {
     }
 
     /// The computation of the rank in each run so far.
-    pub fn computation(&self) -> RepeatedComputation {
+    pub(crate) fn computation(&self) -> RepeatedComputation {
         RepeatedComputation::new(self.recordings.iter().map(|recording| Instructions(recording.total)).collect())
     }
 }

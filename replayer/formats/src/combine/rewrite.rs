@@ -42,12 +42,12 @@ impl Distribution {
 }
 
 impl<'d> Rewriter<'d> {
-    pub fn new(stream: RankStream, writer: RankWriter, directory: &'d Path) -> Self {
+    pub(crate) fn new(stream: RankStream, writer: RankWriter, directory: &'d Path) -> Self {
         Self { stream, writer, directory }
     }
 
     /// Copies the next step, which has this many calls, and in which the threads compute `volumes`.
-    pub fn copy(&mut self, mut calls: usize, volumes: &[ChosenVolume]) -> Result<(), CombineError> {
+    pub(crate) fn copy(&mut self, mut calls: usize, volumes: &[ChosenVolume]) -> Result<(), CombineError> {
         let mut all: Vec<Distribution> =
             volumes.iter().map(|&volume| Distribution { volume, read: 0.0, written: 0.0 }).collect();
         while let Some(event) = self.stream.next_event()? {
@@ -82,7 +82,7 @@ impl<'d> Rewriter<'d> {
     }
 
     /// The writer, after the last step.
-    pub fn finish(self) -> RankWriter {
+    pub(crate) fn finish(self) -> RankWriter {
         self.writer
     }
 }

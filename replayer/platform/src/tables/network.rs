@@ -140,7 +140,7 @@ pub(crate) struct LoopbackTable {
 /// `[network.loopback] through`
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Through {
+pub(crate) enum Through {
     /// A link of the host's own, described by the other keys.
     Memory,
     /// The network, out to the first switch and back: SimGrid's clusters without `loopback_bw`.
@@ -282,7 +282,7 @@ pub(crate) enum BufferSharingName {
 /// `[network.packet] when_full`
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Full {
+pub(crate) enum Full {
     /// Senders wait.
     #[default]
     Pause,

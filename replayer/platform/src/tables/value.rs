@@ -20,7 +20,7 @@ pub(crate) enum OneOrMany<T> {
 
 /// A number that is not negative.
 #[derive(Clone, Copy, Debug)]
-pub struct NonNegative(pub f64);
+pub(crate) struct NonNegative(pub f64);
 
 /// A factor in steps of message size.
 pub(crate) struct FactorSteps(pub Factor);

@@ -13,7 +13,7 @@ use crate::inputs::{Inputs, PreparedPoint};
 use crate::outcome::PointOutcome;
 
 /// A way to simulate a point: [`simulate`], or one that writes a report, too.
-pub type Replay<'a> = dyn Fn(usize, &PreparedPoint) -> Result<AnalysedResult, StudyError> + Sync + 'a;
+pub(crate) type Replay<'a> = dyn Fn(usize, &PreparedPoint) -> Result<AnalysedResult, StudyError> + Sync + 'a;
 
 /// Simulates a point without further output.
 ///

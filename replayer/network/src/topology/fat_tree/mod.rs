@@ -347,7 +347,7 @@ impl Geometry for Stages {
 impl Stages {
     /// The number of switches of a level, from 1.
     #[must_use]
-    pub fn switches(&self, level: usize) -> u32 {
+    pub(crate) fn switches(&self, level: usize) -> u32 {
         let (below, above) = self.stages.split_at(level.min(self.stages.len()));
         below.iter().map(|stage| stage.up).product::<u32>() * above.iter().map(|stage| stage.down).product::<u32>()
     }

@@ -8,7 +8,7 @@ use crate::units::{Instructions, Seconds};
 /// Whether an event has a letter: a name that is the same for equal events. Computations, sleeps, annotations and the stacks
 /// of call sites have none, because they may differ between rounds of a loop that makes the same calls.
 #[must_use]
-pub fn has_letter(event: &Event) -> bool {
+pub fn has_symbol(event: &Event) -> bool {
     !matches!(event, Event::Compute(_) | Event::Sleep(_) | Event::Annotation(_) | Event::Mark(Mark::CallStack(..)))
 }
 
@@ -31,7 +31,7 @@ impl EventCounts {
     /// Counts an event.
     pub(crate) fn add(&mut self, event: &Event) {
         self.events += 1;
-        self.letters += u64::from(has_letter(event));
+        self.letters += u64::from(has_symbol(event));
         self.executed += u64::from(event.is_executed());
         if let Event::Compute(work) = event {
             self.work.0 += work.0;
@@ -180,7 +180,7 @@ impl LoopCounter {
     /// Counts an event of no loop.
     pub(crate) fn add(&mut self, event: &Event) {
         self.counts.add(event);
-        if has_letter(event) {
+        if has_symbol(event) {
             self.after_call = self.counts;
             self.end();
         }

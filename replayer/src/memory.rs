@@ -1,6 +1,6 @@
 //! Handles running out of memory in commands: one message on standard error and exit status 1, at any place.
 //!
-//! By default, Rust aborts with a backtrace. [`OrExit`] is the system's allocator, which prints a message and ends the
+//! By default, Rust aborts with a backtrace. [`ExitOnOutOfMemory`] is the system's allocator, which prints a message and ends the
 //! process when there is no more memory. Some libraries allocate memory from the system themselves and panic, as does a
 //! thread that cannot be started for lack of memory: [`exit_on_panics`] gives those panics the same end.
 //!
@@ -22,11 +22,11 @@ const PANICS: [&str; 4] = ["MemError", "failed to spawn thread", "alternative st
 
 /// The system's allocator. Where memory cannot be had, the process ends.
 #[derive(Clone, Copy, Debug)]
-pub struct OrExit;
+pub struct ExitOnOutOfMemory;
 
 // SAFETY: all is done by the system's allocator, whose contract this is; a pointer that is returned is never null, which is a
 // part of that contract.
-unsafe impl GlobalAlloc for OrExit {
+unsafe impl GlobalAlloc for ExitOnOutOfMemory {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's contract is that of the system's allocator.
@@ -77,7 +77,7 @@ fn exit() -> ! {
     }
 }
 
-/// Ends the process as [`OrExit`] does if a thread panics for lack of memory. Other panics do not change.
+/// Ends the process as [`ExitOnOutOfMemory`] does if a thread panics for lack of memory. Other panics do not change.
 pub fn exit_on_panics() {
     let others = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {

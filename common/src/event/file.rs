@@ -42,13 +42,13 @@ pub struct FileAccess {
     /// The direction: reading or writing.
     pub direction: Direction,
     /// The file pointer of the access, and whether the access is collective.
-    pub reach: Reach,
+    pub reach: FilePointer,
     /// The time of completion of the access.
     pub phase: Phase,
     /// The requested bytes; none at the end of a split call, whose beginning has them.
     pub bytes: Bytes,
     /// The start of the access in the file.
-    pub skip: Skip,
+    pub skip: SeekDistance,
 }
 
 /// The distance in bytes from the end of a rank's previous access to a file to the start of this one, negative for a
@@ -58,7 +58,7 @@ pub struct FileAccess {
 /// A loop that goes through a file evenly therefore has the same distance in each iteration. The distance is 0 if it is
 /// unknown: at the shared pointer, at the end of a split call, and in traces recorded without it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Skip(pub i64);
+pub struct SeekDistance(pub i64);
 
 /// The end of a rank's last access to a file, in bytes from the start of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,12 +67,12 @@ pub struct FilePosition(pub u64);
 impl FilePosition {
     /// The distance to an access that starts at `start`.
     #[must_use]
-    pub fn skip_to(self, start: u64) -> Skip {
-        Skip(start.wrapping_sub(self.0).cast_signed())
+    pub fn skip_to(self, start: u64) -> SeekDistance {
+        SeekDistance(start.wrapping_sub(self.0).cast_signed())
     }
 
     /// The start of an access; the position then becomes its end.
-    pub fn advance(&mut self, Skip(skip): Skip, bytes: Bytes) -> u64 {
+    pub fn advance(&mut self, SeekDistance(skip): SeekDistance, bytes: Bytes) -> u64 {
         let start = self.0.saturating_add_signed(skip);
         self.0 = start.saturating_add(bytes.0);
         start
@@ -89,7 +89,7 @@ pub enum Direction {
 
 /// The file pointer of an access, and whether the access is collective (MPI 4.0 §14.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reach {
+pub enum FilePointer {
     /// The rank's own pointer.
     Own,
     /// An offset that the call names.
@@ -104,7 +104,7 @@ pub enum Reach {
     Ordered,
 }
 
-impl Reach {
+impl FilePointer {
     /// Whether the place of the access is given by the call or by the rank's own pointer, instead of the shared
     /// pointer, which depends on other ranks.
     #[must_use]
@@ -187,8 +187,8 @@ impl FileEvent {
                 Manage::GetSize => false,
             },
             Self::Access(FileAccess { reach, .. }) => match reach {
-                Reach::All | Reach::AtAll | Reach::Ordered => true,
-                Reach::Own | Reach::At | Reach::Shared => false,
+                FilePointer::All | FilePointer::AtAll | FilePointer::Ordered => true,
+                FilePointer::Own | FilePointer::At | FilePointer::Shared => false,
             },
             Self::Delete => false,
         }

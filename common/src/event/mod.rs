@@ -37,7 +37,9 @@ pub use activity::Activity;
 pub use annotation::{Annotation, Message, MessageEnd, Span};
 pub use collective::{Collective, CollectiveKind, Extent, Signature, Volumes};
 pub use communicator::{CommCall, CommId, Group};
-pub use file::{Direction, FileAccess, FileEvent, FileId, FilePosition, FileUse, Manage, Phase, Reach, Skip};
+pub use file::{
+    Direction, FileAccess, FileEvent, FileId, FilePointer, FilePosition, FileUse, Manage, Phase, SeekDistance,
+};
 pub use identity::{Actor, Rank, ThreadId};
 pub use mark::{CallSiteId, CallStack, CodePlace, Mark, Unrecorded, UnrecordedCall};
 pub use neighborhood::{NeighborOp, Neighborhood};

@@ -9,7 +9,7 @@ use nom::{IResult, Parser};
 use super::error::ParseError;
 use super::error::world_of;
 use super::list;
-use crate::event::{Actor, CommId, Rank, RequestId, Skip, Span, Tag, ThreadId, Wildcard};
+use crate::event::{Actor, CommId, Rank, RequestId, SeekDistance, Span, Tag, ThreadId, Wildcard};
 use crate::units::{Bytes, Nanoseconds};
 
 /// Maximum number of threads of a rank: some state of each is kept while the rank's events are read.
@@ -260,10 +260,14 @@ impl<'a> Fields<'a> {
     }
 
     /// A distance in a file, with its sign.
-    pub(super) fn skip(&mut self) -> Result<Skip, ParseError> {
+    pub(super) fn skip(&mut self) -> Result<SeekDistance, ParseError> {
         let what = "a distance in the file, as +4096 or -4096,";
         let has_sign = matches!(self.rest.first(), Some(b'+' | b'-'));
-        if has_sign { self.field(what, nom::character::complete::i64).map(Skip) } else { Err(self.expected(what)) }
+        if has_sign {
+            self.field(what, nom::character::complete::i64).map(SeekDistance)
+        } else {
+            Err(self.expected(what))
+        }
     }
 
     /// A datatype's number.

@@ -16,13 +16,13 @@ use super::error::ParseError;
 use super::fields::Fields;
 use super::line::Line;
 use super::words::words;
-use crate::event::{CommId, Direction, FileAccess, FileEvent, FileId, Manage, Phase, Reach, Skip};
+use crate::event::{CommId, Direction, FileAccess, FileEvent, FileId, FilePointer, Manage, Phase, SeekDistance};
 use crate::units::Bytes;
 
 /// The words of reading and of writing: each way to reach into the file with its four phases, where MPI has them.
-const ACCESSES: [(Reach, Direction, [&str; 4]); 12] = {
+const ACCESSES: [(FilePointer, Direction, [&str; 4]); 12] = {
     use Direction::{Read, Write};
-    use Reach::{All, At, AtAll, Ordered, Own, Shared};
+    use FilePointer::{All, At, AtAll, Ordered, Own, Shared};
     [
         (Own, Read, ["file_read", "file_iread", "", ""]),
         (Own, Write, ["file_write", "file_iwrite", "", ""]),
@@ -124,7 +124,7 @@ pub(super) fn read(word: &[u8], comm: CommId, f: &mut Fields) -> Result<Option<F
         2 => Phase::Begin,
         _ => Phase::End,
     };
-    let skip = if phase == Phase::End || f.at_end() { Skip::default() } else { f.skip()? };
+    let skip = if phase == Phase::End || f.at_end() { SeekDistance::default() } else { f.skip()? };
     Ok(Some(FileEvent::Access(FileAccess { file, direction, reach, phase, bytes, skip })))
 }
 

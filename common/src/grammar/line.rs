@@ -6,8 +6,8 @@ use std::io::Write;
 
 use super::list::write_list;
 use crate::event::{
-    Actor, CommId, Completed, Group, Incoming, Outgoing, Rank, RequestId, RequestKey, Skip, Span, Tag, ThreadId,
-    Wildcard,
+    Actor, CommId, Completed, Group, Incoming, Outgoing, Rank, RequestId, RequestKey, SeekDistance, Span, Tag,
+    ThreadId, Wildcard,
 };
 use crate::units::{Bytes, Instructions};
 
@@ -73,7 +73,7 @@ impl<'a> Line<'a> {
         self.signed(tag.0)
     }
 
-    pub(super) fn skip(&mut self, Skip(skip): Skip) -> &mut Self {
+    pub(super) fn skip(&mut self, SeekDistance(skip): SeekDistance) -> &mut Self {
         if skip != 0 {
             self.0.extend_from_slice(if skip > 0 { b" +" } else { b" -" });
             push_number(self.0, skip.unsigned_abs());

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{LocatedEvents, Location, Passed, TraceError};
+use super::{LocatedEvents, Location, SkippedEvents, TraceError};
 use crate::event::{Event, ThreadId};
 
 /// The events of one rank, in order: a stream of a trace, a synthetic pattern, or either of them changed on the way.
@@ -35,9 +35,9 @@ pub trait EventSource {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    fn pass(&mut self, passed: &mut Passed, most: usize) -> Result<Passing, TraceError> {
+    fn pass(&mut self, passed: &mut SkippedEvents, most: usize) -> Result<SkipSupport, TraceError> {
         let _ = (passed, most);
-        Ok(Passing::Impossible)
+        Ok(SkipSupport::Impossible)
     }
 
     /// The origin of the events, which gives them again; `None` if they can be read only once.
@@ -67,11 +67,11 @@ pub trait EventOrigin: Send + Sync {
 
 /// The outcome of an attempt to pass over events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passing {
+pub enum SkipSupport {
     /// The source has to be read.
     Impossible,
     /// Events of this thread were passed.
-    Passed(ThreadId),
+    SkippedEvents(ThreadId),
     /// There are no more events.
     Ended,
 }
@@ -89,7 +89,7 @@ impl<S: EventSource + ?Sized> EventSource for Box<S> {
         (**self).read_round(events, most)
     }
 
-    fn pass(&mut self, passed: &mut Passed, most: usize) -> Result<Passing, TraceError> {
+    fn pass(&mut self, passed: &mut SkippedEvents, most: usize) -> Result<SkipSupport, TraceError> {
         (**self).pass(passed, most)
     }
 

@@ -39,7 +39,7 @@ enum Unread {
     /// Gzip members; the next one begins here.
     Gzip(Section),
     /// The rest of a gzip member that was verified, which is larger than the buffer.
-    Rest(Box<Rest>),
+    BufferTail(Box<BufferTail>),
     /// The rest of a gzip member that is too large to check first.
     Member(Box<GzDecoder<BufReader<Section>>>),
     Ended,
@@ -47,7 +47,7 @@ enum Unread {
 
 /// A gzip member of which only the beginning was delivered. Decompressing it again up to there takes less memory than
 /// keeping its text, or a decoder's state, for each of thousands of files.
-struct Rest {
+struct BufferTail {
     /// The beginning of the member.
     member: Section,
     /// The length of the text that was delivered.
@@ -178,7 +178,7 @@ impl Lines {
                     }
                 }
                 Unread::Gzip(file) => self.member(file, &mut piece)?,
-                Unread::Rest(rest) => self.rest(*rest, &mut piece).map_err(|error| self.torn(&error))?,
+                Unread::BufferTail(rest) => self.rest(*rest, &mut piece).map_err(|error| self.torn(&error))?,
                 Unread::Member(mut member) => match read_some(&mut member, &mut piece) {
                     Ok(0) => self.input = Unread::Gzip(after(*member)),
                     Ok(read) => {
@@ -226,7 +226,7 @@ impl Lines {
             let given = length.min(room);
             self.input = match read {
                 0 if given == length => Unread::Gzip(after(member)),
-                0 => Unread::Rest(Box::new(Rest { member: start, given, length })),
+                0 => Unread::BufferTail(Box::new(BufferTail { member: start, given, length })),
                 _ if length <= CHECKED_MEMBER => continue,
                 _ if given == length => Unread::Member(Box::new(member)),
                 _ => Unread::Member(Box::new(skipped(start, given, piece).map_err(|error| self.torn(&error))?)),
@@ -236,7 +236,7 @@ impl Lines {
     }
 
     /// Unpacks more of a member that was checked.
-    fn rest(&mut self, rest: Rest, piece: &mut [u8]) -> io::Result<()> {
+    fn rest(&mut self, rest: BufferTail, piece: &mut [u8]) -> io::Result<()> {
         let mut member = skipped(rest.member.clone(), rest.given, piece)?;
         let end = rest.length.min(rest.given + self.room());
         let mut given = rest.given;
@@ -251,7 +251,7 @@ impl Lines {
             }
         }
         self.input = if given < rest.length {
-            Unread::Rest(Box::new(Rest { given, ..rest }))
+            Unread::BufferTail(Box::new(BufferTail { given, ..rest }))
         } else {
             // Nothing but the checksum is left.
             while read_some(&mut member, piece)? > 0 {}

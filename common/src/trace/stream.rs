@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::TraceError;
-use super::event_source::{EventOrigin, EventSource, Passing};
+use super::event_source::{EventOrigin, EventSource, SkipSupport};
 use super::located::{LocatedEvents, Location};
-use super::passed::Passed;
+use super::skipped::SkippedEvents;
 use crate::event::Event;
 use crate::event_buffer::EventRef;
 
@@ -70,7 +70,7 @@ impl RankStream {
     ///
     /// # Errors
     /// If the trace cannot be read.
-    pub fn pass(&mut self, passed: &mut Passed, most: u64) -> Result<u32, TraceError> {
+    pub fn pass(&mut self, passed: &mut SkippedEvents, most: u64) -> Result<u32, TraceError> {
         let until = passed.counts().letters.saturating_add(most);
         let mut threads = 1;
         while passed.counts().letters < until {
@@ -85,9 +85,9 @@ impl RankStream {
             }
             let (before, left) = (passed.counts().events, until - passed.counts().letters);
             match self.source.pass(passed, usize::try_from(left).unwrap_or(usize::MAX))? {
-                Passing::Passed(thread) => threads = threads.max(1 + thread.0),
-                Passing::Ended => self.ended = true,
-                Passing::Impossible => {
+                SkipSupport::SkippedEvents(thread) => threads = threads.max(1 + thread.0),
+                SkipSupport::Ended => self.ended = true,
+                SkipSupport::Impossible => {
                     self.read_pending()?;
                     continue;
                 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::error::TraceError;
-use super::event_source::{EventSource, Passing};
+use super::event_source::{EventSource, SkipSupport};
 use super::lines::Lines;
 use super::located::{LocatedEvents, Location};
-use super::passed::Passed;
 use super::shared_file::SharedFile;
+use super::skipped::SkippedEvents;
 use crate::event::{Rank, ThreadId};
 use crate::event_buffer::EventSink;
 use crate::grammar::{END, EventReader, HEADER};
@@ -224,15 +224,15 @@ impl EventSource for TextStream {
         Ok(further)
     }
 
-    fn pass(&mut self, passed: &mut Passed, most: usize) -> Result<Passing, TraceError> {
+    fn pass(&mut self, passed: &mut SkippedEvents, most: usize) -> Result<SkipSupport, TraceError> {
         match &self.input {
             // Lines of a shared file cannot be passed in part.
-            Input::Shared(_) => return Ok(Passing::Impossible),
-            Input::Own(_) if self.ended => return Ok(Passing::Ended),
+            Input::Shared(_) => return Ok(SkipSupport::Impossible),
+            Input::Own(_) if self.ended => return Ok(SkipSupport::Ended),
             Input::Own(_) => {}
         }
         let read = self.read_line(passed, most);
-        Ok(if self.as_asked_for(read)? { Passing::Passed(self.reader.thread()) } else { Passing::Ended })
+        Ok(if self.as_asked_for(read)? { SkipSupport::SkippedEvents(self.reader.thread()) } else { SkipSupport::Ended })
     }
 
     fn path(&self) -> Option<PathBuf> {

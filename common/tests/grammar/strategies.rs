@@ -144,15 +144,15 @@ fn one_sided() -> impl Strategy<Value = OneSided> {
 }
 
 fn file() -> impl Strategy<Value = FileEvent> {
-    use Reach::*;
+    use FilePointer::*;
     let file = || any::<u32>().prop_map(FileId);
-    let access = |reach: &'static [Reach], phase: BoxedStrategy<Phase>| {
+    let access = |reach: &'static [FilePointer], phase: BoxedStrategy<Phase>| {
         let direction = prop_oneof![Just(Direction::Read), Just(Direction::Write)];
         let skip = prop_oneof![Just(0), any::<i64>()];
         (file(), direction, prop::sample::select(reach), phase, volume(), skip).prop_map(
             |(file, direction, reach, phase, bytes, skip)| {
                 let (bytes, skip) = if phase == Phase::End { (Bytes(0), 0) } else { (bytes, skip) };
-                FileEvent::Access(FileAccess { file, direction, reach, phase, bytes, skip: Skip(skip) })
+                FileEvent::Access(FileAccess { file, direction, reach, phase, bytes, skip: SeekDistance(skip) })
             },
         )
     };

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use titr_common::time::Time;
 
 use crate::analysis::{Analysis, AnalysisKind};
-use crate::causes::{Segment, SegmentSums, Tips};
+use crate::causes::{CausalChains, Segment, SegmentSums};
 use crate::findings::{
     ByKind, CallSiteShare, CriticalPath, Findings, Parameter, RankShare, RegionShare, SegmentKind, SegmentShare,
     Sensitivity, Visit,
@@ -16,7 +16,7 @@ use crate::findings::{
 
 /// The critical path, under this name.
 pub(crate) const CRITICAL_PATH: AnalysisKind =
-    AnalysisKind { name: "critical-path", new: |ranks| Box::new(Tips::new(ranks, ())) };
+    AnalysisKind { name: "critical-path", new: |ranks| Box::new(CausalChains::new(ranks, ())) };
 
 /// Sums of picoseconds by kind.
 type KindSums = [u64; SegmentKind::ALL.len()];
@@ -48,7 +48,7 @@ fn by<K: Ord>(path: &SegmentSums, key: impl Fn(&Segment) -> K) -> BTreeMap<K, Ki
     by
 }
 
-impl Analysis for Tips<()> {
+impl Analysis for CausalChains<()> {
     type Findings = CriticalPath;
 
     fn findings(&self) -> CriticalPath {

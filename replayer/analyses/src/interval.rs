@@ -27,13 +27,13 @@ pub struct Interval {
 /// A place of a program that a rank passes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PassedPlace {
-    what: What,
+    what: PlaceKind,
     /// The number of the pass, from 1 on; `None`: the first as a beginning, the last as an end.
     pass: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum What {
+enum PlaceKind {
     Start,
     End,
     Region(String),
@@ -78,13 +78,13 @@ impl FromStr for PassedPlace {
         };
         let what = match text.split_once(':') {
             None => match text {
-                "start" if pass.is_none() => What::Start,
-                "end" if pass.is_none() => What::End,
-                "barrier" => What::Barrier,
+                "start" if pass.is_none() => PlaceKind::Start,
+                "end" if pass.is_none() => PlaceKind::End,
+                "barrier" => PlaceKind::Barrier,
                 _ => return Err(wrong()),
             },
-            Some(("region", name)) if !name.is_empty() => What::Region(name.to_owned()),
-            Some(("call", site)) if !site.is_empty() => What::Call(site.to_owned()),
+            Some(("region", name)) if !name.is_empty() => PlaceKind::Region(name.to_owned()),
+            Some(("call", site)) if !site.is_empty() => PlaceKind::Call(site.to_owned()),
             Some(_) => return Err(wrong()),
         };
         Ok(Self { what, pass })
@@ -127,9 +127,9 @@ impl IntervalMeter {
     pub fn finish(self) -> Result<IntervalTime, String> {
         let Self { written, interval, ranks, seen } = self;
         let time = |progress: &Progress, end: usize| match [&interval.from, &interval.to][end].what {
-            What::Start => Some(Time::ZERO),
-            What::End => Some(progress.last),
-            What::Region(_) | What::Barrier | What::Call(_) => progress.times[end],
+            PlaceKind::Start => Some(Time::ZERO),
+            PlaceKind::End => Some(progress.last),
+            PlaceKind::Region(_) | PlaceKind::Barrier | PlaceKind::Call(_) => progress.times[end],
         };
         let both: Vec<Option<(Time, Time)>> =
             ranks.iter().map(|rank| time(rank, 0).zip(time(rank, 1)).filter(|(from, to)| from <= to)).collect();
@@ -156,14 +156,19 @@ impl IntervalMeter {
                 if !self.seen.contains(&**name) {
                     self.seen.insert(name.to_string());
                 }
-                self.pass(rank, at, |what, end| end == 0 && matches!(what, What::Region(region) if **region == **name));
+                self.pass(rank, at, |what, end| {
+                    end == 0 && matches!(what, PlaceKind::Region(region) if **region == **name)
+                });
             }
             Mark::RegionEnd(name) => {
-                self.pass(rank, at, |what, end| end == 1 && matches!(what, What::Region(region) if **region == **name));
+                self.pass(rank, at, |what, end| {
+                    end == 1 && matches!(what, PlaceKind::Region(region) if **region == **name)
+                });
             }
             Mark::CallStack(site, stack) => {
                 let written = stack.iter().map(ToString::to_string).collect::<Vec<_>>().join(" < ");
-                let is_at = |place: &PassedPlace| matches!(&place.what, What::Call(wanted) if written.contains(wanted));
+                let is_at =
+                    |place: &PassedPlace| matches!(&place.what, PlaceKind::Call(wanted) if written.contains(wanted));
                 let is_at = [&self.interval.from, &self.interval.to].map(is_at);
                 if let Some(progress) = self.ranks.get_mut(index) {
                     progress.sites.insert(*site, is_at);
@@ -181,7 +186,7 @@ impl IntervalMeter {
     }
 
     /// A rank passes something at a time. `is_at` says whether that is a place, as a beginning (0) or an end (1).
-    fn pass(&mut self, rank: Rank, at: Time, is_at: impl Fn(&What, usize) -> bool) {
+    fn pass(&mut self, rank: Rank, at: Time, is_at: impl Fn(&PlaceKind, usize) -> bool) {
         let Some(progress) = self.ranks.get_mut(rank.0 as usize) else { return };
         for (end, place) in [&self.interval.from, &self.interval.to].into_iter().enumerate() {
             if !is_at(&place.what, end) {
@@ -200,10 +205,10 @@ impl IntervalMeter {
 }
 
 impl Observer for IntervalMeter {
-    fn entered(&mut self, rank: Rank, event: EventRef<'_>, at: Time) {
+    fn event_began(&mut self, rank: Rank, event: EventRef<'_>, at: Time) {
         let index = rank.0 as usize;
         if self.ranks.get_mut(index).is_some_and(|progress| std::mem::take(&mut progress.in_barrier)) {
-            self.pass(rank, at, |what, _| *what == What::Barrier);
+            self.pass(rank, at, |what, _| *what == PlaceKind::Barrier);
         }
         if let EventRef::Event(Event::Mark(mark)) = event {
             self.pass_mark(rank, mark, at);
@@ -232,7 +237,7 @@ mod tests {
 
     fn run(mut meter: IntervalMeter, events: &[(Event, u64)]) -> Result<f64, String> {
         for (event, at) in events {
-            meter.entered(Rank(0), EventRef::Event(event), Time(*at));
+            meter.event_began(Rank(0), EventRef::Event(event), Time(*at));
         }
         meter.finished(Rank(0), Time(1000));
         meter.finish().map(|found| (found.time.0 * 1e12).round())

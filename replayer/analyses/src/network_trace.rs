@@ -105,8 +105,8 @@ impl<W: Write> Observer for NetworkTraceRecorder<W> {
     }
 
     #[cold]
-    fn goes_on(&mut self, _: Time, waiter: Waiter) {
-        self.dependences.goes_on(waiter);
+    fn turn_began(&mut self, _: Time, waiter: Waiter) {
+        self.dependences.turn_began(waiter);
     }
 
     #[cold]
@@ -125,8 +125,8 @@ impl<W: Write> Observer for NetworkTraceRecorder<W> {
     }
 
     #[cold]
-    fn worked(&mut self, waiter: Waiter, _: Work, _: Time, to: Time) {
-        self.dependences.worked(waiter, to);
+    fn works(&mut self, waiter: Waiter, _: Work, _: Time, to: Time) {
+        self.dependences.works(waiter, to);
     }
 
     #[cold]
@@ -135,8 +135,8 @@ impl<W: Write> Observer for NetworkTraceRecorder<W> {
     }
 
     #[cold]
-    fn let_go(&mut self, _: Time, message: TransferId) {
-        self.dependences.let_go(message);
+    fn may_depart(&mut self, _: Time, message: TransferId) {
+        self.dependences.may_depart(message);
     }
 
     #[cold]

@@ -37,7 +37,7 @@ impl Timeline {
 /// All callbacks are cold, and so out of the way of replays without a timeline.
 impl Observer for Timeline {
     #[cold]
-    fn entered(&mut self, rank: Rank, moment: EventRef, at: Time) {
+    fn event_began(&mut self, rank: Rank, moment: EventRef, at: Time) {
         if let Some(state) = State::of(moment) {
             self.sorter.push(at, TimelineEvent::Enter(rank, state));
         }

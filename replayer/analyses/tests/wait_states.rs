@@ -131,7 +131,7 @@ struct Measured {
 }
 
 impl Observer for Measured {
-    fn worked(&mut self, waiter: Waiter, _: Work, from: Time, to: Time) {
+    fn works(&mut self, waiter: Waiter, _: Work, from: Time, to: Time) {
         if let Waiter::Thread(thread) = waiter {
             self.work[thread.0 as usize] += to.0 - from.0;
         }
@@ -143,7 +143,7 @@ impl Observer for Measured {
         }
     }
 
-    fn spent(&mut self, rank: Rank, _: Activity, _: Time, to: Time) {
+    fn active(&mut self, rank: Rank, _: Activity, _: Time, to: Time) {
         self.finish[rank.0 as usize] = to.0;
     }
 }

@@ -13,7 +13,7 @@ use crate::cluster::{Hosts, cluster, figures};
 use crate::compute::ComputeRate;
 use crate::directions::Duplexity;
 use crate::fit::{Fit, FitError};
-use crate::host_links::{HostLinks, Way};
+use crate::host_links::{Direction, HostLinks};
 use crate::measurements::Measurements;
 use crate::noise::Confidence;
 use crate::noise::Noise;
@@ -162,11 +162,11 @@ fn misfit(misses: Misses, residuals: &[Residuals]) -> String {
 
 /// A sentence on the hosts whose links are not like most. `names` are the hosts' names.
 fn unlike_links(links: &HostLinks, names: &[String]) -> Option<String> {
-    let named = |(host, way, bandwidth): &(u32, Way, f64)| {
+    let named = |(host, way, bandwidth): &(u32, Direction, f64)| {
         let name = names.get(*host as usize).map_or("?", String::as_str);
         let does = match way {
-            Way::Up => "sends",
-            Way::Down => "receives",
+            Direction::Up => "sends",
+            Direction::Down => "receives",
         };
         format!("{name} {does} at {} Mbit/s", figures(bandwidth * 8e-6))
     };

@@ -8,7 +8,7 @@ use titr_common::units::{Bytes, Speed};
 use crate::compute::ComputeRate;
 use crate::directions::Duplexity;
 use crate::fit::Fit;
-use crate::host_links::{HostLinks, Way};
+use crate::host_links::{Direction, HostLinks};
 use crate::measurements::Measurements;
 use crate::noise::Confidence;
 use crate::noise::Noise;
@@ -106,8 +106,8 @@ pub(crate) fn cluster(
     }
     for (host, way, bandwidth) in &hosts.links.unlike {
         let way = match way {
-            Way::Up => "up",
-            Way::Down => "down",
+            Direction::Up => "up",
+            Direction::Down => "down",
         };
         let _ = writeln!(text, "\n# {} Mbit/s.\n[[network.link]]", figures(bandwidth * 8e-6));
         let _ =

@@ -14,7 +14,7 @@ use crate::trains::Limit;
 
 /// A direction of the cable of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Way {
+pub(crate) enum Direction {
     /// From the host to the switch.
     Up,
     /// From the switch to the host.
@@ -27,7 +27,7 @@ pub(crate) struct HostLinks {
     /// The bandwidth of most links, in bytes per second.
     pub bandwidth: f64,
     /// The links that differ, with their bandwidths in bytes per second.
-    pub unlike: Vec<(u32, Way, f64)>,
+    pub unlike: Vec<(u32, Direction, f64)>,
 }
 
 /// Links whose rates differ by less than this part are alike.
@@ -65,8 +65,9 @@ impl HostLinks {
             let of_host = rates.iter().filter(|(ends, _)| ends[end] == host).map(|train| certain(train) * scale);
             of_host.reduce(f64::max)
         };
-        let ways = (0..measurements.hosts.len() as u32).flat_map(|host| [(host, Way::Up, 0), (host, Way::Down, 1)]);
-        let found: Vec<(u32, Way, f64)> =
+        let ways = (0..measurements.hosts.len() as u32)
+            .flat_map(|host| [(host, Direction::Up, 0), (host, Direction::Down, 1)]);
+        let found: Vec<(u32, Direction, f64)> =
             ways.filter_map(|(host, way, end)| Some((host, way, fastest(end, host)?))).collect();
         let Some(mut usual) = median(&found.iter().map(|(.., rate)| *rate).collect::<Vec<_>>()) else {
             return Self::alike(bandwidth);
@@ -74,11 +75,12 @@ impl HostLinks {
         if differ(usual, bandwidth).is_none() {
             usual = bandwidth;
         }
-        let whole_way = [(Way::Up, Pattern::Scatter), (Way::Down, Pattern::Incast)].map(|(way, pattern)| {
-            let series = measurements.first(pattern, false);
-            let faster = series.and_then(|series| rate_of_one(series, fit.burst)).map(|rate| (way, rate));
-            faster.filter(|(_, rate)| *rate > usual && differ(*rate, usual).is_some())
-        });
+        let whole_way =
+            [(Direction::Up, Pattern::Scatter), (Direction::Down, Pattern::Incast)].map(|(way, pattern)| {
+                let series = measurements.first(pattern, false);
+                let faster = series.and_then(|series| rate_of_one(series, fit.burst)).map(|rate| (way, rate));
+                faster.filter(|(_, rate)| *rate > usual && differ(*rate, usual).is_some())
+            });
         let unlike = found.into_iter().filter_map(|(host, way, rate)| match differ(rate, usual) {
             Some(rate) => Some((host, way, rate)),
             None => {

@@ -8,7 +8,7 @@ use crate::error::Ambiguity;
 use crate::failure::{Failure, StepPlace};
 use crate::grid::{Grid, Role};
 use crate::outline::Stages;
-use crate::peer::{self, Likely, MembersRule, Pair, PeerRule, differ_in_bit};
+use crate::peer::{self, MembersRule, Pair, PeerRule, RuleRank, differ_in_bit};
 use crate::recording::{CallId, Calls, Parts, SkeletonId};
 use crate::scaling::{Sample, Scaling, relative_error};
 
@@ -224,7 +224,7 @@ impl Peers {
         }
         let first = observed.last().and_then(|largest| largest.stages.first()?.first());
         let is_root = first.is_some_and(|&call| calls.is_collective(calls.parts(call).skeleton));
-        let likely = if is_root { Likely::Place } else { Likely::Distance };
+        let likely = if is_root { RuleRank::Place } else { RuleRank::Distance };
         let largest_first = || observed.iter().rev();
         let pairs = || {
             largest_first().flat_map(move |observed| {

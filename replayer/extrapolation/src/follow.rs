@@ -31,7 +31,7 @@ pub(crate) struct Followed {
 
 /// The place from which two recordings differ: the step in the other one, and that in the largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Parted {
+pub(crate) struct SplitOutline {
     pub step: usize,
     pub in_largest: usize,
 }
@@ -51,14 +51,14 @@ pub(crate) fn follow(
     outline: &[(usize, Item)],
     largest: &GroupCalls<'_>,
     other: &GroupCalls<'_>,
-) -> Result<Followed, Parted> {
+) -> Result<Followed, SplitOutline> {
     let mut follower = Follower { outline, largest, other, item: 0, step: 0, followed: Followed::default() };
     while follower.item < outline.len() || follower.step < other.columns.steps.len() {
         let is_explained = follower.take_item() || follower.skip_iterations() || follower.repeat_iterations();
         if !is_explained {
             let end = largest.columns.steps.len();
             let in_largest = outline.get(follower.item).map_or(end, |(step, _)| *step);
-            return Err(Parted { step: follower.step, in_largest });
+            return Err(SplitOutline { step: follower.step, in_largest });
         }
     }
     Ok(follower.followed)

@@ -50,7 +50,7 @@ pub(crate) struct Pair<'g> {
 
 /// The kind of rule that is likely where several explain the recordings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Likely {
+pub(crate) enum RuleRank {
     /// The peer of a message is at some distance.
     Distance,
     /// The root of a collective is at the same place for all ranks, or for those of a row.
@@ -59,7 +59,7 @@ pub(crate) enum Likely {
 
 impl CoordinateRule {
     /// The rules by which a rank at `place` has a peer at `peer`, the likeliest first.
-    fn candidates(place: Coordinates, peer: Coordinates, grid: &Grid, dimension: usize, likely: Likely) -> Vec<Self> {
+    fn candidates(place: Coordinates, peer: Coordinates, grid: &Grid, dimension: usize, likely: RuleRank) -> Vec<Self> {
         let (own, other, side) = (i64::from(place[dimension]), i64::from(peer[dimension]), grid.side(dimension));
         let mut rules = vec![Self::Shift(other - own)];
         let up = (other - own).rem_euclid(i64::from(side));
@@ -76,18 +76,18 @@ impl CoordinateRule {
         if difference.is_power_of_two() {
             rules.push(Self::Bit(difference.trailing_zeros()));
         }
-        if likely == Likely::Place {
+        if likely == RuleRank::Place {
             rules.sort_by_key(|rule| !matches!(rule, Self::Shift(0) | Self::At(_) | Self::FromEnd(_) | Self::Half));
         }
         rules
     }
 
     /// The kind of rule, if rules of its kind may be mistaken for each other, and how far from the simplest one it is.
-    fn simplicity(self) -> Option<(Likely, u64)> {
+    fn simplicity(self) -> Option<(RuleRank, u64)> {
         match self {
-            Self::Wrap(by) => Some((Likely::Distance, by.unsigned_abs())),
-            Self::At(distance) | Self::FromEnd(distance) => Some((Likely::Place, u64::from(distance))),
-            Self::Half => Some((Likely::Place, 0)),
+            Self::Wrap(by) => Some((RuleRank::Distance, by.unsigned_abs())),
+            Self::At(distance) | Self::FromEnd(distance) => Some((RuleRank::Place, u64::from(distance))),
+            Self::Half => Some((RuleRank::Place, 0)),
             Self::Shift(_) | Self::Opposite | Self::Of(_) | Self::Bit(_) => None,
         }
     }
@@ -116,7 +116,7 @@ impl CoordinateRule {
 }
 
 /// The likeliest rule that holds for all pairs; `None` if there is none.
-pub(crate) fn rule<'g>(pairs: impl Iterator<Item = Pair<'g>> + Clone, likely: Likely) -> Option<PeerRule> {
+pub(crate) fn rule<'g>(pairs: impl Iterator<Item = Pair<'g>> + Clone, likely: RuleRank) -> Option<PeerRule> {
     let first = pairs.clone().next()?;
     let (place, peer) = (first.grid.coordinates(first.rank), first.grid.coordinates(first.peer));
     let mut rule =
@@ -172,7 +172,7 @@ pub(crate) fn is_possible(recording: &Recording, grid: &Grid, calls: &Calls) -> 
             (0..peers).all(|peer| {
                 let pairs = ranks.iter().zip(column);
                 let pairs = pairs.map(|(&rank, &call)| Pair { grid, rank, peer: calls.parts(call).peers[peer] });
-                rule(pairs, Likely::Distance).is_some()
+                rule(pairs, RuleRank::Distance).is_some()
             })
         })
     };

@@ -20,5 +20,7 @@ mod rails;
 mod route_cache;
 
 pub use chance::chance;
-pub use network::{Connection, LinkLoad, Met, Network, PartyId, Transfer, TransferId, Unloaded, Unreachable};
+pub use network::{
+    Connection, JobOrLoadId, LinkLoad, Network, SharedWith, Transfer, TransferId, Unloaded, Unreachable,
+};
 pub use rails::{RailChooser, RailNetwork, Stripes};

@@ -168,7 +168,7 @@ pub trait Network: Any {
 
     /// Whose messages a transfer has met that was delivered when the network last advanced; asked at most once. Empty
     /// unless several programs share the network.
-    fn met(&mut self, _id: TransferId) -> Vec<Met> {
+    fn met(&mut self, _id: TransferId) -> Vec<SharedWith> {
         Vec::new()
     }
 
@@ -187,9 +187,9 @@ pub struct LinkLoad {
 
 /// A program or a load that shares the network with others, by its place in the list of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PartyId(NonZero<u32>);
+pub struct JobOrLoadId(NonZero<u32>);
 
-impl PartyId {
+impl JobOrLoadId {
     /// The party at this place of the list.
     #[must_use]
     pub fn at(place: usize) -> Self {
@@ -205,9 +205,9 @@ impl PartyId {
 
 /// The messages of one party on the links of a transfer, while the transfer was in transit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Met {
+pub struct SharedWith {
     /// The party; `None` if it is the transfer's own.
-    pub party: Option<PartyId>,
+    pub party: Option<JobOrLoadId>,
     /// The time that these messages were on the same link, summed over messages: on the link where it is the longest.
     pub time: Time,
 }

@@ -16,7 +16,7 @@ use titr_workload::Workload;
 
 use crate::observe::{Breakdown, Observer, Truncations};
 use crate::ranks::{Core, Deadlock, ReplayError};
-use crate::replay::{Follower, Options, replay};
+use crate::replay::{Options, ReplayProgress, replay};
 
 /// The outcome of a dry run.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ pub struct DryRun {
 ///
 /// # Errors
 /// If the trace cannot be opened.
-pub fn dry_run(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<DryRun, TraceError> {
+pub fn dry_run(trace: &Trace, follower: Option<&mut dyn ReplayProgress>) -> Result<DryRun, TraceError> {
     let options = Options { storage: Storage::instant(), follower, compares_amounts: true, ..Options::default() };
     let has_finished = has_finished(trace);
     let eager = Bytes(u64::MAX);

@@ -50,7 +50,7 @@ pub use jobs::{JobResult, SharedLink};
 pub use noise::Draw;
 pub use normalisation::Comparison;
 pub use ranks::Causality;
-pub use replay::Follower;
+pub use replay::ReplayProgress;
 pub use result::SimulationResult;
 pub use simulation::{PreparedReplay, Simulation, SimulationError};
 pub use titr_common::trace::Trace;

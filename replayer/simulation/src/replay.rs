@@ -27,11 +27,11 @@ pub struct Options<'a> {
     /// The jobs that the ranks are of; empty if all ranks are of one program.
     pub jobs: Vec<Job>,
     /// The follower of the replay, which receives progress reports.
-    pub follower: Option<&'a mut dyn Follower>,
+    pub follower: Option<&'a mut dyn ReplayProgress>,
 }
 
 /// Follows how far a replay is.
-pub trait Follower {
+pub trait ReplayProgress {
     /// Reports that `events` are replayed and `simulated` seconds have passed in the simulation.
     fn at(&mut self, events: u64, simulated: f64);
 }

@@ -84,7 +84,7 @@ pub struct SimulationResult<F = ()> {
     pub spread: Option<PredictedSpread>,
     /// The iterations of the program's loop that were not simulated, and the error bound of the extrapolated time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub left_out: Option<LeftOut>,
+    pub left_out: Option<Extrapolated>,
     /// The findings of analyses; `None` if none was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub analyses: Option<F>,
@@ -355,7 +355,7 @@ impl Runs {
 
 /// The iterations of a program's loop that were not simulated, but extrapolated from those that were.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
-pub struct LeftOut {
+pub struct Extrapolated {
     /// The number of iterations of the loop.
     pub iterations: u64,
     /// The number of simulated iterations.

@@ -12,7 +12,7 @@ use titr_common::time::Time;
 use titr_network::topology::{LinkId, Paths, Topology};
 use titr_network::traffic::{BackgroundMessage, BackgroundTraffic};
 use titr_network::{
-    LinkLoad, Met, Network, PartyId, RailChooser, Stripes, Transfer, TransferId, Unloaded, Unreachable,
+    JobOrLoadId, LinkLoad, Network, RailChooser, SharedWith, Stripes, Transfer, TransferId, Unloaded, Unreachable,
 };
 use titr_platform::Platform;
 use titr_platform::job_mix::JobMix;
@@ -33,7 +33,7 @@ pub(crate) struct SharedNetwork {
     rails: RailChooser,
     /// Whether anybody asks whose messages a message has met, and what the messages have met that arrived last.
     watches: bool,
-    met: FxHashMap<TransferId, Vec<Met>>,
+    met: FxHashMap<TransferId, Vec<SharedWith>>,
     now: Time,
     /// Kept to be used again.
     arrived: Vec<TransferId>,
@@ -114,7 +114,7 @@ impl SharedNetwork {
                     let met = self.sharing.met(*owner, passage, before, now);
                     let jobs = self.job_ends.len();
                     let party = |other: Owner| (other != *owner).then(|| other.party(jobs));
-                    let met = met.into_iter().map(|(other, time)| Met { party: party(other), time });
+                    let met = met.into_iter().map(|(other, time)| SharedWith { party: party(other), time });
                     self.met.insert(id, met.collect());
                 }
                 self.sharing.leave(*owner, passage, now);
@@ -189,7 +189,7 @@ impl Network for SharedNetwork {
         self.receive(now, delivered);
     }
 
-    fn met(&mut self, id: TransferId) -> Vec<Met> {
+    fn met(&mut self, id: TransferId) -> Vec<SharedWith> {
         self.met.remove(&id).unwrap_or_default()
     }
 
@@ -216,8 +216,8 @@ impl Owner {
     }
 
     /// Its place in the list of all `jobs` jobs, followed by the loads.
-    pub(super) fn party(self, jobs: usize) -> PartyId {
-        PartyId::at(match self {
+    pub(super) fn party(self, jobs: usize) -> JobOrLoadId {
+        JobOrLoadId::at(match self {
             Self::Job(job) => job,
             Self::Background(load, _) => jobs + load,
         })

@@ -13,7 +13,7 @@ use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_network::packet::PacketStatistics;
 use titr_platform::job_mix::JobMix;
 use titr_platform::{Model, PlacementError, Platform, Policy, Spawn};
-use titr_workload::{Computation, Normalise, Recompute, RegionSpeeds};
+use titr_workload::{Computation, ComputeScaling, Normalise, RegionSpeeds};
 
 use crate::jobs::{JobResult, SharedLink};
 use crate::noise::Draw;
@@ -23,7 +23,7 @@ use crate::parallel::Jobs;
 use crate::ranks::{Causality, Deadlock, ReplayError};
 use crate::recorded_speed::RecordedSpeeds;
 use crate::recording::Recording;
-use crate::replay::{Follower, Outcome};
+use crate::replay::{Outcome, ReplayProgress};
 use crate::result::{Efficiencies, LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
 use crate::uncertainty::{disturbed_counts, of_volumes, uncertainty};
 use crate::warnings;
@@ -49,7 +49,7 @@ pub struct Simulation<'a> {
     draw: Option<Draw>,
     transformations: Vec<&'a dyn Transformation>,
     observers: Vec<&'a mut dyn Observer>,
-    follower: Option<&'a mut dyn Follower>,
+    follower: Option<&'a mut dyn ReplayProgress>,
 }
 
 /// An error of a simulation.
@@ -170,7 +170,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Tells `follower` from time to time how far the replay is.
-    pub fn follow(self, follower: &'a mut dyn Follower) -> Self {
+    pub fn follow(self, follower: &'a mut dyn ReplayProgress) -> Self {
         Self { follower: Some(follower), ..self }
     }
 
@@ -351,7 +351,7 @@ impl<'a> Simulation<'a> {
         if self.computation == Computation::Timed && !is_extended {
             return Err(SimulationError::NoTimes);
         }
-        let recompute = Recompute { computation: self.computation, scale: self.drawn_compute_scale() };
+        let recompute = ComputeScaling { computation: self.computation, scale: self.drawn_compute_scale() };
         let regions = RegionSpeeds { parts: self.platform.region_speeds.clone() };
         let recomputed = regions.apply(normalisation.apply(recompute.apply(self.trace.clone())?)?)?;
         Ok(self.transformations.iter().try_fold(recomputed, |trace, transformation| transformation.apply(trace))?)

@@ -8,7 +8,7 @@ use titr_replayer::{cli, memory};
 
 /// The allocator that ends the command with a message if memory runs out.
 #[global_allocator]
-static MEMORY: memory::OrExit = memory::OrExit;
+static MEMORY: memory::ExitOnOutOfMemory = memory::ExitOnOutOfMemory;
 
 fn main() -> ExitCode {
     memory::exit_on_panics();

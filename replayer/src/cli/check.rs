@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use titr_common::terminal::say;
-use titr_simulation::{Follower, unfinished};
+use titr_simulation::{ReplayProgress, unfinished};
 
 use super::meter::Meter;
 use super::{Failure, Out, TraceArgs};
@@ -23,7 +23,7 @@ pub(super) fn check(args: &CheckArgs, out: &mut Out) -> Result<(), Failure> {
     let trace = &args.trace;
     let source = trace.open()?;
     let mut meter = Meter::new(&source);
-    let verdict = inspect::check(&source, meter.as_mut().map(|meter| meter as &mut dyn Follower))?;
+    let verdict = inspect::check(&source, meter.as_mut().map(|meter| meter as &mut dyn ReplayProgress))?;
     let Verdict { findings, warnings, relies_on_buffers } = verdict;
     drop(meter);
     let early = match source.manifest().and_then(unfinished) {

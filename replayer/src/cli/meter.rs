@@ -6,7 +6,7 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressStyle};
 use titr_common::terminal::on_one_line;
 use titr_common::trace::{Manifest, Trace};
-use titr_simulation::Follower;
+use titr_simulation::ReplayProgress;
 
 /// The progress line if the manifest has the number of events, and the line if it does not.
 const OF_KNOWN: &str = "{bar:24} {percent:>3} %  {human_pos} events, {per_sec}, {eta} left{msg}";
@@ -57,7 +57,7 @@ impl Meter {
     }
 }
 
-impl Follower for Meter {
+impl ReplayProgress for Meter {
     fn at(&mut self, events: u64, simulated: f64) {
         if simulated > 0.0 {
             self.0.set_message(format!(", {simulated:.6} s simulated"));

@@ -264,7 +264,7 @@ impl States {
 }
 
 impl Observer for States {
-    fn spent(&mut self, rank: Rank, activity: Activity, from: Time, to: Time) {
+    fn active(&mut self, rank: Rank, activity: Activity, from: Time, to: Time) {
         if from == to || self.written.is_err() {
             return;
         }

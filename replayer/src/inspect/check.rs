@@ -14,7 +14,9 @@ use titr_common::format::{count, counted, plural};
 use titr_common::trace::manifest::Ended;
 use titr_common::trace::{Manifest, Trace, TraceError};
 use titr_common::units::Bytes;
-use titr_simulation::{Comparison, DryRun, Follower, dry_run, relies_on_buffers, uncounted_computation, unfinished};
+use titr_simulation::{
+    Comparison, DryRun, ReplayProgress, dry_run, relies_on_buffers, uncounted_computation, unfinished,
+};
 
 use super::inventory::Inventory;
 
@@ -33,7 +35,7 @@ pub(crate) struct Verdict {
 ///
 /// # Errors
 /// If the trace cannot be opened.
-pub(crate) fn check(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<Verdict, TraceError> {
+pub(crate) fn check(trace: &Trace, follower: Option<&mut dyn ReplayProgress>) -> Result<Verdict, TraceError> {
     let mut warnings = trace.manifest().map(|manifest| Comparison::of(manifest).warnings()).unwrap_or_default();
     let (aborted, ended): (Vec<_>, Vec<_>) =
         trace.manifest().and_then(unfinished).into_iter().partition(|_| trace.manifest().is_some_and(was_aborted));
@@ -55,7 +57,7 @@ fn was_aborted(manifest: &Manifest) -> bool {
 
 /// The faults of a trace, and those that it survives. It is read and replayed at the same time; faults that the replay
 /// finds in an unreadable trace are ignored.
-fn faults(trace: &Trace, follower: Option<&mut dyn Follower>) -> Result<DryRun, TraceError> {
+fn faults(trace: &Trace, follower: Option<&mut dyn ReplayProgress>) -> Result<DryRun, TraceError> {
     let (read, replayed) = thread::scope(|scope| {
         // If the system has no more threads, it is done afterwards.
         let reader = thread::Builder::new().spawn_scoped(scope, || read(trace));

@@ -10,7 +10,7 @@ use titr_common::terminal::{Escaped, message, on_one_line};
 use titr_common::units::Seconds;
 use titr_simulation::recording::Recording;
 use titr_simulation::result::{
-    ChannelUse, LeftOut, LinkUse, Packets, Percentiles, Runs, Shares, Suggestion, TriedChanges, WorldRanks,
+    ChannelUse, Extrapolated, LinkUse, Packets, Percentiles, Runs, Shares, Suggestion, TriedChanges, WorldRanks,
 };
 use titr_simulation::spread::{ActivitySpread, PredictedSpread, Quantiles, RunGroup};
 use titr_simulation::traffic::{Burst, MeasuredPoint, TrafficResult};
@@ -160,8 +160,9 @@ fn suggested(TriedChanges { changes, of, best }: &TriedChanges) -> String {
 }
 
 /// The iterations that were not simulated.
-fn settled(left_out: &LeftOut, out: &mut impl Write) -> io::Result<()> {
-    let LeftOut { iterations, simulated_iterations, simulated_events, simulated_time, period, error_bound } = left_out;
+fn settled(left_out: &Extrapolated, out: &mut impl Write) -> io::Result<()> {
+    let Extrapolated { iterations, simulated_iterations, simulated_events, simulated_time, period, error_bound } =
+        left_out;
     let unit = TimeUnit::of(*period);
     writeln!(
         out,

@@ -223,7 +223,7 @@ impl Inputs {
 
     /// Whether there is no point, which never is so after [`read`](Self::read).
     #[must_use]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.points.is_empty()
     }
 

@@ -30,14 +30,14 @@ impl Computation {
 
 /// The transformation of a trace that changes the computation of each rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Recompute {
+pub struct ComputeScaling {
     /// The source of the computation between two calls.
     pub computation: Computation,
     /// The factor that the computation is multiplied by.
     pub scale: f64,
 }
 
-impl Transformation for Recompute {
+impl Transformation for ComputeScaling {
     fn apply(&self, trace: Trace) -> Result<Trace, TraceError> {
         let Self { computation, scale } = *self;
         if computation == Computation::Counted && scale.to_bits() == 1.0_f64.to_bits() {

@@ -4,7 +4,7 @@
 //!
 //! 1. an [`EventSource`] for each rank: a trace on disk, a list, or any other source of a rank's events with their
 //!    places;
-//! 2. adapters around it, which are sources themselves, such as those that [`Recompute`] makes;
+//! 2. adapters around it, which are sources themselves, such as those that [`ComputeScaling`] makes;
 //! 3. [batches](prefetch), which a thread fills ahead of time, invisibly to later stages;
 //! 4. a [`Window`] for each rank, which finds facts about an event that the trace holds later.
 //!
@@ -22,7 +22,7 @@ use std::thread;
 use titr_common::event::{Event, Rank};
 use titr_common::trace::{EventSource, Trace};
 
-pub use computation::{Computation, Normalise, Recompute};
+pub use computation::{Computation, ComputeScaling, Normalise};
 use prefetch::BatchReader;
 pub use regions::RegionSpeeds;
 pub use window::{Match, Window};

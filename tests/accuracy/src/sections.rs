@@ -97,7 +97,7 @@ impl Sections {
 }
 
 impl Observer for Sections {
-    fn entered(&mut self, rank: Rank, event: EventRef<'_>, at: Time) {
+    fn event_began(&mut self, rank: Rank, event: EventRef<'_>, at: Time) {
         let marks = match self.mark {
             Mark::Iprobe => matches!(event, EventRef::Event(Event::Iprobe(..))),
             Mark::Barrier => {

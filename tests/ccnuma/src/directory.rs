@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use titr_common::time::Time;
 
 use crate::causes::Causes;
-use crate::message::{Because, Late, Line, Message, MessageKind};
+use crate::message::{Late, Line, Message, MessageKind, Trigger};
 
 /// Picoseconds that a directory is busy with a message.
 const OCCUPANCY: u64 = 20_000;
@@ -120,9 +120,9 @@ impl LineEntry {
         let reads = kind == MessageKind::Read;
         let bit = 1 << from;
         let (late, because) = match waited {
-            true => (Late::Next, Because::Next),
-            false if from == line.home() => (Late::No, Because::Own),
-            false => (Late::No, Because::Request),
+            true => (Late::Next, Trigger::Next),
+            false if from == line.home() => (Late::No, Trigger::Own),
+            false => (Late::No, Trigger::Request),
         };
         let (mut owner, mut others, mut granted) = (None, 0, false);
         match self.copies {

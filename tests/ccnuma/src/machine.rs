@@ -208,9 +208,9 @@ impl Machine {
             | MessageKind::Grant { .. }
             | MessageKind::WrittenBack => {
                 let mut out = Vec::new();
-                let goes_on = self.nodes[message.to as usize].receive(message, now, causes, &mut out);
+                let turn_began = self.nodes[message.to as usize].receive(message, now, causes, &mut out);
                 self.plan(now, out);
-                if goes_on {
+                if turn_began {
                     self.go_on(message.to, now);
                 }
             }

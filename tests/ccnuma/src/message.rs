@@ -33,9 +33,9 @@ pub(crate) enum MessageKind {
     /// A cache that has a copy asks to write it.
     Upgrade,
     /// The home asks the owner for the line, which loses it (`exclusive`) or keeps a copy.
-    Forward { exclusive: bool, because: Because },
+    Forward { exclusive: bool, because: Trigger },
     /// The home has a copy deleted.
-    Invalidate { because: Because },
+    Invalidate { because: Trigger },
     /// A copy has been deleted, perhaps for the home's `own` processor.
     Acknowledge { own: bool },
     /// The owner gives the home the line, perhaps for its `own` processor.
@@ -56,7 +56,7 @@ pub(crate) enum MessageKind {
 
 /// The reason for a request of a home to other nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Because {
+pub(crate) enum Trigger {
     /// A request has come.
     Request,
     /// Its own processor has asked.
@@ -122,12 +122,12 @@ impl Message {
             MessageKind::Read => "read",
             MessageKind::Write => "write",
             MessageKind::Upgrade => "upgrade",
-            MessageKind::Forward { because: Because::Request, .. } => "forward",
-            MessageKind::Forward { because: Because::Own, .. } => "own-forward",
-            MessageKind::Forward { because: Because::Next, .. } => "next-forward",
-            MessageKind::Invalidate { because: Because::Request } => "invalidate",
-            MessageKind::Invalidate { because: Because::Own } => "own-invalidate",
-            MessageKind::Invalidate { because: Because::Next } => "next-invalidate",
+            MessageKind::Forward { because: Trigger::Request, .. } => "forward",
+            MessageKind::Forward { because: Trigger::Own, .. } => "own-forward",
+            MessageKind::Forward { because: Trigger::Next, .. } => "next-forward",
+            MessageKind::Invalidate { because: Trigger::Request } => "invalidate",
+            MessageKind::Invalidate { because: Trigger::Own } => "own-invalidate",
+            MessageKind::Invalidate { because: Trigger::Next } => "next-invalidate",
             MessageKind::Acknowledge { own: false } => "acknowledge",
             MessageKind::Acknowledge { own: true } => "own-acknowledge",
             MessageKind::OwnerData { own: false } => "owner-data",

@@ -12,7 +12,7 @@ use titr_common::time::Time;
 use crate::cache::{Cache, State};
 use crate::causes::Causes;
 use crate::directory::Outgoing;
-use crate::message::{Because, Line, Message, MessageKind};
+use crate::message::{Line, Message, MessageKind, Trigger};
 use crate::processor::{Processor, Step};
 use crate::programs::{Op, Script};
 
@@ -214,7 +214,7 @@ impl Node {
                 if let Some(miss) = self.misses.iter_mut().find(|miss| miss.line == line) {
                     miss.invalidated = true;
                 }
-                self.answer(MessageKind::Acknowledge { own: because == Because::Own }, message, causes, out);
+                self.answer(MessageKind::Acknowledge { own: because == Trigger::Own }, message, causes, out);
                 false
             }
             MessageKind::Forward { .. } => {
@@ -245,7 +245,7 @@ impl Node {
     /// Gives the home a requested line.
     fn give(&mut self, question: Message, causes: Causes, out: &mut Vec<Outgoing>) {
         let exclusive = matches!(question.kind, MessageKind::Forward { exclusive: true, .. });
-        let own = matches!(question.kind, MessageKind::Forward { because: Because::Own, .. });
+        let own = matches!(question.kind, MessageKind::Forward { because: Trigger::Own, .. });
         self.cache.change(question.line, (!exclusive).then_some(State::Shared));
         self.answer(MessageKind::OwnerData { own }, question, causes, out);
     }

@@ -28,7 +28,7 @@ use library::Library;
 use options::Options;
 use preload::preload;
 use program::Program;
-use witness::Witness;
+use witness::UntracedWatcher;
 
 /// An error because of which the program is not started.
 #[derive(Debug, Error)]
@@ -104,7 +104,7 @@ fn start(options: &Options) -> Result<std::convert::Infallible, Error> {
         }
     };
     command.args(arguments).envs(settings);
-    let witness = Witness::new();
+    let witness = UntracedWatcher::new();
     if !loaded.is_some_and(|loaded| loaded.is_linked_with_mpi()) {
         witness.start(&program.name(), program.is_launcher());
     }

@@ -29,11 +29,11 @@ pub(crate) fn is_rank() -> bool {
 
 /// The witness of this process.
 #[derive(Debug)]
-pub(crate) struct Witness {
+pub(crate) struct UntracedWatcher {
     name: OsString,
 }
 
-impl Witness {
+impl UntracedWatcher {
     /// A witness that is not started yet, under a new name. Of two `titrace`, the inner one speaks.
     pub(crate) fn new() -> Self {
         if let Some(outer) = std::env::var_os(VARIABLE) {

@@ -19,7 +19,7 @@ use crate::ranks::Ranks;
 const SPAWNED_AS: &str = "TITR_SPAWNED_AS";
 
 /// A call on `comm` that meets processes of another world.
-struct Meeting {
+struct OpenEncounter {
     call: CommCall,
     side: Side,
     comm: Comm,
@@ -60,24 +60,24 @@ impl Communicators {
             MPI_Init(..) | MPI_Init_thread(..) | MPI_Finalize() | MPI_Abort(..) => Err(Omission::Local),
             MPI_Comm_spawn(.., root, comm, new, _) | MPI_Comm_spawn_multiple(.., root, comm, new, _) => {
                 let name = overwritten.spawn().map(NamedSpawn::into_name);
-                let meeting = Meeting { call: CommCall::Spawn, side: Side::Spawn, comm: *comm, root: *root };
+                let meeting = OpenEncounter { call: CommCall::Spawn, side: Side::Spawn, comm: *comm, root: *root };
                 self.encounter(meeting, |_| name, new.get(), stream)
             }
             MPI_Comm_accept(port, _, root, comm, new) => {
                 let link = |is_root: bool| is_root.then(|| format!("port {}", port.get()));
-                let meeting = Meeting { call: CommCall::Accept, side: Side::Accept, comm: *comm, root: *root };
+                let meeting = OpenEncounter { call: CommCall::Accept, side: Side::Accept, comm: *comm, root: *root };
                 self.encounter(meeting, link, new.get(), stream)
             }
             MPI_Comm_connect(port, _, root, comm, new) => {
                 let link = |is_root: bool| is_root.then(|| format!("port {}", port.get()));
-                let meeting = Meeting { call: CommCall::Connect, side: Side::Connect, comm: *comm, root: *root };
+                let meeting = OpenEncounter { call: CommCall::Connect, side: Side::Connect, comm: *comm, root: *root };
                 self.encounter(meeting, link, new.get(), stream)
             }
             MPI_Comm_join(socket, new) => {
                 let ends = pmpi::socket_ends(*socket);
                 let side = if ends.is_none_or(|(here, there)| here < there) { Side::Lower } else { Side::Upper };
                 let link = ends.map(|(here, there)| format!("socket {} {}", here.min(there), here.max(there)));
-                let meeting = Meeting { call: CommCall::Join, side, comm: self.abi.comm_self, root: 0 };
+                let meeting = OpenEncounter { call: CommCall::Join, side, comm: self.abi.comm_self, root: 0 };
                 self.encounter(meeting, |_| link, new.get(), stream)
             }
         }
@@ -88,7 +88,8 @@ impl Communicators {
         if let Some(parent) = pmpi::comm_parent(self.abi) {
             let link = |is_root: bool| if is_root { std::env::var(SPAWNED_AS).ok() } else { None };
             // Without numbers, the calls on the communicator are recorded as calls on an unknown communicator.
-            let meeting = Meeting { call: CommCall::Parent, side: Side::Parent, comm: self.abi.comm_world, root: 0 };
+            let meeting =
+                OpenEncounter { call: CommCall::Parent, side: Side::Parent, comm: self.abi.comm_world, root: 0 };
             let _ = self.encounter(meeting, link, parent, stream);
         }
     }
@@ -97,7 +98,7 @@ impl Communicators {
     /// the name of the encounter, which only the root may know; its argument tells whether this rank is the root.
     fn encounter(
         &mut self,
-        Meeting { call, side, comm, root }: Meeting,
+        OpenEncounter { call, side, comm, root }: OpenEncounter,
         link: impl FnOnce(bool) -> Option<String>,
         new: Comm,
         stream: &mut EventStream,

@@ -1,6 +1,6 @@
 //! Calls that read or write files: one description for all of MPI's functions for this.
 
-use titr_common::event::{Direction, Reach};
+use titr_common::event::{Direction, FilePointer};
 use titr_wrappers::argument::{Count, Datatype, File, Offset, Place, Request};
 use titr_wrappers::functions::io::Io::{self, *};
 use titr_wrappers::pmpi;
@@ -9,7 +9,7 @@ use titr_wrappers::pmpi;
 pub(super) struct AccessCall<'c> {
     pub(super) file: File,
     pub(super) direction: Direction,
-    pub(super) reach: Reach,
+    pub(super) reach: FilePointer,
     pub(super) phase: CallPhase<'c>,
     /// The data that is read or written; none at the end of a split call.
     pub(super) data: Option<(Count, Datatype)>,
@@ -31,7 +31,7 @@ impl<'c> AccessCall<'c> {
     pub(super) fn of(call: &Io<'c>) -> Option<Self> {
         use CallPhase::{Begin, Blocking, End, Nonblocking};
         use Direction::{Read, Write};
-        use Reach::{All, At, AtAll, Ordered, Own, Shared};
+        use FilePointer::{All, At, AtAll, Ordered, Own, Shared};
         macro_rules! access {
             ($data:ident, $offset:expr, $direction:ident, $reach:ident, $phase:expr) => {
                 Self {

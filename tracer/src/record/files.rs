@@ -1,7 +1,7 @@
 //! Files: opening, closing, and the data that ranks read and write.
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{Event, FileAccess, FileEvent, FileId, FilePosition, Manage, Phase, Skip};
+use titr_common::event::{Event, FileAccess, FileEvent, FileId, FilePosition, Manage, Phase, SeekDistance};
 use titr_common::units::Bytes;
 use titr_wrappers::argument::File;
 use titr_wrappers::functions::io::Io::{self, *};
@@ -98,7 +98,7 @@ impl Files {
         };
         let bytes = access.data.map_or(Bytes(0), |(count, datatype)| volume(count, datatype));
         let open = self.known.get_mut(&access.file).ok_or(Omission::Untraced)?;
-        let mut skip = Skip::default();
+        let mut skip = SeekDistance::default();
         if access.is_own_place() {
             skip = start.map_or(skip, |start| open.position.skip_to(start));
             open.position.advance(skip, bytes);

@@ -5,7 +5,6 @@ use std::marker::PhantomData;
 
 use super::{Argument, Arguments, Comm, Count};
 use crate::abi::Abi;
-use crate::handle::{Handle, Kind};
 
 /// A value that MPI keeps in memory of the program.
 pub trait Stored: Copy + Default {
@@ -132,16 +131,6 @@ impl<T: Stored> Place<'_, T> {
     }
 }
 
-impl<K: Kind> Place<'_, Handle<K>> {
-    /// Gives the program another handle, as the call may do.
-    pub(crate) fn set(&self, handle: Handle<K>) {
-        if self.address != 0 {
-            // SAFETY: MPI's signature says that this argument points to a handle, and it is not null.
-            unsafe { handle.store_to(self.call.abi, self.address) };
-        }
-    }
-}
-
 impl Place<'_, Comm> {
     /// This place, to be read when a later call has completed the request that fills it: until then it must not be
     /// freed (MPI 4.0 §7.4.2, `MPI_Comm_idup`).
@@ -237,7 +226,7 @@ impl<'c, T: Stored> Array<'c, T> {
     }
 
     /// Whether the array has no elements.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
@@ -259,16 +248,6 @@ impl<'c, T: Stored> Array<'c, T> {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = T> + use<'c, T> {
         let array = *self;
         (0..self.len).map(move |index| array.get(index).unwrap_or_default())
-    }
-}
-
-impl<K: Kind> Array<'_, Handle<K>> {
-    /// Gives the program another handle as the `index`-th, as the call may do.
-    pub(crate) fn set(&self, index: usize, handle: Handle<K>) {
-        if index < self.len {
-            // SAFETY: MPI's signature says that this argument points to `len` handles, and it is not null.
-            unsafe { handle.store_to(self.call.abi, self.address(index)) };
-        }
     }
 }
 

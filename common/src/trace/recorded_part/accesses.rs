@@ -1,11 +1,11 @@
 //! Positions of one-sided and file calls among the other calls of a rank.
 
 use super::calls::{Calls, Decision, Operation, TracedRequest};
-use super::judge::{Judge, LeftOut};
+use super::counterparts::{Counterparts, Omission};
 use crate::event::{Event, FileEvent, OneSided, Phase, RequestId};
 
 impl Calls {
-    pub(super) fn one_sided(&mut self, call: OneSided, judge: &mut impl Judge) -> Decision {
+    pub(super) fn one_sided(&mut self, call: OneSided, judge: &mut impl Counterparts) -> Decision {
         let kept = match call {
             OneSided::Create(_, comm, win, _) => {
                 let comm = self.comms.get(&comm);
@@ -19,10 +19,10 @@ impl Calls {
                 kept.then_some(call)
             }
         };
-        decide(kept.map(Event::OneSided), LeftOut::OneSided, judge)
+        decide(kept.map(Event::OneSided), Omission::OneSided, judge)
     }
 
-    pub(super) fn file(&mut self, call: FileEvent, judge: &mut impl Judge) -> Decision {
+    pub(super) fn file(&mut self, call: FileEvent, judge: &mut impl Counterparts) -> Decision {
         let kept = match call {
             FileEvent::Delete => Some(call),
             FileEvent::Open(comm, id) => {
@@ -39,7 +39,7 @@ impl Calls {
                 kept.map(FileEvent::Access)
             }
         };
-        decide(kept.map(Event::File), LeftOut::File, judge)
+        decide(kept.map(Event::File), Omission::File, judge)
     }
 
     /// Starts the request of an operation that is kept or not, independent of other requests.
@@ -50,7 +50,7 @@ impl Calls {
     }
 }
 
-fn decide(kept: Option<Event>, what: LeftOut, judge: &mut impl Judge) -> Decision {
+fn decide(kept: Option<Event>, what: Omission, judge: &mut impl Counterparts) -> Decision {
     if kept.is_none() {
         judge.leaves_out(what);
     }

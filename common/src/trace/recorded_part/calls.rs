@@ -3,9 +3,9 @@
 
 use rustc_hash::FxHashMap;
 
+use super::correspondence::{CommKey, Correspondence, CorrespondenceSide, Envelope, SizedComm, next};
+use super::counterparts::{Counterparts, Omission};
 use super::files::Files;
-use super::judge::{Judge, LeftOut};
-use super::meetings::{CommKey, Envelope, Meeting, MeetingSide, SizedComm, next};
 use super::windows::Windows;
 use crate::event::{
     CommCall, CommId, Completed, Completion, Event, Group, Incoming, Mark, Outgoing, Partitioned, Quantifier, Rank,
@@ -23,7 +23,7 @@ pub(super) struct Calls {
     /// The number of persistent collectives that were set up on each communicator, and of partitioned messages with
     /// each envelope.
     persistent: FxHashMap<CommKey, u32>,
-    partitioned: FxHashMap<(Envelope, MeetingSide), u32>,
+    partitioned: FxHashMap<(Envelope, CorrespondenceSide), u32>,
     pub(super) requests: FxHashMap<RequestId, TracedRequest>,
     pub(super) windows: Windows,
     pub(super) files: Files,
@@ -43,7 +43,7 @@ pub(super) struct TracedRequest {
 /// The operation of a request.
 #[derive(Clone, Copy)]
 pub(super) enum Operation {
-    Meets(Meeting, MeetingSide, u32),
+    Meets(Correspondence, CorrespondenceSide, u32),
     /// A receive on a communicator that leaves its source or tag open.
     ReceivesAny(CommKey),
     /// An operation that belongs with no other.
@@ -78,7 +78,7 @@ impl Calls {
     }
 
     /// Decides on the next event, which is not an annotation.
-    pub(super) fn decide(&mut self, event: Event, judge: &mut impl Judge) -> Decision {
+    pub(super) fn decide(&mut self, event: Event, judge: &mut impl Counterparts) -> Decision {
         match event {
             Event::Mark(mark @ (Mark::PartBegin | Mark::PartEnd | Mark::Unrecorded(_))) => {
                 self.mark(&mark, judge);
@@ -134,7 +134,7 @@ impl Calls {
         }
     }
 
-    fn mark(&mut self, mark: &Mark, judge: &mut impl Judge) {
+    fn mark(&mut self, mark: &Mark, judge: &mut impl Counterparts) {
         match mark {
             Mark::PartBegin => (self.is_inside, self.has_begun) = (true, true),
             Mark::PartEnd => self.is_inside = false,
@@ -143,43 +143,49 @@ impl Calls {
         }
     }
 
-    pub(super) fn message(&self, comm: CommId, from: Rank, to: Rank, tag: Tag, side: MeetingSide) -> Operation {
+    pub(super) fn message(&self, comm: CommId, from: Rank, to: Rank, tag: Tag, side: CorrespondenceSide) -> Operation {
         self.comms.get(&comm).map_or(Operation::Alone, |comm| {
             let envelope = Envelope { comm: comm.key, from, to, tag };
-            Operation::Meets(Meeting::Message(envelope), side, MeetingSide::OF_MESSAGE)
+            Operation::Meets(Correspondence::Message(envelope), side, CorrespondenceSide::OF_MESSAGE)
         })
     }
 
     fn send(&self, message: &Outgoing) -> Operation {
-        self.message(message.comm, self.rank, message.to, message.tag, MeetingSide::SENDER)
+        self.message(message.comm, self.rank, message.to, message.tag, CorrespondenceSide::SENDER)
     }
 
     fn receive(&self, message: &Incoming) -> Operation {
         match (message.from, message.tag) {
-            (Some(from), Some(tag)) => self.message(message.comm, from, self.rank, tag, MeetingSide::RECEIVER),
+            (Some(from), Some(tag)) => self.message(message.comm, from, self.rank, tag, CorrespondenceSide::RECEIVER),
             _ => self.comms.get(&message.comm).map_or(Operation::Alone, |comm| Operation::ReceivesAny(comm.key)),
         }
     }
 
     /// An operation of all members of a communicator.
-    pub(super) fn on(&self, comm: CommId, meeting: impl FnOnce(CommKey) -> Meeting) -> Operation {
+    pub(super) fn on(&self, comm: CommId, meeting: impl FnOnce(CommKey) -> Correspondence) -> Operation {
         let Some(&SizedComm { key, size }) = self.comms.get(&comm) else { return Operation::Alone };
-        Operation::Meets(meeting(key), MeetingSide(self.rank.0), size)
+        Operation::Meets(meeting(key), CorrespondenceSide(self.rank.0), size)
     }
 
-    fn meets(&self, operation: Operation, judge: &mut impl Judge) -> bool {
+    fn meets(&self, operation: Operation, judge: &mut impl Counterparts) -> bool {
         match operation {
             Operation::Meets(meeting, side, sides) => judge.meets(meeting, side, sides),
             Operation::ReceivesAny(_) | Operation::Alone => true,
         }
     }
 
-    fn collective(&mut self, comm: CommId, event: Event, completion: Completion, judge: &mut impl Judge) -> Decision {
+    fn collective(
+        &mut self,
+        comm: CommId,
+        event: Event,
+        completion: Completion,
+        judge: &mut impl Counterparts,
+    ) -> Decision {
         let operation = match completion {
-            Completion::Blocking | Completion::Request(_) => self.on(comm, Meeting::Collective),
+            Completion::Blocking | Completion::Request(_) => self.on(comm, Correspondence::Collective),
             Completion::Persistent(_) => {
                 let number = self.comms.get(&comm).map_or(0, |comm| next(&mut self.persistent, comm.key));
-                self.on(comm, |key| Meeting::PersistentCollective(key, number))
+                self.on(comm, |key| Correspondence::PersistentCollective(key, number))
             }
         };
         let completion = match completion {
@@ -196,7 +202,7 @@ impl Calls {
         event: Event,
         operation: Operation,
         completion: Completion<Option<RequestId>>,
-        judge: &mut impl Judge,
+        judge: &mut impl Counterparts,
     ) -> Decision {
         match completion {
             Completion::Blocking | Completion::Request(None) => keep_if(self.meets(operation, judge), event),
@@ -215,7 +221,7 @@ impl Calls {
         }
     }
 
-    fn begin(&self, operation: Operation, judge: &mut impl Judge) -> (Option<usize>, bool) {
+    fn begin(&self, operation: Operation, judge: &mut impl Counterparts) -> (Option<usize>, bool) {
         match operation {
             Operation::ReceivesAny(_) => {
                 let (number, kept) = judge.receives_any(self.rank);
@@ -225,7 +231,7 @@ impl Calls {
         }
     }
 
-    fn start_all(&mut self, ids: Vec<RequestId>, judge: &mut impl Judge) -> Decision {
+    fn start_all(&mut self, ids: Vec<RequestId>, judge: &mut impl Counterparts) -> Decision {
         let (mut started, mut before) = (Vec::new(), Vec::new());
         for id in ids {
             let Some(&request) = self.requests.get(&id) else { continue };
@@ -252,15 +258,15 @@ impl Calls {
 
     fn channel(&mut self, operation: Operation) -> Operation {
         match operation {
-            Operation::Meets(Meeting::Message(envelope), side, sides) => {
+            Operation::Meets(Correspondence::Message(envelope), side, sides) => {
                 let number = next(&mut self.partitioned, (envelope, side));
-                Operation::Meets(Meeting::Partitioned(envelope, number), side, sides)
+                Operation::Meets(Correspondence::Partitioned(envelope, number), side, sides)
             }
             other => other,
         }
     }
 
-    fn cancel(&mut self, id: RequestId, judge: &mut impl Judge, event: Event) -> Decision {
+    fn cancel(&mut self, id: RequestId, judge: &mut impl Counterparts, event: Event) -> Decision {
         let Some(request) = self.requests.get(&id) else { return Decision::Drop };
         if let (Operation::Meets(meeting, side, _), Some(_)) = (request.operation, request.active) {
             judge.withdraws(meeting, side);
@@ -269,12 +275,12 @@ impl Calls {
     }
 
     /// Records the match of a receive. Returns whether the receive is kept.
-    fn matched(&mut self, id: RequestId, from: Rank, tag: Tag, judge: &mut impl Judge) -> bool {
+    fn matched(&mut self, id: RequestId, from: Rank, tag: Tag, judge: &mut impl Counterparts) -> bool {
         let Some(&TracedRequest { operation: Operation::ReceivesAny(comm), active, any, .. }) = self.requests.get(&id)
         else {
             return false;
         };
-        let meeting = Meeting::Message(Envelope { comm, from, to: self.rank, tag });
+        let meeting = Correspondence::Message(Envelope { comm, from, to: self.rank, tag });
         match (active, any) {
             (Some(kept), Some(number)) => {
                 judge.received(self.rank, number, meeting);
@@ -282,14 +288,14 @@ impl Calls {
             }
             // It was started outside the part.
             _ => {
-                judge.skips(meeting, MeetingSide::RECEIVER, 1);
+                judge.skips(meeting, CorrespondenceSide::RECEIVER, 1);
                 false
             }
         }
     }
 
     /// The completions of a call whose operations are kept; `None` if there are none.
-    fn complete(&mut self, completed: Completed, judge: &mut impl Judge) -> Option<Completed> {
+    fn complete(&mut self, completed: Completed, judge: &mut impl Counterparts) -> Option<Completed> {
         match completed {
             Completed::These(ids) if !ids.is_empty() => {
                 let kept: Vec<RequestId> = ids.into_iter().filter(|&id| self.complete_one(id, judge)).collect();
@@ -299,7 +305,7 @@ impl Calls {
             Completed::Outstanding(said) => {
                 let open: Vec<RequestId> = self.active().map(|(id, _)| id).collect();
                 let unknown = u64::from(said.unwrap_or_default()).saturating_sub(open.len() as u64);
-                (0..unknown).for_each(|_| judge.leaves_out(LeftOut::Completion));
+                (0..unknown).for_each(|_| judge.leaves_out(Omission::Completion));
                 let kept = open.into_iter().filter(|&id| self.complete_one(id, judge)).count();
                 (kept > 0).then_some(Completed::Outstanding(Some(kept as u32)))
             }
@@ -319,14 +325,14 @@ impl Calls {
         kept
     }
 
-    fn complete_one(&mut self, id: RequestId, judge: &mut impl Judge) -> bool {
+    fn complete_one(&mut self, id: RequestId, judge: &mut impl Counterparts) -> bool {
         let request = self.requests.get_mut(&id);
         let active = request.and_then(|request| {
             request.any = None;
             request.active.take()
         });
         if active.is_none() {
-            judge.leaves_out(LeftOut::Completion);
+            judge.leaves_out(Omission::Completion);
         }
         if self.requests.get(&id).is_some_and(|request| !request.is_persistent) {
             self.requests.remove(&id);
@@ -335,13 +341,13 @@ impl Calls {
     }
 
     /// A call that makes a communicator takes the time of an agreement, if all members make it in the part.
-    fn make(&mut self, call: CommCall, parent: CommId, made: Option<Group>, judge: &mut impl Judge) -> Decision {
+    fn make(&mut self, call: CommCall, parent: CommId, made: Option<Group>, judge: &mut impl Counterparts) -> Decision {
         let comm = made.as_ref().and_then(|group| judge.makes(self.rank, call, parent, group));
         if let Some((group, comm)) = made.as_ref().zip(comm) {
             self.comms.insert(group.id, comm);
         }
         let agreed = agreement(call, parent, made.as_ref()).filter(|_| !call.joins_worlds());
-        let operation = agreed.map_or(Operation::Alone, |agreed| self.on(agreed.comm, Meeting::Agreement));
+        let operation = agreed.map_or(Operation::Alone, |agreed| self.on(agreed.comm, Correspondence::Agreement));
         let kept = match operation {
             Operation::Meets(meeting, side, _) if !self.is_inside => {
                 judge.skips(meeting, side, 1);

@@ -6,9 +6,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::judge::Judge;
-use super::meetings::{CommKey, FileKey, Meeting, MeetingSide, SizedComm, next};
-use crate::event::{FileAccess, FileEvent, FileId, Phase, Rank, Skip};
+use super::correspondence::{CommKey, Correspondence, CorrespondenceSide, FileKey, SizedComm, next};
+use super::counterparts::Counterparts;
+use crate::event::{FileAccess, FileEvent, FileId, Phase, Rank, SeekDistance};
 
 /// An open file as one rank uses it in the trace.
 #[derive(Debug)]
@@ -46,10 +46,10 @@ impl Files {
     }
 
     /// Whether a call on an open file is kept: a call of one rank, or one that all members have in the trace.
-    pub(super) fn calls(&self, call: &FileEvent, judge: &mut impl Judge) -> bool {
+    pub(super) fn calls(&self, call: &FileEvent, judge: &mut impl Counterparts) -> bool {
         match call.id().and_then(|id| self.files.get(&id)) {
             Some(file) if call.is_collective() => {
-                judge.meets(Meeting::File(file.key), MeetingSide(self.rank.0), file.members)
+                judge.meets(Correspondence::File(file.key), CorrespondenceSide(self.rank.0), file.members)
             }
             Some(_) => true,
             None => false,
@@ -57,7 +57,7 @@ impl Files {
     }
 
     /// The access to keep; `None` if it is left out.
-    pub(super) fn access(&mut self, access: FileAccess, judge: &mut impl Judge) -> Option<FileAccess> {
+    pub(super) fn access(&mut self, access: FileAccess, judge: &mut impl Counterparts) -> Option<FileAccess> {
         if access.phase == Phase::End {
             let begun = self.files.get_mut(&access.file)?.split.take();
             return (begun == Some(true)).then_some(access);
@@ -70,7 +70,7 @@ impl Files {
         match (kept, access.reach.is_own_place()) {
             (true, true) => {
                 let moved = std::mem::take(&mut file.moved).cast_signed();
-                Some(FileAccess { skip: Skip(access.skip.0.wrapping_add(moved)), ..access })
+                Some(FileAccess { skip: SeekDistance(access.skip.0.wrapping_add(moved)), ..access })
             }
             (true, false) => Some(access),
             (false, is_own_place) => {
@@ -90,8 +90,8 @@ impl Files {
     }
 
     /// The series that collective calls on a file outside of the trace are of.
-    pub(super) fn series(&self, id: FileId) -> Option<(Meeting, MeetingSide)> {
+    pub(super) fn series(&self, id: FileId) -> Option<(Correspondence, CorrespondenceSide)> {
         let file = self.files.get(&id)?;
-        Some((Meeting::File(file.key), MeetingSide(self.rank.0)))
+        Some((Correspondence::File(file.key), CorrespondenceSide(self.rank.0)))
     }
 }

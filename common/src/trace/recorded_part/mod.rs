@@ -18,9 +18,9 @@
 
 mod accesses;
 mod calls;
+mod correspondence;
+mod counterparts;
 mod files;
-mod judge;
-mod meetings;
 mod source;
 mod survey;
 mod unrecorded;
@@ -61,7 +61,7 @@ impl Trace {
 /// A part that is empty.
 #[derive(Debug, Error)]
 #[error("no rank came to the part of the program that was to be traced ({VARIABLE}={0}): the trace has no calls of it")]
-struct NeverBegun(String);
+struct PartNeverStarted(String);
 
 /// The sources of a trace of a part of a program.
 struct PartSources {
@@ -80,7 +80,7 @@ impl PartSources {
         }
         let survey = Arc::new(Survey::of(self.ranks, &self.sources, partial)?);
         if !survey.has_begun {
-            return Err(TraceError::Change(Box::new(NeverBegun(self.part.clone()))));
+            return Err(TraceError::Change(Box::new(PartNeverStarted(self.part.clone()))));
         }
         *surveyed = Some(Arc::clone(&survey));
         Ok(survey)

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::calls::{Calls, Decision};
-use super::judge::{Judge, LeftOut};
-use super::meetings::{Meeting, MeetingSide, SizedComm};
+use super::correspondence::{Correspondence, CorrespondenceSide, SizedComm};
+use super::counterparts::{Counterparts, Omission};
 use super::survey::Survey;
 use crate::event::{CommCall, CommId, Event, Group, Rank};
 use crate::trace::located::{Located, LocatedEvents};
@@ -25,7 +25,7 @@ struct Matching {
     rank: Rank,
     survey: Arc<Survey>,
     /// The number of the next call of each series.
-    next: FxHashMap<(Meeting, MeetingSide), u64>,
+    next: FxHashMap<(Correspondence, CorrespondenceSide), u64>,
     made: usize,
     received_any: usize,
 }
@@ -70,34 +70,34 @@ impl ChangeEvents for KeepMatched {
 }
 
 impl Matching {
-    fn is_next_common(&self, meeting: Meeting, side: MeetingSide) -> bool {
+    fn is_next_common(&self, meeting: Correspondence, side: CorrespondenceSide) -> bool {
         let next = self.next.get(&(meeting, side)).copied().unwrap_or_default();
         self.survey.is_common(meeting, next)
     }
 }
 
-impl Judge for Matching {
+impl Counterparts for Matching {
     fn makes(&mut self, _: Rank, _: CommCall, _: CommId, _: &Group) -> Option<SizedComm> {
         self.made += 1;
         self.survey.comm(self.rank, self.made - 1)
     }
 
-    fn meets(&mut self, meeting: Meeting, side: MeetingSide, _: u32) -> bool {
+    fn meets(&mut self, meeting: Correspondence, side: CorrespondenceSide, _: u32) -> bool {
         let is_common = self.is_next_common(meeting, side);
         self.skips(meeting, side, 1);
         is_common
     }
 
-    fn would_meet(&mut self, meeting: Meeting, side: MeetingSide) -> bool {
+    fn would_meet(&mut self, meeting: Correspondence, side: CorrespondenceSide) -> bool {
         self.is_next_common(meeting, side)
     }
 
-    fn skips(&mut self, meeting: Meeting, side: MeetingSide, number: u64) {
+    fn skips(&mut self, meeting: Correspondence, side: CorrespondenceSide, number: u64) {
         let next = self.next.entry((meeting, side)).or_default();
         *next = next.saturating_add(number);
     }
 
-    fn withdraws(&mut self, meeting: Meeting, side: MeetingSide) {
+    fn withdraws(&mut self, meeting: Correspondence, side: CorrespondenceSide) {
         if let Some(next) = self.next.get_mut(&(meeting, side)) {
             *next = next.saturating_sub(1);
         }
@@ -108,9 +108,9 @@ impl Judge for Matching {
         (self.received_any - 1, self.survey.has_received(rank, self.received_any - 1))
     }
 
-    fn received(&mut self, _: Rank, _: usize, meeting: Meeting) {
-        self.skips(meeting, MeetingSide::RECEIVER, 1);
+    fn received(&mut self, _: Rank, _: usize, meeting: Correspondence) {
+        self.skips(meeting, CorrespondenceSide::RECEIVER, 1);
     }
 
-    fn leaves_out(&mut self, _: LeftOut) {}
+    fn leaves_out(&mut self, _: Omission) {}
 }

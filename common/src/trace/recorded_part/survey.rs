@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::calls::Calls;
-use super::judge::{Judge, LeftOut};
-use super::meetings::{CommKey, Common, Meeting, MeetingSide, Meetings, SizedComm};
+use super::correspondence::{CommKey, Common, Correspondence, CorrespondenceSide, Correspondences, SizedComm};
+use super::counterparts::{Counterparts, Omission};
 use crate::event::{CommCall, CommId, Event, Group, Rank};
 use crate::format::{count, plural};
 use crate::program::{CommIndex, Communicators};
@@ -20,7 +20,7 @@ pub(super) struct Survey {
     /// The communicators that each rank makes, in order.
     comms: Vec<Vec<Option<SizedComm>>>,
     /// The messages that each rank received with a wildcard source or tag, in order.
-    received: Vec<Vec<Option<(Meeting, u64)>>>,
+    received: Vec<Vec<Option<(Correspondence, u64)>>>,
     /// The calls that are left out, by kind.
     left_out: BTreeMap<&'static str, u64>,
     /// Whether the part began in any rank.
@@ -30,9 +30,9 @@ pub(super) struct Survey {
 /// The judge of the survey itself, which assumes that every counterpart is present.
 struct Surveyor {
     communicators: Communicators,
-    meetings: Meetings,
+    meetings: Correspondences,
     comms: Vec<Vec<Option<SizedComm>>>,
-    received: Vec<Vec<Option<(Meeting, u64)>>>,
+    received: Vec<Vec<Option<(Correspondence, u64)>>>,
     left_out: BTreeMap<&'static str, u64>,
 }
 
@@ -42,7 +42,7 @@ impl Survey {
         let lists = || vec![Vec::new(); ranks as usize];
         let mut surveyor = Surveyor {
             communicators: Communicators::new(ranks as usize),
-            meetings: Meetings::default(),
+            meetings: Correspondences::default(),
             comms: lists(),
             received: vec![Vec::new(); ranks as usize],
             left_out: BTreeMap::new(),
@@ -66,12 +66,14 @@ impl Survey {
         let (common, left) = meetings.common();
         for (meeting, side, number) in left {
             let what = match meeting {
-                Meeting::Message(_) | Meeting::Partitioned(..) if side == MeetingSide::SENDER => "send",
-                Meeting::Message(_) | Meeting::Partitioned(..) => "receive",
-                Meeting::Collective(_) | Meeting::PersistentCollective(..) => "collective call",
-                Meeting::Fence(_) | Meeting::Exposure(_) => "one-sided call",
-                Meeting::File(_) => "call on a file",
-                Meeting::Agreement(_) => continue,
+                Correspondence::Message(_) | Correspondence::Partitioned(..) if side == CorrespondenceSide::SENDER => {
+                    "send"
+                }
+                Correspondence::Message(_) | Correspondence::Partitioned(..) => "receive",
+                Correspondence::Collective(_) | Correspondence::PersistentCollective(..) => "collective call",
+                Correspondence::Fence(_) | Correspondence::Exposure(_) => "one-sided call",
+                Correspondence::File(_) => "call on a file",
+                Correspondence::Agreement(_) => continue,
             };
             *left_out.entry(what).or_default() += number;
         }
@@ -87,7 +89,7 @@ impl Survey {
     }
 
     /// Whether all sides have the call of this number.
-    pub(super) fn is_common(&self, meeting: Meeting, number: u64) -> bool {
+    pub(super) fn is_common(&self, meeting: Correspondence, number: u64) -> bool {
         self.common.get(&meeting).is_some_and(|common| common.contains(number))
     }
 
@@ -103,7 +105,7 @@ impl Survey {
     }
 }
 
-impl Judge for Surveyor {
+impl Counterparts for Surveyor {
     fn makes(&mut self, rank: Rank, call: CommCall, parent: CommId, group: &Group) -> Option<SizedComm> {
         let made: Option<CommIndex> = self.communicators.create(rank, call, parent, group).ok();
         let comm = made.map(|index| SizedComm {
@@ -114,20 +116,20 @@ impl Judge for Surveyor {
         comm
     }
 
-    fn meets(&mut self, meeting: Meeting, side: MeetingSide, sides: u32) -> bool {
+    fn meets(&mut self, meeting: Correspondence, side: CorrespondenceSide, sides: u32) -> bool {
         self.meetings.add(meeting, side, sides);
         true
     }
 
-    fn would_meet(&mut self, _: Meeting, _: MeetingSide) -> bool {
+    fn would_meet(&mut self, _: Correspondence, _: CorrespondenceSide) -> bool {
         true
     }
 
-    fn skips(&mut self, meeting: Meeting, side: MeetingSide, number: u64) {
+    fn skips(&mut self, meeting: Correspondence, side: CorrespondenceSide, number: u64) {
         self.meetings.skip(meeting, side, number);
     }
 
-    fn withdraws(&mut self, meeting: Meeting, side: MeetingSide) {
+    fn withdraws(&mut self, meeting: Correspondence, side: CorrespondenceSide) {
         self.meetings.withdraw(meeting, side);
     }
 
@@ -137,18 +139,18 @@ impl Judge for Surveyor {
         (received.len() - 1, true)
     }
 
-    fn received(&mut self, rank: Rank, nth: usize, meeting: Meeting) {
-        let number = self.meetings.add(meeting, MeetingSide::RECEIVER, MeetingSide::OF_MESSAGE);
+    fn received(&mut self, rank: Rank, nth: usize, meeting: Correspondence) {
+        let number = self.meetings.add(meeting, CorrespondenceSide::RECEIVER, CorrespondenceSide::OF_MESSAGE);
         if let Some(received) = self.received.get_mut(rank.0 as usize).and_then(|all| all.get_mut(nth)) {
             *received = Some((meeting, number));
         }
     }
 
-    fn leaves_out(&mut self, what: LeftOut) {
+    fn leaves_out(&mut self, what: Omission) {
         let what = match what {
-            LeftOut::Completion => "completion",
-            LeftOut::OneSided => "one-sided call",
-            LeftOut::File => "call on a file",
+            Omission::Completion => "completion",
+            Omission::OneSided => "one-sided call",
+            Omission::File => "call on a file",
         };
         *self.left_out.entry(what).or_default() += 1;
     }

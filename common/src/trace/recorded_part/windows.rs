@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::judge::Judge;
-use super::meetings::{CommKey, Exposure, Meeting, MeetingSide, SizedComm, WinKey, next};
+use super::correspondence::{CommKey, Correspondence, CorrespondenceSide, Exposure, SizedComm, WinKey, next};
+use super::counterparts::Counterparts;
 use crate::event::{Access, Asserts, Event, OneSided, Rank, Synchronisation, WinId, WinSync};
 
 /// A window as one rank uses it in the trace.
@@ -54,18 +54,24 @@ impl Windows {
     }
 
     /// The synchronisation to keep; `None` if it is left out.
-    pub(super) fn synchronise(&mut self, call: Synchronisation, judge: &mut impl Judge) -> Option<Synchronisation> {
+    pub(super) fn synchronise(
+        &mut self,
+        call: Synchronisation,
+        judge: &mut impl Counterparts,
+    ) -> Option<Synchronisation> {
         let rank = self.rank;
         let window = self.windows.get_mut(&call.win)?;
         let key = window.key;
         let is_there = match call.call {
             WinSync::Fence => {
-                return judge.meets(Meeting::Fence(key), MeetingSide(rank.0), window.members).then_some(call);
+                return judge
+                    .meets(Correspondence::Fence(key), CorrespondenceSide(rank.0), window.members)
+                    .then_some(call);
             }
             WinSync::Start => {
                 let meets = |&target: &Rank| {
-                    let exposure = Meeting::Exposure(Exposure { win: key, origin: rank, target });
-                    judge.meets(exposure, MeetingSide::SENDER, MeetingSide::OF_MESSAGE)
+                    let exposure = Correspondence::Exposure(Exposure { win: key, origin: rank, target });
+                    judge.meets(exposure, CorrespondenceSide::SENDER, CorrespondenceSide::OF_MESSAGE)
                 };
                 let ranks: Vec<Rank> = call.ranks.into_iter().filter(meets).collect();
                 window.started = Some(ranks.clone());
@@ -73,8 +79,8 @@ impl Windows {
             }
             WinSync::Post => {
                 let meets = |&origin: &Rank| {
-                    let exposure = Meeting::Exposure(Exposure { win: key, origin, target: rank });
-                    judge.meets(exposure, MeetingSide::RECEIVER, MeetingSide::OF_MESSAGE)
+                    let exposure = Correspondence::Exposure(Exposure { win: key, origin, target: rank });
+                    judge.meets(exposure, CorrespondenceSide::RECEIVER, CorrespondenceSide::OF_MESSAGE)
                 };
                 let ranks: Vec<Rank> = call.ranks.into_iter().filter(meets).collect();
                 window.posted = Some(ranks.clone());
@@ -134,9 +140,9 @@ impl Windows {
     }
 
     /// The series that calls on a window outside of the trace are of.
-    pub(super) fn fences(&self, win: WinId) -> Option<(Meeting, MeetingSide)> {
+    pub(super) fn fences(&self, win: WinId) -> Option<(Correspondence, CorrespondenceSide)> {
         let window = self.windows.get(&win)?;
-        Some((Meeting::Fence(window.key), MeetingSide(self.rank.0)))
+        Some((Correspondence::Fence(window.key), CorrespondenceSide(self.rank.0)))
     }
 
     pub(super) fn exposures(
@@ -144,9 +150,9 @@ impl Windows {
         win: WinId,
         origin: Rank,
         target: Rank,
-        side: MeetingSide,
-    ) -> Option<(Meeting, MeetingSide)> {
+        side: CorrespondenceSide,
+    ) -> Option<(Correspondence, CorrespondenceSide)> {
         let win = self.windows.get(&win)?.key;
-        Some((Meeting::Exposure(Exposure { win, origin, target }), side))
+        Some((Correspondence::Exposure(Exposure { win, origin, target }), side))
     }
 }

@@ -13,12 +13,12 @@
 //! waiter's own and the cause's, is exactly the waiting time, because both begin at the same fork and neither contains
 //! waiting.
 
+mod causal_chains;
 mod places;
 mod segment;
-mod tips;
 mod tree;
 mod visits;
 
+pub(crate) use causal_chains::{CausalChains, Wait, WaitListener};
 pub(crate) use segment::{PlaceId, Segment, SegmentSums};
-pub(crate) use tips::{Tips, Wait, WaitListener};
-pub(crate) use tree::{Causes, Tip};
+pub(crate) use tree::{Causes, ChainEnd};

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use titr_common::event::Rank;
-use titr_network::PartyId;
+use titr_network::JobOrLoadId;
 
 use crate::findings::SegmentKind;
 
@@ -18,7 +18,7 @@ pub(crate) struct Segment {
     pub place: PlaceId,
     pub kind: SegmentKind,
     /// The other program or load whose messages took the time; only of [`SegmentKind::Contention`].
-    pub party: Option<PartyId>,
+    pub party: Option<JobOrLoadId>,
 }
 
 impl Segment {

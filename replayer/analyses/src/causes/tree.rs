@@ -12,7 +12,7 @@ use super::visits::Visits;
 /// The end of a chain. It has to be given back to its tree by [`Causes::release`].
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Tip(NodeId);
+pub(crate) struct ChainEnd(NodeId);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct NodeId(u32);
@@ -52,18 +52,18 @@ impl Causes {
     }
 
     /// A chain without any segment.
-    pub(crate) fn root(&mut self) -> Tip {
-        Tip(self.insert(CauseNode { tips: 1, ..CauseNode::default() }))
+    pub(crate) fn root(&mut self) -> ChainEnd {
+        ChainEnd(self.insert(CauseNode { tips: 1, ..CauseNode::default() }))
     }
 
     /// Another tip at the same place.
-    pub(crate) fn share(&mut self, tip: &Tip) -> Tip {
+    pub(crate) fn share(&mut self, tip: &ChainEnd) -> ChainEnd {
         self.node_mut(tip.0).tips += 1;
-        Tip(tip.0)
+        ChainEnd(tip.0)
     }
 
     /// Makes the chain of a tip longer.
-    pub(crate) fn extend(&mut self, tip: &mut Tip, segment: Segment, picoseconds: u64) {
+    pub(crate) fn extend(&mut self, tip: &mut ChainEnd, segment: Segment, picoseconds: u64) {
         if picoseconds > 0 {
             let keeps_visits = self.keeps_visits;
             let node = self.own(tip);
@@ -76,28 +76,28 @@ impl Causes {
     }
 
     /// Counts a message on the chain of a tip.
-    pub(crate) fn count_message(&mut self, tip: &mut Tip) {
+    pub(crate) fn count_message(&mut self, tip: &mut ChainEnd) {
         self.own(tip).spent.messages += 1;
     }
 
     /// Forgets a tip, and all segments that are on no other chain.
-    pub(crate) fn release(&mut self, tip: Tip) {
+    pub(crate) fn release(&mut self, tip: ChainEnd) {
         self.node_mut(tip.0).tips -= 1;
         self.tidy(tip.0);
     }
 
     /// The sum of all segments of a chain, in picoseconds.
-    pub(crate) fn at(&self, tip: &Tip) -> u64 {
+    pub(crate) fn at(&self, tip: &ChainEnd) -> u64 {
         self.node(tip.0).at
     }
 
     /// The segments of a whole chain.
-    pub(crate) fn path(&self, tip: &Tip) -> SegmentSums {
+    pub(crate) fn path(&self, tip: &ChainEnd) -> SegmentSums {
         self.sum(Some(tip.0), None)
     }
 
     /// The visits of ranks of a whole chain.
-    pub(crate) fn visits(&self, tip: &Tip) -> Visits {
+    pub(crate) fn visits(&self, tip: &ChainEnd) -> Visits {
         let chain = std::iter::successors(Some(tip.0), |id| self.node(*id).parent);
         let mut visits = Visits::default();
         chain.collect::<Vec<_>>().into_iter().rev().for_each(|id| visits.append(&self.node(id).visits));
@@ -105,7 +105,7 @@ impl Causes {
     }
 
     /// The segments of two chains beyond the last that they have in common.
-    pub(crate) fn branches(&mut self, one: &Tip, other: &Tip) -> (SegmentSums, SegmentSums) {
+    pub(crate) fn branches(&mut self, one: &ChainEnd, other: &ChainEnd) -> (SegmentSums, SegmentSums) {
         self.search += 1;
         // Alternates between both ends: the first node that is found twice is the last common node.
         let (mut next, mut after) = (Some(one.0), Some(other.0));
@@ -138,7 +138,7 @@ impl Causes {
     }
 
     /// The node of a tip, which no other chain has: a new one if the tip's has been shared.
-    fn own(&mut self, tip: &mut Tip) -> &mut CauseNode {
+    fn own(&mut self, tip: &mut ChainEnd) -> &mut CauseNode {
         let node = self.node_mut(tip.0);
         if node.tips > 1 || node.first_child.is_some() {
             node.tips -= 1;

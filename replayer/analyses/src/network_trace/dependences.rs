@@ -126,7 +126,7 @@ impl Dependences {
     }
 
     /// The turn of `waiter` begins.
-    pub(super) fn goes_on(&mut self, waiter: Waiter) {
+    pub(super) fn turn_began(&mut self, waiter: Waiter) {
         self.turn = Doer::Waiter(waiter);
     }
 
@@ -157,7 +157,7 @@ impl Dependences {
     }
 
     /// A waiter works until `to`.
-    pub(super) fn worked(&mut self, waiter: Waiter, to: Time) {
+    pub(super) fn works(&mut self, waiter: Waiter, to: Time) {
         self.waiters.entry(waiter).or_insert_with(Dependence::on_start).work_until(to);
     }
 
@@ -182,7 +182,7 @@ impl Dependences {
     }
 
     /// A message may leave.
-    pub(super) fn let_go(&mut self, message: TransferId) {
+    pub(super) fn may_depart(&mut self, message: TransferId) {
         let current = self.current();
         match self.messages.get_mut(&message) {
             Some(known) => known.join(&current),
@@ -211,17 +211,17 @@ mod tests {
     #[test]
     fn a_message_depends_on_all_that_its_sender_waited_for() {
         let mut all = Dependences::default();
-        all.goes_on(THREAD);
-        all.worked(THREAD, Time(100));
+        all.turn_began(THREAD);
+        all.works(THREAD, Time(100));
         all.received(Label(7), Time(120));
         all.completed(OperationId(1), Time(120));
         all.released(Time(120), THREAD, Some(OperationId(1)), Time::ZERO);
         all.received(Label(3), Time(150));
         all.completed(OperationId(0), Time(150));
         all.released(Time(150), THREAD, Some(OperationId(0)), Time(2));
-        all.goes_on(THREAD);
-        all.worked(THREAD, Time(162));
-        all.let_go(TransferId(0));
+        all.turn_began(THREAD);
+        all.works(THREAD, Time(162));
+        all.may_depart(TransferId(0));
         // Message 7 could have come 30 later, and the start have been 50 later.
         assert_eq!(all.leaves(TransferId(0), Time(162)), triggers(&[(3, 12), (7, 12)]));
     }
@@ -229,13 +229,13 @@ mod tests {
     #[test]
     fn a_message_that_nothing_held_back_has_no_trigger() {
         let mut all = Dependences::default();
-        all.goes_on(THREAD);
-        all.worked(THREAD, Time(100));
+        all.turn_began(THREAD);
+        all.works(THREAD, Time(100));
         all.received(Label(7), Time(20));
         all.completed(OperationId(1), Time(20));
-        all.goes_on(THREAD);
+        all.turn_began(THREAD);
         all.released(Time(100), THREAD, Some(OperationId(1)), Time::ZERO);
-        all.let_go(TransferId(0));
+        all.may_depart(TransferId(0));
         assert_eq!(all.leaves(TransferId(0), Time(100)), []);
     }
 }

@@ -91,7 +91,7 @@ impl IterationTimes {
 }
 
 impl Observer for IterationTimes {
-    fn entered(&mut self, rank: Rank, _: EventRef<'_>, at: Time) {
+    fn event_began(&mut self, rank: Rank, _: EventRef<'_>, at: Time) {
         let progress = &mut self.ranks[rank.0 as usize];
         let before = progress.events;
         progress.events += 1;
@@ -100,7 +100,7 @@ impl Observer for IterationTimes {
         }
     }
 
-    fn spent(&mut self, rank: Rank, activity: Activity, from: Time, to: Time) {
+    fn active(&mut self, rank: Rank, activity: Activity, from: Time, to: Time) {
         if activity == Activity::Compute {
             self.ranks[rank.0 as usize].computed += to.0.saturating_sub(from.0);
         }

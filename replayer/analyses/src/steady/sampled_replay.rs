@@ -8,7 +8,7 @@ use titr_common::format::counted;
 use titr_common::trace::{Trace, TraceError};
 use titr_common::units::Seconds;
 use titr_simulation::parallel::Jobs;
-use titr_simulation::result::LeftOut;
+use titr_simulation::result::Extrapolated;
 use titr_simulation::{SimulationError, SimulationResult};
 
 use super::estimate::Overheads;
@@ -172,7 +172,7 @@ impl Steady {
             return Ok(Attempt::Unsure(error));
         }
         let between = kept - sample.shorter.len() as u64;
-        let steady = LeftOut {
+        let steady = Extrapolated {
             iterations,
             simulated_iterations: kept,
             simulated_events: longer.events,

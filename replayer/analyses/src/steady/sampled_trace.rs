@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use titr_common::counts::{EventCounts, PassedLoop, has_letter};
+use titr_common::counts::{EventCounts, PassedLoop, has_symbol};
 use titr_common::event::Rank;
-use titr_common::trace::{EventSource, LocatedEvents, Passed, RankStream, Trace, TraceError};
+use titr_common::trace::{EventSource, LocatedEvents, RankStream, SkippedEvents, Trace, TraceError};
 use titr_common::units::Seconds;
 
 use super::structure::ProgramLoop;
@@ -68,7 +68,7 @@ impl SampledSource {
     fn leave_out(&mut self) -> Result<(), TraceError> {
         let next = self.kept.get(self.begun).copied();
         let until = next.unwrap_or(self.iterations);
-        self.stream.pass(&mut Passed::default(), (until - self.at) * self.period)?;
+        self.stream.pass(&mut SkippedEvents::default(), (until - self.at) * self.period)?;
         self.begun += 1;
         (self.at, self.to_give) = if next.is_some() { (until + 1, self.period) } else { (until, u64::MAX) };
         Ok(())
@@ -83,7 +83,7 @@ impl EventSource for SampledSource {
                 self.leave_out()?;
             }
             let Some(event) = self.stream.next_event()? else { return Ok(events.len() > before) };
-            self.to_give -= u64::from(has_letter(&event));
+            self.to_give -= u64::from(has_symbol(&event));
             events.push(event, self.stream.location());
         }
         Ok(true)

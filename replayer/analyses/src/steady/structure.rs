@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use titr_common::counts::{EventCounts, PassedLoop};
 use titr_common::event::{Event, Rank};
 use titr_common::event_buffer::EventRef;
-use titr_common::trace::{Passed, Trace, TraceError};
+use titr_common::trace::{SkippedEvents, Trace, TraceError};
 use titr_simulation::parallel::Jobs;
 
 use super::loops::{FEWEST, find_loop};
@@ -56,7 +56,7 @@ type Search = fn(&Trace, Rank) -> Result<(Result<PassedLoop, NoProgramLoop>, Eve
 
 /// The longest loop that the trace of a rank has as a loop, if it contains most events.
 fn loop_of_trace(trace: &Trace, rank: Rank) -> Result<(Result<PassedLoop, NoProgramLoop>, EventCounts), TraceError> {
-    let mut passed = Passed::default();
+    let mut passed = SkippedEvents::default();
     let is_one_thread = pass(trace, rank, &mut passed)?;
     let counts = passed.counts();
     let longest = passed.longest_loop();
@@ -66,14 +66,14 @@ fn loop_of_trace(trace: &Trace, rank: Rank) -> Result<(Result<PassedLoop, NoProg
 
 /// The longest sequence of calls that recurs in the trace of a rank, if it contains most events.
 fn loop_in_letters(trace: &Trace, rank: Rank) -> Result<(Result<PassedLoop, NoProgramLoop>, EventCounts), TraceError> {
-    let mut passed = Passed::with_letters();
+    let mut passed = SkippedEvents::with_letters();
     let is_one_thread = pass(trace, rank, &mut passed)?;
     let counts = passed.counts();
     let found = match is_one_thread.and_then(|()| find_loop(passed.letters()).ok_or(NoProgramLoop::NoLoop(rank))) {
         Ok(found) => found,
         Err(reason) => return Ok((Err(reason), counts)),
     };
-    let (mut stream, mut passed) = (trace.stream(rank)?, Passed::default());
+    let (mut stream, mut passed) = (trace.stream(rank)?, SkippedEvents::default());
     stream.pass(&mut passed, found.start)?;
     let before = passed.counts();
     let mut rounds = Vec::with_capacity(found.iterations as usize);
@@ -86,7 +86,7 @@ fn loop_in_letters(trace: &Trace, rank: Rank) -> Result<(Result<PassedLoop, NoPr
 }
 
 /// Passes over all events of a rank. The inner error is the reason why they may not be sampled.
-fn pass(trace: &Trace, rank: Rank, passed: &mut Passed) -> Result<Result<(), NoProgramLoop>, TraceError> {
+fn pass(trace: &Trace, rank: Rank, passed: &mut SkippedEvents) -> Result<Result<(), NoProgramLoop>, TraceError> {
     let mut stream = trace.stream(rank)?;
     if let Some(EventRef::Event(Event::Task(_))) = stream.peek()? {
         return Ok(Err(NoProgramLoop::Graph(rank)));

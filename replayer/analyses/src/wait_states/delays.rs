@@ -14,7 +14,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use titr_common::event::Rank;
-use titr_network::PartyId;
+use titr_network::JobOrLoadId;
 
 use crate::apportionment::Apportionment;
 use crate::causes::{PlaceId, Segment, SegmentSums};
@@ -41,7 +41,7 @@ pub(super) struct Delays {
 /// One kind of time in one place, because of one party: a part of the segments of a cause, which are in this order.
 #[derive(Debug)]
 struct KindAtPlace {
-    key: (SegmentKind, PlaceId, Option<PartyId>),
+    key: (SegmentKind, PlaceId, Option<JobOrLoadId>),
     /// The end of its segments.
     end: usize,
     /// The picoseconds that the cause's chain has more of than the waiter's.

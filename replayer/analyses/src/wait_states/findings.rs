@@ -9,14 +9,14 @@ use titr_common::units::Seconds;
 use super::delays::Delay;
 use super::{OWN_FINDINGS, WaitPlace, WaitStates};
 use crate::analysis::Analysis;
-use crate::causes::{PlaceId, Tips};
+use crate::causes::{CausalChains, PlaceId};
 use crate::findings::{Findings, Pattern, PatternTime, PlaceWaiting, RankWaiting, WaitCause, WaitFindings, WaitTime};
 
 fn seconds(picoseconds: u64) -> Seconds {
     Time(picoseconds).seconds()
 }
 
-impl Analysis for Tips<WaitStates> {
+impl Analysis for CausalChains<WaitStates> {
     type Findings = WaitFindings;
 
     fn findings(&self) -> WaitFindings {

@@ -21,7 +21,7 @@ use titr_simulation::observe::{
 };
 
 use crate::analysis::AnalysisKind;
-use crate::causes::{Causes, PlaceId, Segment, Tip, Tips, Wait, WaitListener};
+use crate::causes::{CausalChains, Causes, ChainEnd, PlaceId, Segment, Wait, WaitListener};
 use crate::findings::{Pattern, SegmentKind};
 use delays::Delays;
 use explanation::Explanation;
@@ -29,7 +29,7 @@ use operations::OpenOperations;
 
 /// Wait states, under this name.
 pub(crate) const WAIT_STATES: AnalysisKind =
-    AnalysisKind { name: "wait-states", new: |ranks| Box::new(Tips::new(ranks, WaitStates::new(ranks))) };
+    AnalysisKind { name: "wait-states", new: |ranks| Box::new(CausalChains::new(ranks, WaitStates::new(ranks))) };
 
 /// The waits of a replay.
 #[derive(Debug)]
@@ -64,9 +64,9 @@ struct ThreadWait {
     /// The intervals in which the thread has waited, in order.
     pieces: SmallVec<[(Time, Time); 1]>,
     /// The thread's own chain when the wait began.
-    own: Tip,
+    own: ChainEnd,
     /// The cause of the end of the last piece; `None`: it is not known, and of the second kind.
-    cause: Result<Tip, SegmentKind>,
+    cause: Result<ChainEnd, SegmentKind>,
     explanation: Explanation,
 }
 
@@ -178,7 +178,7 @@ impl WaitListener for WaitStates {
 }
 
 impl Observer for WaitStates {
-    fn entered(&mut self, rank: Rank, _: EventRef<'_>, at: Time) {
+    fn event_began(&mut self, rank: Rank, _: EventRef<'_>, at: Time) {
         self.entered[rank.0 as usize] = at;
     }
 
@@ -192,9 +192,9 @@ impl Observer for WaitStates {
         self.operations.sent(now, entered, message);
     }
 
-    fn let_go(&mut self, now: Time, message: TransferId) {
+    fn may_depart(&mut self, now: Time, message: TransferId) {
         let by_thread = matches!(self.turn, Some(Waiter::Thread(_)));
-        self.operations.let_go(now, message, by_thread);
+        self.operations.may_depart(now, message, by_thread);
     }
 
     fn delivered(&mut self, _: Time, _: TransferId) {

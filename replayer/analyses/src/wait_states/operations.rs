@@ -43,7 +43,7 @@ struct MessageFacts {
     /// When its receive was posted.
     posted: Option<Time>,
     /// When it could depart.
-    let_go: Time,
+    may_depart: Time,
     /// Whether a thread that entered an MPI call released it.
     by_thread: bool,
 }
@@ -51,7 +51,7 @@ struct MessageFacts {
 impl OpenOperations {
     /// A message is sent at `now` by a call that began at `entered`.
     pub(crate) fn sent(&mut self, now: Time, entered: Time, message: SentMessage) {
-        let facts = MessageFacts { message, entered, sent: now, posted: None, let_go: now, by_thread: false };
+        let facts = MessageFacts { message, entered, sent: now, posted: None, may_depart: now, by_thread: false };
         let place = message.id.0 as usize;
         if self.messages.len() <= place {
             self.messages.resize(place + 1, None);
@@ -82,9 +82,9 @@ impl OpenOperations {
     }
 
     /// A message may leave; `by_thread`: because a thread is in a call of MPI.
-    pub(crate) fn let_go(&mut self, now: Time, message: TransferId, by_thread: bool) {
+    pub(crate) fn may_depart(&mut self, now: Time, message: TransferId, by_thread: bool) {
         if let Some(Some(facts)) = self.messages.get_mut(message.0 as usize) {
-            (facts.let_go, facts.by_thread) = (now, by_thread);
+            (facts.may_depart, facts.by_thread) = (now, by_thread);
         }
     }
 
@@ -171,7 +171,7 @@ impl OpenOperations {
 impl MessageFacts {
     /// Late progress, and until when.
     fn progress(&self, posted: Time) -> (Pattern, Time) {
-        let is_late = self.by_thread && self.let_go > self.sent.max(posted);
-        (Pattern::LateProgress, if is_late { self.let_go } else { Time::ZERO })
+        let is_late = self.by_thread && self.may_depart > self.sent.max(posted);
+        (Pattern::LateProgress, if is_late { self.may_depart } else { Time::ZERO })
     }
 }

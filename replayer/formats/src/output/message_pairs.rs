@@ -20,7 +20,7 @@ pub(crate) struct Channel {
 
 /// Messages with one known end.
 #[derive(Debug)]
-enum Halves<S, R> {
+enum UnmatchedEnds<S, R> {
     Sent(VecDeque<S>),
     Received(VecDeque<R>),
 }
@@ -28,7 +28,7 @@ enum Halves<S, R> {
 /// The messages whose other end is not known yet. `S` describes a send, and `R` a receive.
 #[derive(Debug)]
 pub(crate) struct MessagePairs<S, R> {
-    open: FxHashMap<Channel, Halves<S, R>>,
+    open: FxHashMap<Channel, UnmatchedEnds<S, R>>,
 }
 
 impl<S, R> Default for MessagePairs<S, R> {
@@ -40,12 +40,12 @@ impl<S, R> Default for MessagePairs<S, R> {
 impl<S, R> MessagePairs<S, R> {
     /// Adds a send; returns both ends if the receive is known.
     pub(crate) fn send(&mut self, channel: Channel, send: S) -> Option<(S, R)> {
-        match self.open.entry(channel).or_insert_with(|| Halves::Sent(VecDeque::new())) {
-            Halves::Sent(sent) => {
+        match self.open.entry(channel).or_insert_with(|| UnmatchedEnds::Sent(VecDeque::new())) {
+            UnmatchedEnds::Sent(sent) => {
                 sent.push_back(send);
                 None
             }
-            Halves::Received(received) => {
+            UnmatchedEnds::Received(received) => {
                 let receive = received.pop_front();
                 if received.is_empty() {
                     self.open.remove(&channel);
@@ -57,12 +57,12 @@ impl<S, R> MessagePairs<S, R> {
 
     /// Adds a receive; returns both ends if the send is known.
     pub(crate) fn receive(&mut self, channel: Channel, receive: R) -> Option<(S, R)> {
-        match self.open.entry(channel).or_insert_with(|| Halves::Received(VecDeque::new())) {
-            Halves::Received(received) => {
+        match self.open.entry(channel).or_insert_with(|| UnmatchedEnds::Received(VecDeque::new())) {
+            UnmatchedEnds::Received(received) => {
                 received.push_back(receive);
                 None
             }
-            Halves::Sent(sent) => {
+            UnmatchedEnds::Sent(sent) => {
                 let send = sent.pop_front();
                 if sent.is_empty() {
                     self.open.remove(&channel);
@@ -75,8 +75,8 @@ impl<S, R> MessagePairs<S, R> {
     /// The sends without a receive, in no order.
     pub(crate) fn unreceived(self) -> impl Iterator<Item = S> {
         let sent = self.open.into_values().filter_map(|halves| match halves {
-            Halves::Sent(sent) => Some(sent),
-            Halves::Received(_) => None,
+            UnmatchedEnds::Sent(sent) => Some(sent),
+            UnmatchedEnds::Received(_) => None,
         });
         sent.flatten()
     }

@@ -85,7 +85,12 @@ pub(crate) struct HostsTable {
 }
 
 /// The platform that `text`, read from `path`, and the overrides describe, with the values of keys multiplied by factors.
-pub(crate) fn platform(path: &Path, text: String, overrides: &[String], factors: &[(String, f64)]) -> Checked<Platform> {
+pub(crate) fn platform(
+    path: &Path,
+    text: String,
+    overrides: &[String],
+    factors: &[(String, f64)],
+) -> Checked<Platform> {
     let is_line = one_line::is_line(&text);
     let (source, path) = source(path, text, overrides);
     let platform = platform_in(&Builder { source: &source, path }, factors);

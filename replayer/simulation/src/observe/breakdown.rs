@@ -119,7 +119,7 @@ impl Breakdown {
 }
 
 impl Observer for Breakdown {
-    fn spent(&mut self, rank: Rank, activity: Activity, from: Time, to: Time) {
+    fn active(&mut self, rank: Rank, activity: Activity, from: Time, to: Time) {
         let sums = &mut self.0[rank.0 as usize];
         sums.by_activity[activity as usize] += to.0.saturating_sub(from.0);
         sums.finish = sums.finish.max(to);

@@ -21,7 +21,7 @@ use titr_common::event::{Mark, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
-use titr_network::{Met, Transfer, TransferId, Unloaded};
+use titr_network::{SharedWith, Transfer, TransferId, Unloaded};
 
 pub use titr_common::event::Activity;
 
@@ -92,20 +92,20 @@ macro_rules! observers {
 
 observers! {
     /// `rank` begins with `event` at `at`, the next thing it does; of several threads, the main one.
-    fn entered(rank: Rank, event: EventRef<'_>, at: Time);
+    fn event_began(rank: Rank, event: EventRef<'_>, at: Time);
 
     /// A thread passes a mark of where in its program it is.
-    fn passed(thread: ThreadIndex, mark: &Mark);
+    fn mark_passed(thread: ThreadIndex, mark: &Mark);
 
     /// `rank` was at `activity` from `from` to `to`. Called in order of time for each thread of the rank.
-    fn spent(rank: Rank, activity: Activity, from: Time, to: Time);
+    fn active(rank: Rank, activity: Activity, from: Time, to: Time);
 
     /// `rank`, or its main thread, has ended.
     fn finished(rank: Rank, at: Time);
 
     /// A turn of `waiter` begins at `now`. Everything sent, released, posted, begun or completed until the next turn or
     /// delivery is caused by this waiter.
-    fn goes_on(now: Time, waiter: Waiter);
+    fn turn_began(now: Time, waiter: Waiter);
 
     /// A thread of `rank` begins that is not its main one, at `at`: at the end of the last call of the thread that it
     /// follows, or where that thread began.
@@ -119,7 +119,7 @@ observers! {
     fn ended(waiter: Waiter);
 
     /// A waiter works from `from` to `to`, which may be the same.
-    fn worked(waiter: Waiter, work: Work, from: Time, to: Time);
+    fn works(waiter: Waiter, work: Work, from: Time, to: Time);
 
     /// A waiter becomes runnable at `now`, at an additional cost of `cost`. The cause is the completion of `operation`,
     /// which it waits or tests for; if `None`, the cause is the waiter whose turn it is.
@@ -130,7 +130,7 @@ observers! {
 
     /// A message may depart from `now` on, because of the waiter whose turn it is. If something else still delays it,
     /// this is called again.
-    fn let_go(now: Time, message: TransferId);
+    fn may_depart(now: Time, message: TransferId);
 
     /// The time that a message would take with the network to itself, between its injection and its delivery.
     fn unloaded(message: TransferId, time: Unloaded);
@@ -142,7 +142,7 @@ observers! {
     fn shared_by(parties: &[Arc<str>]);
 
     /// The message of this name, which is delivered next, has met messages on its links.
-    fn met(message: TransferId, met: &[Met]);
+    fn met(message: TransferId, met: &[SharedWith]);
 
     /// The message of this name is delivered.
     fn delivered(now: Time, id: TransferId);

@@ -64,7 +64,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let activity = event.activity().unwrap_or(Activity::Compute);
         match event {
             Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) => {}
-            Event::Mark(mark) => library.observer.passed(index, mark),
+            Event::Mark(mark) => library.observer.mark_passed(index, mark),
             Event::Matched(..) | Event::Task(_) | Event::Annotation(_) => {}
             Event::Iprobe(_, false) | Event::Test(_, None) => library.warnings.polls += 1,
             &Event::Send(mode, message, completion) => {

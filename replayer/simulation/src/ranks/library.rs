@@ -163,7 +163,7 @@ impl<O: Observer> Library<'_, O> {
         if cost.after.0 > 0.0 {
             let from = thread.clock.time;
             thread.clock.time = from + cost.after;
-            self.observer.worked(thread.waiter(), Work::Overhead, from, thread.clock.time);
+            self.observer.works(thread.waiter(), Work::Overhead, from, thread.clock.time);
         }
     }
 

@@ -170,7 +170,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
                 self.library.deferred.defer(rank, Task::Step(waiter));
                 continue;
             }
-            self.library.observer.goes_on(self.library.now, waiter);
+            self.library.observer.turn_began(self.library.now, waiter);
             if let Waiter::Thread(thread) = waiter {
                 self.run_thread(thread)?;
                 if self.programs.has_signals() {

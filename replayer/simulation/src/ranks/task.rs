@@ -106,12 +106,12 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let (began, until) = (thread.began, thread.clock.time);
         let Some(event) = self.programs.current(index) else { return Ok(()) };
         if thread.is_main() {
-            self.library.observer.entered(thread.actor.rank, event, began);
+            self.library.observer.event_began(thread.actor.rank, event, began);
         }
         let computes = matches!(event, EventRef::Compute(_) | EventRef::Event(Event::Sleep(_)));
         thread.stage = if computes { TaskStage::Next } else { TaskStage::Paid };
         let work = if computes { Work::Compute } else { Work::Overhead };
-        self.library.observer.worked(Waiter::Thread(index), work, began, until);
+        self.library.observer.works(Waiter::Thread(index), work, began, until);
         if computes {
             self.pass(index)?;
             self.account(index, Activity::Compute);

@@ -134,7 +134,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 }
                 thread.began = thread.clock.time;
                 if thread.is_main() {
-                    self.library.observer.entered(thread.actor.rank, event, thread.began);
+                    self.library.observer.event_began(thread.actor.rank, event, thread.began);
                 }
                 if let Some(time) = computing {
                     thread.clock.time = thread.began + time;
@@ -142,7 +142,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                         return Err(self.end_of_time(index));
                     }
                     let thread = &self.threads[at];
-                    self.library.observer.worked(Waiter::Thread(index), Work::Compute, thread.began, thread.clock.time);
+                    self.library.observer.works(Waiter::Thread(index), Work::Compute, thread.began, thread.clock.time);
                     self.pass(index)?;
                     self.account(index, Activity::Compute);
                     continue;
@@ -151,7 +151,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 let (protocol, requests) = (&library.exchange.protocol, &library.requests);
                 let cost = overhead(event, thread, protocol, requests, &library.partitioned);
                 thread.clock.time = thread.began + cost.before;
-                library.observer.worked(Waiter::Thread(index), Work::Overhead, thread.began, thread.clock.time);
+                library.observer.works(Waiter::Thread(index), Work::Overhead, thread.began, thread.clock.time);
                 thread.paid = true;
             }
             if thread.clock.time > self.library.now {
@@ -292,7 +292,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// The event that a thread is at took until now.
     pub(super) fn account(&mut self, index: ThreadIndex, activity: Activity) {
         let thread = &self.threads[index.0 as usize];
-        self.library.observer.spent(thread.actor.rank, activity, thread.began, thread.clock.time);
+        self.library.observer.active(thread.actor.rank, activity, thread.began, thread.clock.time);
     }
 
     /// The place of a thread in its trace.
@@ -338,7 +338,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             );
             let from = thread.clock.time;
             thread.clock.time = from + cost.before;
-            self.library.observer.worked(Waiter::Thread(index), Work::Overhead, from, thread.clock.time);
+            self.library.observer.works(Waiter::Thread(index), Work::Overhead, from, thread.clock.time);
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::noise::{Draw, VaryingNetwork};
 use crate::observe::{Breakdown, Observer};
 use crate::ranks::{Causality, Core, Deadlock, ReplayError};
 use crate::recorded_speed::RecordedSpeeds;
-use crate::replay::{Follower, Options, Outcome, replay};
+use crate::replay::{Options, Outcome, ReplayProgress, replay};
 use crate::shared_network::{SharedNetwork, SharedTime, parties};
 use crate::stopwatch::Stopwatch;
 use crate::warnings;
@@ -101,7 +101,7 @@ impl PreparedReplay<'_> {
         number: u32,
         platform: &Platform,
         mut observers: Vec<&mut dyn Observer>,
-        follower: Option<&mut dyn Follower>,
+        follower: Option<&mut dyn ReplayProgress>,
     ) -> Result<Run, SimulationError> {
         let stopwatch = Stopwatch::start();
         let recorded = RecordedSpeeds::of(self.original, &self.worth);

@@ -25,7 +25,7 @@ use titr_common::trace::{Candidate, EventSource, Manifest, RankSources, Trace, T
 use self::communicators::Made;
 use self::file::DumpiRankFile;
 use self::functions::DumpiFunction;
-use self::rank::{DumpiRankSource, DumpiTables, Nobody};
+use self::rank::{DumpiRankSource, DumpiTables, ProcNullConvention};
 use super::notes::NotesOfRanks;
 
 /// Traces of DUMPI.
@@ -57,7 +57,7 @@ impl TraceFormat for Dumpi {
         let manifest = manifest(&files)?;
         let world = (0..ranks).map(Rank).collect();
         let files: Arc<[DumpiRankFile]> = files.into();
-        let nobody = Arc::new(Nobody::new(&files, self.minus_one_is_nobody));
+        let nobody = Arc::new(ProcNullConvention::new(&files, self.minus_one_is_nobody));
         let sources = DumpiSources { files, made, world, nobody, notes: Arc::default() };
         Ok(Trace::new(ranks, sources).with_manifest(manifest))
     }
@@ -68,7 +68,7 @@ struct DumpiSources {
     files: Arc<[DumpiRankFile]>,
     made: Vec<Arc<[Made]>>,
     world: Arc<[Rank]>,
-    nobody: Arc<Nobody>,
+    nobody: Arc<ProcNullConvention>,
     notes: Arc<NotesOfRanks>,
 }
 

@@ -70,13 +70,13 @@ struct Search {
     /// The communicator of a call, by its parent and the number of calls on that before.
     by_call: FxHashMap<(Identity, u32), Identity>,
     /// Those who have come to a split: their rank in the parent, colour and key.
-    splits: FxHashMap<(Identity, u32), Vec<Come>>,
+    splits: FxHashMap<(Identity, u32), Vec<SplitArrival>>,
     /// What a split has made for a rank: the communicator, the rank in it and its size.
     split: FxHashMap<(Identity, u32, Rank), Option<LiballprofPlace>>,
 }
 
 /// One who has come to a split: the rank in the parent, the colour and the key.
-type Come = (Rank, u32, i64, i64);
+type SplitArrival = (Rank, u32, i64, i64);
 
 /// A communicator, the rank in it and its size.
 type LiballprofPlace = (Identity, u32, u32);

@@ -15,6 +15,7 @@ mod local;
 mod notes;
 mod one_sided;
 pub(crate) mod own;
+mod own_calls;
 mod rank;
 mod records;
 mod requests;
@@ -22,7 +23,6 @@ mod shares;
 #[cfg(test)]
 mod tests;
 mod threads;
-mod told;
 mod translation;
 pub(crate) mod volumes;
 

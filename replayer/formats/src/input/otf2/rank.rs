@@ -142,8 +142,8 @@ impl Otf2Translation {
             6 if self.is_own => return self.attributes(fields).ok_or(Fault::Malformed),
             31 => return self.count(fields).ok_or(Fault::Malformed),
             _ if self.stage == Otf2Stage::After => return Ok(()),
-            14 | 15 | 17 | 18 | 23 | 85 if self.thread.call.is_some_and(|call| call.told.is_some()) => {}
-            87 if self.is_own => self.thread.told.created = fields.u32(),
+            14 | 15 | 17 | 18 | 23 | 85 if self.thread.call.is_some_and(|call| call.own.is_some()) => {}
+            87 if self.is_own => self.thread.own.created = fields.u32(),
             14..=21 | 23 | 85 | 86 => self.message(kind, fields, events)?,
             35 | 36 | 38..=43 | 46..=52 => self.one_sided(kind, fields, events)?,
             _ => {
@@ -179,7 +179,7 @@ impl Otf2Translation {
 
     fn begin(&self, function: Otf2Function, region: Option<u32>, begin: Nanoseconds) -> Otf2Call {
         let counted = self.thread.counter.latest.saturating_sub(self.thread.counter.returned) as f64;
-        Otf2Call { function, region, begin, depth: 0, counted, told: None }
+        Otf2Call { function, region, begin, depth: 0, counted, own: None }
     }
 
     fn enter(&mut self, local: u32, ticks: u64, events: &mut LocatedEvents) -> Result<(), Fault> {
@@ -189,15 +189,15 @@ impl Otf2Translation {
                 self.thread.times = CallTimes::since(self.thread.clock.nanoseconds(ticks));
             }
         }
-        let told = self.thread.told.next.take();
+        let own = self.thread.own.next.take();
         match (self.place(local), &mut self.thread.call) {
             (RegionMeaning::Mpi(..), Some(call)) => call.depth += 1,
             (RegionMeaning::Mpi(function, region), None) => {
                 let begin = self.thread.clock.nanoseconds(ticks);
-                self.thread.call = Some(Otf2Call { told, ..self.begin(function, Some(region), begin) });
+                self.thread.call = Some(Otf2Call { own, ..self.begin(function, Some(region), begin) });
             }
             (RegionMeaning::User(region), None) => {
-                self.before_mark(told, events)?;
+                self.before_mark(own, events)?;
                 self.thread.open.push(region);
                 self.call_sites.move_on();
                 self.mark(region, Mark::RegionBegin, events);
@@ -209,7 +209,7 @@ impl Otf2Translation {
     }
 
     fn leave(&mut self, local: u32, ticks: u64, events: &mut LocatedEvents) -> Result<(), Fault> {
-        let told = self.thread.told.next.take();
+        let own = self.thread.own.next.take();
         match (self.place(local), &mut self.thread.call) {
             (RegionMeaning::Mpi(..), Some(call)) if call.depth > 0 => call.depth -= 1,
             (RegionMeaning::Mpi(..), call) => {
@@ -219,7 +219,7 @@ impl Otf2Translation {
                 }
             }
             (RegionMeaning::User(region), None) => {
-                self.before_mark(told, events)?;
+                self.before_mark(own, events)?;
                 // The end of a region is missing if the measurement was off at the time.
                 let Some(depth) = self.thread.open.iter().rposition(|&open| open == region) else { return Ok(()) };
                 self.call_sites.move_on();
@@ -263,12 +263,12 @@ impl Otf2Translation {
 
     /// The call is over: appends its events.
     fn finish(&mut self, mut call: Otf2Call, end: Nanoseconds, events: &mut LocatedEvents) -> Result<(), Fault> {
-        if let Some(text) = call.told
+        if let Some(text) = call.own
             && self.stage != Otf2Stage::After
         {
             self.thread.pending.clear();
             self.thread.completion(call.function);
-            return self.finish_told(call, text, end, events);
+            return self.finish_own_call(call, text, end, events);
         }
         match (call.function, self.stage) {
             (_, Otf2Stage::After) => {
@@ -389,7 +389,7 @@ impl Otf2Translation {
         self.of_each_thread(|this| {
             if let Some(call) = this.thread.call.take() {
                 // The text of a call that did not end is not looked at.
-                let _ = this.finish(Otf2Call { told: None, ..call }, call.begin, events);
+                let _ = this.finish(Otf2Call { own: None, ..call }, call.begin, events);
             }
         });
         if self.stage != Otf2Stage::After {

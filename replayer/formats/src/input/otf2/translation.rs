@@ -78,11 +78,11 @@ pub(super) struct Otf2Thread {
     pub(super) counter: Counter,
     /// The regions of the program that are open.
     pub(super) open: Vec<u32>,
-    pub(super) told: Told,
+    pub(super) own: OwnAnnotations,
 }
 
 /// What is known of the calls that have a text.
-pub(super) struct Told {
+pub(super) struct OwnAnnotations {
     pub(super) parser: Parser,
     /// The number of the text of the next record.
     pub next: Option<u32>,
@@ -90,7 +90,7 @@ pub(super) struct Told {
     pub created: Option<u32>,
 }
 
-impl Told {
+impl OwnAnnotations {
     pub(super) fn new(ranks: usize) -> Self {
         Self { parser: Parser::new(u32::try_from(ranks).unwrap_or(u32::MAX)), next: None, created: None }
     }
@@ -126,7 +126,7 @@ pub(super) struct Otf2Call {
     /// The instructions since the call before.
     pub(super) counted: f64,
     /// The number of the text with its events.
-    pub(super) told: Option<u32>,
+    pub(super) own: Option<u32>,
 }
 
 /// A communicator, as a rank knows it.
@@ -174,7 +174,7 @@ pub(super) struct Otf2Requests {
 impl Otf2Thread {
     fn new(archive: &Archive, local: Local) -> Self {
         let clock = local.clock(archive.definitions.clock);
-        let told = Told::new(archive.definitions.locations.len());
+        let own = OwnAnnotations::new(archive.definitions.locations.len());
         let counter = Counter { exists: archive.definitions.counts_instructions(), ..Counter::default() };
         Self {
             local,
@@ -189,7 +189,7 @@ impl Otf2Thread {
             began: None,
             counter,
             open: Vec::new(),
-            told,
+            own,
         }
     }
 

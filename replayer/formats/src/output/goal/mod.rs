@@ -18,7 +18,7 @@ use titr_common::format::{count, plural};
 use titr_common::output::{HiddenDirectory, OutputFile, named};
 use titr_common::trace::manifest::Mode;
 use titr_common::trace::{Trace, TraceError, Transformation};
-use titr_workload::{Computation, Recompute, Workload};
+use titr_workload::{Computation, ComputeScaling, Workload};
 
 use super::rank_files::RankFiles;
 use super::simgrid::{self, Collectives, ThreadBeginning};
@@ -96,7 +96,7 @@ type Threads = Vec<Vec<ThreadBeginning>>;
 fn as_messages(trace: &Trace, rules: &Rules, directory: &Path) -> Result<(Trace, Threads, Vec<String>), ConvertError> {
     let is_timed = trace.manifest().is_some_and(|manifest| manifest.mode == Mode::Extended);
     let computation = if is_timed { Computation::Timed } else { Computation::Counted };
-    let trace = Recompute { computation, scale: 1.0 }.apply(trace.clone())?;
+    let trace = ComputeScaling { computation, scale: 1.0 }.apply(trace.clone())?;
     let workload = Workload::new(trace.streams()?);
     let files = RankFiles::create(directory, workload.ranks())?;
     let written = simgrid::convert_to(workload, rules, files, Collectives::AsMessages)?;

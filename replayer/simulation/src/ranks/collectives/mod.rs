@@ -210,7 +210,7 @@ impl CollectiveInstance {
     fn work_for(&mut self, time: Seconds, work: Work, index: CollectiveId, observer: &mut impl Observer) {
         let from = self.clock.time;
         self.clock.time = from + time;
-        observer.worked(Waiter::Collective(index), work, from, self.clock.time);
+        observer.works(Waiter::Collective(index), work, from, self.clock.time);
     }
 
     fn take_step(

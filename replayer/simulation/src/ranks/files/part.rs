@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use titr_common::collectives::{Buffer, Member, Step};
 use titr_common::event::{
-    Collective, CollectiveKind, CommId, Direction, FileAccess, FileEvent, Manage, Reach, Volumes,
+    Collective, CollectiveKind, CommId, Direction, FileAccess, FileEvent, FilePointer, Manage, Volumes,
 };
 use titr_common::units::Bytes;
 
@@ -57,10 +57,10 @@ pub(in crate::ranks) fn parts(event: &FileEvent, me: Member, size: u32, exchange
         FileEvent::Delete | FileEvent::Manage(Manage::GetSize, _) => [Part::LATENCY].into(),
         FileEvent::Open(..) | FileEvent::Manage(..) => [Part::LATENCY, agreement].into(),
         FileEvent::Access(FileAccess { direction, reach, bytes, .. }) => match reach {
-            Reach::Own | Reach::At => [Part::Access(direction, 0, bytes)].into(),
-            Reach::Shared => pointer().chain([Part::Access(direction, 0, bytes)]).collect(),
-            Reach::All | Reach::AtAll => access_of_all(direction, bytes, exchanges).collect(),
-            Reach::Ordered => turn(me, size).chain(access_of_all(direction, bytes, exchanges)).collect(),
+            FilePointer::Own | FilePointer::At => [Part::Access(direction, 0, bytes)].into(),
+            FilePointer::Shared => pointer().chain([Part::Access(direction, 0, bytes)]).collect(),
+            FilePointer::All | FilePointer::AtAll => access_of_all(direction, bytes, exchanges).collect(),
+            FilePointer::Ordered => turn(me, size).chain(access_of_all(direction, bytes, exchanges)).collect(),
         },
     }
 }

@@ -75,7 +75,7 @@ impl<O: Observer> Library<'_, O> {
         if cost.0 > 0.0 {
             message.stage = ActiveMessageStage::Taken;
             let (waiter, done) = (Waiter::ActiveMessage(index), self.now + cost);
-            self.observer.worked(waiter, Work::Overhead, self.now, done);
+            self.observer.works(waiter, Work::Overhead, self.now, done);
             return self.scheduler.set_timer(done, waiter);
         }
         self.finish_message(index);

@@ -87,7 +87,7 @@ impl Exchange {
         let sent = SentMessage { id: id.into(), from, to, communicator, operation: sender, in_collective, bytes };
         observer.sent(now, sent);
         if stage != Stage::Held {
-            observer.let_go(now, id.into());
+            observer.may_depart(now, id.into());
             self.outbox.push(id);
         }
         if let Some(receiver) = receiver {
@@ -149,7 +149,7 @@ impl Exchange {
         observer: &mut impl Observer,
     ) {
         let id = self.next_message();
-        observer.let_go(now, id.into());
+        observer.may_depart(now, id.into());
         self.outbox.push(id);
         self.messages.insert(Message {
             to,
@@ -216,7 +216,7 @@ impl Exchange {
                 // A request that is sent at this moment is not there yet.
                 message.stage =
                     if message.sent < now { message.answered(&self.protocol) } else { message.matched(&self.protocol) };
-                observer.let_go(now, id.into());
+                observer.may_depart(now, id.into());
                 self.outbox.push(id);
             }
             Stage::Requested | Stage::Answered | Stage::Travelling | Stage::OneSided => {}
@@ -255,7 +255,7 @@ impl Exchange {
             Stage::Answered => Stage::Travelling,
             other @ (Stage::Held | Stage::Travelling | Stage::Arrived | Stage::OneSided) => other,
         };
-        observer.let_go(now, id.into());
+        observer.may_depart(now, id.into());
         self.outbox.push(id);
     }
 
@@ -280,7 +280,7 @@ impl Exchange {
         let waits = if self.buffered.is_empty() { None } else { self.buffered.remove(&(source, id)) };
         if let Some(half_duplex) = self.half_duplex.as_mut().filter(|_| is_answered) {
             let leaving = half_duplex.deliver(id, source, to);
-            self.outbox.extend(leaving.inspect(|&id| observer.let_go(now, id.into())));
+            self.outbox.extend(leaving.inspect(|&id| observer.may_depart(now, id.into())));
         }
         if let Some(receiver) = receiver {
             self.messages.remove(id.0 as usize);

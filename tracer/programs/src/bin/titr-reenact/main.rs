@@ -28,7 +28,7 @@ use titr_common::format::{counted, plural};
 use titr_common::terminal::{self, say, say_usage};
 use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_mpi::{Comm, Mpi, MpiError};
-use titr_workload::{Recompute, Workload};
+use titr_workload::{ComputeScaling, Workload};
 
 use feasible::{Needs, feasible};
 use options::Options;
@@ -137,7 +137,7 @@ fn prepare(world: Comm<'_>, options: &Options) -> Result<Prepared, Error> {
     }
     let rank = Rank(world.rank());
     let rate = options.rate_of(&trace, rank).map_err(Error::Infeasible)?;
-    let recompute = Recompute { computation: options.computation(&trace), scale: options.compute_scale };
+    let recompute = ComputeScaling { computation: options.computation(&trace), scale: options.compute_scale };
     let hypotheses = options.hypotheses()?;
     let mut trace = recompute.apply(trace)?;
     if let Some(hypotheses) = hypotheses {

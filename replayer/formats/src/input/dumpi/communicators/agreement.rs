@@ -19,7 +19,7 @@ use crate::input::dumpi::file::DumpiRankFile;
 pub(in crate::input::dumpi) struct Agreement {
     world: Arc<[Rank]>,
     ranks: Vec<RankCalls>,
-    meetings: FxHashMap<DumpiPlace, Meeting>,
+    meetings: FxHashMap<DumpiPlace, SplitCall>,
     /// The sides of inter-communicators whose other side has not come yet, by tag and leaders.
     sides: FxHashMap<(i32, Rank, Rank), Side>,
     /// Communicators by where they are made, and the first member.
@@ -59,7 +59,7 @@ struct RankCalls {
 
 /// Those who have come to a call and wait.
 #[derive(Default)]
-struct Meeting {
+struct SplitCall {
     come: Vec<(Rank, Make, Handle)>,
 }
 
@@ -255,7 +255,7 @@ impl Agreement {
         if matches!(make, Make::Between { .. }) || meeting.come.len() < expected {
             return Ok(None);
         }
-        let Meeting { come } = self.meetings.remove(&place).unwrap_or_default();
+        let SplitCall { come } = self.meetings.remove(&place).unwrap_or_default();
         match make {
             Make::Merge { .. } => self.merge(parent, place, &come)?,
             _ => self.split(parent, place, &come)?,
@@ -381,7 +381,7 @@ impl Agreement {
     }
 
     /// The error that not all ranks come to a call.
-    fn stuck(&self, files: &[DumpiRankFile], place: DumpiPlace, meeting: &Meeting) -> TraceError {
+    fn stuck(&self, files: &[DumpiRankFile], place: DumpiPlace, meeting: &SplitCall) -> TraceError {
         let waiting = meeting.come.first();
         let (rank, name) = waiting.map_or((Rank(0), ""), |(rank, make, _)| {
             (

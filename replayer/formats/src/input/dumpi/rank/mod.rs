@@ -17,7 +17,7 @@ use titr_common::trace::{EventSource, LocatedEvents, Location, TraceError};
 use titr_common::units::{Bytes, Nanoseconds};
 
 use self::communicators::DumpiCommunicators;
-pub(super) use self::nobody::Nobody;
+pub(super) use self::nobody::ProcNullConvention;
 use self::one_sided::DumpiWindows;
 use super::bytes::Cursor;
 use super::communicators::Made;
@@ -52,7 +52,7 @@ fn argument<T>(value: Option<T>) -> Translated<T> {
 
 /// What the readers of all ranks share.
 pub(super) struct DumpiTables {
-    pub nobody: Arc<Nobody>,
+    pub nobody: Arc<ProcNullConvention>,
     pub notes: Arc<NotesOfRanks>,
 }
 
@@ -92,7 +92,7 @@ struct DumpiTranslation {
     threads: Vec<(u16, CallTimes)>,
     /// The time of the first call.
     origin: Option<Nanoseconds>,
-    nobody: Arc<Nobody>,
+    nobody: Arc<ProcNullConvention>,
     notes: Notes,
 }
 

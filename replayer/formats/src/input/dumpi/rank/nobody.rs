@@ -14,12 +14,12 @@ use crate::input::dumpi::functions::DumpiFunction;
 use crate::input::dumpi::records::DumpiRecord;
 
 /// The files of a trace, and what their sends say about -1.
-pub(in crate::input::dumpi) struct Nobody {
+pub(in crate::input::dumpi) struct ProcNullConvention {
     files: Arc<[DumpiRankFile]>,
     is_minus_one: OnceLock<bool>,
 }
 
-impl Nobody {
+impl ProcNullConvention {
     /// What the files say, unless the user has chosen.
     pub(in crate::input::dumpi) fn new(files: &Arc<[DumpiRankFile]>, chosen: Option<bool>) -> Self {
         Self { files: Arc::clone(files), is_minus_one: chosen.map_or_else(OnceLock::new, OnceLock::from) }

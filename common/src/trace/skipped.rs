@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::counts::{EventCounts, LoopCounter, PassedLoop, has_letter};
+use crate::counts::{EventCounts, LoopCounter, PassedLoop, has_symbol};
 use crate::event::{Event, PlainEvent, Rank};
 use crate::event_buffer::{DictEntry, EventRef, EventSink};
 use crate::grammar::write_event;
@@ -15,7 +15,7 @@ use crate::units::Instructions;
 /// A **letter** is a number that is the same for equal events, and practically never the same for different events of a
 /// trace: the first event has 0, the next different one 1. Not all events [have](has_letter) one.
 #[derive(Clone, Debug, Default)]
-pub struct Passed {
+pub struct SkippedEvents {
     counter: LoopCounter,
     letters: Option<Vec<u32>>,
     /// The relevant properties of the event in each slot of the reader's dictionary.
@@ -38,7 +38,7 @@ impl PassedEvent {
     const NOTHING: Self = Self { generation: u32::MAX, letter: 0, is_executed: false };
 }
 
-impl Passed {
+impl SkippedEvents {
     /// Keeps letters.
     #[must_use]
     pub fn with_letters() -> Self {
@@ -73,7 +73,7 @@ impl Passed {
 
     fn count(&mut self, event: &Event) {
         self.counter.add(event);
-        if has_letter(event) && self.letters.is_some() {
+        if has_symbol(event) && self.letters.is_some() {
             let letter = self.letter(event);
             self.letters.as_mut().into_iter().for_each(|letters| letters.push(letter));
         }
@@ -101,7 +101,7 @@ impl Passed {
     }
 }
 
-impl EventSink for Passed {
+impl EventSink for SkippedEvents {
     fn len(&self) -> usize {
         self.counts().events as usize
     }
@@ -141,7 +141,7 @@ impl EventSink for Passed {
     }
 }
 
-impl Passed {
+impl SkippedEvents {
     #[inline]
     fn count_known(&mut self, PassedEvent { letter, is_executed, .. }: PassedEvent) {
         self.counter.add_call(is_executed);
@@ -153,7 +153,7 @@ impl Passed {
     /// Counts an event of the dictionary that was not there before.
     #[cold]
     fn learn(&mut self, entry: &DictEntry) {
-        if !has_letter(&entry.event) {
+        if !has_symbol(&entry.event) {
             return self.count(&entry.event);
         }
         let (slot, generation) = entry.name();
@@ -223,7 +223,7 @@ mod tests {
             writer.end_line(&mut text);
             let mut reader = EventReader::new(9);
             reader.remember();
-            let (mut passed, mut read) = (if letters { Passed::with_letters() } else { Passed::default() }, Vec::new());
+            let (mut passed, mut read) = (if letters { SkippedEvents::with_letters() } else { SkippedEvents::default() }, Vec::new());
             let mut portions = portions.into_iter().cycle();
             for line in text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
                 loop {
@@ -258,7 +258,7 @@ mod tests {
             let (mut text, mut writer) = (Vec::new(), EventWriter::new(Rank(0)));
             rounds.flatten().for_each(|event| writer.write(&mut text, &event));
             writer.end_line(&mut text);
-            let (mut reader, mut passed) = (EventReader::new(9), Passed::default());
+            let (mut reader, mut passed) = (EventReader::new(9), SkippedEvents::default());
             reader.remember();
             for line in text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
                 reader.some_of_line_into(line, &mut passed, usize::MAX).unwrap();

@@ -26,7 +26,7 @@ pub(super) struct SizedComm {
 
 /// A series of calls that correspond to calls of other ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Meeting {
+pub(super) enum Correspondence {
     Message(Envelope),
     /// The starts of a partitioned message: the *n*-th that was set up with this envelope.
     Partitioned(Envelope, u32),
@@ -71,9 +71,9 @@ pub(super) struct Envelope {
 
 /// A rank's place in a series: whether it sends or receives, or its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct MeetingSide(pub(super) u32);
+pub(super) struct CorrespondenceSide(pub(super) u32);
 
-impl MeetingSide {
+impl CorrespondenceSide {
     pub(super) const SENDER: Self = Self(0);
     pub(super) const RECEIVER: Self = Self(1);
     /// The sides of a message.
@@ -136,18 +136,18 @@ impl Ranges {
 
 /// All series of a program.
 #[derive(Default)]
-pub(super) struct Meetings {
-    numbers: FxHashMap<(Meeting, MeetingSide), NumberedCalls>,
+pub(super) struct Correspondences {
+    numbers: FxHashMap<(Correspondence, CorrespondenceSide), NumberedCalls>,
     /// The number of sides of a series.
-    sides: FxHashMap<Meeting, u32>,
+    sides: FxHashMap<Correspondence, u32>,
 }
 
 /// The calls that all sides have in their traces.
-pub(super) type Common = FxHashMap<Meeting, Ranges>;
+pub(super) type Common = FxHashMap<Correspondence, Ranges>;
 
-impl Meetings {
+impl Correspondences {
     /// A side makes its next call, which is in the trace. Returns the number of the call.
-    pub(super) fn add(&mut self, meeting: Meeting, side: MeetingSide, sides: u32) -> u64 {
+    pub(super) fn add(&mut self, meeting: Correspondence, side: CorrespondenceSide, sides: u32) -> u64 {
         self.sides.insert(meeting, sides);
         let NumberedCalls { next, recorded } = self.numbers.entry((meeting, side)).or_default();
         recorded.push(*next);
@@ -156,13 +156,13 @@ impl Meetings {
     }
 
     /// A side makes its next `number` calls, which are not in the trace.
-    pub(super) fn skip(&mut self, meeting: Meeting, side: MeetingSide, number: u64) {
+    pub(super) fn skip(&mut self, meeting: Correspondence, side: CorrespondenceSide, number: u64) {
         let numbers = self.numbers.entry((meeting, side)).or_default();
         numbers.next = numbers.next.saturating_add(number);
     }
 
     /// The last call of a side was withdrawn.
-    pub(super) fn withdraw(&mut self, meeting: Meeting, side: MeetingSide) {
+    pub(super) fn withdraw(&mut self, meeting: Correspondence, side: CorrespondenceSide) {
         if let Some(numbers) = self.numbers.get_mut(&(meeting, side)) {
             numbers.next = numbers.next.saturating_sub(1);
             numbers.recorded.pop(numbers.next);
@@ -170,14 +170,14 @@ impl Meetings {
     }
 
     /// The calls that all sides have, and for each side how many of its calls are not among them.
-    pub(super) fn common(self) -> (Common, Vec<(Meeting, MeetingSide, u64)>) {
-        let mut common: FxHashMap<Meeting, (u32, Ranges)> = FxHashMap::default();
+    pub(super) fn common(self) -> (Common, Vec<(Correspondence, CorrespondenceSide, u64)>) {
+        let mut common: FxHashMap<Correspondence, (u32, Ranges)> = FxHashMap::default();
         for (&(meeting, _), NumberedCalls { recorded, .. }) in &self.numbers {
             let (sides, both) = common.entry(meeting).or_insert_with(|| (0, recorded.clone()));
             *sides += 1;
             *both = both.and(recorded);
         }
-        let complete = |meeting: &Meeting, sides: u32| self.sides.get(meeting).is_some_and(|&all| sides >= all);
+        let complete = |meeting: &Correspondence, sides: u32| self.sides.get(meeting).is_some_and(|&all| sides >= all);
         let common: Common = common
             .into_iter()
             .map(|(meeting, (sides, both))| (meeting, if complete(&meeting, sides) { both } else { Ranges::default() }))
@@ -218,28 +218,30 @@ mod tests {
     #[test]
     fn calls_meet_by_their_numbers() {
         let comm = CommKey::Made(CommIndex::WORLD);
-        let meeting = Meeting::Message(Envelope { comm, from: Rank(0), to: Rank(1), tag: Tag(7) });
-        let mut meetings = Meetings::default();
-        meetings.skip(meeting, MeetingSide::SENDER, 1);
+        let meeting = Correspondence::Message(Envelope { comm, from: Rank(0), to: Rank(1), tag: Tag(7) });
+        let mut meetings = Correspondences::default();
+        meetings.skip(meeting, CorrespondenceSide::SENDER, 1);
         let sent: Vec<u64> =
-            (0..3).map(|_| meetings.add(meeting, MeetingSide::SENDER, MeetingSide::OF_MESSAGE)).collect();
-        let received: Vec<u64> =
-            (0..3).map(|_| meetings.add(meeting, MeetingSide::RECEIVER, MeetingSide::OF_MESSAGE)).collect();
+            (0..3).map(|_| meetings.add(meeting, CorrespondenceSide::SENDER, CorrespondenceSide::OF_MESSAGE)).collect();
+        let received: Vec<u64> = (0..3)
+            .map(|_| meetings.add(meeting, CorrespondenceSide::RECEIVER, CorrespondenceSide::OF_MESSAGE))
+            .collect();
         assert_eq!((sent, received), (vec![1, 2, 3], vec![0, 1, 2]));
         let (common, left) = meetings.common();
         let of_both = std::slice::from_ref(&(1..3));
         assert_eq!(common[&meeting].0, of_both);
         assert!(
-            left.contains(&(meeting, MeetingSide::SENDER, 1)) && left.contains(&(meeting, MeetingSide::RECEIVER, 1))
+            left.contains(&(meeting, CorrespondenceSide::SENDER, 1))
+                && left.contains(&(meeting, CorrespondenceSide::RECEIVER, 1))
         );
     }
 
     #[test]
     fn a_side_that_is_missing_has_nothing_in_common() {
-        let meeting = Meeting::Collective(CommKey::Made(CommIndex::WORLD));
-        let mut meetings = Meetings::default();
-        meetings.add(meeting, MeetingSide(0), 3);
-        meetings.add(meeting, MeetingSide(2), 3);
+        let meeting = Correspondence::Collective(CommKey::Made(CommIndex::WORLD));
+        let mut meetings = Correspondences::default();
+        meetings.add(meeting, CorrespondenceSide(0), 3);
+        meetings.add(meeting, CorrespondenceSide(2), 3);
         assert_eq!(meetings.common().0[&meeting].len(), 0);
     }
 }

@@ -17,7 +17,7 @@ use titr_common::event::{Mark, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_common::units::Seconds;
-use titr_network::{Met, PartyId, TransferId, Unloaded};
+use titr_network::{JobOrLoadId, SharedWith, TransferId, Unloaded};
 use titr_simulation::observe::{
     CollectiveCall, CollectiveId, Departure, Observer, OperationId, Receive, SentMessage, ThreadIndex, Waiter,
     WindowWait, Work,
@@ -25,7 +25,7 @@ use titr_simulation::observe::{
 
 use super::places::Places;
 use super::segment::{PlaceId, Segment, SegmentSums};
-use super::tree::{Causes, Tip};
+use super::tree::{Causes, ChainEnd};
 use super::visits::Visits;
 use crate::apportionment::Apportionment;
 use crate::findings::SegmentKind;
@@ -41,9 +41,9 @@ pub(crate) struct Wait<'t> {
     /// The operation whose completion ended the wait; `None`: the waiter whose turn it was ended it in another way.
     pub operation: Option<OperationId>,
     /// The end of the waiter's own chain.
-    pub own: &'t Tip,
+    pub own: &'t ChainEnd,
     /// The end of the chain of the cause. If that is not known, the kind of time that the wait becomes.
-    pub cause: Result<&'t Tip, SegmentKind>,
+    pub cause: Result<&'t ChainEnd, SegmentKind>,
 }
 
 /// Is told of waits, and of the callbacks that say more of them. A callback reaches it before the chains are changed.
@@ -68,7 +68,7 @@ impl WaitListener for () {
 
 /// The ends of all chains.
 #[derive(Debug)]
-pub(crate) struct Tips<L> {
+pub(crate) struct CausalChains<L> {
     tree: Causes,
     pub places: Places,
     /// The names of the programs and loads that share the network.
@@ -81,7 +81,7 @@ pub(crate) struct Tips<L> {
     sent: Vec<Option<PlaceId>>,
     turn: Turn,
     /// The causes of the operations completed at this instant.
-    completed: FxHashMap<OperationId, Tip>,
+    completed: FxHashMap<OperationId, ChainEnd>,
     /// Kept to be used again.
     shares: Apportionment,
     pub listener: L,
@@ -89,7 +89,7 @@ pub(crate) struct Tips<L> {
 
 #[derive(Debug)]
 struct WaiterTip {
-    tip: Tip,
+    tip: ChainEnd,
     rank: Rank,
     place: PlaceId,
     /// Computing and overhead beyond the tip, in picoseconds.
@@ -99,13 +99,13 @@ struct WaiterTip {
 
 #[derive(Debug)]
 struct MessageTip {
-    tip: Tip,
+    tip: ChainEnd,
     from: Rank,
     place: PlaceId,
     departed: u64,
     unloaded: Unloaded,
     /// Whose messages it has met; empty if no other program shares the network.
-    met: Vec<Met>,
+    met: Vec<SharedWith>,
 }
 
 /// The current cause.
@@ -114,10 +114,10 @@ enum Turn {
     Nobody,
     Waiter(Waiter),
     /// A message that is delivered, or a waiter that is gone.
-    Past(Tip, Rank, PlaceId),
+    Past(ChainEnd, Rank, PlaceId),
 }
 
-impl<L: WaitListener> Tips<L> {
+impl<L: WaitListener> CausalChains<L> {
     /// The chains of a world of `ranks` ranks, which have no segment yet.
     pub(crate) fn new(ranks: u32, listener: L) -> Self {
         let mut tree = if L::LISTENS { Causes::default() } else { Causes::with_visits() };
@@ -133,7 +133,7 @@ impl<L: WaitListener> Tips<L> {
     }
 
     /// The name of a program or load that shares the network.
-    pub(crate) fn party(&self, party: Option<PartyId>) -> Option<Arc<str>> {
+    pub(crate) fn party(&self, party: Option<JobOrLoadId>) -> Option<Arc<str>> {
         self.parties.get(party?.place()).cloned()
     }
 
@@ -171,7 +171,7 @@ impl<L: WaitListener> Tips<L> {
     }
 
     /// The chain of the current cause at `now`. `None`: there is no cause, or its clock is ahead of `now`.
-    fn cause(&mut self, now: Time) -> Option<Tip> {
+    fn cause(&mut self, now: Time) -> Option<ChainEnd> {
         let (mut tip, segment) = match &self.turn {
             Turn::Nobody => return None,
             Turn::Past(tip, rank, place) => (self.tree.share(tip), other(*rank, *place)),
@@ -194,7 +194,7 @@ impl<L: WaitListener> Tips<L> {
     }
 
     /// The chain of the current cause at `now`, or a new chain of `rank` with an unknown cause.
-    fn cause_or_other(&mut self, now: Time, rank: Rank, place: PlaceId) -> Tip {
+    fn cause_or_other(&mut self, now: Time, rank: Rank, place: PlaceId) -> ChainEnd {
         match self.cause(now) {
             Some(tip) => tip,
             None => {
@@ -326,17 +326,17 @@ fn split(span: u64, unloaded: Unloaded) -> [(SegmentKind, u64); 3] {
     [(SegmentKind::Latency, latency), (SegmentKind::Transfer, transfer), (SegmentKind::Contention, contention)]
 }
 
-impl<L: WaitListener> Observer for Tips<L> {
+impl<L: WaitListener> Observer for CausalChains<L> {
     fn queries_network(&self) -> bool {
         true
     }
 
-    fn entered(&mut self, rank: Rank, event: EventRef<'_>, at: Time) {
-        self.listener.entered(rank, event, at);
+    fn event_began(&mut self, rank: Rank, event: EventRef<'_>, at: Time) {
+        self.listener.event_began(rank, event, at);
     }
 
-    fn passed(&mut self, thread: ThreadIndex, mark: &Mark) {
-        self.listener.passed(thread, mark);
+    fn mark_passed(&mut self, thread: ThreadIndex, mark: &Mark) {
+        self.listener.mark_passed(thread, mark);
         let place = self.places.pass(thread, mark);
         let (kind, number) = slot(Waiter::Thread(thread));
         if let Some(thread) = self.waiters[kind].get_mut(number).and_then(Option::as_mut)
@@ -347,8 +347,8 @@ impl<L: WaitListener> Observer for Tips<L> {
         }
     }
 
-    fn goes_on(&mut self, now: Time, waiter: Waiter) {
-        self.listener.goes_on(now, waiter);
+    fn turn_began(&mut self, now: Time, waiter: Waiter) {
+        self.listener.turn_began(now, waiter);
         self.listener.takes_turn(&mut self.tree, waiter);
         self.take_turn(Turn::Waiter(waiter));
     }
@@ -370,8 +370,8 @@ impl<L: WaitListener> Observer for Tips<L> {
         self.end(waiter);
     }
 
-    fn worked(&mut self, waiter: Waiter, work: Work, from: Time, to: Time) {
-        self.listener.worked(waiter, work, from, to);
+    fn works(&mut self, waiter: Waiter, work: Work, from: Time, to: Time) {
+        self.listener.works(waiter, work, from, to);
         let (kind, number) = slot(waiter);
         if let Some(worker) = self.waiters[kind].get_mut(number).and_then(Option::as_mut) {
             if from.0 > worker.at {
@@ -399,8 +399,8 @@ impl<L: WaitListener> Observer for Tips<L> {
         self.sent[number] = Some(place);
     }
 
-    fn let_go(&mut self, now: Time, message: TransferId) {
-        self.listener.let_go(now, message);
+    fn may_depart(&mut self, now: Time, message: TransferId) {
+        self.listener.may_depart(now, message);
         // The sender is not known before the message is injected, and needs to be only where there is no cause.
         let (from, place) = (Rank(0), PlaceId::default());
         let tip = self.cause_or_other(now, from, place);
@@ -431,7 +431,7 @@ impl<L: WaitListener> Observer for Tips<L> {
         self.parties = parties.to_vec();
     }
 
-    fn met(&mut self, message: TransferId, met: &[Met]) {
+    fn met(&mut self, message: TransferId, met: &[SharedWith]) {
         if let Some(message) = self.message(message) {
             message.met = met.to_vec();
         }

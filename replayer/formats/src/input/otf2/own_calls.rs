@@ -22,14 +22,14 @@ impl Otf2Translation {
                 // The length of other values depends on their type.
                 return Some(());
             }
-            self.thread.told.next = Some(f.u32()?);
+            self.thread.own.next = Some(f.u32()?);
         }
         Some(())
     }
 
     /// Appends the events of a text. `counted` is the computation before, and is appended first unless the text has its
     /// place. The last event is that of a call of this `span`, if there is one.
-    pub(super) fn tell(
+    pub(super) fn push_own_events(
         &mut self,
         text: u32,
         counted: Instructions,
@@ -51,7 +51,7 @@ impl Otf2Translation {
                 continue;
             }
             let whole = [format!("{} ", self.rank.0).as_bytes(), line].concat();
-            let event = match self.thread.told.parser.line(&whole) {
+            let event = match self.thread.own.parser.line(&whole) {
                 Ok(Some((_, event))) => event,
                 Ok(None) => continue,
                 Err(error) => {
@@ -60,7 +60,7 @@ impl Otf2Translation {
                 }
             };
             if let Event::CommCreate(_, _, Some(group)) = &event
-                && let Some(number) = self.thread.told.created.take()
+                && let Some(number) = self.thread.own.created.take()
             {
                 self.introduced.insert(number, Arc::new(self.made(group)));
             }
@@ -73,14 +73,14 @@ impl Otf2Translation {
     }
 
     /// Appends what an archive of titr's has before a mark: the computation, and events without a record.
-    pub(super) fn before_mark(&mut self, told: Option<u32>, events: &mut LocatedEvents) -> Result<(), Fault> {
+    pub(super) fn before_mark(&mut self, own: Option<u32>, events: &mut LocatedEvents) -> Result<(), Fault> {
         if !self.is_own || self.stage != Otf2Stage::Running {
             return Ok(());
         }
         let counted = Instructions(self.thread.counter.latest.saturating_sub(self.thread.counter.returned) as f64);
         self.thread.counter.returned = self.thread.counter.latest;
-        match told {
-            Some(text) => return self.tell(text, counted, None, events),
+        match own {
+            Some(text) => return self.push_own_events(text, counted, None, events),
             None if counted.0 > 0.0 => self.order.push(Event::Compute(counted), events),
             None => {}
         }
@@ -88,7 +88,7 @@ impl Otf2Translation {
     }
 
     /// Appends the events of a call that has a text.
-    pub(super) fn finish_told(
+    pub(super) fn finish_own_call(
         &mut self,
         call: Otf2Call,
         text: u32,
@@ -99,7 +99,7 @@ impl Otf2Translation {
         self.thread.counter.returned = self.thread.counter.latest;
         self.thread.returned = self.thread.returned.max(end);
         let (counted, span) = self.thread.times.next(Span { begin: call.begin, end }, Some(Instructions(call.counted)));
-        self.tell(text, counted, Some(span), events)
+        self.push_own_events(text, counted, Some(span), events)
     }
 
     /// The communicator that the rank has made.

@@ -94,8 +94,17 @@ pub fn say_usage(text: &str) {
 /// The text of several lines of an error that may repeat the words of a command line, of which none begins a line.
 #[must_use]
 pub fn usage(text: &str, words: impl Iterator<Item = String>) -> String {
-    let breaks = words.filter(|word| word.contains('\n'));
+    let breaks = words.filter(|word| word.contains('\n')).flat_map(|word| [without_sequences(&word), word]);
     breaks.fold(text.to_owned(), |text, word| text.replace(&word, &word.replace('\n', "\\n")))
+}
+
+/// The text without what a terminal obeys, as the parser of options repeats words.
+fn without_sequences(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default();
+    let rest = parts.map(|part| part.trim_start_matches(|letter| !('@'..='~').contains(&letter)));
+    let rest = rest.flat_map(|part| part.chars().skip(1));
+    first.chars().chain(rest).filter(|letter| !letter.is_control() || letter.is_ascii_whitespace()).collect()
 }
 
 /// The exit status of a command that has printed to standard output all it had to say, and says why that failed. Who
@@ -237,6 +246,8 @@ mod tests {
     fn a_word_of_the_command_line_begins_no_line_of_an_error() {
         let words = ["titr", "no\nfile"].map(str::to_owned).into_iter();
         assert_eq!(usage("error: 'no\nfile'\n\nUsage: titr", words), "error: 'no\\nfile'\n\nUsage: titr");
+        let words = ["a\u{1b}[31;1mb\u{7}\nred\u{1b}[m"].map(str::to_owned).into_iter();
+        assert_eq!(usage("error: 'ab\nred'", words), "error: 'ab\\nred'");
     }
 
     #[test]

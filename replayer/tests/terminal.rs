@@ -130,3 +130,96 @@ fn a_manifest_is_shown_and_json_keeps_what_it_says() {
     let value: serde_json::Value = serde_json::from_str(json.strip_suffix("\n[0]").unwrap()).unwrap();
     assert_eq!(value["manifest"]["command"][0], HOSTILE);
 }
+
+/// A name that begins a line of its own, and colours it.
+const FORGED: &str = "x\nFORGED\u{1b}[31m";
+
+#[test]
+fn no_name_begins_a_line_of_a_table() {
+    let folder = Folder::new();
+    let name = serde_json::to_string(FORGED).unwrap();
+    folder.trace(&[
+        "0 init\n0 region_begin a\u{1b}[31m\n0 compute 2e6\n0 sendrecv 1 0 9000 1 0 9000\n0 region_end a\u{1b}[31m\n0 finalize\n",
+        "1 init\n1 compute 9e6\n1 sendrecv 0 0 9000 0 0 9000\n1 finalize\n",
+    ]);
+    let manifest = folder.path().join("traces/manifest.json");
+    let mut text = std::fs::read_to_string(&manifest).unwrap();
+    for old in [
+        "\"node-1\"",
+        "\"./a.out\"",
+        "\"Some MPI 1.0\"",
+        "\"a processor\"",
+        "\"MPI_Put\"",
+        "\"MPI_Comm_rank\"",
+        "\"a run\"",
+    ] {
+        assert!(text.contains(old), "{old}");
+        text = text.replace(old, &name);
+    }
+    std::fs::write(&manifest, text).unwrap();
+    let trace = format!("t{FORGED}");
+    std::fs::rename(folder.path().join("traces"), folder.path().join(&trace)).unwrap();
+    let link = |other: &str| {
+        format!("[[topology.explicit.links]]\nname = {other}\nbandwidth = \"1 Gbit/s\"\nlatency = \"1 us\"\n")
+    };
+    let route =
+        |from: &str, to: &str| format!("[[topology.explicit.routes]]\nfrom = {from}\nto = {to}\nlinks = [{name}]\n");
+    let platform = format!("{FORGED}.toml");
+    folder.file(
+        &platform,
+        format!(
+            "schema = 1\n[hosts]\nspeed = \"1 Ginstr/s\"\n[topology.explicit]\nhosts = [{name}, \"b\"]\n{}{}{}[network]\n",
+            link(&name),
+            route(&name, "\"b\""),
+            route("\"b\"", &name)
+        ),
+    );
+    let (study, jobs) = (format!("s{FORGED}.toml"), format!("j{FORGED}.toml"));
+    let [quoted_trace, quoted_platform] = [&trace, &platform].map(|name| serde_json::to_string(name).unwrap());
+    folder.file(
+        &study,
+        format!(
+            "schema = 1\nplatform = [{quoted_platform}]\ntrace = {quoted_trace}\n[axes]\nhosts.speed = ['1 Ginstr/s', '2 Ginstr/s', '3 Ginstr/s']\n\
+             [constraints]\n{name} = \"hosts.speed < '3 Ginstr/s'\"\n"
+        ),
+    );
+    folder.file(
+        &jobs,
+        format!("[[job]]\nname = {name}\ntrace = {quoted_trace}\nhosts = [0, 1]\n[[job]]\nname = 'b'\ntrace = {quoted_trace}\n"),
+    );
+    let runs = format!("c{FORGED}.toml");
+    let run = format!("[[run]]\ntrace = {quoted_trace}\nseconds = 0.01\n");
+    folder.file(&runs, format!("platform = {quoted_platform}\nvalues = ['hosts.speed']\n{run}{run}"));
+    let on = ["-p", &platform, &trace];
+    let result = format!("r{FORGED}.json");
+    let json = folder.run(TITR_REPLAY, &[&on[..], &["--json", "--analyse", "wait-states"]].concat());
+    folder.file(&result, json.strip_suffix("[0]").unwrap_or_else(|| panic!("{json}")));
+    let calls: &[(&str, &[&str], &[&str])] = &[
+        (TITR, &["info", &trace], &[]),
+        (TITR, &["check", &trace], &[]),
+        (TITR, &["advise"], &on),
+        (TITR, &["sweep", &study, "-o", FORGED], &[]),
+        (TITR, &["efficiency", &result, &result], &[]),
+        (TITR, &["tolerance"], &on),
+        (TITR, &["place", "-o", "hosts"], &on),
+        (TITR, &["traffic", "-p", &platform, "uniform"], &[]),
+        (TITR, &["traffic"], &on),
+        (TITR, &["platform", "show", &platform], &[]),
+        (TITR, &["diff", &result, &result], &[]),
+        (TITR, &["diff", &trace, &trace], &[]),
+        (TITR, &["combine", &trace, &trace, "-o", "both"], &[]),
+        (TITR, &["convert", "--to", "paje", &trace, "-o", FORGED], &[]),
+        (TITR, &["extrapolate", "--ranks", "8", &trace, &trace, "-o", "more"], &[]),
+        (TITR, &["gather", &trace, "-o", FORGED], &[]),
+        (TITR, &["schedule", "allreduce", "--ranks", "4", "--platform", &platform], &[]),
+        (TITR_REPLAY, &[], &on),
+        (TITR_REPLAY, &["--vary", "hosts.speed=1Ginstr/s,2Ginstr/s"], &on),
+        (TITR_REPLAY, &["--analyse", "wait-states", "--analyse", "critical-path"], &on),
+        (TITR_REPLAY, &["-p", &platform, &jobs], &[]),
+        (TITR, &["calibrate", "--from", &runs, "-o", FORGED], &[]),
+    ];
+    let shown = calls.iter().map(|(command, first, last)| folder.run(command, &[*first, *last].concat()));
+    let is_forged = |line: &str| line.trim_start().starts_with("FORGED") || line.contains('\u{1b}');
+    let forged: Vec<String> = shown.filter(|shown| shown.lines().any(is_forged)).collect();
+    assert!(forged.is_empty(), "{}", forged.join("\n"));
+}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use titr_calibration::{Calibration, ComputeRate, Measurements, NamedTopology, Refinement};
 use titr_common::output::{OutputFile, claim};
-use titr_common::terminal::say;
+use titr_common::terminal::{on_one_line, say};
 use titr_formats::input;
 
 use super::Failure;
@@ -59,7 +59,7 @@ pub(super) fn calibrate(args: &CalibrateArgs, out: &mut impl Write) -> Result<()
 fn refine(runs: &Path, output: &Path, out: &mut impl Write) -> Result<(), Failure> {
     let refined = Refinement::of(runs, |trace| input::open(&[trace]))?;
     OutputFile::write(output, refined.cluster.as_bytes())?;
-    Ok(writeln!(out, "{refined}{} is the platform", output.display())?)
+    Ok(writeln!(out, "{refined}{} is the platform", on_one_line(&output.display().to_string()))?)
 }
 
 /// Fits a platform to measurements.
@@ -75,6 +75,6 @@ fn fit(measurements: &Path, args: &CalibrateArgs, out: &mut impl Write) -> Resul
     for remark in &found.remarks {
         say(format_args!("titr: note: {remark}"));
     }
-    writeln!(out, "{} is the platform", args.output.display())?;
+    writeln!(out, "{} is the platform", on_one_line(&args.output.display().to_string()))?;
     if found.misses.are_too_many() { Err(Failure::Findings) } else { Ok(()) }
 }

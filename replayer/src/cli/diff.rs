@@ -8,6 +8,7 @@ use clap::Args;
 use titr_analyses::ProgramPlace;
 use titr_analyses::diff::{CauseChange, Change, Difference, LinkShare, PlaceChange, ReplayedResult};
 use titr_common::format::{TimeUnit, uncertain, volume};
+use titr_common::terminal::on_one_line;
 use titr_common::units::Seconds;
 
 use super::Failure;
@@ -55,7 +56,7 @@ fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
     let [before, after] = [time.before, time.after].map(|time| uncertain(Seconds(time), None));
     writeln!(out, "Predicted time  {after}, before {before}: {}", percent(time))?;
     for remark in &difference.remarks {
-        writeln!(out, "                {remark}")?;
+        writeln!(out, "                {}", on_one_line(remark))?;
     }
     let [before, after] = difference.ranks;
     if before != after {
@@ -66,7 +67,8 @@ fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
         let show = |seconds: f64| unit.show(Seconds(seconds));
         let gain = if change.gain() > 0.0 { format!("+{}", show(change.gain())) } else { show(change.gain()) };
         // For a longer name, the figures are in the next line.
-        let name = if name.chars().count() < NAME { name.to_owned() } else { format!("{name}\n{:NAME$}  ", "") };
+        let name = on_one_line(name);
+        let name = if name.chars().count() < NAME { name.into_owned() } else { format!("{name}\n{:NAME$}  ", "") };
         writeln!(
             out,
             "  {name:<NAME$}{:>12}{:>12}{gain:>12}  {:>9}",
@@ -92,6 +94,7 @@ fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "\nEfficiency, in %")?;
         for (name, change) in &difference.efficiencies {
             let [before, after] = [change.before, change.after].map(|part| 100.0 * part);
+            let name = on_one_line(name);
             writeln!(out, "  {name:<NAME$}{before:>12.1}{after:>12.1}{:>+12.1}", after - before)?;
         }
     }
@@ -125,7 +128,8 @@ fn summary(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
     if !difference.links.is_empty() {
         writeln!(out, "\nBusiest links\n  {:<20}{:>24}{:>24}", "", "before", "after")?;
         for link in &difference.links {
-            writeln!(out, "  {:<20}{:>24}{:>24}", link.name, share(link.before), share(link.after))?;
+            let name = on_one_line(&link.name);
+            writeln!(out, "  {name:<20}{:>24}{:>24}", share(link.before), share(link.after))?;
         }
     }
     Ok(())

@@ -7,6 +7,7 @@ use clap::Args;
 use titr_analyses::diff::ReplayedResult;
 use titr_analyses::scaling::{EfficiencyTable, ScaledResult, Scaling};
 use titr_common::format::uncertain;
+use titr_common::terminal::on_one_line;
 
 use super::Failure;
 
@@ -90,7 +91,7 @@ const NUMBER: usize = 12;
 /// # Errors
 /// If `out` cannot be written.
 fn summary(table: &EfficiencyTable, scaling: Scaling, out: &mut impl Write) -> io::Result<()> {
-    let width = |result: &ScaledResult| (result.name.chars().count() + 2).max(NUMBER);
+    let width = |result: &ScaledResult| (on_one_line(&result.name).chars().count() + 2).max(NUMBER);
     let line = |out: &mut dyn Write, name: &str, cell: &dyn Fn(&ScaledResult) -> String, formula: &str| {
         write!(out, "{name:<NAME$}")?;
         for result in &table.results {
@@ -98,7 +99,7 @@ fn summary(table: &EfficiencyTable, scaling: Scaling, out: &mut impl Write) -> i
         }
         if formula.is_empty() { writeln!(out) } else { writeln!(out, "  {formula}") }
     };
-    line(out, "", &|result| result.name.clone(), "")?;
+    line(out, "", &|result| on_one_line(&result.name).into_owned(), "")?;
     line(out, "Ranks", &|result| result.ranks.to_string(), "")?;
     line(out, "Predicted time", &|result| uncertain(result.simulated_time, None), "")?;
     let (work, whose) = match scaling {

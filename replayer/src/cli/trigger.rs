@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use titr_common::format::{TimeUnit, count, plural, uncertain, volume};
 use titr_common::output::claim;
+use titr_common::terminal::on_one_line;
 use titr_simulation::result::Percentiles;
 use titr_simulation::triggered::{TriggeredReplay, TriggeredResult};
 
@@ -81,7 +82,13 @@ fn summary(result: &TriggeredResult, out: &mut impl Write) -> io::Result<()> {
     }
     let hosts = u64::from(network.hosts);
     let noun = plural(hosts, "host", "hosts");
-    writeln!(out, "                on a {}, {} {noun}, {} model", network.topology, count(hosts), network.model)?;
+    writeln!(
+        out,
+        "                on a {}, {} {noun}, {} model",
+        on_one_line(&network.topology),
+        count(hosts),
+        network.model
+    )?;
     let how = if result.open_loop {
         "all at their own times".to_owned()
     } else {
@@ -104,7 +111,7 @@ fn summary(result: &TriggeredResult, out: &mut impl Write) -> io::Result<()> {
     if !result.warnings.is_empty() {
         writeln!(out, "\nTo be kept in mind")?;
         for warning in &result.warnings {
-            writeln!(out, "  {warning}")?;
+            writeln!(out, "  {}", on_one_line(warning))?;
         }
     }
     let (wall, rate) = (result.replay.wall_seconds, count(result.replay.messages_per_second as u64));

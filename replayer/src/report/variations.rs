@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use titr_analyses::AnalysedResult;
+use titr_common::terminal::on_one_line;
 
 /// The result on one variation.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -42,17 +43,17 @@ pub(crate) fn summary(results: &Variations, out: &mut impl Write) -> io::Result<
     }
     let width = |(column, (key, _)): (usize, &(String, String))| {
         let values = results.variations.iter().filter_map(|varied| Some(&varied.set.get(column)?.1));
-        values.chain([key]).map(|text| text.chars().count()).max().unwrap_or(0)
+        values.chain([key]).map(|text| on_one_line(text).chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = first.set.iter().enumerate().map(width).collect();
     for ((key, _), width) in first.set.iter().zip(&widths) {
-        write!(out, "{key:<width$}  ")?;
+        write!(out, "{:<width$}  ", on_one_line(key))?;
     }
     writeln!(out, "Predicted time, s  of the first")?;
     let base = first.result.simulated_time.0;
     for VariedResult { set, result } in &results.variations {
         for ((_, value), width) in set.iter().zip(&widths) {
-            write!(out, "{value:<width$}  ")?;
+            write!(out, "{:<width$}  ", on_one_line(value))?;
         }
         let time = result.simulated_time.0;
         let part = if base > 0.0 { format!("{:.1} %", 100.0 * time / base) } else { "-".to_owned() };
@@ -67,5 +68,5 @@ pub(crate) fn summary(results: &Variations, out: &mut impl Write) -> io::Result<
     if !warnings.is_empty() {
         writeln!(out, "\nAssumptions and limits, in some or all of these")?;
     }
-    warnings.iter().try_for_each(|warning| writeln!(out, "  {warning}"))
+    warnings.iter().try_for_each(|warning| writeln!(out, "  {}", on_one_line(warning)))
 }

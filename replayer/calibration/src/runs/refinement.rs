@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use thiserror::Error;
 use titr_common::input::{self, WRITTEN_BY_HAND};
+use titr_common::terminal::on_one_line;
 use titr_common::trace::{Trace, TraceError};
 use titr_document::{Checked, Mistake, Source, Spanned};
 use titr_platform::{Platform, PlatformError};
@@ -361,7 +362,7 @@ impl fmt::Display for Refinement {
         for run in &self.runs {
             let [before, after] = [run.before, run.after].map(|time| (time / run.measured - 1.0) * 100.0);
             let held_out = if run.held_out { " (held out)" } else { "" };
-            let name = format!("{}{held_out}", run.trace);
+            let name = format!("{}{held_out}", on_one_line(&run.trace));
             writeln!(f, "{name:<40}{:>12.4}{before:>+10.1} %{after:>+10.1} %", run.measured)?;
         }
         for (held_out, words) in [(false, "of the runs that were fitted"), (true, "of the runs that were held out")] {

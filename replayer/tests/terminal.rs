@@ -183,10 +183,7 @@ fn no_name_begins_a_line_of_a_table() {
              [constraints]\n{name} = \"hosts.speed < '3 Ginstr/s'\"\n"
         ),
     );
-    folder.file(
-        &jobs,
-        format!("[[job]]\nname = {name}\ntrace = {quoted_trace}\nhosts = [0, 1]\n[[job]]\nname = 'b'\ntrace = {quoted_trace}\n"),
-    );
+    folder.file(&jobs, format!("[[job]]\nname = {name}\ntrace = {quoted_trace}\nhosts = [0, 1]\n"));
     let runs = format!("c{FORGED}.toml");
     let run = format!("[[run]]\ntrace = {quoted_trace}\nseconds = 0.01\n");
     folder.file(&runs, format!("platform = {quoted_platform}\nvalues = ['hosts.speed']\n{run}{run}"));

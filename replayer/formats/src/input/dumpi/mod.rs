@@ -142,9 +142,9 @@ fn count_calls(file: &DumpiRankFile, entry: &mut RankEntry) {
         let wanted = counted.filter(|&(function, _)| is_wanted(function));
         wanted.map(|(function, &calls)| (function.name(), u64::from(calls))).collect()
     };
-    entry.untraced = counted(&file.calls, &|function| function.communicates() && !function.has_event());
+    entry.untraced = counted(&file.calls, &|function| !function.is_local() && !function.has_event());
     for (name, calls) in counted(&file.ignored, &DumpiFunction::communicates) {
         *entry.untraced.entry(name).or_default() += calls;
     }
-    entry.local = counted(&file.calls, &|function| !function.communicates() && !function.has_event());
+    entry.local = counted(&file.calls, &|function| function.is_local());
 }

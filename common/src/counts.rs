@@ -204,8 +204,7 @@ impl LoopCounter {
         self.counts.work.0 += work.0;
     }
 
-    /// A loop goes on, or begins here. Its reader has given it this number; a round has these counts, apart from computation, and
-    /// may be in progress.
+    /// Starts or continues loop `number`, a round of which has these counts apart from computation, and may be in progress.
     pub(crate) fn go_round(&mut self, number: u32, round: EventCounts, is_in_progress: bool) {
         if self.going.as_ref().is_some_and(|going| going.number == number) {
             return;

@@ -55,9 +55,9 @@ pub struct Detours {
 pub enum Pattern {
     /// Two ranks send a message back and forth; a time is half of a round trip.
     PingPong,
-    /// Two ranks send each other a message at once; a time is until both are there.
+    /// Two ranks send each other a message at once; measured until both messages have arrived.
     Exchange,
-    /// Two ranks send each other a message, the second [later](Series::late) than the first; a time is until both are there.
+    /// Two ranks send each other a message, the second [later](Series::late) than the first; measured until both messages have arrived.
     LateExchange,
     /// After a pause, the first rank sends many messages of one size to the second; a time is from the arrival of the first
     /// message until as many more bytes are there.

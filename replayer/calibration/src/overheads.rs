@@ -55,7 +55,7 @@ fn scaled(line: Line, factor: f64) -> Line {
     Line { seconds: line.seconds * factor, per_byte: line.per_byte * factor }
 }
 
-/// A part of which a tenth are less, so that one which is too small by chance decides nothing; at most 1.
+/// The 10th percentile of the parts, to ignore outliers; at most 1.
 fn low(parts: impl Iterator<Item = f64>) -> f64 {
     let mut parts: Vec<f64> = parts.collect();
     parts.sort_by(f64::total_cmp);

@@ -47,7 +47,7 @@ impl Magnitude {
     }
 }
 
-/// The number with so many digits: the product with the worth of a unit, or a sum of decimal fractions, has a wrong digit far behind.
+/// Rounds to `digits` significant digits, which hides errors of floating point.
 pub(crate) fn rounded(number: f64, digits: usize) -> f64 {
     format!("{number:.*e}", digits - 1).parse().unwrap_or(number)
 }

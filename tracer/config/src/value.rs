@@ -28,7 +28,7 @@ const BUFFER: std::ops::RangeInclusive<usize> = 4 << 10..=64 << 20;
 /// The shortest and the longest time between two flushes, in seconds: a flush takes some microseconds, and writes to a file.
 const FLUSH: std::ops::RangeInclusive<f64> = 0.01..=3600.0;
 
-/// The arity of a tree: below is no tree, above it is one level high for any machine there is.
+/// The allowed arity of the gather tree.
 const ARITY: std::ops::RangeInclusive<u32> = 2..=1024;
 
 impl fmt::Display for Gathering {

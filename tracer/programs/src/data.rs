@@ -112,7 +112,7 @@ fn length(function: &'static str, bytes: usize) -> Result<c_int, MpiError> {
     c_int::try_from(bytes).map_err(|_| MpiError::too_large(function, bytes as u64))
 }
 
-/// The address of bytes. Nothing has none: the address that an empty slice has is `MPI_IN_PLACE` to Open MPI.
+/// The buffer's address; null for an empty slice, whose dangling address Open MPI reads as `MPI_IN_PLACE`.
 fn address(bytes: &[u8]) -> usize {
     if bytes.is_empty() { 0 } else { bytes.as_ptr().word() }
 }

@@ -219,7 +219,7 @@ impl SharedRecorder {
         Some(state.queues.open(publisher))
     }
 
-    /// Puts calls into a thread's queue, and sees to it that not too many are there.
+    /// Puts calls into a thread's queue, and drains the queue when it is full.
     fn publish(&self, thread: &Thread, calls: impl IntoIterator<Item = DeferredCall>) {
         let Some(queue) = &thread.queue else { return };
         match queue.publish(calls, || self.set_pending()) {

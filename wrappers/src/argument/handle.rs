@@ -41,7 +41,7 @@ impl<K: Kind> Handle<K> {
     /// Reads the handle at an address.
     ///
     /// # Safety
-    /// A handle is there.
+    /// `address` points to a valid handle.
     #[inline]
     pub unsafe fn load_from(abi: &Abi, address: usize) -> Self {
         // SAFETY: the caller's promise, and a handle is as long as the ABI says.

@@ -15,7 +15,7 @@ pub trait Stored: Copy + Default {
     /// Reads the value at an address.
     ///
     /// # Safety
-    /// Such a value is there.
+    /// `address` points to a valid value of this type.
     unsafe fn load(call: &Arguments<'_>, address: usize) -> Self;
 }
 

@@ -27,8 +27,7 @@ pub(super) struct PassedRound {
 }
 
 impl PassedRound {
-    /// The round that goes, which `known` is already if nothing was read since it became known; `None` if its events have to be looked
-    /// at.
+    /// The current round; `None` if its events have to be looked at. Reuses `known` if no line was read since.
     pub(super) fn find<'k>(
         known: &'k mut Option<Box<Self>>,
         going: RoundInProgress,
@@ -76,8 +75,7 @@ pub(super) struct LoopWalk<'w> {
 }
 
 impl LoopWalk<'_> {
-    /// Passes over so many events, of which the first is at the place `next` of the round. `computed`: the computation before it was
-    /// spelled out.
+    /// Skips events, starting at index `next` of the round. `computed`: the computation before the first is spelled out.
     ///
     /// # Errors
     /// If the volumes of the line are wrong.

@@ -129,7 +129,7 @@ impl Window {
         if *varies { 0 } else { *left / *distance - 1 }
     }
 
-    /// Appends a round of a passage, passes over so many that equal it, and returns the rest of the passage.
+    /// Appends one round of a passage, skips the equal rounds after it, and returns the rest of the passage.
     pub(super) fn repeat_rounds(
         &mut self,
         mut passage: Passage,

@@ -70,7 +70,7 @@ pub(super) fn collective(
     }
 }
 
-/// Whether a record with these amounts says all of the call, by itself.
+/// Whether these two amounts determine the call.
 pub(crate) fn describes(amounts: Amounts, call: &Collective) -> bool {
     let volumes = volumes(Convention::ScoreP, call.kind, amounts, None);
     !has_lists(call.kind) && collective(call.comm, call.kind, call.root, volumes) == *call

@@ -174,7 +174,7 @@ impl Hops {
         Ok(())
     }
 
-    /// Searches from up to 64 routers with hosts, the first of which is the `first`th.
+    /// Searches from up to 64 routers with hosts, starting with router `first`.
     fn search(&mut self, first: usize) -> Result<(), NoHops> {
         let routers = self.rows.len();
         let mut reached = vec![0_u64; routers];

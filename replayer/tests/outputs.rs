@@ -158,7 +158,7 @@ fn a_command_that_is_interrupted_leaves_nothing() {
 #[test]
 fn what_a_killed_command_left_goes_with_the_next_output_and_what_a_living_one_writes_stays() {
     let folder = folder();
-    let pairs: String = (0..100_000).map(|tag| format!("0 send 1 {tag} 8\n1 recv 0 {tag} 8\n")).collect();
+    let pairs: String = (0..400_000).map(|tag| format!("0 send 1 {tag} 8\n1 recv 0 {tag} 8\n")).collect();
     folder.file("big.txt", format!("0 init\n1 init\n{pairs}0 finalize\n1 finalize\n"));
     folder.run(TITR, &["generate", "all-to-all", "--ranks", "2000", "--bytes", "1kB", "-o", "big"]);
     folder.trace(&["0 init\n0 finalize\n"]);
@@ -169,7 +169,8 @@ fn what_a_killed_command_left_goes_with_the_next_output_and_what_a_living_one_wr
         let hidden = "ls -A | grep -c '^[.]titr-[0-9-]*[.]unfinished$'";
         for (signal, status) in [("CONT", 0), ("KILL", 137)] {
             let line = format!(
-                "{command} {long} > /dev/null 2>&1 & until {hidden} > /dev/null; do :; done; kill -STOP $!; rm -rf out; \
+                "{command} {long} > /dev/null 2>&1 & \
+                 until set -- .titr-*.unfinished; [ -e \"$1\" ]; do :; done; kill -STOP $!; rm -rf out; \
                  {command} {short} > /dev/null 2>&1; echo $?; {hidden}; rm -rf out; kill -{signal} $!; wait $! 2> /dev/null; echo $?; \
                  rm -rf out; {command} {short} > /dev/null 2>&1; {hidden}; rm -rf out"
             );

@@ -73,8 +73,7 @@ fn begin_call(recorder: &mut Recorder, thread: &Thread) {
 /// Ends the call that the thread is in. The time of one that communicates and becomes no event is in no computation either.
 #[inline]
 fn settle(recorder: &mut Recorder, thread: &mut Thread, function: &'static Function, outcome: Result<(), Omission>) {
-    let is_passed_over = outcome.is_err_and(|why| !matches!(why, Omission::Opaque | Omission::NullPeer));
-    if is_passed_over && function.effect() == Effect::Communicates {
+    if outcome.is_err_and(|why| why != Omission::Opaque) && function.effect() == Effect::Communicates {
         recorder.passed_over(thread.volume_of_call());
     }
     recorder.settle(function, outcome);

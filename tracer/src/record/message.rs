@@ -30,6 +30,7 @@ enum Peer {
 }
 
 /// Gives a receive or a probe with a wildcard a status to write to.
+#[inline]
 pub(crate) fn keep_status(call: &PointToPoint<'_>) {
     match call {
         MPI_Recv(_, status)
@@ -39,7 +40,13 @@ pub(crate) fn keep_status(call: &PointToPoint<'_>) {
         | MPI_Iprobe(_, _, status)
         | MPI_Mprobe(_, _, status)
         | MPI_Improbe(_, _, _, status) => status.keep(),
-        _ => CompletionCall::of_status_query(call).iter().for_each(CompletionCall::keep_statuses),
+        MPI_Request_get_status(..)
+        | MPI_Request_get_status_all(_)
+        | MPI_Request_get_status_any(..)
+        | MPI_Request_get_status_some(_) => {
+            CompletionCall::of_status_query(call).iter().for_each(CompletionCall::keep_statuses);
+        }
+        _ => {}
     }
 }
 

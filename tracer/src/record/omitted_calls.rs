@@ -1,8 +1,8 @@
 //! Calls that become no event, counted by function.
 
 use std::collections::BTreeMap;
+use std::ptr;
 
-use rustc_hash::FxHashMap;
 use titr_common::trace::manifest::RankEntry;
 use titr_wrappers::{Effect, Function};
 
@@ -23,15 +23,17 @@ pub(crate) enum Omission {
 /// The number of calls of each function that became no event.
 #[derive(Debug, Default)]
 pub(super) struct OmittedCalls {
-    /// By the address of the function, which is unique.
-    calls: FxHashMap<usize, Calls>,
+    /// In the order in which they were called first.
+    calls: Vec<Calls>,
+    /// The place of the function that was called last.
+    last: usize,
     /// The functions that objects call without the tracer's seeing it, and these objects' files.
     unseen: Vec<(String, String)>,
 }
 
 #[derive(Debug)]
 struct Calls {
-    name: &'static str,
+    function: &'static Function,
     null_peer: u64,
     local: u64,
     untraced: u64,
@@ -51,8 +53,14 @@ impl Omission {
 impl OmittedCalls {
     #[inline(never)]
     pub(super) fn count(&mut self, function: &'static Function, why: Omission) {
-        let new = || Calls { name: function.name(), null_peer: 0, local: 0, untraced: 0, opaque: 0 };
-        let calls = self.calls.entry(std::ptr::from_ref(function).addr()).or_insert_with(new);
+        if !self.calls.get(self.last).is_some_and(|calls| ptr::eq(calls.function, function)) {
+            let known = self.calls.iter().position(|calls| ptr::eq(calls.function, function));
+            self.last = known.unwrap_or(self.calls.len());
+            if known.is_none() {
+                self.calls.push(Calls { function, null_peer: 0, local: 0, untraced: 0, opaque: 0 });
+            }
+        }
+        let Some(calls) = self.calls.get_mut(self.last) else { return };
         match why {
             Omission::NullPeer => calls.null_peer += 1,
             Omission::Local => calls.local += 1,
@@ -78,11 +86,12 @@ impl OmittedCalls {
             // The number is unknown.
             note(&mut entry.untraced, &format!("{function} in {file} (at least)"), 1);
         }
-        for calls in self.calls.values() {
-            note(&mut entry.null_peer, calls.name, calls.null_peer);
-            note(&mut entry.local, calls.name, calls.local);
-            note(&mut entry.untraced, calls.name, calls.untraced);
-            note(&mut entry.opaque, calls.name, calls.opaque);
+        for calls in &self.calls {
+            let name = calls.function.name();
+            note(&mut entry.null_peer, name, calls.null_peer);
+            note(&mut entry.local, name, calls.local);
+            note(&mut entry.untraced, name, calls.untraced);
+            note(&mut entry.opaque, name, calls.opaque);
         }
     }
 }

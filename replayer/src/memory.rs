@@ -6,7 +6,7 @@
 //!
 //! ```
 //! #[global_allocator]
-//! static MEMORY: titr_replayer::memory::OrExit = titr_replayer::memory::OrExit;
+//! static MEMORY: titr_replayer::memory::ExitOnOutOfMemory = titr_replayer::memory::ExitOnOutOfMemory;
 //!
 //! titr_replayer::memory::exit_on_panics();
 //! ```

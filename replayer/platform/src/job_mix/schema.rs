@@ -20,19 +20,20 @@ pub(crate) struct JobsFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BackgroundTable {
-    /// The name that reports have for the load. Default: that of the pattern.
+    /// The name in reports. Default: that of the pattern.
     pub name: Option<String>,
-    /// Who sends to whom, as `titr traffic` names it.
+    /// Who sends to whom: a pattern of [`titr traffic`](PACKET.md#synthetic-traffic), between the hosts in a row.
+    /// Required.
     pub pattern: Spanned<String>,
-    /// The mean rate at which each host sends.
+    /// The mean rate at which each host sends. Required.
     pub rate: Quantity<Bandwidth>,
-    /// The sizes of messages, as `titr traffic --message` names them. Default: 64 KiB.
+    /// The sizes of messages: one, a range or sizes with weights, as `titr traffic --message` takes them. Default:
+    /// `"64KiB"`.
     pub message: Option<Spanned<String>>,
-    /// The hosts that send and receive. Default: all.
+    /// The hosts that send and receive; they can have jobs, too. Default: all.
     pub hosts: Option<Spanned<OneOrSeveral<HostRange>>>,
-    /// When the first message departs, as the start of a job. Default: 0.
+    /// When the load begins and ends, as `start` of a job. Default: 0, never.
     pub start: Option<Spanned<TimeValue>>,
-    /// From when on no message departs. Default: never.
     pub end: Option<Spanned<TimeValue>>,
     /// The seed of destinations and sizes. Default: 0.
     #[serde(default)]
@@ -43,19 +44,20 @@ pub(crate) struct BackgroundTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct JobTable {
-    /// The name that reports have for the job.
+    /// Its name in reports. Required.
     pub name: Spanned<String>,
-    /// The trace, relative to the file: a path, or a list of the parts or worlds of one trace.
+    /// Its trace, relative to the file: a path, or a list of the parts or worlds of one trace. Required.
     pub trace: Spanned<OneOrSeveral<String>>,
-    /// Seconds from the beginning of the simulation, or a time with its unit. Default: 0, unless there is `after`.
+    /// When it starts: seconds, or a time with its unit, such as `"10 ms"`. Default: 0.
     pub start: Option<Spanned<TimeValue>>,
-    /// The name of the job after whose end this one starts.
+    /// The name of another job, at whose end this job starts. Default: none.
     pub after: Option<Spanned<String>>,
-    /// The hosts that the job may use. Default: all.
+    /// The hosts that it may use: numbers and ranges, such as `"0-7,12"` or `[0, 1, "4-7"]`. Default: all.
     pub hosts: Option<Spanned<OneOrSeveral<HostRange>>>,
-    /// How the ranks are put on the cores of these hosts. Default: that of the platform.
+    /// How its ranks are put on free cores of these hosts, in the order of `hosts`: `"block"`, `"round-robin"` or
+    /// `"random"`, as in a [platform](PLATFORM.md#placement). Default: that of the platform.
     pub placement: Option<Spanned<JobPolicy>>,
-    /// For `"random"`. Default: 0.
+    /// The seed of `"random"`. Default: 0.
     #[serde(default)]
     pub seed: u64,
 }

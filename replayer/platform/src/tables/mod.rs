@@ -1,5 +1,9 @@
-//! The tables of platform files: every permitted key, its default with its source, and its meaning. The type of a table ends in
-//! `Table`. The tables of topologies are in [`topology`](crate::topology), next to the code that builds them.
+//! The tables of platform files. The type of a table ends in `Table`. The tables of topologies are in
+//! [`topology`](crate::topology), next to the code that builds them.
+//!
+//! A key is a field, and its comment is its row in the manual: the meaning, and at the end "Default: …." or "Required.".
+//! A field without a comment shares the row of the field above it.
+//! `UPDATE=1 cargo test --package titr-platform --test manual` writes the rows.
 
 mod links;
 mod mpi;
@@ -71,15 +75,19 @@ pub(crate) struct File {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HostsTable {
-    /// Number of hosts. Default: as many as the topology has, where that says it.
+    /// Number of hosts; required for a star. Default: hosts of the topology.
     pub count: Option<Spanned<u32>>,
-    /// Ranks that a host has room for. Default: 1.
+    /// Cores of each host, and so the largest number of ranks on it. Default: 1.
     pub cores: Option<Spanned<u32>>,
-    /// Speed of one core: one value, or one for each host. `"1 x recorded"` is the speed of the traced program.
+    /// Speed of a core: one value for all hosts, or a list with one for each host. `"1 x recorded"` is the speed of the
+    /// core that the rank was recorded on. Required.
     pub speed: Spanned<OneOrMany<HostSpeed>>,
-    /// The part of that speed that cores keep from a number of ranks on a host on: `[[ranks, part], …]`. Default: 1.
+    /// Parts of the speed that remain where ranks share a host's memory and caches, as steps `[[ranks, part], …]`. With
+    /// `[[2, 0.97], [8, 0.8]]`, two to seven ranks on a host compute at 0.97 of the speed, and more at 0.8. Default:
+    /// none.
     pub sharing: Option<Spanned<SharedSpeed>>,
-    /// The part of that speed at which cores compute in regions of the program, by their names. Default: 1.
+    /// Factors on the speed in [regions](TRACING.md#regions) of the program: `regions = { solve = 0.8 }`. Of nested
+    /// regions, the innermost in this list applies. Default: none.
     #[serde(default)]
     pub regions: BTreeMap<String, Spanned<f64>>,
 }

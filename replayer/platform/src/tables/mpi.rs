@@ -21,34 +21,43 @@ use crate::overhead::Overhead;
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct MpiTable {
-    /// Sends of fewer bytes are buffered. Default: 64 KiB, SimGrid's smpi/send-is-detached-thresh.
+    /// Messages with fewer bytes are *eager*: the send completes at once. All others are *rendezvous* messages: the
+    /// send waits for the receive. Default: 64 KiB.
+    // SimGrid's smpi/send-is-detached-thresh.
     pub eager_threshold: Option<Quantity<Bytes>>,
-    /// When buffered messages travel. Default: `"at-once"`, as in MPI libraries.
+    /// When an eager message starts to travel. `"at-once"`: when it is sent. `"on-match"`: when the receive is posted.
+    /// Default: `"at-once"`.
     pub eager_transfer: EagerTransfer,
-    /// Cost of MPI_Send, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: nothing, as SimGrid's
-    /// smpi/os.
+    /// Cost of `MPI_Send` and `MPI_Isend`, as steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: none.
     pub send_overhead: Overhead,
-    /// Cost of MPI_Isend, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: nothing, as SimGrid's smpi/ois.
     pub isend_overhead: Overhead,
-    /// The part of a send's cost that overlaps with the way of its message, from 0 to 1. Default: 0.
+    /// Part of the cost of a send that is left when its message leaves, from 0 (the message leaves at the end) to 1. A
+    /// call that hands the message to the kernel returns later than the message leaves. Partitioned sends have 0.
+    /// Default: 0.
     pub send_overlap: Option<Spanned<NonNegative>>,
-    /// Cost of receiving a buffered message, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: nothing,
-    /// as SimGrid's smpi/or.
+    /// Cost of receiving an eager message, in such steps. Default: none.
     pub recv_overhead: Overhead,
-    /// Cost of a test, such as MPI_Test. Default: nothing.
+    /// Cost of a test (`MPI_Test` and its relatives), whether it finds its request complete or not. Default: none.
     pub test_overhead: Option<Quantity<Seconds>>,
-    /// When background communication makes progress. Default: `"calls"` with the collectives of Open MPI or MPICH,
-    /// `"thread"` with those of SimGrid.
+    /// When background communication makes [progress](#progress). Default: by `collectives`: `"calls"` for Open MPI and
+    /// MPICH, `"thread"` for SimGrid.
     pub progress: Option<Progress>,
-    /// The transfer of data of messages that are not eager. Default: `"clear-to-send"`.
+    /// `"clear-to-send"`: the receiver of a rendezvous message answers the sender's request, and the sender then sends
+    /// the data. `"get"`: the receiver's network adapter reads the data from the sender's memory. Default:
+    /// `"clear-to-send"`.
     pub rendezvous: Rendezvous,
-    /// Whether such data travels in both directions at once between two ranks on different hosts. Default: true.
+    /// Whether the data of two ranks on different hosts that exchange rendezvous messages travels in both directions at
+    /// once. `false`: the answer of a receiver waits until it has sent its own data to the same rank, so an exchange
+    /// takes twice the time of one message, as in Open MPI 4.1 over TCP (`btl_tcp_flags` with `put`). Default: `true`.
     pub rendezvous_duplex: Option<bool>,
-    /// The library whose algorithms collectives use, and exceptions. Default: `"mpich"`.
+    /// MPI library whose algorithms titr uses for collectives: `"mpich"`, `"openmpi"`, `"simgrid"` or
+    /// `"simgrid-openmpi"`. Default: `"mpich"`.
     pub collectives: CollectivesTable,
     /// One-sided communication.
     pub one_sided: OneSidedTable,
-    /// The time that it takes to start processes. Default: none.
+    /// Time from `MPI_Comm_spawn` until the new processes are in `MPI_Init`. `{ call = "0.2 s", process = "10 ms" }`:
+    /// 0.2 s for each call and 10 ms for each process. The time depends on the launcher and the file system; the
+    /// summary says when it is the default. Default: no time.
     pub spawn: Spawn,
 }
 
@@ -56,17 +65,19 @@ pub(crate) struct MpiTable {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct OneSidedTable {
-    /// Default: the implementation of the library in `[mpi] collectives`.
+    /// An implementation: `"mpich"` or `"openmpi-rdma"`. Default: by `collectives`: `"openmpi-rdma"` for Open MPI,
+    /// otherwise `"mpich"`.
     pub preset: Option<Implementation>,
-    /// The agent that acts at the target. Default: as in the implementation.
+    /// Who handles accesses and locks at the target. `"hardware"`: the network adapter, at any time. `"target"`: the
+    /// target rank, only while it is in an MPI call. Default: the preset's.
     pub passive_progress: Option<PassiveProgress>,
-    /// Bytes of a message that only synchronises. Default: as in the implementation.
+    /// Size of a message that only synchronises, and of the request for a get. Default: the preset's.
     pub control: Option<Quantity<Bytes>>,
-    /// Bytes before the data of an access. Default: as in the implementation.
+    /// Size of the header before the data of any other access. Default: the preset's.
     pub header: Option<Quantity<Bytes>>,
-    /// Time of an access at its origin, in steps `[[from_bytes, seconds, seconds_per_byte], …]`. Default: none.
+    /// Time that an access takes at its origin before it starts, and at its target before it completes, in steps as
+    /// `send_overhead`. Default: none.
     pub origin_overhead: Option<Overhead>,
-    /// Time of an access at its target, in such steps. Default: none.
     pub target_overhead: Option<Overhead>,
 }
 

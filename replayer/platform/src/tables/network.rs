@@ -23,17 +23,18 @@ use crate::topology::{Site, TopologyTable};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "struct Network")]
 pub(crate) struct NetworkTable {
-    /// Default: `"flow"`.
+    /// `"flow"` (max-min sharing of links), `"packet"` or `"ideal"` (no contention). Default: `"flow"`.
     #[serde(default)]
     pub model: ModelName,
-    /// Bandwidth of every cable in each direction. To be given unless the topology is explicit.
+    /// Bandwidth of every cable, in each direction. Required, except for an explicit topology.
     pub bandwidth: Option<Spanned<Quantity<Bandwidth>>>,
-    /// Latency of every cable. To be given unless the topology is explicit or the model is `"packet"`, which counts cycles.
+    /// Latency of every cable, in each direction. Required, except for an explicit topology and for packets.
     pub latency: Option<Spanned<Quantity<Seconds>>>,
-    /// The way in which the two directions of every cable share it. Default: `"full"`, as SimGrid's SPLITDUPLEX.
+    /// `"full"`: each direction of a cable has the full bandwidth. `"half"`: both share it. `"fat-pipe"`: every message
+    /// has the full bandwidth, whatever else crosses the cable. Default: `"full"`.
     pub duplex: Option<Spanned<Duplex>>,
-    /// Bandwidth that each host and switch passes on in all (SimGrid's `limiter_link`; of a star, the hosts only). Default: as
-    /// much as its cables do.
+    /// Largest total bandwidth of all messages through a host or switch (SimGrid's `limiter_link`); in a star, through
+    /// a host. Default: none.
     pub limiter: Option<Spanned<Quantity<Bandwidth>>>,
     /// Links that are unlike the others.
     #[serde(default)]
@@ -55,16 +56,16 @@ pub(crate) struct NetworkTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UnlikeLinkTable {
-    /// The name of the link in results.
+    /// Name of a link, as in results: `"node-0 +x"`, `"node-3 up"`. The other keys apply to both directions of its
+    /// cable. Required.
     pub name: Spanned<String>,
-    /// Whether only the named direction of the cable is so. Default: both directions.
+    /// `true`: the other keys apply to the named direction only. Default: `false`.
     #[serde(default)]
     pub one_way: bool,
-    /// The number of the only rail on which the link is so. Default: all rails.
+    /// Number of the only [rail](#rails) on which the cable differs, from 0. Default: all rails.
     pub rail: Option<Spanned<u32>>,
-    /// Default: as all links.
+    /// Bandwidth and latency of this cable. Default: those of `[network]`.
     pub bandwidth: Option<Quantity<Bandwidth>>,
-    /// Default: as all links.
     pub latency: Option<Quantity<Seconds>>,
 }
 
@@ -72,16 +73,16 @@ pub(crate) struct UnlikeLinkTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FailedTable {
-    /// The name of the link in results.
+    /// A link that fails, with both directions of its cable. Required, or `switch`.
     pub link: Option<Spanned<String>>,
-    /// The name of the switch or router in the names of its links.
+    /// A switch or router that fails, with all its links: `"switch-2.0"` (level 2) of a tree, `"router-0.1"` or
+    /// `"blade-0.0.1"` of a dragonfly. Required, or `link`.
     #[serde(alias = "router")]
     pub switch: Option<Spanned<String>>,
-    /// The number of the only rail on which it has failed. Default: all rails.
+    /// Number of the only [rail](#rails) on which it fails, from 0. Default: all rails.
     pub rail: Option<Spanned<u32>>,
-    /// The time from which on it has failed. Default: the start.
+    /// Simulated times of the failure and the repair, such as `"10 ms"`. Default: the start, never.
     pub at: Option<Spanned<Quantity<Seconds>>>,
-    /// The time at which it is repaired. Default: never.
     pub until: Option<Spanned<Quantity<Seconds>>>,
 }
 
@@ -89,11 +90,14 @@ pub(crate) struct FailedTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RailsTable {
+    /// Number of rails, from 1 to 64. Required.
     pub count: Spanned<u32>,
-    /// The rail that a message takes. Default: `"size"`.
+    /// Rail of a message. `"size"`: the first for small messages; large ones are divided equally among all. `"rank"`:
+    /// the number of the sender's rank modulo `count`. `"round-robin"`: each message of a sender takes the next.
+    /// Default: `"size"`.
     #[serde(default)]
     pub choice: RailChoiceName,
-    /// For `"size"`: the largest message that takes the first rail alone; larger ones are striped. Default: 16 KiB.
+    /// For `"size"`: size of the largest small message. Default: 16 KiB.
     pub small: Option<Spanned<Quantity<Bytes>>>,
 }
 
@@ -127,13 +131,15 @@ pub(crate) enum ModelName {
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct LoopbackTable {
-    /// Default: `"memory"`.
+    /// `"memory"`: messages between ranks of one host use a link of the host, described by the next keys. `"switch"`:
+    /// they go to the first switch and back. Default: `"memory"`.
     pub through: Option<Spanned<Through>>,
-    /// Default: 10 GB/s, as SimGrid 3.32's network/loopback-bw.
+    /// Bandwidth and latency of this link. Default: 10 GB/s, 100 ns.
+    // SimGrid 3.32's network/loopback-bw, and about the time of a cache line between two cores.
     pub bandwidth: Quantity<Bandwidth>,
-    /// Default: 100 ns, about the time of a cache line between two cores. The model's latency factor applies.
     pub latency: Quantity<Seconds>,
-    /// Default: `"fat-pipe"`, as SimGrid's. `"shared"` makes it the host's memory bus.
+    /// `"fat-pipe"`: each message has the full bandwidth of this link. `"shared"`: messages share it. Default:
+    /// `"fat-pipe"`.
     pub sharing: Sharing,
 }
 
@@ -162,29 +168,35 @@ impl Default for LoopbackTable {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct FlowTable {
-    /// Default: `"plain"`.
+    /// A set of values for the other keys. `"plain"`: bandwidth and latency as in the file. SimGrid's models: `"smpi"`,
+    /// `"cm02"`, `"lv08"` and `"ib"`. Default: `"plain"`.
     pub preset: Preset,
-    /// The paths of messages. Default: `"minimal"`.
+    /// Messages' [paths](#flows-over-several-paths). Default: `"minimal"`.
     pub routing: Option<Spanned<FlowRouting>>,
-    /// Multiplies latency: a number, or steps `[[from_bytes, factor], …]`, each for messages above that size.
+    /// Factors on latency and bandwidth: a number, or steps by message size `[[from_bytes, factor], …]`. Default: the
+    /// preset's.
     pub latency_factor: Option<FactorSteps>,
-    /// Multiplies bandwidth: a number, or steps `[[from_bytes, factor], …]`, each for messages above that size.
     pub bandwidth_factor: Option<FactorSteps>,
-    /// Bytes whose time on each link counts towards the round trip that sharing goes by; 0: by latency alone.
+    /// Bytes whose time on each link of the route is added to a message's round-trip time. Messages share a link in
+    /// inverse proportion to their round-trip times. 0: nothing is added. Default: the preset's.
     pub weight_s: Option<NonNegative>,
-    /// TCP's window in bytes; 0: none.
+    /// TCP's window in bytes; 0: none. Default: the preset's.
     pub tcp_gamma: Option<NonNegative>,
-    /// The part of a message's rate that its acknowledgements use on the reverse route; 0: none.
+    /// Rate of the acknowledgements in the opposite direction, as a fraction of the message's rate; 0: none. Default:
+    /// the preset's.
     pub crosstraffic: Option<NonNegative>,
-    /// Bytes that each link passes at once after a pause, as a limiter with a token bucket does; 0: none.
+    /// Bytes that each link between hosts passes at once after a pause, as a limiter with a token bucket does, which
+    /// fills at the bandwidth of the link. Default: 0.
     pub burst: Option<Quantity<Bytes>>,
-    /// Bytes that MPI adds to each message.
+    /// Bytes that the MPI library adds to each message. Default: the preset's.
     pub envelope: Option<Quantity<Bytes>>,
-    /// Whether messages from one rank to another travel one after the other, as on a TCP connection or a queue pair; if
-    /// not, all of them share the bandwidth at once, as in SimGrid.
+    /// `true`: messages from one rank to another travel one after the other, as on a TCP connection or a queue pair.
+    /// `false`: they share the bandwidth, as in SimGrid. Default: the preset's: `true` for `"plain"`, `false` for the
+    /// others.
     pub in_order: Option<bool>,
-    /// Slowdown of concurrent messages at an InfiniBand adapter: `[β_e, β_s, γ_s]`, for arriving together, leaving
-    /// together, and leaving together if one goes to a crowded host. Default: none, except with the preset `"ib"`.
+    /// `[β_e, β_s, γ_s]`: factors by which messages slow down others at the same InfiniBand adapter. Default: none;
+    /// with `"ib"` `[0.965, 0.925, 1.35]`.
+    // For arriving together, leaving together, and leaving together if one goes to a crowded host.
     pub infiniband_penalties: Option<[NonNegative; 3]>,
 }
 
@@ -192,58 +204,75 @@ pub(crate) struct FlowTable {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct PacketTable {
-    /// Bytes that a channel carries in a cycle, so that bandwidth / phit is the clock's frequency. Default: 4 bytes.
+    /// Data that a channel carries in one cycle. Default: `"4 B"`.
     pub phit: Option<Spanned<Quantity<Bytes>>>,
-    /// Packets' size, a whole number of phits. Default: 64 bytes.
+    /// Size of every packet of a message; with output-queued switches, the last may be shorter. An empty message is one
+    /// packet. Default: `"64 B"`.
     pub packet: Option<Spanned<Quantity<Bytes>>>,
-    /// The part of a packet that is header, which messages' bytes are not counted in. Default: none.
+    /// Part of each packet that carries no data. With `"4 B"`, 64 bytes of data need two packets. With the default they
+    /// are one, as in the curves of the literature. Default: `"0 B"`.
     pub header: Option<Spanned<Quantity<Bytes>>>,
-    /// Queues at the end of each channel. Default: 1 in dimension order and in trees, 3 if adaptive, 2 in
-    /// dragonflies, 3 if packets may pass other groups, 4 with `"par"`, one for each hop in graphs of routers.
+    /// Virtual channels of each channel; each has an input queue at the end of the channel. Default: 1; adaptive 3;
+    /// dragonfly 2, 3 or 4 ([by its routing](#dragonflies)); [graphs of routers](#graphs-of-routers): one for each hop;
+    /// written routes: as needed.
     pub virtual_channels: Option<Spanned<u32>>,
-    /// Packets that each virtual channel has room for. Default: 4.
+    /// Capacity of each input queue, in packets; at least 2 in rings. Default: 4.
     pub queue_packets: Option<Spanned<u32>>,
-    /// Packets that each channel of a port has room for between crossbar and cable. Default: none.
+    /// Capacity of each virtual channel between the crossbar and the cable, in packets. With 0, a packet is on the
+    /// cable as soon as the port is granted. Default: 0.
     pub output_queue: Option<Spanned<u32>>,
-    /// Default: `"dor"` in grids, `"up-down"` in trees, `"minimal"` in dragonflies and graphs of
-    /// routers. `"up-down"` in graphs of routers needs one virtual channel. `"updown"` is the same as `"up-down"`.
+    /// `"adaptive"` in tori, meshes (two virtual channels or more, one of them the escape channel), trees and graphs of
+    /// routers; `"valiant"`, `"ugal"` and `"ugal-g"` in [dragonflies](#dragonflies) and [graphs of
+    /// routers](#graphs-of-routers); `"par"` in dragonflies; `"up-down"` in graphs of routers. Default: `"dor"`; in
+    /// trees `"up-down"`; in dragonflies and graphs of routers `"minimal"`; for written routes `"table"`.
+    // `"updown"` is the same as `"up-down"`.
     pub routing: Option<Spanned<RoutingName>>,
-    /// The choice of ports upwards in trees. Default: `"adaptive"` if the routing is, otherwise the ascent of the topology.
+    /// Path of packets [up a tree](#trees). Default: `ascent` of the [topology](PLATFORM.md#topology), or `"d-mod-k"`; with
+    /// adaptive routing `"adaptive"`.
     pub ascent: Option<Spanned<Ascent>>,
-    /// Default: `"bubble"` where there are rings.
+    /// `"vct"` (virtual cut-through alone) is refused in topologies with rings, because it allows deadlock. Default:
+    /// `"bubble"`.
     pub flow_control: Option<Spanned<FlowControl>>,
-    /// Default: `"round-robin"`.
+    /// `"round-robin"`, `"fifo"`, `"random"` or `"longest"` (the longest queue first). Default: `"round-robin"`.
     pub arbitration: Option<Spanned<Arbitration>>,
-    /// The order in which a host sends the packets of its messages. Default: `"fifo"`.
+    /// `"fifo"`, or `"round-robin"`: the messages of a host take turns, one packet each, as TCP connections do;
+    /// messages between the same two ranks still follow each other. Default: `"fifo"`.
     pub injection_order: InjectionOrder,
-    /// Bytes of a connection that may be on their way at once, with output-queued switches and `injection_order = "round-robin"`.
-    /// Default: any number.
+    /// With `injection_order = "round-robin"` and output-queued switches: bytes between two ranks that may be on their
+    /// way at once, in whole packets. TCP begins with ten packets (RFC 6928): `"14480 B"`. Default: without limit.
     pub connection_window: Option<Spanned<Quantity<Bytes>>>,
-    /// Packets that a host can send at once. Default: 1.
+    /// Packets that a host can send at the same time. Default: 1.
     pub injection_ports: Option<Spanned<u32>>,
-    /// Packets of each injection port that wait at the router of their host, each in a queue of its own. Default: 1.
+    /// Packets of each injection port that wait at the router of their host, each in a queue of its own. With 1, a
+    /// packet that waits for a port delays those behind it: a network without other limits accepts about 0.6 of uniform
+    /// traffic. Default: 1.
     pub injection_queues: Option<Spanned<u32>>,
-    /// Packets that a host can receive at once. Default: 1.
+    /// Packets that a host can receive at the same time. Default: 1.
     pub consumption_ports: Option<Spanned<u32>>,
-    /// Cycles that a header spends in a router before it requests a port. Default: 0.
+    /// Additional cycles in each router and on each cable. Default: 0, 0.
     pub router_delay: u32,
-    /// Cycles that a phit spends on a cable beyond the one in which it enters. Default: 0.
     pub wire_delay: Option<u32>,
-    /// Bytes that a link passes at once after a pause, with output-queued switches: a limiter with a token bucket does. Default: none.
+    /// With output-queued switches: bytes that each link passes at once after a pause, in whole phits, as a limiter
+    /// with a token bucket does (`titr-calibrate` writes it as `network.flow.burst`). Default: none.
     pub burst: Option<Spanned<Quantity<Bytes>>>,
-    /// Default: `"input-queued"`.
+    /// `"output-queued"`: a [switch with one memory](#switches-with-output-queues), as in Ethernet, without
+    /// `queue_packets`, `output_queue`, `injection_queues` and `arbitration`. Default: `"input-queued"`.
     pub switch: SwitchKind,
-    /// The memory of an output-queued switch. Default: without limit.
+    /// Memory of each output-queued switch, in whole packets. Default: without limit.
     pub buffer: Option<Spanned<Quantity<Bytes>>>,
-    /// The division of the memory. Default: `"shared"`.
+    /// `"shared"`: dynamic thresholds (Choudhury and Hahne, 1998); a queue may grow while it is shorter than `alpha`
+    /// times the free memory. `"partitioned"`: equal parts. Default: `"shared"`.
     pub buffer_sharing: Option<Spanned<BufferSharingName>>,
-    /// Packets that a queue in a shared memory may have, as a multiple of those that the free memory has room for. Default: 1.
+    /// For `"shared"`: n full queues have α/(1 + nα) of the memory each. With 1, a single hot port gets half of it.
+    /// Default: 1.
     pub alpha: Option<Spanned<f64>>,
-    /// What happens to packets that a full memory has no room for. Default: `"pause"`.
+    /// `"pause"`: the sender waits, as with priority flow control. `"drop"`: the packet is lost, and its host sends it
+    /// again. Default: `"pause"`.
     pub when_full: Option<Spanned<Full>>,
-    /// Time from the first loss of a packet until its host sends it again. Default: 200 ms.
+    /// Time from the first loss of a packet until its host sends it again: by default the minimum of Linux; fast
+    /// retransmission takes about a round trip, such as `"50 us"`. Default: `"200 ms"`.
     pub retransmit_after: Option<Spanned<Quantity<Seconds>>>,
-    /// The seed of everything that chance decides. Default: 0.
+    /// Seed of all random choices. Default: 0.
     pub seed: u64,
 }
 

@@ -18,11 +18,15 @@ use crate::placement::Policy;
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct PlacementTable {
+    /// The host of each rank. `"block"`: fills the cores of one host before the next. `"round-robin"`: one rank on each
+    /// host, and then again from the first. `"random"`: each rank gets a random free core. `"file"`: as a file says.
     /// Default: `"block"`.
     pub policy: Option<Spanned<PolicyName>>,
-    /// For `"random"`. Default: 0.
+    /// Seed of `"random"`. Default: 0.
     pub seed: u64,
-    /// For `"file"`: the host of each rank, one number per line; relative to the platform file.
+    /// The file for `"file"`, relative to the platform file: a line for each rank, with the number of its host (from 0)
+    /// or its name; or a hostfile, in which `node-3 slots=4` and `node-3:4` are four ranks on a host. Required for
+    /// `"file"`.
     pub file: Option<Spanned<String>>,
 }
 

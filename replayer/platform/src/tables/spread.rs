@@ -21,21 +21,27 @@ use crate::{Detours, Spread};
 pub(crate) struct SpreadTable {
     /// Interruptions of computation. Default: none.
     pub detours: Option<DetoursTable>,
-    /// Standard deviation of a message's time, as a fraction of it. Default: 0.
+    /// Spread of the time of a message, latency and transfer: a factor with the mean 1 (lognormal). In the packet
+    /// model, it multiplies the number of packets, so messages of a few packets hardly vary. Default: 0.
     pub message: Option<Spanned<NonNegative>>,
-    /// Standard deviation of a predicted time, as a fraction of it, because the models are not the machine. Default: 0.
+    /// Error of the models: in each replay, a factor with the median 1 (lognormal) on the predicted time (see
+    /// [calibrating](CALIBRATING.md#how-it-is-fitted)). Default: 0.
     pub model: Option<Spanned<NonNegative>>,
-    /// Standard deviations of values of this platform, as fractions of them, by key: `{ "network.bandwidth" = 0.03 }`.
+    /// Uncertainty of values of this file, by key: in each replay, a factor with the median 1 (lognormal) on each
+    /// value. A value is a quantity with a unit, a number with a decimal point, or a list of these; in steps, the sizes
+    /// stay. Default: none.
     pub uncertainty: BTreeMap<String, Spanned<UncertaintyValue>>,
 }
 
-/// `[spread.detours]`
+/// `detours` of `[spread]`
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DetoursTable {
-    /// Mean length of an interruption.
+    /// Mean length of a *detour*, an interruption of a core by the operating system or another program (exponential).
+    /// Required in `detours`.
     pub length: Quantity<Seconds>,
-    /// Mean number of interruptions in a second of computation.
+    /// Mean number of detours in a second of computation: *T* seconds take *T* (1 + rate × length) on average. Required
+    /// in `detours`.
     pub rate: NonNegative,
 }
 

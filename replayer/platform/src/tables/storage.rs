@@ -26,25 +26,31 @@ pub(crate) enum ServersValue {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct StorageTable {
-    /// Bandwidth of reads from each disk. Default: 3.2 GB/s, see [`DiskParameters`].
+    /// Bandwidth of reads from and writes to a disk. Default: 3.2 GB/s, 1.05 GB/s.
     pub read_bandwidth: Option<Quantity<Bandwidth>>,
-    /// Bandwidth of writes to each disk. Default: 1.05 GB/s.
     pub write_bandwidth: Option<Quantity<Bandwidth>>,
-    /// Time until the first byte of an access moves. Default: 85 µs.
+    /// Time from the request until the first byte moves. Default: 85 us.
     pub latency: Option<Quantity<Seconds>>,
-    /// The sharing of a disk among concurrent accesses. Default: `"shared"`.
+    /// Simultaneous accesses to a disk. `"shared"`: all at once, with equal shares of its bandwidth, as in SimGrid.
+    /// `"fifo"`: in order of arrival, as on servers of Lustre. Default: `"shared"`.
     pub service: Service,
-    /// Where the disks are. Default: `"local"`, one at each host.
+    /// Location of the disks. `"local"`: one at each host, for its ranks. `{ hosts = [60, 61] }`: one at each of these
+    /// hosts, servers that all ranks reach over the network. `{ apart = 4 }`: four servers outside the network;
+    /// `latency` then includes the path to them. Default: `"local"`.
     pub servers: Option<Spanned<ServersValue>>,
-    /// Size of a stripe of a file. Default: 1 MiB.
+    /// Size of the stripes of a file, which the servers store in turn (Lustre's `stripe_size`). Default: 1 MiB.
     pub stripe_size: Option<Spanned<Quantity<Bytes>>>,
-    /// The number of servers that hold a file. Default: all.
+    /// Number of servers that store a file (Lustre's `stripe_count`). Each new file begins one server further. Default:
+    /// all.
     pub stripe_count: Option<Spanned<u32>>,
-    /// Bytes of a request to a server at a host, and of the answer. Default: 256 B.
+    /// Size of the request to a server at a host, and of its answer. Default: 256 B.
     pub control: Option<Spanned<Quantity<Bytes>>>,
-    /// The method of collective accesses. Default: `"automatic"`.
+    /// Collective reads and writes. `"two-phase"`: aggregators access the disks and exchange the data with all ranks
+    /// (ROMIO's `romio_cb_write = enable`). `"independent"`: each rank accesses its own data (`disable`).
+    /// `"automatic"`, ROMIO's default: two-phase if the data of the ranks is interleaved in the file. Default:
+    /// `"automatic"`.
     pub collective: CollectiveAccess,
-    /// Aggregators of a collective access at most. Default: one for each host, as ROMIO's `cb_config_list`.
+    /// Largest number of aggregators (ROMIO's `cb_nodes`); a host has at most one. Default: one for each host.
     pub aggregators: Option<Spanned<u32>>,
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct StarTable {
     backbone: Option<BackboneTable>,
 }
 
-/// `[topology.star.backbone]`
+/// `backbone` of `[topology.star]`
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BackboneTable {

@@ -1,10 +1,13 @@
 //! MPI on a platform: the protocols of point-to-point messages, their software costs, and algorithms of collectives.
 
-use crate::one_sided::OneSided;
+use crate::one_sided::{Implementation, OneSided};
 use crate::overhead::Overhead;
 use serde::Deserialize;
 use titr_common::collectives::{Library, Selection};
 use titr_common::units::{Bytes, Quantity, Seconds};
+
+/// SimGrid's smpi/send-is-detached-thresh.
+const EAGER_THRESHOLD: Bytes = Bytes(65536);
 
 /// The protocols and costs of an MPI library.
 #[derive(Clone, Debug)]
@@ -35,6 +38,27 @@ pub struct Mpi {
     pub one_sided: OneSided,
     /// Starting processes.
     pub spawn: Spawn,
+}
+
+/// A library as a platform without further keys has it: its algorithms and progress, at no cost of its own.
+impl From<Library> for Mpi {
+    fn from(library: Library) -> Self {
+        Self {
+            eager_threshold: EAGER_THRESHOLD,
+            eager_transfer: EagerTransfer::AtOnce,
+            send_overhead: Overhead::default(),
+            isend_overhead: Overhead::default(),
+            send_overlap: 0.0,
+            recv_overhead: Overhead::default(),
+            test_overhead: Seconds(0.0),
+            progress: library.into(),
+            rendezvous: Rendezvous::ClearToSend,
+            rendezvous_duplex: true,
+            collectives: library.into(),
+            one_sided: Implementation::from(library).into(),
+            spawn: Spawn::default(),
+        }
+    }
 }
 
 impl Mpi {

@@ -4,14 +4,14 @@
 //! machine. The second replay buffers no send. If it ends in a deadlock, the program relies on buffering, which MPI
 //! does not promise (MPI 4.0 §3.5): whether it terminates depends on the library and its eager threshold.
 
-use titr_common::collectives::{Library, Selection};
+use titr_common::collectives::Library;
 use titr_common::time::Time;
 use titr_common::trace::manifest::Ended;
 use titr_common::trace::{Manifest, Trace, TraceError};
 use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::topology::HostId;
 use titr_network::{LinkLoad, Network, Transfer, TransferId, Unloaded};
-use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead, Progress, Rendezvous, Spawn, Storage};
+use titr_platform::{Implementation, Mpi, OneSided, Progress, Storage};
 use titr_workload::Workload;
 
 use crate::observe::{Breakdown, Observer, Truncations};
@@ -95,21 +95,8 @@ fn run(
     options: Options,
 ) -> Result<Result<Vec<String>, ReplayError>, TraceError> {
     let core = Core::new(HostId(0), Speed { per_second: f64::INFINITY });
-    let mpi = Mpi {
-        eager_threshold,
-        eager_transfer: EagerTransfer::AtOnce,
-        send_overhead: Overhead::default(),
-        isend_overhead: Overhead::default(),
-        send_overlap: 0.0,
-        recv_overhead: Overhead::default(),
-        test_overhead: Seconds(0.0),
-        progress: Progress::Thread,
-        rendezvous: Rendezvous::ClearToSend,
-        rendezvous_duplex: true,
-        collectives: Selection::from(library),
-        one_sided: OneSided::from(Implementation::Mpich),
-        spawn: Spawn::default(),
-    };
+    let one_sided = OneSided::from(Implementation::Mpich);
+    let mpi = Mpi { eager_threshold, progress: Progress::Thread, one_sided, ..Mpi::from(library) };
     let workload = Workload::read_ahead(trace.streams()?).recorded_in(trace);
     let cores = vec![core; workload.ranks()];
     let observer = (Breakdown::new(trace.ranks()), observers);

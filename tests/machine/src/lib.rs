@@ -6,7 +6,7 @@ pub mod programs;
 use std::sync::Arc;
 
 use titr_analyses::{ANALYSES, AnyAnalysis, CriticalPath, Findings, WaitFindings};
-use titr_common::collectives::{Library, Selection};
+use titr_common::collectives::Library;
 use titr_common::event::Event;
 use titr_common::grammar::Parser;
 use titr_common::time::Time;
@@ -14,7 +14,7 @@ use titr_common::trace::{EventSource, LocatedEvents, Location, TraceError};
 use titr_common::units::{Bytes, Seconds, Speed};
 use titr_network::ideal::Ideal;
 use titr_network::topology::{Cable, Duplex, HostId, Star};
-use titr_platform::{EagerTransfer, Implementation, Mpi, OneSided, Overhead, Progress, Rendezvous, Spawn};
+use titr_platform::{Mpi, Progress};
 use titr_simulation::observe::{Breakdown, Observer, Shares};
 use titr_simulation::ranks::{Core, ReplayError};
 use titr_simulation::replay::{Options, Outcome, replay};
@@ -22,21 +22,7 @@ use titr_workload::Workload;
 
 /// What MPI costs: nothing, and eager messages travel at once.
 pub fn mpi() -> Mpi {
-    Mpi {
-        eager_threshold: Bytes(10_000),
-        eager_transfer: EagerTransfer::AtOnce,
-        send_overhead: Overhead::default(),
-        isend_overhead: Overhead::default(),
-        send_overlap: 0.0,
-        recv_overhead: Overhead::default(),
-        test_overhead: Seconds(0.0),
-        progress: Progress::Thread,
-        rendezvous: Rendezvous::ClearToSend,
-        rendezvous_duplex: true,
-        collectives: Selection::from(Library::Mpich),
-        one_sided: OneSided::from(Implementation::Mpich),
-        spawn: Spawn::default(),
-    }
+    Mpi { eager_threshold: Bytes(10_000), progress: Progress::Thread, ..Mpi::from(Library::Mpich) }
 }
 
 /// The events of each rank.

@@ -119,23 +119,21 @@ impl<'de> Deserialize<'de> for CollectivesTable {
     }
 }
 
-/// SimGrid's smpi/send-is-detached-thresh.
-const EAGER_THRESHOLD: Bytes = Bytes(65536);
-
 impl Builder<'_> {
     /// Protocols, their costs, and algorithms of collectives.
     pub(super) fn mpi(&self, table: MpiTable) -> Checked<Mpi> {
+        let library = Mpi::from(table.collectives.library);
         Ok(Mpi {
-            eager_threshold: table.eager_threshold.map_or(EAGER_THRESHOLD, |size| size.0),
+            eager_threshold: table.eager_threshold.map_or(library.eager_threshold, |size| size.0),
             eager_transfer: table.eager_transfer,
             send_overhead: table.send_overhead,
             isend_overhead: table.isend_overhead,
-            send_overlap: table.send_overlap.map_or(Ok(0.0), |part| self.part_of_a_send(&part))?,
+            send_overlap: table.send_overlap.map_or(Ok(library.send_overlap), |part| self.part_of_a_send(&part))?,
             recv_overhead: table.recv_overhead,
-            test_overhead: table.test_overhead.map_or(Seconds(0.0), |time| time.0),
-            progress: table.progress.unwrap_or_else(|| table.collectives.library.into()),
+            test_overhead: table.test_overhead.map_or(library.test_overhead, |time| time.0),
+            progress: table.progress.unwrap_or(library.progress),
             rendezvous: table.rendezvous,
-            rendezvous_duplex: table.rendezvous_duplex.unwrap_or(true),
+            rendezvous_duplex: table.rendezvous_duplex.unwrap_or(library.rendezvous_duplex),
             spawn: table.spawn,
             one_sided: one_sided(table.one_sided, table.collectives.library),
             collectives: self.collectives(&table.collectives)?,

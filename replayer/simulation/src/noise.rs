@@ -13,6 +13,8 @@ use titr_network::topology::HostId;
 use titr_network::{Connection, LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable, chance};
 use titr_platform::{Detours, Spread};
 
+use crate::ranks::Interruptions;
+
 /// One of several replays that differ by chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
@@ -119,10 +121,9 @@ pub(crate) struct CoreDetours {
 /// The number of detours from which on their sum is drawn from a normal distribution, by the central limit theorem.
 const MANY: f64 = 1000.0;
 
-impl CoreDetours {
-    /// The length of all detours in a computation that begins at `from` and takes `time` without them. Detours are a Poisson process in
-    /// the time of the computation.
-    pub(crate) fn during(&self, time: Seconds, from: Time) -> Seconds {
+impl Interruptions for CoreDetours {
+    /// Detours are a Poisson process in the time of the computation.
+    fn during(&self, time: Seconds, from: Time) -> Seconds {
         let Detours { length, rate } = self.detours;
         let expected = time.0 * rate;
         if !(expected > 0.0 && expected.is_finite()) {

@@ -9,7 +9,7 @@ use titr_platform::{Mpi, Storage};
 use titr_workload::Workload;
 
 use crate::observe::{Observer, Traffic};
-use crate::ranks::{Causality, Core, Ranks, ReplayError};
+use crate::ranks::{Causality, Core, RankGroup, Ranks, ReplayError};
 
 /// Options of a replay.
 #[derive(Default)]
@@ -117,7 +117,7 @@ pub fn replay<S: EventSource, O: Observer>(
         .with_recorded_collectives(options.recorded_collectives)
         .comparing_amounts(options.compares_amounts)
         .with_storage(options.storage);
-    ranks.start(options.jobs);
+    ranks.start(options.jobs.into_iter().map(RankGroup::from).collect());
     let mut delivered = Vec::new();
     for turn in 1_u64.. {
         ranks.run(network)?;

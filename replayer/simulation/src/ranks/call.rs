@@ -1,6 +1,6 @@
 //! Executes the calls of a program, each at its simulated time.
 
-use titr_common::event::{CommCall, Completion, Event, Incoming, MessageCompletion, Outgoing, Partitioned};
+use titr_common::event::{CommCall, Completion, Event, MessageCompletion, Partitioned};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Template, agreements};
 use titr_common::trace::{EventSource, TraceError};
@@ -30,30 +30,14 @@ impl From<Fault> for Failure {
 }
 
 impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
-    #[inline]
-    pub(super) fn blocking_send(&mut self, index: ThreadIndex, message: Outgoing) -> Result<Option<Activity>, Failure> {
-        self.library.blocking_send(&mut self.threads[index.0 as usize], message)?;
-        Ok(Some(Activity::Send))
-    }
-
-    #[inline]
-    pub(super) fn blocking_receive(
-        &mut self,
-        index: ThreadIndex,
-        message: Incoming,
-    ) -> Result<Option<Activity>, Failure> {
-        self.library.blocking_receive(&mut self.threads[index.0 as usize], message)?;
-        Ok(Some(Activity::Recv))
-    }
-
     /// Executes the next event of a thread, which may make the thread wait. `None` if part of the event remains to be
     /// done.
     pub(super) fn call(&mut self, index: ThreadIndex) -> Result<Option<Activity>, Failure> {
-        let Self { programs, threads, library, .. } = self;
+        let Self { programs, threads, mpi, chapters, .. } = self;
         let thread = &mut threads[index.0 as usize];
         let rank = thread.actor.rank;
         // This changes the program, and so comes before the event is borrowed.
-        let messages = if library.recorded_collectives
+        let messages = if chapters.collectives.uses_recorded()
             && let Some(EventRef::Event(Event::Collective(_, Completion::Blocking))) = programs.current(index)
         {
             programs.take_messages(index)
@@ -64,34 +48,41 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let activity = event.activity().unwrap_or(Activity::Compute);
         match event {
             Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) => {}
-            Event::Mark(mark) => library.observer.mark_passed(index, mark),
+            Event::Mark(mark) => mpi.observer.mark_passed(index, mark),
             Event::Matched(..) | Event::Task(_) | Event::Annotation(_) => {}
-            Event::Iprobe(_, false) | Event::Test(_, None) => library.warnings.polls += 1,
+            Event::Iprobe(_, false) | Event::Test(_, None) => mpi.warnings.polls += 1,
             &Event::Send(mode, message, completion) => {
                 let recorded = recorded(programs, index, completion, false)?;
-                library.send(thread, mode, message, completion, recorded)?;
+                mpi.send(thread, mode, message, completion, recorded)?;
             }
             &Event::Recv(message, completion) => {
                 let recorded = recorded(programs, index, completion, message.is_open())?;
-                library.receive(thread, message, completion, recorded)?;
+                mpi.receive(thread, message, completion, recorded)?;
             }
-            &Event::Sendrecv(outgoing, incoming) => library.sendrecv(thread, outgoing, incoming)?,
-            &(Event::Probe(message) | Event::Iprobe(message, true)) => library.probe(thread, message)?,
+            &Event::Sendrecv(outgoing, incoming) => mpi.sendrecv(thread, outgoing, incoming)?,
+            &(Event::Probe(message) | Event::Iprobe(message, true)) => mpi.probe(thread, message)?,
             Event::Start(_) => return self.start_next(index),
-            &Event::RequestFree(id) => library.free_request(rank, id)?,
-            &Event::Cancel(id) => library.cancel(rank, id)?,
+            &Event::RequestFree(id) => {
+                mpi.free_request(rank, id)?;
+                chapters.partitioned.free(rank, id);
+            }
+            &Event::Cancel(id) => mpi.cancel(rank, id)?,
             Event::Wait(_, completed) | Event::Test(_, Some(completed)) => {
                 thread.tests = matches!(event, Event::Test(..));
-                library.complete(thread, completed, programs.outstanding(index))?;
+                mpi.complete_requests(thread, completed, programs.outstanding(index))?;
             }
-            Event::Collective(call, completion) => library.collective(thread, call, *completion, messages)?,
-            Event::Neighborhood(call, completion) => library.neighborhood(thread, call, *completion)?,
+            Event::Collective(call, completion) => {
+                chapters.collectives.call(mpi, thread, call, *completion, messages)?
+            }
+            Event::Neighborhood(call, completion) => {
+                chapters.collectives.neighborhood(mpi, thread, call, *completion)?
+            }
             Event::CommCreate(call, parent, group) => {
-                library.create_communicator(thread, *call, *parent, group.as_ref())?;
+                chapters.collectives.create_communicator(mpi, thread, *call, *parent, group.as_ref())?;
                 if let Some(group) = group
                     && (*call, thread.started, group.members.first()) == (CommCall::Spawn, 0, Some(&rank))
                 {
-                    library.warnings.spawned += group.remote.len() as u64;
+                    mpi.warnings.spawned += group.remote.len() as u64;
                 }
                 // The members agree more than once where some of them begin with that.
                 thread.started += 1;
@@ -100,9 +91,9 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 }
                 thread.started = 0;
             }
-            &Event::CommFree(id) => library.communicators.free(rank, id)?,
+            &Event::CommFree(id) => mpi.communicators.free(rank, id)?,
             Event::Partitioned(event) => {
-                library.partitioned(thread, event)?;
+                chapters.partitioned.call(mpi, thread, event)?;
                 // Parts leave one after another: each costs its overhead before it does.
                 if let Partitioned::Ready(_, parts) = event {
                     thread.started += 1;
@@ -113,10 +104,10 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                     thread.started = 0;
                 }
             }
-            Event::OneSided(event) => library.one_sided(thread, event)?,
-            Event::File(event) => library.file(thread, event)?,
-            Event::Other(other) if other.awaits_buffered() => library.await_buffered(thread),
-            Event::Other(other) => library.warnings.skip_other(other),
+            Event::OneSided(event) => chapters.one_sided.call(mpi, &mut chapters.collectives, thread, event)?,
+            Event::File(event) => chapters.files.start(mpi, &mut chapters.collectives, thread, event)?,
+            Event::Other(other) if other.awaits_buffered() => mpi.await_buffered(thread),
+            Event::Other(other) => mpi.warnings.skip_other(other),
         }
         Ok(Some(activity))
     }
@@ -124,18 +115,18 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// Starts the next persistent request of an [`Event::Start`], one after another: each costs its overhead before it
     /// leaves.
     fn start_next(&mut self, index: ThreadIndex) -> Result<Option<Activity>, Failure> {
-        let Self { programs, threads, library, .. } = self;
+        let Self { programs, threads, mpi, chapters, .. } = self;
         let thread = &mut threads[index.0 as usize];
         let Some(EventRef::Event(Event::Start(ids))) = programs.current(index) else { return Ok(Some(Activity::Send)) };
         let Some(&id) = ids.get(thread.started as usize) else { return Ok(Some(Activity::Send)) };
         thread.started += 1;
         let is_last = thread.started as usize == ids.len();
-        let recorded = match library.requests(thread.actor.rank).template(id) {
+        let recorded = match mpi.requests(thread.actor.rank).template(id) {
             Some(Template::Receive(message)) => programs.outcome(index, id, message.is_open())?,
             Some(Template::Send(..)) => programs.outcome(index, id, false)?,
             _ => None,
         };
-        let activity = library.start(thread, id, recorded)?;
+        let activity = chapters.start(mpi, thread, id, recorded)?;
         if is_last {
             thread.started = 0;
             return Ok(Some(activity));

@@ -1,5 +1,6 @@
 //! The core that a rank runs on, and how long it computes.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -10,10 +11,8 @@ use titr_common::units::{Instructions, Seconds, Speed};
 use titr_network::topology::HostId;
 use titr_platform::Platform;
 
-use crate::noise::CoreDetours;
-
 /// The core that a rank runs on.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Core {
     /// The host in the network.
     pub host: HostId,
@@ -22,14 +21,20 @@ pub struct Core {
     /// The part of this speed that it has by time; `None`: all of it at any time.
     pub part: Option<Arc<StepFunction>>,
     /// The interruptions of its computation; `None`: none.
-    pub(crate) detours: Option<CoreDetours>,
+    pub(crate) interruptions: Option<Arc<dyn Interruptions>>,
+}
+
+/// The interruptions of the computation of one core.
+pub(crate) trait Interruptions: Debug + Send + Sync {
+    /// How long they last in all in a computation that begins at `from` and takes `time` without them.
+    fn during(&self, time: Seconds, from: Time) -> Seconds;
 }
 
 impl Core {
     /// A core that is as fast at any time.
     #[must_use]
     pub fn new(host: HostId, speed: Speed) -> Self {
-        Self { host, speed, part: None, detours: None }
+        Self { host, speed, part: None, interruptions: None }
     }
 
     /// A core of a host of a platform, for a rank that was recorded at 1 Ginstr/s.
@@ -51,9 +56,9 @@ impl Core {
             None => self.speed.time_for(work),
             Some(part) => Self::time_in_parts(part, self.speed.time_for(work), from),
         };
-        match &self.detours {
+        match &self.interruptions {
             None => time,
-            Some(detours) => time + detours.during(time, from),
+            Some(interruptions) => time + interruptions.during(time, from),
         }
     }
 

@@ -7,7 +7,6 @@ use rustc_hash::FxHashMap;
 use titr_common::event::{Actor, Rank, Tag, ThreadId};
 use titr_common::format::{count, counted, plural};
 use titr_common::program::{Context, Place};
-use titr_common::time::Time;
 use titr_common::trace::EventSource;
 use titr_common::units::{Bytes, Seconds};
 
@@ -72,26 +71,24 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             })
             .collect();
         let callers: FxHashMap<OperationId, Actor> =
-            self.library.exchange.operations.awaited().map(|(id, waiter, _)| (id, self.actor(waiter))).collect();
+            self.mpi.exchange.operations.awaited().map(|(id, waiter, _)| (id, self.actor(waiter))).collect();
         let actor = |waiter| match waiter {
-            Waiter::Collective(index) => callers.get(&self.library.collectives.get(index).operation).copied(),
+            Waiter::Collective(index) => callers.get(&self.chapters.collectives.describe(index).1).copied(),
             _ => None,
         };
         let actor = |waiter| actor(waiter).unwrap_or_else(|| self.actor(waiter));
-        for (waiter, selector) in
-            (0..self.library.requests.len() as u32).flat_map(|rank| self.library.exchange.probing(Rank(rank)))
-        {
+        for (waiter, selector) in (0..self.mpi.ranks() as u32).flat_map(|rank| self.mpi.exchange.probing(Rank(rank))) {
             if let Some(stuck) = stuck.get_mut(&actor(*waiter)) {
                 stuck.waits.push(self.selected("a message to probe", *selector, None));
             }
         }
-        for (waiter, index) in self.library.partitioned.awaited_parts() {
+        for (waiter, index) in self.chapters.partitioned.awaited_parts() {
             if let Some(stuck) = stuck.get_mut(&actor(waiter)) {
-                let (what, peer) = self.library.partitioned.describe(index);
+                let (what, peer) = self.chapters.partitioned.describe(index);
                 stuck.waits.push((format!("a part of {what}"), Some(peer.into())));
             }
         }
-        for (_, waiter, what) in self.library.exchange.operations.awaited() {
+        for (_, waiter, what) in self.mpi.exchange.operations.awaited() {
             if let Some(stuck) = stuck.get_mut(&actor(waiter)) {
                 stuck.waits.extend(self.wait(waiter, what));
             }
@@ -102,8 +99,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         order.extend(stuck.into_values());
         let leftovers = self.leftovers();
         Deadlock {
-            at: Some(self.library.now.seconds()),
-            ranks: self.library.requests.len(),
+            at: Some(self.mpi.now().seconds()),
+            ranks: self.mpi.ranks(),
             stuck: order,
             chain,
             cycle,
@@ -116,14 +113,14 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// Called at a standstill. Ends the calls that hold their threads only for sends, and were tests in the traced run: a
     /// program that polls has a reason to wait, one that tests once goes on. Returns whether there are any.
     pub(crate) fn give_way(&mut self) -> bool {
-        let Self { threads, library, .. } = self;
-        let awaited: Vec<_> = library.exchange.operations.awaited().collect();
+        let Self { threads, mpi, chapters, .. } = self;
+        let awaited: Vec<_> = mpi.exchange.operations.awaited().collect();
         // A collective in which nothing but sends is left needs no more from others than they do.
         let needing: BTreeSet<OperationId> = awaited
             .iter()
             .filter_map(|&(_, waiter, kind)| match (waiter, kind) {
                 (_, OperationKind::Send(_)) => None,
-                (Waiter::Collective(index), _) => Some(library.collectives.get(index).operation),
+                (Waiter::Collective(index), _) => Some(chapters.collectives.describe(index).1),
                 _ => None,
             })
             .collect();
@@ -144,19 +141,19 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         for (&thread, operations) in &tested {
             let thread = &mut threads[thread as usize];
             for &(operation, _) in operations {
-                library.exchange.operations.abandon(operation);
-                thread.clock.complete(library.now, Seconds(0.0));
+                mpi.exchange.operations.abandon(operation);
+                thread.clock.complete(mpi.now(), Seconds(0.0));
             }
-            library.observer.released(library.now, thread.waiter(), None, Time::ZERO);
-            library.scheduler.ready(thread.waiter());
+            mpi.release(thread.waiter());
+            mpi.scheduler.ready(thread.waiter());
         }
-        library.warnings.gave_way += tested.len() as u64;
+        mpi.warnings.gave_way += tested.len() as u64;
         !tested.is_empty()
     }
 
     /// The number of sends that would not wait with a larger eager threshold, and the size of their largest message.
     fn unbuffered(&self) -> Option<(u64, Bytes)> {
-        let exchange = &self.library.exchange;
+        let exchange = &self.mpi.exchange;
         let sizes = exchange.operations.awaited().filter_map(|(_, waiter, kind)| {
             let (Waiter::Thread(_), OperationKind::Send(id)) = (waiter, kind) else { return None };
             let message = exchange.message(id);
@@ -170,7 +167,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
     /// How many waits are for the lock of a window.
     fn locks(&self) -> u64 {
-        let waits = self.library.exchange.operations.awaited();
+        let waits = self.mpi.exchange.operations.awaited();
         let of_locks = waits.filter(|(.., kind)| {
             matches!(kind, OperationKind::Condition(.., Condition::Granted(_) | Condition::Leader))
         });
@@ -197,12 +194,12 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let within = match waiter {
             // The operation of the whole tells.
             Waiter::Part(_) => return None,
-            Waiter::Collective(index) => Some(self.library.collectives.get(index).word),
+            Waiter::Collective(index) => Some(self.chapters.collectives.describe(index).0),
             _ => None,
         };
         match kind {
             OperationKind::Send(id) => {
-                let Message { to, envelope, bytes, .. } = self.library.exchange.message(id);
+                let Message { to, envelope, bytes, .. } = self.mpi.exchange.message(id);
                 let place = self.place_of(envelope.context, Some(envelope.tag), within);
                 Some((
                     format!("a send of {} to rank {}{place}", counted(bytes.0, "byte", "bytes"), to.0),
@@ -211,15 +208,14 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             }
             OperationKind::Receive(_, selector) => Some(self.selected("a receive", selector, within)),
             OperationKind::Condition(window, rank, condition) => {
-                Some(self.library.describe_condition(window, rank, condition))
+                Some(self.chapters.one_sided.describe(window, rank, condition))
             }
             OperationKind::Access(target) => {
                 Some((format!("an access to the window of rank {}", target.0), Some(Actor::from(target))))
             }
-            OperationKind::Collective | OperationKind::Synchronisation | OperationKind::ActiveMessage => None,
-            OperationKind::FileCall | OperationKind::StorageAccess => None,
+            OperationKind::Collective | OperationKind::Background => None,
             OperationKind::Partitioned(index, _) => {
-                let (what, peer) = self.library.partitioned.describe(index);
+                let (what, peer) = self.chapters.partitioned.describe(index);
                 Some((what, Some(peer.into())))
             }
         }
@@ -233,7 +229,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
     /// The tag of a message, or the collective it is part of, and the communicator.
     fn place_of(&self, context: Context, tag: Option<Tag>, within: Option<&str>) -> String {
-        let on = self.library.communicators.describe(context);
+        let on = self.mpi.communicators.describe(context);
         match tag {
             _ if context.is_collective() => format!(" within {} on {on}", within.unwrap_or("a collective")),
             Some(tag) => format!(" with tag {} on {on}", tag.0),
@@ -244,7 +240,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// Messages that no receive took and whose sender does not wait, in words.
     fn leftovers(&self) -> Vec<String> {
         let mut kinds: BTreeMap<_, (u64, u64)> = BTreeMap::new();
-        for message in self.library.exchange.unmatched() {
+        for message in self.mpi.exchange.unmatched() {
             let envelope = message.envelope;
             let kind = (envelope.source, message.to, envelope.context, envelope.tag);
             let (count, bytes) = kinds.entry(kind).or_default();
@@ -266,14 +262,14 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
     /// The ways in which a replay of a sound trace deviates from the program, one sentence each.
     pub(crate) fn approximations(&self) -> Vec<String> {
-        let mut approximations = self.library.warnings.approximations(self.events());
-        approximations.extend(self.library.files.assumption());
+        let mut approximations = self.mpi.warnings.approximations(self.events());
+        approximations.extend(self.chapters.files.assumption());
         approximations
     }
 
     /// How many processes were spawned.
     pub(crate) fn spawned(&self) -> u64 {
-        self.library.warnings.spawned
+        self.mpi.warnings.spawned
     }
 
     /// The number of ranks that wait forever.
@@ -284,7 +280,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
     /// A sentence on the ranks whose streams are incomplete.
     fn torn(&self) -> Option<String> {
-        let mut torn = (0..self.library.requests.len() as u32).filter_map(|rank| self.programs.torn(Rank(rank)));
+        let mut torn = (0..self.mpi.ranks() as u32).filter_map(|rank| self.programs.torn(Rank(rank)));
         let first = torn.next()?;
         match torn.count() as u64 {
             0 => Some(first),
@@ -294,10 +290,10 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
     /// The warnings about a replay that came to its end or was left where it stood, a sentence each.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let mut all = self.library.warnings.sentences();
+        let mut all = self.mpi.warnings.sentences();
         all.extend(self.torn());
         all.extend(self.leftovers().into_iter().map(|what| format!("never received: {what}")));
-        let open: Vec<usize> = self.library.requests.iter().map(RequestTable::outstanding).collect();
+        let open: Vec<usize> = self.mpi.all_requests().iter().map(RequestTable::outstanding).collect();
         let ranks = open.iter().filter(|&&open| open > 0).count();
         if ranks > 0 {
             let open = open.iter().sum::<usize>() as u64;

@@ -8,10 +8,11 @@
 //! **operation** is a send or receive whose completion a waiter asks for. A **request** is the program's name for one.
 //!
 //! # Parts
-//! [`Ranks`] runs [`Thread`]s, whose events come from [`program`] in order. Each event is a [`call`] of the [`library`]. The
-//! library consists of a folder for each chapter of MPI, each with its state and its calls: [`point_to_point`],
-//! [`collectives`], [`one_sided`], [`partitioned`] and [`files`]. The [`scheduler`] decides which waiter runs next, and
-//! [`waiters`] has the kinds of waiters.
+//! [`Ranks`] runs [`Thread`]s, whose events come from [`program`] in order. Each event is a [`call`] of a chapter of MPI. What
+//! all chapters share is the [`mpi`]: requests, communicators, messages ([`point_to_point`]), the clock, and the
+//! [`scheduler`], which decides which waiter runs next. Each further chapter owns its state: [`collectives`], [`one_sided`],
+//! [`partitioned`] and [`files`]; it starts a call, goes on with it as a waiter, describes what the call waits for, and ends
+//! it. [`chapters`] has the kinds of waiters.
 //!
 //! # What is simulated
 //! * Point-to-point messages by MPI's matching rules and the protocols of libraries ([`point_to_point`]). A wildcard receive gets
@@ -25,7 +26,7 @@
 //! * One-sided communication with all its synchronisations ([`one_sided`]).
 //! * Partitioned messages, which leave with their last part ([`partitioned`]).
 //! * Files: accesses take the time of their disks, and of the messages of collective accesses ([`files`]).
-//! * Communication in the background, by a thread of the library or only in MPI calls ([`waiters`]).
+//! * Communication in the background, by a thread of the library or only in MPI calls ([`chapters`]).
 //! * Large messages that share a connection in both directions, at the same time or one after the other.
 //! * Software overheads of sends and receives; `init` and `finalize` cost nothing.
 //!
@@ -33,12 +34,13 @@
 //! counts them ([`warnings`]).
 
 mod call;
+mod chapters;
 mod collectives;
 mod core;
 mod deadlock;
 mod files;
 mod ids;
-mod library;
+mod mpi;
 mod one_sided;
 mod operation;
 mod partitioned;
@@ -48,7 +50,6 @@ mod scheduler;
 mod starts;
 mod task;
 mod thread;
-mod waiters;
 mod warnings;
 
 use std::hint::black_box;
@@ -57,30 +58,28 @@ use thiserror::Error;
 use titr_common::event::{CommId, Event, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::format::counted;
-use titr_common::program::Communicators;
 use titr_common::time::Time;
 use titr_common::trace::{EventSource, TraceError};
 use titr_common::units::Instructions;
-use titr_network::{Connection, Network, Transfer, TransferId, Unreachable};
-use titr_platform::{Mpi, Storage};
+use titr_network::{Network, TransferId, Unreachable};
+use titr_platform::{Mpi as Parameters, Storage};
 use titr_workload::Workload;
 
-use crate::observe::{Departure, Observer, OperationId, TransferKind};
+use crate::observe::{Observer, OperationId, TransferKind};
+use chapters::{Chapters, is_inside};
 use files::Files;
 use ids::{Carried, ThreadIndex};
-use library::Library;
-use one_sided::windows::OneSided;
-use partitioned::PartitionedMessages;
-use point_to_point::exchange::Exchange;
+use mpi::Mpi;
 use program::Programs;
-use scheduler::{Deferred, Task, Waiter};
+use scheduler::{Task, Waiter};
 use starts::Starts;
 use thread::Thread;
-use waiters::is_inside;
 
 pub use self::core::Core;
+pub(crate) use self::core::Interruptions;
 pub use deadlock::{Deadlock, Stuck};
 pub use point_to_point::protocol::Causality;
+pub(crate) use starts::{GroupStart, RankGroup};
 pub use titr_common::program::{Fault, Place};
 
 /// The requests of one rank.
@@ -91,7 +90,8 @@ pub(crate) struct Ranks<'a, S, O> {
     programs: Programs<S>,
     /// The main thread of each rank, and the others.
     threads: Vec<Thread>,
-    library: Library<'a, O>,
+    mpi: Mpi<O>,
+    chapters: Chapters<'a>,
     /// How many threads have come to their ends.
     finished: usize,
     starts: Starts,
@@ -103,7 +103,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     pub(crate) fn new(
         workload: Workload<S>,
         cores: Vec<Core>,
-        mpi: &'a Mpi,
+        parameters: &'a Parameters,
         causality: Causality,
         observer: O,
     ) -> Result<Self, ReplayError> {
@@ -111,31 +111,15 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         if cores.len() < ranks {
             return Err(ReplayError::Places { ranks, places: cores.len() });
         }
-        let library = Library {
-            now: Time::ZERO,
-            algorithms: &mpi.collectives,
-            causality,
-            recorded_collectives: false,
-            cores,
-            requests: (0..ranks).map(|_| RequestTable::default()).collect(),
-            communicators: Communicators::new(ranks),
-            exchange: Exchange::new(ranks, mpi, causality),
-            collectives: Default::default(),
-            one_sided: OneSided::new(&mpi.one_sided),
-            files: Files::new(ranks),
-            deferred: Deferred::new(ranks, mpi.progress),
-            partitioned: PartitionedMessages::default(),
-            scheduler: Default::default(),
-            task_cores: Default::default(),
-            warnings: Default::default(),
-            observer,
-        };
+        let (mpi, chapters) =
+            (Mpi::new(ranks, cores, parameters, causality, observer), Chapters::new(ranks, parameters));
         let mains = (0..ranks as u32).map(|rank| Thread::new(ThreadIndex(rank), Rank(rank).into()));
         let (programs, threads) = (Programs::new(workload), mains.collect());
         Ok(Self {
             programs,
             threads,
-            library,
+            mpi,
+            chapters,
             finished: 0,
             starts: Starts::default(),
             cache_warmer: CacheWarmer::default(),
@@ -144,7 +128,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
 
     /// Chooses whether blocking collectives are the messages that an extended trace has of them.
     pub(crate) fn with_recorded_collectives(mut self, recorded: bool) -> Self {
-        self.library.recorded_collectives = recorded;
+        self.chapters.collectives.use_recorded(recorded);
         self
     }
 
@@ -152,14 +136,14 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     /// and the window that it is to.
     pub(crate) fn comparing_amounts(mut self, compared: bool) -> Self {
         if compared {
-            self.library.communicators.compare_amounts();
+            self.mpi.communicators.compare_amounts();
         }
         self
     }
 
     /// Chooses the storage that holds files.
     pub(crate) fn with_storage(mut self, storage: Storage) -> Self {
-        self.library.files.set_storage(storage);
+        self.chapters.files.set_storage(storage);
         self
     }
 
@@ -167,56 +151,40 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
     pub(crate) fn run(&mut self, network: &mut (impl Network + ?Sized)) -> Result<(), ReplayError> {
         while let Some(waiter) = self.next_waiter() {
             if let Some(rank) = self.awaits_progress(waiter) {
-                self.library.deferred.defer(rank, Task::Step(waiter));
+                self.mpi.deferred.defer(rank, Task::Step(waiter));
                 continue;
             }
-            self.library.observer.turn_began(self.library.now, waiter);
+            self.mpi.observer.turn_began(self.mpi.now(), waiter);
             if let Waiter::Thread(thread) = waiter {
                 self.run_thread(thread)?;
                 if self.programs.has_signals() {
                     self.resume();
                 }
             } else {
-                let Self { threads, library, .. } = self;
-                let ranks = library.requests.len();
-                let advanced = library.advance(waiter, |rank| is_inside(threads, ranks, rank));
+                let Self { threads, mpi, chapters, .. } = self;
+                let ranks = mpi.ranks();
+                let advanced = chapters.advance(mpi, waiter, |rank| is_inside(threads, ranks, rank));
                 advanced.map_err(|(thread, fault)| self.wrong(thread, fault))?;
             }
             self.wake();
         }
-        if self.library.deferred.is_by_calls() {
-            self.hold_back();
+        if self.mpi.deferred.is_by_calls() {
+            let Self { threads, mpi, .. } = self;
+            let ranks = mpi.ranks();
+            mpi.hold_back(|rank| is_inside(threads, ranks, rank));
         }
-        let Library { now, exchange, files, cores, observer, .. } = &mut self.library;
-        let host = |rank: Rank| cores[rank.0 as usize].host;
-        exchange.await_answers(*now, |from, to| host(from) == host(to));
-        for (id, message) in exchange.leaving() {
-            let (id, from, to, bytes) = (TransferId::from(id), message.envelope.source, message.to, message.bytes);
-            let in_collective = message.envelope.context.is_collective();
-            observer.injected(*now, Departure { id, from, to, bytes, in_collective });
-            let connection = Some(Connection { sender: from.0, receiver: to.0 });
-            let transfer = Transfer { id, from: host(from), to: host(to), bytes, connection, stretch: 1.0 };
-            if observer.queries_network() {
-                observer.unloaded(id, network.unloaded(&transfer));
-            }
-            observer.carried(*now, transfer, message.kind(&exchange.protocol));
-            network.inject(*now, transfer);
-        }
-        exchange.outbox.clear();
-        if !files.is_idle() {
-            for transfer in files.storage_accesses().take_leaving() {
-                observer.carried(*now, transfer, TransferKind::File);
-                network.inject(*now, transfer);
-            }
+        self.mpi.depart(network);
+        for transfer in self.chapters.files.storage_accesses.take_leaving() {
+            self.mpi.observer.carried(self.mpi.now(), transfer, TransferKind::File);
+            network.inject(self.mpi.now(), transfer);
         }
         Ok(())
     }
 
     /// The time of the next event that is not a network event; `None`: never.
     pub(crate) fn next_event(&self) -> Option<Time> {
-        let Library { scheduler, files, .. } = &self.library;
-        let timer = scheduler.next_timer();
-        if files.is_idle() { timer } else { timer.into_iter().chain(files.next_event()).min() }
+        let (timer, accesses) = (self.mpi.scheduler.next_timer(), &self.chapters.files.storage_accesses);
+        if accesses.is_idle() { timer } else { timer.into_iter().chain(accesses.next_event()).min() }
     }
 
     /// Moves on to `now`, when the network delivered these transfers.
@@ -226,30 +194,20 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         network: &mut (impl Network + ?Sized),
         delivered: &mut Vec<TransferId>,
     ) {
-        let Library { exchange, files, observer, .. } = &mut self.library;
-        observer.reached(now);
+        let Self { mpi, chapters: Chapters { files: Files { storage_accesses, .. }, .. }, .. } = self;
+        mpi.reach(now);
         for transfer in delivered.drain(..) {
-            observer.arrived(now, transfer);
+            mpi.observer.arrived(now, transfer);
             match Carried::from(transfer) {
-                Carried::Message(message) => {
-                    if observer.queries_network() {
-                        let met = network.met(transfer);
-                        if !met.is_empty() {
-                            observer.met(transfer, &met);
-                        }
-                    }
-                    observer.delivered(now, transfer);
-                    exchange.deliver(message, now, observer);
-                }
-                Carried::Storage(access) => files.deliver(now, access),
+                Carried::Message(message) => mpi.deliver(message, network),
+                Carried::Storage(access) => storage_accesses.deliver(now, access),
             }
         }
-        if !files.is_idle() {
-            files.advance(now).for_each(|access| exchange.operations.complete(access));
+        if !storage_accesses.is_idle() {
+            storage_accesses.advance(now).for_each(|access| mpi.exchange.operations.complete(access));
         }
-        self.library.now = now;
         self.wake();
-        self.library.scheduler.advance(now);
+        self.mpi.scheduler.advance(now);
     }
 
     /// Whether all ranks have come to the end of their programs.
@@ -274,7 +232,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
 
     /// The observer, with all that it has heard.
     pub(crate) fn into_observer(self) -> O {
-        self.library.observer
+        self.mpi.observer
     }
 }
 
@@ -320,20 +278,20 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     fn next_waiter(&mut self) -> Option<Waiter> {
         match self.cache_warmer.0.checked_sub(1) {
             Some(left) => self.cache_warmer.0 = left,
-            None if self.library.requests.len() >= FEWEST_RANKS => {
+            None if self.mpi.ranks() >= FEWEST_RANKS => {
                 self.cache_warmer.0 = self.look_ahead().saturating_sub(1);
             }
             None => {}
         }
-        self.library.scheduler.next()
+        self.mpi.scheduler.next()
     }
 
     /// Reads what the next waiters need. Returns the number of these waiters.
     #[inline(never)]
     fn look_ahead(&self) -> usize {
-        let ranks = self.library.requests.len() as u32;
+        let ranks = self.mpi.ranks() as u32;
         let (mut waiters, mut read) = (0, 0);
-        for waiter in self.library.scheduler.upcoming().take(AT_ONCE) {
+        for waiter in self.mpi.scheduler.upcoming().take(AT_ONCE) {
             waiters += 1;
             // The first threads are the main threads of the ranks, in their order.
             let Waiter::Thread(main) = waiter else { continue };
@@ -342,14 +300,14 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             }
             let thread = &self.threads[main.0 as usize];
             read += thread.clock.time.0 + thread.events + u64::from(thread.finished);
-            read += self.library.requests[main.0 as usize].numbered() as u64;
+            read += self.mpi.all_requests()[main.0 as usize].numbered() as u64;
             // A loop inside the iterator: between two reads, the processor has fewer instructions to go through.
             self.programs.upcoming(main).take(EVENTS).for_each(|event| {
                 read += 1;
                 if let EventRef::Send(message) | EventRef::Event(&Event::Send(_, message, _)) = event
                     && message.comm == CommId::WORLD
                 {
-                    read += self.library.exchange.queued(message.to) as u64;
+                    read += self.mpi.exchange.queued(message.to) as u64;
                 }
             });
         }

@@ -26,18 +26,13 @@ pub(super) enum OperationKind {
     Receive(Rank, Selector),
     /// A collective in progress; its claimant waits for all of it.
     Collective,
-    /// A synchronisation of a window in progress; its claimant waits for all of it.
-    Synchronisation,
+    /// Other work in the background, as a whole: a synchronisation of a window, a message of one-sided communication, a call
+    /// on a file, or one of its accesses to the storage.
+    Background,
     /// A rank waits for a condition on a window.
     Condition(WindowIndex, Rank, Condition),
     /// An access to the window of this rank, which has a request.
     Access(Rank),
-    /// A message of one-sided communication in transit.
-    ActiveMessage,
-    /// A call on a file in progress; its claimant waits for all of it.
-    FileCall,
-    /// An access of a call on a file to the storage.
-    StorageAccess,
     /// A side of a partitioned message.
     Partitioned(PartIndex, PartitionedSide),
 }
@@ -83,7 +78,7 @@ pub(super) enum Claim {
 }
 
 /// The completion of a wait, such as a wait for an operation.
-pub(super) struct Completion {
+pub(super) struct CompletedWait {
     pub(super) waiter: Waiter,
     /// The operation; `None`: the waiter is runnable for another reason, which observers already know.
     pub(super) operation: Option<OperationId>,
@@ -94,7 +89,7 @@ pub(super) struct Completion {
 pub(super) struct Operations {
     all: DenseSlab<Operation>,
     /// Announcements to be taken, in order.
-    pub(super) completions: Vec<Completion>,
+    pub(super) completions: Vec<CompletedWait>,
 }
 
 impl Operations {
@@ -142,7 +137,7 @@ impl Operations {
             State::Pending | State::Done => entry.state = State::Done,
             State::Awaited(waiter) => {
                 let Operation { eager, .. } = self.all.remove(operation.0 as usize);
-                self.completions.push(Completion { waiter, operation: Some(operation), eager });
+                self.completions.push(CompletedWait { waiter, operation: Some(operation), eager });
             }
             State::Abandoned => {
                 self.all.remove(operation.0 as usize);

@@ -2,14 +2,14 @@
 //!
 //! # Deferred work
 //!
-//! Work that is deferred until its rank is in an MPI call. [`waiters`](super::waiters) decides which work that is,
+//! Work that is deferred until its rank is in an MPI call. [`chapters`](super::chapters) decides which work that is,
 //! and does it.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::collections::binary_heap::{BinaryHeap, PeekMut};
 
-use titr_common::event::Rank;
+use titr_common::event::{Actor, Rank};
 use titr_common::time::Time;
 use titr_common::units::Seconds;
 use titr_platform::Progress;
@@ -23,40 +23,16 @@ pub(super) struct Scheduler {
     sequence: u64,
 }
 
-/// The sequence number makes ties stable: first set, first due.
-struct Timer {
-    time: Time,
-    sequence: u64,
-    waiter: Waiter,
-}
+/// A waiter's timer, by time and sequence number, which makes ties stable: first set, first due. Both are in one number,
+/// as one comparison without branches decides faster than two. The heap has the greatest on top.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Timer(Reverse<u128>, Waiter);
 
 impl Timer {
-    /// Time and sequence in one number, as one comparison without branches decides faster than two.
-    fn order(&self) -> u128 {
-        u128::from(self.time.0) << 64 | u128::from(self.sequence)
+    fn time(&self) -> Time {
+        Time((self.0.0 >> 64) as u64)
     }
 }
-
-impl Ord for Timer {
-    /// The heap has the greatest on top.
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.order().cmp(&self.order())
-    }
-}
-
-impl PartialOrd for Timer {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Timer {
-    fn eq(&self, other: &Self) -> bool {
-        self.order() == other.order()
-    }
-}
-
-impl Eq for Timer {}
 
 impl Scheduler {
     /// Makes `waiter` runnable now.
@@ -67,7 +43,8 @@ impl Scheduler {
     /// Makes `waiter` runnable at `time`.
     pub(super) fn set_timer(&mut self, time: Time, waiter: Waiter) {
         self.sequence += 1;
-        self.timers.push(Timer { time, sequence: self.sequence, waiter });
+        let order = u128::from(time.0) << 64 | u128::from(self.sequence);
+        self.timers.push(Timer(Reverse(order), waiter));
     }
 
     /// The runnable waiters, in order.
@@ -81,7 +58,7 @@ impl Scheduler {
     }
 
     pub(super) fn next_timer(&self) -> Option<Time> {
-        self.timers.peek().map(|timer| timer.time)
+        self.timers.peek().map(Timer::time)
     }
 
     /// Makes the waiters runnable whose timers have expired by `now`.
@@ -94,9 +71,9 @@ impl Scheduler {
 
     fn ring(&mut self, now: Time) {
         while let Some(timer) = self.timers.peek_mut()
-            && timer.time <= now
+            && timer.time() <= now
         {
-            self.ready.push_back(PeekMut::pop(timer).waiter);
+            self.ready.push_back(PeekMut::pop(timer).1);
         }
     }
 }
@@ -169,5 +146,22 @@ impl Clock {
         self.time = begin + overhead;
         self.awaited -= 1;
         Time(self.time.0 - begin.0)
+    }
+}
+
+/// What all waiters that are no threads have: work in the background, for a call that a thread has made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BackgroundWork {
+    /// The thread that made the call; for work that any thread could do, the main thread of its rank.
+    pub(super) actor: Actor,
+    pub(super) clock: Clock,
+    /// Whether the next step needs the processor of the rank, if the library makes progress only in calls.
+    pub(super) needs_processor: bool,
+}
+
+impl BackgroundWork {
+    /// Work for `actor` that begins at `now` and needs no processor.
+    pub(super) fn new(actor: Actor, now: Time) -> Self {
+        Self { actor, clock: Clock { time: now, awaited: 0 }, needs_processor: false }
     }
 }

@@ -1,59 +1,73 @@
-//! When ranks start: all at once, or the ranks of each job of a mix at its start.
+//! When ranks start: all at once, or in groups, such as the jobs of a mix.
+
+use std::ops::Range;
 
 use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
-use titr_platform::job_mix::{Job, JobId, Start};
 
 use super::Ranks;
 use super::ids::ThreadIndex;
 use super::scheduler::Waiter;
 use crate::observe::Observer;
 
-/// The jobs whose ranks start and end.
-#[derive(Default)]
-pub(super) struct Starts {
-    jobs: Vec<JobProgress>,
+/// Consecutive ranks that start together.
+pub(crate) struct RankGroup {
+    pub(crate) ranks: Range<u32>,
+    pub(crate) start: GroupStart,
 }
 
-struct JobProgress {
-    job: Job,
+/// When a group of ranks starts.
+pub(crate) enum GroupStart {
+    At(Time),
+    /// When the last rank of the group with this number has finished.
+    After(usize),
+}
+
+/// The groups of ranks that start and end.
+#[derive(Default)]
+pub(super) struct Starts {
+    groups: Vec<GroupProgress>,
+}
+
+struct GroupProgress {
+    group: RankGroup,
     /// The number of threads that have not finished.
     unfinished: usize,
     started: Option<Time>,
-    /// The jobs that start after its end.
-    followers: Vec<JobId>,
+    /// The groups that start after its end.
+    followers: Vec<usize>,
 }
 
 impl Starts {
-    fn of(jobs: Vec<Job>) -> Self {
-        let mut followers = vec![Vec::new(); jobs.len()];
-        for (at, job) in jobs.iter().enumerate() {
-            if let Start::After(JobId(other)) = job.start {
-                followers[other].push(JobId(at));
+    fn of(groups: Vec<RankGroup>) -> Self {
+        let mut followers = vec![Vec::new(); groups.len()];
+        for (at, group) in groups.iter().enumerate() {
+            if let GroupStart::After(other) = group.start {
+                followers[other].push(at);
             }
         }
-        let progress = |(job, followers): (Job, Vec<JobId>)| JobProgress {
-            unfinished: job.ranks.len(),
-            job,
+        let progress = |(group, followers): (RankGroup, Vec<usize>)| GroupProgress {
+            unfinished: group.ranks.len(),
+            group,
             started: None,
             followers,
         };
-        Self { jobs: jobs.into_iter().zip(followers).map(progress).collect() }
+        Self { groups: groups.into_iter().zip(followers).map(progress).collect() }
     }
 
-    fn job_of(&self, rank: Rank) -> usize {
-        self.jobs.partition_point(|progress| progress.job.ranks.end <= rank.0)
+    fn group_of(&self, rank: Rank) -> usize {
+        self.groups.partition_point(|progress| progress.group.ranks.end <= rank.0)
     }
 
-    fn of_rank(&mut self, rank: Rank) -> Option<&mut JobProgress> {
-        let at = self.job_of(rank);
-        self.jobs.get_mut(at)
+    fn of_rank(&mut self, rank: Rank) -> Option<&mut GroupProgress> {
+        let at = self.group_of(rank);
+        self.groups.get_mut(at)
     }
 
-    /// Whether a job waits for the end of the job of `rank`.
+    /// Whether a group waits for the end of the group of `rank`.
     pub(super) fn is_awaited(&self, rank: Rank) -> bool {
-        self.jobs.get(self.job_of(rank)).is_some_and(|progress| !progress.followers.is_empty())
+        self.groups.get(self.group_of(rank)).is_some_and(|progress| !progress.followers.is_empty())
     }
 
     /// A further thread of `rank` exists.
@@ -63,8 +77,8 @@ impl Starts {
         }
     }
 
-    /// A thread of `rank` has finished. Returns the jobs that start because it was the last of its job.
-    pub(super) fn finish_thread(&mut self, rank: Rank) -> Vec<JobId> {
+    /// A thread of `rank` has finished. Returns the groups that start because it was the last of its group.
+    pub(super) fn finish_thread(&mut self, rank: Rank) -> Vec<usize> {
         let Some(progress) = self.of_rank(rank) else { return Vec::new() };
         progress.unfinished -= 1;
         if progress.unfinished == 0 { std::mem::take(&mut progress.followers) } else { Vec::new() }
@@ -72,45 +86,43 @@ impl Starts {
 }
 
 impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
-    /// Makes all ranks runnable: those of `jobs` at their starts, or all now if there are no jobs.
-    pub(crate) fn start(&mut self, jobs: Vec<Job>) {
-        self.starts = Starts::of(jobs);
-        if self.starts.jobs.is_empty() {
-            self.threads.iter().for_each(|thread| self.library.scheduler.ready(thread.waiter()));
+    /// Makes all ranks runnable: those of `groups` at their starts, or all now if there are no groups.
+    pub(crate) fn start(&mut self, groups: Vec<RankGroup>) {
+        self.starts = Starts::of(groups);
+        if self.starts.groups.is_empty() {
+            self.threads.iter().for_each(|thread| self.mpi.scheduler.ready(thread.waiter()));
         }
-        for at in 0..self.starts.jobs.len() {
-            match self.starts.jobs[at].job.start {
-                Start::At(time) => self.start_job(JobId(at), time),
-                Start::After(_) => {}
+        for at in 0..self.starts.groups.len() {
+            if let GroupStart::At(time) = self.starts.groups[at].group.start {
+                self.start_group(at, time);
             }
         }
     }
 
-    /// The ranks of a job start at `time`, which is now or later.
-    fn start_job(&mut self, JobId(at): JobId, time: Time) {
-        let progress = &mut self.starts.jobs[at];
+    /// The ranks of a group start at `time`, which is now or later.
+    fn start_group(&mut self, at: usize, time: Time) {
+        let progress = &mut self.starts.groups[at];
         progress.started = Some(time);
-        for thread in &mut self.threads[progress.job.ranks.start as usize..progress.job.ranks.end as usize] {
+        for thread in &mut self.threads[progress.group.ranks.start as usize..progress.group.ranks.end as usize] {
             thread.start_at(time);
-            if time > self.library.now {
-                self.library.scheduler.set_timer(time, thread.waiter());
+            if time > self.mpi.now() {
+                self.mpi.scheduler.set_timer(time, thread.waiter());
             } else {
-                self.library.scheduler.ready(thread.waiter());
+                self.mpi.scheduler.ready(thread.waiter());
             }
         }
     }
 
-    /// The ranks of a job start now, because of the thread whose turn it is.
-    pub(super) fn start_after(&mut self, JobId(at): JobId) {
-        let now = self.library.now;
-        self.start_job(JobId(at), now);
-        for rank in self.starts.jobs[at].job.ranks.clone() {
-            self.library.observer.released(now, Waiter::Thread(ThreadIndex(rank)), None, Time::ZERO);
+    /// The ranks of a group start now, because of the thread whose turn it is.
+    pub(super) fn start_after(&mut self, at: usize) {
+        self.start_group(at, self.mpi.now());
+        for rank in self.starts.groups[at].group.ranks.clone() {
+            self.mpi.release(Waiter::Thread(ThreadIndex(rank)));
         }
     }
 
-    /// When each job started; `None` of a job that waits for ever.
+    /// When each group started; `None` of a group that waits for ever.
     pub(crate) fn started(&self) -> Vec<Option<Time>> {
-        self.starts.jobs.iter().map(|progress| progress.started).collect()
+        self.starts.groups.iter().map(|progress| progress.started).collect()
     }
 }

@@ -12,9 +12,8 @@ use titr_common::trace::EventSource;
 use super::call::Failure;
 use super::core::{TaskCore, TaskStage};
 use super::ids::ThreadIndex;
-use super::library::Library;
 use super::point_to_point::protocol::SendCost;
-use super::thread::{Waiting, overhead};
+use super::thread::Waiting;
 use super::{Ranks, ReplayError};
 use crate::observe::{Activity, Observer, Waiter, Work};
 
@@ -30,11 +29,11 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         }
         loop {
             let thread = &self.threads[at];
-            if thread.clock.time > self.library.now {
+            if thread.clock.time > self.mpi.now() {
                 if thread.clock.time == Time::NEVER {
                     return Err(self.end_of_time(index));
                 }
-                self.library.scheduler.set_timer(thread.clock.time, thread.waiter());
+                self.mpi.scheduler.set_timer(thread.clock.time, thread.waiter());
                 return Ok(());
             }
             match thread.stage {
@@ -57,7 +56,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     fn take_task(&mut self, index: ThreadIndex) -> Result<bool, ReplayError> {
         let at = index.0 as usize;
         self.threads[at].core = None;
-        let has_next = self.programs.front(index, &self.library.requests)?.is_some();
+        let has_next = self.programs.front(index, self.mpi.all_requests())?.is_some();
         if self.programs.has_signals() {
             self.resume();
         }
@@ -66,7 +65,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         }
         let core = self.programs.core(index);
         let Some(event) = self.programs.current(index) else { return Ok(false) };
-        let Library { cores, causality, exchange, requests, partitioned, task_cores, .. } = &mut self.library;
+        let mpi = &mut self.mpi;
         let thread = &mut self.threads[at];
         let rank = thread.actor.rank;
         thread.events += 1;
@@ -75,19 +74,17 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             EventRef::Recv(_) | EventRef::Event(Event::Recv(..) | Event::Collective(..)) => None,
             EventRef::Event(_) | EventRef::Compute(_) | EventRef::Send(_) => thread.core,
         };
-        let start = takes_core.map_or(thread.clock.time, |core| task_cores.free(core, thread.clock.time));
+        let start = takes_core.map_or(thread.clock.time, |core| mpi.task_cores.free(core, thread.clock.time));
         let cost: SendCost = match event {
             EventRef::Compute(work) => {
                 thread.computed.0 += work.0;
-                cores[rank.0 as usize].time_for(work, start).into()
+                mpi.core(rank).time_for(work, start).into()
             }
-            EventRef::Event(&Event::Sleep(time)) if causality.is_timed() => time.into(),
-            EventRef::Event(_) | EventRef::Send(_) | EventRef::Recv(_) => {
-                overhead(event, thread, &exchange.protocol, requests, partitioned)
-            }
+            EventRef::Event(&Event::Sleep(time)) if mpi.causality().is_timed() => time.into(),
+            EventRef::Event(_) | EventRef::Send(_) | EventRef::Recv(_) => self.chapters.overhead(mpi, event, thread),
         };
         if let Some(core) = takes_core {
-            task_cores.take(core, start + cost.all());
+            mpi.task_cores.take(core, start + cost.all());
         }
         thread.clock.time = start;
         thread.stage = TaskStage::Begins(Time((start + cost.before).0 - start.0));
@@ -106,12 +103,12 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let (began, until) = (thread.began, thread.clock.time);
         let Some(event) = self.programs.current(index) else { return Ok(()) };
         if thread.is_main() {
-            self.library.observer.event_began(thread.actor.rank, event, began);
+            self.mpi.observer.event_began(thread.actor.rank, event, began);
         }
         let computes = matches!(event, EventRef::Compute(_) | EventRef::Event(Event::Sleep(_)));
         thread.stage = if computes { TaskStage::Next } else { TaskStage::Paid };
         let work = if computes { Work::Compute } else { Work::Overhead };
-        self.library.observer.works(Waiter::Thread(index), work, began, until);
+        self.mpi.observer.works(Waiter::Thread(index), work, began, until);
         if computes {
             self.pass(index)?;
             self.account(index, Activity::Compute);
@@ -122,8 +119,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// Makes the call of the current task; true if the thread has to wait.
     fn carry_out_task(&mut self, index: ThreadIndex) -> Result<bool, ReplayError> {
         let at = index.0 as usize;
-        if self.library.deferred.is_due(self.threads[at].actor.rank)
-            && let Err((thread, fault)) = self.library.go_on(self.threads[at].actor.rank)
+        if self.mpi.deferred.is_due(self.threads[at].actor.rank)
+            && let Err((thread, fault)) = self.chapters.go_on(&mut self.mpi, self.threads[at].actor.rank)
         {
             return Err(self.wrong(thread, fault));
         }

@@ -3,9 +3,9 @@
 //! The threads of a rank share its requests and communicators, and receive its messages. Each computes on a core of its
 //! own. [`program`](super::program) decides when a thread begins and which events of other threads it has to wait for.
 
-use titr_common::event::{Actor, CommCall, Completion, Event, OneSided, Partitioned, SendMode};
+use titr_common::event::{Actor, Event};
 use titr_common::event_buffer::EventRef;
-use titr_common::program::{Fault, Place, Template};
+use titr_common::program::{Fault, Place};
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
 use titr_common::units::{Instructions, Seconds};
@@ -14,11 +14,9 @@ use titr_network::Unreachable;
 use super::call::Failure;
 use super::core::{TaskCore, TaskStage};
 use super::ids::ThreadIndex;
-use super::partitioned::PartitionedMessages;
-use super::point_to_point::protocol::{Protocol, SendCost};
 use super::program::Signal;
 use super::scheduler::{Clock, Waiter};
-use super::{Ranks, ReplayError, RequestTable};
+use super::{Ranks, ReplayError};
 use crate::observe::{Activity, Observer, Work};
 
 /// The place of a thread in its program.
@@ -113,19 +111,19 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             Some(Waiting::Part) | None => {}
         }
         loop {
-            let Some(event) = self.programs.front(index, &self.library.requests)? else {
+            let Some(event) = self.programs.front(index, self.mpi.all_requests())? else {
                 return self.stop(index);
             };
             let thread = &mut self.threads[at];
             if !thread.paid {
                 thread.events += 1;
-                let core = &self.library.cores[thread.actor.rank.0 as usize];
+                let core = self.mpi.core(thread.actor.rank);
                 let computing = match event {
                     EventRef::Compute(work) => {
                         thread.computed.0 += work.0;
                         Some(core.time_for(work, thread.clock.time))
                     }
-                    EventRef::Event(&Event::Sleep(time)) if self.library.causality.is_timed() => Some(time),
+                    EventRef::Event(&Event::Sleep(time)) if self.mpi.causality().is_timed() => Some(time),
                     EventRef::Event(Event::Sleep(_)) => Some(Seconds(0.0)),
                     EventRef::Send(_) | EventRef::Recv(_) | EventRef::Event(_) => None,
                 };
@@ -134,7 +132,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 }
                 thread.began = thread.clock.time;
                 if thread.is_main() {
-                    self.library.observer.event_began(thread.actor.rank, event, thread.began);
+                    self.mpi.observer.event_began(thread.actor.rank, event, thread.began);
                 }
                 if let Some(time) = computing {
                     thread.clock.time = thread.began + time;
@@ -142,33 +140,38 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                         return Err(self.end_of_time(index));
                     }
                     let thread = &self.threads[at];
-                    self.library.observer.works(Waiter::Thread(index), Work::Compute, thread.began, thread.clock.time);
+                    self.mpi.observer.works(Waiter::Thread(index), Work::Compute, thread.began, thread.clock.time);
                     self.pass(index)?;
                     self.account(index, Activity::Compute);
                     continue;
                 }
-                let library = &mut self.library;
-                let (protocol, requests) = (&library.exchange.protocol, &library.requests);
-                let cost = overhead(event, thread, protocol, requests, &library.partitioned);
+                let mpi = &mut self.mpi;
+                let cost = self.chapters.overhead(mpi, event, thread);
                 thread.clock.time = thread.began + cost.before;
-                library.observer.works(Waiter::Thread(index), Work::Overhead, thread.began, thread.clock.time);
+                mpi.observer.works(Waiter::Thread(index), Work::Overhead, thread.began, thread.clock.time);
                 thread.paid = true;
             }
-            if thread.clock.time > self.library.now {
+            if thread.clock.time > self.mpi.now() {
                 if thread.clock.time == Time::NEVER {
                     return Err(self.end_of_time(index));
                 }
-                self.library.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
+                self.mpi.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
                 return Ok(());
             }
-            if self.library.deferred.is_due(thread.actor.rank)
-                && let Err((thread, fault)) = self.library.go_on(thread.actor.rank)
+            if self.mpi.deferred.is_due(thread.actor.rank)
+                && let Err((thread, fault)) = self.chapters.go_on(&mut self.mpi, thread.actor.rank)
             {
                 return Err(self.wrong(thread, fault));
             }
             let carried_out = match event {
-                EventRef::Send(message) => self.blocking_send(index, message),
-                EventRef::Recv(message) => self.blocking_receive(index, message),
+                EventRef::Send(message) => {
+                    let sent = self.mpi.blocking_send(&mut self.threads[at], message);
+                    sent.map(|()| Some(Activity::Send)).map_err(Failure::Fault)
+                }
+                EventRef::Recv(message) => {
+                    let received = self.mpi.blocking_receive(&mut self.threads[at], message);
+                    received.map(|()| Some(Activity::Recv)).map_err(Failure::Fault)
+                }
                 EventRef::Event(_) | EventRef::Compute(_) => self.call(index),
             };
             let activity = match carried_out {
@@ -195,7 +198,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// There is no event that a thread can begin: it is at its end, or waits for another thread of its rank.
     #[cold]
     pub(super) fn stop(&mut self, index: ThreadIndex) -> Result<(), ReplayError> {
-        let Self { programs, threads, library, finished, starts, .. } = self;
+        let Self { programs, threads, mpi, chapters, finished, starts, .. } = self;
         let at = index.0 as usize;
         let thread = &mut threads[at];
         thread.began = thread.clock.time;
@@ -203,32 +206,32 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             thread.waiting = Some(Waiting::Turn);
             return Ok(());
         }
-        while let Some(sent) = library.exchange.left_behind(thread.actor.rank) {
-            library.wait_for(thread, Some(sent));
+        while let Some(sent) = mpi.exchange.left_behind(thread.actor.rank) {
+            mpi.wait_for(thread, Some(sent));
         }
         if thread.clock.awaited > 0 {
             thread.waiting = Some(Waiting::Call(Activity::Send));
             return Ok(());
         }
         // Others may need this rank to be in a call, and an ended rank counts as in a call.
-        let may_be_needed = library.one_sided.has_windows() || library.deferred.is_by_calls();
+        let may_be_needed = chapters.one_sided.has_windows() || mpi.deferred.is_by_calls();
         let may_be_needed = may_be_needed || starts.is_awaited(thread.actor.rank);
-        if thread.clock.time > library.now && may_be_needed {
-            library.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
+        if thread.clock.time > mpi.now() && may_be_needed {
+            mpi.scheduler.set_timer(thread.clock.time, Waiter::Thread(index));
             return Ok(());
         }
         thread.finished = true;
         *finished += 1;
         if thread.is_main() {
-            library.observer.finished(thread.actor.rank, thread.clock.time);
+            mpi.observer.finished(thread.actor.rank, thread.clock.time);
         }
-        if library.deferred.is_due(thread.actor.rank) {
-            let gone_on = library.go_on(thread.actor.rank);
+        if mpi.deferred.is_due(thread.actor.rank) {
+            let gone_on = chapters.go_on(mpi, thread.actor.rank);
             gone_on.map_err(|(thread, fault)| self.wrong(thread, fault))?;
         }
         let rank = self.threads[at].actor.rank;
-        for job in self.starts.finish_thread(rank) {
-            self.start_after(job);
+        for group in self.starts.finish_thread(rank) {
+            self.start_after(group);
         }
         Ok(())
     }
@@ -236,7 +239,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// The event of a thread takes place, and others may begin.
     #[inline]
     pub(super) fn pass(&mut self, index: ThreadIndex) -> Result<(), ReplayError> {
-        if self.programs.pass(index, &self.library.requests)? {
+        if self.programs.pass(index, self.mpi.all_requests())? {
             self.resume();
         }
         Ok(())
@@ -245,7 +248,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// Makes the threads runnable that waited for another thread of their rank, or that begin.
     #[cold]
     pub(super) fn resume(&mut self) {
-        let now = self.library.now;
+        let now = self.mpi.now();
         for signal in self.programs.take_signals() {
             let (Signal::Runnable(index) | Signal::Begins { thread: index, .. }) = signal;
             for new in (self.threads.len() as u32..=index.0).map(ThreadIndex) {
@@ -257,7 +260,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 Signal::Runnable(_) => {
                     let time = &mut self.threads[index.0 as usize].clock.time;
                     *time = (*time).max(now);
-                    self.library.observer.released(now, Waiter::Thread(index), None, Time::ZERO);
+                    self.mpi.release(Waiter::Thread(index));
                 }
                 Signal::Begins { follows, .. } => {
                     let followed = &self.threads[follows.0 as usize];
@@ -265,18 +268,18 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                     let thread = &mut self.threads[index.0 as usize];
                     (thread.clock.time, thread.last_call_over, thread.first_call) = (begin, begin, first_call);
                     let (waiter, rank) = (Waiter::Thread(index), thread.actor.rank);
-                    self.library.observer.thread_began(begin, waiter, rank, Waiter::Thread(follows));
+                    self.mpi.observer.thread_began(begin, waiter, rank, Waiter::Thread(follows));
                 }
             }
-            self.library.scheduler.ready(Waiter::Thread(index));
+            self.mpi.scheduler.ready(Waiter::Thread(index));
         }
     }
 
     /// Called when no waiter is runnable and no message travels. Starts threads that have not begun; returns whether
     /// there are any.
     pub(crate) fn begin_threads(&mut self) -> Result<bool, ReplayError> {
-        let begun = self.programs.bring_threads_forward(&self.library.requests)?;
-        self.library.warnings.brought_forward += begun;
+        let begun = self.programs.bring_threads_forward(self.mpi.all_requests())?;
+        self.mpi.warnings.brought_forward += begun;
         self.resume();
         Ok(begun > 0)
     }
@@ -292,7 +295,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// The event that a thread is at took until now.
     pub(super) fn account(&mut self, index: ThreadIndex, activity: Activity) {
         let thread = &self.threads[index.0 as usize];
-        self.library.observer.active(thread.actor.rank, activity, thread.began, thread.clock.time);
+        self.mpi.observer.active(thread.actor.rank, activity, thread.began, thread.clock.time);
     }
 
     /// The place of a thread in its trace.
@@ -329,58 +332,10 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     pub(super) fn charge_overhead(&mut self, index: ThreadIndex) {
         if let Some(event) = self.programs.current(index) {
             let thread = &mut self.threads[index.0 as usize];
-            let cost = overhead(
-                event,
-                thread,
-                &self.library.exchange.protocol,
-                &self.library.requests,
-                &self.library.partitioned,
-            );
+            let cost = self.chapters.overhead(&self.mpi, event, thread);
             let from = thread.clock.time;
             thread.clock.time = from + cost.before;
-            self.library.observer.works(Waiter::Thread(index), Work::Overhead, from, thread.clock.time);
+            self.mpi.observer.works(Waiter::Thread(index), Work::Overhead, from, thread.clock.time);
         }
     }
-}
-
-/// The time that an event takes its thread before others can see it, and the rest of a send's time.
-#[inline]
-pub(super) fn overhead(
-    event: EventRef,
-    thread: &Thread,
-    protocol: &Protocol,
-    requests: &[RequestTable],
-    partitioned: &PartitionedMessages,
-) -> SendCost {
-    if let EventRef::Send(message) = event {
-        return protocol.cost_of_send(SendMode::Standard, message.bytes);
-    }
-    let EventRef::Event(event) = event else { return SendCost::default() };
-    if let Event::OneSided(OneSided::Access(access)) = event {
-        return protocol.cost_of_access(access.there + access.back).into();
-    }
-    if let Event::Test(..) = event {
-        return protocol.cost_of_test().into();
-    }
-    if let Event::CommCreate(CommCall::Spawn, _, Some(group)) = event {
-        return protocol.cost_of_spawn(group.remote.len()).into();
-    }
-    if let Event::Send(mode, message, Completion::Blocking) = event {
-        return protocol.cost_of_send(*mode, message.bytes);
-    }
-    if let Event::Send(_, message, Completion::Request(_)) | Event::Sendrecv(Some(message), _) = event {
-        return protocol.cost_of_isend(message.bytes);
-    }
-    if let Event::Start(ids) = event
-        && let Some(&id) = ids.get(thread.started as usize)
-        && let Some(Template::Send(_, message)) = requests[thread.actor.rank.0 as usize].template(id)
-    {
-        return protocol.cost_of_isend(message.bytes);
-    }
-    if let Event::Partitioned(Partitioned::Ready(id, parts)) = event
-        && (thread.started as usize) < parts.len()
-    {
-        return partitioned.cost_of_ready(thread.actor.rank, *id, protocol).into();
-    }
-    SendCost::default()
 }

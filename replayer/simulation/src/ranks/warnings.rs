@@ -25,14 +25,8 @@ pub(super) struct Warnings {
     pub(super) brought_forward: u64,
     /// Successful tests of sends that ended before the sends.
     pub(super) gave_way: u64,
-    skipped: BTreeMap<Skipped, (u64, Bytes)>,
-}
-
-/// A kind of recorded call that is not simulated: it takes no time, and no thread waits in it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Skipped {
-    /// A call of this function.
-    Other(Box<str>),
+    /// The calls that take no time and in which no thread waits, by their functions, and their bytes.
+    skipped: BTreeMap<Box<str>, (u64, Bytes)>,
 }
 
 impl Warnings {
@@ -42,13 +36,12 @@ impl Warnings {
         let schedule = "whose messages were not recorded followed the platform's algorithm";
         let idle = "found no outstanding request with their source, destination and tag, and passed";
         [
-            (self.open_wildcards, plural(self.open_wildcards, "wildcard receive", "wildcard receives"), open),
-            (self.idle_waits, plural(self.idle_waits, "wait", "waits"), idle),
-            (self.redecomposed, plural(self.redecomposed, "collective call", "collective calls"), schedule),
+            sentence(self.open_wildcards, "wildcard receive", "wildcard receives", open),
+            sentence(self.idle_waits, "wait", "waits", idle),
+            sentence(self.redecomposed, "collective call", "collective calls", schedule),
         ]
         .into_iter()
-        .filter(|(number, ..)| *number > 0)
-        .map(|(number, who, what)| format!("{} {who} {what}", count(number)))
+        .flatten()
         .collect()
     }
 
@@ -56,37 +49,20 @@ impl Warnings {
     /// threads that began and tests that ended at a standstill, shared memory across hosts, each kind of event that was skipped, and
     /// polling.
     pub(super) fn approximations(&self, events: u64) -> Vec<String> {
-        let sentence = |(what, &(calls, bytes)): (&Skipped, &(u64, Bytes))| {
-            let number = |one, many| format!("{} {}", count(calls), plural(calls, one, many));
-            let who = match what {
-                Skipped::Other(function) => format!("{} of {function}", number("call", "calls")),
-            };
+        let skipped = |(function, &(calls, bytes)): (&Box<str>, &(u64, Bytes))| {
+            let (number, calls) = (count(calls), plural(calls, "call", "calls"));
             let bytes = if bytes == Bytes(0) { String::new() } else { format!(" ({})", volume(bytes)) };
-            format!("not simulated: {who}{bytes}")
+            format!("not simulated: {number} {calls} of {function}{bytes}")
         };
-        let windows = plural(self.scattered_windows, "window of shared memory has", "windows of shared memory have");
-        let scattered = (self.scattered_windows > 0).then(|| {
-            format!(
-                "{} {windows} ranks on several hosts: loads and stores of their memory take no time on the network",
-                count(self.scattered_windows)
-            )
-        });
-        let threads = plural(self.brought_forward, "thread", "threads");
+        let scattered = "ranks on several hosts: loads and stores of their memory take no time on the network";
         let forward = "began only when nothing else could go on, as calls before the first of each wait for it";
-        let forward =
-            (self.brought_forward > 0).then(|| format!("{} {threads} {forward}", count(self.brought_forward)));
-        let tests = plural(self.gave_way, "test", "tests");
-        let gave_way = (self.gave_way > 0).then(|| {
-            format!(
-                "{} {tests} of sends, which succeeded in the traced run, ended without them: nothing else could go on",
-                count(self.gave_way)
-            )
-        });
-        scattered
+        let gave_way = "of sends, which succeeded in the traced run, ended without them: nothing else could go on";
+        let (window, windows) = ("window of shared memory has", "windows of shared memory have");
+        sentence(self.scattered_windows, window, windows, scattered)
             .into_iter()
-            .chain(forward)
-            .chain(gave_way)
-            .chain(self.skipped.iter().map(sentence))
+            .chain(sentence(self.brought_forward, "thread", "threads", forward))
+            .chain(sentence(self.gave_way, "test", "tests", gave_way))
+            .chain(self.skipped.iter().map(skipped))
             .chain(self.polling(events))
             .collect()
     }
@@ -105,12 +81,13 @@ impl Warnings {
 
     /// Another call was passed over.
     pub(super) fn skip_other(&mut self, other: &Other) {
-        self.count(Skipped::Other(other.function.clone()), other.sent + other.received);
-    }
-
-    fn count(&mut self, what: Skipped, bytes: Bytes) {
-        let (calls, sum) = self.skipped.entry(what).or_default();
+        let (calls, bytes) = self.skipped.entry(other.function.clone()).or_default();
         *calls += 1;
-        *sum += bytes;
+        *bytes += other.sent + other.received;
     }
+}
+
+/// A sentence on a number of things; `None` if there are none.
+fn sentence(number: u64, one: &str, many: &str, rest: &str) -> Option<String> {
+    (number > 0).then(|| format!("{} {} {rest}", count(number), plural(number, one, many)))
 }

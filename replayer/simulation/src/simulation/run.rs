@@ -109,7 +109,7 @@ impl PreparedReplay<'_> {
         let mut cores = cores(platform, (self.first, self.trace.ranks()), number, &recorded)?;
         if let (Some(draw), Some(detours)) = (self.draw, platform.spread.detours) {
             let ranks = (self.first.0..).map(Rank).zip(&mut cores);
-            ranks.for_each(|(rank, core)| core.detours = Some(draw.detours(detours, rank)));
+            ranks.for_each(|(rank, core)| core.interruptions = Some(Arc::new(draw.detours(detours, rank))));
         }
         let streams = self.trace.streams()?;
         let workload = if self.read_ahead { Workload::read_ahead(streams) } else { Workload::new(streams) };

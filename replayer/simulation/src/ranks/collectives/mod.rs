@@ -1,25 +1,24 @@
 //! Collectives (MPI 4.0 §6): their calls, and the messages of each member, by a library's algorithms or as they were recorded.
 
 mod calls;
-pub(super) mod recorded;
+mod recorded;
 mod steps;
 
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 use slab::Slab;
-use titr_common::collectives::{Member, Selection};
-use titr_common::event::{Rank, SendMode, Tag};
+use titr_common::collectives::{Call, Member, Selection, Step};
+use titr_common::event::{Collective, CollectiveKind, CommId, Rank, SendMode, Tag, Volumes};
 use titr_common::program::{Context, Members};
-use titr_common::time::Time;
 use titr_common::units::{Bytes, Instructions, Seconds};
 
-use super::Core;
+use super::mpi::Mpi;
 use super::operation::OperationKind;
-use super::point_to_point::exchange::{Exchange, Outbound};
-use super::point_to_point::protocol::SendCost;
+use super::point_to_point::exchange::Outbound;
+use super::point_to_point::protocol::{Protocol, SendCost};
 use super::point_to_point::{Envelope, Selector, communicator};
-use super::scheduler::{Clock, Scheduler, Waiter};
+use super::scheduler::{BackgroundWork, Waiter};
 use crate::observe::{Caller, CollectiveCall, CollectiveFlow, CollectiveId, Observer, OperationId, Work};
 use steps::{CollectiveSteps, MessageStep, Schedules};
 
@@ -31,16 +30,18 @@ use steps::{CollectiveSteps, MessageStep, Schedules};
 // reduction is computed once, after the last message, as in SimGrid.
 
 /// The collectives in progress of all ranks.
-#[derive(Default)]
-pub(in crate::ranks) struct Collectives {
+pub(super) struct Collectives<'a> {
     instances: Slab<CollectiveInstance>,
+    algorithms: &'a Selection,
     schedules: Schedules,
+    /// Whether blocking collectives use the messages recorded in the trace.
+    recorded: bool,
 }
 
 /// The part of one member in one collective in progress.
-pub(in crate::ranks) struct CollectiveInstance {
-    pub(in crate::ranks) rank: Rank,
-    pub(in crate::ranks) word: &'static str,
+struct CollectiveInstance {
+    rank: Rank,
+    word: &'static str,
     context: Context,
     members: Rc<Members>,
     /// The number of the collective on its communicator, which only distinguishes collectives that are open at the same
@@ -55,58 +56,71 @@ pub(in crate::ranks) struct CollectiveInstance {
     /// Whether each step of a receive has the size that the member has asked for.
     has_rooms: bool,
     /// The computation at the end.
-    work: Instructions,
-    pub(in crate::ranks) clock: Clock,
-    /// Whether the next step waits, or waited until now, for messages and not for a time.
-    pub(in crate::ranks) has_waited: bool,
+    computation: Instructions,
+    /// The next step needs the processor if it waits, or waited until now, for messages and not for a time.
+    work: BackgroundWork,
     /// The operation that the rank waits for.
-    pub(in crate::ranks) operation: OperationId,
+    operation: OperationId,
 }
 
 /// A collective that a member starts.
-pub(in crate::ranks) struct CollectiveStart {
-    pub(in crate::ranks) rank: Rank,
-    pub(in crate::ranks) word: &'static str,
+pub(super) struct CollectiveStart {
+    pub(super) rank: Rank,
+    pub(super) word: &'static str,
     /// The context of the communicator.
-    pub(in crate::ranks) context: Context,
-    pub(in crate::ranks) members: Rc<Members>,
+    pub(super) context: Context,
+    pub(super) members: Rc<Members>,
     /// The number of the collective on the communicator.
-    pub(in crate::ranks) number: u64,
-    pub(in crate::ranks) flow: CollectiveFlow,
-    pub(in crate::ranks) root: Option<Rank>,
-    pub(in crate::ranks) steps: CollectiveSteps,
+    pub(super) number: u64,
+    pub(super) flow: CollectiveFlow,
+    pub(super) root: Option<Rank>,
+    pub(super) steps: CollectiveSteps,
     /// The computation at the end.
-    pub(in crate::ranks) work: Instructions,
+    pub(super) work: Instructions,
 }
 
-/// The parts of MPI that a collective uses.
-pub(in crate::ranks) struct CollectiveEnvironment<'r, O> {
-    pub(in crate::ranks) now: Time,
-    pub(in crate::ranks) exchange: &'r mut Exchange,
-    pub(in crate::ranks) scheduler: &'r mut Scheduler,
-    pub(in crate::ranks) cores: &'r [Core],
-    pub(in crate::ranks) algorithms: &'r Selection,
-    pub(in crate::ranks) observer: &'r mut O,
-}
-
-impl Collectives {
-    pub(in crate::ranks) fn get(&self, index: CollectiveId) -> &CollectiveInstance {
-        &self.instances[index.0 as usize]
+impl<'a> Collectives<'a> {
+    /// Collectives by the `algorithms` of a library.
+    pub(super) fn new(algorithms: &'a Selection) -> Self {
+        Self { instances: Slab::new(), algorithms, schedules: Schedules::default(), recorded: false }
     }
 
-    pub(in crate::ranks) fn get_mut(&mut self, index: CollectiveId) -> &mut CollectiveInstance {
-        &mut self.instances[index.0 as usize]
+    /// Chooses whether blocking collectives are the messages that an extended trace has of them.
+    pub(super) fn use_recorded(&mut self, recorded: bool) {
+        self.recorded = recorded;
+    }
+
+    pub(super) fn uses_recorded(&self) -> bool {
+        self.recorded
+    }
+
+    /// The steps of member `me` of `size` in a collective without a root.
+    pub(super) fn steps(&self, call: &Collective, me: Member, size: u32) -> Vec<Step> {
+        self.algorithms.steps(&Call::of(call, me, size, 0))
+    }
+
+    /// The work of a rank in a collective.
+    #[inline]
+    pub(super) fn work(&self, index: CollectiveId) -> &BackgroundWork {
+        &self.instances[index.0 as usize].work
+    }
+
+    #[inline]
+    pub(super) fn work_mut(&mut self, index: CollectiveId) -> &mut BackgroundWork {
+        &mut self.instances[index.0 as usize].work
+    }
+
+    /// The word of the trace for a collective, and the operation that its rank waits for.
+    pub(super) fn describe(&self, index: CollectiveId) -> (&'static str, OperationId) {
+        let CollectiveInstance { word, operation, .. } = self.instances[index.0 as usize];
+        (word, operation)
     }
 
     /// Starts a collective and takes its first steps; the operation that the rank is to wait for.
-    pub(in crate::ranks) fn start(
-        &mut self,
-        start: CollectiveStart,
-        environment: &mut CollectiveEnvironment<impl Observer>,
-    ) -> OperationId {
+    pub(super) fn start(&mut self, mpi: &mut Mpi<impl Observer>, start: CollectiveStart) -> OperationId {
         let CollectiveStart { rank, word, context, members, number, flow, root, steps, work } = start;
         let index = CollectiveId(self.instances.vacant_key() as u32);
-        let operation = environment.exchange.operations.open(OperationKind::Collective);
+        let operation = mpi.open(OperationKind::Collective);
         let call = CollectiveCall {
             id: index,
             rank,
@@ -119,7 +133,7 @@ impl Collectives {
             member: members.place(rank).unwrap_or_default(),
             members: members.len() as u32,
         };
-        environment.observer.collective_entered(environment.now, call);
+        mpi.observer.collective_entered(mpi.now(), call);
         self.instances.insert(CollectiveInstance {
             rank,
             word,
@@ -131,73 +145,71 @@ impl Collectives {
             paid: false,
             started: VecDeque::new(),
             has_rooms: matches!(flow, CollectiveFlow::Neighborhood),
-            work,
-            clock: Clock { time: environment.now, awaited: 0 },
-            has_waited: false,
+            computation: work,
+            work: BackgroundWork::new(rank.into(), mpi.now()),
             operation,
         });
-        self.advance(index, environment);
+        self.advance(mpi, index);
         operation
     }
 
     /// Takes steps of a collective until one has to wait, or for a time that has not come.
-    pub(in crate::ranks) fn advance(
-        &mut self,
-        index: CollectiveId,
-        environment: &mut CollectiveEnvironment<impl Observer>,
-    ) {
+    pub(super) fn advance(&mut self, mpi: &mut Mpi<impl Observer>, index: CollectiveId) {
         let instance = &mut self.instances[index.0 as usize];
         // A deferred step begins now.
-        instance.clock.time = instance.clock.time.max(environment.now);
+        let clock = &mut instance.work.clock;
+        clock.time = clock.time.max(mpi.now());
         loop {
-            instance.has_waited = instance.clock.awaited > 0;
-            if instance.has_waited {
+            instance.work.needs_processor = instance.work.clock.awaited > 0;
+            if instance.work.needs_processor {
                 return;
             }
-            if instance.clock.time > environment.now {
-                return environment.scheduler.set_timer(instance.clock.time, Waiter::Collective(index));
+            if instance.work.clock.time > mpi.now() {
+                return mpi.scheduler.set_timer(instance.work.clock.time, Waiter::Collective(index));
             }
-            let Some(step) = instance.steps.get(instance.next, environment.algorithms) else {
+            let Some(step) = instance.steps.get(instance.next, self.algorithms) else {
                 if !instance.started.is_empty() {
-                    instance.wait_for_started(index, environment);
-                } else if instance.work.0 > 0.0 {
-                    let work = std::mem::take(&mut instance.work);
-                    let core = &environment.cores[instance.rank.0 as usize];
-                    instance.work_for(
-                        core.time_for(work, instance.clock.time),
-                        Work::Compute,
-                        index,
-                        environment.observer,
-                    );
+                    instance.wait_for_started(mpi, index);
+                } else if instance.computation.0 > 0.0 {
+                    let computation = std::mem::take(&mut instance.computation);
+                    let time = mpi.core(instance.rank).time_for(computation, instance.work.clock.time);
+                    instance.work_for(mpi, index, time, Work::Compute);
                 } else {
                     let operation = instance.operation;
                     self.instances.remove(index.0 as usize);
-                    environment.observer.collective_left(environment.now, index);
-                    environment.observer.completed(environment.now, operation);
-                    return environment.exchange.operations.complete(operation);
+                    mpi.observer.collective_left(mpi.now(), index);
+                    return mpi.complete(operation);
                 }
                 continue;
             };
             if !instance.paid {
                 instance.paid = true;
-                let cost = cost(step, environment.exchange);
-                instance.work_for(cost.before, Work::Overhead, index, environment.observer);
+                instance.work_for(mpi, index, cost(step, &mpi.exchange.protocol).before, Work::Overhead);
                 continue;
             }
             instance.paid = false;
             instance.next += 1;
-            instance.take_step(index, step, environment);
+            instance.take_step(mpi, index, step);
         }
     }
 }
 
+/// A collective without a root, with this many bytes per member.
+pub(super) fn rootless(kind: CollectiveKind, bytes: Bytes) -> Collective {
+    let each = Volumes::Each(bytes);
+    let (send, recv) = match kind {
+        CollectiveKind::Allgather => (each.clone(), each),
+        CollectiveKind::Barrier => (Volumes::None, Volumes::None),
+        _ => (each, Volumes::None),
+    };
+    Collective { kind, send, recv, element: bytes, ..Collective::barrier(CommId::WORLD) }
+}
+
 /// The time that a step takes until its message leaves, and the rest of a send's time.
-fn cost(step: MessageStep, exchange: &Exchange) -> SendCost {
+fn cost(step: MessageStep, protocol: &Protocol) -> SendCost {
     match step {
-        MessageStep::Send { bytes, .. } => exchange.protocol.cost_of_send(SendMode::Standard, bytes),
-        MessageStep::Isend { bytes, .. } | MessageStep::Sendrecv { sent: bytes, .. } => {
-            exchange.protocol.cost_of_isend(bytes)
-        }
+        MessageStep::Send { bytes, .. } => protocol.cost_of_send(SendMode::Standard, bytes),
+        MessageStep::Isend { bytes, .. } | MessageStep::Sendrecv { sent: bytes, .. } => protocol.cost_of_isend(bytes),
         MessageStep::Recv { .. } | MessageStep::Irecv { .. } | MessageStep::Wait { .. } | MessageStep::WaitAll => {
             SendCost::default()
         }
@@ -207,104 +219,84 @@ fn cost(step: MessageStep, exchange: &Exchange) -> SendCost {
 impl CollectiveInstance {
     /// The member works for `time`.
     #[inline]
-    fn work_for(&mut self, time: Seconds, work: Work, index: CollectiveId, observer: &mut impl Observer) {
-        let from = self.clock.time;
-        self.clock.time = from + time;
-        observer.works(Waiter::Collective(index), work, from, self.clock.time);
+    fn work_for(&mut self, mpi: &mut Mpi<impl Observer>, index: CollectiveId, time: Seconds, work: Work) {
+        let clock = &mut self.work.clock;
+        let from = clock.time;
+        clock.time = from + time;
+        mpi.observer.works(Waiter::Collective(index), work, from, clock.time);
     }
 
-    fn take_step(
-        &mut self,
-        index: CollectiveId,
-        step: MessageStep,
-        environment: &mut CollectiveEnvironment<impl Observer>,
-    ) {
+    fn take_step(&mut self, mpi: &mut Mpi<impl Observer>, index: CollectiveId, step: MessageStep) {
         match step {
             MessageStep::Send { to, bytes } => {
-                let sent = self.send(to, bytes, environment);
-                self.charge_rest(step, index, environment);
-                self.wait_for(sent, index, environment);
+                let sent = self.send(mpi, to, bytes);
+                self.charge_rest(mpi, index, step);
+                self.wait_for(mpi, index, sent);
             }
             MessageStep::Recv { from, bytes } => {
-                let received = self.receive(from, bytes, index, environment);
-                self.wait_for(received, index, environment);
+                let received = self.receive(mpi, index, from, bytes);
+                self.wait_for(mpi, index, received);
             }
             MessageStep::Sendrecv { to, sent, from, received } => {
-                let received = self.receive(from, received, index, environment);
-                let sent = self.send(to, sent, environment);
-                self.charge_rest(step, index, environment);
-                self.wait_for(sent, index, environment);
-                self.wait_for(received, index, environment);
+                let received = self.receive(mpi, index, from, received);
+                let sent = self.send(mpi, to, sent);
+                self.charge_rest(mpi, index, step);
+                self.wait_for(mpi, index, sent);
+                self.wait_for(mpi, index, received);
             }
             MessageStep::Isend { to, bytes } => {
-                let sent = self.send(to, bytes, environment);
-                self.charge_rest(step, index, environment);
+                let sent = self.send(mpi, to, bytes);
+                self.charge_rest(mpi, index, step);
                 self.started.push_back(sent);
             }
             MessageStep::Irecv { from, bytes } => {
-                let received = self.receive(from, bytes, index, environment);
+                let received = self.receive(mpi, index, from, bytes);
                 self.started.push_back(received);
             }
             MessageStep::Wait { nth } => {
                 if let Some(operation) = self.started.remove(nth as usize) {
-                    self.wait_for(operation, index, environment);
+                    self.wait_for(mpi, index, operation);
                 }
             }
-            MessageStep::WaitAll => self.wait_for_started(index, environment),
+            MessageStep::WaitAll => self.wait_for_started(mpi, index),
         }
     }
 
-    fn send(
-        &self,
-        to: Member,
-        bytes: Bytes,
-        environment: &mut CollectiveEnvironment<impl Observer>,
-    ) -> Option<OperationId> {
+    fn send(&self, mpi: &mut Mpi<impl Observer>, to: Member, bytes: Bytes) -> Option<OperationId> {
         let envelope = Envelope { context: self.context, source: self.rank, tag: self.tag };
         let message = Outbound { to: self.members.rank(to), envelope, bytes, mode: SendMode::Standard };
-        environment.exchange.send(message, environment.now, environment.observer)
+        mpi.send_message(message)
     }
 
     /// The message of a step has left before the cost of its send was over.
-    fn charge_rest(
-        &mut self,
-        step: MessageStep,
-        index: CollectiveId,
-        environment: &mut CollectiveEnvironment<impl Observer>,
-    ) {
-        let rest = cost(step, environment.exchange).after;
+    fn charge_rest(&mut self, mpi: &mut Mpi<impl Observer>, index: CollectiveId, step: MessageStep) {
+        let rest = cost(step, &mpi.exchange.protocol).after;
         if rest.0 > 0.0 {
-            self.work_for(rest, Work::Overhead, index, environment.observer);
+            self.work_for(mpi, index, rest, Work::Overhead);
         }
     }
 
     fn receive(
         &self,
+        mpi: &mut Mpi<impl Observer>,
+        index: CollectiveId,
         from: Member,
         bytes: Bytes,
-        index: CollectiveId,
-        environment: &mut CollectiveEnvironment<impl Observer>,
     ) -> Option<OperationId> {
         let source = Some(self.members.rank(from));
         let selector = Selector { context: self.context, source, tag: Some(self.tag) };
         let caller = Caller::Collective(index);
         let wanted = (selector, self.has_rooms.then_some(bytes));
-        environment.exchange.receive(self.rank, wanted, caller, environment.now, environment.observer)
+        mpi.post_receive(self.rank, wanted, caller)
     }
 
-    fn wait_for(
-        &mut self,
-        operation: Option<OperationId>,
-        index: CollectiveId,
-        environment: &mut CollectiveEnvironment<impl Observer>,
-    ) {
-        let CollectiveEnvironment { now, exchange, observer, .. } = environment;
-        exchange.wait_for(operation, Waiter::Collective(index), &mut self.clock, *now, *observer);
+    fn wait_for(&mut self, mpi: &mut Mpi<impl Observer>, index: CollectiveId, operation: Option<OperationId>) {
+        mpi.wait(Waiter::Collective(index), &mut self.work.clock, operation);
     }
 
-    fn wait_for_started(&mut self, index: CollectiveId, environment: &mut CollectiveEnvironment<impl Observer>) {
+    fn wait_for_started(&mut self, mpi: &mut Mpi<impl Observer>, index: CollectiveId) {
         while let Some(operation) = self.started.pop_front() {
-            self.wait_for(operation, index, environment);
+            self.wait_for(mpi, index, operation);
         }
     }
 }

@@ -11,10 +11,7 @@ use titr_common::units::Nanoseconds;
 use super::steps::MessageStep;
 
 /// The steps of these messages; `Err` with the rank of the world that is not a member.
-pub(in crate::ranks) fn steps(
-    messages: &[Message],
-    member: impl Fn(Rank) -> Option<Member>,
-) -> Result<Vec<MessageStep>, Rank> {
+pub(super) fn steps(messages: &[Message], member: impl Fn(Rank) -> Option<Member>) -> Result<Vec<MessageStep>, Rank> {
     let mut steps = Vec::with_capacity(messages.len());
     // The completion times of the messages in progress, in the order of their start.
     let mut open: Vec<Nanoseconds> = Vec::new();

@@ -22,7 +22,7 @@ const WINDOW: usize = 512;
 
 /// A step that sends, receives or waits for messages: half as large as a [`Step`], which also says where the data is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ranks) enum MessageStep {
+pub(super) enum MessageStep {
     /// Blocking send.
     Send { to: Member, bytes: Bytes },
     /// Blocking receive.
@@ -67,11 +67,11 @@ pub(in crate::ranks) struct CollectiveSteps {
 
 /// The part of a member in a call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::ranks) struct MemberPart {
-    pub(in crate::ranks) mode: CallMode,
-    pub(in crate::ranks) me: Member,
-    pub(in crate::ranks) size: u32,
-    pub(in crate::ranks) root: Member,
+pub(super) struct MemberPart {
+    pub(super) mode: CallMode,
+    pub(super) me: Member,
+    pub(super) size: u32,
+    pub(super) root: Member,
 }
 
 impl MemberPart {
@@ -104,7 +104,7 @@ fn messages(steps: &[Step]) -> impl Iterator<Item = MessageStep> {
 
 impl CollectiveSteps {
     /// The steps of a call by the algorithms of a library.
-    pub(in crate::ranks) fn of(call: &Collective, part: MemberPart, algorithms: &Selection) -> Self {
+    pub(super) fn of(call: &Collective, part: MemberPart, algorithms: &Selection) -> Self {
         let steps = part.steps(call, algorithms);
         let count = messages(&steps).count();
         if count <= WINDOW || !is_short(call) {
@@ -121,7 +121,7 @@ impl CollectiveSteps {
 
     /// The step with a number; `None` after the last. The `algorithms` are those that the steps were made by.
     #[inline]
-    pub(in crate::ranks) fn get(&mut self, number: usize, algorithms: &Selection) -> Option<MessageStep> {
+    pub(super) fn get(&mut self, number: usize, algorithms: &Selection) -> Option<MessageStep> {
         if number >= self.first + self.window.len() && number < self.count {
             self.move_to(number, algorithms);
         }
@@ -145,7 +145,7 @@ const STEPS: usize = 32;
 
 /// The schedules that were made by the algorithms of one library.
 #[derive(Default)]
-pub(in crate::ranks) struct Schedules(FxHashMap<ScheduleKey, Rc<[MessageStep]>>);
+pub(super) struct Schedules(FxHashMap<ScheduleKey, Rc<[MessageStep]>>);
 
 /// What a schedule depends on.
 #[derive(PartialEq, Eq, Hash)]
@@ -173,12 +173,7 @@ impl ScheduleKey {
 
 impl Schedules {
     /// The steps of a member's part in a call. The `algorithms` are always the same.
-    pub(in crate::ranks) fn steps(
-        &mut self,
-        call: &Collective,
-        part: MemberPart,
-        algorithms: &Selection,
-    ) -> CollectiveSteps {
+    pub(super) fn steps(&mut self, call: &Collective, part: MemberPart, algorithms: &Selection) -> CollectiveSteps {
         let Some(key) = ScheduleKey::of(call, part) else { return CollectiveSteps::of(call, part, algorithms) };
         if let Some(steps) = self.0.get(&key) {
             return Rc::clone(steps).into();

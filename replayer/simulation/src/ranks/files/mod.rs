@@ -1,7 +1,7 @@
 //! Files, and the storage that holds them.
 //!
 //! A call on a file is a sequence of [parts](part::Part): accesses to a disk, and collectives of the members that
-//! opened the file together. The call runs in the background ([`file_calls`](super::files::calls)). A blocking call waits
+//! opened the file together. The call runs in the background ([`calls`]). A blocking call waits
 //! for it at once, a non-blocking one by its request, and a split one in the call that ends it.
 //!
 //! The parts follow ROMIO (MPICH 4, `src/mpi/romio`), which Open MPI includes as well:
@@ -20,41 +20,38 @@
 //! simulated: every read and write reaches the disk.
 
 mod calls;
-pub(super) mod file;
-pub(super) mod part;
-pub(super) mod storage_access;
-pub(super) mod two_phase;
+mod file;
+mod part;
+mod storage_access;
+mod two_phase;
 
 use rustc_hash::FxHashMap;
 use slab::Slab;
 use titr_common::event::{FileId, Rank};
 use titr_common::format::{count, plural, volume};
 use titr_common::program::{Context, Fault};
-use titr_common::time::Time;
 use titr_common::units::Bytes;
 use titr_platform::Storage;
 
-use super::ids::{FileCallIndex, StorageAccessId};
-use crate::observe::OperationId;
+use super::ids::FileCallIndex;
+use super::scheduler::BackgroundWork;
 use file::{File, FileCall, FileIndex, OpenFile};
 use storage_access::StorageAccesses;
 
 /// All files and their storage.
 pub(super) struct Files {
-    pub(super) storage: Storage,
-    storage_accesses: StorageAccesses,
-    /// Accesses to the storage that are complete, to be taken.
-    complete: Vec<OperationId>,
+    storage: Storage,
+    pub(super) storage_accesses: StorageAccesses,
     /// The files that each rank has open, by the numbers that it gives them.
-    pub(super) names: Vec<FxHashMap<FileId, OpenFile>>,
-    pub(super) files: Slab<File>,
+    names: Vec<FxHashMap<FileId, OpenFile>>,
+    files: Slab<File>,
     /// Files that some members have opened and others have not, by the number of the call on the communicator.
-    pub(super) opening: FxHashMap<(Context, u64), (FileIndex, usize)>,
-    pub(super) calls: Slab<FileCall>,
-    pub(super) opened: u32,
+    opening: FxHashMap<(Context, u64), (FileIndex, usize)>,
+    calls: Slab<FileCall>,
+    opened: u32,
     /// How many accesses there were, and of how many bytes.
-    pub(super) accesses: u64,
-    pub(super) accessed: Bytes,
+    accesses: u64,
+    accessed: Bytes,
 }
 
 impl Files {
@@ -63,7 +60,6 @@ impl Files {
         Self {
             storage_accesses: StorageAccesses::new(&storage),
             storage,
-            complete: Vec::new(),
             names: (0..ranks).map(|_| FxHashMap::default()).collect(),
             files: Slab::new(),
             opening: FxHashMap::default(),
@@ -80,37 +76,20 @@ impl Files {
         self.storage = storage;
     }
 
-    /// Whether no access to the storage is in progress, as in most programs most of the time.
-    #[inline]
-    pub(super) fn is_idle(&self) -> bool {
-        self.storage_accesses.is_empty() && self.complete.is_empty()
+    /// The work of a call on a file.
+    pub(super) fn work(&self, index: FileCallIndex) -> &BackgroundWork {
+        &self.call(index).work
     }
 
-    /// When the storage next has something to do.
-    pub(super) fn next_event(&self) -> Option<Time> {
-        self.storage_accesses.next_event()
+    pub(super) fn work_mut(&mut self, index: FileCallIndex) -> &mut BackgroundWork {
+        &mut self.call_mut(index).work
     }
 
-    /// Moves on to `now`; the operations that are complete.
-    pub(super) fn advance(&mut self, now: Time) -> impl Iterator<Item = OperationId> + '_ {
-        self.storage_accesses.advance(now, &mut self.complete);
-        self.complete.drain(..)
-    }
-
-    /// The network has delivered a message from or to a server.
-    pub(super) fn deliver(&mut self, now: Time, access: StorageAccessId) {
-        self.complete.extend(self.storage_accesses.deliver(now, access));
-    }
-
-    pub(super) fn storage_accesses(&mut self) -> &mut StorageAccesses {
-        &mut self.storage_accesses
-    }
-
-    pub(super) fn call(&self, index: FileCallIndex) -> &FileCall {
+    fn call(&self, index: FileCallIndex) -> &FileCall {
         &self.calls[index.0 as usize]
     }
 
-    pub(super) fn call_mut(&mut self, index: FileCallIndex) -> &mut FileCall {
+    fn call_mut(&mut self, index: FileCallIndex) -> &mut FileCall {
         &mut self.calls[index.0 as usize]
     }
 
@@ -130,7 +109,7 @@ impl Files {
         })
     }
 
-    pub(super) fn find(&mut self, rank: Rank, id: FileId) -> Result<&mut OpenFile, Fault> {
+    fn find(&mut self, rank: Rank, id: FileId) -> Result<&mut OpenFile, Fault> {
         self.names[rank.0 as usize].get_mut(&id).ok_or(Fault::NoSuchFile(id))
     }
 }

@@ -3,18 +3,16 @@
 use std::collections::VecDeque;
 
 use titr_common::collectives::{Buffer, Member, Step};
-use titr_common::event::{
-    Collective, CollectiveKind, CommId, Direction, FileAccess, FileEvent, FilePointer, Manage, Volumes,
-};
+use titr_common::event::{CollectiveKind, Direction, FileAccess, FileEvent, FilePointer, Manage};
 use titr_common::units::Bytes;
 
 /// Bytes of an error code, or of a count: an `int`.
-pub(in crate::ranks) const INT: Bytes = Bytes(4);
+pub(super) const INT: Bytes = Bytes(4);
 /// Bytes of an offset in a file (`ADIO_Offset`).
-pub(in crate::ranks) const OFFSET: Bytes = Bytes(8);
+pub(super) const OFFSET: Bytes = Bytes(8);
 
 /// A part of a call on a file.
-pub(in crate::ranks) enum Part {
+pub(super) enum Part {
     /// An access of this many bytes, at a place relative to the start of the call's access.
     Access(Direction, u64, Bytes),
     /// A collective of all members, with this many bytes per member.
@@ -35,22 +33,11 @@ pub(in crate::ranks) enum Part {
 
 impl Part {
     /// A part that takes the latency of the disk.
-    pub(in crate::ranks) const LATENCY: Self = Self::Access(Direction::Write, 0, Bytes(0));
-}
-
-/// The collective that a part is, as a member calls it.
-pub(in crate::ranks) fn collective(kind: CollectiveKind, bytes: Bytes) -> Collective {
-    let each = Volumes::Each(bytes);
-    let (send, recv) = match kind {
-        CollectiveKind::Allgather | CollectiveKind::Alltoall => (each.clone(), each),
-        CollectiveKind::Barrier => (Volumes::None, Volumes::None),
-        _ => (each, Volumes::None),
-    };
-    Collective { kind, send, recv, element: bytes, ..Collective::barrier(CommId::WORLD) }
+    pub(super) const LATENCY: Self = Self::Access(Direction::Write, 0, Bytes(0));
 }
 
 /// The parts of a call of member `me` of `size`; whether messages are received.
-pub(in crate::ranks) fn parts(event: &FileEvent, me: Member, size: u32, exchanges: bool) -> VecDeque<Part> {
+pub(super) fn parts(event: &FileEvent, me: Member, size: u32, exchanges: bool) -> VecDeque<Part> {
     let agreement = Part::Collective(CollectiveKind::Allreduce, INT);
     match *event {
         FileEvent::Close(_) => [Part::LATENCY, Part::Collective(CollectiveKind::Barrier, Bytes(0))].into(),
@@ -92,7 +79,7 @@ fn access_of_all(direction: Direction, bytes: Bytes, exchanges: bool) -> impl It
 
 /// Whether the pieces of the members, which start at a byte and have a length, are interleaved in the file: whether a
 /// member's piece starts before the end of the preceding member's (`interleave_count` of `ADIOI_GEN_WriteStridedColl`).
-pub(in crate::ranks) fn is_interleaved(pieces: &[(u64, Bytes)]) -> bool {
+pub(super) fn is_interleaved(pieces: &[(u64, Bytes)]) -> bool {
     let starts_early = |pair: &[(u64, Bytes)]| {
         let [(before, length), (start, bytes)] = pair else { return false };
         *bytes > Bytes(0) && *start < before.saturating_add(length.0).saturating_sub(1)

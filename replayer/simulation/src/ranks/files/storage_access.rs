@@ -19,12 +19,12 @@ use crate::ranks::ids::StorageAccessId;
 
 /// A piece of a file that a rank reads or writes.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ranks) struct Piece {
+pub(super) struct Piece {
     /// The server of the file's first stripe; any number.
-    pub(in crate::ranks) first_server: u32,
+    pub(super) first_server: u32,
     /// Where the piece starts, in bytes from the start of the file.
-    pub(in crate::ranks) start: u64,
-    pub(in crate::ranks) bytes: Bytes,
+    pub(super) start: u64,
+    pub(super) bytes: Bytes,
 }
 
 /// The storage, and the accesses to it in progress.
@@ -36,6 +36,8 @@ pub(in crate::ranks) struct StorageAccesses {
     under_way: Slab<StorageAccess>,
     /// Accesses that the disks are done with, to be taken.
     done: Vec<AccessId>,
+    /// The operations of accesses that are complete, to be taken.
+    complete: Vec<OperationId>,
     /// Messages that leave now, in order.
     outbox: Vec<Transfer>,
 }
@@ -60,7 +62,7 @@ enum AccessStage {
 }
 
 impl StorageAccesses {
-    pub(in crate::ranks) fn new(storage: &Storage) -> Self {
+    pub(super) fn new(storage: &Storage) -> Self {
         Self {
             servers: storage.servers.clone(),
             striping: storage.striping,
@@ -68,18 +70,19 @@ impl StorageAccesses {
             disks: Disks::new(storage.disk),
             under_way: Slab::new(),
             done: Vec::new(),
+            complete: Vec::new(),
             outbox: Vec::new(),
         }
     }
 
-    /// Whether no access is in progress.
+    /// Whether no access is in progress, as in most programs most of the time.
     #[inline]
-    pub(in crate::ranks) fn is_empty(&self) -> bool {
-        self.under_way.is_empty()
+    pub(in crate::ranks) fn is_idle(&self) -> bool {
+        self.under_way.is_empty() && self.complete.is_empty()
     }
 
     /// The disks that serve an access of a rank at host `client`, and the bytes of each.
-    pub(in crate::ranks) fn shares(&self, client: HostId, piece: Piece) -> Vec<(DiskId, Bytes)> {
+    pub(super) fn shares(&self, client: HostId, piece: Piece) -> Vec<(DiskId, Bytes)> {
         let Piece { first_server, start, bytes, .. } = piece;
         match &self.servers {
             Servers::Local => vec![(DiskId(client.0), bytes)],
@@ -92,7 +95,7 @@ impl StorageAccesses {
     }
 
     /// Starts an access of a rank at host `client` to one disk, which completes `operation`.
-    pub(in crate::ranks) fn start(
+    pub(super) fn start(
         &mut self,
         now: Time,
         client: HostId,
@@ -160,9 +163,10 @@ impl StorageAccesses {
         Some(self.under_way.remove(id.0 as usize).operation)
     }
 
-    /// The network has delivered a message; the operation that it completes.
-    pub(in crate::ranks) fn deliver(&mut self, now: Time, id: StorageAccessId) -> Option<OperationId> {
-        self.advance_access(now, id)
+    /// The network has delivered a message from or to a server.
+    pub(in crate::ranks) fn deliver(&mut self, now: Time, id: StorageAccessId) {
+        let complete = self.advance_access(now, id);
+        self.complete.extend(complete);
     }
 
     /// When a disk next has something to do.
@@ -170,12 +174,15 @@ impl StorageAccesses {
         self.disks.next_event()
     }
 
-    /// Moves on to `now`, and appends the operations that are complete.
-    pub(in crate::ranks) fn advance(&mut self, now: Time, complete: &mut Vec<OperationId>) {
+    /// Moves on to `now`. Returns the operations that are complete.
+    pub(in crate::ranks) fn advance(&mut self, now: Time) -> impl Iterator<Item = OperationId> {
         let mut done = std::mem::take(&mut self.done);
         self.disks.advance(now, &mut done);
-        complete.extend(done.drain(..).filter_map(|AccessId(id)| self.advance_access(now, StorageAccessId(id))));
+        for AccessId(id) in done.drain(..) {
+            self.deliver(now, StorageAccessId(id));
+        }
         self.done = done;
+        self.complete.drain(..)
     }
 
     /// The messages that leave now.

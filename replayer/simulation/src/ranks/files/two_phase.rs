@@ -24,10 +24,10 @@ use titr_common::units::Bytes;
 use super::part::{INT, Part};
 
 /// A collective access as all members know it.
-pub(in crate::ranks) struct TwoPhase {
+pub(super) struct TwoPhase {
     direction: Direction,
     /// The start of the range, in bytes from the start of the file.
-    pub(in crate::ranks) start: u64,
+    pub(super) start: u64,
     /// The bytes that each member accesses.
     volumes: Vec<Bytes>,
     /// The bytes that all members access together.
@@ -37,7 +37,7 @@ pub(in crate::ranks) struct TwoPhase {
 }
 
 impl TwoPhase {
-    pub(in crate::ranks) fn new(direction: Direction, pieces: &[(u64, Bytes)], aggregators: Vec<Member>) -> Self {
+    pub(super) fn new(direction: Direction, pieces: &[(u64, Bytes)], aggregators: Vec<Member>) -> Self {
         let volumes: Vec<Bytes> = pieces.iter().map(|(_, bytes)| *bytes).collect();
         let total = volumes.iter().map(|bytes| u128::from(bytes.0)).sum();
         let starts = pieces.iter().filter(|(_, bytes)| *bytes > Bytes(0)).map(|(start, _)| *start);
@@ -46,7 +46,7 @@ impl TwoPhase {
     }
 
     /// The parts of member `me`.
-    pub(in crate::ranks) fn parts(&self, me: Member) -> VecDeque<Part> {
+    pub(super) fn parts(&self, me: Member) -> VecDeque<Part> {
         let data = self.exchange(me);
         let mine = self.aggregators.iter().position(|&aggregator| aggregator == me);
         let (from, to) = mine.map_or((0, 0), |aggregator| self.domain(aggregator));

@@ -7,8 +7,8 @@
 //! *passive* target only the origin does (lock, flush, unlock). An **epoch** is the time between two of them.
 //!
 //! # Parts
-//! * [`windows`]: identity of windows, knowledge of each member, locks of the targets, and the steps of
-//!   each synchronisation in this library ([`titr_platform::OneSided`]).
+//! * [`window`]: identity of windows, knowledge of each member, and locks of the targets; [`steps`]: the steps of each
+//!   synchronisation in this library ([`titr_platform::OneSided`]).
 //! * [`access`]: when an access starts. A put is a message from origin to target; a get is a small request and a
 //!   message back; an access that does both is a message in each direction.
 //! * [`active_message`]: the messages of accesses and synchronisations, and the action of each on arrival. Like all
@@ -26,102 +26,153 @@
 
 mod access;
 mod active_message;
+mod steps;
 mod synchronisation;
-pub(super) mod windows;
+mod window;
 
 use std::rc::Rc;
 
+use slab::Slab;
 use titr_common::event::{Actor, Collective, CollectiveKind, CommId, OneSided as Event, Rank, WinCall, WinId};
 use titr_common::program::Fault;
 use titr_common::units::Bytes;
+use titr_platform::OneSided as Parameters;
 
-use super::ids::WindowIndex;
-use super::library::Library;
+use super::collectives::{Collectives, rootless};
+use super::ids::{ActiveMessageIndex, SynchronisationIndex, ThreadIndex, WindowIndex};
+use super::mpi::Mpi;
 use super::operation::Condition;
 use super::point_to_point::communicator;
+use super::scheduler::BackgroundWork;
 use super::thread::Thread;
 use crate::observe::{Observer, OperationId, WindowCondition, WindowWait};
-use windows::steps::{SynchronisationStep, collective};
-use windows::window::{LockKind, LockState};
+use active_message::ActiveMessage;
+use steps::{SynchronisationInstance, SynchronisationStep, WindowCall};
+use window::{LockKind, LockState, Windows};
 
 /// Bytes that each member tells the others of its part of a window: address, size and displacement unit.
 const DESCRIPTION: Bytes = Bytes(24);
 
-impl<O: Observer> Library<'_, O> {
-    pub(super) fn one_sided(&mut self, thread: &mut Thread, event: &Event) -> Result<(), Fault> {
-        match event {
-            &Event::Create(call, comm, win, lent) => self.create_window(thread, call, comm, (win, lent)),
-            Event::Free(win) => self.free_window(thread, *win),
-            Event::Sync(call) => self.synchronise(thread, call),
-            Event::Access(access) => self.access(thread, *access),
-        }
+/// All windows, the active messages in transit, and the synchronisations in progress.
+pub(super) struct OneSided<'a> {
+    parameters: &'a Parameters,
+    windows: Windows,
+    messages: Slab<ActiveMessage>,
+    calls: Slab<SynchronisationInstance>,
+}
+
+impl<'a> OneSided<'a> {
+    pub(super) fn new(parameters: &'a Parameters) -> Self {
+        Self { parameters, windows: Windows::default(), messages: Slab::new(), calls: Slab::new() }
+    }
+
+    pub(super) fn has_windows(&self) -> bool {
+        !self.windows.is_empty()
+    }
+
+    /// The work of an active message.
+    pub(super) fn message_work(&self, index: ActiveMessageIndex) -> &BackgroundWork {
+        &self.messages[index.0 as usize].work
+    }
+
+    pub(super) fn message_work_mut(&mut self, index: ActiveMessageIndex) -> &mut BackgroundWork {
+        &mut self.messages[index.0 as usize].work
+    }
+
+    /// The work of a synchronisation.
+    pub(super) fn synchronisation_work(&self, index: SynchronisationIndex) -> &BackgroundWork {
+        &self.calls[index.0 as usize].work
+    }
+
+    pub(super) fn synchronisation_work_mut(&mut self, index: SynchronisationIndex) -> &mut BackgroundWork {
+        &mut self.calls[index.0 as usize].work
+    }
+
+    /// The thread that waits in a synchronisation.
+    pub(super) fn caller(&self, index: SynchronisationIndex) -> ThreadIndex {
+        self.calls[index.0 as usize].caller
+    }
+}
+
+impl OneSided<'_> {
+    pub(super) fn call(
+        &mut self,
+        mpi: &mut Mpi<impl Observer>,
+        collectives: &mut Collectives,
+        thread: &mut Thread,
+        event: &Event,
+    ) -> Result<(), Fault> {
+        let rank = thread.actor.rank;
+        let call = match event {
+            &Event::Create(call, comm, win, lent) => self.create_window(mpi, rank, (call, win, lent), comm)?,
+            Event::Free(win) => self.free_window(rank, *win)?,
+            Event::Sync(call) => match self.synchronise(mpi, rank, call)? {
+                Some(call) => call,
+                None => return Ok(()),
+            },
+            Event::Access(access) => return self.access(mpi, thread, *access),
+        };
+        self.begin(mpi, collectives, thread, call)
     }
 
     /// All members of a communicator make a window.
     fn create_window(
         &mut self,
-        thread: &mut Thread,
-        call: WinCall,
+        mpi: &mut Mpi<impl Observer>,
+        rank: Rank,
+        (call, id, lent): (WinCall, WinId, Bytes),
         comm: CommId,
-        (id, lent): (WinId, Bytes),
-    ) -> Result<(), Fault> {
-        let rank = thread.actor.rank;
-        let parent = self.communicators.find(rank, comm)?;
-        let agreement = collective(CollectiveKind::Allreduce, Bytes(4));
-        let communicator = self.communicators.get(parent);
+    ) -> Result<WindowCall, Fault> {
+        let parent = mpi.communicators.find(rank, comm)?;
+        let agreement = rootless(CollectiveKind::Allreduce, Bytes(4));
+        let communicator = mpi.communicators.get(parent);
         let (context, members) = (communicator.context, Rc::clone(&communicator.members));
         let me = members.place(rank).ok_or_else(|| Fault::NotAMember { rank, on: members.describe() })?;
-        let number = self.communicators.next_collective(parent, me);
+        let number = mpi.communicators.next_collective(parent, me);
         let shared = call == WinCall::AllocateShared;
         if shared && me == 0 {
-            let host = |member| self.cores[members.rank(member).0 as usize].host;
+            let host = |member| mpi.core(members.rank(member)).host;
             let is_scattered = (1..members.len() as u32).any(|member| host(member) != host(0));
-            self.warnings.scattered_windows += u64::from(is_scattered);
+            mpi.warnings.scattered_windows += u64::from(is_scattered);
         }
-        let Self { communicators, one_sided, .. } = self;
+        let communicators = &mut mpi.communicators;
         let own = || {
             let comm = communicators.create_for_window(&members);
             let communicator = communicators.get(comm);
             (comm, communicator.context, Rc::clone(&communicator.members))
         };
-        let window = one_sided.windows.create((rank, id), (context, number), shared, own);
+        let window = self.windows.create((rank, id), (context, number), shared, own);
         // Memory is attached to a dynamic window later.
-        self.one_sided.windows.side(window, rank).lent = (call != WinCall::CreateDynamic).then_some(lent);
-        let comm = self.one_sided.windows.get(window).comm;
-        let description = collective(CollectiveKind::Allgather, DESCRIPTION);
+        self.windows.side(window, rank).lent = (call != WinCall::CreateDynamic).then_some(lent);
+        let comm = self.windows.get(window).comm;
+        let description = rootless(CollectiveKind::Allgather, DESCRIPTION);
         let steps = vec![
             SynchronisationStep::Collective(parent, agreement),
             SynchronisationStep::Collective(comm, description),
         ];
-        self.begin(thread, call.word(), (window, id), steps)
+        Ok(WindowCall { word: call.word(), window, id, steps })
     }
 
-    fn free_window(&mut self, thread: &mut Thread, id: WinId) -> Result<(), Fault> {
-        let window = self.one_sided.windows.find(thread.actor.rank, id)?;
-        let comm = self.one_sided.windows.get(window).comm;
+    fn free_window(&self, rank: Rank, id: WinId) -> Result<WindowCall, Fault> {
+        let window = self.windows.find(rank, id)?;
+        let comm = self.windows.get(window).comm;
         let barrier = Collective::barrier(CommId::WORLD);
-        self.begin(
-            thread,
-            "win_free",
-            (window, id),
-            vec![SynchronisationStep::Collective(comm, barrier), SynchronisationStep::Free],
-        )
+        let steps = vec![SynchronisationStep::Collective(comm, barrier), SynchronisationStep::Free];
+        Ok(WindowCall { word: "win_free", window, id, steps })
     }
 
     /// Removes a window that no rank uses any more.
-    fn forget_window(&mut self, window: WindowIndex) {
-        if let Some(comm) = self.one_sided.windows.forget(window) {
-            self.communicators.forget(comm);
+    fn forget_window(&mut self, mpi: &mut Mpi<impl Observer>, window: WindowIndex) {
+        if let Some(comm) = self.windows.forget(window) {
+            mpi.communicators.forget(comm);
         }
     }
 
     fn member(&self, window: WindowIndex, rank: Rank) -> Result<(), Fault> {
-        let members = &self.one_sided.windows.get(window).members;
+        let members = &self.windows.get(window).members;
         members.place(rank).map(|_| ()).ok_or_else(|| Fault::NotAMember { rank, on: members.describe() })
     }
-}
 
-impl<O: Observer> Library<'_, O> {
     /// The wait of a member for a condition, as observers hear of it.
     fn window_wait(&self, window: WindowIndex, rank: Rank, condition: Condition, id: OperationId) -> WindowWait {
         let condition = match condition {
@@ -135,23 +186,18 @@ impl<O: Observer> Library<'_, O> {
             Condition::Local(target) | Condition::Remote(target) => WindowCondition::Accesses(target),
             Condition::Arrived(_) => WindowCondition::Arrivals,
         };
-        let communicator = communicator(self.one_sided.windows.get(window).context);
+        let communicator = communicator(self.windows.get(window).context);
         WindowWait { id, rank, communicator, condition }
     }
 
     fn asks_for_shared_lock(&self, window: WindowIndex, rank: Rank, target: Rank) -> bool {
-        let lock = self.one_sided.windows.look(window, rank).targets.get(&target).map(|target| target.lock);
+        let lock = self.windows.look(window, rank).targets.get(&target).map(|target| target.lock);
         lock == Some(LockState::Asked(LockKind::Shared))
     }
 
     /// The condition that a member waits for, in words, and the rank that could make it hold.
-    pub(in crate::ranks) fn describe_condition(
-        &self,
-        window: WindowIndex,
-        rank: Rank,
-        condition: Condition,
-    ) -> (String, Option<Actor>) {
-        let windows = &self.one_sided.windows;
+    pub(super) fn describe(&self, window: WindowIndex, rank: Rank, condition: Condition) -> (String, Option<Actor>) {
+        let windows = &self.windows;
         let members = &windows.get(window).members;
         let on = members.describe();
         let (what, peer) = match condition {
@@ -166,7 +212,7 @@ impl<O: Observer> Library<'_, O> {
                 (format!("{kind} on rank {} in {on}{}", target.0, held_by(holder)), holder.or(Some(target)))
             }
             Condition::Leader => {
-                let leader = members.rank(0);
+                let leader = windows.leader(window);
                 let holder = windows.look(window, leader).leader.holders().find(|&holder| holder != rank);
                 (format!("the lock of all ranks in {on}{}", held_by(holder)), holder.or(Some(leader)))
             }

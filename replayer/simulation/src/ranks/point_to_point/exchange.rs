@@ -20,7 +20,7 @@ use super::protocol::{Backlog, Causality, Protocol};
 use super::{Envelope, Selector, communicator};
 use crate::observe::{Caller, Observer, OperationId, Receive, SentMessage, TransferKind};
 use crate::ranks::ids::MessageId;
-use crate::ranks::operation::{Claim, Completion, OperationKind, Operations};
+use crate::ranks::operation::{Claim, CompletedWait, OperationKind, Operations};
 use crate::ranks::scheduler::{Clock, Waiter};
 
 /// All messages and operations.
@@ -133,7 +133,7 @@ impl Exchange {
         now: Time,
         observer: &mut impl Observer,
     ) {
-        let sent = self.operations.open(OperationKind::ActiveMessage);
+        let sent = self.operations.open(OperationKind::Background);
         self.operations.claim(sent, waiter);
         let message = Outbound { to, envelope, bytes, mode: SendMode::Synchronous };
         self.launch(message, sent, Stage::OneSided, now, observer);
@@ -348,7 +348,7 @@ impl Exchange {
         for (waiter, selector) in std::mem::take(&mut self.probing[receiver.0 as usize]) {
             if self.probe(waiter, receiver, selector) {
                 observer.released(now, waiter, None, Time::ZERO);
-                self.operations.completions.push(Completion { waiter, operation: None, eager: None });
+                self.operations.completions.push(CompletedWait { waiter, operation: None, eager: None });
             }
         }
     }
@@ -368,9 +368,8 @@ impl Exchange {
                 }
                 _ => false,
             },
-            OperationKind::Collective | OperationKind::Synchronisation => false,
-            OperationKind::Condition(..) | OperationKind::Access(_) | OperationKind::ActiveMessage => false,
-            OperationKind::FileCall | OperationKind::StorageAccess | OperationKind::Partitioned(..) => false,
+            OperationKind::Collective | OperationKind::Background | OperationKind::Partitioned(..) => false,
+            OperationKind::Condition(..) | OperationKind::Access(_) => false,
         };
         if cancelled {
             observer.completed(now, operation);

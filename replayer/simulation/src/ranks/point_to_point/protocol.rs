@@ -4,7 +4,7 @@
 //!   once too, as in MPI libraries, or only when it is matched, as in SimGrid by default ([`EagerTransfer`]).
 //! * **rendezvous** — the message travels once it is matched, and the send completes when it has arrived. As in
 //!   SimGrid, the handshake itself takes no time. But if a library makes progress in calls only, the receiver has to be
-//!   in one to answer the request, and the sender to send the data ([`waiters`](crate::ranks::waiters)).
+//!   in one to answer the request, and the sender to send the data ([`chapters`](crate::ranks::chapters)).
 //!
 //! A sender pays its overhead: `send_overhead` for a blocking send that is eager or synchronous, `isend_overhead` for any
 //! other but a blocking rendezvous. The message leaves at the end of that time, or earlier by `send_overlap` of it. A

@@ -77,7 +77,7 @@ fn a_rendezvous_completes_at_both_ends_on_arrival() {
     assert_eq!(exchange.outbox, [MessageId(0)]);
     exchange.deliver(MessageId(0), Time::ZERO, &mut ());
     assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Done(None));
-    assert!(matches!(exchange.operations.completions[..], [Completion { waiter: SENDER, eager: None, .. }]));
+    assert!(matches!(exchange.operations.completions[..], [CompletedWait { waiter: SENDER, eager: None, .. }]));
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::ranks::operation::Condition;
 
 /// All windows that exist.
 #[derive(Default)]
-pub(in crate::ranks) struct Windows {
+pub(super) struct Windows {
     all: Slab<Window>,
     /// The windows by the numbers that ranks give them.
     names: FxHashMap<(Rank, WinId), WindowIndex>,
@@ -28,53 +28,68 @@ pub(in crate::ranks) struct Windows {
 }
 
 /// A window that exists.
-pub(in crate::ranks) struct Window {
-    pub(in crate::ranks) members: Rc<Members>,
-    pub(in crate::ranks) comm: CommIndex,
+pub(super) struct Window {
+    pub(super) members: Rc<Members>,
+    pub(super) comm: CommIndex,
     /// The context of the window's messages.
-    pub(in crate::ranks) context: Context,
+    pub(super) context: Context,
     /// Whether the window is memory that the ranks of a host share, which every member accesses directly.
-    pub(in crate::ranks) shared: bool,
+    pub(super) shared: bool,
     made_by: (Context, u64),
     freed: usize,
     /// The number of messages about the window that are in transit or wait at their targets.
-    pub(in crate::ranks) in_flight: u32,
+    pub(super) in_flight: u32,
     sides: Vec<Side>,
+}
+
+/// Two members of a window: one that acts, and the one that it acts on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair {
+    pub(super) window: WindowIndex,
+    pub(super) from: Rank,
+    pub(super) to: Rank,
+}
+
+impl Pair {
+    /// The same members, the other way round.
+    pub(super) fn back(self) -> Self {
+        Self { from: self.to, to: self.from, ..self }
+    }
 }
 
 /// The knowledge of one member of a window.
 #[derive(Default)]
-pub(in crate::ranks) struct Side {
+pub(super) struct Side {
     /// The memory that the member lends, where its size is known.
-    pub(in crate::ranks) lent: Option<Bytes>,
+    pub(super) lent: Option<Bytes>,
     /// The other members as targets.
-    pub(in crate::ranks) targets: BTreeMap<Rank, Target>,
+    pub(super) targets: BTreeMap<Rank, Target>,
     /// The other members as origins of accesses to it.
-    pub(in crate::ranks) origins: BTreeMap<Rank, Origin>,
+    pub(super) origins: BTreeMap<Rank, Origin>,
     /// How many fences the member has called.
-    pub(in crate::ranks) fences: u32,
+    pub(super) fences: u32,
     /// The number of incomplete accesses to this member, by the number of fences that their origin had called.
-    pub(in crate::ranks) bound: FxHashMap<u32, u32>,
+    pub(super) bound: FxHashMap<u32, u32>,
     /// Accesses that wait for a fence of this member.
-    pub(in crate::ranks) parked: Vec<ActiveMessageIndex>,
+    pub(super) parked: Vec<ActiveMessageIndex>,
     /// The targets that `MPI_Win_start` named.
-    pub(in crate::ranks) started: Vec<Rank>,
+    pub(super) started: Vec<Rank>,
     /// The origins that `MPI_Win_post` named.
-    pub(in crate::ranks) exposed: Vec<Rank>,
+    pub(super) exposed: Vec<Rank>,
     /// Whether the member is between `MPI_Win_lock_all` and `MPI_Win_unlock_all`, and how.
-    pub(in crate::ranks) all: Option<AllLocked>,
+    pub(super) all: Option<AllLocked>,
     /// The number of requests for the lock of the whole window that are not granted yet.
-    pub(in crate::ranks) leader_asked: u32,
+    pub(super) leader_asked: u32,
     /// The lock of the member's own part of the window.
-    pub(in crate::ranks) lock: LockQueue,
+    pub(super) lock: LockQueue,
     /// The lock of the whole window, which the first member keeps.
-    pub(in crate::ranks) leader: LeaderLock,
-    pub(in crate::ranks) waiting: FxHashMap<Condition, Vec<OperationId>>,
+    pub(super) leader: LeaderLock,
+    pub(super) waiting: FxHashMap<Condition, Vec<OperationId>>,
 }
 
 /// The way in which a member has locked all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ranks) enum AllLocked {
+pub(super) enum AllLocked {
     /// By requesting the lock of each target, or of the leader.
     Asked,
     /// By the lock of the leader.
@@ -85,37 +100,39 @@ pub(in crate::ranks) enum AllLocked {
 
 /// The knowledge that an origin has of a target.
 #[derive(Default)]
-pub(in crate::ranks) struct Target {
-    pub(in crate::ranks) lock: LockState,
+pub(super) struct Target {
+    pub(super) lock: LockState,
     /// Whether accesses wait for a lock or for a post.
-    pub(in crate::ranks) held_back: bool,
+    pub(super) held_back: bool,
     /// Posts that have come, and that no start has used.
-    pub(in crate::ranks) posts: u32,
+    pub(super) posts: u32,
     /// Accesses that have not set out.
-    pub(in crate::ranks) queued: Vec<QueuedAccess>,
+    pub(super) queued: Vec<AccessMessage>,
     /// The number of accesses that still use the memory of the origin.
-    pub(in crate::ranks) local: u32,
+    pub(super) local: u32,
     /// The number of accesses that are not known to be complete at the target.
-    pub(in crate::ranks) remote: u32,
+    pub(super) remote: u32,
     /// Whether there were accesses since the last flush or unlock.
-    pub(in crate::ranks) accessed: bool,
+    pub(super) accessed: bool,
     /// The number of lock releases that the target has not confirmed.
-    pub(in crate::ranks) releasing: u32,
+    pub(super) releasing: u32,
 }
 
-/// An access that has not set out.
+/// An access, from its call on.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ranks) struct QueuedAccess {
-    pub(in crate::ranks) access: Access,
+pub(super) struct AccessMessage {
+    pub(super) access: Access,
     /// The operation of its request, if it has one.
-    pub(in crate::ranks) request: Option<OperationId>,
+    pub(super) request: Option<OperationId>,
     /// The number of fences that its origin had called, if fences separate it from other accesses.
-    pub(in crate::ranks) epoch: Option<u32>,
+    pub(super) epoch: Option<u32>,
+    /// Whether it is done with the memory of its origin once it has set out.
+    pub(super) is_eager: bool,
 }
 
 /// The lock that an origin has at a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::ranks) enum LockState {
+pub(super) enum LockState {
     #[default]
     None,
     Asked(LockKind),
@@ -126,25 +143,25 @@ pub(in crate::ranks) enum LockState {
 
 /// The knowledge that a target has of an origin.
 #[derive(Default)]
-pub(in crate::ranks) struct Origin {
+pub(super) struct Origin {
     /// The number of its accesses that have started and are incomplete.
-    pub(in crate::ranks) incoming: u32,
+    pub(super) incoming: u32,
     /// The number of its calls of `MPI_Win_complete` that no wait has consumed yet.
-    pub(in crate::ranks) completes: u32,
+    pub(super) completes: u32,
     /// Whether it gives the lock back once its accesses are done.
-    pub(in crate::ranks) owes_release: bool,
+    pub(super) owes_release: bool,
 }
 
 impl Side {
-    pub(in crate::ranks) fn target(&mut self, rank: Rank) -> &mut Target {
+    pub(super) fn target(&mut self, rank: Rank) -> &mut Target {
         self.targets.entry(rank).or_default()
     }
 
-    pub(in crate::ranks) fn origin(&mut self, rank: Rank) -> &mut Origin {
+    pub(super) fn origin(&mut self, rank: Rank) -> &mut Origin {
         self.origins.entry(rank).or_default()
     }
 
-    pub(in crate::ranks) fn holds(&self, condition: Condition) -> bool {
+    pub(super) fn holds(&self, condition: Condition) -> bool {
         let target = |rank: Rank, holds: fn(&Target) -> bool| self.targets.get(&rank).is_none_or(holds);
         match condition {
             Condition::Posted(rank) => target(rank, |target| !target.held_back),
@@ -164,7 +181,7 @@ impl Side {
 impl Windows {
     /// Adds `rank` to a window that it calls `id`, created by the collective with this number on a communicator with
     /// this context. `communicator` creates the window's own communicator, for the first member that arrives.
-    pub(in crate::ranks) fn create(
+    pub(super) fn create(
         &mut self,
         (rank, id): (Rank, WinId),
         made_by: (Context, u64),
@@ -182,23 +199,23 @@ impl Windows {
         index
     }
 
-    pub(in crate::ranks) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
     /// The window that `rank` calls `id`.
-    pub(in crate::ranks) fn find(&self, rank: Rank, id: WinId) -> Result<WindowIndex, Fault> {
+    pub(super) fn find(&self, rank: Rank, id: WinId) -> Result<WindowIndex, Fault> {
         self.names.get(&(rank, id)).copied().ok_or(Fault::NoSuchWindow(id))
     }
 
     /// `rank` has freed a window that it called `id`.
-    pub(in crate::ranks) fn free(&mut self, rank: Rank, id: WinId, index: WindowIndex) {
+    pub(super) fn free(&mut self, rank: Rank, id: WinId, index: WindowIndex) {
         self.names.remove(&(rank, id));
         self.get_mut(index).freed += 1;
     }
 
     /// Forgets a window that all members have freed and that no message is about; the communicator that it had.
-    pub(in crate::ranks) fn forget(&mut self, index: WindowIndex) -> Option<CommIndex> {
+    pub(super) fn forget(&mut self, index: WindowIndex) -> Option<CommIndex> {
         let window = self.get(index);
         if window.freed < window.members.len() || window.in_flight > 0 {
             return None;
@@ -208,23 +225,28 @@ impl Windows {
         Some(comm)
     }
 
-    pub(in crate::ranks) fn get(&self, index: WindowIndex) -> &Window {
+    pub(super) fn get(&self, index: WindowIndex) -> &Window {
         &self.all[index.0 as usize]
     }
 
-    pub(in crate::ranks) fn get_mut(&mut self, index: WindowIndex) -> &mut Window {
+    pub(super) fn get_mut(&mut self, index: WindowIndex) -> &mut Window {
         &mut self.all[index.0 as usize]
     }
 
+    /// The member that keeps the lock of the whole window: the first.
+    pub(super) fn leader(&self, index: WindowIndex) -> Rank {
+        self.get(index).members.rank(0)
+    }
+
     /// The knowledge of a member.
-    pub(in crate::ranks) fn side(&mut self, index: WindowIndex, rank: Rank) -> &mut Side {
+    pub(super) fn side(&mut self, index: WindowIndex, rank: Rank) -> &mut Side {
         let window = self.get_mut(index);
         let place = window.members.place(rank).unwrap_or_default();
         &mut window.sides[place as usize]
     }
 
     /// The knowledge of a member, to be looked at.
-    pub(in crate::ranks) fn look(&self, index: WindowIndex, rank: Rank) -> &Side {
+    pub(super) fn look(&self, index: WindowIndex, rank: Rank) -> &Side {
         let window = self.get(index);
         &window.sides[window.members.place(rank).unwrap_or_default() as usize]
     }
@@ -232,7 +254,7 @@ impl Windows {
 
 /// The kind of a lock (`MPI_LOCK_EXCLUSIVE`, `MPI_LOCK_SHARED`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ranks) enum LockKind {
+pub(super) enum LockKind {
     Exclusive,
     Shared,
 }
@@ -240,7 +262,7 @@ pub(in crate::ranks) enum LockKind {
 /// The lock of one rank's part of a window: held by one rank exclusively or shared by several, and granted first come,
 /// first served.
 #[derive(Clone, Debug, Default)]
-pub(in crate::ranks) struct LockQueue {
+pub(super) struct LockQueue {
     holders: BTreeSet<Rank>,
     exclusive: bool,
     waiting: VecDeque<(Rank, LockKind)>,
@@ -248,7 +270,7 @@ pub(in crate::ranks) struct LockQueue {
 
 impl LockQueue {
     /// `rank` requests the lock; returns whether it is granted at once.
-    pub(in crate::ranks) fn ask(&mut self, rank: Rank, kind: LockKind) -> bool {
+    pub(super) fn ask(&mut self, rank: Rank, kind: LockKind) -> bool {
         let granted = self.waiting.is_empty() && self.admits(kind);
         if granted {
             self.grant(rank, kind);
@@ -259,7 +281,7 @@ impl LockQueue {
     }
 
     /// `rank` gives the lock back; the ranks that have it since.
-    pub(in crate::ranks) fn release(&mut self, rank: Rank) -> Vec<Rank> {
+    pub(super) fn release(&mut self, rank: Rank) -> Vec<Rank> {
         self.holders.remove(&rank);
         let mut granted = Vec::new();
         while let Some(&(next, kind)) = self.waiting.front()
@@ -272,7 +294,7 @@ impl LockQueue {
         granted
     }
 
-    pub(in crate::ranks) fn holders(&self) -> impl Iterator<Item = Rank> {
+    pub(super) fn holders(&self) -> impl Iterator<Item = Rank> {
         self.holders.iter().copied()
     }
 
@@ -288,7 +310,7 @@ impl LockQueue {
 
 /// A request to the first member of a window, for a lock that this member manages for the whole window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ranks) enum LockClass {
+pub(super) enum LockClass {
     /// A rank that shares the locks of all members.
     All,
     /// A rank that has an exclusive lock of some member.
@@ -298,14 +320,14 @@ pub(in crate::ranks) enum LockClass {
 /// The lock of a whole window, which ranks of one class can hold at a time. A rank of the holders' class gets it at
 /// once, even before others that have waited longer, as with the counters of osc/rdma.
 #[derive(Clone, Debug, Default)]
-pub(in crate::ranks) struct LeaderLock {
+pub(super) struct LeaderLock {
     holders: Vec<(Rank, LockClass)>,
     waiting: Vec<(Rank, LockClass)>,
 }
 
 impl LeaderLock {
     /// `rank` requests the lock; returns whether it is granted at once.
-    pub(in crate::ranks) fn ask(&mut self, rank: Rank, class: LockClass) -> bool {
+    pub(super) fn ask(&mut self, rank: Rank, class: LockClass) -> bool {
         let granted = self.holders.first().is_none_or(|&(_, held)| held == class);
         let list = if granted { &mut self.holders } else { &mut self.waiting };
         list.push((rank, class));
@@ -313,7 +335,7 @@ impl LeaderLock {
     }
 
     /// `rank` gives the lock back once; the ranks that have it since.
-    pub(in crate::ranks) fn release(&mut self, rank: Rank) -> Vec<Rank> {
+    pub(super) fn release(&mut self, rank: Rank) -> Vec<Rank> {
         if let Some(at) = self.holders.iter().position(|&(holder, _)| holder == rank) {
             self.holders.remove(at);
         }
@@ -322,7 +344,7 @@ impl LeaderLock {
         self.holders.iter().map(|&(rank, _)| rank).collect()
     }
 
-    pub(in crate::ranks) fn holders(&self) -> impl Iterator<Item = Rank> {
+    pub(super) fn holders(&self) -> impl Iterator<Item = Rank> {
         self.holders.iter().map(|&(rank, _)| rank)
     }
 }

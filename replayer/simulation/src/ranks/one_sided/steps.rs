@@ -2,21 +2,18 @@
 //!
 //! Consecutive conditions are waited for together.
 
-use titr_common::event::{
-    Actor, Assert, Collective, CollectiveKind, CommId, Rank, Synchronisation, Volumes, WinId, WinSync,
-};
+use titr_common::event::{Assert, Collective, CommId, Rank, Synchronisation, WinId, WinSync};
 use titr_common::program::CommIndex;
-use titr_common::units::Bytes;
 use titr_platform::{ActiveTarget, LockAll, OneSided};
 
 use super::window::{AllLocked, LockClass, LockKind, LockState, Side, Target};
 use crate::observe::OperationId;
 use crate::ranks::ids::{ThreadIndex, WindowIndex};
 use crate::ranks::operation::Condition;
-use crate::ranks::scheduler::Clock;
+use crate::ranks::scheduler::BackgroundWork;
 
 #[derive(Clone, Debug)]
-pub(in crate::ranks) enum SynchronisationStep {
+pub(super) enum SynchronisationStep {
     /// All members of a communicator take part in a collective.
     Collective(CommIndex, Collective),
     /// The caller waits until a condition holds.
@@ -37,18 +34,8 @@ pub(in crate::ranks) enum SynchronisationStep {
     Free,
 }
 
-/// A collective without a root.
-pub(in crate::ranks) fn collective(kind: CollectiveKind, bytes: Bytes) -> Collective {
-    let (send, recv) = match kind {
-        CollectiveKind::Allgather => (Volumes::Each(bytes), Volumes::Each(bytes)),
-        CollectiveKind::ReduceScatterBlock => (Volumes::None, Volumes::Each(bytes)),
-        _ => (Volumes::Each(bytes), Volumes::None),
-    };
-    Collective { kind, send, recv, element: bytes, ..Collective::barrier(CommId::WORLD) }
-}
-
 /// The steps of a synchronisation by the caller, who knows `side` of a window with these members and communicator.
-pub(in crate::ranks) fn steps(
+pub(super) fn steps(
     call: &Synchronisation,
     side: &mut Side,
     (comm, members): (CommIndex, impl Iterator<Item = Rank>),
@@ -204,16 +191,20 @@ fn unlock_all(side: &mut Side) -> Vec<SynchronisationStep> {
     steps
 }
 
+/// A call on a window whose caller has to wait, and its steps.
+pub(super) struct WindowCall {
+    pub(super) word: &'static str,
+    pub(super) window: WindowIndex,
+    pub(super) id: WinId,
+    pub(super) steps: Vec<SynchronisationStep>,
+}
+
 /// A synchronisation of one thread, until the thread is runnable.
-pub(in crate::ranks) struct SynchronisationInstance {
-    pub(in crate::ranks) thread: ThreadIndex,
-    pub(in crate::ranks) actor: Actor,
-    pub(in crate::ranks) word: &'static str,
-    pub(in crate::ranks) window: WindowIndex,
-    pub(in crate::ranks) id: WinId,
-    pub(in crate::ranks) steps: Vec<SynchronisationStep>,
-    pub(in crate::ranks) next: usize,
-    pub(in crate::ranks) clock: Clock,
+pub(super) struct SynchronisationInstance {
+    pub(super) caller: ThreadIndex,
+    pub(super) call: WindowCall,
+    pub(super) next: usize,
+    pub(super) work: BackgroundWork,
     /// The operation that the thread waits for.
-    pub(in crate::ranks) operation: OperationId,
+    pub(super) operation: OperationId,
 }

@@ -1,53 +1,218 @@
-//! The simulated MPI library: the effect of calls on requests, communicators, messages and collectives.
+//! The part of the simulated MPI library that all chapters of MPI share: requests, communicators, point-to-point messages,
+//! and the clock.
 
-use titr_common::collectives::{CallMode, Selection};
 use titr_common::event::{
     Actor, CommId, Completed, Completion, Incoming, MessageCompletion, Outgoing, Rank, RequestId, RequestKey, SendMode,
 };
 use titr_common::program::{Communicators, Context, Fault, Template};
 use titr_common::time::Time;
+use titr_common::units::Bytes;
+use titr_network::{Connection, Network, Transfer, TransferId};
+use titr_platform::Mpi as Parameters;
 use titr_workload::Match;
 
-use super::collectives::Collectives;
 use super::core::{TaskCore, TaskCores};
-use super::files::Files;
-use super::one_sided::windows::OneSided;
-use super::partitioned::PartitionedMessages;
+use super::ids::MessageId;
+use super::operation::{Claim, CompletedWait, OperationKind};
 use super::point_to_point::exchange::{Exchange, Outbound};
 use super::point_to_point::protocol::{Causality, SendCost};
 use super::point_to_point::{Envelope, Selector};
-use super::scheduler::{Clock, Deferred, Scheduler};
+use super::scheduler::{Clock, Deferred, Scheduler, Task, Waiter};
 use super::thread::Thread;
 use super::warnings::Warnings;
 use super::{Core, RequestTable};
-use crate::observe::{Activity, Caller, Observer, OperationId, Work};
+use crate::observe::{Caller, Departure, Observer, OperationId, Work};
 
-/// The state of MPI in all ranks.
-pub(super) struct Library<'a, O> {
-    pub(super) now: Time,
-    /// The algorithms of collectives.
-    pub(super) algorithms: &'a Selection,
-    pub(super) causality: Causality,
-    /// Whether blocking collectives use the messages recorded in the trace.
-    pub(super) recorded_collectives: bool,
-    pub(super) cores: Vec<Core>,
+/// What the chapters of MPI share in a simulated library. Each of them owns the rest of its state.
+pub(super) struct Mpi<O> {
+    now: Time,
+    causality: Causality,
+    cores: Vec<Core>,
     /// Of each rank.
-    pub(super) requests: Vec<RequestTable>,
+    requests: Vec<RequestTable>,
     pub(super) communicators: Communicators,
     pub(super) exchange: Exchange,
-    pub(super) collectives: Collectives,
-    pub(super) one_sided: OneSided<'a>,
-    pub(super) files: Files,
-    pub(super) deferred: Deferred,
-    pub(super) partitioned: PartitionedMessages,
     pub(super) scheduler: Scheduler,
+    pub(super) deferred: Deferred,
     pub(super) task_cores: TaskCores,
     pub(super) warnings: Warnings,
     pub(super) observer: O,
 }
 
-/// Point-to-point messages.
-impl<O: Observer> Library<'_, O> {
+impl<O: Observer> Mpi<O> {
+    /// A library for as many `ranks`, each on its core.
+    pub(super) fn new(ranks: usize, cores: Vec<Core>, library: &Parameters, causality: Causality, observer: O) -> Self {
+        Self {
+            now: Time::ZERO,
+            causality,
+            cores,
+            requests: (0..ranks).map(|_| RequestTable::default()).collect(),
+            communicators: Communicators::new(ranks),
+            exchange: Exchange::new(ranks, library, causality),
+            scheduler: Scheduler::default(),
+            deferred: Deferred::new(ranks, library.progress),
+            task_cores: TaskCores::default(),
+            warnings: Warnings::default(),
+            observer,
+        }
+    }
+
+    pub(super) fn now(&self) -> Time {
+        self.now
+    }
+
+    /// How much of the order of a program's messages is kept.
+    pub(super) fn causality(&self) -> Causality {
+        self.causality
+    }
+
+    pub(super) fn ranks(&self) -> usize {
+        self.requests.len()
+    }
+
+    pub(super) fn core(&self, rank: Rank) -> &Core {
+        &self.cores[rank.0 as usize]
+    }
+
+    /// Moves on to `now`, when no waiter is runnable.
+    pub(super) fn reach(&mut self, now: Time) {
+        self.now = now;
+        self.observer.reached(now);
+    }
+
+    /// Tells observers that `waiter`, which waits for no operation, goes on.
+    pub(super) fn release(&mut self, waiter: Waiter) {
+        self.observer.released(self.now, waiter, None, Time::ZERO);
+    }
+
+    /// A wait is over of a waiter with this clock, which executes a task on `core` if it executes one. The waiter goes on
+    /// if it waits for nothing else.
+    #[inline]
+    pub(super) fn wake(&mut self, completion: &CompletedWait, clock: &mut Clock, core: Option<TaskCore>) {
+        let (now, waiter) = (self.now, completion.waiter);
+        let overhead = self.exchange.protocol.cost_of_completion(completion.eager);
+        if let Some(core) = core {
+            clock.time = self.task_cores.free(core, clock.time.max(now));
+        }
+        let cost = clock.complete(now, overhead);
+        if let Some(core) = core {
+            self.task_cores.take(core, clock.time);
+        }
+        if completion.operation.is_some() {
+            self.observer.released(now, waiter, completion.operation, cost);
+        }
+        if clock.awaited > 0 {
+            return;
+        }
+        // A task and a partitioned message go on after the cost of the completion.
+        let pays_first = core.is_some() || matches!(waiter, Waiter::Part(_));
+        if pays_first && clock.time > now {
+            self.scheduler.set_timer(clock.time, waiter);
+        } else {
+            self.scheduler.ready(waiter);
+        }
+    }
+
+    /// Defers the departing messages that need the processor of a rank. `is_inside`: whether a rank is in a call of MPI.
+    pub(super) fn hold_back(&mut self, is_inside: impl Fn(Rank) -> bool) {
+        let Self { exchange, deferred, .. } = self;
+        let mut leaving = std::mem::take(&mut exchange.outbox);
+        leaving.retain(|&message| {
+            let missing = exchange.missing(message, &is_inside);
+            missing.inspect(|&rank| deferred.defer(rank, Task::Handshake(message))).is_none()
+        });
+        exchange.outbox = leaving;
+    }
+
+    /// The rank that a message waited for is in a call of MPI.
+    pub(super) fn shake_hands(&mut self, message: MessageId) {
+        self.exchange.shake_hands(message, self.now, &mut self.observer);
+    }
+
+    /// Hands departing messages to the network.
+    pub(super) fn depart(&mut self, network: &mut (impl Network + ?Sized)) {
+        let Self { now, exchange, cores, observer, .. } = self;
+        let host = |rank: Rank| cores[rank.0 as usize].host;
+        exchange.await_answers(*now, |from, to| host(from) == host(to));
+        for (id, message) in exchange.leaving() {
+            let (id, from, to, bytes) = (TransferId::from(id), message.envelope.source, message.to, message.bytes);
+            let in_collective = message.envelope.context.is_collective();
+            observer.injected(*now, Departure { id, from, to, bytes, in_collective });
+            let connection = Some(Connection { sender: from.0, receiver: to.0 });
+            let transfer = Transfer { id, from: host(from), to: host(to), bytes, connection, stretch: 1.0 };
+            if observer.queries_network() {
+                observer.unloaded(id, network.unloaded(&transfer));
+            }
+            observer.carried(*now, transfer, message.kind(&exchange.protocol));
+            network.inject(*now, transfer);
+        }
+        exchange.outbox.clear();
+    }
+
+    /// The network has delivered a message.
+    pub(super) fn deliver(&mut self, message: MessageId, network: &mut (impl Network + ?Sized)) {
+        let transfer = TransferId::from(message);
+        if self.observer.queries_network() {
+            let met = network.met(transfer);
+            if !met.is_empty() {
+                self.observer.met(transfer, &met);
+            }
+        }
+        self.observer.delivered(self.now, transfer);
+        self.exchange.deliver(message, self.now, &mut self.observer);
+    }
+
+    pub(super) fn open(&mut self, kind: OperationKind) -> OperationId {
+        self.exchange.operations.open(kind)
+    }
+
+    /// Completes an operation, and notifies its waiter.
+    pub(super) fn complete(&mut self, operation: OperationId) {
+        self.observer.completed(self.now, operation);
+        self.exchange.operations.complete(operation);
+    }
+
+    /// A waiter with this clock waits until `operation` is complete, if it was not complete at once.
+    #[inline]
+    pub(super) fn wait(&mut self, waiter: Waiter, clock: &mut Clock, operation: Option<OperationId>) {
+        self.exchange.wait_for(operation, waiter, clock, self.now, &mut self.observer);
+    }
+
+    /// A waiter waits for `operation` only, and goes on when the operation is complete and paid for; at once if it was
+    /// complete at once.
+    pub(super) fn follow(&mut self, waiter: Waiter, clock: &mut Clock, operation: Option<OperationId>) {
+        *clock = Clock { time: self.now, awaited: 1 };
+        match operation.map(|operation| self.exchange.operations.claim(operation, waiter)) {
+            None => self.scheduler.ready(waiter),
+            Some(Claim::Done(eager)) => {
+                self.exchange.operations.completions.push(CompletedWait { waiter, operation, eager });
+            }
+            Some(Claim::Awaited) => {}
+        }
+    }
+
+    /// Sends a message. Returns the operation to wait for if the send does not complete at once.
+    #[inline]
+    pub(super) fn send_message(&mut self, message: Outbound) -> Option<OperationId> {
+        self.exchange.send(message, self.now, &mut self.observer)
+    }
+
+    /// Posts a receive with room for this many bytes. Returns the operation to wait for, if the replay has receives.
+    #[inline]
+    pub(super) fn post_receive(
+        &mut self,
+        receiver: Rank,
+        wanted: (Selector, Option<Bytes>),
+        caller: Caller,
+    ) -> Option<OperationId> {
+        self.exchange.receive(receiver, wanted, caller, self.now, &mut self.observer)
+    }
+
+    /// Sends a message without a receive, at once; `waiter` is notified of its arrival.
+    pub(super) fn transfer(&mut self, message: (Rank, Envelope, Bytes), waiter: Waiter) {
+        self.exchange.transfer(message, waiter, self.now, &mut self.observer);
+    }
+
     /// `MPI_Send`.
     #[inline]
     pub(super) fn blocking_send(&mut self, thread: &mut Thread, message: Outgoing) -> Result<(), Fault> {
@@ -159,7 +324,7 @@ impl<O: Observer> Library<'_, O> {
 
     /// A message of `thread` has left before the cost of its send was over.
     #[inline]
-    fn charge_rest(&mut self, thread: &mut Thread, cost: SendCost) {
+    pub(super) fn charge_rest(&mut self, thread: &mut Thread, cost: SendCost) {
         if cost.after.0 > 0.0 {
             let from = thread.clock.time;
             thread.clock.time = from + cost.after;
@@ -173,12 +338,12 @@ impl<O: Observer> Library<'_, O> {
         let context = self.context(rank, message.comm)?;
         let envelope = Envelope { context, source: rank, tag: message.tag };
         let message = Outbound { to: message.to, envelope, bytes: message.bytes, mode };
-        Ok(self.exchange.send(message, self.now, &mut self.observer))
+        Ok(self.send_message(message))
     }
 
     /// Starts a send, unless it was cancelled: its message must not come to another one's receive here.
     #[inline]
-    fn start_unless_cancelled(
+    pub(super) fn start_unless_cancelled(
         &mut self,
         rank: Rank,
         mode: SendMode,
@@ -191,7 +356,7 @@ impl<O: Observer> Library<'_, O> {
     /// Posts a receive. Recorded data completes what `message` leaves open. A cancelled receive is not posted: it might
     /// take another receive's message here.
     #[inline]
-    fn start_receive(
+    pub(super) fn start_receive(
         &mut self,
         actor: Actor,
         message: Incoming,
@@ -211,7 +376,7 @@ impl<O: Observer> Library<'_, O> {
             None => {}
         }
         let wanted = (selector, Some(message.bytes));
-        Ok(self.exchange.receive(actor.rank, wanted, Caller::Thread(actor), self.now, &mut self.observer))
+        Ok(self.post_receive(actor.rank, wanted, Caller::Thread(actor)))
     }
 
     fn selector(&mut self, rank: Rank, message: Incoming) -> Result<Selector, Fault> {
@@ -234,58 +399,32 @@ impl<O: Observer> Library<'_, O> {
     /// `thread` waits until `operation` is complete.
     #[inline]
     pub(super) fn wait_for(&mut self, thread: &mut Thread, operation: Option<OperationId>) {
-        let before = thread.clock.time;
-        self.exchange.wait_for(operation, thread.waiter(), &mut thread.clock, self.now, &mut self.observer);
-        if let Some(core) = thread.core {
-            self.completed_by_task(core, before, &mut thread.clock);
+        let from = thread.clock.time.max(self.now);
+        self.wait(thread.waiter(), &mut thread.clock, operation);
+        // The time that a completed operation took a task is taken from its core.
+        if let Some(core) = thread.core
+            && thread.clock.time > from
+        {
+            let cost = thread.clock.time.0 - from.0;
+            thread.clock.time = Time(self.task_cores.free(core, from).0 + cost);
+            self.task_cores.take(core, thread.clock.time);
         }
     }
-}
 
-/// Requests.
-impl<O: Observer> Library<'_, O> {
     pub(super) fn requests(&mut self, rank: Rank) -> &mut RequestTable {
         &mut self.requests[rank.0 as usize]
     }
 
-    /// `MPI_Start`, with the outcome of a message that the trace records later.
-    pub(super) fn start(
-        &mut self,
-        thread: &mut Thread,
-        id: RequestId,
-        recorded: Option<Match>,
-    ) -> Result<Activity, Fault> {
-        let rank = thread.actor.rank;
-        let (operation, activity) = match self.requests(rank).template(id).cloned() {
-            Some(Template::Send(mode, message)) => {
-                let sent = self.start_unless_cancelled(rank, mode, message, recorded)?;
-                self.charge_rest(thread, self.exchange.protocol.cost_of_isend(message.bytes));
-                (sent, Activity::Send)
-            }
-            Some(Template::Receive(message)) => (self.start_receive(thread.actor, message, recorded)?, Activity::Recv),
-            Some(Template::Collective(call, part)) => {
-                let index = self.communicators.find(rank, call.comm)?;
-                (
-                    Some(self.start_collective(rank, index, &call, CallMode::Nonblocking, part, None)?),
-                    Activity::Collective,
-                )
-            }
-            Some(Template::Neighbor(call, part)) => {
-                let index = self.communicators.find(rank, call.comm)?;
-                (Some(self.start_neighborhood(rank, index, &call, part)?), Activity::Collective)
-            }
-            Some(Template::Partitioned(_)) => (self.start_partitioned(rank, id)?, Activity::Send),
-            None => return Err(Fault::NotStartable(id)),
-        };
-        self.requests(rank).start(id, operation)?;
-        Ok(activity)
+    /// The requests of all ranks.
+    #[inline]
+    pub(super) fn all_requests(&self) -> &[RequestTable] {
+        &self.requests
     }
 
     pub(super) fn free_request(&mut self, rank: Rank, id: RequestId) -> Result<(), Fault> {
         if let Some(operation) = self.requests(rank).free(id)? {
             self.exchange.operations.abandon(operation);
         }
-        self.free_partitioned(rank, id);
         Ok(())
     }
 
@@ -298,7 +437,7 @@ impl<O: Observer> Library<'_, O> {
 
     /// `MPI_Wait`, `MPI_Test` and related calls. For a call on all outstanding requests, `outstanding` lists them; `None`
     /// means all requests of the rank.
-    pub(super) fn complete(
+    pub(super) fn complete_requests(
         &mut self,
         thread: &mut Thread,
         completed: &Completed,
@@ -329,18 +468,5 @@ impl<O: Observer> Library<'_, O> {
             }
         }
         Ok(())
-    }
-}
-
-impl<O: Observer> Library<'_, O> {
-    /// An operation was complete when a task asked for it, and the time that took its thread since `before` is taken from
-    /// the core.
-    pub(super) fn completed_by_task(&mut self, core: TaskCore, before: Time, clock: &mut Clock) {
-        let from = before.max(self.now);
-        if clock.time > from {
-            let cost = clock.time.0 - from.0;
-            clock.time = Time(self.task_cores.free(core, from).0 + cost);
-            self.task_cores.take(core, clock.time);
-        }
     }
 }

@@ -206,29 +206,13 @@ impl Backlog {
 
 #[cfg(test)]
 mod tests {
-    use titr_common::collectives::{Library, Selection};
-    use titr_platform::{Implementation, OneSided, Progress, Rendezvous};
+    use titr_common::collectives::Library;
 
     use super::*;
 
     #[test]
     fn modes_and_sizes_choose_the_protocol() {
-        let free = Overhead::default();
-        let protocol = Protocol::from(&Mpi {
-            eager_threshold: Bytes(100),
-            eager_transfer: EagerTransfer::AtOnce,
-            send_overhead: free.clone(),
-            isend_overhead: free.clone(),
-            send_overlap: 0.0,
-            recv_overhead: free,
-            test_overhead: Seconds(0.0),
-            progress: Progress::Thread,
-            rendezvous: Rendezvous::ClearToSend,
-            rendezvous_duplex: true,
-            collectives: Selection::from(Library::Mpich),
-            one_sided: OneSided::from(Implementation::Mpich),
-            spawn: Spawn::default(),
-        });
+        let protocol = Protocol::from(&Mpi { eager_threshold: Bytes(100), ..Mpi::from(Library::Mpich) });
         let eager = |mode| [99, 100].map(|bytes| protocol.is_eager(mode, Bytes(bytes)));
         assert_eq!(eager(SendMode::Standard), [true, false]);
         assert_eq!(eager(SendMode::Ready), [true, false]);

@@ -1,32 +1,17 @@
-use titr_common::collectives::{Library, Selection};
+use titr_common::collectives::Library;
 use titr_common::event::Tag;
 use titr_common::program::Context;
-use titr_common::units::Seconds;
 
 use super::*;
 use crate::ranks::ids::ThreadIndex;
-use titr_platform::{EagerTransfer, Implementation, OneSided, Overhead, Progress, Rendezvous, Spawn};
+use titr_platform::{EagerTransfer, Progress};
 
 const SENDER: Waiter = Waiter::Thread(ThreadIndex(0));
 const RECEIVER: Waiter = Waiter::Thread(ThreadIndex(1));
 
 fn exchange(eager_transfer: EagerTransfer) -> Exchange {
-    let free = Overhead::default();
-    let mpi = Mpi {
-        eager_threshold: Bytes(100),
-        eager_transfer,
-        send_overhead: free.clone(),
-        isend_overhead: free.clone(),
-        send_overlap: 0.0,
-        recv_overhead: free,
-        test_overhead: Seconds(0.0),
-        progress: Progress::Thread,
-        rendezvous: Rendezvous::ClearToSend,
-        rendezvous_duplex: true,
-        collectives: Selection::from(Library::Mpich),
-        one_sided: OneSided::from(Implementation::Mpich),
-        spawn: Spawn::default(),
-    };
+    let library = Mpi::from(Library::Mpich);
+    let mpi = Mpi { eager_threshold: Bytes(100), eager_transfer, progress: Progress::Thread, ..library };
     Exchange::new(2, &mpi, Causality::Timed)
 }
 

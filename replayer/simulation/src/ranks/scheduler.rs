@@ -5,7 +5,7 @@
 //! Work that is deferred until its rank is in an MPI call. [`chapters`](super::chapters) decides which work that is,
 //! and does it.
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::collections::binary_heap::{BinaryHeap, PeekMut};
 
@@ -23,16 +23,40 @@ pub(super) struct Scheduler {
     sequence: u64,
 }
 
-/// A waiter's timer, by time and sequence number, which makes ties stable: first set, first due. Both are in one number,
-/// as one comparison without branches decides faster than two. The heap has the greatest on top.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Timer(Reverse<u128>, Waiter);
+/// The sequence number makes ties stable: first set, first due.
+struct Timer {
+    time: Time,
+    sequence: u64,
+    waiter: Waiter,
+}
 
 impl Timer {
-    fn time(&self) -> Time {
-        Time((self.0.0 >> 64) as u64)
+    /// Time and sequence in one number, as one comparison without branches decides faster than two.
+    fn order(&self) -> u128 {
+        u128::from(self.time.0) << 64 | u128::from(self.sequence)
     }
 }
+
+impl Ord for Timer {
+    /// The heap has the greatest on top.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.order().cmp(&self.order())
+    }
+}
+
+impl PartialOrd for Timer {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Timer {
+    fn eq(&self, other: &Self) -> bool {
+        self.order() == other.order()
+    }
+}
+
+impl Eq for Timer {}
 
 impl Scheduler {
     /// Makes `waiter` runnable now.
@@ -43,8 +67,7 @@ impl Scheduler {
     /// Makes `waiter` runnable at `time`.
     pub(super) fn set_timer(&mut self, time: Time, waiter: Waiter) {
         self.sequence += 1;
-        let order = u128::from(time.0) << 64 | u128::from(self.sequence);
-        self.timers.push(Timer(Reverse(order), waiter));
+        self.timers.push(Timer { time, sequence: self.sequence, waiter });
     }
 
     /// The runnable waiters, in order.
@@ -58,7 +81,7 @@ impl Scheduler {
     }
 
     pub(super) fn next_timer(&self) -> Option<Time> {
-        self.timers.peek().map(Timer::time)
+        self.timers.peek().map(|timer| timer.time)
     }
 
     /// Makes the waiters runnable whose timers have expired by `now`.
@@ -71,9 +94,9 @@ impl Scheduler {
 
     fn ring(&mut self, now: Time) {
         while let Some(timer) = self.timers.peek_mut()
-            && timer.time() <= now
+            && timer.time <= now
         {
-            self.ready.push_back(PeekMut::pop(timer).1);
+            self.ready.push_back(PeekMut::pop(timer).waiter);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Topologies: links and the route between two hosts for all network models, and router graphs with their routings for
 //! the packet model.
 //!
-//! **To add a topology**, implement [`Topology`] in a new file and name the file here. Packets then follow its routes.
+//! **To add a topology** of routers and cables, write a `Wiring` in `fabric/`: routes, routings and limiters come by
+//! themselves. For any other, implement [`Topology`] in a new file, and name the file here. Packets then follow its routes.
 //! For packets that choose their way, the topology provides a [`RouterGraph`]; a routing for the graph may be in the
 //! topology's folder, and is a line in `routings!`.
 

@@ -1,4 +1,4 @@
-//! `[network.packet]`: the packets, routers and queues of the packet model.
+//! `[network.packet]`, whose keys are in `network`: the packets, routers and queues of the packet model.
 
 use titr_common::units::{Bytes, Quantity, Seconds};
 use titr_document::{Checked, Mistake};

@@ -87,7 +87,8 @@ fn channels(topology: &dyn Topology, from: u32, to: u32) -> u64 {
     route.len() as u64 - cables
 }
 
-/// Every kind of network with every routing that it has, and routers of some delays and queues.
+/// Every kind of network with every routing that it has and that takes paths as long as those of flows, two virtual channels,
+/// and routers of some delays and queues.
 fn all_networks() -> Vec<(Box<dyn Topology>, PacketSpec)> {
     let grids: [fn() -> Box<dyn Topology>; 4] = [
         || Box::new(Grid::torus(&[8, 8], CABLE)),

@@ -299,7 +299,8 @@ pub(crate) fn roomiest(
     best
 }
 
-/// Declares the enum of all registered routings, from which [`RoutingFunction::visit`] gives a visitor the type.
+/// Declares the enum of all registered routings, from which [`RoutingFunction::visit`] gives a visitor the type. Of several
+/// that suit a network, the first is the default.
 macro_rules! routings {
     ($($name:ident($routing:ty),)*) => {
         /// The routing of a network: one of those that are registered.

@@ -49,11 +49,11 @@ impl Warnings {
     /// threads that began and tests that ended at a standstill, shared memory across hosts, each kind of event that was skipped, and
     /// polling.
     pub(super) fn approximations(&self, events: u64) -> Vec<String> {
-        let skipped = |(function, &(calls, bytes)): (&Box<str>, &(u64, Bytes))| {
+        let skipped = self.skipped.iter().map(|(function, &(calls, bytes))| {
             let (number, calls) = (count(calls), plural(calls, "call", "calls"));
             let bytes = if bytes == Bytes(0) { String::new() } else { format!(" ({})", volume(bytes)) };
             format!("not simulated: {number} {calls} of {function}{bytes}")
-        };
+        });
         let scattered = "ranks on several hosts: loads and stores of their memory take no time on the network";
         let forward = "began only when nothing else could go on, as calls before the first of each wait for it";
         let gave_way = "of sends, which succeeded in the traced run, ended without them: nothing else could go on";
@@ -62,7 +62,7 @@ impl Warnings {
             .into_iter()
             .chain(sentence(self.brought_forward, "thread", "threads", forward))
             .chain(sentence(self.gave_way, "test", "tests", gave_way))
-            .chain(self.skipped.iter().map(skipped))
+            .chain(skipped)
             .chain(self.polling(events))
             .collect()
     }

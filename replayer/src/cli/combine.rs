@@ -13,8 +13,8 @@ use titr_formats::input;
 use super::Failure;
 
 const NOTES: &str = "\
-The runs must be recordings of one program with the same input, and the program must send the same messages in every run, in whatever order they arrive. The new \
-trace has the calls of the runs, and each volume of computation between two calls is the least or the median of all runs:
+The runs must be recordings of one program with the same input, and the program must send the same messages in every run, \
+in whatever order they arrive. The new trace has the calls of the runs, and each volume of computation between two calls is the least or the median of all runs:
 
   for run in 1 2 3; do TITRACE_DIR=run-$run mpirun -np 16 titrace ./lu.B.16; done
   titr combine run-1 run-2 run-3 --output traces

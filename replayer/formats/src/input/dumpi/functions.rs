@@ -16,6 +16,8 @@
 
 use super::arguments::ARGUMENTS;
 use super::bytes::Cursor;
+use std::sync::LazyLock;
+
 use crate::input::rank_events::is_local;
 
 /// A function by its number.
@@ -102,7 +104,10 @@ impl DumpiFunction {
 
     /// Whether the function does its work alone, and has no event.
     pub(super) fn is_local(self) -> bool {
-        !self.has_event() && ARGUMENTS.get(usize::from(self.0)).is_some_and(|&(name, _)| is_local(name))
+        /// By number. A trace has many calls of few functions.
+        static LOCAL: LazyLock<Vec<bool>> =
+            LazyLock::new(|| ARGUMENTS.iter().map(|&(name, _)| is_local(name)).collect());
+        !self.has_event() && LOCAL.get(usize::from(self.0)).is_some_and(|&is_local| is_local)
     }
 
     /// Whether the function communicates, waits or moves data, so that a trace without its calls is not whole. A test or a

@@ -41,6 +41,25 @@ pub fn counted(number: impl TryInto<u64>, one: &str, many: &str) -> String {
     format!("{number} {}", plural(number, one, many))
 }
 
+/// Increasing numbers as ranges, the first few: `0–3, 5, 7–9`.
+#[must_use]
+pub fn ranges(numbers: &[u32]) -> String {
+    const SHOWN: usize = 8;
+    let mut words: Vec<String> = Vec::new();
+    for run in numbers.chunk_by(|a, b| *b == a.saturating_add(1)) {
+        if words.len() == SHOWN {
+            words.push("…".into());
+            break;
+        }
+        match run {
+            [one] => words.push(one.to_string()),
+            [first, .., last] => words.push(format!("{first}–{last}")),
+            [] => {}
+        }
+    }
+    words.join(", ")
+}
+
 /// Bytes in the unit that leaves one to three digits before the point.
 #[must_use]
 pub fn volume(bytes: Bytes) -> String {

@@ -129,9 +129,43 @@ pub(crate) fn unreadable_kind(kind: FileType) -> Option<&'static str> {
     }
 }
 
+/// The error of a file that is missing, with the name of one that may be meant.
+pub(crate) fn with_near(path: &Path, error: io::Error) -> io::Error {
+    match near(path).filter(|_| error.kind() == io::ErrorKind::NotFound) {
+        Some(near) => io::Error::new(error.kind(), format!("{error}; did you mean {}?", near.display())),
+        None => error,
+    }
+}
+
+/// What has the name of `path` in a directory nearby, or almost its name beside it.
+fn near(path: &Path) -> Option<PathBuf> {
+    /// The most files of a directory that are looked at.
+    const MOST: usize = 1000;
+    let (parent, name) = (path.parent()?, path.file_name()?);
+    let here = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    let beside = fs::read_dir(here).into_iter().flatten().flatten().take(MOST);
+    let mut beside: Vec<PathBuf> = beside.map(|entry| parent.join(entry.file_name())).collect();
+    beside.sort();
+    let elsewhere = [PathBuf::from(name), parent.join("..").join(name)];
+    let same = beside.iter().map(|directory| directory.join(name)).chain(elsewhere).find(|path| path.exists());
+    let name = name.to_string_lossy();
+    let differs = |path: &PathBuf| strsim::levenshtein(&name, &path.file_name().unwrap_or_default().to_string_lossy());
+    // Another number is another file.
+    let is_near = |path: &&PathBuf| {
+        4 * differs(path) <= name.len()
+            && letters(&path.file_name().unwrap_or_default().to_string_lossy()) != letters(&name)
+    };
+    let almost = || beside.iter().filter(is_near).min_by_key(|path| differs(path)).cloned();
+    same.or_else(almost)
+}
+
+fn letters(name: &str) -> String {
+    name.chars().filter(|letter| !letter.is_ascii_digit()).collect()
+}
+
 fn open_up_to(path: &Path, most: u64) -> io::Result<File> {
     // The kind is asked before the file is opened: opening a FIFO waits for a writer, and reading a device may never end.
-    let found = fs::metadata(path)?;
+    let found = fs::metadata(path).map_err(|error| with_near(path, error))?;
     output::read(&found, None)?;
     let kind = found.file_type();
     match unreadable_kind(kind) {

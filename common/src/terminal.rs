@@ -6,8 +6,11 @@
 //! (`\u001b`), so that JSON stays JSON. A byte that is not valid UTF-8 is shown as `\xff`.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
+use std::os::fd::AsFd;
+use std::{env, fmt};
+
+use terminal_size::{Width, terminal_size_of};
 
 /// Characters beyond ASCII that are not shown, or change how others are: the controls of ISO 6429, format characters
 /// (category Cf), separators of lines and paragraphs, and others that Unicode calls ignorable by default.
@@ -51,38 +54,137 @@ const HIDDEN: [(char, char); 32] = [
 #[derive(Debug)]
 pub struct Escaped<W> {
     out: W,
+    /// The columns of the terminal; `None` if there is none.
+    columns: Option<usize>,
+    /// The line that is being written to a terminal.
+    line: Vec<u8>,
+    has_styles: bool,
 }
+
+/// The style of an answer (ECMA-48, SGR).
+pub const BOLD: &str = "\x1b[1m";
+/// The style of what went wrong.
+pub const RED: &str = "\x1b[1;31m";
+/// The style of advice.
+pub const GREEN: &str = "\x1b[32m";
+/// The style of a heading over what limits an answer.
+pub const YELLOW: &str = "\x1b[33m";
+/// The style of a heading.
+pub const CYAN: &str = "\x1b[36m";
+const PLAIN: &str = "\x1b[0m";
 
 impl<W: Write> Escaped<W> {
     /// Escapes text on its way to `out`.
     pub fn new(out: W) -> Self {
-        Self { out }
+        Self { out, columns: None, line: Vec::new(), has_styles: false }
     }
 
-    /// Writes a sequence of titr's own that the terminal obeys.
+    /// Escapes text on its way to `out`, which is standard output. On a terminal, lines are broken between words, and text has
+    /// styles unless the user has something against that (<https://no-color.org>).
+    pub fn to_stdout(out: W) -> Self {
+        let has_styles = io::stdout().is_terminal()
+            && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            && env::var_os("TERM").is_none_or(|value| value != "dumb");
+        Self { columns: columns_of(io::stdout()), has_styles, ..Self::new(out) }
+    }
+
+    /// Writes text in a style.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn style(&mut self, sequence: &'static str) -> io::Result<()> {
-        self.out.write_all(sequence.as_bytes())
+    pub fn styled(&mut self, style: &'static str, text: &str) -> io::Result<()> {
+        let shown = text.trim_start_matches('\n');
+        self.write_all(&text.as_bytes()[..text.len() - shown.len()])?;
+        if self.has_styles {
+            self.pass(style.as_bytes())?;
+        }
+        self.write_all(shown.as_bytes())?;
+        if self.has_styles { self.pass(PLAIN.as_bytes()) } else { Ok(()) }
+    }
+
+    /// Writes text that is escaped.
+    fn pass(&mut self, text: &[u8]) -> io::Result<()> {
+        let Some(columns) = self.columns else { return self.out.write_all(text) };
+        for part in text.split_inclusive(|&byte| byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                let line = String::from_utf8_lossy(&self.line);
+                self.out.write_all(wrapped(&line, columns).as_bytes())?;
+                self.line.clear();
+            }
+        }
+        Ok(())
     }
 }
 
 impl<W: Write> Write for Escaped<W> {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        write_escaped(&mut self.out, text)?;
+        match is_plain(text) {
+            true => self.pass(text)?,
+            false => self.pass(&escaped_bytes(text))?,
+        }
         Ok(text.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        self.out.write_all(&std::mem::take(&mut self.line))?;
         self.out.flush()
     }
+}
+
+/// The columns of the terminal that a file is; `None` if it is none.
+pub fn columns_of(file: impl AsFd) -> Option<usize> {
+    terminal_size_of(file).map(|(Width(columns), _)| usize::from(columns)).filter(|&columns| columns > 0)
+}
+
+/// A line that is broken between words where it is longer than `columns`, unless it is JSON. What follows is indented as the
+/// text behind the label, or a bit.
+#[must_use]
+pub fn wrapped(line: &str, columns: usize) -> String {
+    let text = line.trim_start();
+    let begin = line.len() - text.len();
+    let label = text.find("  ").filter(|_| !text.is_empty());
+    let behind =
+        label.map(|at| begin + width(&text[..at]) + text[at..].chars().take_while(|&letter| letter == ' ').count());
+    let indent = behind.filter(|&behind| behind <= columns / 3).unwrap_or(begin + 2);
+    if text.starts_with('{') || width(line.trim_end()) <= columns {
+        return line.to_owned();
+    }
+    let (mut shown, mut column) = (String::with_capacity(line.len() + 64), 0);
+    for word in line.split_inclusive(' ') {
+        let letters = width(word.trim_end());
+        if letters > 0 && column > indent && column + letters > columns {
+            shown.truncate(shown.trim_end().len());
+            shown.push_str(&format!("\n{:indent$}", ""));
+            column = indent;
+        }
+        shown.push_str(word);
+        column += width(word);
+    }
+    shown
+}
+
+/// The letters of a text that a terminal shows, without [styles](Escaped::styled).
+fn width(text: &str) -> usize {
+    let mut is_style = false;
+    let shown = text.chars().filter(|&letter| {
+        is_style |= letter == '\x1b';
+        let is_shown = !is_style;
+        is_style &= letter != 'm';
+        is_shown
+    });
+    shown.count()
 }
 
 /// Prints a [`message`] on standard error, escaped. It goes out in a single `write`, so that the lines of processes that write at
 /// once do not mix; a closed or broken standard error is of no concern.
 pub fn say(text: fmt::Arguments<'_>) {
-    let _ = io::stderr().write_all(&line_of(format_args!("{}", message(&text.to_string()))));
+    let text = message(&text.to_string());
+    let text = match columns_of(io::stderr()) {
+        Some(columns) => text.lines().map(|line| wrapped(line, columns)).collect::<Vec<_>>().join("\n"),
+        None => text,
+    };
+    let _ = io::stderr().write_all(&line_of(format_args!("{text}")));
 }
 
 /// Prints the error of a command line on standard error, escaped.
@@ -169,10 +271,7 @@ pub fn message(text: &str) -> String {
     shown
 }
 
-fn write_escaped(out: &mut impl Write, text: &[u8]) -> io::Result<()> {
-    if is_plain(text) {
-        return out.write_all(text);
-    }
+fn escaped_bytes(text: &[u8]) -> Vec<u8> {
     let mut shown = String::with_capacity(text.len() + 16);
     for chunk in text.utf8_chunks() {
         chunk.valid().chars().for_each(|character| push(&mut shown, character));
@@ -180,7 +279,7 @@ fn write_escaped(out: &mut impl Write, text: &[u8]) -> io::Result<()> {
             shown.push_str(&format!("\\x{byte:02x}"));
         }
     }
-    out.write_all(shown.as_bytes())
+    shown.into_bytes()
 }
 
 fn push(shown: &mut String, character: char) {
@@ -233,6 +332,31 @@ mod tests {
         assert_eq!(through("\u{e0001}".as_bytes()), "\\udb40\\udc01");
         assert_eq!(through(b"a\x9b2J\xff"), "a\\x9b2J\\xff");
         assert_eq!(on_one_line("x\ny\u{1b}"), "x\\ny\\u001b");
+    }
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        let line = "Program         lu 4 with a long command line of words\n";
+        assert_eq!(wrapped(line, 54), line);
+        let broken = "Program         lu 4 with a long command line of\n                words\n";
+        assert_eq!(wrapped(line, 48), broken);
+        assert_eq!(wrapped("  a sentence of words", 14), "  a sentence\n    of words");
+        assert_eq!(wrapped("{\"a\": \"b c d e f\"}", 4), "{\"a\": \"b c d e f\"}");
+        assert_eq!(wrapped("/a/path/without/blanks", 8), "/a/path/without/blanks");
+    }
+
+    #[test]
+    fn styles_take_no_room() {
+        let shown = |text: &str, columns: usize| {
+            let mut out = Vec::new();
+            let mut escaped = Escaped { columns: Some(columns), has_styles: true, ..Escaped::new(&mut out) };
+            escaped.styled(BOLD, text).unwrap();
+            escaped.write_all(b" and\x1b more\n").unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(shown("\nbold", 40), "\n\x1b[1mbold\x1b[0m and\\u001b more\n");
+        assert_eq!(shown("bold", 20), "\x1b[1mbold\x1b[0m and\\u001b more\n", "19 columns");
+        assert_eq!(shown("bold", 18), "\x1b[1mbold\x1b[0m and\\u001b\n  more\n");
     }
 
     #[test]

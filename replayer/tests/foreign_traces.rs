@@ -117,9 +117,9 @@ fn platform(options: &str, bandwidth: &str) -> String {
 }
 
 #[test]
-fn a_test_costs_what_smpi_test_says() {
+fn tests_and_probes_cost_what_smpi_test_and_smpi_iprobe_say() {
     let folder = Folder::new();
-    let tests = "0 test -\n".repeat(10);
+    let tests = "0 test -\n".repeat(10) + &"0 iprobe none 1 2 8\n".repeat(3);
     folder.file(
         "trace",
         format!("0 init\n0 irecv 1 1 8 6 0\n{tests}0 test_of 0\n0 finalize\n1 init\n1 send 0 1 8\n1 finalize\n"),
@@ -131,6 +131,8 @@ fn a_test_costs_what_smpi_test_says() {
     let free = time("");
     let paid = time("<prop id=\"smpi/test\" value=\"1e-3\"/>");
     assert!(free < 1e-4 && (paid - 11e-3).abs() < 1e-4, "{free} {paid}");
+    let paid = time("<prop id=\"smpi/iprobe\" value=\"1e-3\"/>");
+    assert!((paid - 3e-3).abs() < 1e-4, "{paid}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod advise;
 mod bad_input;
+mod calibrate;
 mod changing_platforms;
 mod check;
 mod combine;
@@ -19,11 +20,13 @@ mod interval;
 mod job_mix;
 mod jobs;
 mod limits;
+mod messages;
 mod network_traces;
 mod outputs;
 mod packet_results;
 mod page;
 mod page_data;
+mod page_look;
 mod page_security;
 mod place;
 mod platform;

@@ -73,7 +73,7 @@ fn page(folder: &Folder, (program, platform, options): (&str, &str, &str)) -> Pa
     let trace = if program == UNEVEN {
         folder.trace(&[
             "0 init\n0 compute 1e6\n0 send 0 0 8\n0 finalize\n",
-            "1 init\n1 region_begin solve\n1 compute 2e6\n1 region_end solve\n1 finalize\n",
+            "1 init\n1 call_site 1 sweep main\n1 call_site 2 norm main\n1 at 1\n1 region_begin solve\n1 compute 2e6\n1 region_end solve\n1 at 2\n1 compute 1e6\n1 finalize\n",
         ]);
         "traces"
     } else if program == JOBS {

@@ -80,6 +80,52 @@ fn partners_get_the_same_host() {
     assert_eq!((&found["found_by"], &found["replays"]), (&"mapping".into(), &0.into()));
 }
 
+/// A host of two sockets, between which messages are slow: ranks that exchange messages with the rank at a distance of 4 get the
+/// same socket, and a replay with the file is as fast as predicted.
+#[test]
+fn partners_get_the_same_socket() {
+    let folder = Folder::new();
+    folder.file(
+        "p.toml",
+        "schema = 1\n[hosts]\ncount = 1\ncores = 8\nspeed = '1 Ginstr/s'\n[topology.star]\n[network]\nbandwidth = '1 GB/s'\n\
+         latency = '1 us'\n[[node.level]]\nname = 'socket'\ncores = 4\nlatency = '200 ns'\nbandwidth = '20 GB/s'\n\
+         [[node.level]]\nname = 'node'\nlatency = '2 us'\nbandwidth = '500 MB/s'\n",
+    );
+    let rank = |rank: u32| {
+        let other = (rank + 4) % 8;
+        let (send, receive) = (format!("{rank} send {other} 0 1000000\n"), format!("{rank} recv {other} 0 1000000\n"));
+        let exchange = if rank < 4 { send + &receive } else { receive + &send };
+        format!("{rank} init\n{exchange}{rank} finalize\n")
+    };
+    folder.file("t", (0..8).map(rank).collect::<String>());
+    let found = json(&place(&folder, &["--json", "--replays", "0", "--placement-file", "seats"]));
+    let cores = found["cores"].as_array().unwrap();
+    let socket = |rank: usize| cores[rank].as_u64().unwrap() / 4;
+    assert!((0..4).all(|rank| socket(rank) == socket(rank + 4)), "{cores:?}");
+    let (time, block) = (found["simulated_time"].as_f64().unwrap(), times(&found["methods"])[0]);
+    assert!(2.0 * time < block, "{time} {block}");
+    let of_file = ["--set", "placement.policy=file", "--set", "placement.file=seats"];
+    let replay = [&["--platform", "p.toml", "--json", "t"], &of_file[..]].concat();
+    let replayed = json(&folder.run(TITR_REPLAY, &replay));
+    assert_eq!(replayed["simulated_time"].as_f64().unwrap(), time);
+    let file = fs::read_to_string(folder.path().join("ranks")).unwrap();
+    let slot = |(rank, core): (usize, &Value)| format!("rank {rank}=+n0 slot={core}\n");
+    assert_eq!(file, cores.iter().enumerate().map(slot).collect::<String>());
+
+    folder.file("twice", "0 slot=1\n0 slot=1\n");
+    folder.file("some", "0 slot=1\n0\n");
+    folder.file("u", "0 init\n0 finalize\n1 init\n1 finalize\n");
+    let refused = ["twice", "some"].map(|file| {
+        let file = format!("placement.file={file}");
+        folder.run(TITR_REPLAY, &["--platform", "p.toml", "u", "--set", "placement.policy=file", "--set", &file])
+    });
+    assert!(
+        refused[0].contains("puts rank 1 on slot 1 of host 0, which is not one of its 8 cores that are free"),
+        "{refused:?}"
+    );
+    assert!(refused[1].contains("some:2: some ranks have a slot, and others have none"), "{refused:?}");
+}
+
 #[test]
 fn nothing_depends_on_the_number_of_jobs() {
     let folder = folder_of("stencil --ranks 12 --dimensions 3x4 --bytes 64KiB --iterations 2", RING);

@@ -73,6 +73,40 @@ fn what_is_not_simulated_is_told() {
     insta::assert_snapshot!(timeless(&shown));
 }
 
+/// A broadcast of 1 MB takes another time by each library.
+#[test]
+fn the_library_that_recorded_the_trace_is_the_default_of_its_replay() {
+    let folder = Folder::new();
+    folder.trace(
+        &[0, 1, 2, 3]
+            .map(|rank| format!("{rank} init\n{rank} bcast 1000000\n{rank} finalize\n"))
+            .each_ref()
+            .map(String::as_str),
+    );
+    let manifest = std::fs::read_to_string(folder.path().join("traces/manifest.json")).unwrap();
+    let replay = |mpi: &str, more: &[&str]| {
+        folder.file("traces/manifest.json", manifest.replace("Some MPI 1.0", mpi));
+        let shown =
+            folder.run(TITR_REPLAY, &[&["--platform", "star:4 1Gbit/s 1us", "traces", "--json"], more].concat());
+        let json: serde_json::Value = serde_json::from_str(shown.strip_suffix("[0]").unwrap()).unwrap();
+        let remarks = json["warnings"].as_array().unwrap().iter().map(|remark| remark.as_str().unwrap().to_owned());
+        let remark = remarks.filter(|remark| remark.contains("mpi.collectives")).collect::<Vec<_>>().join("\n");
+        (json["simulated_time"].as_f64().unwrap(), remark)
+    };
+    let named = |library| replay("Some MPI 1.0", &["--set", library]).0;
+    let [openmpi, mpich] = ["mpi.collectives=openmpi", "mpi.collectives=mpich"].map(named);
+    assert_ne!(openmpi, mpich);
+    let why = "for the library that recorded the trace (mpi.collectives)";
+    let of = |name| format!("collectives are by default those of {name}, {why}");
+    assert_eq!(replay("Some MPI 1.0", &[]), (mpich, String::new()));
+    assert_eq!(replay("Open MPI v4.1.4, package: Debian", &[]), (openmpi, of("Open MPI")));
+    assert_eq!(replay("Intel(R) MPI Library 2021.11", &[]), (mpich, of("MPICH")));
+    assert_eq!(replay("Open MPI v4.1.4", &["--set", "mpi.collectives=mpich"]), (mpich, String::new()));
+    assert_eq!(replay("Open MPI v4.1.4", &["--set", "mpi.collectives.bcast=linear"]).1, of("Open MPI"));
+    // Only MPICH has an algorithm of this name.
+    assert_eq!(replay("Open MPI v4.1.4", &["--set", "mpi.collectives.ialltoallw=blocked"]), (mpich, String::new()));
+}
+
 #[test]
 fn info_tells_what_a_trace_holds() {
     let folder = Folder::new();

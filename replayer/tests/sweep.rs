@@ -77,7 +77,7 @@ fn a_row_is_the_replay_of_its_point() {
     let mut checked = 0;
     for row in rows {
         let cells: BTreeMap<&str, &str> = names.iter().copied().zip(row).collect();
-        let latency = format!("network.latency={} s", cells["network.latency"]);
+        let latency = format!("network.latency={} {}", cells["network.latency"], cells["network.latency_unit"]);
         let placement = format!("placement.policy={}", cells["placement.policy"]);
         let set = ["--set", "hosts.speed=2.5 Ginstr/s", "--set", &latency, "--set", &placement];
         let replay = ["--json", "--platform", cells["platform"], "--analyse", "critical-path", "stencil"];
@@ -274,7 +274,7 @@ fn the_page_shows_axes_effects_and_the_front() {
     let title = browser.evaluate("document.title");
     assert_eq!(title, "study.toml: 10\u{a0}points – titr");
     let charts = browser.evaluate("[...document.querySelectorAll('canvas')].map(({ id }) => id).join(' ')");
-    assert_eq!(charts, "effects-chart axis-0-chart axis-2-chart axis-3-chart pareto-chart");
+    assert_eq!(charts, "machines-chart pareto-chart effects-chart axis-0-chart axis-2-chart axis-3-chart");
     // A drawn chart has several colours.
     let colours = browser.evaluate(COLOURS);
     assert!(colours.as_object().unwrap().values().all(|colours| colours.as_u64().unwrap() >= 3), "{colours}");
@@ -287,13 +287,80 @@ fn the_page_shows_axes_effects_and_the_front() {
     let points: Vec<[f64; 2]> = rows.map(|row| [time, cost].map(|column| row[column].parse().unwrap())).collect();
     let beats = |one: &[f64; 2], other: &[f64; 2]| one != other && one[0] <= other[0] && one[1] <= other[1];
     let front = points.iter().filter(|point| !points.iter().any(|other| beats(other, point))).count();
-    let shown = browser.evaluate("document.querySelectorAll('#cost table tbody tr').length");
-    assert_eq!(shown, front);
+    let saved = "(async () => {
+        const files = [];
+        URL.createObjectURL = (blob) => { files.push(blob); return 'data:,'; };
+        HTMLAnchorElement.prototype.click = () => {};
+        document.querySelectorAll('.menu button').forEach((button) => button.click());
+        return (await Promise.all(files.map((file) => file.text()))).find((text) => text.startsWith('machine,price,'));
+    })()";
+    let shown = browser.evaluate(saved);
+    assert_eq!(shown.as_str().unwrap().matches(",yes\n").count(), front, "{shown}");
     let links = browser
         .evaluate("[...document.querySelectorAll('#points td a')].map((link) => link.getAttribute('href')).join(' ')");
     for link in links.as_str().unwrap().split(' ') {
         assert!(folder.path().join("results").join(link).exists(), "{link}");
     }
+    assert_eq!(browser.complaints, [""; 0]);
+}
+
+/// Machines are ranked by all programs together, each as often as it runs, and by what they cost.
+#[test]
+fn the_machine_that_is_worth_most_is_named() {
+    let folder = study();
+    let kernel = ["generate", "all-to-all", "--ranks", "8", "--bytes", "20kB", "-o", "fft"];
+    folder.run(TITR, &kernel);
+    let text = r#"
+schema = 1
+platform = [{ name = "ring of 8", file = "torus:8 10Gbit/s 1us" }, { name = "square", file = "torus:4x4 10Gbit/s 1us" }]
+trace = ["stencil", { name = "FFT", file = "fft" }]
+[weights]
+FFT = 3
+[axes]
+network.bandwidth = ["10 Gbit/s", "40 Gbit/s"]
+[cost]
+currency = "€"
+host = 1000
+link = "network.bandwidth / 1e6"
+"#;
+    folder.file("study.toml", text);
+    let said = sweep(&folder, &["--output", "results"]);
+    // By hand, from the table.
+    let table = read(&folder, "results/results.csv");
+    let mut rows = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let names = rows.next().unwrap();
+    let column = |name: &str| names.iter().position(|known| *known == name).unwrap();
+    let mut machines: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    for row in rows {
+        let platform = if row[column("platform")].starts_with("torus:8") { "ring of 8" } else { "square" };
+        let name =
+            format!("{platform}, {} {}", row[column("network.bandwidth")], row[column("network.bandwidth_unit")]);
+        let weight = if row[column("trace")] == "fft" { 3.0 } else { 1.0 };
+        let machine = machines.entry(name).or_default();
+        machine.0 += weight * row[column("simulated_time")].parse::<f64>().unwrap();
+        machine.1 = row[column("cost")].parse().unwrap();
+    }
+    assert_eq!(machines.len(), 4);
+    let least =
+        |by: fn(&(f64, f64)) -> f64| machines.iter().min_by(|one, other| by(one.1).total_cmp(&by(other.1))).unwrap();
+    let (fastest, _) = least(|machine| machine.0);
+    let (worth, (_, price)) = least(|machine| machine.0 * machine.1);
+    assert!(said.contains(&format!("fastest: {fastest}: ")), "{fastest}: {said}");
+    assert!(said.contains("least price x time: ") && (said.contains(worth) || fastest == worth), "{worth}: {said}");
+    // A ring of 8 has 8 cables, and a torus of 4 × 4 has 32.
+    let of = |name: &str| machines[name].1;
+    assert_eq!(of("ring of 8, 10 Gbit/s"), 8.0 * 1000.0 + 8.0 * 1250.0);
+    assert_eq!(of("square, 40 Gbit/s"), 16.0 * 1000.0 + 32.0 * 5000.0);
+    let Some(mut browser) = Browser::open(&folder.path().join("results/page.html")) else {
+        return cannot_run("there is no chromium (`ci/install test` installs it)");
+    };
+    assert_eq!(browser.evaluate("document.querySelector('.answer').textContent"), worth.as_str());
+    let sure = browser.evaluate("document.querySelector('.sure').textContent");
+    let thousands = price / 1000.0;
+    assert!(
+        sure.as_str().unwrap().contains(&format!("{thousands:.0},")) && sure.as_str().unwrap().contains('€'),
+        "{sure}"
+    );
     assert_eq!(browser.complaints, [""; 0]);
 }
 

@@ -1,5 +1,6 @@
 //! The commands on a terminal, and their output for shells and for `man`.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::support::command::{Folder, TITR, TITR_REPLAY, here};
@@ -31,16 +32,82 @@ fn formats_and_silence() {
     assert!(both.ends_with("[2]"), "{both}");
 }
 
-/// `script` gives a command a terminal.
-fn on_a_terminal(no_color: Option<&str>) -> String {
-    let (platform, trace) = (here("../examples/torus.toml"), here("../examples/ring.txt"));
-    let line = format!("{TITR_REPLAY} --platform {} {}", platform.display(), trace.display());
+/// What the replay of a trace writes to a terminal of so many columns, which `script` gives it.
+fn on_a_terminal_of(columns: usize, trace: &Path, no_color: Option<&str>) -> String {
+    let platform = here("../examples/torus.toml");
+    let line =
+        format!("stty cols {columns} rows 50; {TITR_REPLAY} --platform {} {}", platform.display(), trace.display());
     let mut command = Command::new("script");
     command.args(["--quiet", "--return", "--command", &line, "/dev/null"]).env_remove("NO_COLOR").env("TERM", "xterm");
     if let Some(value) = no_color {
         command.env("NO_COLOR", value);
     }
     String::from_utf8(command.output().unwrap().stdout).unwrap()
+}
+
+fn on_a_terminal(no_color: Option<&str>) -> String {
+    on_a_terminal_of(80, &here("../examples/ring.txt"), no_color)
+}
+
+/// The rows of a terminal of so many columns that has obeyed `written` (ECMA-48), and whether a line was longer than a row.
+fn screen(written: &str, columns: usize) -> (Vec<String>, bool) {
+    let (mut rows, mut row, mut column, mut is_broken) = (vec![Vec::new()], 0_usize, 0, false);
+    let mut letters = written.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\r' => column = 0,
+            '\n' => row += 1,
+            '\u{1b}' => {
+                let sequence = letters.as_str().strip_prefix('[').unwrap();
+                let end = sequence.find(|letter: char| letter.is_ascii_alphabetic()).unwrap();
+                let (number, rest) = sequence.split_at(end);
+                letters = rest[1..].chars();
+                match &rest[..1] {
+                    "K" if number == "2" => rows[row].clear(),
+                    "K" => rows[row].truncate(column),
+                    "A" => row -= number.parse().unwrap_or(1),
+                    "B" => row += number.parse().unwrap_or(1),
+                    "m" => {}
+                    other => panic!("a sequence that this terminal does not know: {number}{other}"),
+                }
+            }
+            letter => {
+                if column == columns {
+                    (is_broken, row, column) = (true, row + 1, 0);
+                }
+                rows.resize(rows.len().max(row + 1), Vec::new());
+                let width = rows[row].len().max(column + 1);
+                rows[row].resize(width, ' ');
+                rows[row][column] = letter;
+                column += 1;
+            }
+        }
+        rows.resize(rows.len().max(row + 1), Vec::new());
+    }
+    (rows.into_iter().map(|row| row.into_iter().collect::<String>().trim_end().to_owned()).collect(), is_broken)
+}
+
+#[test]
+fn the_summary_fits_the_terminal() {
+    for columns in [80, 120] {
+        let (rows, is_broken) = screen(&on_a_terminal_of(columns, &here("../examples/ring.txt"), None), columns);
+        assert!(!is_broken, "{rows:#?}");
+        let rows: Vec<&str> = rows.iter().map(String::as_str).filter(|row| !row.starts_with("Replayed in")).collect();
+        insta::assert_snapshot!(format!("screen_of_{columns}"), rows.join("\n"));
+    }
+}
+
+#[test]
+fn the_progress_fits_the_terminal_and_leaves_nothing_behind() {
+    let folder = Folder::new();
+    folder.run(TITR, &["generate", "stencil", "--ranks", "64", "--bytes", "8", "--iterations", "2000", "-o", "long"]);
+    for columns in [40, 80, 120] {
+        let written = on_a_terminal_of(columns, &folder.path().join("long"), None);
+        assert!(written.contains(" left"), "{written}");
+        let (rows, is_broken) = screen(&written, columns);
+        assert!(!is_broken && rows[0].starts_with("Program"), "{columns}: {rows:#?}");
+        assert!(!rows.iter().any(|row| row.contains(['█', '░'])), "{columns}: {rows:#?}");
+    }
 }
 
 #[test]
@@ -66,7 +133,7 @@ fn shells_and_man_know_the_options() {
     assert_eq!(folder.run(TITR, &["man", "man1"]), "[0]");
     for page in ["titr.1", "titr-replay.1", "titr-convert.1"] {
         let text = std::fs::read_to_string(folder.path().join("man1").join(page)).unwrap();
-        assert!(text.contains(".TH "), "{page}");
+        assert!(text.contains(".TH ") && text.contains(".SH \"SEE ALSO\""), "{page}");
     }
 }
 

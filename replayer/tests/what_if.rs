@@ -177,8 +177,9 @@ fn ranks_of_one_host_share_its_speed() {
         (result["simulated_time"].as_f64().unwrap() * 1e9).round() / 1e3
     };
     let alone = time("hosts.sharing=[[3, 0.5]]");
-    assert_eq!(time("hosts.sharing=[[2, 0.5]]"), alone + 30.0);
-    assert_eq!(time("hosts.sharing=[[1, 0.8], [2, 0.25]]"), alone + 90.0);
+    let later = |sharing| ((time(sharing) - alone) * 1e3).round() / 1e3;
+    assert_eq!(later("hosts.sharing=[[2, 0.5]]"), 30.0);
+    assert_eq!(later("hosts.sharing=[[1, 0.8], [2, 0.25]]"), 90.0);
     for (steps, expected) in [
         ("[[2, 0]]", "cores cannot compute at 0 times their speed"),
         ("[[4, 0.5], [2, 0.9]]", "the step from 2 ranks on is after the step from 4 ranks on"),

@@ -64,6 +64,10 @@ int main(int argc, char **argv) {
     if (is(how, "handler")) signal(SIGTERM, leave), raise(SIGTERM);
     if (is(how, "reset")) check_disposition(SIGTERM), check_disposition(SIGUSR2), raise(SIGTERM);
     if (is(how, "error")) MPI_Send(NULL, 0, MPI_INT, 1000, 0, MPI_COMM_WORLD);
+    if (is(how, "segv-one")) {
+        if (rank == 1) *(volatile int *)8 = 1;
+        sleep(20);
+    }
     if (is(how, "abort-one")) {
         if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 3);
         MPI_Barrier(MPI_COMM_WORLD);

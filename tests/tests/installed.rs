@@ -54,6 +54,17 @@ fn an_installed_titr_traces_and_replays_after_its_prefix_was_moved() {
 }
 
 #[test]
+fn links_of_the_installed_manuals_lead_to_installed_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let prefix = moved_prefix(directory.path());
+    let script = r#"cd $PREFIX/share/doc/titr
+        grep -roE --include='*.md' '\]\([^):#]+[)#]' . | while IFS=: read -r page target; do
+            [ -e "$(dirname "$page")/${target:2:-1}" ] || echo "$page $target"
+        done"#;
+    assert_eq!(shell(&prefix, directory.path(), script), "");
+}
+
+#[test]
 fn pkg_config_finds_the_network_library_of_a_prefix() {
     let directory = tempfile::tempdir().unwrap();
     let prefix = moved_prefix(directory.path());

@@ -60,6 +60,20 @@ fn spawned_processes_are_not_traced() {
     }
 }
 
+#[test]
+fn a_mistake_is_told_once_for_all_ranks() {
+    for family in Family::ALL {
+        for (words, mistake) in [
+            (&["--callsites", "4", "./a.out"][..], "unexpected argument '--callsites'"),
+            (&["--counter", "none", "env"], "TITRACE_COUNTER=none"),
+            (&["./no-such-program"], "no such program"),
+        ] {
+            let ran = run(family.mpirun().args(["-np", "3"]).arg(built("titrace")).args(words));
+            assert_eq!(ran.stderr.matches(mistake).count(), 1, "{family:?}: {ran:?}");
+        }
+    }
+}
+
 fn refused(command: &mut Command, because: &str) {
     let refused = run(command);
     assert_eq!(refused.status, Some(1), "{refused:?}");

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use titr_tests::{Family, built, run};
 
 /// The pages whose blocks of shell commands are run, in this order.
-const PAGES: [&str; 14] = [
+const PAGES: [&str; 15] = [
     "README.md",
+    "docs/I-WANT-TO.md",
     "docs/TRACING.md",
     "docs/REPLAYING.md",
     "docs/PLATFORM.md",
@@ -27,7 +28,8 @@ const PAGES: [&str; 14] = [
 ];
 
 /// The pages whose commands are not run here.
-const OTHER_PAGES: [(&str, &str); 6] = [
+const OTHER_PAGES: [(&str, &str); 7] = [
+    ("docs/ADMINISTRATOR.md", "installs: see the test `installed`, and `ci/release cluster`"),
     ("docs/CALIBRATING.md", "needs two hosts: see the test `calibrate`"),
     ("docs/PYTHON.md", "needs the module for Python: see replayer/python/tests/test_docs.py"),
     ("docs/TESTING.md", "runs the tests"),
@@ -40,10 +42,10 @@ const OTHER_PAGES: [(&str, &str); 6] = [
 const NOT_RUN: [(&str, &str); 5] = [
     ("LogGOPSim", "a program that no package has"),
     ("cargo build", "the tests run what it has built"),
-    ("ci/demo", "a command of its own in every run of continuous integration"),
+    ("ci/install-to", "see the test `installed`"),
     ("ci/test", "runs this test"),
     (
-        "titr-replay --platform examples/torus.toml traces/ elsewhere/",
+        "titr replay --platform examples/torus.toml traces/ elsewhere/",
         "a program of several worlds: see the test `worlds`",
     ),
 ];
@@ -83,6 +85,10 @@ mpirun -np 16 titrace ./lu.B.16
 TITRACE_MODE=extended TITRACE_DIR=extended mpirun -np 16 titrace ./lu.B.16
 for platform in cluster mesh torus; do cp examples/torus.toml $platform.toml; done
 printf '[[change]]\nkind = "scale-messages"\nfactor = 0.5\n' > changes.toml
+printf '[[job]]\nname = "one"\ntrace = "traces"\n' > jobs.toml
+printf 'schema = 1\nplatform = ["torus.toml", "examples/fat-tree.toml"]\ntrace = "traces"\n' > study.toml
+for ranks in 16 64; do titr generate stencil --ranks $ranks --torus --bytes 1KiB --compute 1e6 -o run-$ranks; done
+titr convert --to otf2 traces -o scorep
 titr convert --to simgrid traces -o actions && cp actions/index.txt traces.idx
 for host in $(seq 0 15); do echo "host-$host"; done > hosts
 cat > cluster16.xml <<'XML'

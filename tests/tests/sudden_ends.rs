@@ -6,7 +6,9 @@ use std::path::Path;
 use titr_common::event::{Event, Rank};
 use titr_common::trace::manifest::{Ended, Signal};
 use titr_common::trace::{Ending, Manifest, Trace};
-use titr_tests::{EXTENDED, Family, Traced, assert_sound, binary, milestones, run, traced, traced_alone, traced_as};
+use titr_tests::{
+    EXTENDED, Family, Traced, assert_sound, binary, built, milestones, run, traced, traced_alone, traced_as,
+};
 
 /// Messages to itself that a rank has recorded before its end.
 const BEFORE: usize = 100;
@@ -86,7 +88,10 @@ fn a_rank_that_another_one_ends_is_whole_up_to_there() {
     let info = run(binary("titr").arg("info").arg(trace.path())).stdout;
     assert!(info.contains("by SIGTERM (1 of 2 ranks: 0)") && info.contains("in MPI_Abort (1 of 2 ranks: 1)"), "{info}");
     let check = run(binary("titr").arg("check").arg(trace.path())).stderr;
-    assert!(check.contains("2 ranks of 2 never called MPI_Finalize: 1 by SIGTERM, 1 in MPI_Abort"), "{check}");
+    assert!(
+        check.contains("2 ranks of 2 never called MPI_Finalize: rank 1 in MPI_Abort, rank 0 by SIGTERM"),
+        "{check}"
+    );
 }
 
 /// The signal comes while the rank is in a call that does not return.
@@ -94,6 +99,20 @@ fn a_rank_that_another_one_ends_is_whole_up_to_there() {
 fn a_rank_that_waits_in_a_call_is_whole_up_to_the_call() {
     for family in Family::ALL {
         whole(&alone(family, "waits"), 0, Ended::Signal(Signal(14)), &format!("{family:?}"));
+    }
+}
+
+#[test]
+fn one_rank_says_how_the_run_ended_and_where_its_trace_is() {
+    let ends = [("segv-one", "rank 1 ended by SIGSEGV"), ("abort-one", "rank 1 ended in MPI_Abort")];
+    for (family, (how, ended)) in Family::ALL.into_iter().flat_map(|family| ends.map(|end| (family, end))) {
+        let directory = tempfile::TempDir::new().unwrap();
+        let mut command = family.mpirun();
+        command.args(["-np", "3"]).arg(built("titrace")).arg(family.build("sudden_ends.c", &[])).arg(how);
+        let ran = run(command.current_dir(directory.path()));
+        let said: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("titrace: ")).collect();
+        let [said] = said[..] else { panic!("{family:?} {how}: {ran:?}") };
+        assert!(said.contains(ended) && said.contains("titr replay --partial --platform FILE traces"), "{said}");
     }
 }
 

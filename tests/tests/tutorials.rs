@@ -2,9 +2,11 @@
 //! prints is what the page shows. `UPDATE=1` writes what they print now into the pages.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
+use titr_test_support::cannot_run;
 use titr_tests::{Family, built, run};
 
 /// A part of a page.
@@ -66,7 +68,8 @@ fn normal(output: &str) -> String {
 /// Runs a script as a reader would, and returns what the terminal shows.
 fn terminal(directory: &Path, script: &str) -> String {
     let release = built("titr").parent().unwrap().to_owned();
-    let path = format!("{}:{}", release.display(), std::env::var("PATH").unwrap());
+    let bin = directory.join("bin");
+    let path = format!("{}:{}:{}", bin.display(), release.display(), std::env::var("PATH").unwrap());
     let mut command = Family::OpenMpi.alone("bash");
     command.args(["-c", &format!("exec 2>&1\nset -eo pipefail\n{script}")]).current_dir(directory).env("PATH", path);
     let run = run(&mut command);
@@ -78,6 +81,10 @@ fn terminal(directory: &Path, script: &str) -> String {
 fn followed(text: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
     symlink(root().join("examples"), directory.path().join("examples")).unwrap();
+    let mpirun = directory.path().join("bin/mpirun");
+    fs::create_dir(mpirun.parent().unwrap()).unwrap();
+    fs::write(&mpirun, "#!/bin/sh\nexec mpirun.openmpi \"$@\"\n").unwrap();
+    fs::set_permissions(&mpirun, fs::Permissions::from_mode(0o755)).unwrap();
     let mut parts = parts(text);
     for part in &mut parts {
         match part {
@@ -106,9 +113,18 @@ fn follow(name: &str) {
     assert_eq!(written.lines().count(), now.lines().count(), "{name}");
 }
 
+/// The page shows what one recording gave: no other gives the same times.
 #[test]
-fn a_performance_engineer_gets_what_the_page_shows() {
+fn a_performance_engineer_can_do_what_the_page_says() {
+    if Command::new("lmp").arg("-help").output().is_err() {
+        return cannot_run("there is no lmp: run ci/install test");
+    }
     follow("performance-engineer.md");
+}
+
+#[test]
+fn a_buyer_gets_what_the_page_shows() {
+    follow("buyer.md");
 }
 
 #[test]

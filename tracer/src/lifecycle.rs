@@ -124,6 +124,7 @@ static ON_LOAD: extern "C" fn() = {
         // SAFETY: the handler is a function of this library, which is never unloaded, and may run at any time. As it belongs to
         // no object and is registered before the program starts, it runs when the destructors of all objects have run.
         unsafe { __cxa_atexit(at_exit, ptr::null_mut(), ptr::null_mut()) };
+        termination::keep_status();
         launched::loaded();
         never_called::watch();
     }
@@ -326,12 +327,6 @@ impl Tracer {
             let entry = self.end_trace(own_thread(), ended);
             if entry.is_none() {
                 log(format_args!("the trace is not complete: the program ends while it is being written"));
-            }
-            if let (Ended::Abort, Some(entry), true) = (ended, &entry, launched::by_titrace()) {
-                let rank = entry.rank;
-                log(format_args!(
-                    "rank {rank} called MPI_Abort: the trace ends there, and titr check says how each rank ended"
-                ));
             }
             termination::disarm();
             let gather = self.gather.lock().unwrap_or_else(PoisonError::into_inner).take();

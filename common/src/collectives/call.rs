@@ -2,6 +2,7 @@
 
 use super::algorithms::blocks::{Blocks, Data};
 use super::algorithms::comm::Comm;
+use super::nodes::NodeMap;
 use super::step::Member;
 use crate::event::{Collective, CollectiveKind, Completion, Volumes};
 use crate::units::Bytes;
@@ -61,6 +62,8 @@ pub struct Call<'a> {
     pub mode: CallMode,
     /// Whether the operation is commutative, as all predefined operations are.
     pub is_commutative: bool,
+    /// The nodes that the members are on, if they are known and some but not all members share one.
+    pub nodes: Option<&'a NodeMap>,
 }
 
 /// An upper bound of the size of communicators, low enough that the arithmetic on ranks cannot overflow.
@@ -71,7 +74,7 @@ impl<'a> Call<'a> {
     #[must_use]
     pub fn of(collective: &'a Collective, me: Member, size: u32, root: Member) -> Self {
         let Collective { kind, ref send, ref recv, element, is_commutative, .. } = *collective;
-        Self { me, size, root, kind, send, recv, element, mode: CallMode::Blocking, is_commutative }
+        Self { me, size, root, kind, send, recv, element, mode: CallMode::Blocking, is_commutative, nodes: None }
     }
 
     /// This call in another mode.
@@ -80,9 +83,16 @@ impl<'a> Call<'a> {
         Self { mode, ..self }
     }
 
-    /// Whether `me` and `root` are members.
+    /// This call of members on these nodes.
+    #[must_use]
+    pub fn on_nodes(self, nodes: Option<&'a NodeMap>) -> Self {
+        Self { nodes, ..self }
+    }
+
+    /// Whether `me` and `root` are members, and the nodes are theirs.
     pub(super) fn is_sound(&self) -> bool {
-        self.me < self.size && self.root < self.size && self.size <= MEMBERS
+        let has_nodes = self.nodes.is_none_or(|nodes| nodes.len() == self.size as usize);
+        self.me < self.size && self.root < self.size && self.size <= MEMBERS && has_nodes
     }
 
     pub(super) fn comm(&self) -> Comm {
@@ -132,6 +142,22 @@ impl<'a> Call<'a> {
     /// The bytes that all members get together.
     pub(super) fn total(&self) -> Bytes {
         self.recv.per_member().iter().copied().sum()
+    }
+
+    /// The size of the call, which all members know: of the data of a member, or for each member where that differs. Nothing
+    /// where members do not know each other's sizes.
+    pub(super) fn bytes(&self) -> Bytes {
+        match self.kind {
+            CollectiveKind::Gather | CollectiveKind::Scatter => self.block(),
+            CollectiveKind::Allgatherv | CollectiveKind::ReduceScatter => {
+                Bytes(self.total().0 / u64::from(self.size.max(1)))
+            }
+            CollectiveKind::Gatherv
+            | CollectiveKind::Scatterv
+            | CollectiveKind::Alltoallv
+            | CollectiveKind::Alltoallw => Bytes(0),
+            _ => self.send.each().max(self.recv.each()),
+        }
     }
 
     /// Whether no data moves at all, as far as every member can tell.

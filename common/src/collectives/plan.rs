@@ -10,8 +10,10 @@ use super::algorithms::{
     alltoallv, barrier, bcast, gather, reduce, reduce_scatter, scatter,
 };
 use super::call::Call;
+use super::han::han;
 use super::library::Library;
 use super::selection::Selection;
+use super::smp::smp;
 use super::step::{Buffer, Slice, Step};
 use crate::event::{CollectiveKind, Volumes};
 use crate::units::Bytes;
@@ -31,6 +33,14 @@ impl Selection {
 fn plan(selection: &Selection, call: &Call) -> Schedule {
     let library = selection.library;
     let choice = selection.choose(call);
+    if let (true, Some(nodes)) = (choice.algorithm.knows_nodes(), call.nodes) {
+        let plan = |part: &Call| plan(selection, part);
+        return if choice.algorithm.is_han() {
+            han(call, nodes, &plan)
+        } else {
+            smp(choice.algorithm, call, nodes, &plan)
+        };
+    }
     let (comm, root) = (call.comm(), call.root);
     let empty = library.empty_messages(call.mode, call.kind);
     let segment = choice.segment.0;
@@ -105,6 +115,7 @@ fn plan_allreduce(selection: &Selection, call: &Call, algorithm: Allreduce, choi
         Allreduce::AllToAll => allreduce::all_to_all(comm, data),
         Allreduce::Rabenseifner => rabenseifner::allreduce(Variant::Halves, comm, data),
         Allreduce::ReduceScatterAllgather => rabenseifner::allreduce(Variant::Blocks, comm, data),
+        Allreduce::Smp | Allreduce::Han => Schedule::new(), // `smp`, `han`
     }
 }
 
@@ -129,7 +140,7 @@ fn reduce_then_scatter(selection: &Selection, call: &Call, blocks: &Blocks) -> S
     let reduce = reduce_to_first(selection, call, Bytes(total));
     let own = Bytes(blocks.len(call.me));
     let scatter = match (call.recv, selection.library) {
-        (block @ Volumes::Each(_), Library::Mpich | Library::OpenMpi) => {
+        (block @ Volumes::Each(_), Library::Mpich | Library::OpenMpi | Library::OpenMpi40 | Library::OpenMpi50) => {
             part(selection, call, CollectiveKind::Scatter, block, block)
         }
         _ => {
@@ -173,6 +184,7 @@ fn plan_allgather(selection: &Selection, call: &Call, algorithm: Allgather) -> S
         Allgather::Ring | Allgather::TwoProc => allgather::ring(&mut steps, comm, 0, &blocks),
         Allgather::NeighborExchange => allgather::neighbor_exchange(&mut steps, comm, &blocks),
         Allgather::Spread => allgather::spread(&mut steps, comm, &blocks),
+        Allgather::Han => {} // `han`
     }
     steps
 }

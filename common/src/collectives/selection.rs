@@ -5,14 +5,17 @@ use std::collections::BTreeMap;
 use super::algorithms::{Algorithm, Choice};
 use super::call::{Call, CallMode};
 use super::library::{Library, collective_named};
+use super::rules::{Condition, Rule, SiteRules};
 use crate::event::CollectiveKind;
+use crate::units::Bytes;
 
 /// The choice of an algorithm for each collective.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// The library whose rules choose.
     pub library: Library,
-    forced: BTreeMap<(CollectiveKind, CallMode), Choice>,
+    /// In order: the first that holds decides, before the library's rules.
+    forced: BTreeMap<(CollectiveKind, CallMode), Vec<Rule>>,
 }
 
 /// A text that names no algorithm.
@@ -63,11 +66,46 @@ impl Selection {
     /// # Errors
     /// If a name is unknown.
     pub fn force(&mut self, collective: &str, algorithm: &str) -> Result<(), UnknownAlgorithm> {
-        let (collective, mode) =
+        self.force_by_size(collective, [(Bytes(0), algorithm)])
+    }
+
+    /// Forces algorithms by name, each for calls from a size on: of the data of a member, or for each member where that
+    /// differs.
+    ///
+    /// # Errors
+    /// If a name is unknown.
+    pub fn force_by_size<'a>(
+        &mut self,
+        collective: &str,
+        algorithms: impl IntoIterator<Item = (Bytes, &'a str)>,
+    ) -> Result<(), UnknownAlgorithm> {
+        let (kind, mode) =
             collective_named(collective).ok_or_else(|| UnknownAlgorithm::Collective(collective.trim().to_owned()))?;
+        let step = |(from, algorithm)| Ok((from, self.choice(kind, mode, algorithm)?));
+        let steps: BTreeMap<Bytes, _> = algorithms.into_iter().map(step).collect::<Result<_, _>>()?;
+        let rule = |(from, choice): (Bytes, _)| Rule { conditions: vec![Condition::Bytes(from.0..=u64::MAX)], choice };
+        self.forced.insert((kind, mode), steps.into_iter().rev().map(rule).collect());
+        Ok(())
+    }
+
+    /// Follows the rules of a site, and where these say nothing, those of the library.
+    pub fn follow(&mut self, site: SiteRules) {
+        for (kind, mode, mut rule) in site.rules {
+            // The costly condition is the last.
+            rule.conditions.push(Condition::IsNotComposedBy(self.library));
+            self.forced.entry((kind, mode)).or_default().push(rule);
+        }
+    }
+
+    /// The choice of a name; `None`: the library's rules.
+    fn choice(
+        &self,
+        collective: CollectiveKind,
+        mode: CallMode,
+        algorithm: &str,
+    ) -> Result<Option<Choice>, UnknownAlgorithm> {
         if algorithm.trim() == "default" {
-            self.forced.remove(&(collective, mode));
-            return Ok(());
+            return Ok(None);
         }
         let (name, segment) = match algorithm.split_once(':') {
             Some((name, segment)) => (name, Some(segment.trim())),
@@ -81,20 +119,27 @@ impl Selection {
         if let Some(segment) = segment {
             choice.segment = segment.parse().map_err(|_| UnknownAlgorithm::Segment(segment.to_owned()))?;
         }
-        self.forced.insert((collective, mode), choice);
-        Ok(())
+        Ok(Some(choice))
     }
 
     /// The choices that were forced by name.
     pub fn forced(&self) -> impl Iterator<Item = Choice> {
-        self.forced.values().copied()
+        self.forced.values().flatten().filter_map(|rule| rule.choice)
+    }
+
+    /// Whether the algorithm of a call may depend on the nodes of its members.
+    #[must_use]
+    pub(crate) fn knows_nodes(&self) -> bool {
+        matches!(self.library, Library::Mpich | Library::OpenMpi50)
+            || self.forced().any(|choice| choice.algorithm.knows_nodes())
     }
 
     /// The algorithm of a call: the forced or else the library's one, or a substitute if that is impossible.
     #[must_use]
     pub fn choose(&self, call: &Call) -> Choice {
-        match self.forced.get(&(call.kind, call.mode)) {
-            Some(&forced) => self.library.possible(forced, call),
+        let rules = self.forced.get(&(call.kind, call.mode)).map_or(&[][..], Vec::as_slice);
+        match rules.iter().find(|rule| rule.holds(call)).and_then(|rule| rule.choice) {
+            Some(forced) => self.library.possible(forced, call),
             None => self.library.choose(call),
         }
     }
@@ -119,6 +164,7 @@ mod tests {
             element: Bytes(8),
             mode: CallMode::Blocking,
             is_commutative: true,
+            nodes: None,
         };
         let choice = selection.choose(&call);
         selection.library.name_of(call.mode, choice.algorithm).to_owned()

@@ -12,50 +12,36 @@
 //! ([`list_size`](Event::list_size)). Each method names every event, so the compiler finds the places to change for a
 //! new one. Partitioned and one-sided communication and files implement these methods in their own files.
 
-mod activity;
 mod annotation;
 mod collective;
 mod communicator;
 mod file;
-mod identity;
 mod mark;
-mod neighborhood;
 mod one_sided;
-mod partitioned;
 mod plain;
 mod point_to_point;
 mod rank_set;
-mod ranks;
-mod request;
-mod size;
-mod task;
-mod transfer;
 mod uses;
 mod volumes;
 
-pub use activity::Activity;
+use crate::units::{Bytes, Instructions, Seconds};
+
 pub use annotation::{Annotation, Message, MessageEnd, Span};
-pub use collective::{Collective, CollectiveKind, Extent, Signature, Volumes};
+pub use collective::{Collective, CollectiveKind, Extent, NeighborOp, Neighborhood, Signature, Volumes};
 pub use communicator::{CommCall, CommId, Group};
 pub use file::{
     Direction, FileAccess, FileEvent, FileId, FilePointer, FilePosition, FileUse, Manage, Phase, SeekDistance,
 };
-pub use identity::{Actor, Rank, ThreadId};
 pub use mark::{CallSiteId, CallStack, CodePlace, Mark, Unrecorded, UnrecordedCall};
-pub use neighborhood::{NeighborOp, Neighborhood};
 pub use one_sided::{Access, AccessOp, Assert, Asserts, OneSided, Synchronisation, WinCall, WinId, WinSync};
-pub use partitioned::Partitioned;
 pub(crate) use plain::PlainEvent;
-pub use point_to_point::{Incoming, Outgoing, SendMode, Tag, Wildcard};
+pub use point_to_point::{
+    Completed, Completion, Incoming, MessageCompletion, Outgoing, Partitioned, Quantifier, RequestId, RequestKey,
+    SendMode, Tag, Wildcard,
+};
 pub use rank_set::{RankSet, ranges_written};
-pub use request::{Completed, Completion, MessageCompletion, Quantifier, RequestId, RequestKey};
-pub use size::ListSize;
-pub use task::Task;
-pub use transfer::Transfers;
-pub use uses::{CommUse, RequestUse, WindowUse};
+pub use uses::{CommUse, RequestUse, Transfers, WindowUse};
 pub use volumes::Volume;
-
-use crate::units::{Bytes, Instructions, Seconds};
 
 /// An event of one rank: a call of MPI, the computation between two calls, or an observation of either.
 #[derive(Clone, Debug, PartialEq)]
@@ -165,5 +151,151 @@ impl Other {
                 | "MPI_Session_detach_buffer"
                 | "MPI_Session_flush_buffer"
         )
+    }
+}
+
+/// A rank in `MPI_COMM_WORLD`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rank(pub u32);
+
+/// A thread of a rank. Its number is the lowest that no living thread of the rank had when it first called MPI; thread 0
+/// is the one that initialised MPI.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadId(pub u32);
+
+impl ThreadId {
+    /// The thread that initialised MPI, and the only one of most programs.
+    pub const MAIN: Self = Self(0);
+}
+
+/// A rank and its thread: the originator of an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Actor {
+    /// The rank.
+    pub rank: Rank,
+    /// The thread of that rank.
+    pub thread: ThreadId,
+}
+
+impl From<Rank> for Actor {
+    fn from(rank: Rank) -> Self {
+        Self { rank, thread: ThreadId::MAIN }
+    }
+}
+
+/// An activity of a rank: the kinds of time in a replay's summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Activity {
+    /// Computing, or sleeping.
+    Compute,
+    /// Blocking and non-blocking sends, puts and accumulates.
+    Send,
+    /// Receives, probes, `sendrecv`, and accesses to windows that return data.
+    Recv,
+    /// Completion of requests, and every call that is neither a message nor a collective.
+    Wait,
+    /// Calls on files.
+    File,
+    /// Collectives, fences, and calls that create communicators or windows.
+    Collective,
+}
+
+impl Event {
+    /// The activity of a rank in this event; `None` for an event that only says something about another.
+    #[must_use]
+    pub fn activity(&self) -> Option<Activity> {
+        Some(match self {
+            Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) => Activity::Compute,
+            Self::Send(..) | Self::Start(_) => Activity::Send,
+            Self::Partitioned(event) => event.activity(),
+            Self::Recv(..) | Self::Sendrecv(..) | Self::Probe(_) | Self::Iprobe(..) => Activity::Recv,
+            Self::Wait(..) | Self::Test(..) | Self::RequestFree(_) | Self::Cancel(_) => Activity::Wait,
+            Self::OneSided(event) => event.activity(),
+            Self::Other(_) => Activity::Wait,
+            Self::File(_) => Activity::File,
+            Self::Collective(..) | Self::Neighborhood(..) => Activity::Collective,
+            Self::CommCreate(..) | Self::CommFree(_) => Activity::Collective,
+            Self::Matched(..) | Self::Mark(_) | Self::Task(_) | Self::Annotation(_) => return None,
+        })
+    }
+}
+
+/// The place of the next event in the graph of its rank.
+///
+/// The tasks of a rank are numbered in the order of the trace. A task depends on earlier ones, and names each by the
+/// difference of the two numbers: 1 is the task before.
+///
+/// A trace of a graph (GOAL, Chakra) says which operations of a rank depend on each other, and leaves the rest free. A
+/// [`Task`] precedes an event of such a rank. The event begins as soon as the tasks that it depends on have ended or
+/// begun, independent of its place among the rank's events. An event without a task, such as the last one,
+/// `MPI_Finalize`, comes after all events before it and before all events after it. A task that another task follows at
+/// once has no event, and takes no time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Task {
+    /// The core that the event's computation and software overhead take. The tasks of a core take it in turns, in the
+    /// order in which they become ready.
+    pub core: u32,
+    /// The number of dependences of later tasks on this one: a reader that has met them all need not look further.
+    pub dependents: u32,
+    /// The tasks that have to end before this one begins.
+    pub ended: Box<[u32]>,
+    /// The tasks that have to begin before this one begins.
+    pub begun: Box<[u32]>,
+}
+
+/// The lists of an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListSize {
+    /// Entries of all lists.
+    pub entries: usize,
+    /// Bytes that they take on the heap.
+    pub bytes: usize,
+}
+
+impl Event {
+    /// The size of all lists, and of the text, that the event holds on the heap.
+    #[must_use]
+    pub(crate) fn list_size(&self) -> ListSize {
+        let none = ListSize::default();
+        match self {
+            Self::Init | Self::Finalize | Self::Compute(_) | Self::Sleep(_) => none,
+            Self::Send(..) | Self::Recv(..) | Self::Sendrecv(..) | Self::Probe(_) | Self::Iprobe(..) => none,
+            Self::RequestFree(_) | Self::Cancel(_) | Self::Matched(..) => none,
+            Self::Partitioned(event) => event.list_size(),
+            Self::Start(requests) => ListSize::of(requests),
+            Self::Wait(_, completed) | Self::Test(_, Some(completed)) => match completed {
+                Completed::These(requests) => ListSize::of(requests),
+                Completed::Outstanding(_) | Completed::One(..) => none,
+            },
+            Self::Test(_, None) => none,
+            Self::Collective(call, _) => of_volumes(&call.send).and(of_volumes(&call.recv)),
+            Self::Neighborhood(call, _) => ListSize::of(&call.sends).and(ListSize::of(&call.recvs)),
+            Self::OneSided(event) => event.list_size(),
+            Self::File(_) => none,
+            Self::Mark(event) => event.list_size(),
+            Self::Other(other) => ListSize::of(other.function.as_bytes()),
+            Self::CommCreate(_, _, Some(group)) => ListSize::of(&group.members).and(ListSize::of(&group.remote)),
+            Self::CommCreate(_, _, None) | Self::CommFree(_) => none,
+            Self::Task(task) => ListSize::of(&task.ended).and(ListSize::of(&task.begun)),
+            Self::Annotation(Annotation::Call(_) | Annotation::Message(_)) => none,
+        }
+    }
+}
+
+impl ListSize {
+    /// The size of one list.
+    fn of<T>(list: &[T]) -> Self {
+        Self { entries: list.len(), bytes: size_of_val(list) }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self { entries: self.entries + other.entries, bytes: self.bytes + other.bytes }
+    }
+}
+
+fn of_volumes(volumes: &Volumes) -> ListSize {
+    match volumes {
+        Volumes::PerMember(list) => ListSize::of(list),
+        Volumes::None | Volumes::Each(_) => ListSize::default(),
     }
 }

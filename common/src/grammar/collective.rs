@@ -7,8 +7,8 @@
 //!
 //! `noncommutative` is at the end of a reduction with a non-commutative operation, behind the size of an element.
 
+use super::ParseError;
 use super::datatype;
-use super::error::ParseError;
 use super::fields::Fields;
 use super::line::{BYTE, Line};
 use crate::event::{Collective, CollectiveKind, CommId, Extent, Rank, Volumes};

@@ -8,7 +8,7 @@
 //! | `test S D TAG REQ`, `test_of REQS`, also `testall testany testsome` | like waits |
 //! | `test -`, `testall -` … | nothing |
 
-use super::error::ParseError;
+use super::ParseError;
 use super::fields::Fields;
 use crate::event::{Completed, Event, Quantifier, RequestId, RequestKey};
 

@@ -1,6 +1,6 @@
 //! SimGrid's datatype numbers.
 
-use super::error::ParseError;
+use super::ParseError;
 use super::fields::Fields;
 use crate::units::Bytes;
 

@@ -6,9 +6,9 @@ use nom::combinator::value;
 use nom::number::complete::double;
 use nom::{IResult, Parser};
 
-use super::error::ParseError;
-use super::error::world_of;
+use super::ParseError;
 use super::list;
+use super::world_of;
 use crate::event::{Actor, CommId, Rank, RequestId, SeekDistance, Span, Tag, ThreadId, Wildcard};
 use crate::units::{Bytes, Nanoseconds};
 

@@ -12,7 +12,7 @@
 //! A read or write that does not start at the end of the rank's previous access has `+N` or `-N` as its last field: the
 //! distance from there in bytes.
 
-use super::error::ParseError;
+use super::ParseError;
 use super::fields::Fields;
 use super::line::Line;
 use super::words::words;

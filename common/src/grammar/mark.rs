@@ -11,7 +11,7 @@
 //!
 //! In the name of a place, a blank is written as a no-break space (U+00A0), so that the name is one word.
 
-use super::error::ParseError;
+use super::ParseError;
 use super::fields::Fields;
 use super::line::Line;
 use crate::event::{CallSiteId, CodePlace, FileId, Mark, Unrecorded, UnrecordedCall, WinId};

@@ -1,8 +1,8 @@
 //! The fields of a point-to-point message, in a world of a given size.
 
-use super::error::ParseError;
-use super::error::world_of;
+use super::ParseError;
 use super::fields::Fields;
+use super::world_of;
 use crate::event::{CommId, Incoming, Outgoing, Wildcard};
 use crate::units::Bytes;
 

@@ -55,7 +55,6 @@
 mod collective;
 mod completion;
 mod datatype;
-mod error;
 mod fields;
 mod file;
 mod line;
@@ -72,7 +71,10 @@ mod task;
 mod words;
 mod write;
 
-pub use error::ParseError;
+use thiserror::Error;
+
+use crate::format::counted;
+
 pub use parse::Parser;
 pub use repeat::{EventReader, EventWriter};
 pub use write::write_event;
@@ -81,3 +83,18 @@ pub use write::write_event;
 pub(crate) const HEADER: &str = "# titr 1";
 /// The beginning of the last line of such a stream; the number of events follows.
 pub(crate) const END: &str = "# end ";
+
+/// A line that is not in the grammar.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("column {column}: {what}")]
+pub struct ParseError {
+    /// The column of the error, in bytes from 1.
+    pub column: usize,
+    /// The words that were found and that were expected.
+    pub what: String,
+}
+
+/// A world as an error names it.
+fn world_of(ranks: u32) -> String {
+    format!("a world of {}", counted(ranks, "rank", "ranks"))
+}

@@ -1,10 +1,10 @@
 //! Neighbourhood collectives as text: `neighbor_alltoall DESTINATIONS SOURCES BYTES… BYTES…`, a number of bytes for each
 //! destination and then for each source; `ineighbor_alltoall REQ …` and `neighbor_alltoall_init REQ …`.
 
-use super::error::ParseError;
-use super::error::world_of;
+use super::ParseError;
 use super::fields::Fields;
 use super::line::Line;
+use super::world_of;
 use crate::event::{CommId, NeighborOp, Neighborhood, Rank};
 use crate::units::Bytes;
 

@@ -10,11 +10,11 @@
 //! `ASSERTS` are any of `nocheck nostore noput noprecede nosucceed`. The *n*-th window that a rank creates on a
 //! communicator is the *n*-th of every other member, independent of its number.
 
-use super::error::ParseError;
-use super::error::world_of;
+use super::ParseError;
 use super::fields::Fields;
 use super::line::Line;
 use super::words::words;
+use super::world_of;
 use crate::event::{
     Access, AccessOp, Assert, Asserts, CommId, OneSided, Rank, Synchronisation, WinCall, WinId, WinSync,
 };

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::error::ParseError;
-use super::error::world_of;
+use super::ParseError;
 use super::fields::Fields;
 use super::words::{Form, RECV};
+use super::world_of;
 use super::{collective, completion, datatype, file, mark, message, neighborhood, one_sided, partitioned, plain, task};
 use crate::event::{
     Actor, Annotation, CollectiveKind, CommCall, CommId, Completion, Event, Group, Incoming, Message, MessageEnd,

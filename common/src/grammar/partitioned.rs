@@ -7,7 +7,7 @@
 //! | `pready REQ PARTS` | these parts of a started send are ready |
 //! | `parrived REQ PART` | this part of a started receive has arrived |
 
-use super::error::ParseError;
+use super::ParseError;
 use super::fields::Fields;
 use super::line::Line;
 use super::message::{self, wildcard};

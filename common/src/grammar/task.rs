@@ -2,7 +2,7 @@
 //!
 //! `ENDED` and `BEGUN` are lists of tasks that have to end, and to begin, before this one begins; `1` is the task before.
 
-use super::error::ParseError;
+use super::ParseError;
 use super::fields::Fields;
 use super::line::Line;
 use crate::event::Task;

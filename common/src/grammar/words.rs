@@ -163,7 +163,6 @@ impl Quantifier {
     /// All four quantifiers.
     pub const ALL: [Self; 4] = [Self::Single, Self::All, Self::Any, Self::Some];
 
-    /// The word of a wait.
     #[must_use]
     pub(crate) const fn wait_word(self) -> &'static str {
         match self {
@@ -174,7 +173,6 @@ impl Quantifier {
         }
     }
 
-    /// The word of a test.
     #[must_use]
     pub(crate) const fn test_word(self) -> &'static str {
         match self {

@@ -1,6 +1,7 @@
 //! The files that commands read, which no output may replace, and outputs that are one file.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -144,6 +145,24 @@ pub fn claim(outputs: impl IntoIterator<Item = PathBuf>) -> io::Result<()> {
         claimed.push((output, place));
     }
     Ok(())
+}
+
+/// Checks, before the work of a command, that an output is no directory and that its directory is there.
+///
+/// # Errors
+/// If the output is one, or its directory is not there.
+pub fn can_be_file(output: &Path) -> io::Result<()> {
+    let directory = directory_of(output);
+    let wrong = |kind, what: fmt::Arguments<'_>| {
+        Err(io::Error::new(kind, format!("cannot write {}: {what}", output.display())))
+    };
+    if output.is_dir() {
+        wrong(ErrorKind::IsADirectory, format_args!("it is a directory"))
+    } else if !directory.is_dir() {
+        wrong(ErrorKind::NotFound, format_args!("there is no directory {}", directory.display()))
+    } else {
+        Ok(())
+    }
 }
 
 fn identity(found: &Metadata) -> Identity {

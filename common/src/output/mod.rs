@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-pub use claims::{Clash, Command, IsPart, claim, read};
+pub use claims::{Clash, Command, IsPart, can_be_file, claim, read};
 pub use directory::{OutputDirectory, make_directory};
 pub use file::OutputFile;
 pub use hidden::{HiddenDirectory, give_name};

@@ -56,6 +56,8 @@ impl Temporary {
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                // A directory was removed before it was opened.
+                Err(error) if error.kind() == ErrorKind::NotFound && directory.is_dir() => {}
                 Err(error) => return Err(error),
             }
         }

@@ -2,6 +2,7 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tempfile::TempDir;
 
@@ -209,4 +210,21 @@ fn a_name_that_is_taken_stays_with_its_owner() {
         assert_eq!(names(&folder), ["name"]);
         fs::remove_file(at("name")).or_else(|_| fs::remove_dir_all(at("name"))).unwrap();
     }
+}
+
+#[test]
+fn a_place_that_another_process_takes_for_abandoned_is_made_again() {
+    let folder = TempDir::new().unwrap();
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                remove_leftovers(folder.path());
+            }
+        });
+        let hidden: io::Result<Vec<_>> =
+            (0..500).map(|_| HiddenDirectory::beside(&folder.path().join("out"))).collect();
+        is_done.store(true, Ordering::Relaxed);
+        assert!(hidden.unwrap().iter().all(|hidden| hidden.path("").is_dir()));
+    });
 }

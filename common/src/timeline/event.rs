@@ -1,5 +1,7 @@
 //! The events of a timeline, and numbers that change over time.
 
+use std::io;
+
 use crate::event::{Activity, Rank};
 use crate::event_buffer::EventRef;
 use crate::time::Time;
@@ -82,6 +84,28 @@ pub struct Series {
     pub name: String,
     /// The number from each time on, until the next.
     pub samples: Vec<(Time, f64)>,
+}
+
+/// Writes a timeline, event by event.
+pub trait TimelineWriter {
+    /// Writes an event at `at`; later calls have no earlier time.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    fn event(&mut self, at: Time, event: TimelineEvent) -> io::Result<()>;
+
+    /// Writes a number that changed over time, after all events. A format whose readers require everything in order of
+    /// time omits it.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    fn series(&mut self, series: &Series) -> io::Result<()>;
+
+    /// Writes that there is nothing after `end`.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    fn finish(&mut self, end: Time) -> io::Result<()>;
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use std::io;
 use crate::time::Time;
 use crate::units::Bytes;
 
+use crate::timeline::event::TimelineWriter;
 use crate::timeline::event::{Series, TimelineEvent};
-use crate::timeline::writer::TimelineWriter;
 
 /// Puts events in the order of time, and writes them in several formats.
 pub struct EventSorter {

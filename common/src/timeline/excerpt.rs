@@ -11,8 +11,8 @@ use crate::event::{Rank, RankSet};
 use crate::time::Time;
 use crate::units::Bytes;
 
+use crate::timeline::event::TimelineWriter;
 use crate::timeline::event::{Arrow, Series, State, TimelineEvent};
-use crate::timeline::writer::TimelineWriter;
 
 /// The ranks and the time that are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,9 +11,7 @@
 mod event;
 mod event_sorter;
 mod excerpt;
-mod writer;
 
-pub use event::{Arrow, Series, State, TimelineEvent};
+pub use event::{Arrow, Series, State, TimelineEvent, TimelineWriter};
 pub use event_sorter::EventSorter;
 pub use excerpt::{Excerpt, Excerpted, JobRanks, Subject};
-pub use writer::TimelineWriter;

@@ -46,6 +46,12 @@ pub fn ended(directory: &Path) -> PathBuf {
     directory.join(".ended")
 }
 
+/// A file that the first rank makes which says that the run ended early.
+#[must_use]
+pub fn crashed(directory: &Path) -> PathBuf {
+    directory.join(".crashed")
+}
+
 /// A file with the name of the job, where not every rank is traced: without it, its ranks could not tell whether a directory
 /// is theirs.
 #[must_use]
@@ -90,7 +96,7 @@ impl Kind {
 /// Whether a file, or a folder, with this path in a trace directory would belong to the trace.
 fn is_part(path: &Path) -> bool {
     let is_here = path.parent().is_none_or(|folder| folder == Path::new("") || is_folder(folder));
-    let is_own = [ended(Path::new("")), job(Path::new(""))].iter().any(|own| path == own);
+    let is_own = [ended(Path::new("")), crashed(Path::new("")), job(Path::new(""))].iter().any(|own| path == own);
     is_own || is_here && (is_folder(path) || Kind::of(path).is_some())
 }
 

@@ -8,14 +8,13 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use super::code::{CodeModule, NamedCode, NamedFunction};
 use super::combined::Combined;
 use super::encounter::Encounter;
-pub use super::ended::{Ended, Signal};
-use super::part_calls::PartCalls;
 use super::process_time::ProcessTime;
 use crate::event::Rank;
 use crate::units::{Bytes, Nanoseconds};
+
+pub use super::ended::{Ended, Signal};
 
 /// The version of the layout of a directory in which each rank has its stream and its entry.
 pub const VERSION: u32 = 1;
@@ -351,5 +350,73 @@ impl RankEntry {
     pub fn with(mut self, change: impl FnOnce(&mut RankRecording)) -> Self {
         change(&mut self);
         self
+    }
+}
+
+/// A file with code of the program: the program itself, or a library.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct CodeModule {
+    /// The path of the file, on the host of the rank.
+    pub path: String,
+    /// The build id that the linker gave the file, in hexadecimal, which identifies the file; empty if there is none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub build_id: String,
+}
+
+/// The names of call sites in one file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedCode {
+    /// The file.
+    pub module: CodeModule,
+    /// The functions that a call is in, by the address in the file that it returns to: the function itself, and those that it
+    /// is a part of by inlining.
+    pub places: BTreeMap<u64, Vec<NamedFunction>>,
+}
+
+/// A function that makes a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedFunction {
+    /// The name, as its language writes it.
+    pub name: String,
+    /// The file, without its folders, and the line of the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<(String, u32)>,
+}
+
+/// The number of calls of a rank in the part of its program that is in the trace, and outside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PartCalls {
+    /// The number of times that the part began.
+    pub times: u64,
+    /// The number of calls before the part.
+    pub before: u64,
+    /// The number of calls in the part.
+    pub inside: u64,
+    /// The number of calls after the first beginning of the part that are not in it.
+    pub after: u64,
+}
+
+/// A time, summed over some ranks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RankTimes {
+    /// The sum, in seconds.
+    pub seconds: f64,
+    /// The number of ranks in the sum.
+    pub ranks: u64,
+    /// The CPU time that was counted as computation in these ranks, in seconds.
+    pub counted: f64,
+}
+
+impl RankTimes {
+    /// The sum of a time over the ranks in which it [matters](ProcessTime::matters); `None` if it matters in none.
+    pub fn that_matter(manifest: &Manifest, time: impl Fn(&ProcessTime) -> f64) -> Option<Self> {
+        let all = manifest.per_rank.iter().filter_map(|entry| entry.process_time.as_deref());
+        let mut sum = Self { seconds: 0.0, ranks: 0, counted: 0.0 };
+        for of_rank in all.filter(|of_rank| of_rank.matters(time(of_rank))) {
+            sum.seconds += time(of_rank);
+            sum.ranks += 1;
+            sum.counted += of_rank.counted();
+        }
+        (sum.ranks > 0).then_some(sum)
     }
 }

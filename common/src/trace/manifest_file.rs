@@ -75,6 +75,9 @@ impl RankEntry {
         let all = ended.metadata()?.len() == u64::from(ranks);
         // If two ranks end at the same time, both see the full count; the one that removes the file is the last.
         let last = all && fs::remove_file(directory::ended(directory)).is_ok();
+        if last {
+            let _ = fs::remove_file(directory::crashed(directory));
+        }
         last.then(|| fold(directory, ranks)).transpose()
     }
 

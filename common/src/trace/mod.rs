@@ -7,7 +7,6 @@
 //! stream ends with `# end EVENTS`.
 
 mod archive;
-mod code;
 pub mod combined;
 pub mod directory;
 pub mod encounter;
@@ -16,6 +15,7 @@ mod error;
 mod event_source;
 mod format;
 mod gather;
+mod kept;
 mod lines;
 mod located;
 pub mod manifest;
@@ -23,9 +23,7 @@ mod manifest_file;
 mod opened;
 mod own_file;
 mod part;
-pub mod part_calls;
 pub mod process_time;
-pub mod rank_times;
 mod rank_writer;
 mod recorded_part;
 mod section;

@@ -33,6 +33,11 @@ pub trait RankSources: Send + Sync {
         Vec::new()
     }
 
+    /// Whether a rank can be read alone, without the lines of others, which would wait for their turn in memory.
+    fn are_separate(&self) -> bool {
+        true
+    }
+
     /// The recorded events of the files, if the trace returns changed ones.
     fn as_recorded(&self) -> Option<Arc<dyn RankSources>> {
         None

@@ -15,6 +15,7 @@ use super::error::TraceError;
 use super::manifest::{Manifest, RankEntry};
 use super::section::Section;
 use crate::event::Rank;
+use crate::format::ranges;
 
 /// The pieces of a trace that were found, and the place of each.
 #[derive(Default)]
@@ -243,24 +244,6 @@ fn refuse<T>(path: &Path, what: impl Into<String>) -> Result<T, TraceError> {
 
 fn twice(path: PathBuf, what: &str, first: &Path) -> TraceError {
     TraceError::Directory { path, what: format!("{what} is there twice: see {}", first.display()) }
-}
-
-/// Increasing numbers as ranges, the first few: `0–3, 5, 7–9`.
-fn ranges(numbers: &[u32]) -> String {
-    const SHOWN: usize = 8;
-    let mut words: Vec<String> = Vec::new();
-    for run in numbers.chunk_by(|a, b| *b == a.saturating_add(1)) {
-        if words.len() == SHOWN {
-            words.push("…".into());
-            break;
-        }
-        match run {
-            [one] => words.push(one.to_string()),
-            [first, .., last] => words.push(format!("{first}–{last}")),
-            [] => {}
-        }
-    }
-    words.join(", ")
 }
 
 #[cfg(test)]

@@ -84,21 +84,26 @@ impl SkippedEvents {
         if self.letters.is_none() {
             return 0;
         }
-        let mut hasher = FxHasher::default();
-        if let Event::Send(mode, message, completion) = event {
-            (b's', mode, message, completion).hash(&mut hasher);
-        } else if let Event::Recv(message, completion) = event {
-            (b'r', message, completion).hash(&mut hasher);
-        } else if let Event::Wait(quantifier, completed) = event {
-            (b'w', quantifier, completed).hash(&mut hasher);
-        } else {
-            self.text.clear();
-            write_event(&mut self.text, Rank(0), event);
-            hasher.write(&self.text);
-        }
         let next = self.alphabet.len() as u32;
-        *self.alphabet.entry(hasher.finish()).or_insert(next)
+        *self.alphabet.entry(hash_of(event, &mut self.text)).or_insert(next)
     }
+}
+
+/// A hash of the fields of an event, or of its text, written into `text`, where it is a rare one.
+pub(super) fn hash_of(event: &Event, text: &mut Vec<u8>) -> u64 {
+    let mut hasher = FxHasher::default();
+    if let Event::Send(mode, message, completion) = event {
+        (b's', mode, message, completion).hash(&mut hasher);
+    } else if let Event::Recv(message, completion) = event {
+        (b'r', message, completion).hash(&mut hasher);
+    } else if let Event::Wait(quantifier, completed) = event {
+        (b'w', quantifier, completed).hash(&mut hasher);
+    } else {
+        text.clear();
+        write_event(text, Rank(0), event);
+        hasher.write(text);
+    }
+    hasher.finish()
 }
 
 impl EventSink for SkippedEvents {

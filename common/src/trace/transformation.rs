@@ -136,4 +136,8 @@ where
     fn untranslated(&self) -> Vec<String> {
         self.sources.untranslated()
     }
+
+    fn are_separate(&self) -> bool {
+        self.sources.are_separate()
+    }
 }

@@ -1,6 +1,6 @@
 //! The required result of each collective, directly from its definition in the MPI standard (MPI 4.0, chapter 6).
 
-use titr_common::collectives::{Call, CallMode, Member, Selection};
+use titr_common::collectives::{Call, CallMode, Member, NodeMap, Selection};
 use titr_common::event::{CollectiveKind, Volumes};
 use titr_common::units::Bytes;
 
@@ -14,6 +14,8 @@ pub struct Case {
     pub element: u64,
     pub mode: CallMode,
     pub is_commutative: bool,
+    /// The nodes that the members are on.
+    pub nodes: Option<NodeMap>,
     pub kind: Kind,
 }
 
@@ -146,7 +148,8 @@ impl Case {
         let (kind, send, recv) = &self.volumes(me);
         let &Self { size, root, element, mode, is_commutative, .. } = self;
         let (kind, element) = (*kind, Bytes(element));
-        use_it(&Call { me, size, root, kind, send, recv, element, mode, is_commutative })
+        let nodes = self.nodes.as_ref();
+        use_it(&Call { me, size, root, kind, send, recv, element, mode, is_commutative, nodes })
     }
 
     /// Runs the schedules of all members and compares each result with the required one; for commutative operations, in

@@ -34,6 +34,9 @@ struct Process {
 impl Process {
     fn read(&self, slice: Slice) -> Vec<Word> {
         let range = slice.offset.0 as usize..(slice.offset.0 + slice.len.0) as usize;
+        if range.is_empty() {
+            return Vec::new();
+        }
         let defined = |word: &Option<Word>| word.clone().expect("undefined bytes are read");
         match slice.buffer {
             Buffer::Send => self.send[range].to_vec(),

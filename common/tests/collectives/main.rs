@@ -3,5 +3,6 @@
 
 mod definition;
 mod machine;
+mod nodes;
 mod recordings;
 mod results;

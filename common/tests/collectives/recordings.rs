@@ -29,7 +29,7 @@ struct Recording {
 fn recordings(library: Library) -> Vec<Recording> {
     match library {
         Library::Mpich => recordings_in(library, MPICH),
-        Library::OpenMpi => recordings_in(library, OPEN_MPI),
+        Library::OpenMpi | Library::OpenMpi40 | Library::OpenMpi50 => recordings_in(library, OPEN_MPI),
         Library::SimGrid | Library::SimGridOpenMpi => recordings_in(library, SIMGRID),
     }
 }
@@ -52,6 +52,7 @@ fn recordings_in(library: Library, data: &[u8]) -> Vec<Recording> {
                     element: number(5),
                     mode: collective_named(fields[1]).expect("a collective").1,
                     is_commutative: fields[6] == "yes",
+                    nodes: None,
                     kind: kind(fields[1], fields[7]),
                 },
                 pairs: BTreeMap::new(),
@@ -131,7 +132,9 @@ fn is_recorded(recording: &Recording, (kind, peer, len): (char, Member, u64), re
     let (recorded_kind, recorded_peer) = head.split_at(1);
     let blocks_unseen = match recording.library {
         // Where recursive halving only receives, Open MPI posts a non-blocking receive and waits for it at once.
-        Library::OpenMpi => recording.collective == "reduce_scatter" && kind == 'R',
+        Library::OpenMpi | Library::OpenMpi40 | Library::OpenMpi50 => {
+            recording.collective == "reduce_scatter" && kind == 'R'
+        }
         Library::Mpich | Library::SimGrid | Library::SimGridOpenMpi => true,
     };
     let is_send = kind.eq_ignore_ascii_case(&'s');

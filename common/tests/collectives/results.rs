@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::prelude::*;
-use titr_common::collectives::{Algorithm, Call, CallMode, Library, Selection};
+use titr_common::collectives::{Algorithm, Call, CallMode, Library, NodeMap, Selection};
 use titr_common::event::{CollectiveKind, Extent, Volumes};
 use titr_common::units::Bytes;
 
@@ -56,6 +56,16 @@ fn reduces(collective: CollectiveKind) -> bool {
     collective.signature().reduces
 }
 
+/// Members on hosts of their own; on hosts of three each; and dealt out to two hosts.
+fn nodes(collective: CollectiveKind, size: u32) -> Vec<Option<NodeMap>> {
+    let mut all = vec![None];
+    if NodeMap::matters_to(collective) {
+        let some = [NodeMap::of((0..size).map(|member| member / 3)), NodeMap::of((0..size).map(|member| member % 2))];
+        all.extend(some.into_iter().filter(Option::is_some));
+    }
+    all
+}
+
 #[test]
 fn all_small_cases_end_as_defined() {
     let mut failures = Vec::new();
@@ -64,13 +74,17 @@ fn all_small_cases_end_as_defined() {
             let selection = selection(library, mode, algorithm, 0);
             for size in (1..=9).chain([12, 13]) {
                 for count in [0, 1, 3, 17] {
-                    for is_commutative in [true, false].into_iter().filter(|it| *it || reduces(collective)) {
+                    let orders = [true, false].into_iter().filter(|it| *it || reduces(collective));
+                    for (is_commutative, nodes) in
+                        orders.flat_map(|order| nodes(collective, size).into_iter().map(move |nodes| (order, nodes)))
+                    {
                         let case = Case {
                             size,
                             root: size / 3 * 2,
                             element: 1,
                             mode,
                             is_commutative,
+                            nodes,
                             kind: kind(collective, size, count, |n| u64::from(n + 1) * 7 % (count + 1)),
                         };
                         let result = catch_unwind(AssertUnwindSafe(|| case.check(&selection)));
@@ -98,12 +112,14 @@ prop_compose! {
         root in 0..size,
         element in 1_u64..4,
         is_commutative in any::<bool>(),
+        hosts in prop::option::of(prop::collection::vec(0_u32..6, size as usize)),
         segment in 0_u64..20,
         count in 0_u64..70,
         counts in prop::collection::vec(prop_oneof![Just(0), 0_u64..9], (size * size) as usize),
     ) -> (Selection, Case) {
         let kind = kind(collective, size, count, |n| counts[n as usize]);
-        (selection(library, mode, algorithm, segment), Case { size, root, element, mode, is_commutative, kind })
+        let nodes = hosts.and_then(NodeMap::of);
+        (selection(library, mode, algorithm, segment), Case { size, root, element, mode, is_commutative, nodes, kind })
     }
 }
 
@@ -134,6 +150,7 @@ proptest! {
         library in prop::sample::select(Library::ALL),
         mode in prop::sample::select(&CallMode::ALL[..]),
         (me, size, root) in (0_u32..20, 0_u32..20, 0_u32..20),
+        hosts in prop::collection::vec(0_u32..4, 0..20),
         element in prop_oneof![0_u64..10, any::<u64>()],
         segment in prop_oneof![Just(0), any::<u64>()],
         (volume, volumes) in strange_volumes(),
@@ -143,7 +160,8 @@ proptest! {
         let other = volumes.first().copied().unwrap_or_default();
         let send = &strange(signature.send, volume, &volumes);
         let recv = &strange(signature.recv, if send.each() == volume { other } else { volume }, &volumes);
-        let call = Call { me, size, root, kind, send, recv, element, mode, is_commutative };
+        let nodes = &NodeMap::of(hosts);
+        let call = Call { me, size, root, kind, send, recv, element, mode, is_commutative, nodes: nodes.as_ref() };
         let _ = selection(library, mode, algorithm, segment).steps(&call);
     }
 }

@@ -1,12 +1,11 @@
 //! Advice: hypotheses that the causes of waiting suggest, each with the time that it saves in a replay.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use titr_common::collectives::Algorithm;
-use titr_common::event::CollectiveKind;
+use titr_common::collectives::{Algorithm, collective_named};
 use titr_common::format::uncertain;
 use titr_common::trace::{Trace, TraceError};
 use titr_common::units::{Bytes, Seconds};
@@ -16,8 +15,8 @@ use titr_simulation::parallel::Jobs;
 use titr_simulation::{Computation, Platform, Simulation, SimulationError};
 
 use crate::{
-    AnalysedResult, AnalysedSimulation, AnalysisError, Pattern, ProgramPlace, SegmentKind, WaitFindings,
-    apply_machine_changes,
+    AnalysedResult, AnalysedSimulation, AnalysisError, CollectiveWaiting, Pattern, ProgramPlace, SegmentKind,
+    WaitFindings, apply_machine_changes,
 };
 
 /// The times that a program would take under a standard set of hypotheses.
@@ -59,7 +58,7 @@ pub struct NotTried {
 }
 
 /// The most hypotheses that are replayed, besides the bounds.
-const MOST: usize = 6;
+const MOST: usize = 12;
 
 /// A step of the work, for users who wait for it.
 #[derive(Clone, Copy, Debug)]
@@ -78,43 +77,49 @@ pub enum Step<'a> {
 pub fn advise(
     platform: &Platform,
     trace: &Trace,
-    collectives: &[CollectiveKind],
     computation: Computation,
     jobs: Jobs,
     follow: &(dyn Fn(Step<'_>) + Sync),
 ) -> Result<Advice, AnalysisError> {
+    let trace = &trace.clone().kept();
     let base = Simulation::new(platform, trace).computation(computation);
     let base = AnalysedSimulation::new(base).analyse("wait-states").run()?;
     let simulated_time = base.simulated_time;
     let mut advice = Advice { simulated_time, hypotheses: Vec::new(), bounds: Vec::new(), not_tried: Vec::new() };
     let waits = base.analyses.as_ref().and_then(|findings| findings.wait_states.as_ref());
-    let mut candidates = waits.map(|waits| candidates(&base, waits, collectives)).unwrap_or_default();
-    let of_no_use = |candidate: Candidate| NotTried {
-        hypothesis: candidate.title,
-        why: format!("its cause makes ranks wait for less than those of the {MOST} that were tried"),
-    };
-    advice.not_tried.extend(candidates.split_off(candidates.len().min(MOST)).into_iter().map(of_no_use));
-    candidates.extend(bounds());
-    follow(Step::Replayed(simulated_time, candidates.len()));
-    let replays = jobs.map(candidates.len(), |number| {
-        let Candidate { title, change, .. } = &candidates[number];
-        let replayed = replayed(platform, trace, computation, change, !jobs.are_several());
-        let saves = replayed.as_ref().ok().map(|(time, _)| Seconds(simulated_time.0 - time.0));
-        follow(Step::Tried(title, saves));
-        Ok::<_, SimulationError>(replayed)
-    })?;
-    for (candidate, replayed) in candidates.into_iter().zip(replays) {
-        let Candidate { title: hypothesis, because, .. } = candidate;
-        match replayed {
-            Ok((time, changes)) => {
-                let is_bound = because.is_none();
-                let saves = Seconds(simulated_time.0 - time.0);
-                let tried = TriedHypothesis { hypothesis, because, simulated_time: time, saves, changes };
-                if is_bound { advice.bounds.push(tried) } else { advice.hypotheses.push(tried) }
+    let mut candidates = VecDeque::from(waits.map(|waits| candidates(&base, waits)).unwrap_or_default());
+    let mut next = bounds().to_vec();
+    follow(Step::Replayed(simulated_time, candidates.len().min(MOST) + next.len()));
+    loop {
+        // In place of those that do not fit the program, others are tried.
+        let free = MOST.saturating_sub(advice.hypotheses.len()).min(candidates.len());
+        next.extend(candidates.drain(..free));
+        if next.is_empty() {
+            break;
+        }
+        let replays = jobs.map(next.len(), |number| {
+            let Candidate { title, change, .. } = &next[number];
+            let replayed = replayed(platform, trace, computation, change, !jobs.are_several());
+            let saves = replayed.as_ref().ok().map(|(time, _)| Seconds(simulated_time.0 - time.0));
+            follow(Step::Tried(title, saves));
+            Ok::<_, SimulationError>(replayed)
+        })?;
+        for (Candidate { title: hypothesis, because, .. }, replayed) in next.drain(..).zip(replays) {
+            match replayed {
+                Ok((time, changes)) => {
+                    let is_bound = because.is_none();
+                    let saves = Seconds(simulated_time.0 - time.0);
+                    let tried = TriedHypothesis { hypothesis, because, simulated_time: time, saves, changes };
+                    if is_bound { advice.bounds.push(tried) } else { advice.hypotheses.push(tried) }
+                }
+                Err(why) => advice.not_tried.push(NotTried { hypothesis, why }),
             }
-            Err(why) => advice.not_tried.push(NotTried { hypothesis, why }),
         }
     }
+    advice.not_tried.extend(candidates.into_iter().map(|candidate| NotTried {
+        hypothesis: candidate.title,
+        why: format!("its cause makes ranks wait for less than those of the {MOST} that were tried"),
+    }));
     advice.hypotheses.sort_by(|a, b| b.saves.0.total_cmp(&a.saves.0));
     Ok(advice)
 }
@@ -152,7 +157,8 @@ pub struct Candidate {
     pub because: Option<String>,
     /// The change of the program or the machine.
     pub change: Change,
-    /// The waiting of all ranks that the cause explains, in seconds: the change that may save most comes first.
+    /// The waiting of all ranks that the cause explains, in seconds, and less for further hypotheses of one cause: the
+    /// change that may save most comes first.
     pub concerns: f64,
 }
 
@@ -162,22 +168,15 @@ const LEAST: f64 = 0.005;
 /// The most places of the program whose computation is balanced.
 const PLACES: usize = 3;
 
-/// The most algorithms of a collective that are tried.
-const ALGORITHMS: usize = 3;
-
-/// The hypotheses that a result with these wait states suggests, the most promising first; `kinds` are the collectives that
-/// the program calls.
-fn candidates(result: &AnalysedResult, waits: &WaitFindings, kinds: &[CollectiveKind]) -> Vec<Candidate> {
+/// The hypotheses that a result with these wait states suggests, the most promising first: further ones of a
+/// cause count less.
+fn candidates(result: &AnalysedResult, waits: &WaitFindings) -> Vec<Candidate> {
     let whole = result.simulated_time.0 * result.ranks as f64;
     let is_large = |seconds: &f64| *seconds > 0.0 && *seconds >= LEAST * whole;
-    let in_collectives = result.per_rank.iter().map(|shares| shares.collective.0).sum();
-    let mut all = Vec::new();
-    all.extend(imbalances(waits, is_large));
+    let mut all = imbalances(waits, is_large);
     all.extend(messages(waits, is_large));
-    if is_large(&in_collectives) {
-        all.extend(kinds.iter().flat_map(|kind| algorithms(*kind, in_collectives)));
-    }
-    // Stable: of hypotheses with one cause, the simpler one comes first.
+    all.extend(waits.collectives.iter().filter(|waiting| is_large(&waiting.own.0)).flat_map(algorithms));
+    // Stable: of equals, the simpler one comes first.
     all.sort_by(|one, other| other.concerns.total_cmp(&one.concerns));
     all
 }
@@ -188,27 +187,34 @@ fn imbalances(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Cand
     for cause in waits.causes.iter().filter(|cause| cause.kind == SegmentKind::Compute) {
         *computing.entry(innermost(&cause.place)).or_default() += cause.seconds.0;
     }
-    let mut computing: Vec<_> = computing.into_iter().filter(|(_, time)| is_large(time)).collect();
+    // Everywhere, and at the places that matter most.
+    let mut computing: Vec<_> = match computing.len() {
+        0 | 1 => computing.into_iter().collect(),
+        _ => [((None, None), computing.values().sum())].into_iter().chain(computing).collect(),
+    };
+    computing.retain(|(_, time)| is_large(time));
     computing.sort_by(|a, b| b.1.total_cmp(&a.1));
     let mut all = Vec::new();
-    for ((region, call_site), seconds) in computing.into_iter().take(PLACES) {
+    for ((region, call_site), seconds) in computing.into_iter().take(PLACES + 1) {
         let place = match (region, call_site) {
             (Some(region), _) => format!(" in region {region}"),
             (None, Some(site)) => format!(" before {site}"),
             (None, None) => String::new(),
         };
-        let mut balanced = |over, how| {
+        let mut balanced = |over, how, part| {
             let (region, call_site) = (region.map(str::to_owned), call_site.map(str::to_owned));
             all.push(Candidate {
                 title: format!("all ranks compute the same{place}{how}"),
                 because: Some(format!("computation{place} makes ranks wait {}", of_ranks(seconds))),
                 change: Change::BalanceCompute { region, call_site, over },
-                concerns: seconds,
+                concerns: seconds * part,
             });
         };
-        balanced(Scope::Totals, "");
-        if !place.is_empty() {
-            balanced(Scope::Instances, ", each time");
+        if place.is_empty() {
+            balanced(Scope::Totals, "", 1.0);
+        } else {
+            balanced(Scope::Instances, ", each time", 1.0);
+            balanced(Scope::Totals, " in all", 0.5);
         }
     }
     all
@@ -268,12 +274,15 @@ fn messages(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Candid
 }
 
 /// A collective by each of its algorithms.
-fn algorithms(kind: CollectiveKind, in_collectives: f64) -> impl Iterator<Item = Candidate> {
-    Algorithm::all(kind).into_iter().take(ALGORITHMS).map(move |algorithm| Candidate {
-        title: format!("{kind} by {algorithm}"),
-        because: Some(format!("ranks spend {} in collectives", of_ranks(in_collectives))),
-        change: Change::Collective { collective: kind.to_string(), algorithm: algorithm.to_string() },
-        concerns: in_collectives,
+fn algorithms(waiting: &CollectiveWaiting) -> impl Iterator<Item = Candidate> {
+    let kinds = collective_named(&waiting.collective);
+    let algorithms = kinds.map(|(kind, _)| Algorithm::all(kind)).unwrap_or_default();
+    let (collective, own) = (waiting.collective.clone(), waiting.own.0);
+    (1..).zip(algorithms).map(move |(number, algorithm)| Candidate {
+        title: format!("{collective} by {algorithm}"),
+        because: Some(format!("the messages of {collective} make ranks wait {}", of_ranks(own))),
+        change: Change::Collective { collective: collective.clone(), algorithm: algorithm.to_string() },
+        concerns: own / f64::from(number),
     })
 }
 

@@ -23,8 +23,9 @@ type KindSums = [u64; SegmentKind::ALL.len()];
 
 impl From<KindSums> for ByKind {
     fn from(sums: KindSums) -> Self {
-        let [compute, overhead, latency, transfer, contention, storage, other] = sums.map(|sum| Time(sum).seconds());
-        Self { compute, overhead, latency, transfer, contention, storage, other }
+        let [compute, sleep, overhead, latency, transfer, contention, storage, other] =
+            sums.map(|sum| Time(sum).seconds());
+        Self { compute, sleep, overhead, latency, transfer, contention, storage, other }
     }
 }
 
@@ -39,7 +40,6 @@ fn growing(parameter: Parameter, sums: &KindSums) -> f64 {
     }
 }
 
-/// The sums of a path by a key.
 fn by<K: Ord>(path: &SegmentSums, key: impl Fn(&Segment) -> K) -> BTreeMap<K, KindSums> {
     let mut by = BTreeMap::<K, KindSums>::new();
     for (segment, sum) in path.sorted() {

@@ -33,7 +33,6 @@ pub mod diff;
 mod findings;
 pub mod interval;
 mod link_history;
-mod machine_changes;
 mod matrix;
 mod network_trace;
 pub mod scaling;
@@ -42,15 +41,14 @@ pub mod steady;
 mod timeline;
 mod wait_states;
 
-pub use analysed_simulation::{ANALYSES, AnalysedResult, AnalysedSimulation, AnalysisError};
+pub use analysed_simulation::{ANALYSES, AnalysedResult, AnalysedSimulation, AnalysisError, apply_machine_changes};
 pub use analysis::{Analysis, AnalysisKind, AnyAnalysis};
 pub use findings::{
-    ByKind, CallSiteShare, CriticalPath, Findings, Pair, Parameter, Pattern, PatternTime, PlaceWaiting, ProgramPlace,
-    RankShare, RankWaiting, RegionShare, SegmentKind, SegmentShare, Sensitivity, Visit, WaitCause, WaitFindings,
-    WaitTime,
+    ByKind, CallSiteShare, CollectiveWaiting, CriticalPath, Findings, Pair, Parameter, Pattern, PatternTime,
+    PlaceWaiting, ProgramPlace, RankShare, RankWaiting, RegionShare, SegmentKind, SegmentShare, Sensitivity, Visit,
+    WaitCause, WaitFindings, WaitTime,
 };
 pub use link_history::LinkHistory;
-pub use machine_changes::apply_machine_changes;
 pub use network_trace::NetworkTraceRecorder;
 pub use sensitivities::scaled_platform;
 pub use timeline::Timeline;

@@ -147,7 +147,7 @@ impl Observer for LinkHistory {
         }
         let connection = Some(Connection { sender: message.from.0, receiver: message.to.0 });
         let (from, to) = (self.host(message.from), self.host(message.to));
-        let transfer = Transfer { id: message.id, from, to, bytes: message.bytes, connection, stretch: 1.0 };
+        let transfer = Transfer { connection, ..Transfer::new(message.id, from, to, message.bytes) };
         let rails = self.rails.choose(now, &transfer);
         self.under_way[place] = Some(InTransit { transfer, departed: now, rails });
     }

@@ -172,9 +172,9 @@ proptest! {
         let programs = events(RANKS, &trace).into_iter().map(Vec::into_iter).collect();
         let (time, found) = critical_path(Workload::new(programs), &mpi);
         prop_assert_eq!(picoseconds(found.length), time.0, "{}", trace);
-        let ByKind { compute, overhead, latency, transfer, contention, storage, other } = found.by_kind;
+        let ByKind { compute, sleep, overhead, latency, transfer, contention, storage, other } = found.by_kind;
         prop_assert_eq!([contention, storage, other], [Seconds(0.0); 3], "{}", trace);
-        prop_assert_eq!(sum([compute, overhead, latency, transfer].into_iter()), time.0);
+        prop_assert_eq!(sum([compute, sleep, overhead, latency, transfer].into_iter()), time.0);
         prop_assert_eq!(sum(found.ranks.iter().map(|part| part.seconds)), time.0);
         prop_assert_eq!(sum(found.regions.iter().map(|part| part.seconds)), time.0);
         prop_assert_eq!(sum(found.segments.iter().map(|part| part.seconds)), time.0);

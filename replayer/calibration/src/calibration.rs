@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use thiserror::Error;
+use titr_common::collectives::Library;
 use titr_common::units::Speed;
 use titr_network::topology::HostId;
 use titr_platform::{Platform, PlatformError};
 use titr_simulation::SimulationError;
 
+use crate::benchmarks::{PredictionError, compare, errors};
 use crate::cluster::comments;
 use crate::cluster::{Hosts, cluster, figures};
 use crate::compute::ComputeRate;
@@ -63,6 +65,9 @@ pub enum CalibrationError {
         /// The mistake.
         source: PlatformError,
     },
+    /// The results of full hosts cannot be predicted.
+    #[error("the results of full hosts cannot be predicted: {0}")]
+    FullHosts(#[from] PredictionError),
     /// The fitted platform does not replay the patterns.
     #[error("the patterns cannot be replayed on the fitted platform: {0}")]
     Replay(#[from] SimulationError),
@@ -114,8 +119,11 @@ impl Calibration {
             }
             _ => HostLinks::alike(fit.bandwidth()),
         };
+        let explained = fit.duplex != Duplexity::Full || *topology != NamedTopology::Star;
+        let inside = measurements.full_hosts.fit(links.bandwidth, explained);
         let hosts = Hosts {
             links,
+            inside,
             count: measurements.hosts.len() as u32,
             cores: measurements.ranks_of_a_host(),
             speed: rate.map_or(Speed { per_second: 1e9 }, ComputeRate::speed),
@@ -125,11 +133,12 @@ impl Calibration {
             },
             regions: rate.map(ComputeRate::region_parts).unwrap_or_default(),
         };
-        let collectives = if measurements.mpi.contains("Open MPI") { "openmpi" } else { "mpich" };
+        let collectives = Library::of_version(&measurements.mpi).unwrap_or_default().name();
         let text = |cables, noise: &Noise| cluster(&fit, &confidence, noise, &hosts, topology, cables, collectives);
         let hosts_of_pair = fit.pair.map(|rank| measurements.host_of(rank));
         let cables = links_between(hosts_of_pair).max(1) as u32;
         let mut platform = Platform::parse(Path::new("cluster.toml"), text(cables, &noise), &[]).map_err(wrong)?;
+        let of_full_hosts = errors(&compare(&platform, &measurements.full_hosts.rows)?);
         let residuals = residuals(measurements, &mut platform, fit.burst.is_some())?;
         noise.model = error_of_model(&residuals);
         let misses = Misses::of(&residuals);
@@ -137,7 +146,9 @@ impl Calibration {
         remarks.extend(unlike_links(&hosts.links, &measurements.hosts));
         remarks.extend(contradictions(&residuals, fit.bandwidth()));
         remarks.extend(not_measured(&fit));
-        let cluster = comments(measurements, topology, &fit, &residuals, &remarks, rate) + &text(cables, &noise);
+        remarks.extend_from_slice(&hosts.inside.remarks);
+        let errors = (&residuals[..], &of_full_hosts[..]);
+        let cluster = comments(measurements, topology, &fit, errors, &remarks, rate) + &text(cables, &noise);
         Ok(Self { cluster, remarks, fit, residuals, noise, misses })
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use titr_common::units::{Bytes, Speed};
 
+use crate::benchmarks::HostsFit;
 use crate::compute::ComputeRate;
 use crate::directions::Duplexity;
 use crate::fit::Fit;
@@ -30,6 +31,8 @@ pub(crate) struct Hosts {
     pub speed_is: &'static str,
     /// Their links.
     pub links: HostLinks,
+    /// Their inside and their cards.
+    pub inside: HostsFit,
     /// The part of the speed at which cores compute in regions of the program, by their names.
     pub regions: BTreeMap<String, f64>,
 }
@@ -68,7 +71,14 @@ pub(crate) fn cluster(
     let of_most = hosts.links.bandwidth / fit.bandwidth();
     let bandwidth = between("Mbit/s", of_most * 8e-6, &|fit| Some(fit.bandwidth()));
     let _ = writeln!(text, "[network]\n# {} Mbit/s.{bandwidth}", figures(hosts.links.bandwidth * 8e-6));
-    let _ = writeln!(text, "bandwidth = \"{} B/s\"", number(hosts.links.bandwidth));
+    if let Some(card) = hosts.inside.bandwidth {
+        let _ = writeln!(text, "# That is of one process; several reach {} Mbit/s together.", figures(card * 8e-6));
+    }
+    let _ = writeln!(text, "bandwidth = \"{} B/s\"", number(hosts.inside.bandwidth.unwrap_or(hosts.links.bandwidth)));
+    if let Some(limiter) = hosts.inside.limiter {
+        text += "# What a host sends and receives together.\n";
+        let _ = writeln!(text, "limiter = \"{} B/s\"", number(limiter));
+    }
     let cables_of_fit = f64::from(cables.max(1));
     let latency = between("us", 1e6 / cables_of_fit, &|fit| Some(fit.latency()));
     let _ = writeln!(text, "# Of a cable; the messages that were measured took {cables}.{latency}");
@@ -78,7 +88,7 @@ pub(crate) fn cluster(
         text += "# An exchange takes twice as long as a message one way.";
         let _ = writeln!(text, " Confidence: {:.0} %.\nduplex = \"half\"", 100.0 * share);
     }
-    if let Some(loopback) = fit.loopback {
+    if let Some(loopback) = fit.loopback.filter(|_| !hosts.inside.has_inside) {
         text += "\n# Messages within a host, before the factors for their size.\n[network.loopback]\n";
         let rate = |fit: &Fit| Some(1.0 / fit.loopback?.per_byte.max(1e-11));
         let _ =
@@ -113,6 +123,9 @@ pub(crate) fn cluster(
         let _ =
             writeln!(text, "name = \"node-{host} {way}\"\none_way = true\nbandwidth = \"{} B/s\"", number(*bandwidth));
     }
+    if !hosts.inside.tables.is_empty() {
+        let _ = write!(text, "\n# Full hosts.\n{}", hosts.inside.tables);
+    }
     text += "\n[mpi]\n";
     match fit.eager_threshold {
         Some(Bytes(bytes)) => {
@@ -145,6 +158,9 @@ pub(crate) fn cluster(
         let _ = writeln!(text, "send_overlap = {}", float(fit.overheads.overlap));
     }
     text += &overhead("recv_overhead", |fit| fit.overheads.receive);
+    if let Some(steps) = &hosts.inside.reduction {
+        let _ = writeln!(text, "# All ranks of a host at once, of {REDUCED}.\nreduction = {steps}");
+    }
     let _ = writeln!(text, "collectives = \"{collectives}\"");
     text += &spread(noise);
     text
@@ -168,6 +184,9 @@ fn spread(noise: &Noise) -> String {
     }
     text
 }
+
+/// What titr-calibrate reduces.
+const REDUCED: &str = "the maxima of 64-bit integers";
 
 /// A name as TOML writes a key in quotes.
 fn toml_key(name: &str) -> String {
@@ -220,7 +239,7 @@ pub(crate) fn comments(
     measurements: &Measurements,
     topology: &NamedTopology,
     fit: &Fit,
-    residuals: &[Residuals],
+    (residuals, of_full_hosts): (&[Residuals], &[String]),
     remarks: &[String],
     rate: Option<&ComputeRate>,
 ) -> String {
@@ -238,6 +257,12 @@ pub(crate) fn comments(
         paragraph(&mut text, "NOTE: ", remark);
     }
     if !remarks.is_empty() {
+        text += "#\n";
+    }
+    for sentence in of_full_hosts {
+        paragraph(&mut text, "", sentence);
+    }
+    if !of_full_hosts.is_empty() {
         text += "#\n";
     }
     text += "# Error of what this platform predicts for each pattern (predicted / measured - 1):\n#\n";

@@ -13,14 +13,17 @@
 //! 9. `residuals`: each pattern as a small trace, replayed on that platform and compared with the measurements.
 //!    Errors in patterns that were not fitted (many pairs at once) show how well the topology fits.
 //!
-//! `runs` refines a platform by the times of whole runs.
+//! `runs` refines a platform by the times of whole runs. [`benchmarks`] reads the results of IMB and OSU's programs, and predicts
+//! them.
 
+pub mod benchmarks;
 mod buckets;
 pub mod calibration;
 mod cluster;
 mod compute;
 mod directions;
 pub mod eager;
+mod events;
 mod fit;
 mod host_links;
 pub mod measurements;

@@ -8,6 +8,7 @@ use thiserror::Error;
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::units::{Bytes, Seconds};
 
+use crate::benchmarks::FullHosts;
 use crate::robust::{median, standard_error_of_median};
 
 /// The version of the file.
@@ -34,6 +35,9 @@ pub struct Measurements {
     /// Interruptions of ranks that computed.
     #[serde(default)]
     pub detours: Vec<Detours>,
+    /// Results of all ranks of full hosts.
+    #[serde(default)]
+    pub full_hosts: FullHosts,
 }
 
 /// The interruptions of a rank that computed for some time.
@@ -202,7 +206,10 @@ impl Measurements {
         text += "],\n\"detours\": [\n  ";
         let detours = self.detours.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
         text += &detours.join(",\n  ");
-        text += "]\n}\n";
+        text += "],\n\"full_hosts\": ";
+        // A row in a line.
+        text += &serde_json::to_string(&self.full_hosts)?.replace("{\"benchmark\"", "\n  {\"benchmark\"");
+        text += "\n}\n";
         Ok(text)
     }
 
@@ -217,6 +224,7 @@ impl Measurements {
         if let Some(detours) = self.detours.iter().find(|detours| !(detours.watched.0 > 0.0 && detours.lost.0 >= 0.0)) {
             return Err(format!("the interruptions of rank {} took no time, or an impossible one", detours.rank));
         }
+        self.full_hosts.check(self.places.len())?;
         for Series { pattern, ranks, late, points } in &self.series {
             if !late.0.is_finite() || late.0 < 0.0 {
                 return Err(format!("no rank begins {} s later", late.0));
@@ -266,7 +274,6 @@ impl Measurements {
         series.ranks.iter().all(|&rank| self.host_of(rank) == first)
     }
 
-    /// The trains.
     pub(crate) fn trains(&self) -> impl Iterator<Item = &Series> {
         self.series.iter().filter(|series| series.pattern == Pattern::Train)
     }
@@ -392,6 +399,7 @@ mod tests {
             mpi: String::new(),
             late_receives: Vec::new(),
             detours: Vec::new(),
+            full_hosts: FullHosts::default(),
         };
         let pooled = measurements.with_pairs_alike(|one, other| one[0] + one[1] == other[0] + other[1] - 2);
         let times: Vec<Vec<f64>> = pooled.series[1].points.iter().map(|point| point.seconds.clone()).collect();

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use titr_common::event::{
-    CommId, Completed, Completion, Event, Incoming, Outgoing, Quantifier, Rank, RequestId, SendMode, Tag, Wildcard,
-};
+use titr_common::event::{Event, Rank};
 use titr_common::trace::{EventSource, Trace, TraceError};
 use titr_common::units::Bytes;
 use titr_network::topology::HostId;
 use titr_platform::{Platform, Policy};
 use titr_simulation::{Simulation, SimulationError};
 
+use crate::events::{irecv, isend, recv, send, waitall};
 use crate::measurements::{Measurements, Pattern, Series};
 use crate::robust::{MEDIAN_DEVIATION, median, scatter};
 
@@ -136,7 +135,7 @@ pub(crate) fn residuals(
     has_bursts: bool,
 ) -> Result<Vec<Residuals>, SimulationError> {
     let hosts = measurements.places.iter().map(|&place| HostId(place)).collect();
-    platform.policy = Policy::Explicit { hosts, file: "the measurements".into() };
+    platform.policy = Policy::Explicit { hosts, cores: Vec::new(), file: "the measurements".into() };
     let world = measurements.places.len() as u32;
     let mut all = Vec::new();
     for series in &measurements.series {
@@ -280,33 +279,4 @@ pub(crate) fn trace(series: &Series, world: u32, bytes: Bytes, rounds: u32) -> O
 fn ping_pong(one: u32, two: u32, bytes: Bytes, of: &mut impl FnMut(u32, Vec<Event>)) {
     of(one, vec![send(two, bytes), recv(two, bytes)]);
     of(two, vec![recv(one, bytes), send(one, bytes)]);
-}
-
-pub(crate) fn send(to: u32, bytes: Bytes) -> Event {
-    Event::Send(SendMode::Standard, outgoing(to, bytes), Completion::Blocking)
-}
-
-pub(crate) fn recv(from: u32, bytes: Bytes) -> Event {
-    Event::Recv(incoming(from, bytes), Completion::Blocking)
-}
-
-fn isend(to: u32, bytes: Bytes, request: u32) -> Event {
-    Event::Send(SendMode::Standard, outgoing(to, bytes), Completion::Request(Some(RequestId(request))))
-}
-
-fn irecv(from: u32, bytes: Bytes, request: u32) -> Event {
-    Event::Recv(incoming(from, bytes), Completion::Request(Some(RequestId(request))))
-}
-
-fn waitall() -> Event {
-    Event::Wait(Quantifier::All, Completed::Outstanding(None))
-}
-
-fn outgoing(to: u32, bytes: Bytes) -> Outgoing {
-    Outgoing { comm: CommId::WORLD, to: Rank(to), tag: Tag(0), bytes }
-}
-
-fn incoming(from: u32, bytes: Bytes) -> Incoming {
-    let (from, tag) = (Some(Rank(from)), Some(Tag(0)));
-    Incoming { comm: CommId::WORLD, from, tag, bytes, wildcard: Wildcard::NONE }
 }

@@ -22,7 +22,6 @@ pub struct Segment {
     pub line: Line,
 }
 
-/// A point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CurvePoint {
     /// The size.

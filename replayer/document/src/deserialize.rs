@@ -7,7 +7,7 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, IntoDese
 use serde::forward_to_deserialize_any;
 use serde_spanned::de::{SpannedDeserializer, is_spanned};
 
-use crate::error::DocumentError;
+use crate::source::DocumentError;
 use crate::source::{Checked, Place, Source};
 use crate::value::{Located, Table, Value};
 

@@ -30,11 +30,9 @@
 //! ```
 
 mod deserialize;
-mod error;
 mod source;
 mod value;
 
-pub use error::DocumentError;
-pub use source::{Checked, Mistake, Part, Place, Source};
+pub use source::{Checked, DocumentError, Mistake, Part, Place, Source};
 pub use toml::Spanned;
 pub use value::{Located, Shorthand, Table, Value, override_as_toml};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::DocumentError;
+use crate::source::DocumentError;
 use crate::source::{Checked, Part, Place, Source};
 
 /// A value with its place.

@@ -58,7 +58,6 @@ struct TagRule {
     per_number: i64,
 }
 
-/// The rule for a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CallRule {
     skeleton: SkeletonId,

@@ -59,7 +59,6 @@ impl Columns {
         (0..self.distinct.len() as u32).map(ColumnId)
     }
 
-    /// The skeleton of all calls in a column.
     pub(crate) fn skeleton(&self, column: ColumnId, calls: &Calls) -> Option<SkeletonId> {
         self.calls(column).first().map(|&call| calls.parts(call).skeleton)
     }

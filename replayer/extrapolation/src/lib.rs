@@ -24,7 +24,6 @@ mod grid;
 mod group;
 mod group_program;
 mod growth;
-mod iterations;
 mod outline;
 mod output;
 mod peer;
@@ -40,14 +39,14 @@ use std::path::Path;
 use titr_common::trace::Trace;
 use titr_common::trace::manifest::{Ended, Mode};
 
-pub use error::{Ambiguity, CallPlace, ExtrapolationError, Reason, Unexplained};
-pub use grid::{Grid, NoSides};
-
 use failure::Failure;
 use growth::{Growth, growths};
 use output::WriteError;
 use program::Program;
 use recording::{Calls, Recording};
+
+pub use error::{Ambiguity, CallPlace, ExtrapolationError, Reason, Unexplained};
+pub use grid::{Grid, NoSides};
 
 /// The trace that was written.
 #[derive(Clone, Debug, PartialEq)]

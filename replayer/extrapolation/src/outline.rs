@@ -27,7 +27,6 @@ pub(crate) struct Stages {
 /// A part of an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
-    /// A call.
     Call,
     /// All stages along a dimension.
     Stages(Stages),

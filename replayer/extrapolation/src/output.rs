@@ -47,6 +47,9 @@ pub(crate) fn write(
     let mut manifest = Manifest::of_unknown_origin(program.target.places());
     manifest.command = command;
     manifest.mpi = format!("extrapolated by titr {}", env!("CARGO_PKG_VERSION"));
+    if let Some(recorded) = recorded.filter(|recorded| !recorded.mpi.is_empty()) {
+        manifest.mpi += &format!(", recorded with {}", recorded.mpi);
+    }
     let mut events = 0;
     for (rank, entry) in (0..).map(Rank).zip(&mut manifest.per_rank) {
         let source = Source::of(program, largest, rank);

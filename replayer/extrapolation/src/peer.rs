@@ -31,10 +31,8 @@ pub(crate) enum CoordinateRule {
     Bit(u32),
 }
 
-/// The rule for a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PeerRule {
-    /// The rule for each coordinate.
     coordinates: [CoordinateRule; MOST_DIMENSIONS],
     /// For each coordinate another rule that is as likely and holds in the recordings as well.
     rivals: [Option<CoordinateRule>; MOST_DIMENSIONS],

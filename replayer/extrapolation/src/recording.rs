@@ -132,7 +132,6 @@ impl Calls {
         Parts { skeleton, peers, members, volumes: amounts, tags }
     }
 
-    /// The parts of a call.
     pub(crate) fn parts(&self, CallId(id): CallId) -> &Parts {
         &self.parts[id as usize]
     }
@@ -252,7 +251,6 @@ impl Recording {
         Ok(CallPlace { path, line: found.and_then(|(_, line)| line), rank, call })
     }
 
-    /// The trace.
     pub(crate) fn trace(&self) -> &Trace {
         &self.trace
     }

@@ -33,6 +33,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let trace = titr::open(&["../../examples/ring.txt"])?;
 //! let platform = Platform::load("../../examples/cluster16.toml".as_ref(), &["hosts.speed=2 Ginstr/s".into()])?;
+//! let platform = platform.for_trace(&trace); // The library that recorded the trace, if the platform names none.
 //! let result = AnalysedSimulation::new(Simulation::new(&platform, &trace)).analyse("wait-states").run()?;
 //! println!("{} s on a {}", result.simulated_time.0, result.network.topology);
 //!

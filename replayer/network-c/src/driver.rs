@@ -119,7 +119,7 @@ impl Driver {
             return Err(DriverError::Full { label });
         }
         let (from, to, bytes) = (HostId(from), HostId(to), Bytes(message.bytes));
-        let transfer = Transfer { id: TransferId(0), from, to, bytes, connection: None, stretch: 1.0 };
+        let transfer = Transfer::new(TransferId(0), from, to, bytes);
         if let Some(why) = self.network.unreachable(at, &transfer) {
             return Err(DriverError::Unreachable { label, why });
         }
@@ -156,8 +156,7 @@ impl Driver {
                 let Some(&DrivenMessage { from, to, bytes, .. }) = self.messages.get(key) else { continue };
                 let (from, to) = (HostId(from), HostId(to));
                 let id = TransferId(key as u32);
-                self.network
-                    .inject(now, Transfer { id, from, to, bytes: Bytes(bytes), connection: None, stretch: 1.0 });
+                self.network.inject(now, Transfer::new(id, from, to, Bytes(bytes)));
             }
         }
         self.now = to;

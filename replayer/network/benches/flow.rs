@@ -32,14 +32,7 @@ fn stream(topology: &Arc<dyn Topology>, streams: u32, total: u32, bytes: u64, en
     let mut inject = |network: &mut Flow, now, stream: u32| {
         let (from, to) = ends(stream, sent[stream as usize]);
         sent[stream as usize] += 1;
-        let transfer = Transfer {
-            id: TransferId(stream),
-            from: HostId(from),
-            to: HostId(to),
-            bytes: Bytes(bytes),
-            connection: None,
-            stretch: 1.0,
-        };
+        let transfer = Transfer::new(TransferId(stream), HostId(from), HostId(to), Bytes(bytes));
         network.inject(now, transfer);
     };
     for stream in 0..streams {

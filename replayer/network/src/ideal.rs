@@ -195,7 +195,7 @@ mod tests {
         let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
         let mut network = Ideal::new(Arc::new(Star::new(2, cable, None)));
         let (from, to, bytes) = (HostId(0), HostId(1), Bytes(5000));
-        let transfer = Transfer { id: TransferId(0), from, to, bytes, connection: None, stretch: 1.0 };
+        let transfer = Transfer::new(TransferId(0), from, to, bytes);
         assert_eq!(network.unloaded(&transfer), Unloaded { latency: Seconds(2e-6), transfer: Seconds(5e-6) });
         assert!(network.link_loads().iter().all(|load| load.messages == 0), "to ask is no load");
         network.inject(Time::ZERO, transfer);
@@ -216,14 +216,7 @@ mod tests {
         let latency = StepFunction::new(3.0, &[(at(10.0), 1.0)], None).unwrap();
         zones.change_link(LinkChange { link: wire, bandwidth: Some(bandwidth), latency: Some(latency) });
         let mut network = Ideal::new(Arc::new(zones));
-        let message = |id| Transfer {
-            id: TransferId(id),
-            from: HostId(0),
-            to: HostId(1),
-            bytes: Bytes(300),
-            connection: None,
-            stretch: 1.0,
-        };
+        let message = |id| Transfer::new(TransferId(id), HostId(0), HostId(1), Bytes(300));
         network.inject(Time::ZERO, message(0));
         let mut delivered = Vec::new();
         for (id, arrival) in [(0, 6.5), (1, 16.0)] {

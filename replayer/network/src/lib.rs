@@ -13,6 +13,7 @@ pub mod topology;
 pub mod traffic;
 
 mod chance;
+mod hosts;
 mod ids;
 mod indexed_heap;
 mod network;
@@ -20,7 +21,9 @@ mod rails;
 mod route_cache;
 
 pub use chance::chance;
+pub use hosts::HostNetwork;
 pub use network::{
     Connection, JobOrLoadId, LinkLoad, Network, SharedWith, Transfer, TransferId, Unloaded, Unreachable,
 };
 pub use rails::{RailChooser, RailNetwork, Stripes};
+pub use topology::{Inside, Level, Node};

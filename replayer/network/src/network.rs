@@ -10,7 +10,7 @@ use titr_common::format::{count, volume};
 use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 
-use crate::topology::{HostId, Topology};
+use crate::topology::{HostId, Inside, Topology};
 
 /// The identifier of a message in transit: chosen by the code that injects the message, free again once delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,6 +32,16 @@ pub struct Transfer {
     /// The factor on the time that it takes, 1 unless times vary at random: on its latency and on its transfer. In a packet
     /// network, it is the factor on the number of its packets.
     pub stretch: f64,
+    /// Where it goes if it stays within its host.
+    pub inside: Inside,
+}
+
+impl Transfer {
+    /// A message by a separate connection, whose time does not vary, and which goes nowhere in particular within its host.
+    #[must_use]
+    pub fn new(id: TransferId, from: HostId, to: HostId, bytes: Bytes) -> Self {
+        Self { id, from, to, bytes, connection: None, stretch: 1.0, inside: Inside::default() }
+    }
 }
 
 /// A channel from one process to another, such as a TCP connection or a queue pair. A model may send its messages one

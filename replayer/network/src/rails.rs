@@ -14,6 +14,7 @@ use smallvec::{SmallVec, smallvec};
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 
+use crate::hosts::HostNetwork;
 use crate::network::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable, no_route};
 use crate::packet::PacketStatistics;
 use crate::topology::{HostId, LinkId, Paths, RailChoice, Rails, Topology, links_of_rail};
@@ -185,6 +186,7 @@ impl RailNetwork {
     /// messages are not packets.
     #[must_use]
     pub fn packet_statistics(network: &dyn Network, until: Time) -> Option<PacketStatistics> {
+        let network = HostNetwork::between(network);
         let Some(Self { rails, .. }) = (network as &dyn Any).downcast_ref() else {
             return PacketStatistics::of(network, until);
         };
@@ -290,7 +292,7 @@ mod tests {
     fn message(id: u32, (sender, receiver): (u32, u32), bytes: u64) -> Transfer {
         let connection = Some(Connection { sender, receiver });
         let (from, to) = (HostId(sender % 4), HostId(receiver % 4));
-        Transfer { id: TransferId(id), from, to, bytes: Bytes(bytes), connection, stretch: 1.0 }
+        Transfer { connection, ..Transfer::new(TransferId(id), from, to, Bytes(bytes)) }
     }
 
     /// The picoseconds at which messages that are sent at the start arrive.

@@ -62,7 +62,8 @@ impl<T> RouteCache<T> {
     pub(crate) fn new(topology: Arc<dyn Topology>) -> Self {
         let hosts = u64::from(topology.hosts());
         let holds_all = hosts * hosts <= CAPACITY;
-        let pairs = if holds_all { hosts * hosts } else { CAPACITY.next_multiple_of(hosts * WAYS).max(hosts * EACH) };
+        let each = if topology.is_within_hosts() { WAYS } else { EACH };
+        let pairs = if holds_all { hosts * hosts } else { CAPACITY.next_multiple_of(hosts * WAYS).max(hosts * each) };
         Self {
             evicted: vec![LinkLoad::default(); topology.links().len()],
             topology,

@@ -126,7 +126,7 @@ fn short_frames_count_as_they_are() {
     let mut network = PacketNetwork::new(Arc::new(spec(&*tree, parameters())), tree);
     let bytes = Bytes(4 * u64::from(LENGTH) + 9);
     let (id, from, to) = (TransferId(0), HostId(0), HostId(5));
-    network.inject(Time::ZERO, Transfer { id, from, to, bytes, connection: None, stretch: 1.0 });
+    network.inject(Time::ZERO, Transfer::new(id, from, to, bytes));
     let mut delivered = Vec::new();
     while let Some(at) = network.next_event() {
         network.advance(at, &mut delivered);

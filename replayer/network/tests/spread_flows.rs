@@ -69,7 +69,7 @@ fn times(
     let mut network = network(Arc::new(topology), FlowParameters::from(preset));
     for (&(from, to), id) in ends.iter().zip(0..) {
         let (from, to, bytes) = (HostId(from), HostId(to), Bytes(bytes));
-        network.inject(Time::ZERO, Transfer { id: TransferId(id), from, to, bytes, connection: None, stretch: 1.0 });
+        network.inject(Time::ZERO, Transfer::new(TransferId(id), from, to, bytes));
     }
     let (mut times, mut delivered) = (vec![f64::NAN; ends.len()], Vec::new());
     while let Some(now) = network.next_event() {

@@ -60,14 +60,8 @@ fn a_message_without_a_route_never_arrives_and_says_why() {
     let topology: Arc<dyn Topology> = Arc::new(two_zones());
     let flow: Box<dyn Network> = Box::new(Flow::new(Arc::clone(&topology), FlowParameters::from(Preset::Smpi)));
     for mut network in [flow, Box::new(Ideal::new(topology))] {
-        let transfer = |id: u32, from: u32, to: u32| Transfer {
-            id: TransferId(id),
-            from: HostId(from),
-            to: HostId(to),
-            bytes: Bytes(1000),
-            connection: None,
-            stretch: 1.0,
-        };
+        let transfer =
+            |id: u32, from: u32, to: u32| Transfer::new(TransferId(id), HostId(from), HostId(to), Bytes(1000));
         let no_route = Unreachable::NoRoute { from: "right-near".to_owned(), to: "left-far".to_owned() };
         assert_eq!(network.unreachable(Time::ZERO, &transfer(0, 0, 2)), None);
         assert_eq!(network.unreachable(Time::ZERO, &transfer(1, 2, 1)), Some(no_route.clone()));

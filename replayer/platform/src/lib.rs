@@ -32,19 +32,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use thiserror::Error;
+use titr_common::collectives::Library;
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::step_function::StepFunction;
+use titr_common::trace::Trace;
 use titr_common::units::Seconds;
 use titr_document::{Checked, Located, Mistake, Source, Value};
 use titr_network::packet::{PacketNetwork, PacketSpec};
 use titr_network::topology::{HostId, OneRail, Topology};
-use titr_network::{Network, RailNetwork, flow, ideal};
+use titr_network::{HostNetwork, Network, Node, RailNetwork, flow, ideal};
 use toml::Value as Toml;
 
 pub use disks::{Access, AccessId, DiskId, DiskParameters, Disks, Service};
 pub use host_speed::{HostSpeed, SharedSpeed};
 pub use levers::{Lever, Property};
-pub use mpi::{EagerTransfer, Mpi, Progress, Rendezvous, Spawn};
+pub use mpi::{CollectiveFactors, EagerTransfer, LocalOverheads, Mpi, Progress, Rendezvous, Spawn};
 pub use one_sided::{ActiveTarget, Implementation, LockAll, OneSided, PassiveProgress};
 pub use overhead::{Overhead, OverheadStep};
 pub use placement::{Placement, PlacementError, Policy};
@@ -65,10 +67,16 @@ pub struct Platform {
     pub sharing: SharedSpeed,
     /// Ranks that each host has room for.
     pub cores: u32,
+    /// The inside of each host, where messages within a host do not take a loopback.
+    pub node: Option<Node>,
+    /// Messages that the card of a host sends to other hosts in a second, and that it receives; `None`: without limit.
+    pub messages_per_second: Option<f64>,
     /// The network model and its parameters.
     pub model: Model,
     /// Protocols of the MPI library, and their costs.
     pub mpi: Mpi,
+    /// The same for a trace that Open MPI recorded, where the platform names no library ([`Platform::for_trace`]).
+    pub mpi_of_open_mpi: Option<Arc<Mpi>>,
     /// The storage that holds files.
     pub storage: Storage,
     /// The rule by which ranks are given hosts.
@@ -120,7 +128,16 @@ fn read(path: &Path) -> Result<String, PlatformError> {
     if let Some(line) = one_line::in_place_of(path) {
         return Ok(line.to_owned());
     }
-    input::read_text(path, WRITTEN_BY_PROGRAM).map_err(unreadable)
+    input::read_text(path, WRITTEN_BY_PROGRAM).map_err(|error| {
+        let may_be_file = path.extension().is_some_and(|end| !end.as_encoded_bytes().contains(&b' '));
+        unreadable(match error.kind() {
+            io::ErrorKind::NotFound if !may_be_file => {
+                let example = one_line::example(&path.to_string_lossy());
+                io::Error::new(error.kind(), format!("{error}; and a platform of one line begins as in \"{example}\""))
+            }
+            _ => error,
+        })
+    })
 }
 
 impl Platform {
@@ -167,6 +184,28 @@ impl Platform {
         factors: &[(String, f64)],
     ) -> Result<Self, PlatformError> {
         Ok(tables::platform(path, text, overrides, factors)?)
+    }
+
+    /// The platform with the protocols and algorithms of the library that recorded the trace, if the platform names none.
+    #[must_use]
+    pub fn for_trace(mut self, trace: &Trace) -> Self {
+        let recorder = trace.manifest().and_then(|manifest| Library::of_version(&manifest.mpi));
+        let (Some(open_mpi), Some(recorder)) = (self.mpi_of_open_mpi.take(), recorder) else { return self };
+        let name = match recorder {
+            Library::OpenMpi | Library::OpenMpi40 | Library::OpenMpi50 => {
+                self.mpi = Arc::unwrap_or_clone(open_mpi);
+                self.mpi.collectives.library = recorder;
+                match recorder {
+                    Library::OpenMpi40 => "Open MPI 4.0",
+                    Library::OpenMpi50 => "Open MPI 5.0",
+                    _ => "Open MPI",
+                }
+            }
+            Library::Mpich | Library::SimGrid | Library::SimGridOpenMpi => "MPICH",
+        };
+        let why = "for the library that recorded the trace (mpi.collectives)";
+        self.warnings.push(format!("collectives are by default those of {name}, {why}"));
+        self
     }
 
     /// The host of each of `ranks` ranks.
@@ -268,6 +307,24 @@ impl Platform {
     /// The platform's network with no messages in transit, for one of several runs with different random choices.
     #[must_use]
     pub fn network(&self, run: u32) -> Box<dyn Network> {
+        let between = self.network_between_hosts(run);
+        if self.node.is_none() && self.messages_per_second.is_none() {
+            return between;
+        }
+        let node = self.node.clone().map(|node| {
+            let mut route = Vec::new();
+            self.topology.rail(0).unwrap_or(&*self.topology).route(HostId(0), HostId(0), &mut route);
+            let first = route.first().map_or(0, |link| link.index() - node.outermost());
+            (node, first)
+        });
+        let model = |topology| match &self.model {
+            Model::Ideal => ideal::network(topology),
+            Model::Flow(_) | Model::Packet(_) => flow::network(topology, flow::Preset::Plain.into()),
+        };
+        Box::new(HostNetwork::new(between, self.topology.hosts(), node, self.messages_per_second, model))
+    }
+
+    fn network_between_hosts(&self, run: u32) -> Box<dyn Network> {
         let rails = self.topology.rails();
         if rails.count.get() == 1 {
             return self.network_on(0, Arc::clone(&self.topology), run);

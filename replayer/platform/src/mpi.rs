@@ -3,7 +3,10 @@
 use crate::one_sided::{Implementation, OneSided};
 use crate::overhead::Overhead;
 use serde::Deserialize;
+use std::collections::BTreeMap;
+
 use titr_common::collectives::{Library, Selection};
+use titr_common::event::CollectiveKind;
 use titr_common::units::{Bytes, Quantity, Seconds};
 
 /// SimGrid's smpi/send-is-detached-thresh.
@@ -24,8 +27,12 @@ pub struct Mpi {
     pub send_overlap: f64,
     /// Cost of receiving an eager message (`or`).
     pub recv_overhead: Overhead,
+    /// Costs of messages within a host; `None`: as of all others.
+    pub local: Option<LocalOverheads>,
     /// Cost of a test, such as `MPI_Test` (`smpi/test`).
     pub test_overhead: Seconds,
+    /// Cost of a probe that does not wait, such as `MPI_Iprobe` (`smpi/iprobe`).
+    pub iprobe_overhead: Seconds,
     /// When background communication makes progress.
     pub progress: Progress,
     /// The transfer of data of messages that are not eager.
@@ -34,6 +41,10 @@ pub struct Mpi {
     pub rendezvous_duplex: bool,
     /// The algorithm of each collective.
     pub collectives: Selection,
+    /// Factors on the costs of the messages of collectives.
+    pub collective_factors: BTreeMap<CollectiveKind, CollectiveFactors>,
+    /// Cost of reducing data in a collective, by its size.
+    pub reduction: Overhead,
     /// One-sided communication.
     pub one_sided: OneSided,
     /// Starting processes.
@@ -50,11 +61,15 @@ impl From<Library> for Mpi {
             isend_overhead: Overhead::default(),
             send_overlap: 0.0,
             recv_overhead: Overhead::default(),
+            local: None,
             test_overhead: Seconds(0.0),
+            iprobe_overhead: Seconds(0.0),
             progress: library.into(),
             rendezvous: Rendezvous::ClearToSend,
             rendezvous_duplex: true,
             collectives: library.into(),
+            collective_factors: BTreeMap::new(),
+            reduction: Overhead::default(),
             one_sided: Implementation::from(library).into(),
             spawn: Spawn::default(),
         }
@@ -74,7 +89,13 @@ impl Mpi {
             send_overhead: self.send_overhead.scaled(factor),
             isend_overhead: self.isend_overhead.scaled(factor),
             recv_overhead: self.recv_overhead.scaled(factor),
+            local: self.local.as_ref().map(|LocalOverheads { send, receive, latency }| LocalOverheads {
+                latency: *latency,
+                send: send.scaled(factor),
+                receive: receive.scaled(factor),
+            }),
             test_overhead: Seconds(self.test_overhead.0 * factor),
+            iprobe_overhead: Seconds(self.iprobe_overhead.0 * factor),
             one_sided,
             ..self.clone()
         }
@@ -87,13 +108,40 @@ impl Mpi {
         Self {
             send_overhead: free.clone(),
             isend_overhead: free.clone(),
-            recv_overhead: free,
+            recv_overhead: free.clone(),
+            local: None,
+            reduction: free,
             test_overhead: Seconds(0.0),
+            iprobe_overhead: Seconds(0.0),
             one_sided: self.one_sided.without_overheads(),
             spawn: Spawn::default(),
             ..self.clone()
         }
     }
+}
+
+/// Factors on the costs of a collective's messages for processors, by the size of the call: within hosts, and between them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CollectiveFactors(pub BTreeMap<Bytes, [f32; 2]>);
+
+impl CollectiveFactors {
+    /// The factors for a call of this size.
+    #[must_use]
+    pub fn of(&self, bytes: Bytes) -> [f32; 2] {
+        let step = self.0.range(..=bytes).next_back();
+        step.map_or([1.0; 2], |(_, factors)| *factors)
+    }
+}
+
+/// Time that a message within a host takes its processors.
+#[derive(Clone, Debug, Default)]
+pub struct LocalOverheads {
+    /// Of the sender, while the message is on its way.
+    pub send: Overhead,
+    /// Of the receiver, after it.
+    pub receive: Overhead,
+    /// The largest latency of a message within the host: what it takes longer is time of the copy.
+    pub latency: Seconds,
 }
 
 /// The moment at which an eager message starts to travel.
@@ -123,7 +171,7 @@ pub enum Progress {
 impl From<Library> for Progress {
     fn from(library: Library) -> Self {
         match library {
-            Library::Mpich | Library::OpenMpi => Self::Calls,
+            Library::Mpich | Library::OpenMpi | Library::OpenMpi40 | Library::OpenMpi50 => Self::Calls,
             Library::SimGrid | Library::SimGridOpenMpi => Self::Thread,
         }
     }

@@ -17,8 +17,8 @@ use crate::topology::{SHORT_FORMS, ShortForm};
 /// The name of a line in messages.
 pub(crate) const NAME: &str = "platform";
 
-/// A line for messages.
-const EXAMPLE: &str = "torus:4x4x4 10Gbit/s 1us host:4";
+/// The topology of a line for messages.
+const DEFAULT: &str = "torus";
 
 /// The speed of hosts unless the line says another one.
 const SPEED: &str = "1 x recorded";
@@ -47,7 +47,8 @@ pub(crate) fn is_line(text: &str) -> bool {
     let end = text.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-').unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
     let is_word_before_colon = !name.is_empty() && rest.starts_with(':');
-    !text.contains('\n') && (is_word_before_colon || form(name).is_some() && !rest.trim_start().starts_with('='))
+    let is_topology = form(name).is_some() && rest.chars().next().is_none_or(char::is_whitespace);
+    !text.contains('\n') && (is_word_before_colon || is_topology && !rest.trim_start().starts_with('='))
 }
 
 /// The tables of the platform in a line.
@@ -70,12 +71,19 @@ pub(crate) fn read(source: &Source) -> Checked<Located> {
     Ok(Located::new(line.table, place))
 }
 
-/// A mistake of a line, with an example if it has no other advice.
-pub(crate) fn with_example(mistake: Mistake) -> Mistake {
+/// A mistake of a line, with an example of its topology if it has no other advice.
+pub(crate) fn with_example(mistake: Mistake, line: &str) -> Mistake {
     match (mistake.help(), mistake.override_number()) {
-        (None, None) => mistake.with_help(format!("for example: {EXAMPLE}")),
+        (None, None) => mistake.with_help(format!("for example: {}", example(line))),
         (Some(_), _) | (_, Some(_)) => mistake,
     }
+}
+
+/// A line with the first topology that `text` names, for messages.
+pub(crate) fn example(text: &str) -> String {
+    let mut words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
+    let form = words.find_map(form).or(form(DEFAULT)).map_or(DEFAULT, |form| form.example);
+    format!("{form} 10Gbit/s 1us host:4")
 }
 
 /// The short form of a topology.

@@ -76,7 +76,7 @@ impl From<Library> for Implementation {
     /// The implementation of the library whose collectives a platform has.
     fn from(library: Library) -> Self {
         match library {
-            Library::OpenMpi | Library::SimGridOpenMpi => Self::OpenmpiRdma,
+            Library::OpenMpi | Library::OpenMpi40 | Library::OpenMpi50 | Library::SimGridOpenMpi => Self::OpenmpiRdma,
             Library::Mpich | Library::SimGrid => Self::Mpich,
         }
     }

@@ -5,7 +5,7 @@ use titr_common::format::counted;
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use titr_network::topology::HostId;
@@ -30,6 +30,8 @@ pub enum Policy {
     Explicit {
         /// The listed hosts, by rank.
         hosts: Vec<HostId>,
+        /// The number of each rank's core in its host; empty: in the order of the ranks.
+        cores: Vec<u32>,
         /// The file that lists them.
         file: PathBuf,
     },
@@ -37,6 +39,8 @@ pub enum Policy {
     Assigned {
         /// The hosts, by rank.
         hosts: Vec<HostId>,
+        /// The number of each rank's core in its host; empty: in the order of the ranks.
+        cores: Vec<u32>,
     },
 }
 
@@ -84,9 +88,43 @@ pub enum PlacementError {
         /// The placement file.
         file: PathBuf,
     },
+    /// The placement file gives a rank a core that there is not, or that another rank has.
+    #[error(
+        "{} puts rank {rank} on slot {core} of host {}, which is not one of its {} that are free",
+        file.display(), host.0, counted(*cores, "core", "cores")
+    )]
+    NoSuchCore {
+        /// The first rank without a core.
+        rank: u32,
+        /// The host that the file gives it.
+        host: HostId,
+        /// The core that the file gives it.
+        core: u32,
+        /// Cores of that host.
+        cores: u32,
+        /// The placement file.
+        file: PathBuf,
+    },
 }
 
 impl Policy {
+    /// The number of the core of each rank in its host, if `hosts` have the ranks.
+    #[must_use]
+    pub fn cores_of(&self, hosts: &[HostId]) -> Vec<u32> {
+        match self {
+            Self::Explicit { cores, .. } | Self::Assigned { cores, .. } if !cores.is_empty() => cores.clone(),
+            _ => {
+                let mut taken = FxHashMap::<HostId, u32>::default();
+                let mut next = |host| {
+                    let taken = taken.entry(host).or_default();
+                    *taken += 1;
+                    *taken - 1
+                };
+                hosts.iter().map(|&host| next(host)).collect()
+            }
+        }
+    }
+
     /// The rule in one of several runs with different random choices.
     pub(crate) fn of_run(&self, run: u32) -> Self {
         match self {
@@ -106,8 +144,17 @@ impl Policy {
             Self::Random { seed } => sample(u64::from(hosts) * u64::from(cores), ranks, *seed)
                 .map(|slot| HostId((slot / u64::from(cores)) as u32))
                 .collect(),
-            Self::Explicit { hosts: listed, file } => explicit(ranks, hosts, cores, listed, file)?,
-            Self::Assigned { hosts } => hosts.clone(),
+            Self::Explicit { hosts: listed, cores: slots, file } => {
+                let placed = explicit(ranks, hosts, cores, listed, file)?;
+                let mut taken = FxHashSet::default();
+                for ((rank, &host), &core) in (0..).zip(&placed).zip(slots) {
+                    if core >= cores || !taken.insert((host, core)) {
+                        return Err(PlacementError::NoSuchCore { rank, host, core, cores, file: file.clone() });
+                    }
+                }
+                placed
+            }
+            Self::Assigned { hosts, .. } => hosts.clone(),
         };
         Ok(Placement(placed))
     }
@@ -211,11 +258,19 @@ mod tests {
     fn more_ranks_than_cores_are_refused() {
         assert_eq!(Policy::Block.place(7, 3, 2), Err(PlacementError::TooManyRanks { ranks: 7, hosts: 3, cores: 2 }));
         let file = PathBuf::from("hosts");
-        let twice = Policy::Explicit { hosts: vec![HostId(1); 3], file: file.to_owned() };
+        let twice = Policy::Explicit { hosts: vec![HostId(1); 3], cores: Vec::new(), file: file.to_owned() };
         assert_eq!(
             twice.place(3, 3, 2),
             Err(PlacementError::HostFull { rank: 2, host: HostId(1), cores: 2, file: file.clone() })
         );
-        assert_eq!(twice.place(4, 3, 2), Err(PlacementError::NotListed { ranks: 4, listed: 3, file }));
+        let not_listed = PlacementError::NotListed { ranks: 4, listed: 3, file: file.clone() };
+        assert_eq!(twice.place(4, 3, 2), Err(not_listed));
+        let slots =
+            |cores: [u32; 2]| Policy::Explicit { hosts: vec![HostId(1); 2], cores: cores.to_vec(), file: file.clone() };
+        assert_eq!(slots([1, 0]).cores_of(&[HostId(1); 2]), [1, 0]);
+        for core in [0, 2] {
+            let refused = PlacementError::NoSuchCore { rank: 1, host: HostId(1), core, cores: 2, file: file.clone() };
+            assert_eq!(slots([0, core]).place(2, 3, 2), Err(refused));
+        }
     }
 }

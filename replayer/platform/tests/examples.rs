@@ -18,14 +18,7 @@ fn example(name: &str, overrides: &[&str]) -> Platform {
 
 /// When the only message arrives.
 fn alone(network: &mut dyn Network, from: u32, to: u32, bytes: u64) -> f64 {
-    let transfer = Transfer {
-        id: TransferId(0),
-        from: HostId(from),
-        to: HostId(to),
-        bytes: Bytes(bytes),
-        connection: None,
-        stretch: 1.0,
-    };
+    let transfer = Transfer::new(TransferId(0), HostId(from), HostId(to), Bytes(bytes));
     network.inject(Time::ZERO, transfer);
     let mut delivered = Vec::new();
     while delivered.is_empty() {

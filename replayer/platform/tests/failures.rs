@@ -60,7 +60,7 @@ fn arrivals(network: &mut dyn Network, messages: &[(f64, u32, u32, u64)]) -> Vec
 
 fn message(id: u32, from: u32, to: u32, bytes: u64) -> Transfer {
     let (from, to) = (HostId(from), HostId(to));
-    Transfer { id: TransferId(id), from, to, bytes: Bytes(bytes), connection: None, stretch: 1.0 }
+    Transfer::new(TransferId(id), from, to, Bytes(bytes))
 }
 
 /// The time at which a message between two hosts arrives.
@@ -98,9 +98,10 @@ fn hosts_that_do_not_reach_each_other_are_named() {
         mistake("star:5000 10Gbit/s 1us", &["network.failed=[{ switch = \"switch-1.0\" }]"]),
         mistake(
             "torus:4x4 10Gbit/s 1us packet",
-            &["network.failed=[{ link = \"node-0 +x\" }]", "network.packet.routing=dor"],
+            &["network.failed=[{ link = \"node-0 +x\" }]", "network.packet.routing=table"],
         ),
-        mistake("torus:80x80 10Gbit/s 1us packet", &["network.failed=[{ link = \"node-0 +x\" }]"]),
+        mistake("dragonfly:g=3,a=2,h=1,p=1 10Gbit/s 1us", &["network.failures={ links = 4, class = \"global\" }"]),
+        mistake("dragonfly:g=3,a=2,h=1,p=1 10Gbit/s 1us", &["network.failures.links=5"]),
     ];
     insta::assert_snapshot!("mistakes", shown.join("\n\n"));
 }
@@ -177,7 +178,7 @@ fn packets_take_the_routes_of_their_messages() {
         let expected = at + arrival(platform, 0, 1, 64);
         assert!((found - expected).abs() < 1e-12, "sent at {at}: {found} instead of {expected}");
     }
-    assert!(arrival(&failed, 0, 1, 64) > arrival(&whole, 0, 1, 64) + 1e-6);
+    assert!(arrival(&failed, 0, 1, 64) > arrival(&whole, 0, 1, 64) + 6e-9);
     let all: Vec<_> =
         (0..240).map(|number| (f64::from(number) * 0.64e-6, number % 12, number * 7 % 12, 4096)).collect();
     let one = arrivals(&mut *times.network(0), &all);
@@ -205,11 +206,25 @@ fn packets_go_around_failures_and_take_their_time_on_slow_links() {
     let line = "torus:4x4 10Gbit/s 1us packet";
     let whole = load(line, &[]);
     let broken = load(line, &["network.failed=[{ link = \"node-0 +x\" }]"]);
-    // Three links instead of one, each with the latency that packets have on the written routes of the rest.
-    assert!(arrival(&broken, 0, 1, 64) >= arrival(&whole, 0, 1, 64) + 2e-6);
+    // Three links instead of one, each of which takes a cycle of 3.2 ns.
+    assert!(arrival(&broken, 0, 1, 64) >= arrival(&whole, 0, 1, 64) + 6.3e-9);
     let slow = load(line, &["network.link=[{ name = \"node-0 +x\", bandwidth = \"1 Gbit/s\" }]"]);
     let (fast_time, slow_time) = (arrival(&whole, 0, 1, 1_250_000), arrival(&slow, 0, 1, 1_250_000));
     assert!((fast_time - 1e-3).abs() < 1e-5 && (slow_time - 1e-2).abs() < 1e-4, "{fast_time} {slow_time}");
+}
+
+/// The same draw of a smaller number of links fails, too, and only links of the class.
+#[test]
+fn links_are_drawn_to_fail() {
+    let failed = |links: u32| -> Vec<String> {
+        let set = format!("network.failures={{ links = {links}, class = \"global\", seed = 7 }}");
+        let platform = load("dragonfly:g=9,a=4,h=2,p=2 10Gbit/s packet", &[&set, "network.packet.routing=ugal"]);
+        platform.topology.failures().iter().map(|failure| failure.name.clone()).collect()
+    };
+    let (three, ten) = (failed(3), failed(10));
+    assert_eq!((failed(0).len(), three.len(), ten.len()), (0, 3, 10));
+    assert_eq!(three, ten[..3]);
+    assert!(ten.iter().all(|name| name.ends_with("global`")), "{ten:?}");
 }
 
 #[test]

@@ -206,7 +206,7 @@ fn the_manuals_show_the_keys_of_the_sources() {
 
 /// Platforms, for each of which some keys are permitted.
 const PLATFORMS: [(&str, &[&str]); 5] = [
-    ("torus:4x4 10Gbit/s 1us", &["storage.collective=\"automatic\""]),
+    ("torus:4x4 10Gbit/s 1us", &["storage.collective=\"automatic\"", "node={}"]),
     ("torus:4x4 10Gbit/s 1us", &["storage.servers={ hosts = [0] }"]),
     ("torus:4x4 10Gbit/s 1us", &["network.rails.count=2"]),
     ("torus:4x4 10Gbit/s 1us packet", &[]),

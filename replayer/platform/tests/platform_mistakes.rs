@@ -149,6 +149,23 @@ fn an_override_completes_a_shorthand() {
     assert_eq!(platform.mpi.collectives.forced().count(), 1);
 }
 
+/// The file of a site says whose rules it has, too.
+#[test]
+fn rules_of_a_site_are_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cluster.toml");
+    std::fs::write(&file, RIGHT).unwrap();
+    let load = |rules: &str| {
+        std::fs::write(folder.path().join("rules.conf"), rules).unwrap();
+        Platform::load(&file, &["mpi.collectives.rules=rules.conf".to_owned()])
+    };
+    let platform = load("1 # collective\n7\n1\n2\n1\n0 3 0 8192").unwrap();
+    assert_eq!(platform.mpi.collectives.library, Library::OpenMpi);
+    assert_eq!(platform.mpi.collectives.forced().next().unwrap().to_string(), "pipeline:8192");
+    let wrong = load("1\n7\n1\n2\n1\n0 33 0 0").unwrap_err().to_string();
+    assert!(wrong.contains("rules.conf: line 6: Open MPI's bcast has no algorithm 33"), "{wrong}");
+}
+
 #[test]
 fn a_size_of_zero_needs_no_unit() {
     let file = tempfile::NamedTempFile::new().unwrap();

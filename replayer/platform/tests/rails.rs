@@ -25,7 +25,7 @@ fn arrivals(platform: &Platform, at: f64, messages: &[(u32, u32)]) -> Vec<f64> {
     for (id, &(sender, receiver)) in (0..).map(TransferId).zip(messages) {
         let connection = Some(Connection { sender, receiver });
         let (from, to) = (HostId(sender), HostId(receiver));
-        network.inject(at, Transfer { id, from, to, bytes: Bytes(1_250_000), connection, stretch: 1.0 });
+        network.inject(at, Transfer { connection, ..Transfer::new(id, from, to, Bytes(1_250_000)) });
     }
     let mut arrivals = vec![f64::NAN; messages.len()];
     while let Some(now) = network.next_event() {
@@ -127,7 +127,7 @@ fn fails_without_a_rail(model: &str) {
     let failed = "network.failed=[{ link = \"node-1 up\", rail = 0, at = \"1 s\" }, { link = \"node-1 down\", rail = 1, at = \"1 s\" }]";
     let mut network = load(STAR, &[turns, failed, &model]).unwrap().network(0);
     let (from, to) = (HostId(1), HostId(2));
-    let message = Transfer { id: TransferId(0), from, to, bytes: Bytes(1), connection: None, stretch: 1.0 };
+    let message = Transfer::new(TransferId(0), from, to, Bytes(1));
     assert!(network.unreachable(Time::ZERO, &message).is_none());
     let at = Time::from_seconds(Seconds(1.0));
     network.advance(at, &mut Vec::new());

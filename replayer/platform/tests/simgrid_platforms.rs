@@ -198,6 +198,35 @@ fn options_are_those_of_smpirun() {
     assert_eq!(platform.warnings, [""; 0]);
 }
 
+/// The options of a platform that was calibrated for `smpirun`, as its tutorial has them.
+#[test]
+fn a_calibrated_platform_costs_what_it_costs_in_a_replay() {
+    let platform = written(
+        r#"
+        <platform version="4.1">
+          <config id="General">
+            <prop id="smpi/os" value="0:8.6e-06:8e-10;8000:9e-06:2e-10"/>
+            <prop id="smpi/ois" value="0:6.1e-06:3e-11"/>
+            <prop id="smpi/or" value="0:7.2e-06:4e-11"/>
+            <prop id="smpi/wtime" value="0.00000007"/>
+            <prop id="smpi/iprobe" value="0.0000007"/>
+            <prop id="smpi/test" value="0.0000004"/>
+            <prop id="smpi/init" value="0.2"/>
+            <prop id="smpi/running-power" value="1Gf"/>
+            <prop id="smpi/simulate-computation" value="yes"/>
+            <prop id="smpi/comp-adjustment-file" value="adjustments.txt"/>
+          </config>
+          <cluster id="c" prefix="" suffix="" radical="0-3" speed="1Gf" bw="125MBps" lat="50us"/>
+        </platform>"#,
+    );
+    assert_eq!((platform.mpi.test_overhead, platform.mpi.iprobe_overhead), (Seconds(4e-7), Seconds(7e-7)));
+    assert_eq!(platform.mpi.recv_overhead.of(Bytes(10)), Seconds(7.2e-6 + 4e-11 * 10.0));
+    let [warning] = platform.warnings.as_slice() else { panic!("{:?}", platform.warnings) };
+    let (_, message) = warning.split_once(": ").unwrap();
+    let left_out = "smpi/comp-adjustment-file, smpi/init, smpi/running-power, smpi/wtime";
+    assert_eq!(message, format!("a replay does not need these options, which are left out: {left_out}"));
+}
+
 /// Neither a file made to grow when read nor one of nothing but brackets makes titr fall over.
 #[test]
 fn hostile_files_are_refused() {

@@ -227,6 +227,14 @@ def test_wrong_arguments_are_refused(torus, stencil):
         titr.replay(torus, stencil, colour="red")
     with pytest.raises(titr.Error, match="invalid value 'luck'"):
         titr.replay(torus, stencil, analyses=["luck"])
+    with pytest.raises(TypeError, match=r"(?s)unexpected argument 'analysis' found.*analyses=\[...\] explains"):
+        titr.replay(torus, stencil, analysis=["matrix"])
+    with pytest.raises(titr.Error, match="invalid value 'luck' for 'analyses'"):
+        titr.replay(torus, stencil, analyses="luck")
+    with pytest.raises(FileNotFoundError, match="cannot read the platform nothing.toml"):
+        titr.replay("nothing.toml", stencil)
+    with pytest.raises(FileNotFoundError, match="nothing: No such file"):
+        titr.open("nothing")
     with pytest.raises(TypeError, match="'csv'"):
         titr.replay(torus, stencil, csv="tables")
     with pytest.raises(ValueError, match="there is no observer 'bytes'"):

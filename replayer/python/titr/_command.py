@@ -39,6 +39,27 @@ class Error(Exception):
     line: int | None = None
 
 
+class _MissingFile(Error, FileNotFoundError):
+    """An error of titr: a file is missing."""
+
+    __module__, __qualname__ = "titr", "Error"
+
+
+class _WrongArgument(Error, TypeError):
+    """An error of titr: an argument or its value is none that it knows."""
+
+    __module__, __qualname__ = "titr", "Error"
+
+
+#: Words of the command, and what they are in Python.
+_IN_PYTHON = [
+    ("--analyse ANALYSIS", "analyses=[...]"),
+    ("'--analyse [^']*'", "'analyses'"),
+    (r"--(analy\w+)", r"\1"),
+    ("--partial", "partial=True"),
+]
+
+
 def run(words: Sequence[Path], text: str | None = None, folder: str = "") -> str:
     """What a command prints. `text` is its standard input; files in `folder` are ours, and messages do not name it."""
     with started(words, text, folder) as process:
@@ -79,7 +100,10 @@ def _error(line: list[str], status: int, said: str) -> Error:
     """The exception for what a command has said on standard error."""
     message = re.split(r"^(?:titr: (?!note: )|error: )", said, maxsplit=1, flags=re.MULTILINE)[-1]
     message = re.split(r"\n\n(?:Usage:|For more information)", message)[0].rstrip()
-    error = Error(message or f"titr ended with status {status}")
+    for ours, in_python in _IN_PYTHON:
+        message = re.sub(ours, in_python, message)
+    kind = _MissingFile if "No such file or directory" in message else _WrongArgument if status == 2 else Error
+    error = kind(message or f"titr ended with status {status}")
     place = _PLACE.search(message)
     file, number = [part for part in place.groups() if part] if place else (None, None)
     if file is None or (": " in file and not os.path.exists(file)):

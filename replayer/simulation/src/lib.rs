@@ -49,7 +49,7 @@ pub use efficiencies::Efficiencies;
 pub use jobs::{JobResult, SharedLink};
 pub use noise::Draw;
 pub use normalisation::Comparison;
-pub use ranks::Causality;
+pub use ranks::{Causality, NEVER_COMPLETED};
 pub use replay::ReplayProgress;
 pub use result::SimulationResult;
 pub use simulation::{PreparedReplay, Simulation, SimulationError};

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -50,26 +49,6 @@ impl Jobs {
         };
         let first = self.in_order(first, count, work, take)?;
         Ok((first, results))
-    }
-
-    /// Runs `first` on the calling thread and `second` on another; returns both results.
-    ///
-    /// # Errors
-    /// The error of `first`, or otherwise the error of `second`.
-    pub fn both<A, B: Send, E: Send>(
-        self,
-        first: impl FnOnce() -> Result<A, E>,
-        second: impl FnOnce() -> Result<B, E> + Send,
-    ) -> Result<(A, B), E> {
-        if !self.are_several() {
-            return Ok((first()?, second()?));
-        }
-        thread::scope(|scope| {
-            let second = scope.spawn(second);
-            let first = first();
-            let second = second.join().unwrap_or_else(|panic| resume_unwind(panic));
-            Ok((first?, second?))
-        })
     }
 
     /// Runs `first` on the calling thread and `work` on each number below `count`. The calling thread passes each
@@ -173,7 +152,6 @@ mod tests {
             };
             assert_eq!(jobs(number).in_order(|| Ok::<_, ()>('a'), 7, |piece| Ok(slowly(piece)), take), Ok('a'));
             assert_eq!(taken, [0, 1, 2, 3, 4, 5, 6], "{number} jobs");
-            assert_eq!(jobs(number).both(|| Ok::<_, ()>(1), || Ok(2)), Ok((1, 2)));
         }
         assert_eq!(jobs(3).map(0, |_| Err::<(), _>("nothing is to be done")), Ok(Vec::new()));
     }
@@ -192,7 +170,6 @@ mod tests {
             assert_eq!(taken, [0, 1], "results before the error are taken");
             assert_eq!(jobs(number).in_order(|| Err::<(), _>(99), 20, failing, |_| Ok(())), Err(99));
             assert_eq!(jobs(number).in_order(|| Ok(()), 20, |piece| Ok(slowly(piece)), Err), Err(0));
-            assert_eq!(jobs(number).both(|| Err::<(), _>(1), || Err::<(), _>(2)), Err(1));
         }
     }
 

@@ -6,6 +6,8 @@ use titr_common::format::date;
 use titr_common::trace::Manifest;
 use titr_common::trace::manifest::RankEntry;
 
+use crate::warnings::unfinished;
+
 /// The description of the run that was recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Recording {
@@ -19,6 +21,9 @@ pub struct Recording {
     /// The day of the run, such as `2026-11-26`; absent if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
+    /// How the run ended, if a rank did not call `MPI_Finalize`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
     /// The quantity in which computation was counted: `CPU time`, `instructions`, `time between calls`.
     pub counted: String,
 }
@@ -38,6 +43,7 @@ impl Recording {
             mpi: mpi.split(',').next().unwrap_or_default().trim().to_owned(),
             tool,
             date: manifest.started.map(date),
+            ended: unfinished(manifest),
             counted: match counted.as_slice() {
                 [one] => (*one).to_owned(),
                 [] => "nothing".to_owned(),

@@ -204,9 +204,12 @@ pub struct TriedChanges {
     pub changes: usize,
     /// The number of changes that come into question: `changes`, unless replays take long.
     pub of: usize,
-    /// The change that saves most, if one saves a hundredth of the time.
+    /// The change of the machine that saves most, if one saves a hundredth of the time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub best: Option<Suggestion>,
+    /// The changes of the program, whatever they save, the largest saving first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub program: Vec<Suggestion>,
 }
 
 /// A change that saves time.

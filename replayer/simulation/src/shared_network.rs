@@ -92,8 +92,7 @@ impl SharedNetwork {
         for (number, load) in self.loads.iter_mut().enumerate() {
             while let Some(BackgroundMessage { sender, from, to, bytes }) = load.take(now) {
                 // Transfers of ranks have low numbers.
-                let transfer =
-                    Transfer { id: TransferId(highest - sender), from, to, bytes, connection: None, stretch: 1.0 };
+                let transfer = Transfer::new(TransferId(highest - sender), from, to, bytes);
                 let owner = Owner::Background(number, sender);
                 let passage = Passage { transfer, entered: now, rails: self.rails.choose(now, &transfer) };
                 self.sharing.enter(owner, &passage);

@@ -65,8 +65,10 @@ pub enum SimulationError {
     #[error(transparent)]
     Replay(ReplayError),
     /// The replay ends in a deadlock.
-    #[error("{deadlock}{}", causes.iter().map(|cause| format!("\n  {cause}")).collect::<String>())]
+    #[error("{}{deadlock}{}", before(ended.as_ref()), causes.iter().map(|cause| format!("\n  {cause}")).collect::<String>())]
     Deadlock {
+        /// How the recorded run ended, if a rank did not call `MPI_Finalize`.
+        ended: Option<String>,
         /// The cycle or chain of waits.
         deadlock: Box<Deadlock>,
         /// Its possible causes, a sentence each.
@@ -81,6 +83,13 @@ pub enum SimulationError {
     /// The number of requested runs is zero.
     #[error("the number of runs must be at least 1")]
     NoRuns,
+}
+
+/// What is said before a deadlock: the recorded run ended early, which explains it.
+fn before(ended: Option<&String>) -> String {
+    ended.map_or_else(String::new, |how| {
+        format!("the recorded run did not finish, and its trace ends there: {how}; --partial replays up to there\n  ")
+    })
 }
 
 impl<'a> Simulation<'a> {

@@ -240,7 +240,7 @@ impl TriggeredReplay<'_> {
                 run.bytes += bytes;
                 run.recorded = run.recorded.max(recorded);
                 let (from, to) = (HostId(from.0), HostId(to.0));
-                let transfer = Transfer { id: TransferId(id as u32), from, to, bytes, connection: None, stretch: 1.0 };
+                let transfer = Transfer::new(TransferId(id as u32), from, to, bytes);
                 network.inject(now, transfer);
             }
         }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use titr_common::format::{count, plural};
+use titr_common::format::{count, counted, plural, ranges};
 use titr_common::trace::Manifest;
-use titr_common::trace::manifest::Ended;
+use titr_common::trace::manifest::RankTimes;
+use titr_common::trace::manifest::{Ended, Signal};
 use titr_common::trace::process_time::ProcessTime;
-use titr_common::trace::rank_times::RankTimes;
 
 /// The first sentence of a result with ranks that wait forever: the simulated time is no prediction.
 pub(crate) fn no_prediction(waiting: u64, ranks: u64) -> Option<String> {
@@ -20,18 +20,26 @@ pub(crate) fn no_prediction(waiting: u64, ranks: u64) -> Option<String> {
     })
 }
 
+/// The signal by which launchers end ranks.
+const SIGTERM: i32 = 15;
+
 /// A sentence on the ranks that did not end in `MPI_Finalize`, and how they ended; `None` if all did, or nothing is known.
 #[must_use]
 pub fn unfinished(manifest: &Manifest) -> Option<String> {
-    let mut by_ending = BTreeMap::<String, u64>::new();
+    let mut by_ending = BTreeMap::<(bool, String), Vec<u32>>::new();
     for rank in manifest.per_rank.iter().filter(|rank| rank.ended != Ended::Finalize) {
-        *by_ending.entry(rank.ended.to_string()).or_default() += 1;
+        // Launchers end the other ranks so.
+        let is_consequence = rank.ended == Ended::Signal(Signal(SIGTERM)) || rank.ended == Ended::Running;
+        by_ending.entry((is_consequence, rank.ended.to_string())).or_default().push(rank.rank);
     }
-    let (all, unfinished) = (manifest.per_rank.len() as u64, by_ending.values().sum::<u64>());
-    let hows: Vec<String> = by_ending.into_iter().map(|(how, ranks)| format!("{} {how}", count(ranks))).collect();
+    let (all, unfinished) = (manifest.per_rank.len() as u64, by_ending.values().map(Vec::len).sum::<usize>());
+    let how = |((_, how), ranks): ((bool, String), Vec<u32>)| {
+        format!("{} {} {how}", plural(ranks.len() as u64, "rank", "ranks"), ranges(&ranks))
+    };
+    let hows: Vec<String> = by_ending.into_iter().map(how).collect();
     (unfinished > 0).then(|| {
-        let ranks = plural(unfinished, "rank", "ranks");
-        format!("{} {ranks} of {} never called MPI_Finalize: {}", count(unfinished), count(all), hows.join(", "))
+        let ranks = counted(unfinished, "rank", "ranks");
+        format!("{ranks} of {} never called MPI_Finalize: {}", count(all), hows.join(", "))
     })
 }
 

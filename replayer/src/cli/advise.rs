@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
 use titr_analyses::advise::{Advice, Step, TriedHypothesis, advise as advice_for};
-use titr_common::event::CollectiveKind;
 use titr_common::format::uncertain;
 use titr_common::terminal::{on_one_line, say};
 use titr_common::trace::Transformation;
@@ -17,7 +16,6 @@ use super::machine::MachineArgs;
 use super::program::{Compute, compute};
 use super::runs::JobsArgs;
 use super::{Failure, TraceArgs};
-use crate::inspect::Inventory;
 
 /// Replays a trace with hypotheses (changes of the program or the machine) that its waiting times suggest, and sorts
 /// them by the time that they save.
@@ -44,9 +42,7 @@ pub(super) struct AdviseArgs {
 pub(super) fn advise(args: &AdviseArgs, out: &mut impl Write) -> Result<(), Failure> {
     let platform = args.machine.load()?;
     let trace = CallSiteNames::default().apply(args.trace.open()?)?;
-    let kinds = Inventory::of(&trace)?.kinds;
-    let collectives: Vec<CollectiveKind> =
-        CollectiveKind::ALL.into_iter().filter(|kind| kinds.contains_key(kind.name())).collect();
+    let platform = platform.for_trace(&trace);
     let computation = match args.compute {
         Some(Compute::Scaled(_)) => return Err(Failure::Usage("titr advise takes no --compute scaled=FACTOR".into())),
         Some(compute) => compute.source(),
@@ -72,7 +68,7 @@ pub(super) fn advise(args: &AdviseArgs, out: &mut impl Write) -> Result<(), Fail
         }
     };
     let follow: &(dyn Fn(Step) + Sync) = if args.json { &|_| () } else { &follow };
-    let advice = advice_for(&platform, &trace, &collectives, computation, args.jobs.jobs(), follow)?;
+    let advice = advice_for(&platform, &trace, computation, args.jobs.jobs(), follow)?;
     if !args.json {
         return Ok(summary(&advice, out)?);
     }
@@ -106,6 +102,11 @@ fn summary(advice: &Advice, out: &mut impl Write) -> io::Result<()> {
         }
         if worth.len() > SHOWN {
             writeln!(out, "  and {} more (--json)", worth.len() - SHOWN)?;
+        }
+        let of_no_use = hypotheses.iter().filter(|tried| tried.saves.0 < WORTH * simulated_time);
+        let of_no_use: Vec<_> = of_no_use.map(|tried| on_one_line(&tried.hypothesis).into_owned()).collect();
+        if !of_no_use.is_empty() {
+            writeln!(out, "    nothing         {}", of_no_use.join("; "))?;
         }
     }
     writeln!(out, "\nAt most")?;

@@ -10,13 +10,16 @@ use titr_common::terminal::{on_one_line, say};
 use titr_formats::input;
 
 use super::Failure;
+use super::benchmarks::{BenchmarkArgs, benchmarks, is_of_calibrate};
 use crate::page::write_calibration;
 
 const NOTES: &str = "\
-Reads the measurements that `mpirun titr-calibrate --measurements FILE` wrote. Needs no MPI.
+Reads the measurements that `mpirun titr-calibrate --measurements FILE` wrote, or what the Intel MPI Benchmarks and OSU's
+Micro-Benchmarks print, or CSV with their results. Needs no MPI.
 
 Examples:
   titr calibrate measurements.json --topology torus=4x4 --trace traces/ --output cluster.toml --report fit.html
+  titr calibrate imb-1.txt imb-2.txt --job-nodes 1,2 --hosts 32 --link '100 Gbit/s' --latency '1 us' --output cluster.toml
   titr calibrate --from runs.toml --output refined.toml
 
 Exit status: 0 done; 1 the measurements or runs are at fault, or the platform does not fit them; 2 wrong usage.";
@@ -25,9 +28,11 @@ Exit status: 0 done; 1 the measurements or runs are at fault, or the platform do
 #[derive(Debug, Parser)]
 #[command(after_help = NOTES)]
 pub(super) struct CalibrateArgs {
-    /// The file of measurements that titr-calibrate wrote.
-    #[arg(required_unless_present = "from")]
-    measurements: Option<PathBuf>,
+    /// The file of measurements that titr-calibrate wrote, or files with results of IMB or OSU's programs.
+    #[arg(required_unless_present = "from", value_name = "FILE")]
+    measurements: Vec<PathBuf>,
+    #[command(flatten)]
+    benchmarks: BenchmarkArgs,
     /// Refines a platform by whole runs instead: the file names the platform, the keys of the values that are refined, and traces with
     /// the times that their programs took.
     #[arg(long, value_name = "RUNS", conflicts_with_all = ["measurements", "topology", "trace"])]
@@ -47,11 +52,12 @@ pub(super) struct CalibrateArgs {
 }
 
 pub(super) fn calibrate(args: &CalibrateArgs, out: &mut impl Write) -> Result<(), Failure> {
-    match (&args.measurements, &args.from) {
-        (Some(measurements), _) => fit(measurements, args, out),
-        (None, Some(runs)) => refine(runs, &args.output, out),
+    match (&args.measurements[..], &args.from) {
         // Clap asks for one of the two.
-        (None, None) => Ok(()),
+        ([], None) => Ok(()),
+        ([], Some(runs)) => refine(runs, &args.output, out),
+        ([measurements], _) if is_of_calibrate(measurements) => fit(measurements, args, out),
+        (files, _) => benchmarks(files, &args.benchmarks, (&args.topology, &args.output), out),
     }
 }
 

@@ -16,16 +16,22 @@ use crate::inspect::{self, Verdict};
 pub(super) struct CheckArgs {
     #[command(flatten)]
     trace: TraceArgs,
+    /// Prints nothing: the exit status says whether the trace is sound.
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 /// The command.
 pub(super) fn check(args: &CheckArgs, out: &mut Out) -> Result<(), Failure> {
     let trace = &args.trace;
     let source = trace.open()?;
-    let mut meter = Meter::new(&source);
+    let mut meter = if args.quiet { None } else { Meter::new(&source) };
     let verdict = inspect::check(&source, meter.as_mut().map(|meter| meter as &mut dyn ReplayProgress))?;
     let Verdict { findings, warnings, relies_on_buffers } = verdict;
     drop(meter);
+    if args.quiet {
+        return if findings.is_empty() { Ok(()) } else { Err(Failure::Findings) };
+    }
     let early = match source.manifest().and_then(unfinished) {
         Some(_) => ", of a run that ended without MPI_Finalize",
         None => "",

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use titr_common::collectives::{Library, Selection};
 use titr_common::output::claim;
 use titr_common::terminal::say;
-use titr_common::trace::TraceError;
+use titr_common::trace::{Trace, TraceError};
 use titr_common::units::Bytes;
 use titr_formats::output::{self, Rules};
 use titr_formats::timeline::{self, TimelineFormat};
@@ -54,7 +54,7 @@ pub(super) struct ConvertArgs {
     /// The output: a new or empty directory; for `goal`, `paraver` and timelines a file.
     #[arg(short, long, value_name = "PLACE")]
     output: PathBuf,
-    /// Uses the collective algorithms of simgrid, simgrid-openmpi, openmpi or mpich [default: the platform's, or simgrid].
+    /// Uses the collective algorithms of simgrid, simgrid-openmpi, openmpi, openmpi-4.0, openmpi-5.0 or mpich [default: the platform's, or simgrid].
     #[arg(long, value_name = "LIBRARY", value_parser = library)]
     collectives: Option<Library>,
     /// Uses the collectives and the eager threshold of this platform.
@@ -85,8 +85,8 @@ fn timelines() -> impl Iterator<Item = &'static TimelineFormat> {
 }
 
 pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
-    let rules = rules(args)?;
     let (trace, output) = (args.trace.open_partial(args.partial)?, &args.output);
+    let rules = rules(args, &trace)?;
     args.excerpt.is_of(timelines().any(|format| format.name == args.to))?;
     let notes = if let Some(format) = output::FORMATS.iter().find(|format| format.name == args.to) {
         claim((format.files)(output))?;
@@ -114,13 +114,18 @@ pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
 }
 
 /// The platform's rules, or SimGrid's own.
-fn rules(args: &ConvertArgs) -> Result<Rules, Failure> {
+fn rules(args: &ConvertArgs, trace: &Trace) -> Result<Rules, Failure> {
     let mut rules = match &args.platform {
         Some(file) => {
-            let mpi = Platform::load(file, &[])?.mpi;
-            Rules { collectives: mpi.collectives, eager_threshold: mpi.eager_threshold }
+            let platform = Platform::load(file, &[])?.for_trace(trace);
+            let hosts = platform.place(trace.ranks()).map_or_else(|_| Vec::new(), |placement| placement.0);
+            let hosts = hosts.into_iter().map(|host| host.0).collect();
+            Rules { collectives: platform.mpi.collectives, eager_threshold: platform.mpi.eager_threshold, hosts }
         }
-        None => Rules { collectives: Selection::from(Library::SimGrid), eager_threshold: Bytes(64 << 10) },
+        None => {
+            let (collectives, eager_threshold) = (Selection::from(Library::SimGrid), Bytes(64 << 10));
+            Rules { collectives, eager_threshold, hosts: Vec::new() }
+        }
     };
     if let Some(library) = args.collectives {
         rules.collectives = Selection::from(library);

@@ -8,10 +8,12 @@ use clap::Args;
 use titr_analyses::ProgramPlace;
 use titr_analyses::diff::{CauseChange, Change, Difference, LinkShare, PlaceChange, ReplayedResult};
 use titr_common::format::{TimeUnit, uncertain, volume};
+use titr_common::output::claim;
 use titr_common::terminal::on_one_line;
 use titr_common::units::Seconds;
 
 use super::Failure;
+use crate::page::{ResultKind, write_result};
 
 /// Compares two results of `titr-replay --json`: the time by activity and rank, and the load of links.
 #[derive(Debug, Args)]
@@ -23,11 +25,19 @@ pub(crate) struct DiffArgs {
     /// Prints one JSON object.
     #[arg(long)]
     json: bool,
+    /// Also writes a page for a browser, in one file of HTML: both results on one axis.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
 }
 
 /// The command.
 pub(crate) fn diff(args: &DiffArgs, out: &mut impl Write) -> Result<(), Failure> {
+    claim(args.report.clone())?;
     let difference = ReplayedResult::read(&args.before)?.to(&ReplayedResult::read(&args.after)?);
+    if let Some(path) = &args.report {
+        let names = [&args.before, &args.after].map(|file| file.display().to_string());
+        write_result(ResultKind::Difference, &names, &difference, path)?;
+    }
     if !args.json {
         return Ok(summary(&difference, out)?);
     }

@@ -44,13 +44,29 @@ pub(super) fn man(args: &ManArgs, titr: Command) -> Result<(), Failure> {
     pages(&titr, &args.directory)
 }
 
+/// The end of each page.
+const SEE_ALSO: &str = ".SH \"SEE ALSO\"
+.BR titr (1),
+.BR titr\\-replay (1),
+.BR titrace (1mpi);
+the manuals, in share/doc/titr/docs of the installation
+";
+
 /// Writes the page of a command, and those of its subcommands.
 fn pages(command: &Command, directory: &Path) -> Result<(), Failure> {
     for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
         pages(subcommand, directory)?;
     }
-    let page = Man::new(command.clone());
+    // The generator's own synopsis names all options, and leaves out their arguments.
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").to_owned();
+    let version = format!("titr {}", env!("CARGO_PKG_VERSION"));
+    let page = Man::new(command.clone().override_usage(usage)).source(version).manual("titr");
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    let text = String::from_utf8_lossy(&text).replace(".SH EXTRA\n", ".SH NOTES\n.ad l\n.nh\n");
     let mut file = OutputFile::create(&directory.join(page.get_filename()))?;
-    page.render(&mut file)?;
+    file.write_all(text.as_bytes())?;
+    file.write_all(SEE_ALSO.as_bytes())?;
     Ok(file.finish()?)
 }

@@ -3,17 +3,23 @@
 use std::io::{IsTerminal, stderr};
 use std::path::Path;
 
-use indicatif::{ProgressBar, ProgressStyle};
-use titr_common::terminal::on_one_line;
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use titr_common::format::{count, significant, uncertain};
+use titr_common::terminal::{columns_of, on_one_line};
 use titr_common::trace::{Manifest, Trace};
+use titr_common::units::Seconds;
 use titr_simulation::ReplayProgress;
 
-/// The progress line if the manifest has the number of events, and the line if it does not.
-const OF_KNOWN: &str = "{bar:24} {percent:>3} %  {human_pos} events, {per_sec}, {eta} left{msg}";
-const OF_UNKNOWN: &str = "{human_pos} events, {per_sec}{msg}";
+/// The progress line if the manifest has the number of events, and the line if it does not. What is told of the progress is
+/// [as long as fits](Meter::tell).
+const OF_KNOWN: &str = "{bar:12.cyan} {percent:>3} %  {msg}";
+const OF_UNKNOWN: &str = "{msg}";
+
+/// The columns before the message.
+const BEFORE: usize = 20;
 
 /// The progress line of a study.
-const OF_POINTS: &str = "{bar:24} {human_pos} of {human_len} points, {eta} left";
+const OF_POINTS: &str = "{bar:12.cyan} {human_pos} of {human_len} points, {eta} left";
 
 /// Shows the progress of a replay on one line of a terminal: events, their rate, and the remaining time.
 pub(super) struct Meter(ProgressBar);
@@ -59,11 +65,35 @@ impl Meter {
 
 impl ReplayProgress for Meter {
     fn at(&mut self, events: u64, simulated: f64) {
-        if simulated > 0.0 {
-            self.0.set_message(format!(", {simulated:.6} s simulated"));
-        }
+        let rate = self.0.per_sec();
+        let left = self.0.length().map(|_| format!("{} left", HumanDuration(self.0.eta())));
+        let simulated = (simulated > 0.0).then(|| format!("{} simulated", uncertain(Seconds(simulated), None)));
+        let parts = [left, Some(format!("{} events", count(events))), Some(format!("{}/s", short(rate))), simulated];
+        self.tell(parts.into_iter().flatten());
         self.0.set_position(events);
     }
+}
+
+impl Meter {
+    /// Shows as many parts as fit on the line.
+    fn tell(&self, parts: impl Iterator<Item = String>) {
+        let columns = columns_of(stderr()).unwrap_or(80).saturating_sub(BEFORE);
+        let mut line = String::new();
+        for part in parts {
+            let more = if line.is_empty() { part } else { format!(", {part}") };
+            if line.len() + more.len() < columns {
+                line += &more;
+            }
+        }
+        self.0.set_message(line);
+    }
+}
+
+/// A number with three digits: `208 k`.
+fn short(number: f64) -> String {
+    let units = [(1e9, " G"), (1e6, " M"), (1e3, " k"), (1.0, "")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| number >= *unit).unwrap_or((1.0, ""));
+    format!("{}{name}", significant(number / unit, 3))
 }
 
 impl Drop for Meter {

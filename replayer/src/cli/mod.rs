@@ -18,6 +18,7 @@ use thiserror::Error;
 use titr_analyses::AnalysisError;
 use titr_analyses::diff::DiffError;
 use titr_analyses::steady::SteadyError;
+use titr_calibration::benchmarks::BenchmarkError;
 use titr_calibration::measurements::MeasurementsError;
 use titr_calibration::{CalibrationError, NoRate, RefineError};
 use titr_common::collectives::Library;
@@ -38,6 +39,7 @@ use titr_studies::StudyError;
 use trace::TraceArgs;
 
 mod advise;
+mod benchmarks;
 mod calibrate;
 mod cat;
 mod check;
@@ -91,6 +93,8 @@ pub(crate) enum Failure {
     Platform(#[from] PlatformError),
     #[error("{}{}", option_at_fault(.0), .0)]
     Simulation(#[from] SimulationError),
+    #[error(transparent)]
+    Benchmark(#[from] BenchmarkError),
     #[error(transparent)]
     Diff(#[from] DiffError),
     #[error(transparent)]
@@ -182,25 +186,66 @@ fn unwritten(error: &io::Error) -> String {
 /// Standard output, as commands print to it.
 type Out = Escaped<BufWriter<StdoutLock<'static>>>;
 
-/// Options, and values of options, that earlier versions had, each with what to do instead.
-const REMOVED: [(&str, &str); 6] = [
-    ("--cycle", "titr reads no traces of netrace any more"),
-    ("dumpi", "titr writes no traces of DUMPI any more, and reads them as before: otf2 keeps the same calls"),
-    ("--paraver", "--perfetto and --paje draw a replay; `titr convert --to paraver` writes a trace for Paraver"),
-    ("--rsh", "copy the parts to this host (scp -r, rsync), and name the copies"),
-    ("--svg", "--report draws the machine on a page for a browser"),
-    ("--mapper", "titr maps ranks by itself, and no longer by Scotch"),
+/// Words that other programs or earlier versions have, each with what to do instead. One that begins with an option is for the
+/// subcommands that have it.
+const OTHER_WORDS: [(&[&str], &str); 19] = [
+    (&["--cycle"], "titr reads no traces of netrace any more"),
+    (&["dumpi"], "titr writes no traces of DUMPI any more, and reads them as before: otf2 keeps the same calls"),
+    (&["--paraver"], "--perfetto and --paje draw a replay; `titr convert --to paraver` writes a trace for Paraver"),
+    (&["--rsh"], "copy the parts to this host (scp -r, rsync), and name the copies"),
+    (&["--mapper"], "titr maps ranks by itself, and no longer by Scotch"),
+    (
+        &["--html", "--output", "-o", "--page", "--svg", "--pdf", "--plot", "--chart", "--gantt", "--visualize"],
+        "--report FILE writes a page for a browser",
+    ),
+    (
+        &["--bandwidth", "--latency", "--topology", "--speed", "--cores", "--model", "--network", "--network-model"],
+        "--set KEY=VALUE sets a key of the platform, such as --set 'network.bandwidth=40 Gbit/s'",
+    ),
+    (
+        &["--analysis", "--analyses", "--profile", "--critical-path", "--wait-states"],
+        "--analyse ANALYSIS explains the time",
+    ),
+    (&["--threads", "--parallel", "--np", "-n"], "--jobs N runs simulations at the same time"),
+    (&["--color", "--colour", "--no-color"], "NO_COLOR=1 in the environment: no colours"),
+    (
+        &["report", "plot", "view", "timeline", "gantt"],
+        "titr replay --report FILE draws a replay on a page for a browser",
+    ),
+    (&["analyse", "analyze", "analysis", "profile", "explain"], "titr replay --analyse critical-path, or wait-states"),
+    (
+        &["show", "list", "stats", "summary", "inspect"],
+        "titr info and titr cat show traces, titr platform show a machine",
+    ),
+    (&["compare"], "titr diff compares two results, titr vary and titr sweep machines"),
+    (&["simulate", "predict", "run"], "titr replay predicts the time of a traced program"),
+    (&["trace", "record"], "mpirun -np N titrace PROGRAM records a trace"),
+    (&["validate", "verify"], "titr check says whether a trace is sound"),
+    (&["merge", "join"], "titr gather joins the parts of a trace, titr combine the traces of several runs"),
+    (&["print", "dump"], "titr cat prints the events of a trace"),
 ];
 
-/// Says of an unknown option or value that an earlier version had it.
-fn tell_of_removed(error: &mut clap::Error) {
+/// Says of an unknown subcommand, option or value what to do instead.
+fn tell_of_other_words(error: &mut clap::Error, command: &clap::Command, words: &[OsString]) {
     let kind = match error.kind() {
         ErrorKind::UnknownArgument => ContextKind::InvalidArg,
+        ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,
         _ => ContextKind::InvalidValue,
     };
     let Some(ContextValue::String(word)) = error.get(kind) else { return };
-    let removed = REMOVED.iter().find(|(known, _)| word.split('=').next() == Some(known));
-    if let Some((_, instead)) = removed {
+    let mut names = words.iter().skip(1).map_while(|word| word.to_str());
+    let found = names.try_fold(command, |command, name| command.find_subcommand(name).ok_or(command));
+    let (Ok(command) | Err(command)) = found;
+    let has = |option: &str| command.get_opts().any(|known| known.get_long() == Some(option));
+    let is_possible =
+        |instead: &str| instead.strip_prefix("--").is_none_or(|text| text.split(' ').next().is_some_and(has));
+    let known = OTHER_WORDS.iter().find(|(known, instead)| {
+        known.iter().any(|known| word.split('=').next() == Some(known)) && is_possible(instead)
+    });
+    if let Some((_, instead)) = known {
+        for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue] {
+            error.remove(kind);
+        }
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![(*instead).into()]));
     }
 }
@@ -208,7 +253,7 @@ fn tell_of_removed(error: &mut clap::Error) {
 /// The arguments in the words of a command line. On a mistake or a request for help, prints it and ends the process.
 fn arguments<A: Parser>(words: &[OsString]) -> A {
     A::try_parse_from(words).unwrap_or_else(|mut error| {
-        tell_of_removed(&mut error);
+        tell_of_other_words(&mut error, &A::command(), words);
         let words = words.iter().map(|word| word.to_string_lossy());
         // A message has its colours where it repeats nothing that a terminal would obey.
         let printed = match words.clone().all(|word| terminal::on_one_line(&word) == *word) {
@@ -239,7 +284,7 @@ fn recorded_command(name: Option<&str>) -> Vec<String> {
 fn run(name: &str, command: impl FnOnce(&mut Out) -> Result<(), Failure>) -> u8 {
     watch_signals();
     let _command = Command::begin();
-    let mut out = Escaped::new(BufWriter::new(io::stdout().lock()));
+    let mut out = Escaped::to_stdout(BufWriter::new(io::stdout().lock()));
     let result = command(&mut out).and_then(|()| Ok(out.flush()?));
     match result {
         Ok(()) => DONE,

@@ -47,7 +47,7 @@ pub(super) struct PlaceArgs {
     /// rank may have.
     #[arg(long, value_name = "FILE")]
     hosts_file: Option<PathBuf>,
-    /// Also writes the number of the host of each rank, for `placement.file` of a platform.
+    /// Also writes the number of the host of each rank, and of its core where hosts have levels, for `placement.file` of a platform.
     #[arg(long, value_name = "FILE")]
     placement_file: Option<PathBuf>,
     /// The number of replays of the search; 0 only compares block, round robin, random and the mapping of the communication matrix.
@@ -88,7 +88,7 @@ impl From<Reader> for RankFileFormat {
 /// The command.
 pub(super) fn place(args: &PlaceArgs, out: &mut impl Write) -> Result<(), Failure> {
     let platform = args.machine.load()?;
-    let program = args.program.open()?;
+    let program = args.program.open()?.kept();
     let mut platform = program.on(platform)?;
     let outputs = || [Some(&args.output), args.placement_file.as_ref()].into_iter().flatten();
     let names = match &args.hosts_file {
@@ -110,7 +110,7 @@ pub(super) fn place(args: &PlaceArgs, out: &mut impl Write) -> Result<(), Failur
     let cores: Vec<HostId> = hosts.into_iter().flat_map(each).collect();
     let ranks = program.trace.ranks();
     let block = by_rule(&Policy::Block, ranks, &cores, &platform).map_err(SimulationError::from)?;
-    platform.policy = Policy::Assigned { hosts: block };
+    platform.policy = Policy::Assigned { hosts: block, cores: Vec::new() };
 
     let call_sites = CallSiteNames::default();
     let simulation = || program.simulation(&platform, &call_sites, false).jobs(Jobs::ONE).read_ahead(false);
@@ -127,15 +127,17 @@ pub(super) fn place(args: &PlaceArgs, out: &mut impl Write) -> Result<(), Failur
         pairs,
         ranks,
         cores: &cores,
+        any_core: format.has_cores(),
         replays: args.replays,
         seed: args.seed,
     };
     let found = subject.fastest(args.jobs.jobs())?;
     if let Some(path) = &args.placement_file {
-        let list: String = found.hosts.iter().map(|host| format!("{host}\n")).collect();
+        let slot = |rank| found.cores.get(rank).map_or_else(String::new, |core| format!(" slot={core}"));
+        let list: String = (0..).zip(&found.hosts).map(|(rank, host)| format!("{host}{}\n", slot(rank))).collect();
         OutputFile::write(path, list.as_bytes())?;
     }
-    OutputFile::write(&args.output, format.file(&found.hosts, names.as_ref()).as_bytes())?;
+    OutputFile::write(&args.output, format.file(&found.hosts, &found.cores, names.as_ref()).as_bytes())?;
     if !args.json {
         return Ok(summary(&found, out)?);
     }

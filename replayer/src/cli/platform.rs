@@ -9,7 +9,7 @@ use titr_common::terminal::say;
 use titr_platform::Platform;
 
 use super::Failure;
-use crate::machine::MachineSummary;
+use crate::machine::{MachineSummary, write_links};
 use crate::page::{MOST_DRAWN, write_machine};
 
 const EXAMPLES: &str = "\
@@ -41,6 +41,9 @@ enum PlatformCommand {
         /// Prints one JSON object.
         #[arg(long)]
         json: bool,
+        /// Prints the name, class, bandwidth and latency of each link instead, as `[[network.link]]` and `[[network.failed]]` name it.
+        #[arg(long, conflicts_with = "json")]
+        links: bool,
         /// Also writes a page for a browser, in one file of HTML: the hosts in the shape of the network, and the links.
         #[arg(long, value_name = "FILE")]
         report: Option<PathBuf>,
@@ -65,7 +68,10 @@ struct NamedPlatform {
 
 pub(super) fn platform(args: &PlatformArgs, out: &mut impl Write) -> Result<(), Failure> {
     match &args.command {
-        PlatformCommand::Show { platform, json, report } => show(platform, *json, report.as_deref(), out),
+        PlatformCommand::Show { platform, links: true, .. } => {
+            Ok(write_links(&*Platform::load(&platform.platform, &platform.set)?.topology, out)?)
+        }
+        PlatformCommand::Show { platform, json, report, links: false } => show(platform, *json, report.as_deref(), out),
         PlatformCommand::Write { platform } => {
             Ok(out.write_all(Platform::as_toml(&platform.platform, &platform.set)?.as_bytes())?)
         }

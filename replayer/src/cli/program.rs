@@ -25,7 +25,7 @@ pub(super) const EVERY_ITERATION: &str = "every-iteration";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Program", group = ArgGroup::new(EVERY_ITERATION).multiple(true))]
 pub(super) struct ProgramArgs {
-    /// Chooses the algorithms of collectives: those of openmpi, mpich, simgrid or simgrid-openmpi; or `recorded`, the
+    /// Chooses the algorithms of collectives: those of openmpi, openmpi-4.0, openmpi-5.0, mpich, simgrid or simgrid-openmpi; or `recorded`, the
     /// messages recorded in an extended trace [default: the platform's].
     #[arg(long, value_name = "WHOSE", value_parser = collectives)]
     collectives: Option<Collectives>,
@@ -53,12 +53,12 @@ pub(super) struct ProgramArgs {
     #[arg(long, group = EVERY_ITERATION)]
     partial: bool,
     /// Runs an analysis and adds its findings to the result. You can repeat this option.
-    #[arg(long = "analyse", value_name = "ANALYSIS", value_parser = analyses(), group = EVERY_ITERATION)]
+    #[arg(long = "analyse", alias = "analyze", value_name = "ANALYSIS", value_parser = analyses(), group = EVERY_ITERATION)]
     analyses: Vec<String>,
     /// Checks the sensitivities of the critical path with eight more replays, and finds the sensitivities to each class
     /// of links with four more replays for each class.
     #[arg(long, requires = "analyses", group = EVERY_ITERATION)]
-    check_sensitivities: bool,
+    pub(super) check_sensitivities: bool,
     #[command(flatten)]
     trace: TraceArgs,
 }
@@ -140,6 +140,11 @@ impl Program<'_> {
         self.mix.is_some()
     }
 
+    /// The program with a trace whose events are kept for several replays.
+    pub(super) fn kept(self) -> Self {
+        Self { trace: self.trace.kept(), ..self }
+    }
+
     /// The ranks of each job, if there are several.
     pub(super) fn jobs(&self) -> Vec<JobRanks> {
         let jobs = self.mix.iter().flat_map(|mix| &mix.jobs);
@@ -147,9 +152,10 @@ impl Program<'_> {
     }
 
     /// The platform with the collectives and the changes that the options ask for, and the hosts of the jobs.
-    pub(super) fn on(&self, mut platform: Platform) -> Result<Platform, Failure> {
+    pub(super) fn on(&self, platform: Platform) -> Result<Platform, Failure> {
+        let mut platform = platform.for_trace(&self.trace);
         if let Some(mix) = &self.mix {
-            platform.policy = Policy::Assigned { hosts: mix.hosts() };
+            platform.policy = Policy::Assigned { hosts: mix.hosts(), cores: Vec::new() };
         }
         if let Some(Collectives::Of(library)) = self.args.collectives {
             platform.mpi.collectives = Selection::from(library);

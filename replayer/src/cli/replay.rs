@@ -1,6 +1,6 @@
 //! `titr replay`: predicts how long a program takes on a machine.
 
-use std::io::{self, IsTerminal, Write, stdout};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,7 +8,7 @@ use titr_analyses::interval::IntervalMeter;
 use titr_analyses::steady::Steady;
 use titr_analyses::{AnalysedResult, LinkHistory, NetworkTraceRecorder, Timeline};
 use titr_common::event::{Activity, Rank};
-use titr_common::output::{OutputFile, claim};
+use titr_common::output::{OutputFile, can_be_file, claim};
 use titr_common::time::Time;
 use titr_common::timeline::{EventSorter, Subject};
 use titr_simulation::SimulationError;
@@ -104,32 +104,31 @@ fn tolerance(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "a percentage between 0 and 100 is expected, as in --steady=1".into())
 }
 
-/// Whether standard output shows letters in bold, and the user has nothing against it (<https://no-color.org>).
-fn is_bold() -> bool {
-    stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-}
-
 /// The command.
 pub(super) fn replay(args: &ReplayArgs, out: &mut Out) -> Result<(), Failure> {
     args.time.measure(out, |out| {
-        let result = args.run()?;
+        let result = args.run(out)?;
         args.report.write(Results::Simulation(&result), out)?;
         if args.report.has_summary() {
-            text::summary(&result, is_bold(), out)?;
+            text::details(&result, out)?;
         }
         Ok(Some(result.events))
     })
 }
 
 impl ReplayArgs {
-    /// Replays, and writes the requested files apart from the forms of the result.
-    fn run(&self) -> Result<AnalysedResult, Failure> {
+    /// Replays, prints the answer as soon as it is known, and writes the requested files apart from the forms of the result.
+    fn run(&self, out: &mut Out) -> Result<AnalysedResult, Failure> {
         self.excerpt.is_of(!self.timeline.is_empty() || self.page.is_asked_for())?;
         let platform = self.machine.load()?;
         let program = self.program.open_on(&platform)?;
+        let replays_again = self.runs.runs().is_some() || self.program.check_sensitivities;
+        let program = if replays_again { program.kept() } else { program };
         let before = self.page.compared()?;
         let outputs = [self.page.file(), self.network_trace.as_deref(), self.states.as_deref()];
-        let outputs = outputs.into_iter().flatten().map(PathBuf::from);
+        let outputs = outputs.into_iter().flatten();
+        outputs.clone().try_for_each(can_be_file)?;
+        let outputs = outputs.map(PathBuf::from);
         claim(outputs.chain(self.report.files()).chain(self.timeline.files()))?;
         if self.steady.is_some() && program.is_job_mix() {
             return Err(Failure::Value(
@@ -150,7 +149,9 @@ impl ReplayArgs {
                     None => simulation.run(),
                 }
             })?;
-            return Ok(result.analysed(None));
+            let result = result.analysed(None);
+            self.answer(&result, out)?;
+            return Ok(result);
         }
         let ranks = program.trace.ranks();
         let (excerpt, jobs) = (self.excerpt.of(ranks)?, program.jobs());
@@ -197,6 +198,8 @@ impl ReplayArgs {
             let time = interval.finish().map_err(|why| Failure::Value(format!("--interval: {why}")))?;
             result.analyses.get_or_insert_default().interval = Some(time);
         }
+        self.answer(&result, out)?;
+        let program = if replays_again { program } else { program.kept() };
         if self.report.suggests() || self.page.is_asked_for() {
             result.tried =
                 suggestion::tried(&result, &self.machine, &program, self.runs.jobs(), self.report.suggests_all());
@@ -227,6 +230,11 @@ impl ReplayArgs {
             recorder.finish()?.finish()?;
         }
         Ok(result)
+    }
+
+    /// Prints the answer, if people are to read it.
+    fn answer(&self, result: &AnalysedResult, out: &mut Out) -> io::Result<()> {
+        if self.report.has_summary() { text::answer(result, out) } else { Ok(()) }
     }
 
     /// Measures the requested interval, if any.

@@ -17,8 +17,8 @@ use titr_workload::call_sites::CallSiteNames;
 use super::machine::MachineArgs;
 use super::program::Program;
 
-/// Replays of changes together take at most this long, or as long as the first replay if that takes longer.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Replays of changes together take at most this long where the user waits: none is tried where one replay takes longer.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The part of the time that a change has to save to be worth mentioning.
 const WORTH: f64 = 0.01;
@@ -51,8 +51,8 @@ pub(super) fn tried(
     }
     let candidates = candidates(result, machine);
     let replay = Duration::from_secs_f64(result.replay.wall_seconds.max(1e-6));
-    let rounds = PATIENCE.max(replay).as_secs_f64() / replay.as_secs_f64();
-    let most = (rounds * jobs.0.get() as f64).floor().max(1.0) as usize;
+    let rounds = (PATIENCE.as_secs_f64() / replay.as_secs_f64()).floor();
+    let most = (rounds * jobs.0.get() as f64) as usize;
     let chosen = candidates.get(..most).filter(|_| !is_all).unwrap_or(&candidates);
     let times = jobs.map(chosen.len(), |number| {
         // A change that does not fit the program or the machine saves nothing.
@@ -61,17 +61,21 @@ pub(super) fn tried(
     });
     let Ok(times) = times;
     let saves = |time: Seconds| 1.0 - time.0 / result.simulated_time.0;
-    let saved = chosen.iter().zip(times).filter_map(|(candidate, time)| Some((candidate, time?)));
-    // Of equal savings, the first: the likelier one.
-    let best = saved.reduce(|best, next| if next.1.0 < best.1.0 { next } else { best });
-    let best = best.filter(|(_, time)| saves(*time) >= WORTH).map(|(candidate, time)| {
+    let suggestion = |(candidate, time): (&Candidate, Option<Seconds>)| {
+        let simulated_time = time?;
         let (set, what_if) = match &candidate.kind {
             Kind::Set(setting) => (Some(setting.clone()), None),
             Kind::Program(text) => (None, Some(text.clone())),
         };
-        Suggestion { change: candidate.change.clone(), set, what_if, simulated_time: time, saves: saves(time) }
-    });
-    Some(TriedChanges { changes: chosen.len(), of: candidates.len(), best })
+        let change = candidate.change.clone();
+        Some(Suggestion { change, set, what_if, simulated_time, saves: saves(simulated_time) })
+    };
+    let mut saved: Vec<Suggestion> = chosen.iter().zip(times).filter_map(suggestion).collect();
+    // Stable: of equal savings, the first is the likelier one.
+    saved.sort_by(|one, other| other.saves.total_cmp(&one.saves));
+    let best = saved.iter().find(|tried| tried.set.is_some()).filter(|best| best.saves >= WORTH).cloned();
+    saved.retain(|suggestion| suggestion.what_if.is_some());
+    Some(TriedChanges { changes: chosen.len(), of: candidates.len(), best, program: saved })
 }
 
 /// All changes that come into question, the likeliest first.
@@ -96,14 +100,23 @@ fn candidates(result: &AnalysedResult, machine: &MachineArgs) -> Vec<Candidate> 
         };
         candidates.push(Candidate { change: of, kind: Kind::Set(format!("{}={}", lever.key, lever.value)), at_most });
     }
-    let uneven = most - computing;
-    let balanced = Change::BalanceCompute { region: None, call_site: None, over: Scope::Totals };
-    if let (true, Ok(text)) = (uneven >= WORTH, Change::file(&[balanced])) {
-        let (change, kind) = ("even computation".to_owned(), Kind::Program(text));
-        candidates.push(Candidate { change, kind, at_most: uneven });
-    }
     candidates.sort_by(|one, other| other.at_most.total_cmp(&one.at_most));
-    candidates
+    // The program comes before the machine.
+    let messages = part(&|shares| shares.send.0 + shares.recv.0 + shares.wait.0);
+    let changes = [
+        (
+            "even computation",
+            Change::BalanceCompute { region: None, call_site: None, over: Scope::Totals },
+            most - computing,
+        ),
+        ("messages while ranks compute", Change::Nonblocking, messages),
+        ("half the bytes", Change::ScaleMessages { factor: 0.5 }, 1.0 - computing),
+    ];
+    let of_program =
+        changes.into_iter().filter(|(.., at_most)| *at_most >= WORTH).filter_map(|(change, kind, at_most)| {
+            Some(Candidate { change: change.to_owned(), kind: Kind::Program(Change::file(&[kind]).ok()?), at_most })
+        });
+    of_program.chain(candidates).collect()
 }
 
 /// The predicted time with a change; `None` if it does not fit.

@@ -15,7 +15,7 @@ use titr_platform::Platform;
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
 use titr_studies::engine::{self, slurm};
-use titr_studies::{AxisKey, Inputs, PointOutcome, PreparedPoint, ResultsFolder, Study, StudyError};
+use titr_studies::{AxisKey, Inputs, PointOutcome, PreparedPoint, Ranking, ResultsFolder, Study, StudyError};
 use titr_workload::call_sites::CallSiteNames;
 
 use super::meter::Meter;
@@ -68,6 +68,9 @@ pub(super) struct SweepArgs {
     task: Option<usize>,
     #[command(flatten)]
     jobs: JobsArgs,
+    /// Prints neither a summary nor how far the sweep is.
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 /// A way to run replays.
@@ -95,7 +98,7 @@ pub(super) fn sweep(args: &SweepArgs, out: &mut Out) -> Result<(), Failure> {
     let folder = ResultsFolder::open(path, &inputs)?;
     let missing = folder.missing(inputs.len(), args.reports);
     let old = inputs.len() - missing.len();
-    let meter = Meter::of_points(inputs.len());
+    let meter = if args.quiet { None } else { Meter::of_points(inputs.len()) };
     let show = |done: usize| meter.iter().for_each(|meter| meter.done(done));
     show(old);
     match args.engine {
@@ -117,8 +120,10 @@ pub(super) fn sweep(args: &SweepArgs, out: &mut Out) -> Result<(), Failure> {
     }
     drop(meter);
     let outcomes = folder.finish(&inputs)?;
-    StudyPage::new(&args.study, &inputs, &outcomes, args.reports).write(&folder.path().join("page.html"))?;
-    args.summary(&inputs, &outcomes, path, out)
+    let ranking = Ranking::of(&inputs, &outcomes);
+    let page = StudyPage::new(&args.study, &inputs, (&outcomes, &ranking), args.reports);
+    page.write(&folder.path().join("page.html"))?;
+    if args.quiet { Ok(()) } else { summary(&outcomes, &ranking, path, out) }
 }
 
 impl SweepArgs {
@@ -199,32 +204,25 @@ impl SweepArgs {
         writeln!(out, "about {work} s of processor time, {wall} s with --jobs {jobs}")?;
         Ok(())
     }
+}
 
-    /// Prints the files, the fastest point, and what could not be simulated faithfully.
-    fn summary(&self, inputs: &Inputs, outcomes: &[PointOutcome], path: &Path, out: &mut Out) -> Result<(), Failure> {
-        writeln!(
-            out,
-            "{} in {}",
-            counted(outcomes.len(), "point", "points"),
-            on_one_line(&path.join("results.csv").display().to_string())
-        )?;
-        let time = |(_, outcome): &(usize, &PointOutcome)| outcome.mean_time.unwrap_or(outcome.simulated_time).0;
-        let fastest = outcomes.iter().enumerate().min_by(|one, other| time(one).total_cmp(&time(other)));
-        if let Some((point, outcome)) = fastest {
-            let shown = titr_common::format::uncertain(outcome.simulated_time, None);
-            writeln!(out, "fastest: {shown}, point {}", on_one_line(&inputs.in_words(point)))?;
-        }
-        let mut warnings: Vec<&str> = Vec::new();
-        for warning in outcomes.iter().flat_map(|outcome| &outcome.warnings) {
-            if !warnings.contains(&warning.as_str()) {
-                warnings.push(warning);
-            }
-        }
-        if !warnings.is_empty() {
-            writeln!(out, "\nAssumptions and limits, at some or all points")?;
-        }
-        Ok(warnings.iter().try_for_each(|warning| writeln!(out, "  {}", message(warning)))?)
+/// Prints the files, the answers, and what could not be simulated faithfully.
+fn summary(outcomes: &[PointOutcome], ranking: &Ranking, path: &Path, out: &mut Out) -> Result<(), Failure> {
+    let table = path.join("results.csv").display().to_string();
+    writeln!(out, "{} in {}", counted(outcomes.len(), "point", "points"), on_one_line(&table))?;
+    for answer in ranking.answers() {
+        writeln!(out, "{}", on_one_line(&answer))?;
     }
+    let mut warnings: Vec<&str> = Vec::new();
+    for warning in outcomes.iter().flat_map(|outcome| &outcome.warnings) {
+        if !warnings.contains(&warning.as_str()) {
+            warnings.push(warning);
+        }
+    }
+    if !warnings.is_empty() {
+        writeln!(out, "\nAssumptions and limits, at some or all points")?;
+    }
+    Ok(warnings.iter().try_for_each(|warning| writeln!(out, "  {}", message(warning)))?)
 }
 
 /// Replays a point with all analyses, and writes its page.

@@ -52,7 +52,7 @@ enum Command {
     Info(info::InfoArgs),
     Check(check::CheckArgs),
     Advise(advise::AdviseArgs),
-    Calibrate(calibrate::CalibrateArgs),
+    Calibrate(Box<calibrate::CalibrateArgs>),
     Cat(cat::CatArgs),
     Combine(combine::CombineArgs),
     Completions(manual::CompletionsArgs),

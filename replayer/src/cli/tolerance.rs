@@ -77,7 +77,7 @@ fn percent(text: &str) -> Result<f64, String> {
 /// The command.
 pub(super) fn tolerance(args: &ToleranceArgs, out: &mut impl Write) -> Result<(), Failure> {
     let platform = args.machine.load()?;
-    let program = args.program.open()?;
+    let program = args.program.open()?.kept();
     let platform = program.on(platform)?;
     let names = CallSiteNames::default();
     let simulation = || program.simulation(&platform, &names, false).jobs(Jobs::ONE).read_ahead(false);

@@ -1,21 +1,27 @@
 //! `titr traffic`: curves of latency and throughput.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
-use titr_common::output::claim;
-use titr_simulation::traffic::{Loads, Pattern, Sizes, TrafficDemand, TrafficSweep};
+use serde::Serialize;
+use titr_common::output::{can_be_file, claim};
+use titr_simulation::traffic::{Loads, Pattern, Sizes, TrafficDemand, TrafficResult, TrafficSweep};
 
 use super::machine::MachineArgs;
 use super::report::ReportArgs;
 use super::runs::RunsArgs;
 use super::time::TimeArgs;
+use super::vary::{VariedKey, combination, count_combinations, settings};
 use super::{Failure, Out};
+use crate::page::{ResultKind, write_result};
 use crate::report::{Results, text};
 
 const EXAMPLES: &str = "\
 Examples:
   titr traffic uniform --platform examples/packet.toml --load 0.05..1.0:0.05
-  titr traffic tornado --platform examples/packet.toml --burst 100 --message 4KiB";
+  titr traffic tornado --platform examples/packet.toml --burst 100 --message 4KiB
+  titr traffic uniform --platform examples/packet.toml --load 0.4 --key network.failures.links=0,1,3,10";
 
 /// Measures the latency and the throughput of a network under synthetic traffic.
 #[derive(Args)]
@@ -42,6 +48,9 @@ pub(super) struct TrafficArgs {
     /// Cycles of the measurement.
     #[arg(long, default_value_t = 15000, value_parser = RangedU64ValueParser::<u64>::new().range(1..=MOST_CYCLES))]
     cycles: u64,
+    /// Measures with each of these values of a key of the platform. If you repeat this option, with every combination of values.
+    #[arg(short, long = "key", value_name = "KEY=VALUE,...", conflicts_with = "csv")]
+    keys: Vec<VariedKey>,
     #[command(flatten)]
     runs: RunsArgs,
     /// Prints each virtual channel, not only the busiest links.
@@ -51,6 +60,9 @@ pub(super) struct TrafficArgs {
     time: TimeArgs,
     #[command(flatten)]
     report: ReportArgs,
+    /// Also writes a page for a browser, in one file of HTML: curves of latency and accepted load.
+    #[arg(long = "report", value_name = "FILE", conflicts_with = "burst")]
+    page: Option<PathBuf>,
 }
 
 /// The largest number of cycles of a measurement. Their simulation would take years.
@@ -61,20 +73,45 @@ const RUNS: u32 = 3;
 
 /// The command.
 pub(super) fn traffic(args: &TrafficArgs, out: &mut Out) -> Result<(), Failure> {
-    args.time.measure(out, |out| args.sweep(out).map(|()| None))
+    args.time.measure(out, |out| {
+        args.page.iter().try_for_each(|page| can_be_file(page))?;
+        claim(args.outputs())?;
+        let curve = |number| args.sweep(settings(&combination(&args.keys, number)), out);
+        let curves = (0..count_combinations(&args.keys)?).map(curve).collect::<Result<Vec<_>, _>>()?;
+        if let Some(path) = &args.page {
+            write_result(ResultKind::Traffic, &[], &curves, path)?;
+        }
+        Ok(None)
+    })
+}
+
+/// The curve of a platform, for the page.
+#[derive(Serialize)]
+struct Curve {
+    topology: String,
+    settings: Vec<String>,
+    /// The length of a cycle in seconds.
+    cycle: f64,
+    result: TrafficResult,
 }
 
 impl TrafficArgs {
-    fn sweep(&self, out: &mut Out) -> Result<(), Failure> {
-        let platform = self.machine.load()?;
-        claim(self.report.files())?;
+    fn outputs(&self) -> impl Iterator<Item = PathBuf> {
+        self.report.files().chain(self.page.clone())
+    }
+
+    /// Measures the platform with these settings.
+    fn sweep(&self, settings: Vec<String>, out: &mut Out) -> Result<Curve, Failure> {
+        let platform = self.machine.load_with(&settings)?;
+        claim(self.outputs())?;
         let &Self { pattern, warmup, cycles, channels, ref report, .. } = self;
         let demand = self.burst.map_or_else(|| TrafficDemand::Loads(self.load.clone()), TrafficDemand::Burst);
         let (sizes, runs) = (self.message.clone(), self.runs.runs().unwrap_or(RUNS));
         let traffic = TrafficSweep { pattern, sizes, demand, warmup, cycles, runs, channels }.on(&platform)?;
+        let (topology, cycle) = (platform.topology.name(), traffic.cycle());
         if report.has_summary() {
-            let (topology, nanoseconds) = (platform.topology.name(), traffic.cycle() * 1e9);
-            let what = format!("{pattern} traffic on {topology}, {runs} × {cycles} cycles of {nanoseconds:.3} ns");
+            let on = [std::slice::from_ref(&topology), &settings].concat().join(", ");
+            let what = format!("{pattern} traffic on {on}, {runs} × {cycles} cycles of {:.3} ns", cycle * 1e9);
             text::curve_heading(&what, out)?;
         }
         let result = traffic
@@ -83,6 +120,6 @@ impl TrafficArgs {
         if report.has_summary() {
             text::curve_end(&result, out)?;
         }
-        Ok(())
+        Ok(Curve { topology, settings, cycle, result })
     }
 }

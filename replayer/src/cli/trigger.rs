@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use titr_common::format::{TimeUnit, count, plural, uncertain, volume};
 use titr_common::output::claim;
-use titr_common::terminal::on_one_line;
+use titr_common::terminal::{Escaped, on_one_line};
 use titr_simulation::result::Percentiles;
 use titr_simulation::triggered::{TriggeredReplay, TriggeredResult};
 
@@ -71,7 +71,7 @@ impl TriggerArgs {
 ///
 /// # Errors
 /// If `out` cannot be written.
-fn summary(result: &TriggeredResult, out: &mut impl Write) -> io::Result<()> {
+fn summary(result: &TriggeredResult, out: &mut Escaped<impl Write>) -> io::Result<()> {
     let TriggeredResult { simulated_time, recorded_time, messages, triggered, bytes, network, .. } = result;
     writeln!(out, "Last arrival    {}", uncertain(*simulated_time, None))?;
     if let Some(runs) = &result.runs {

@@ -44,7 +44,7 @@ pub(super) struct VaryArgs {
 
 /// A key of the platform, and the values that it has in one replay after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct VariedKey {
+pub(super) struct VariedKey {
     key: String,
     values: Vec<String>,
 }
@@ -83,13 +83,13 @@ fn values_of(text: &str) -> Vec<&str> {
 }
 
 /// Keys and their values, one of each.
-type Combination = Vec<(String, String)>;
+pub(super) type Combination = Vec<(String, String)>;
 
 /// The largest number of combinations. All their results stay in memory until the last replay ends.
 const MOST: usize = 10_000;
 
 /// The number of combinations.
-fn count_combinations(keys: &[VariedKey]) -> Result<usize, Failure> {
+pub(super) fn count_combinations(keys: &[VariedKey]) -> Result<usize, Failure> {
     let all = keys.iter().fold(1_u128, |all, key| all.saturating_mul(key.values.len() as u128));
     usize::try_from(all).ok().filter(|&all| all <= MOST).ok_or_else(|| {
         let (all, most) = (count(u64::try_from(all).unwrap_or(u64::MAX)), count(MOST as u64));
@@ -98,7 +98,7 @@ fn count_combinations(keys: &[VariedKey]) -> Result<usize, Failure> {
 }
 
 /// The combination of that number. The values of the last key take turns first.
-fn combination(keys: &[VariedKey], mut number: usize) -> Combination {
+pub(super) fn combination(keys: &[VariedKey], mut number: usize) -> Combination {
     let value = |VariedKey { key, values }: &VariedKey| {
         let value = values[number % values.len()].clone();
         number /= values.len();
@@ -107,6 +107,11 @@ fn combination(keys: &[VariedKey], mut number: usize) -> Combination {
     let mut combination: Combination = keys.iter().rev().map(value).collect();
     combination.reverse();
     combination
+}
+
+/// The settings of a combination, as `--set` has them.
+pub(super) fn settings(combination: &Combination) -> Vec<String> {
+    combination.iter().map(|(key, value)| format!("{key}={value}")).collect()
 }
 
 /// The command.
@@ -128,13 +133,12 @@ impl VaryArgs {
     /// The error of the first combination that has one.
     pub(super) fn run(&self) -> Result<Variations, Failure> {
         self.machine.load()?;
-        let program = self.program.open()?;
+        let program = self.program.open()?.kept();
         claim(self.report.files())?;
         let jobs = self.runs.jobs();
         let variations = jobs.map(count_combinations(&self.keys)?, |number| {
             let set = combination(&self.keys, number);
-            let written: Vec<String> = set.iter().map(|(key, value)| format!("{key}={value}")).collect();
-            let platform = program.on(self.machine.load_with(&written)?)?;
+            let platform = program.on(self.machine.load_with(&settings(&set))?)?;
             let names = CallSiteNames::default();
             let simulation = program.simulation(&platform, &names, true).runs(self.runs.runs().unwrap_or(1));
             let simulation = simulation.jobs(Jobs::ONE).read_ahead(!jobs.are_several());

@@ -15,10 +15,11 @@ use titr_common::trace::manifest::Ended;
 use titr_common::trace::{Manifest, Trace, TraceError};
 use titr_common::units::Bytes;
 use titr_simulation::{
-    Comparison, DryRun, ReplayProgress, dry_run, relies_on_buffers, uncounted_computation, unfinished,
+    Comparison, DryRun, NEVER_COMPLETED, ReplayProgress, dry_run, relies_on_buffers, uncounted_computation, unfinished,
 };
 
 use super::inventory::Inventory;
+use super::open_requests;
 
 /// The result of a check.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +42,20 @@ pub(crate) fn check(trace: &Trace, follower: Option<&mut dyn ReplayProgress>) ->
         trace.manifest().and_then(unfinished).into_iter().partition(|_| trace.manifest().is_some_and(was_aborted));
     warnings.extend(ended);
     warnings.extend(trace.manifest().into_iter().flat_map(uncounted_computation));
-    let DryRun { mut findings, survived } = faults(trace, follower)?;
+    let DryRun { findings, survived } = faults(trace, follower)?;
+    let (left_open, mut findings): (Vec<_>, Vec<_>) =
+        findings.into_iter().partition(|finding| finding.ends_with(NEVER_COMPLETED));
+    for what in left_open {
+        let is_of_program = trace.manifest().is_none_or(|manifest| unfinished(manifest).is_none());
+        let why = match is_of_program {
+            true => {
+                "the program neither waits for them nor frees them, as MPI demands; a replay does as the program did"
+            }
+            false => "the run ended before",
+        };
+        let calls: String = open_requests::by_call(trace)?.iter().map(|call| format!("\n  {call}")).collect();
+        if is_of_program { &mut warnings } else { &mut findings }.push(format!("{what}: {why}{calls}"));
+    }
     findings.extend(aborted.into_iter().map(|what| format!("{what}: the trace ends where the run was aborted")));
     let lived = |what| format!("{what}\n  the recorded run went on after this error, and so does a replay");
     warnings.extend(survived.into_iter().map(lived));

@@ -3,6 +3,7 @@
 mod check;
 mod inventory;
 mod messages;
+mod open_requests;
 mod row;
 
 pub(crate) use check::{Verdict, check};

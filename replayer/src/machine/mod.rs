@@ -11,7 +11,7 @@ use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 use titr_network::packet::Switch;
 use titr_network::properties::{DeviceGraph, Distances, RouteLengths, bisection, distances, route_lengths};
-use titr_network::topology::{Failure, HostId, LinkId, Topology};
+use titr_network::topology::{Failure, HostId, Level, LinkId, Topology};
 use titr_platform::{Model, Platform};
 
 /// A machine in numbers.
@@ -128,7 +128,7 @@ impl MachineSummary {
             cores: u64::from(topology.hosts()) * u64::from(platform.cores),
             routers: network.as_ref().map(|(_, devices)| u64::from(devices.routers) * rails),
             cables: network.as_ref().map(|(_, devices)| devices.cables().len() as u64 * rails),
-            links: classes(topology),
+            links: classes(topology).into_iter().chain(within_hosts(platform)).collect(),
             findings: findings(topology, &routes, lengths.as_ref(), network.as_ref().map(|(_, devices)| devices)),
             routes,
             distances: lengths,
@@ -176,6 +176,39 @@ fn classes(topology: &dyn Topology) -> Vec<ClassOfLinks> {
         latency: Seconds(f64::from_bits(latency)),
     };
     classes.into_iter().map(class).collect()
+}
+
+/// Prints a line for each link.
+///
+/// # Errors
+/// If it cannot be written.
+pub(crate) fn write_links(topology: &dyn Topology, out: &mut impl Write) -> io::Result<()> {
+    let names: Vec<String> = (0..topology.links().len() as u32).map(|link| topology.link_name(LinkId(link))).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
+    for ((id, link), name) in (0..).map(LinkId).zip(topology.links()).zip(&names) {
+        let (class, latency) = (topology.link_class(id), uncertain(link.latency, None));
+        writeln!(out, "{:<width$}  {class}, {}, {latency}", on_one_line(name), rate(link.bandwidth))?;
+    }
+    Ok(())
+}
+
+/// The parts of hosts, by level, each with the bandwidth and latency of one message; and their memory.
+fn within_hosts(platform: &Platform) -> Vec<ClassOfLinks> {
+    let Some(node) = &platform.node else { return Vec::new() };
+    let hosts = u64::from(platform.topology.hosts());
+    let of_level = |level: &Level| ClassOfLinks {
+        class: format!("{} of {}", level.name, counted(level.cores, "core", "cores")),
+        links: hosts * u64::from(node.parts(level)),
+        bandwidth: level.bandwidth,
+        latency: level.latency,
+    };
+    let memory = node.memory.map(|bandwidth| ClassOfLinks {
+        class: "memory".to_owned(),
+        links: hosts,
+        bandwidth,
+        latency: Seconds(0.0),
+    });
+    node.levels.iter().map(of_level).chain(memory).collect()
 }
 
 /// Mistakes in a machine.

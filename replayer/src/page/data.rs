@@ -1,5 +1,6 @@
 //! The data that a page is drawn from, as one object.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -11,6 +12,7 @@ use titr_platform::Platform;
 use titr_simulation::result::LinkUse;
 
 use super::detail::ACTIVITY_NAMES;
+use super::findings::shorten;
 use super::overview::{ActivityMap, PairMap};
 use super::units::Unit;
 use super::{Detail, Overview};
@@ -58,7 +60,9 @@ pub struct PageData<'a> {
     /// The program, the machine and the command.
     origin: &'a Origin,
     /// The result.
-    result: &'a AnalysedResult,
+    result: Cow<'a, AnalysedResult>,
+    /// Whether findings have more rows than the page has room for: those of other ranks are joined or left out.
+    is_shortened: bool,
     /// The main cause of the predicted time; `None` if no time passes.
     cause: Option<String>,
     /// The units of the numbers in the findings of analyses, by their keys.
@@ -82,7 +86,8 @@ pub struct PageData<'a> {
 struct LinkLoad<'a> {
     /// The name of the link.
     name: &'a str,
-    /// Pairs of a time in nanoseconds and the load from that time on, in percent of the link's bandwidth.
+    /// Pairs of a time in nanoseconds and the load from that time on, in percent of the link's bandwidth: at most 100, though a
+    /// message, which is taken to cross its route at an even pace, can seem to exceed it for a moment.
     samples: Vec<(u64, f64)>,
 }
 
@@ -97,19 +102,27 @@ impl<'a> PageData<'a> {
         comparison: Option<&'a Difference>,
     ) -> Self {
         let load = |series: &'a Series| {
-            let samples = series.samples.iter().map(|&(at, percent)| (at.0 / 1000, (percent * 10.0).round() / 10.0));
+            let samples =
+                series.samples.iter().map(|&(at, percent)| (at.0 / 1000, (percent * 10.0).round().min(1000.0) / 10.0));
             LinkLoad {
                 name: series.name.strip_suffix(", % of bandwidth").unwrap_or(&series.name),
                 samples: samples.collect(),
             }
         };
+        let mut shown = Cow::Borrowed(result);
+        let mut shortened = result.analyses.clone();
+        let is_shortened = shortened.as_mut().is_some_and(shorten);
+        if is_shortened {
+            shown.to_mut().analyses = shortened;
+        }
         // A millionth of the bandwidth is as fine as a picture can be.
         let link = |link: &LinkUse| LinkUse { utilization: (link.utilization * 1e6).round() / 1e6, ..link.clone() };
         Self {
             version: env!("CARGO_PKG_VERSION"),
             activities: ACTIVITY_NAMES,
             origin,
-            result,
+            result: shown,
+            is_shortened,
             cause: cause::main(result),
             units: Unit::of_findings(),
             links: result.all_links.iter().map(link).collect(),

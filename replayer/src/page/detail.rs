@@ -25,7 +25,7 @@ const STATES_OF_RANK: usize = 75;
 /// The number of messages that a page has room for.
 const MESSAGES: usize = 20_000;
 
-/// States and messages. Times are nanoseconds.
+/// States and messages.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Detail {
     /// The names of states, by their numbers.
@@ -34,11 +34,13 @@ pub struct Detail {
     states: Vec<RankStates>,
     /// The mixtures of activities in states that are joined: the share of each activity, in 15ths.
     mixtures: Vec<Mixture>,
-    /// The time from which on states are shown one by one. Shorter states are joined with their neighbours. 0 if every
-    /// state is shown.
+    /// A tick in nanoseconds: a part of the shortest time.
+    tick: u64,
+    /// The time in nanoseconds from which on states are shown one by one. Shorter states are joined with their neighbours. 0
+    /// if every state is shown.
     shortest: u64,
-    /// Messages: sender, receiver, departure, arrival, bytes, and 1 for a message of a collective. If there are more than
-    /// the page has room for, the messages that were in the network for the longest time.
+    /// Messages: sender, receiver, ticks from the departure of the one before, and ticks in the network. If there are more
+    /// than the page has room for, the messages that were in the network for the longest time.
     messages: Vec<Message>,
     /// The number of all states, including joined states.
     all_states: usize,
@@ -46,8 +48,8 @@ pub struct Detail {
     all_messages: usize,
 }
 
-/// Sender, receiver, departure, arrival, bytes, and 1 for a message of a collective.
-type Message = (u32, u32, u64, u64, u64, u8);
+/// Sender, receiver, departure, and arrival.
+type Message = (u32, u32, u64, u64);
 
 /// A name of states, and their activity.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -106,11 +108,11 @@ impl DetailWriter {
     }
 
     fn arrive(&mut self, arrow: Arrow, at: u64) {
-        let Arrow { key, from, to, bytes, in_collective } = arrow;
+        let Arrow { key, from, to, .. } = arrow;
         let departed = self.departed.remove(&key).unwrap_or(at);
         let detail = &mut *self.detail.borrow_mut();
         detail.all_messages += 1;
-        detail.messages.push((from.0, to.0, departed, at, bytes.0, u8::from(in_collective)));
+        detail.messages.push((from.0, to.0, departed, at));
         if detail.messages.len() >= 2 * MESSAGES {
             keep_longest(&mut detail.messages);
         }
@@ -171,8 +173,17 @@ impl TimelineWriter for DetailWriter {
             })
         };
         let rows = std::mem::take(&mut self.ended).into_iter().filter(|row| !row.is_empty());
-        detail.states = rows.map(|row| row.finish(&mut mixture)).collect();
+        // Of a time that is no shorter than a pixel, a sixteenth is not seen.
+        let tick = (detail.shortest / 16).max(1);
+        detail.tick = tick;
+        detail.states = rows.map(|row| row.finish(tick, &mut mixture)).collect();
         keep_longest(&mut detail.messages);
+        let mut last = 0;
+        for (_, _, departed, arrived) in &mut detail.messages {
+            let departure = *departed / tick;
+            (*departed, *arrived) = (departure - last, *arrived / tick - departure);
+            last = departure;
+        }
         Ok(())
     }
 }
@@ -196,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_longest_messages_are_kept_in_the_order_of_departures() {
-        let message = |number: u64| (0, 1, number, number + 1 + number % 7, 8, 0);
+        let message = |number: u64| (0, 1, number, number + 1 + number % 7);
         let mut messages: Vec<Message> = (0..2 * MESSAGES as u64).map(message).collect();
         keep_longest(&mut messages);
         assert_eq!(messages.len(), MESSAGES);

@@ -10,8 +10,10 @@ mod cells;
 mod data;
 mod detail;
 mod embedded;
+mod findings;
 mod machine;
 mod overview;
+mod result;
 mod states;
 mod study;
 mod units;
@@ -21,6 +23,7 @@ pub use data::{Origin, PageData};
 pub use detail::Detail;
 pub(crate) use machine::{MOST_DRAWN, write_machine};
 pub use overview::Overview;
+pub(crate) use result::{ResultKind, write_result};
 pub use study::StudyPage;
 
 use std::cell::RefCell;
@@ -29,6 +32,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
 use sha2::{Digest, Sha256};
 use titr_common::output::OutputFile;
 use titr_common::timeline::{Excerpt, Excerpted, Subject, TimelineWriter};
@@ -40,17 +45,19 @@ use overview::OverviewWriter;
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/page.css");
 /// Parts of the script, in the order in which they build on each other.
-const SCRIPTS: [&str; 18] = [
+const SCRIPTS: [&str; 20] = [
     include_str!("assets/base.js"),
     include_str!("assets/numbers.js"),
     include_str!("assets/table.js"),
     include_str!("assets/chart.js"),
+    include_str!("assets/scatter.js"),
     include_str!("assets/summary.js"),
     include_str!("assets/comparison.js"),
     include_str!("assets/jobs.js"),
     include_str!("assets/levels.js"),
     include_str!("assets/paint.js"),
     include_str!("assets/timeline.js"),
+    include_str!("assets/flame.js"),
     include_str!("assets/waiting.js"),
     include_str!("assets/shape.js"),
     include_str!("assets/machine.js"),
@@ -128,9 +135,22 @@ pub fn write(data: &PageData, path: &Path) -> io::Result<()> {
     OutputFile::write(path, document(data, &SCRIPTS)?.as_bytes())
 }
 
+/// Writes numbers with nine digits, which are more than anybody looks at, and compress well.
+struct Rounded;
+
+impl Formatter for Rounded {
+    fn write_f64<W: ?Sized + io::Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        // What was written is a number.
+        let rounded: f64 = format!("{value:.8e}").parse().unwrap_or(value);
+        write!(writer, "{rounded:e}")
+    }
+}
+
 /// The text of a page with this data, drawn by these scripts.
 fn document(data: &impl Serialize, scripts: &[&str]) -> io::Result<String> {
-    let data = embedded::encoded(&serde_json::to_vec(data)?);
+    let mut json = Vec::new();
+    data.serialize(&mut Serializer::with_formatter(&mut json, Rounded))?;
+    let data = embedded::encoded(&json);
     let script = format!("\n\"use strict\";\n(() => {{\n{}}})();\n", scripts.concat());
     let style = format!("\n{STYLE}");
     let policy = policy(&style, &script);
@@ -163,6 +183,7 @@ mod tests {
     #[test]
     fn nothing_comes_from_outside() {
         let scripts = SCRIPTS.into_iter().chain(study::SCRIPTS).chain(machine::SCRIPTS).chain(calibration::SCRIPTS);
+        let scripts = scripts.chain(ResultKind::Traffic.scripts()).chain(ResultKind::Difference.scripts());
         for text in [PAGE, STYLE].into_iter().chain(scripts) {
             for outside in ["http:", "https:", "import(", "fetch(", "@import", "url(", "src="] {
                 assert!(!text.contains(outside), "{outside}");

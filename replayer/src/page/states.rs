@@ -10,7 +10,7 @@ const WHOLE: u16 = u16::MAX;
 /// Whole of the shares in a page's mixture. There are few mixtures of shares as coarse as these.
 pub(super) const PARTS: u8 = 15;
 
-/// The states of a rank. Times are nanoseconds.
+/// The states of a rank. Times are ticks.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(super) struct RankStates {
     /// The rank.
@@ -117,16 +117,22 @@ impl StateRow {
         self.spans.len()
     }
 
-    /// The states as the page has them. `mixture` returns the number of a mixture.
-    pub(super) fn finish(self, mut mixture: impl FnMut(Mixture) -> u64) -> RankStates {
-        let spans = self.spans.iter().flat_map(|span| match span.content {
-            Content::One(name, _) => [span.length, name.into()],
-            Content::Joined(shares) => {
-                let part = |share: u16| (f64::from(share) / f64::from(WHOLE) * f64::from(PARTS)).round() as u8;
-                [span.length, mixture(shares.map(part))]
+    /// The states as the page has them, in ticks of so many nanoseconds. `mixture` returns the number of a mixture.
+    pub(super) fn finish(self, tick: u64, mut mixture: impl FnMut(Mixture) -> u64) -> RankStates {
+        let mut now = self.begin;
+        let spans = self.spans.iter().flat_map(|span| {
+            let begin = now / tick;
+            now += span.length;
+            let length = now / tick - begin;
+            match span.content {
+                Content::One(name, _) => [length, name.into()],
+                Content::Joined(shares) => {
+                    let part = |share: u16| (f64::from(share) / f64::from(WHOLE) * f64::from(PARTS)).round() as u8;
+                    [length, mixture(shares.map(part))]
+                }
             }
         });
-        RankStates { rank: self.rank, begin: self.begin, spans: spans.collect() }
+        RankStates { rank: self.rank, begin: self.begin / tick, spans: spans.collect() }
     }
 }
 
@@ -158,7 +164,7 @@ mod tests {
         }
         row.join(shortest);
         let mut mixtures = Vec::new();
-        let finished = row.finish(|mixture| {
+        let finished = row.finish(1, |mixture| {
             mixtures.push(mixture);
             99 + mixtures.len() as u64
         });
@@ -191,11 +197,19 @@ mod tests {
         for step in 1..=8 {
             row.join(1 << step);
         }
-        let finished = row.finish(|mixture| {
+        let finished = row.finish(1, |mixture| {
             assert_eq!(mixture, [11, 4, 0, 0, 0, 0]);
             7
         });
         assert_eq!(finished.spans.len(), 2 * 4);
+    }
+
+    #[test]
+    fn ticks_add_up() {
+        let mut row = StateRow::new(0);
+        (0..10).for_each(|place| row.push(7 * place, 7, 0, 0));
+        let finished = row.finish(4, |_| 0);
+        assert_eq!(finished.spans.iter().step_by(2).sum::<u64>(), 70 / 4);
     }
 
     #[test]

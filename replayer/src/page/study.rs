@@ -1,4 +1,4 @@
-//! The page of a study: the time against each axis, main effects, and the Pareto front of time and cost.
+//! The page of a study: its machines ranked, time against price, and the time against each axis.
 
 use std::io;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 use titr_common::output::OutputFile;
-use titr_studies::{Inputs, PointOutcome};
+use titr_studies::{Inputs, PointOutcome, Ranking};
 
 use super::{document, with_charts};
 
@@ -22,6 +22,8 @@ pub struct StudyPage<'a> {
     study: String,
     /// The axes.
     axes: Vec<StudyAxis<'a>>,
+    /// The machines, ranked.
+    ranking: &'a Ranking,
     /// The points, in the order of the table of results.
     points: Vec<StudyPoint<'a>>,
     /// Whether each point has a report in `points/`.
@@ -33,8 +35,8 @@ pub struct StudyPage<'a> {
 struct StudyAxis<'a> {
     /// The name of the axis.
     name: &'a str,
-    /// The unit of all values; `None` if they are not numbers of one unit.
-    unit: Option<&'static str>,
+    /// Whether all values are numbers of one unit.
+    is_numeric: bool,
 }
 
 /// A point of a study.
@@ -43,16 +45,16 @@ struct StudyPoint<'a> {
     /// The number of the point, from 1.
     number: usize,
     /// The values of the axes.
-    settings: Vec<ShownSetting<'a>>,
+    settings: Vec<ShownSetting>,
     /// The outcome.
     outcome: &'a PointOutcome,
 }
 
 /// A value of an axis.
 #[derive(Debug, Serialize, JsonSchema)]
-struct ShownSetting<'a> {
-    /// The value as it is written.
-    shown: &'a str,
+struct ShownSetting {
+    /// The value in few words.
+    shown: String,
     /// The number in SI units; `None` if the value is no number.
     number: Option<f64>,
 }
@@ -60,13 +62,18 @@ struct ShownSetting<'a> {
 impl<'a> StudyPage<'a> {
     /// The page of a study with the outcomes of all points.
     #[must_use]
-    pub(crate) fn new(name: &Path, inputs: &'a Inputs, outcomes: &'a [PointOutcome], has_reports: bool) -> Self {
+    pub(crate) fn new(
+        name: &Path,
+        inputs: &'a Inputs,
+        (outcomes, ranking): (&'a [PointOutcome], &'a Ranking),
+        has_reports: bool,
+    ) -> Self {
         let axes: Vec<_> = inputs.study.varied().collect();
         let point = |(number, outcome): (usize, &'a PointOutcome)| {
             let settings = inputs.settings(number);
             let setting = |(axis, _): &(usize, _)| {
                 settings.get(*axis).map(|setting| ShownSetting {
-                    shown: &setting.shown,
+                    shown: inputs.value_name(number, *axis),
                     number: setting.magnitude.map(|magnitude| magnitude.number),
                 })
             };
@@ -75,8 +82,12 @@ impl<'a> StudyPage<'a> {
         Self {
             version: env!("CARGO_PKG_VERSION"),
             study: name.display().to_string(),
+            ranking,
             points: outcomes.iter().enumerate().map(point).collect(),
-            axes: axes.iter().map(|(_, axis)| StudyAxis { name: axis.key.name(), unit: axis.unit() }).collect(),
+            axes: axes
+                .iter()
+                .map(|(_, axis)| StudyAxis { name: axis.key.name(), is_numeric: axis.unit().is_some() })
+                .collect(),
             has_reports,
         }
     }

@@ -97,7 +97,9 @@ fn of_traffic(result: &TrafficResult, tables: &mut Tables) -> io::Result<()> {
 /// Writes `summary.txt`, `summary.csv`, `ranks.csv` and `links.csv`, and of a packet network `channels.csv` and `hops.csv`.
 fn of_simulation(result: &AnalysedResult, tables: &mut Tables) -> io::Result<()> {
     let mut summary = OutputFile::create(&tables.directory.join(TEXT))?;
-    text::summary(result, false, &mut Escaped::new(&mut summary))?;
+    let mut shown = Escaped::new(&mut summary);
+    text::answer(result, &mut shown)?;
+    text::details(result, &mut shown)?;
     tables.files.push(summary);
     tables.add(SUMMARY, std::iter::once(row(result)))?;
     let ranks = (0_u64..).zip(&result.per_rank);

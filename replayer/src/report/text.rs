@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use titr_analyses::interval::IntervalTime;
 use titr_analyses::{AnalysedResult, CriticalPath, Findings, ProgramPlace, SegmentKind, WaitFindings};
 use titr_common::format::{TimeUnit, count, counted, plural, significant, uncertain, volume};
-use titr_common::terminal::{Escaped, message, on_one_line};
+use titr_common::terminal::{BOLD, CYAN, Escaped, GREEN, RED, YELLOW, message, on_one_line};
 use titr_common::units::Seconds;
 use titr_simulation::recording::Recording;
 use titr_simulation::result::{
@@ -18,41 +18,34 @@ use titr_simulation::{JobResult, SharedLink};
 
 use super::cause;
 
-/// Prints the summary of a simulation: what was traced, the answer, its main cause with a suggestion, and then the details.
-/// With `bold`, the answer is bold on a terminal.
+/// Prints the beginning of the summary of a simulation: what was traced, the answer, and its main cause.
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<impl Write>) -> io::Result<()> {
-    let AnalysedResult {
-        simulated_time, uncertainty, ranks, hosts_used: used, events, messages, bytes, network, ..
-    } = report;
+pub(crate) fn answer(report: &AnalysedResult, out: &mut Escaped<impl Write>) -> io::Result<()> {
+    let AnalysedResult { simulated_time, uncertainty, ranks, hosts_used: used, network, .. } = report;
     let hosts = u64::from(network.hosts);
     writeln!(out, "Program         {}", on_one_line(&program(report)))?;
     let part = if *used as u64 == hosts { String::new() } else { format!("{} of ", count(*used as u64)) };
     let noun = plural(hosts, "host", "hosts");
     let topology = on_one_line(&network.topology);
     writeln!(out, "Machine         {topology}; {part}{} {noun}; {} model", count(hosts), network.model)?;
-    let (on, off) = if bold { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    if let Some(ended) = report.recording.as_ref().and_then(|recording| recording.ended.as_ref()) {
+        out.styled(RED, "Not finished")?;
+        writeln!(out, "    {ended}; the replay ends where the trace does")?;
+    }
     if report.waiting_ranks == 0 {
         write!(out, "Predicted time  ")?;
-        out.style(on)?;
-        write!(out, "{}", uncertain(*simulated_time, *uncertainty))?;
-        out.style(off)?;
+        out.styled(BOLD, &uncertain(*simulated_time, *uncertainty))?;
         writeln!(out)?;
     } else {
         let (waiting, verb) = (count(report.waiting_ranks), plural(report.waiting_ranks, "waits", "wait"));
-        out.style(on)?;
-        write!(out, "No prediction")?;
-        out.style(off)?;
+        out.styled(RED, "No prediction")?;
         writeln!(out, "   {waiting} of {ranks} ranks {verb} for ever, for events that are not in the trace")?;
         writeln!(out, "Simulated until {}", uncertain(*simulated_time, None))?;
     }
     if let Some(runs) = &report.runs {
         writeln!(out, "                {}", of_runs(runs))?;
-    }
-    if let Some(spread) = &report.spread {
-        spread_time(spread, out)?;
     }
     if let Some(IntervalTime { interval, time, .. }) =
         report.analyses.as_ref().and_then(|found| found.interval.as_ref())
@@ -66,8 +59,25 @@ pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<imp
     if let Some(cause) = cause::main(report).filter(|_| report.jobs.is_empty()) {
         writeln!(out, "Mostly          {cause}")?;
     }
+    out.flush()
+}
+
+/// Prints the rest of the summary: what would help, and the details.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub(crate) fn details(report: &AnalysedResult, out: &mut Escaped<impl Write>) -> io::Result<()> {
+    let AnalysedResult { ranks, hosts_used: used, events, messages, bytes, network, .. } = report;
+    let hosts = u64::from(network.hosts);
+    if let Some(spread) = &report.spread {
+        spread_time(spread, out)?;
+    }
     if let Some(tried) = &report.tried {
-        writeln!(out, "To try          {}", suggested(tried))?;
+        for (number, line) in suggested(tried, report.simulated_time).iter().enumerate() {
+            write!(out, "{:<16}", if number == 0 { "To try" } else { "" })?;
+            out.styled(GREEN, line)?;
+            writeln!(out)?;
+        }
     }
     for WorldRanks { trace, first, ranks } in &report.worlds {
         let (noun, last) = (plural(u64::from(*ranks), "rank", "ranks"), first + ranks - 1);
@@ -113,7 +123,8 @@ pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<imp
         channel_table(channels, out)?;
     }
     if !report.warnings.is_empty() {
-        writeln!(out, "\nAssumptions and limits")?;
+        out.styled(YELLOW, "\nAssumptions and limits")?;
+        writeln!(out)?;
         for warning in &report.warnings {
             writeln!(out, "  {}", message(warning))?;
         }
@@ -126,7 +137,7 @@ pub(crate) fn summary(report: &AnalysedResult, bold: bool, out: &mut Escaped<imp
 /// The recorded program.
 fn program(report: &AnalysedResult) -> String {
     let ranks = counted(report.ranks, "rank", "ranks");
-    let Some(Recording { program, mpi, tool, date, counted }) = &report.recording else { return ranks };
+    let Some(Recording { program, mpi, tool, date, ended: _, counted }) = &report.recording else { return ranks };
     let known = [Some(program), Some(&ranks), Some(mpi), tool.as_ref(), date.as_ref()];
     let known = known.into_iter().flatten().filter(|text| !text.is_empty());
     format!("{}, counted in {counted}", known.map(String::as_str).collect::<Vec<_>>().join(", "))
@@ -144,20 +155,33 @@ pub(crate) fn of_runs(runs: &Runs) -> String {
     format!("{} in the mean of {number} runs, with 99 % confidence", uncertain(runs.mean, Some(part)))
 }
 
-/// The change that saves most of those that were tried.
-fn suggested(TriedChanges { changes, of, best }: &TriedChanges) -> String {
-    match best {
-        Some(Suggestion { change, set, saves, .. }) => {
-            let how = match set {
-                Some(set) => format!("--set '{set}'"),
-                None => "--what-if, balance-compute".to_owned(),
-            };
-            format!("{change}, which saves {} % ({how})", significant(100.0 * saves, 2))
+/// The changes of the program that were tried and, after them, the one of the machine that saves most: a line for each.
+fn suggested(tried: &TriedChanges, whole: Seconds) -> Vec<String> {
+    let TriedChanges { changes, of, best, program } = tried;
+    let saved = |Suggestion { saves, .. }: &Suggestion| match *saves {
+        saves if saves >= 0.001 => {
+            format!("−{} ({} %)", uncertain(Seconds(saves * whole.0), None), significant(100.0 * saves, 2))
         }
-        None if changes == of => "nothing: no change of the machine that was tried saves 1 %".to_owned(),
-        None => format!("titr advise: the {changes} of {of} changes that were tried here save less than 1 %"),
+        _ => "nothing".to_owned(),
+    };
+    let of_program = |suggestion: &Suggestion| format!("{}: {}", suggestion.change, saved(suggestion));
+    let mut lines: Vec<String> = program.iter().take(OF_PROGRAM).map(of_program).collect();
+    lines.extend(
+        best.iter()
+            .filter_map(|best| Some(format!("{}: {} (--set '{}')", best.change, saved(best), best.set.as_ref()?))),
+    );
+    match lines.is_empty() {
+        false => lines,
+        true if *changes == 0 => vec![format!(
+            "titr advise: each trial of a change takes about as long as this replay, and {} are possible",
+            count(*of as u64)
+        )],
+        true => vec![format!("nothing: no change of the {changes} that were tried saves 1 %")],
     }
 }
+
+/// The changes of the program that are shown.
+const OF_PROGRAM: usize = 3;
 
 /// The iterations that were not simulated.
 fn settled(left_out: &Extrapolated, out: &mut impl Write) -> io::Result<()> {
@@ -181,13 +205,14 @@ fn settled(left_out: &Extrapolated, out: &mut impl Write) -> io::Result<()> {
 type Part<'a> = &'a dyn Fn(&Shares) -> Seconds;
 
 /// The shares of the time: the mean over the ranks, and the rank with the largest share.
-fn time(report: &AnalysedResult, out: &mut impl Write) -> io::Result<()> {
+fn time(report: &AnalysedResult, out: &mut Escaped<impl Write>) -> io::Result<()> {
     let ranks: Vec<Shares> = report.per_rank.iter().map(Shares::per_thread).collect();
     let unit = TimeUnit::of(report.simulated_time);
     let rows = Shares::default().rows(report.simulated_time).into_iter().enumerate();
     let part = |row: usize| move |share: &Shares| share.rows(report.simulated_time)[row].1;
     let whole: f64 = (0..Shares::ROWS).map(|row| mean(&ranks, &part(row)).0).sum();
-    writeln!(out, "\nWhere it goes   {:>9}  {:>7}  {:>12}  by rank", format!("mean, {}", unit.name), "share", "most")?;
+    out.styled(CYAN, "\nWhere it goes")?;
+    writeln!(out, "   {:>9}  {:>7}  {:>12}  by rank", format!("mean, {}", unit.name), "share", "most")?;
     for (row, (name, _)) in rows {
         let mean = mean(&ranks, &part(row));
         let Some((rank, most)) = most(&ranks, &part(row)).filter(|(_, most)| most.0 > 0.0) else { continue };
@@ -228,9 +253,10 @@ fn most(ranks: &[Shares], part: Part) -> Option<(usize, Seconds)> {
 }
 
 /// Prints the figures of the routers.
-pub(crate) fn packets(packets: &Packets, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn packets(packets: &Packets, out: &mut Escaped<impl Write>) -> io::Result<()> {
     let Packets { cycles, figures, .. } = packets;
-    writeln!(out, "\nRouters         {} cycles, {:.4} phits a cycle and host", count(*cycles), figures.accepted)?;
+    out.styled(CYAN, "\nRouters")?;
+    writeln!(out, "         {} cycles, {:.4} phits a cycle and host", count(*cycles), figures.accepted)?;
     let mut latency = |name: &str, mean: f64, ci99: Option<f64>, of: &Percentiles<u64>| {
         let sure = ci99.map_or(String::new(), |half_width| format!(" ± {half_width:.1}"));
         let Percentiles { p50, p95, p99, max } = of;
@@ -246,14 +272,15 @@ pub(crate) fn packets(packets: &Packets, out: &mut impl Write) -> io::Result<()>
     writeln!(out, "  in use        {mean:.1} %, at most {most:.1} %; {:.2} packets a queue", figures.queue_occupancy)
 }
 
-/// Prints the busiest links.
-pub(crate) fn links(links: &[LinkUse], out: &mut impl Write) -> io::Result<()> {
-    if links.is_empty() {
+/// Prints the busiest links, if the network has been used.
+pub(crate) fn links(links: &[LinkUse], out: &mut Escaped<impl Write>) -> io::Result<()> {
+    if links.iter().all(|link| link.is_loopback) {
         return Ok(());
     }
     let width = links.iter().map(|link| on_one_line(&link.name).chars().count()).max().unwrap_or_default().max(13);
     let column = width + 2;
-    writeln!(out, "\n{:<column$}  {:>7}  {:>9}  messages", "Busiest links", "use", "payload")?;
+    out.styled(CYAN, &format!("\n{:<column$}", "Busiest links"))?;
+    writeln!(out, "  {:>7}  {:>9}  messages", "use", "payload")?;
     for LinkUse { name, bytes, messages, utilization, is_loopback: _ } in links {
         let name = on_one_line(name);
         let (use_, payload, messages) = (100.0 * utilization, volume(*bytes), count(*messages));
@@ -339,7 +366,7 @@ fn curve_row(MeasuredPoint { point, .. }: &MeasuredPoint, out: &mut impl Write) 
 }
 
 /// Prints a row for each job; nothing if all ranks were of one program.
-fn job_table(jobs: &[JobResult], out: &mut impl Write) -> io::Result<()> {
+fn job_table(jobs: &[JobResult], out: &mut Escaped<impl Write>) -> io::Result<()> {
     let Some(longest) = jobs.iter().map(|job| job.simulated_time.0.max(job.alone.0)).reduce(f64::max) else {
         return Ok(());
     };
@@ -347,7 +374,8 @@ fn job_table(jobs: &[JobResult], out: &mut impl Write) -> io::Result<()> {
     let width = jobs.iter().map(|job| on_one_line(&job.name).chars().count()).max().unwrap_or_default().max(12);
     let column = width + 2;
     let (start, time, alone) = (format!("start, {}", unit.name), format!("time, {}", unit.name), "alone");
-    writeln!(out, "\n{:<column$}  {start:>12}  {time:>12}  {alone:>12}  slowdown  efficiency  ranks", "Jobs")?;
+    out.styled(CYAN, &format!("\n{:<column$}", "Jobs"))?;
+    writeln!(out, "  {start:>12}  {time:>12}  {alone:>12}  slowdown  efficiency  ranks")?;
     for JobResult { name, first, ranks, start, simulated_time, alone, slowdown, efficiencies, .. } in jobs {
         let name = on_one_line(name);
         let start = start.map_or("never".to_owned(), |start| unit.show(start));
@@ -424,54 +452,81 @@ fn range(unit: TimeUnit, [from, to]: &[Seconds; 2]) -> String {
     format!("{}–{}", unit.show(*from), unit.show(*to))
 }
 
-/// Number of places that are shown.
+/// Number of places of a kind that are shown.
 const SHOWN: usize = 3;
 
-/// Prints the main causes of waiting, and the parts of the critical path, from the requested analyses.
-fn explained(report: &AnalysedResult, out: &mut impl Write) -> io::Result<()> {
+/// The smallest part of a time that has a line, and so the smallest that is shown as more than 0.0 %.
+const LEAST: f64 = 0.0005;
+
+/// Prints the causes of waiting, and the parts of the critical path, from the requested analyses.
+fn explained(report: &AnalysedResult, out: &mut Escaped<impl Write>) -> io::Result<()> {
     let Some(Findings { critical_path, wait_states, interval: _, matrix: _ }) = &report.analyses else { return Ok(()) };
     if let Some(WaitFindings { waiting, causes, .. }) = wait_states {
-        let causes = causes.iter().map(|cause| (name(cause.kind, cause.with.as_deref(), &cause.place), cause.seconds));
+        let causes = causes.iter().map(|cause| (kind(cause.kind, cause.with.as_deref()), &cause.place, cause.seconds));
         parts("Ranks wait because of", *waiting, causes, out)?;
     }
     if let Some(CriticalPath { length, segments, .. }) = critical_path {
         let segments = segments
             .iter()
-            .map(|segment| (name(segment.kind, segment.with.as_deref(), &segment.place), segment.seconds));
+            .map(|segment| (kind(segment.kind, segment.with.as_deref()), &segment.place, segment.seconds));
         parts("On the critical path", *length, segments, out)?;
     }
     Ok(())
 }
 
-/// Prints the largest parts of a time by their names.
-fn parts(
+/// Prints the parts of a time: all kinds, and the largest places of each. They add up to the whole.
+fn parts<'a>(
     title: &str,
     whole: Seconds,
-    parts: impl Iterator<Item = (String, Seconds)>,
-    out: &mut impl Write,
+    parts: impl Iterator<Item = (String, &'a ProgramPlace, Seconds)>,
+    out: &mut Escaped<impl Write>,
 ) -> io::Result<()> {
-    let mut sums = BTreeMap::<String, f64>::new();
-    for (name, seconds) in parts {
-        *sums.entry(name).or_default() += seconds.0;
+    let mut kinds = BTreeMap::<String, BTreeMap<String, f64>>::new();
+    for (kind, place, seconds) in parts {
+        *kinds.entry(kind).or_default().entry(name(place)).or_default() += seconds.0;
     }
-    if whole.0 <= 0.0 || sums.is_empty() {
+    if whole.0 <= 0.0 || kinds.is_empty() {
         return Ok(());
     }
     let unit = TimeUnit::of(whole);
-    let mut sums: Vec<_> = sums.into_iter().collect();
-    sums.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-    writeln!(out, "\n{title:<24}{:>16} = 100 %", format!("{} {}", unit.show(whole), unit.name))?;
-    // A value that rounds to zero explains nothing.
-    for (name, seconds) in sums.into_iter().take(SHOWN).filter(|(_, seconds)| *seconds >= 0.0005 * whole.0) {
-        writeln!(out, "  {:>5.1} %  {name}", 100.0 * seconds / whole.0)?;
+    out.styled(CYAN, &format!("\n{title:<24}"))?;
+    writeln!(out, "{:>16} = 100 %", format!("{} {}", unit.show(whole), unit.name))?;
+    let share = |seconds: f64| 100.0 * seconds / whole.0;
+    let sums = kinds.iter().map(|(kind, places)| (kind.clone(), places.values().sum())).collect();
+    for (kind, seconds) in largest(sums, usize::MAX, whole) {
+        writeln!(out, "  {:>5.1} %  {kind}", share(seconds))?;
+        let places = kinds.remove(&kind).unwrap_or_default();
+        if places.keys().all(String::is_empty) {
+            continue;
+        }
+        for (place, seconds) in largest(places.into_iter().collect(), SHOWN, whole) {
+            let place = if place.is_empty() { "outside of regions and call sites" } else { &place };
+            writeln!(out, "           {:>5.1} %  {place}", share(seconds))?;
+        }
     }
     Ok(())
 }
 
-/// The kind and the place of a cause or a segment, and the other job whose messages it is due to.
-fn name(kind: SegmentKind, with: Option<&str>, ProgramPlace { region, call_site }: &ProgramPlace) -> String {
+/// The largest of some named times, at most so many, and the sum of all others, so that they add up. A time that rounds to nothing of
+/// the whole is among the others.
+fn largest(mut times: Vec<(String, f64)>, most: usize, whole: Seconds) -> Vec<(String, f64)> {
+    times.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    let counts = times.iter().take_while(|(_, seconds)| *seconds >= LEAST * whole.0).count();
+    // One more is no longer than a line for all others.
+    let shown = if times.len() == most.saturating_add(1) { counts } else { counts.min(most) };
+    let others = times.split_off(shown);
+    let sum: f64 = others.iter().map(|(_, seconds)| seconds).sum();
+    if sum >= LEAST * whole.0 {
+        times.push((counted(others.len(), "other", "others"), sum));
+    }
+    times
+}
+
+/// The kind of a cause or a segment, and the other job whose messages it is due to.
+fn kind(kind: SegmentKind, with: Option<&str>) -> String {
     let kind = match kind {
         SegmentKind::Compute => "computation",
+        SegmentKind::Sleep => "sleeping",
         SegmentKind::Overhead => "overheads of messages",
         SegmentKind::Latency => "latencies of messages",
         SegmentKind::Transfer => "the bytes of messages",
@@ -479,8 +534,15 @@ fn name(kind: SegmentKind, with: Option<&str>, ProgramPlace { region, call_site 
         SegmentKind::Storage => "accesses to files",
         SegmentKind::Other => "other",
     };
-    let site = call_site.as_ref().map_or(String::new(), |site| format!(" at {site}"));
-    let region = region.as_ref().map_or(String::new(), |region| format!(" in region {region}"));
-    let with = with.map_or(String::new(), |with| format!(" with messages of {with}"));
-    format!("{kind}{with}{site}{region}")
+    with.map_or(kind.to_owned(), |with| format!("{kind} with messages of {with}"))
+}
+
+/// A place of the program; empty outside of regions and call sites. Of a call site without a name, the nearest place alone.
+fn name(ProgramPlace { region, call_site }: &ProgramPlace) -> String {
+    let site = call_site.as_ref().map(|site| {
+        let nearest = site.split(" < ").next().filter(|place| place.contains("+0x") && !place.contains(" ("));
+        format!("at {}", nearest.unwrap_or(site))
+    });
+    let region = region.as_ref().map(|region| format!("in region {region}"));
+    site.into_iter().chain(region).collect::<Vec<_>>().join(" ")
 }

@@ -100,13 +100,11 @@ impl Example {
         Ok(Self { selection, ranks, root, element, is_commutative, mode, kind, send, recv })
     }
 
-    /// All members.
     #[must_use]
     pub(crate) fn members(&self) -> std::ops::Range<Member> {
         0..self.ranks
     }
 
-    /// The steps of one member.
     #[must_use]
     pub(crate) fn steps(&self, me: Member) -> Vec<Step> {
         self.selection.steps(&self.call(me))
@@ -130,7 +128,7 @@ impl Example {
 
     fn call(&self, me: Member) -> Call<'_> {
         let Self { ranks, root, kind, ref send, ref recv, element, mode, is_commutative, .. } = *self;
-        Call { me, size: ranks, root, kind, send, recv, element, mode, is_commutative }
+        Call { me, size: ranks, root, kind, send, recv, element, mode, is_commutative, nodes: None }
     }
 }
 

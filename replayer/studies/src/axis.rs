@@ -1,5 +1,7 @@
 //! An axis of a study: a key, and the values that it takes.
 
+use std::path::Path;
+
 use titr_document::{Checked, Located, Place, Source, Table, Value};
 
 use crate::magnitude::{Magnitude, rounded};
@@ -35,6 +37,8 @@ impl AxisKey {
 pub struct Setting {
     /// The value for people: a text without its quotes.
     pub shown: String,
+    /// The name that the study gives to a file.
+    pub(crate) name: Option<String>,
     /// The value in TOML.
     pub(crate) toml: String,
     /// The number in SI units, if the value is one.
@@ -84,13 +88,23 @@ impl Setting {
             Value::Text(text) => text.clone(),
             _ => toml.split_whitespace().collect::<Vec<_>>().join(" "),
         };
-        Self { shown, toml, magnitude: Magnitude::of(&written.value), place: written.place.clone() }
+        Self { shown, name: None, toml, magnitude: Magnitude::of(&written.value), place: written.place.clone() }
     }
 
-    /// The value in a table: the number in SI units if the axis has one unit, and the text otherwise.
+    /// The name that the study gives to a file, or the file's own.
+    pub(crate) fn file_name(&self) -> String {
+        let stem = || Path::new(&self.shown).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        self.name.clone().or_else(stem).unwrap_or_else(|| self.shown.clone())
+    }
+
+    /// The value in a table whose column has a unit, and the unit: as written if all values of the column are, and in SI units
+    /// otherwise.
     #[must_use]
     pub(crate) fn cell(&self, unit: Option<&str>) -> String {
         match (self.magnitude, unit) {
+            (Some(_), Some(unit)) if unit == unit_of(&self.shown) => {
+                self.shown.trim_end_matches(unit).trim().to_owned()
+            }
             (Some(magnitude), Some(_)) => magnitude.number.to_string(),
             _ => self.shown.clone(),
         }
@@ -98,6 +112,20 @@ impl Setting {
 }
 
 impl Axis {
+    /// A value in few words: of a file its name, and of a platform in one line the words that tell it from the others.
+    pub(crate) fn name_of(&self, setting: &Setting) -> String {
+        match self.key {
+            AxisKey::Set(_) => return setting.shown.clone(),
+            AxisKey::Platform if setting.name.is_none() && setting.shown.contains(' ') => {}
+            AxisKey::Platform | AxisKey::Trace | AxisKey::WhatIf => return setting.file_name(),
+        }
+        let platforms = self.settings();
+        let has = |other: &Setting, word: &str| other.shown.split_whitespace().any(|one| one == word);
+        let is_common = |word: &&str| platforms.len() > 1 && platforms.iter().all(|other| has(other, word));
+        let own: Vec<&str> = setting.shown.split_whitespace().filter(|word| !is_common(word)).collect();
+        own.join(" ").replacen(':', " ", 1)
+    }
+
     /// The axis of a key with a written value: one value, a list, or a range.
     pub(crate) fn read(key: AxisKey, place: Place, written: Located, source: &Source) -> Checked<Self> {
         let values = match written.value {
@@ -145,7 +173,11 @@ impl Axis {
             };
             return Err(mistake);
         }
-        let (unit, worth) = unit_of(&from);
+        let unit = match &from.value {
+            Value::Text(text) => unit_of(text).to_owned(),
+            _ => String::new(),
+        };
+        let worth = Magnitude::of_text(&format!("1 {unit}")).map_or(1.0, |one| one.number);
         let range = Range {
             from: first.number / worth,
             to: last.number / worth,
@@ -182,6 +214,14 @@ impl Axis {
         }
     }
 
+    /// The values of a list; none of a range without steps.
+    pub(crate) fn settings(&self) -> &[Setting] {
+        match &self.values {
+            Values::List(settings) => settings,
+            Values::Between(_) => &[],
+        }
+    }
+
     /// The unit in SI of all values, if all are numbers of one unit.
     #[must_use]
     pub fn unit(&self) -> Option<&'static str> {
@@ -193,6 +233,19 @@ impl Axis {
             }
             Values::Between(range) => Some(range.at(0.0).magnitude?.unit),
         }
+    }
+
+    /// The unit of the column of the axis in a table: the one that all values are written in, or that of SI.
+    #[must_use]
+    pub(crate) fn written_unit(&self) -> Option<&str> {
+        let unit = self.unit()?;
+        Some(match &self.values {
+            Values::List(settings) => {
+                let written = settings.first().map_or(unit, |first| unit_of(&first.shown));
+                if settings.iter().all(|setting| unit_of(&setting.shown) == written) { written } else { unit }
+            }
+            Values::Between(range) => &range.unit,
+        })
     }
 }
 
@@ -219,7 +272,7 @@ impl Range {
             "" => (shown.clone(), Some(Magnitude::plain(number))),
             _ => (format!("\"{shown}\""), Magnitude::of_text(&shown)),
         };
-        Setting { shown, toml, magnitude, place: place.clone() }
+        Setting { shown, name: None, toml, magnitude, place: place.clone() }
     }
 }
 
@@ -234,9 +287,8 @@ fn number(written: &Located, source: &Source) -> Checked<Magnitude> {
     })
 }
 
-/// The unit of a quantity as written, and its worth in the SI unit.
-fn unit_of(written: &Located) -> (String, f64) {
-    let Value::Text(text) = &written.value else { return (String::new(), 1.0) };
+/// The unit of a quantity as written; empty for a number alone.
+fn unit_of(text: &str) -> &str {
     let is_of_number = |letter: char| letter.is_ascii_digit() || ".+-".contains(letter);
     let unit = text.trim().trim_start_matches(is_of_number);
     // An exponent: `1e3 s`.
@@ -244,8 +296,7 @@ fn unit_of(written: &Located) -> (String, f64) {
         Some(rest) if rest.starts_with(|letter: char| is_of_number(letter)) => rest.trim_start_matches(is_of_number),
         _ => unit,
     };
-    let worth = Magnitude::of_text(&format!("1 {}", unit.trim())).map_or(1.0, |one| one.number);
-    (unit.trim().to_owned(), worth)
+    unit.trim()
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use crate::magnitude::Magnitude;
 #[derive(Debug)]
 pub(crate) struct Cost {
     prices: Vec<(Part, Price)>,
+    /// The sign of the currency; empty if the study names none.
+    pub currency: String,
 }
 
 /// A price, with its place in the study.
@@ -31,11 +33,12 @@ enum Part {
 
 const PARTS: [(&str, Part); 7] = [
     ("host", Part::Each(Measure::Hosts)),
-    ("link", Part::Each(Measure::Links)),
+    // Who buys links buys cables.
+    ("link", Part::Each(Measure::Cables)),
     ("switch", Part::Each(Measure::Switches)),
     ("watt", Part::Watt),
     ("host-watts", Part::Watts(Measure::Hosts)),
-    ("link-watts", Part::Watts(Measure::Links)),
+    ("link-watts", Part::Watts(Measure::Cables)),
     ("switch-watts", Part::Watts(Measure::Switches)),
 ];
 
@@ -43,14 +46,24 @@ impl Cost {
     /// The prices in a table.
     pub(crate) fn read(table: Table, axes: &[&str], source: &Source) -> Checked<Self> {
         let mut prices = Vec::new();
+        let mut currency = String::new();
         for (key, written) in table.into_entries() {
+            if key.get_ref() == "currency" {
+                let Value::Text(sign) = written.value else {
+                    return Err(source.mistake(written.place, "`currency` is a text, such as \"€\""));
+                };
+                currency = sign;
+                continue;
+            }
             let Some((_, part)) = PARTS.iter().find(|(name, _)| name == key.get_ref()) else {
                 let mistake = source.wrong(&key, format!("unknown key `{}`", key.get_ref()));
-                return Err(mistake.with_help(format!("there are {}", PARTS.map(|(name, _)| name).join(", "))));
+                return Err(
+                    mistake.with_help(format!("there are {}, currency", PARTS.map(|(name, _)| name).join(", ")))
+                );
             };
             prices.push((*part, Price::read(&written, axes, source)?));
         }
-        Ok(Self { prices })
+        Ok(Self { prices, currency })
     }
 
     /// The cost of the machine of a point.
@@ -100,6 +113,7 @@ mod tests {
             Ok(match measure {
                 Measure::Hosts => 10.0,
                 Measure::Links => 40.0,
+                Measure::Cables => 20.0,
                 Measure::Switches => 4.0,
                 Measure::Ranks | Measure::Cores => 0.0,
             })
@@ -108,11 +122,12 @@ mod tests {
 
     #[test]
     fn parts_and_their_power_have_prices() {
-        let text = "host = 100\nlink = \"5 * size\"\nswitch = 50\nwatt = 2\nhost-watts = 3\nswitch-watts = 0.5";
+        let text = "host = 100\nlink = \"5 * size\"\nswitch = 50\nwatt = 2\nhost-watts = 3\nswitch-watts = 0.5\ncurrency = \"€\"";
         let source = Source::new("study.toml", text.to_owned(), []);
         let Value::Table(table) = source.parse(source.file()).unwrap().value else { unreachable!() };
         let cost = Cost::read(table, &["size"], &source).unwrap();
-        // Parts: 1000 + 400 + 200. Power: 30 + 2 watts at 2 each.
-        assert_eq!(cost.of(&Machine, &source).unwrap(), 1664.0);
+        // Parts: 1000 + 200 + 200. Power: 30 + 2 watts at 2 each.
+        assert_eq!(cost.of(&Machine, &source).unwrap(), 1464.0);
+        assert_eq!(cost.currency, "€");
     }
 }

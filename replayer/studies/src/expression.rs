@@ -18,15 +18,17 @@ pub(crate) enum Measure {
     Hosts,
     Cores,
     Links,
+    Cables,
     Switches,
 }
 
 impl Measure {
-    const ALL: [(&'static str, Self); 5] = [
+    const ALL: [(&'static str, Self); 6] = [
         ("ranks", Self::Ranks),
         ("hosts", Self::Hosts),
         ("cores", Self::Cores),
         ("links", Self::Links),
+        ("cables", Self::Cables),
         ("switches", Self::Switches),
     ];
 }
@@ -238,7 +240,7 @@ mod tests {
         fn measure(&self, measure: Measure) -> Result<f64, String> {
             match measure {
                 Measure::Ranks => Ok(64.0),
-                Measure::Hosts | Measure::Cores | Measure::Links => Ok(16.0),
+                Measure::Hosts | Measure::Cores | Measure::Links | Measure::Cables => Ok(16.0),
                 Measure::Switches => Err("there are no switches".into()),
             }
         }

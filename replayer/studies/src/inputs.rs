@@ -11,6 +11,7 @@ use titr_common::input::{self, WRITTEN_BY_HAND, WRITTEN_BY_PROGRAM};
 use titr_common::trace::{Trace, TraceError};
 use titr_document::Mistake;
 use titr_hypotheses::{Hypotheses, HypothesesError};
+use titr_network::properties::DeviceGraph;
 use titr_network::topology::LinkId;
 use titr_platform::{Platform, PlatformError, Policy};
 use titr_simulation::Simulation;
@@ -87,7 +88,7 @@ impl Inputs {
         }
         for setting in this.used(&AxisKey::Trace) {
             let wrong = |error: TraceError| this.study.source.mistake(setting.place.clone(), error.to_string());
-            let trace = titr_formats::input::open(&[this.study.file(&setting)]).map_err(wrong)?;
+            let trace = titr_formats::input::open(&[this.study.file(&setting)]).map_err(wrong)?.kept();
             this.traces.insert(setting.shown, trace);
         }
         this.keep_possible(jobs)?;
@@ -227,6 +228,13 @@ impl Inputs {
         self.points.is_empty()
     }
 
+    /// The value of an axis at a point in few words, as names of machines have it.
+    #[must_use]
+    pub fn value_name(&self, point: usize, axis: usize) -> String {
+        let value = self.study.axes.get(axis).zip(self.settings(point).get(axis));
+        value.map_or_else(String::new, |(axis, setting)| axis.name_of(setting))
+    }
+
     /// The values of all axes at a point.
     #[must_use]
     pub fn settings(&self, point: usize) -> &[Setting] {
@@ -256,12 +264,13 @@ impl Inputs {
         let cost = cost.map(|cost| cost.of(&self.names(settings, Some(&platform)), &self.study.source)).transpose()?;
         let what_if = self.value(&AxisKey::WhatIf, settings);
         let hypotheses = what_if.and_then(|setting| self.hypotheses.get(&setting.shown)).map(|(found, _)| found);
+        let trace = self.value(&AxisKey::Trace, settings).and_then(|setting| self.traces.get(&setting.shown));
+        let trace = trace.ok_or_else(|| self.study.source.mistake(BEGINNING, "the study has no trace"))?;
+        let platform = platform.for_trace(trace);
         let platform = match hypotheses {
             Some(hypotheses) => apply_machine_changes(hypotheses.machine(), platform).map_err(HypothesesError::from)?,
             None => platform,
         };
-        let trace = self.value(&AxisKey::Trace, settings).and_then(|setting| self.traces.get(&setting.shown));
-        let trace = trace.ok_or_else(|| self.study.source.mistake(BEGINNING, "the study has no trace"))?;
         Ok(PreparedPoint { platform, trace, hypotheses, cost })
     }
 
@@ -320,15 +329,20 @@ impl Names for PointNames<'_> {
         let Some(Platform { topology, cores, .. }) = self.platform else {
             return Ok(f64::from(self.ranks));
         };
+        let rails = f64::from(topology.rails().count.get());
         let links = || (0..).zip(topology.links()).filter(|(link, _)| !topology.is_loopback(LinkId(*link)));
         Ok(match measure {
             Measure::Ranks => f64::from(self.ranks),
             Measure::Hosts => f64::from(topology.hosts()),
             Measure::Cores => f64::from(*cores),
             Measure::Links => links().count() as f64,
+            Measure::Cables => match topology.router_graph() {
+                Ok(graph) => DeviceGraph::of(&graph).cables().len() as f64 * rails,
+                // The devices are unknown: each link is taken for a cable.
+                Err(_) => links().count() as f64,
+            },
             Measure::Switches => {
-                let of_rail = topology.router_graph().map_err(|error| error.to_string())?.routers().count();
-                of_rail as f64 * f64::from(topology.rails().count.get())
+                topology.router_graph().map_err(|error| error.to_string())?.routers().count() as f64 * rails
             }
         })
     }

@@ -6,6 +6,7 @@
 mod cost;
 mod local_search;
 mod mapping;
+mod parts;
 mod rank_file;
 
 use schemars::JsonSchema;
@@ -23,6 +24,7 @@ use crate::error::StudyError;
 use cost::CommunicationCost;
 use local_search::{LocalSearch, Replayed};
 use mapping::mapped;
+use parts::{HostPart, HostParts};
 
 pub use rank_file::{HostNames, RankFileFormat};
 
@@ -38,6 +40,9 @@ pub struct FastestPlacement {
     pub found_by: PlacementMethod,
     /// The number of the host of each rank.
     pub hosts: Vec<u32>,
+    /// The number of the core of each rank in its host, if hosts have levels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cores: Vec<u32>,
     /// The predicted time with the placement of each method except the random ones.
     pub methods: Vec<MethodTime>,
     /// The predicted times with random placements.
@@ -94,6 +99,8 @@ pub struct PlacementSubject<'a> {
     pub ranks: u32,
     /// The hosts of the cores that may have a rank, host by host.
     pub cores: &'a [HostId],
+    /// Whether ranks may have any core of a host, and not those in the order of the ranks.
+    pub any_core: bool,
     /// The number of replays of the local search.
     pub replays: u32,
     /// The seed of the local search.
@@ -110,12 +117,16 @@ pub fn by_rule(
     cores: &[HostId],
     platform: &Platform,
 ) -> Result<Vec<HostId>, PlacementError> {
+    Ok(chosen(policy, ranks, cores, platform)?.into_iter().map(|place| cores[place]).collect())
+}
+
+/// The place of the core of each rank in the list.
+fn chosen(policy: &Policy, ranks: u32, cores: &[HostId], platform: &Platform) -> Result<Vec<usize>, PlacementError> {
     let too_few = || {
         let hosts = cores.len() as u32 / platform.cores.max(1);
         PlacementError::TooManyRanks { ranks, hosts, cores: platform.cores }
     };
-    let chosen = policy.choose(ranks, cores).ok_or_else(too_few)?;
-    Ok(chosen.into_iter().map(|place| cores[place]).collect())
+    policy.choose(ranks, cores).ok_or_else(too_few)
 }
 
 impl PlacementSubject<'_> {
@@ -124,11 +135,15 @@ impl PlacementSubject<'_> {
     /// # Errors
     /// If there are too few cores, or a replay fails.
     pub fn fastest(&self, jobs: Jobs) -> Result<FastestPlacement, StudyError> {
-        let cost = CommunicationCost::new(&*self.platform.topology, self.ranks, self.pairs);
-        let by_rule =
-            |policy: &Policy| by_rule(policy, self.ranks, self.cores, self.platform).map_err(SimulationError::from);
+        let parts = HostParts::of(self.platform, self.any_core);
+        let cost = CommunicationCost::new(self.platform, parts, self.ranks, self.pairs);
+        let cores = parts.of_cores(self.cores);
+        let by_rule = |policy: &Policy| -> Result<Vec<HostPart>, SimulationError> {
+            let chosen = chosen(policy, self.ranks, self.cores, self.platform)?;
+            Ok(chosen.into_iter().map(|core| cores[core]).collect())
+        };
         let (block, round_robin) = (by_rule(&Policy::Block)?, by_rule(&Policy::RoundRobin)?);
-        let mapped = mapped(&cost, self.cores, &[&block, &round_robin]);
+        let mapped = mapped(&cost, &cores, &[&block, &round_robin]);
         let mut placements = vec![
             (PlacementMethod::Block, block),
             (PlacementMethod::RoundRobin, round_robin),
@@ -137,7 +152,7 @@ impl PlacementSubject<'_> {
         for seed in 0..RANDOM {
             placements.push((PlacementMethod::Random, by_rule(&Policy::Random { seed })?));
         }
-        let time = |hosts: &[HostId]| self.time(hosts);
+        let time = |ranks: &[HostPart]| self.time(parts, ranks);
         let times = jobs.map(placements.len(), |at| time(&placements[at].1))?;
         let of_methods = placements.iter().zip(&times);
         let mut methods: Vec<MethodTime> = of_methods
@@ -151,7 +166,7 @@ impl PlacementSubject<'_> {
         let Some((mut found_by, start)) = fastest else { unreachable!("placements by rules are always compared") };
         let from = start.time;
         let (replays, seed) = (self.replays, self.seed);
-        let search = LocalSearch { cost: &cost, cores: self.cores, replays, seed, jobs, time: &time };
+        let search = LocalSearch { cost: &cost, cores: &cores, replays, seed, jobs, time: &time };
         let (found, replays) = search.from(start)?;
         if replays > 0 {
             methods.push(MethodTime { method: PlacementMethod::LocalSearch, simulated_time: found.time.seconds() });
@@ -159,18 +174,21 @@ impl PlacementSubject<'_> {
         if found.time < from {
             found_by = PlacementMethod::LocalSearch;
         }
+        let (hosts, cores) = parts.seats(&found.hosts);
         Ok(FastestPlacement {
             simulated_time: found.time.seconds(),
             found_by,
-            hosts: found.hosts.iter().map(|host| host.0).collect(),
+            hosts: hosts.iter().map(|host| host.0).collect(),
+            cores,
             methods,
             random,
             replays,
         })
     }
 
-    fn time(&self, hosts: &[HostId]) -> Result<Time, SimulationError> {
-        let policy = Policy::Assigned { hosts: hosts.to_vec() };
+    fn time(&self, parts: HostParts, ranks: &[HostPart]) -> Result<Time, SimulationError> {
+        let (hosts, cores) = parts.seats(ranks);
+        let policy = Policy::Assigned { hosts, cores };
         self.replay.time_on(&Platform { policy, ..self.platform.clone() })
     }
 }

@@ -23,7 +23,7 @@ pub(crate) type Settings = Vec<Setting>;
 /// The number of points, at most `u64::MAX`.
 pub(crate) fn count(axes: &[Axis], sample: Sample) -> u64 {
     match sample {
-        Sample::Grid => axes.iter().fold(1, |all, axis| all.saturating_mul(choices(axis).len() as u64)),
+        Sample::Grid => axes.iter().fold(1, |all, axis| all.saturating_mul(axis.settings().len() as u64)),
         Sample::LatinHypercube { points, .. } => points as u64,
     }
 }
@@ -39,17 +39,9 @@ pub(crate) fn points(axes: &[Axis], sample: Sample) -> Vec<Settings> {
     }
 }
 
-fn choices(axis: &Axis) -> &[Setting] {
-    match &axis.values {
-        Values::List(settings) => settings,
-        // A grid has no such axes.
-        Values::Between(_) => &[],
-    }
-}
-
 fn combination(axes: &[Axis], mut number: usize) -> Settings {
     let value = |axis: &Axis| {
-        let choices = choices(axis);
+        let choices = axis.settings();
         let value = choices[number % choices.len()].clone();
         number /= choices.len();
         value

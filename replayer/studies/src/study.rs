@@ -33,6 +33,8 @@ pub struct Study {
     pub(crate) constraints: Vec<Constraint>,
     pub(crate) cost: Option<Cost>,
     sample: Sample,
+    /// How often each program runs, by its name or its trace; once, if it is not said.
+    pub(crate) weights: BTreeMap<String, f64>,
     /// The number of runs of each point, with different seeds.
     pub repeats: u32,
     /// Whether the communication efficiency is split by a further replay of each point.
@@ -53,6 +55,8 @@ struct Keys {
     schema: Spanned<u32>,
     #[serde(default)]
     sample: Option<Spanned<SampleKeys>>,
+    #[serde(default)]
+    weights: BTreeMap<String, Spanned<f64>>,
     #[serde(default)]
     repeats: Option<Spanned<u32>>,
     #[serde(default)]
@@ -132,6 +136,7 @@ impl Study {
             None => 1,
         };
         let sample = sample(keys.sample.as_ref(), &axes, &source)?;
+        let weights = weights(keys.weights, &axes, &source)?;
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
         let split_communication = keys.split_communication;
         let study = Self {
@@ -140,6 +145,7 @@ impl Study {
             constraints: constraints.unwrap_or_default(),
             cost,
             sample,
+            weights,
             repeats,
             split_communication,
             source,
@@ -192,7 +198,7 @@ fn keys_mistake(mistake: Mistake) -> Mistake {
     match mistake.message().starts_with("unknown key") {
         true => mistake.with_help(
             "a study has the keys schema, platform, trace, what-if, sample, repeats and split-communication, and the tables axes, \
-             constraints and cost",
+             weights, constraints and cost",
         ),
         false => mistake,
     }
@@ -210,16 +216,50 @@ fn table(written: Located, name: &str, source: &Source) -> Checked<Table> {
 fn files(key: AxisKey, written: Located, source: &Source) -> Checked<Axis> {
     let place = written.place.clone();
     let name = key.name().to_owned();
-    let axis = Axis::read(key, place.clone(), written, source)?;
-    let Values::List(settings) = &axis.values else {
-        return Err(source.mistake(place, format!("`{name}` names a file, or a list of files")));
+    let items = match written.value {
+        Value::List(items) => items,
+        value => vec![Located { value, place: place.clone() }],
     };
+    let (names, files): (Vec<_>, Vec<_>) =
+        items.into_iter().map(|item| named(item, &name, source)).collect::<Checked<Vec<_>>>()?.into_iter().unzip();
+    let mut axis = Axis::read(key, place.clone(), Located { value: Value::List(files), place }, source)?;
+    let Values::List(settings) = &mut axis.values else { return Ok(axis) };
+    settings.iter_mut().zip(names).for_each(|(setting, name)| setting.name = name);
     match settings.iter().find(|setting| !setting.toml.starts_with(['"', '\''])) {
         Some(setting) => {
             Err(source.mistake(setting.place.clone(), format!("`{name}` is the name of a file, in quotes")))
         }
         None => Ok(axis),
     }
+}
+
+/// A file, and its name if it has one: `{ name = "fat-tree 2:1", file = "fat-tree.toml" }`.
+fn named(item: Located, key: &str, source: &Source) -> Checked<(Option<String>, Located)> {
+    let place = item.place.clone();
+    let Value::Table(mut table) = item.value else { return Ok((None, item)) };
+    match (table.remove("name").map(|name| name.value), table.remove("file"), table.entries().next()) {
+        (Some(Value::Text(name)), Some(file), None) => Ok((Some(name), file)),
+        _ => {
+            let mistake = source.mistake(place, format!("`{key}` names a file, or a list of files"));
+            Err(mistake.with_help("write \"FILE\", or { name = \"NAME\", file = \"FILE\" }"))
+        }
+    }
+}
+
+/// How often each program runs.
+fn weights(written: BTreeMap<String, Spanned<f64>>, axes: &[Axis], source: &Source) -> Checked<BTreeMap<String, f64>> {
+    let traces: Vec<&Setting> =
+        axes.iter().filter(|axis| axis.key == AxisKey::Trace).flat_map(Axis::settings).collect();
+    let read = |(name, weight): (String, Spanned<f64>)| {
+        if !traces.iter().any(|trace| trace.shown == name || trace.name.as_ref() == Some(&name)) {
+            return Err(source.wrong(&weight, format!("the study has no trace `{name}`")));
+        }
+        match *weight.get_ref() {
+            runs if runs > 0.0 && runs.is_finite() => Ok((name, runs)),
+            _ => Err(source.wrong(&weight, "a weight is a number above 0")),
+        }
+    };
+    written.into_iter().map(read).collect()
 }
 
 /// Adds the axes in a table, whose own key is `path`. A table with a beginning and an end is a range.

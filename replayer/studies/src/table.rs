@@ -1,5 +1,6 @@
 //! The table of results: a row for each point, as CSV (RFC 4180) with the units of its columns in a second file.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
@@ -18,8 +19,8 @@ pub(crate) const UNITS: &str = "results.units.csv";
 
 /// A column of the table.
 struct Series<'a> {
-    name: &'a str,
-    /// The SI unit; empty for plain numbers and texts.
+    name: Cow<'a, str>,
+    /// The unit; empty for plain numbers and texts.
     unit: &'a str,
     /// The value of each point, a number or a text; empty if there is none.
     cells: Vec<String>,
@@ -32,28 +33,35 @@ pub(crate) fn write(inputs: &Inputs, outcomes: &[PointOutcome], folder: &Path) -
 
 /// The columns: axes, and the numbers of outcomes that any point has.
 fn series<'a>(inputs: &'a Inputs, outcomes: &[PointOutcome]) -> Vec<Series<'a>> {
-    let axes = inputs.study.varied().map(|(number, axis)| {
-        let value = |point| inputs.settings(point).get(number).map_or_else(String::new, |one| one.cell(axis.unit()));
-        let cells = (0..outcomes.len()).map(value).collect();
-        Series { name: axis.key.name(), unit: axis.unit().unwrap_or_default(), cells }
+    let axes = inputs.study.varied().flat_map(|(number, axis)| {
+        let unit = axis.written_unit();
+        let value = |point| inputs.settings(point).get(number).map_or_else(String::new, |one| one.cell(unit));
+        let unit = unit.unwrap_or_default();
+        let series = Series { name: axis.key.name().into(), unit, cells: (0..outcomes.len()).map(value).collect() };
+        let units = (!unit.is_empty()).then(|| Series {
+            name: format!("{}_unit", axis.key.name()).into(),
+            unit: "",
+            cells: vec![unit.to_owned(); outcomes.len()],
+        });
+        [Some(series), units].into_iter().flatten()
     });
     let numbers = COLUMNS.iter().map(|column| {
         let number = |outcome| (column.number)(outcome).map_or_else(String::new, |number| number.to_string());
-        Series { name: column.name, unit: column.unit, cells: outcomes.iter().map(number).collect() }
+        Series { name: column.name.into(), unit: column.unit, cells: outcomes.iter().map(number).collect() }
     });
     axes.chain(numbers.filter(|series| series.cells.iter().any(|cell| !cell.is_empty()))).collect()
 }
 
 fn write_csv(series: &[Series], points: usize, folder: &Path) -> io::Result<()> {
     let mut table = WriterBuilder::new().from_writer(OutputFile::create(&folder.join(RESULTS))?);
-    table.write_record(series.iter().map(|column| cell(column.name).into_owned()))?;
+    table.write_record(series.iter().map(|column| cell(&column.name).into_owned()))?;
     for point in 0..points {
         table.write_record(series.iter().map(|column| cell(&column.cells[point]).into_owned()))?;
     }
     let mut units = WriterBuilder::new().from_writer(OutputFile::create(&folder.join(UNITS))?);
     units.write_record(["column", "unit"])?;
     for column in series {
-        units.write_record([cell(column.name).as_ref(), column.unit])?;
+        units.write_record([cell(&column.name).as_ref(), column.unit])?;
     }
     let mut files = [table, units].map(|table| table.into_inner().map_err(csv::IntoInnerError::into_error));
     for file in &mut files {

@@ -21,7 +21,7 @@ use titr_workload::Workload;
 
 /// A trace converted: what each rank does in it, and what SimGrid cannot be told.
 fn converted(trace: &str, mpi: &Mpi, folder: &Path) -> (Vec<Vec<Event>>, Differences) {
-    let rules = Rules { collectives: mpi.collectives.clone(), eager_threshold: mpi.eager_threshold };
+    let rules = Rules { collectives: mpi.collectives.clone(), eager_threshold: mpi.eager_threshold, hosts: Vec::new() };
     let written = simgrid::convert(Workload::of_lists(events(RANKS, trace)), &rules, folder).unwrap();
     let source = Trace::open(&written.index).unwrap();
     let all = source
@@ -118,4 +118,22 @@ fn rules_come_from_the_platform() {
     folder.run(TITR, &["convert", "--to", "simgrid", "traces", "-o", "out", "--platform", "cluster.toml"]);
     let text = fs::read_to_string(folder.path().join("out/rank-000000.txt")).unwrap();
     insta::assert_snapshot!(text);
+}
+
+/// What goes through one rank of each host does so in the messages that are written, too.
+#[test]
+fn hosts_come_from_the_platform() {
+    let folder = Folder::new();
+    let ranks = (0..8).map(|rank| format!("{rank} init\n{rank} allreduce 8 0\n{rank} barrier\n{rank} finalize\n"));
+    folder.file("trace", ranks.collect::<String>());
+    let platform = ["--platform", "star:2 1Gbit/s 1us host:4"];
+    folder.run(TITR, &[&["convert", "--to", "simgrid", "trace", "-o", "out"], platform.as_slice()].concat());
+    let replay = |trace: &str| {
+        let shown = folder.run(TITR, &[&["replay", "--json", trace], platform.as_slice()].concat());
+        let json: serde_json::Value = serde_json::from_str(shown.strip_suffix("[0]").unwrap()).unwrap();
+        (json["messages"].as_u64().unwrap(), json["simulated_time"].as_f64().unwrap())
+    };
+    // Each of both goes up and down the trees of four ranks, but a barrier has three exchanges of four there.
+    assert_eq!(replay("trace").0, (6 + 2 + 6) + (16 + 2 + 6));
+    assert_eq!(replay("out/index.txt"), replay("trace"));
 }

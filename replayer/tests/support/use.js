@@ -42,6 +42,12 @@
   document.querySelectorAll("button").forEach((button) => button.click());
   document.activeElement.blur();
   canvases.forEach(use);
+  const menu = document.querySelector(".menu");
+  for (const leave of [() => press(menu, "Escape"), () => canvases[0].focus()]) {
+    menu.open = true;
+    menu.querySelector("button").focus();
+    leave();
+  }
   // Drawings of a part.
   canvases.forEach((canvas) => press(canvas, "+"));
   document.querySelectorAll("button.link").forEach((button) => button.click());

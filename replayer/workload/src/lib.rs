@@ -14,7 +14,6 @@
 pub mod call_sites;
 mod computation;
 mod prefetch;
-mod regions;
 mod window;
 
 use std::thread;
@@ -22,9 +21,9 @@ use std::thread;
 use titr_common::event::{Event, Rank};
 use titr_common::trace::{EventSource, Trace};
 
-pub use computation::{Computation, ComputeScaling, Normalise};
 use prefetch::BatchReader;
-pub use regions::RegionSpeeds;
+
+pub use computation::{Computation, ComputeScaling, Normalise, RegionSpeeds};
 pub use window::{Match, Window};
 
 /// Bytes of events in a batch of one rank, and in the batches of all ranks together if that is less, but at least the

@@ -91,7 +91,7 @@ impl Page<'_> {
         let verdict = if (low..=high).contains(&all) { "met" } else { "**missed**" };
         writeln!(
             f,
-            "\nOf all {} cases, {all:.0} % have their measured median in the 90 % interval of `titr-replay --spread` ({tuned:.0} % of \
+            "\nOf all {} cases, {all:.0} % have their measured median in the 90 % interval of `titr replay --spread` ({tuned:.0} % of \
              the tuned half, {held_out:.0} % of the other; bar {low:.0} to {high:.0} %: {verdict}). Half an interval is ±{:.0} % of the \
              measured time (median).",
             self.rows.len(),
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn texts_are_those_of_the_page() {
-        assert!(introduction().ends_with("set itself.\n"));
+        assert!(introduction().ends_with("of the project.\n"));
         let sections = ["How to repeat it", "Where the errors come from"].map(section);
         assert!(sections.iter().all(|section| section.ends_with(".\n") && section.contains("\n* **")), "{sections:?}");
     }

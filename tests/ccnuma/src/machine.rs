@@ -187,7 +187,7 @@ impl Machine {
         }
         let id = TransferId(self.under_way.insert((label, message, now)) as u32);
         let (from, to) = (HostId(message.from), HostId(message.to));
-        self.network.inject(now, Transfer { id, from, to, bytes, connection: None, stretch: 1.0 });
+        self.network.inject(now, Transfer::new(id, from, to, bytes));
     }
 
     /// Handles the arrival of a message at its node.

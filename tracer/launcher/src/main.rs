@@ -50,7 +50,9 @@ enum Error {
 fn main() -> ExitCode {
     let options = Options::try_parse().unwrap_or_else(|error| {
         if error.use_stderr() {
-            say_usage(&error.render().to_string());
+            if witness::speaks(&witness::RANK) {
+                say_usage(&error.render().to_string());
+            }
             std::process::exit(error.exit_code());
         }
         std::process::exit(terminal::status_of("titrace", error.print()).into())
@@ -66,7 +68,11 @@ fn main() -> ExitCode {
             error
         }
     };
-    say(format_args!("titrace: {error}"));
+    // A file may be missing on one host only, and variables are the same on all.
+    let by = if matches!(error, Error::Config(_)) { &witness::RANK } else { &witness::LOCAL_RANK };
+    if witness::speaks(by) {
+        say(format_args!("titrace: {error}"));
+    }
     ExitCode::FAILURE
 }
 

@@ -12,7 +12,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, WaitOptions, getpid, pidfd_open, waitpid};
@@ -20,7 +20,23 @@ use titr_common::terminal::say;
 use titr_config::launched::{LEFT, LOADED, SEEN, VARIABLE};
 
 /// Variables in which launchers tell a process its rank.
-const RANK: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
+pub(crate) const RANK: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
+
+/// Variables in which launchers tell a process its rank among those of its host.
+pub(crate) const LOCAL_RANK: [&str; 4] =
+    ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID", "SLURM_LOCALID"];
+
+/// Time that a process waits before it ends in silence, as a launcher may then end the one that speaks.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// Whether this process says what all ranks with the same variables would: the first does. The others wait until it has spoken.
+pub(crate) fn speaks(names: &[&str]) -> bool {
+    let is_first = names.iter().find_map(std::env::var_os).is_none_or(|rank| rank == "0");
+    if !is_first {
+        std::thread::sleep(SILENCE);
+    }
+    is_first
+}
 
 /// Whether this process is a rank that a launcher has started.
 pub(crate) fn is_rank() -> bool {

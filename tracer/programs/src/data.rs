@@ -1,10 +1,12 @@
 //! Functions that carry data, by which the processes of titr's own programs exchange information. Preloaded tools do
 //! not see them.
 
+use std::cell::Cell;
 use std::ffi::c_int;
 use std::time::Duration;
 
 use titr_wrappers::argument::HandleCell;
+use titr_wrappers::pmpi::Memory;
 use titr_wrappers::symbol::Word;
 
 use crate::call::call;
@@ -44,6 +46,21 @@ impl Comm<'_> {
         // SAFETY: (const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm), one MPI_INT64_T on either side.
         unsafe { call!(unseen MPI_Allreduce(&raw const value, &raw mut result, 1, abi.int64, abi.max, self.handle)) }?;
         Ok(result)
+    }
+
+    /// Puts the larger of each two elements into the second vector (`MPI_Reduce_local`). Both have as many.
+    pub fn reduce_local(&self, from: &[i64], into: &mut [i64]) -> Result<(), MpiError> {
+        let (abi, count) = (self.mpi.abi, length("MPI_Reduce_local", from.len().min(into.len()))?);
+        // SAFETY: (const void *, void *, int, MPI_Datatype, MPI_Op), with `count` MPI_INT64_T in either vector.
+        unsafe { call!(unseen MPI_Reduce_local(from.as_ptr(), into.as_mut_ptr(), count, abi.int64, abi.max)) }
+    }
+
+    /// Writes to the memory that messages of this many bytes are sent from. What was never written is one page of zeros, which
+    /// is always in a cache.
+    pub fn write_outgoing(&self, bytes: u64) {
+        let address = self.mpi.outgoing.of(bytes) as *mut u8;
+        // SAFETY: the room is as long, and nothing else uses it between two messages.
+        unsafe { address.write_bytes(1, bytes as usize) };
     }
 
     /// The bytes that each member gives, by rank, at the root; nothing at the others. Collective.
@@ -120,4 +137,40 @@ fn address(bytes: &[u8]) -> usize {
 /// The address of bytes that MPI writes, as [`address`] gives it.
 fn address_mut(bytes: &mut [u8]) -> usize {
     if bytes.is_empty() { 0 } else { bytes.as_mut_ptr().word() }
+}
+
+/// Memory that grows to the longest message. It is never freed: MPI may use it as long as the process lives.
+#[derive(Default)]
+pub(crate) struct Room {
+    address: Cell<usize>,
+    bytes: Cell<u64>,
+}
+
+impl Room {
+    /// The address of this many bytes. Messages share them.
+    pub(crate) fn of(&self, bytes: u64) -> usize {
+        if bytes > self.bytes.get() || self.address.get() == 0 {
+            let memory = Memory::new(bytes.max(1).next_power_of_two());
+            self.address.set(memory.address());
+            self.bytes.set(memory.bytes());
+            std::mem::forget(memory);
+        }
+        self.address.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_grows_and_stays() {
+        let room = Room::default();
+        let small = room.of(0);
+        assert_ne!(small, 0);
+        let large = room.of(5000);
+        assert_eq!(room.of(8192), large);
+        assert_eq!(room.of(10), large);
+        assert_ne!(room.of(8193), large);
+    }
 }

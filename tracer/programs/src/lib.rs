@@ -16,25 +16,22 @@ mod error;
 mod function;
 mod library;
 mod message;
-mod persistent;
 mod request;
-mod room;
-mod status;
+
+use std::ffi::{CStr, c_char, c_int};
+use std::ptr;
+
+use titr_wrappers::abi::Abi;
+use titr_wrappers::pmpi::{self, ErrorCode};
+
+use call::call;
+use data::Room;
 
 pub use collective::{has_persistent, largest_argument};
 pub use communicator::{Comm, Duplicate};
 pub use error::{MpiError, StartError};
 pub use message::{Peer, SendMode, TagChoice};
-pub use request::Request;
-pub use status::Received;
-
-use std::ffi::{CStr, c_char, c_int};
-use std::ptr;
-
-use call::call;
-use room::Room;
-use titr_wrappers::abi::Abi;
-use titr_wrappers::pmpi::{self, ErrorCode};
+pub use request::{Received, Request};
 
 /// MPI in this process, from `MPI_Init` to `MPI_Finalize`. It belongs to the thread that has started it.
 pub struct Mpi {

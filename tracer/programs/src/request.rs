@@ -9,7 +9,6 @@ use titr_wrappers::handle::{Request as Handle, RequestKind};
 use crate::Mpi;
 use crate::call::call;
 use crate::error::MpiError;
-use crate::status::{Received, StatusCell};
 
 /// An operation that was started, or a persistent request that can be started. The operation of a dropped request
 /// continues: its memory is not freed.
@@ -185,5 +184,36 @@ impl Handles {
         let address = self.address() + index * abi.handle_bytes;
         // SAFETY: the cells hold one handle per given request, including number `index`.
         unsafe { Handle::load_from(abi, address) }
+    }
+}
+
+/// A message that was received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The sender's rank in the communicator; `None` for `MPI_PROC_NULL`.
+    pub source: Option<u32>,
+    /// The message's tag.
+    pub tag: u32,
+}
+
+/// Memory in which MPI stores a status.
+#[derive(Default)]
+#[repr(C, align(8))]
+pub(crate) struct StatusCell([i32; Self::INTS]);
+
+impl StatusCell {
+    /// A status of any family has fewer.
+    const INTS: usize = 16;
+
+    /// The address that MPI is given.
+    pub(crate) fn address(&mut self) -> *mut i32 {
+        self.0.as_mut_ptr()
+    }
+
+    /// The source and the tag that the status tells.
+    pub(crate) fn received(&self, abi: &Abi) -> Received {
+        let field = |offset: usize| self.0.get(offset / size_of::<i32>()).copied().unwrap_or_default();
+        let source = u32::try_from(field(abi.status_source)).ok();
+        Received { source, tag: field(abi.status_tag).unsigned_abs() }
     }
 }

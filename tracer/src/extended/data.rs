@@ -185,11 +185,11 @@ impl Ordered {
         let places = |ranks: &[i32]| places(ranks).collect::<Vec<_>>();
         let mut sends: Vec<_> = places(&neighbors.destinations).into_iter().zip(&neighborhood.sends).collect();
         match (library, call.op) {
-            (Library::OpenMpi | Library::SimGridOpenMpi, _) if neighbors.is_cartesian => {
+            (_, _) if neighbors.is_cartesian && (library.is_open_mpi() || library == Library::SimGridOpenMpi) => {
                 sends.sort_by_key(|&(place, _)| place ^ 1);
             }
             (Library::Mpich | Library::SimGrid, NeighborOp::Alltoall) => sends.reverse(),
-            (Library::OpenMpi | Library::SimGridOpenMpi | Library::Mpich | Library::SimGrid, _) => {}
+            (_, _) => {}
         }
         let send = sends.iter().map(|&(place, _)| call.send.region(place)).collect::<Option<_>>()?;
         let recv =

@@ -41,7 +41,6 @@
 mod clock;
 mod data;
 mod plan;
-mod refusal;
 mod tags;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -71,9 +70,9 @@ pub(crate) use clock::Clock;
 pub(crate) fn selection(abi: &Abi, list: &str) -> Result<Selection, UnknownAlgorithm> {
     let library = match abi.family {
         Family::OpenMpi => Library::OpenMpi,
+        Family::Mpich => Library::Mpich,
         // An ABI that both have.
-        Family::Standard if abi.library.starts_with("Open MPI") => Library::OpenMpi,
-        Family::Mpich | Family::Standard => Library::Mpich,
+        Family::Standard => Library::of_version(&abi.library).unwrap_or_default(),
     };
     let mut selection = Selection::from(library);
     selection.force_list(list)?;

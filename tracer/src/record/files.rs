@@ -23,7 +23,6 @@ pub(super) struct Files {
     ids: IdPool,
 }
 
-/// A file that is open.
 #[derive(Debug)]
 struct OpenFile {
     id: FileId,

@@ -37,7 +37,6 @@ mod probe;
 mod request_table;
 mod requests;
 mod stream;
-mod worlds;
 
 use std::collections::BTreeMap;
 

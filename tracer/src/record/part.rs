@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use titr_common::event::{Event, Mark};
 use titr_common::program::{OpenRegions, UnrecordedCalls};
-use titr_common::trace::part_calls::PartCalls;
+use titr_common::trace::manifest::PartCalls;
 use titr_config::Part;
 
 /// A rank's way through the part.

@@ -4,6 +4,7 @@
 //! never runs on it, and a write beyond the file-size limit is the error `EFBIG` instead of a `SIGXFSZ` that ends the
 //! program.
 
+use std::fs::OpenOptions;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -19,7 +20,8 @@ use titr_common::trace::{FinishedStream, StreamWriter, directory};
 use titr_common::units::Bytes;
 
 use crate::descriptors::{make_room, place_high, separate};
-use crate::stderr::log;
+use crate::launched;
+use crate::stderr::{log, log_last};
 use crate::termination::{self, Order};
 
 /// Its stack: it compresses on the heap and recurses nowhere.
@@ -108,14 +110,33 @@ pub(crate) fn size(manifest: &Manifest) -> Bytes {
 
 /// Says where a complete trace is, and what can be done with it.
 pub(crate) fn announce(place: &Path, manifest: &Manifest, size: Bytes) {
-    // As the user wrote it, where that is shorter.
-    let here = std::env::current_dir().ok();
-    let short = here.and_then(|here| place.strip_prefix(here).ok()).unwrap_or(place).display();
-    let next = match manifest.per_rank.iter().any(|rank| rank.ended == Ended::Abort) {
-        true => format!("the run was aborted, and titr check {short} says how its ranks ended"),
-        false => format!("titr-replay --platform FILE {short} predicts the time on another machine"),
+    let short = short(place).display();
+    let next = match manifest.per_rank.iter().find(|rank| rank.ended != Ended::Finalize) {
+        Some(rank) => format!("{}: {}", ending(rank, None), how_to_replay(place)),
+        None => format!("titr-replay --platform FILE {short} predicts the time on another machine"),
     };
     log(format_args!("traced {} in {short} ({}); {next}", counted(manifest.ranks, "rank", "ranks"), volume(size)));
+}
+
+/// The directory as the user wrote it, where that is shorter.
+fn short(place: &Path) -> &Path {
+    let here = std::env::current_dir().ok();
+    here.and_then(|here| place.strip_prefix(here).ok()).unwrap_or(place)
+}
+
+/// How the run ended early, by the entry of a rank.
+fn ending(entry: &RankEntry, status: Option<i32>) -> String {
+    let status = status.filter(|_| matches!(entry.ended, Ended::Exit | Ended::ImmediateExit));
+    let status = status.map_or(String::new(), |status| format!(" (status {status})"));
+    format!("the run did not finish, as rank {} ended {}{status}", entry.rank, entry.ended)
+}
+
+/// What can be done with the trace of a run that ended early.
+fn how_to_replay(place: &Path) -> String {
+    let short = short(place).display();
+    format!(
+        "titr check {short} says how each rank ended, titr replay --partial --platform FILE {short} replays up to there"
+    )
 }
 
 impl Flush {
@@ -243,6 +264,10 @@ impl Flush {
             self.complete(&mut entry);
             self.write_entry(&entry);
             self.closed = Some((entry.ended, Instant::now()));
+            // The program may go on after these.
+            if !matches!(entry.ended, Ended::Error | Ended::Exec) {
+                self.tell_of(&entry);
+            }
         }
     }
 
@@ -258,9 +283,20 @@ impl Flush {
             Ok(Some(manifest)) if self.announces => {
                 announce(&self.directory, &manifest, size(&manifest));
             }
+            _ if entry.ended != Ended::Finalize => self.tell_of(&entry),
             _ => {}
         }
         entry
+    }
+
+    /// Says that the run ended early, and where its trace is, if no other rank has. What a launcher does to the others is no news.
+    fn tell_of(&self, entry: &RankEntry) {
+        let mark = directory::crashed(&self.directory);
+        if launched::by_titrace() && OpenOptions::new().write(true).create_new(true).open(mark).is_ok() {
+            let short = short(&self.directory).display();
+            let (ended, next) = (ending(entry, termination::exit_status()), how_to_replay(&self.directory));
+            log_last(format_args!("{ended}. The trace up to there is in {short}: {next}"));
+        }
     }
 
     fn end_stream(&mut self, entry: &mut RankEntry) {

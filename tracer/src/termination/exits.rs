@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use titr_common::trace::manifest::Ended;
 
-use super::{TO_TAKE, order};
+use super::{TO_TAKE, exits_with, order};
 use crate::launched;
 
 /// A function that is behind ours in the search order.
@@ -56,6 +56,7 @@ pub(super) fn find_all() {
 /// As the C library's function of this name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn _exit(status: c_int) -> ! {
+    exits_with(status);
     order(Ended::ImmediateExit, TO_TAKE);
     // SAFETY: the C library's function of this name and type.
     let real: unsafe extern "C" fn(c_int) -> ! = unsafe { std::mem::transmute(EXIT.find()) };

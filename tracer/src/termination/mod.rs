@@ -279,6 +279,34 @@ thread_local! {
     static IS_HANDLING: Cell<bool> = const { Cell::new(false) };
 }
 
+/// The status that the process exits with, and whether it does.
+static STATUS: AtomicI32 = AtomicI32::new(0);
+static EXITS: AtomicBool = AtomicBool::new(false);
+
+/// The status that the process exits with, if it does and the status is known.
+pub(crate) fn exit_status() -> Option<i32> {
+    EXITS.load(Ordering::Acquire).then(|| STATUS.load(Ordering::Relaxed))
+}
+
+fn exits_with(status: c_int) {
+    STATUS.store(status, Ordering::Relaxed);
+    EXITS.store(true, Ordering::Release);
+}
+
+/// Registers with `exit` that its status is kept. Of all that is registered, what came last runs first.
+pub(crate) fn keep_status() {
+    extern "C" fn keep(status: c_int, _: *mut c_void) {
+        exits_with(status);
+    }
+    type Handler = extern "C" fn(c_int, *mut c_void);
+    // Not in every C library.
+    let Some(register) = library_function(c"on_exit") else { return };
+    // SAFETY: the C library's function of this name and type.
+    let register: unsafe extern "C" fn(Handler, *mut c_void) -> c_int = unsafe { std::mem::transmute(register) };
+    // SAFETY: the handler is a function of this library, which is never unloaded, and takes what it is given.
+    unsafe { register(keep, std::ptr::null_mut()) };
+}
+
 /// The end of a process whose thread calls `exit`.
 pub(crate) fn at_exit() -> Ended {
     if IS_HANDLING.get() { Ended::Error } else { Ended::Exit }

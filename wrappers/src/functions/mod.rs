@@ -140,7 +140,7 @@ pub mod communicator;
 pub mod datatype;
 pub mod environment;
 pub mod extension;
-pub mod external;
+pub(crate) mod external;
 pub mod info;
 pub mod io;
 pub mod mark;

@@ -27,6 +27,8 @@ algorithms! {
         TwoProc = "two_proc",
         /// Everyone sends to everyone (SimGrid).
         Spread = "spreading_simple",
+        /// Within each node to its first member, among these, and within each node (Open MPI).
+        Han = "han",
     }
 }
 

@@ -34,6 +34,12 @@ algorithms! {
         Rabenseifner = "rabenseifner" | "redscat_allgather",
         /// Rabenseifner's algorithm on blocks of nearly one length (MPICH).
         ReduceScatterAllgather = "reduce_scatter_allgather",
+        /// A reduction within each node, another one among the first members of the nodes, and a broadcast within each node
+        /// (MPICH).
+        Smp = "smp",
+        /// Within each node to its first member, among these to one and back, and within each node, segment by segment
+        /// (Open MPI).
+        Han = "han",
     }
 }
 

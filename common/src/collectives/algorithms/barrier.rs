@@ -23,6 +23,10 @@ algorithms! {
         TwoProc = "two_proc",
         /// Up and down a binomial tree.
         Tree = "tree",
+        /// Within each node, among the first members of the nodes, and then a broadcast within each node (MPICH).
+        Smp = "smp",
+        /// Within each node, among the first members of the nodes, and once more within each node (Open MPI).
+        Han = "han",
     }
 }
 
@@ -38,6 +42,7 @@ pub(in crate::collectives) fn barrier(algorithm: Barrier, comm: Comm) -> Schedul
         Barrier::RecursiveDoubling | Barrier::TwoProc => recursive_doubling(comm),
         Barrier::Dissemination => dissemination(comm),
         Barrier::Tree => tree(comm),
+        Barrier::Smp | Barrier::Han => Schedule::new(), // `smp`, `han`
     }
 }
 

@@ -44,6 +44,12 @@ algorithms! {
         ScatterAllgather = "scatter_allgather" | "scatter_recursive_doubling_allgather",
         /// A binomial scatter, then a ring allgather.
         ScatterAllgatherRing = "scatter_allgather_ring" | "scatter_ring_allgather",
+        /// From the root to the first member of its node, among the first members of the nodes, and within each node (MPICH).
+        Smp = "smp",
+        /// Within the root's node, among the first members of the nodes, and within each other node (MPICH).
+        SmpFromRoot = "smp_from_root",
+        /// Among the members in the root's place of their nodes, and within each node, segment by segment (Open MPI).
+        Han = "han",
     }
 }
 
@@ -83,6 +89,7 @@ pub(in crate::collectives) fn bcast(
             chain_in_rounds(&Tree::exchanged(comm, root, |comm| Tree::chain(comm, 0, 1)), data, segment)
         }
         Bcast::Knomial => down(&Tree::knomial(comm, root, RADIX), data, segment),
+        Bcast::Smp | Bcast::SmpFromRoot | Bcast::Han => Schedule::new(), // `smp`, `han`
         Bcast::ScatterAllgather => {
             let blocks = scattered(comm, data);
             let mut steps = scatter(comm, root, &blocks);

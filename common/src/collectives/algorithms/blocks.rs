@@ -52,7 +52,6 @@ impl Data {
         buffer.first(self.bytes)
     }
 
-    /// The elements in a range, in a buffer.
     pub(crate) fn elements(self, buffer: Buffer, range: Range<u64>) -> Slice {
         let start = self.start(range.start);
         buffer.at(start, self.start(range.end).saturating_sub(start))

@@ -18,6 +18,8 @@ algorithms! {
         LinearSync = "linear_sync",
         /// Up a binomial tree.
         Binomial = "binomial",
+        /// Within each node, and among the members in the root's place of their nodes (Open MPI).
+        Han = "han",
     }
 }
 
@@ -45,6 +47,7 @@ pub(in crate::collectives) fn gather(
         Gather::LinearNonblocking => gatherv(Gatherv::LinearNonblocking, comm, root, block.bytes, &blocks, Empty::Sent),
         Gather::LinearSync => linear_sync(comm, root, block, segment),
         Gather::Binomial => binomial(comm, root, &blocks),
+        Gather::Han => Schedule::new(), // `han`
     }
 }
 

@@ -39,6 +39,12 @@ algorithms! {
         Rabenseifner = "rabenseifner" | "redscat_gather",
         /// Rabenseifner's algorithm on blocks of nearly one length (MPICH).
         ReduceScatterGather = "reduce_scatter_gather",
+        /// Within each other node, among the first members of the nodes, and within the root's node (MPICH).
+        Smp = "smp",
+        /// Within each node, among the first members of the nodes to member 0, and from there to the root (MPICH).
+        SmpToFirst = "smp_to_first",
+        /// Within each node, and among the members in the root's place of their nodes, segment by segment (Open MPI).
+        Han = "han",
     }
 }
 
@@ -87,6 +93,7 @@ pub(in crate::collectives) fn reduce(
         }
         Reduce::Rabenseifner => rabenseifner::reduce(Variant::Halves, comm, root, data),
         Reduce::ReduceScatterGather => rabenseifner::reduce(Variant::Blocks, comm, root, data),
+        Reduce::Smp | Reduce::SmpToFirst | Reduce::Han => Schedule::new(), // `smp`, `han`
     }
 }
 

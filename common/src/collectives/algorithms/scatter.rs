@@ -16,6 +16,8 @@ algorithms! {
         LinearNonblocking = "linear_nb",
         /// Down a binomial tree.
         Binomial = "binomial",
+        /// Among the members in the root's place of their nodes, and within each node (Open MPI).
+        Han = "han",
     }
 }
 
@@ -36,6 +38,7 @@ pub(in crate::collectives) fn scatter(algorithm: Scatter, comm: Comm, root: Memb
         Scatter::Linear => scatterv(Scatterv::Linear, comm, root, block, &blocks, Empty::Sent),
         Scatter::LinearNonblocking => scatterv(Scatterv::LinearNonblocking, comm, root, block, &blocks, Empty::Sent),
         Scatter::Binomial => binomial(comm, root, &blocks),
+        Scatter::Han => Schedule::new(), // `han`
     }
 }
 

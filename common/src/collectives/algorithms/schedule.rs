@@ -130,12 +130,24 @@ impl Schedule {
 
 /// A step with each slice replaced by `place`: so one collective becomes a part of another.
 pub(in crate::collectives) fn relocate(step: Step, place: impl Fn(Slice) -> Slice) -> Step {
+    translate(step, |member| member, place)
+}
+
+/// A step with each slice replaced by `place`, and each member by `member`: so a collective of some members becomes a part
+/// of one of all.
+pub(in crate::collectives) fn translate(
+    step: Step,
+    member: impl Fn(Member) -> Member,
+    place: impl Fn(Slice) -> Slice,
+) -> Step {
     match step {
-        Step::Send { to, data } => Step::Send { to, data: place(data) },
-        Step::Recv { from, data } => Step::Recv { from, data: place(data) },
-        Step::Sendrecv { to, send, from, recv } => Step::Sendrecv { to, send: place(send), from, recv: place(recv) },
-        Step::Isend { to, data } => Step::Isend { to, data: place(data) },
-        Step::Irecv { from, data } => Step::Irecv { from, data: place(data) },
+        Step::Send { to, data } => Step::Send { to: member(to), data: place(data) },
+        Step::Recv { from, data } => Step::Recv { from: member(from), data: place(data) },
+        Step::Sendrecv { to, send, from, recv } => {
+            Step::Sendrecv { to: member(to), send: place(send), from: member(from), recv: place(recv) }
+        }
+        Step::Isend { to, data } => Step::Isend { to: member(to), data: place(data) },
+        Step::Irecv { from, data } => Step::Irecv { from: member(from), data: place(data) },
         Step::Wait { .. } | Step::WaitAll => step,
         Step::Copy { from, to } => Step::Copy { from: place(from), to: place(to) },
         Step::ReduceLeft { from, into } => Step::ReduceLeft { from: place(from), into: place(into) },

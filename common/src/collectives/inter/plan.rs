@@ -3,7 +3,7 @@
 //! Data that a group has gathered or reduced for the other one, and data from there to distribute, is *held* at the
 //! beginning of the scratch space. The scratch space of the collectives within the group follows.
 
-use crate::collectives::algorithms::schedule::relocate;
+use crate::collectives::algorithms::schedule::translate;
 use crate::collectives::call::Call;
 use crate::collectives::inter::RootRole;
 use crate::collectives::library::Library;
@@ -57,7 +57,7 @@ impl<'c> InterPlan<'c> {
     /// Writes down the steps of a member with this part.
     pub(super) fn add(&mut self, role: RootRole) {
         let (sent, received) = (self.call.send.each().0, self.call.recv.each().0);
-        let is_openmpi = matches!(self.selection.library, Library::OpenMpi | Library::SimGridOpenMpi);
+        let is_openmpi = self.selection.library.is_open_mpi() || self.selection.library == Library::SimGridOpenMpi;
         match (self.call.kind, role == RootRole::Root) {
             (CollectiveKind::Bcast, true) => self.send(self.remote.first, Buffer::Recv.first(sent)),
             (CollectiveKind::Bcast, false) => self.receive_broadcast(self.call.root, sent),
@@ -296,13 +296,14 @@ impl<'c> InterPlan<'c> {
 
     /// Like [`within`](Self::within), on the data that `place` substitutes for the call's own.
     fn within_to(&mut self, kind: CollectiveKind, send: &Volumes, recv: &Volumes, place: impl Fn(Slice) -> Slice) {
-        let call = Call { kind, send, recv, root: 0, me: self.me, size: self.local.size, ..*self.call };
+        let call = Call { kind, send, recv, root: 0, me: self.me, size: self.local.size, nodes: None, ..*self.call };
         let (first, behind) = (self.local.first, self.held);
         let place = |slice: Slice| match slice.buffer {
             Buffer::Scratch => Buffer::Scratch.at(slice.offset.0.saturating_add(behind), slice.len.0),
             Buffer::Send | Buffer::Recv => place(slice),
         };
-        self.steps.extend(self.selection.steps(&call).into_iter().map(|step| relocate(shifted(step, first), place)));
+        let steps = self.selection.steps(&call).into_iter();
+        self.steps.extend(steps.map(|step| translate(step, |member| first + member, place)));
     }
 
     fn broadcast(&mut self, bytes: u64) {
@@ -381,17 +382,4 @@ fn consecutive(buffer: Buffer, lens: &[Bytes]) -> impl Iterator<Item = Slice> {
         *end = start.saturating_add(len.0);
         Some(buffer.at(start, len.0))
     })
-}
-
-/// A step of a group whose first member is `first`.
-fn shifted(step: Step, first: Member) -> Step {
-    match step {
-        Step::Send { to, data } => Step::Send { to: first + to, data },
-        Step::Recv { from, data } => Step::Recv { from: first + from, data },
-        Step::Sendrecv { to, send, from, recv } => Step::Sendrecv { to: first + to, send, from: first + from, recv },
-        Step::Isend { to, data } => Step::Isend { to: first + to, data },
-        Step::Irecv { from, data } => Step::Irecv { from: first + from, data },
-        Step::Wait { .. } | Step::WaitAll => step,
-        Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => step,
-    }
 }

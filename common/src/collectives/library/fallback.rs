@@ -7,13 +7,25 @@ use crate::collectives::algorithms::{
     Algorithm, Allgather, Allgatherv, Allreduce, Alltoall, Barrier, Bcast, Choice, Reduce, ReduceScatter,
 };
 use crate::collectives::call::{Call, CallMode};
+use crate::collectives::nodes::NodeMap;
+use crate::event::CollectiveKind;
 
 /// The choice itself where it is possible for the call, or else the library's substitute.
 pub(super) fn possible(library: Library, choice: Choice, call: &Call) -> Choice {
     let choice = match (library, call.mode) {
-        (Library::OpenMpi, CallMode::Nonblocking) => libnbc::possible(choice, call),
+        (Library::OpenMpi | Library::OpenMpi40 | Library::OpenMpi50, CallMode::Nonblocking) => {
+            libnbc::possible(choice, call)
+        }
         _ => choice,
     };
+    let flat = Call { nodes: None, ..*call };
+    let is_possible = |nodes: &NodeMap| {
+        let is_even = nodes.is_even || matches!(call.kind, CollectiveKind::Barrier | CollectiveKind::Allreduce);
+        (is_even || !choice.algorithm.is_han()) && (call.is_commutative || !call.kind.signature().reduces)
+    };
+    if choice.algorithm.knows_nodes() && !call.nodes.is_some_and(is_possible) {
+        return library.choose(&flat);
+    }
     // Recursive doubling of blocks works with any number of members, but these two refuse.
     let is_refused = !library.is_simgrid() && !call.size.is_power_of_two();
     let algorithm = match choice.algorithm {
@@ -50,8 +62,8 @@ pub(super) fn possible(library: Library, choice: Choice, call: &Call) -> Choice 
     };
     match library {
         Library::Mpich if algorithm != choice.algorithm => Choice::new(match call.mode {
-            CallMode::Blocking => mpich::choose(call),
-            CallMode::Nonblocking => mpich::choose_nonblocking(call),
+            CallMode::Blocking => mpich::choose(&flat),
+            CallMode::Nonblocking => mpich::choose_nonblocking(&flat),
         }),
         _ => Choice { algorithm, ..choice },
     }
@@ -67,7 +79,7 @@ fn bcast(library: Library, algorithm: Bcast, choice: Choice, call: &Call) -> Cho
     let halves = [data.count().div_ceil(2), data.count() / 2];
     let (replacement, fanout) = match algorithm {
         Bcast::ScatterAllgather | Bcast::ScatterAllgatherRing
-            if library == Library::OpenMpi && data.count() < u64::from(call.size) =>
+            if library.is_open_mpi() && data.count() < u64::from(call.size) =>
         {
             (Bcast::Linear, choice.fanout)
         }

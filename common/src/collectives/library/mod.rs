@@ -5,6 +5,7 @@ mod fallback;
 mod libnbc;
 mod mpich;
 mod openmpi;
+mod openmpi_4_0;
 mod openmpi_tables;
 mod simgrid;
 mod simgrid_nonblocking;
@@ -21,11 +22,17 @@ use crate::event::CollectiveKind;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Library {
-    /// MPICH 4.0's defaults.
+    /// MPICH's defaults, which are the same from 3.4 to 4.3.
     #[default]
     Mpich,
     /// Open MPI 4.1's `tuned` component with its fixed decision rules.
     OpenMpi,
+    /// The same before 4.1.
+    #[serde(rename = "openmpi-4.0")]
+    OpenMpi40,
+    /// Open MPI 5.0: the component `han` where members share nodes, and else the rules of 4.1.
+    #[serde(rename = "openmpi-5.0")]
+    OpenMpi50,
     /// SimGrid 3.32's default selector.
     SimGrid,
     /// SimGrid 3.32's selector `ompi`.
@@ -35,7 +42,8 @@ pub enum Library {
 
 impl Library {
     /// All libraries.
-    pub const ALL: &[Self] = &[Self::Mpich, Self::OpenMpi, Self::SimGrid, Self::SimGridOpenMpi];
+    pub const ALL: &[Self] =
+        &[Self::Mpich, Self::OpenMpi, Self::OpenMpi40, Self::OpenMpi50, Self::SimGrid, Self::SimGridOpenMpi];
 
     /// The name of the library on the command line and in files.
     #[must_use]
@@ -43,6 +51,8 @@ impl Library {
         match self {
             Self::Mpich => "mpich",
             Self::OpenMpi => "openmpi",
+            Self::OpenMpi40 => "openmpi-4.0",
+            Self::OpenMpi50 => "openmpi-5.0",
             Self::SimGrid => "simgrid",
             Self::SimGridOpenMpi => "simgrid-openmpi",
         }
@@ -52,6 +62,32 @@ impl Library {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|library| library.name() == name)
+    }
+
+    /// The library whose rules a library follows that describes itself so (`MPI_Get_library_version`); `None` if that is unknown.
+    /// Intel's, Cray's and MVAPICH are made of MPICH.
+    #[must_use]
+    pub fn of_version(version: &str) -> Option<Self> {
+        let known = [
+            ("Open MPI", Self::OpenMpi),
+            ("MPICH", Self::Mpich),
+            ("MVAPICH", Self::Mpich),
+            ("Intel(R) MPI", Self::Mpich),
+        ];
+        let library = known.into_iter().find(|(name, _)| version.contains(name)).map(|(_, library)| library)?;
+        let mut numbers = version.split_once("Open MPI v").map_or("", |(_, it)| it).split(['.', ',', 'r', 'a']);
+        let mut number = || numbers.next()?.parse::<u32>().ok();
+        Some(match number().zip(number()) {
+            Some(number) if number < (4, 1) => Self::OpenMpi40,
+            Some((5.., _)) => Self::OpenMpi50,
+            _ => library,
+        })
+    }
+
+    /// Whether the library is Open MPI itself.
+    #[must_use]
+    pub fn is_open_mpi(self) -> bool {
+        matches!(self, Self::OpenMpi | Self::OpenMpi40 | Self::OpenMpi50)
     }
 
     /// The algorithm that the library calls so, or else the one that has that name. Case does not matter, nor `-` for `_`.
@@ -76,8 +112,8 @@ impl Library {
         match (self, mode) {
             (Self::Mpich, CallMode::Blocking) => mpich::OWN_NAMES,
             (Self::Mpich, CallMode::Nonblocking) => mpich::NONBLOCKING_NAMES,
-            (Self::OpenMpi, CallMode::Blocking) => openmpi::OWN_NAMES,
-            (Self::OpenMpi, CallMode::Nonblocking) => libnbc::OWN_NAMES,
+            (Self::OpenMpi | Self::OpenMpi40 | Self::OpenMpi50, CallMode::Blocking) => openmpi::OWN_NAMES,
+            (Self::OpenMpi | Self::OpenMpi40 | Self::OpenMpi50, CallMode::Nonblocking) => libnbc::OWN_NAMES,
             (Self::SimGrid | Self::SimGridOpenMpi, _) => simgrid::OWN_NAMES,
         }
     }
@@ -88,7 +124,9 @@ impl Library {
             (Self::Mpich, CallMode::Blocking) => Choice::new(mpich::choose(call)),
             (Self::Mpich, CallMode::Nonblocking) => Choice::new(mpich::choose_nonblocking(call)),
             (Self::OpenMpi, CallMode::Blocking) => Choice::new(openmpi::choose(call)),
-            (Self::OpenMpi, CallMode::Nonblocking) => libnbc::choose(call),
+            (Self::OpenMpi40, CallMode::Blocking) => openmpi_4_0::choose(call),
+            (Self::OpenMpi50, CallMode::Blocking) => Choice::new(openmpi::choose_by_nodes(call)),
+            (Self::OpenMpi | Self::OpenMpi40 | Self::OpenMpi50, CallMode::Nonblocking) => libnbc::choose(call),
             (Self::SimGrid, CallMode::Blocking) => Choice::new(simgrid::choose(call)),
             (Self::SimGridOpenMpi, CallMode::Blocking) => simgrid_openmpi::choose(call),
             (Self::SimGrid | Self::SimGridOpenMpi, CallMode::Nonblocking) => {
@@ -108,9 +146,11 @@ impl Library {
     pub(super) fn leaves_out_empty_call(self, call: &Call) -> bool {
         let is_left_out = match (self, call.mode) {
             (Self::SimGrid | Self::SimGridOpenMpi, _) => false,
-            (Self::Mpich | Self::OpenMpi, CallMode::Blocking) => true,
+            (Self::Mpich | Self::OpenMpi | Self::OpenMpi40 | Self::OpenMpi50, CallMode::Blocking) => true,
             (Self::Mpich, CallMode::Nonblocking) => mpich::leaves_out_empty(call.kind),
-            (Self::OpenMpi, CallMode::Nonblocking) => libnbc::leaves_out_empty(call.kind),
+            (Self::OpenMpi | Self::OpenMpi40 | Self::OpenMpi50, CallMode::Nonblocking) => {
+                libnbc::leaves_out_empty(call.kind)
+            }
         };
         is_left_out && call.moves_nothing()
     }
@@ -122,11 +162,12 @@ impl Library {
 
     /// The library's treatment of empty messages where each pair of members has its own length.
     pub(super) fn empty_messages(self, mode: CallMode, collective: CollectiveKind) -> Empty {
-        if (self, mode) == (Self::OpenMpi, CallMode::Nonblocking) {
+        if self.is_open_mpi() && mode == CallMode::Nonblocking {
             return libnbc::empty_messages(collective);
         }
         match (self, collective) {
-            (Self::SimGrid | Self::SimGridOpenMpi, _) | (Self::OpenMpi, CollectiveKind::Alltoallv) => Empty::Sent,
+            (Self::SimGrid | Self::SimGridOpenMpi, _)
+            | (Self::OpenMpi | Self::OpenMpi40 | Self::OpenMpi50, CollectiveKind::Alltoallv) => Empty::Sent,
             _ => Empty::Skipped,
         }
     }
@@ -135,7 +176,7 @@ impl Library {
     pub(super) fn scatter_unit(self, element: u64) -> u64 {
         match self {
             Self::Mpich => 1,
-            Self::OpenMpi | Self::SimGrid | Self::SimGridOpenMpi => element,
+            Self::OpenMpi | Self::OpenMpi40 | Self::OpenMpi50 | Self::SimGrid | Self::SimGridOpenMpi => element,
         }
     }
 }
@@ -179,6 +220,24 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_library_is_known_by_what_it_calls_itself() {
+        for (version, library) in [
+            ("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4", Some(Library::OpenMpi)),
+            ("Open MPI v5.0.0rc2, package: x", Some(Library::OpenMpi50)),
+            ("Open MPI v4.0.3, package: x", Some(Library::OpenMpi40)),
+            ("Open MPI v3.1.4, package: x", Some(Library::OpenMpi40)),
+            ("MPICH Version:\t4.0.2\nMPICH Release date:\tThu Apr  7 12:34:45 CDT 2022", Some(Library::Mpich)),
+            ("MPI VERSION    : CRAY MPICH version 8.1.25.17 (ANL base 3.4a2)", Some(Library::Mpich)),
+            ("MVAPICH2 Version      :\t2.3.7", Some(Library::Mpich)),
+            ("Intel(R) MPI Library 2021.11 for Linux* OS\n", Some(Library::Mpich)),
+            ("none", None),
+            ("", None),
+        ] {
+            assert_eq!(Library::of_version(version), library, "{version}");
         }
     }
 

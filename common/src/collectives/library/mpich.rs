@@ -1,5 +1,13 @@
-//! The algorithms that MPICH 4.0 chooses: its generic selection (`maint/tuning/coll/mpir/generic.json`) for a
-//! communicator without a hierarchy of nodes. A commutative operation is assumed to be predefined.
+//! The algorithms that MPICH chooses, from 3.4 to 4.3: its generic selection (`maint/tuning/coll/mpir/generic.json`), and before it that of
+//! its default device (`maint/tuning/coll/ch4/generic.json`). A commutative operation is assumed to be predefined.
+//!
+//! Where members share nodes (`MPIR_Comm_is_parent_comm`, which `MPIR_Comm_create_subcomms` decides), the device composes
+//! collectives of those of each node and of the nodes' first members: `MPIDI_Barrier_intra_composition_alpha`,
+//! `MPIDI_Bcast_intra_composition_alpha` ([`Bcast::Smp`]) and `_beta` ([`Bcast::SmpFromRoot`]),
+//! `MPIDI_Reduce_intra_composition_beta` ([`Reduce::Smp`]) and `_alpha` ([`Reduce::SmpToFirst`]), and
+//! `MPIDI_Allreduce_intra_composition_alpha`. Non-blocking calls do the same in `MPIR_Ibcast_intra_sched_smp` and
+//! `MPIR_Ireduce_intra_sched_smp` only. Within a node, the messages are those of builds that leave shared
+//! memory to UCX, and not those of `release_gather`.
 
 use crate::collectives::algorithms::{
     Algorithm, Allgather, Allgatherv, Allreduce, Alltoall, Alltoallv, Barrier, Bcast, Gather, Gatherv, Reduce,
@@ -38,7 +46,9 @@ pub(super) fn choose_nonblocking(call: &Call) -> Algorithm {
     let (size, sent) = (call.size, call.send.each());
     let is_power_of_two = size.is_power_of_two();
     match call.kind {
+        CollectiveKind::Reduce if call.nodes.is_some() && call.is_commutative => Algorithm::Reduce(Reduce::Smp),
         CollectiveKind::Bcast => Algorithm::Bcast(match sent.0 {
+            _ if call.nodes.is_some() => Bcast::Smp,
             _ if size < 8 => Bcast::BinomialAtOnce,
             ..12_288 => Bcast::BinomialAtOnce,
             ..524_288 if is_power_of_two => Bcast::ScatterAllgather,
@@ -69,7 +79,7 @@ pub(super) fn choose_nonblocking(call: &Call) -> Algorithm {
         | CollectiveKind::Scatterv
         | CollectiveKind::Allgatherv
         | CollectiveKind::Alltoallv
-        | CollectiveKind::Alltoallw => choose(call),
+        | CollectiveKind::Alltoallw => choose(&Call { nodes: None, ..*call }),
     }
 }
 
@@ -78,26 +88,31 @@ pub(super) fn leaves_out_empty(collective: CollectiveKind) -> bool {
     matches!(collective, CollectiveKind::Allgatherv | CollectiveKind::ReduceScatter)
 }
 
-/// The algorithm for a call.
 pub(super) fn choose(call: &Call) -> Algorithm {
     let size = call.size;
     let is_power_of_two = size.is_power_of_two();
+    let (has_nodes, reduces_on_nodes) = (call.nodes.is_some(), call.nodes.is_some() && call.is_commutative);
     // Rabenseifner's algorithm needs a predefined operation, and an element for each member that takes part.
     let can_be_halved = || call.is_commutative && call.vector().count() >= 1 << size.ilog2();
     let (sent, received) = (call.send.each(), call.recv.each());
     match call.kind {
-        CollectiveKind::Barrier => Algorithm::Barrier(Barrier::Dissemination),
+        CollectiveKind::Barrier => Algorithm::Barrier(if has_nodes { Barrier::Smp } else { Barrier::Dissemination }),
         CollectiveKind::Bcast => Algorithm::Bcast(match sent.0 {
+            bytes if has_nodes && (size < 8 || bytes < 12_288) => Bcast::Smp,
+            ..524_288 if has_nodes && is_power_of_two => Bcast::SmpFromRoot,
             _ if size < 8 => Bcast::Binomial,
             ..=12_288 => Bcast::Binomial,
             ..=524_288 if is_power_of_two => Bcast::ScatterAllgather,
             _ => Bcast::ScatterAllgatherRing,
         }),
         CollectiveKind::Reduce => Algorithm::Reduce(match sent.0 {
+            ..=2048 if reduces_on_nodes => Reduce::Smp,
+            _ if reduces_on_nodes => Reduce::SmpToFirst,
             2049.. if can_be_halved() => Reduce::ReduceScatterGather,
             _ => Reduce::Binomial,
         }),
         CollectiveKind::Allreduce => Algorithm::Allreduce(match sent.0 {
+            _ if reduces_on_nodes => Allreduce::Smp,
             9.. if can_be_halved() => Allreduce::ReduceScatterAllgather,
             _ => Allreduce::RecursiveDoubling,
         }),

@@ -3,7 +3,8 @@
 
 use super::openmpi_tables as tables;
 use crate::collectives::algorithms::{
-    Algorithm, Allgatherv, Alltoall, Alltoallv, Barrier, Bcast, Gatherv, Reduce, ReduceScatter, Scan, Scatterv,
+    Algorithm, Allgather, Allgatherv, Allreduce, Alltoall, Alltoallv, Barrier, Bcast, Gather, Gatherv, Reduce,
+    ReduceScatter, Scan, Scatter, Scatterv,
 };
 use crate::collectives::call::Call;
 use crate::event::CollectiveKind;
@@ -20,7 +21,21 @@ pub(super) const OWN_NAMES: &[(Algorithm, &str)] = &[
     (Algorithm::Scatterv(Scatterv::Linear), "linear"),
 ];
 
-/// The algorithm for a call.
+/// The algorithm for a call of Open MPI 5.0, whose component `han` comes before `tuned` where members share nodes.
+pub(super) fn choose_by_nodes(call: &Call) -> Algorithm {
+    match call.kind {
+        _ if call.nodes.is_none() => choose(call),
+        CollectiveKind::Barrier => Algorithm::Barrier(Barrier::Han),
+        CollectiveKind::Bcast => Algorithm::Bcast(Bcast::Han),
+        CollectiveKind::Reduce => Algorithm::Reduce(Reduce::Han),
+        CollectiveKind::Allreduce => Algorithm::Allreduce(Allreduce::Han),
+        CollectiveKind::Gather => Algorithm::Gather(Gather::Han),
+        CollectiveKind::Scatter => Algorithm::Scatter(Scatter::Han),
+        CollectiveKind::Allgather => Algorithm::Allgather(Allgather::Han),
+        _ => choose(call),
+    }
+}
+
 pub(super) fn choose(call: &Call) -> Algorithm {
     let (size, sent, received) = (call.size, call.send.each(), call.recv.each());
     match call.kind {

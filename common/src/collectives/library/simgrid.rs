@@ -20,7 +20,6 @@ pub(super) const OWN_NAMES: &[(Algorithm, &str)] = &[
     (Algorithm::Scatterv(Scatterv::LinearNonblocking), "linear"),
 ];
 
-/// The algorithm for a call.
 pub(super) fn choose(call: &Call) -> Algorithm {
     match call.kind {
         CollectiveKind::Barrier => Algorithm::Barrier(Barrier::PostedLinear),

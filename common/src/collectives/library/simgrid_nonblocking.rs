@@ -9,7 +9,6 @@ use crate::collectives::algorithms::{
 use crate::collectives::call::Call;
 use crate::event::CollectiveKind;
 
-/// The algorithm for a call.
 pub(super) fn choose(call: &Call) -> Algorithm {
     match call.kind {
         CollectiveKind::Barrier => Algorithm::Barrier(Barrier::PostedLinear),

@@ -10,7 +10,7 @@ use super::volumes::VolumeReader;
 use crate::counts::{EventCounts, LoopCounter};
 use crate::event::Event;
 use crate::event_buffer::DictEntry;
-use crate::grammar::error::ParseError;
+use crate::grammar::ParseError;
 use crate::units::Instructions;
 
 /// A round of a loop, as far as it matters to a reader that passes over it.

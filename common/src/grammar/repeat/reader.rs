@@ -8,7 +8,7 @@ use super::window::{Passage, Repetition, Window};
 use super::{AGAIN, LOOP, WINDOW, is_repeatable};
 use crate::event::{Actor, Rank, ThreadId};
 use crate::event_buffer::{EventBuffer, EventSink};
-use crate::grammar::error::ParseError;
+use crate::grammar::ParseError;
 use crate::grammar::fields::Fields;
 use crate::grammar::parse::Parser;
 
@@ -19,7 +19,6 @@ pub struct EventReader {
     memory: Option<Box<Window>>,
     /// The thread whose events the last line has.
     thread: ThreadId,
-    /// The windows of the other threads.
     others: HashMap<ThreadId, Box<Window>>,
     /// The number of events that were learnt, by all windows.
     learnt: u32,

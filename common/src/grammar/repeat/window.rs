@@ -8,7 +8,7 @@ use super::{EVENTS, LONGEST, VOLUMES_AGAIN};
 use crate::counts::LoopCounter;
 use crate::event::Event;
 use crate::event_buffer::{DictEntry, EventSink};
-use crate::grammar::error::ParseError;
+use crate::grammar::ParseError;
 use crate::grammar::parse::Parser;
 use crate::units::Instructions;
 

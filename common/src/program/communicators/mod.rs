@@ -7,7 +7,6 @@
 //! communicator corresponds to the *n*-th of every other member (§6.12), which is checked.
 
 mod amounts;
-mod made;
 #[cfg(test)]
 mod tests;
 
@@ -17,13 +16,12 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use slab::Slab;
 
-use super::context::Context;
+use super::Context;
 use super::fault::Fault;
 use super::members::{Members, Name};
 use crate::collectives::Member;
-use crate::event::{Collective, CommCall, CommId, Group, Rank, Volumes};
+use crate::event::{Collective, CommCall, CommId, Group, Rank, Tag, Volumes};
 use amounts::{Amounts, Unequal};
-use made::{Made, Origin};
 
 /// A communicator of a program, the same for all its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -381,5 +379,81 @@ impl Communicators {
         let started = vec![0; members.len()];
         let (made, open) = (Made::default(), VecDeque::new());
         CommIndex(self.all.insert(Communicator { context, members, made, freed: 0, started, open, closed: 0 }))
+    }
+}
+
+/// The members; the groups of an inter-communicator, the one with the smaller first rank first.
+type Groups = (Vec<Rank>, Vec<Rank>);
+
+/// The way in which the members of a new communicator find each other. All members create the communicators of one
+/// origin, one parent and the same groups in one order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Origin {
+    /// All members of the parent make the call.
+    Parent,
+    /// Only the members of the new communicator make the call, with a tag.
+    Group(Option<Tag>),
+    /// Two groups without a parent in common make the call, with a tag.
+    TwoGroups(Option<Tag>),
+    /// Two groups that may be of different worlds make two different calls.
+    TwoWorlds,
+}
+
+impl Origin {
+    fn of(call: CommCall, tag: Option<Tag>) -> Self {
+        match call {
+            CommCall::IntercommCreate => Self::TwoGroups(tag),
+            _ if call.joins_worlds() => Self::TwoWorlds,
+            _ if call.is_collective_on_parent() => Self::Parent,
+            _ => Self::Group(tag),
+        }
+    }
+}
+
+/// The communicators that were made of one parent.
+#[derive(Default)]
+struct Made(FxHashMap<(Origin, Groups), Siblings>);
+
+/// The communicators of one origin, parent and groups, one after another.
+#[derive(Default)]
+struct Siblings {
+    /// The number of the communicators that each member has made.
+    made: Vec<u64>,
+    /// The communicators that some members have made and others have not, with how many members still have to.
+    open: VecDeque<(CommIndex, usize)>,
+    /// The number of the communicators that all members have made.
+    closed: u64,
+}
+
+impl Made {
+    /// The communicator that a member of the origin's next one, which has `size` members, makes; `insert` makes it if the
+    /// member is the first.
+    fn next(
+        &mut self,
+        origin: (Origin, Groups),
+        member: Member,
+        size: usize,
+        insert: impl FnOnce() -> CommIndex,
+    ) -> CommIndex {
+        let Siblings { made, open, closed } = self.0.entry(origin).or_default();
+        made.resize(size, 0);
+        let nth = (made[member as usize] - *closed) as usize;
+        made[member as usize] += 1;
+        let index = match open.get_mut(nth) {
+            Some((index, missing)) => {
+                *missing -= 1;
+                *index
+            }
+            None => {
+                let index = insert();
+                open.push_back((index, size - 1));
+                index
+            }
+        };
+        while open.front().is_some_and(|(_, missing)| *missing == 0) {
+            open.pop_front();
+            *closed += 1;
+        }
+        index
     }
 }

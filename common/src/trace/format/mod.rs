@@ -90,12 +90,12 @@ impl<'a> Candidate<'a> {
     /// If there is nothing at the path, or it cannot be read.
     pub fn new(paths: &'a [&'a Path]) -> Result<Self, TraceError> {
         let [path] = paths else { return Ok(Self { paths, is_directory: false, head: Vec::new() }) };
-        let is_directory = fs::metadata(path).map_err(TraceError::io(path))?.is_dir();
+        let about = fs::metadata(path).map_err(|error| TraceError::io(path)(input::with_near(path, error)))?;
+        let is_directory = about.is_dir();
         let head = if is_directory { Vec::new() } else { head(path).map_err(TraceError::io(path))? };
         Ok(Self { paths, is_directory, head })
     }
 
-    /// All paths.
     #[must_use]
     pub(crate) fn paths(&self) -> &'a [&'a Path] {
         self.paths

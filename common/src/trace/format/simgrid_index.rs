@@ -44,6 +44,15 @@ impl TraceFormat for SimgridIndex {
                     input::announce(&file).map_err(TraceError::io(&file))?;
                     files.push(file);
                 }
+                None if files.is_empty() => {
+                    let what = format!(
+                        "neither events of ranks nor an index of their files: line {}, '{}', is no event (`0 init`), and no file has \
+                         this name, here or beside it",
+                        lines.line(),
+                        shown(&name)
+                    );
+                    return Err(TraceError::Directory { path: path.into(), what });
+                }
                 None => {
                     return Err(TraceError::Index { path: path.into(), line: lines.line(), name: shown(&name) });
                 }

@@ -75,4 +75,8 @@ impl RankSources for OneFileForAll {
         }
         Ok(Box::new(TextStream::new(Input::Shared(Arc::clone(&current.file)), rank, self.ranks, partial)))
     }
+
+    fn are_separate(&self) -> bool {
+        false
+    }
 }

@@ -1,7 +1,7 @@
 //! Positions of one-sided and file calls among the other calls of a rank.
 
 use super::calls::{Calls, Decision, Operation, TracedRequest};
-use super::counterparts::{Counterparts, Omission};
+use super::correspondence::{Counterparts, Omission};
 use crate::event::{Event, FileEvent, OneSided, Phase, RequestId};
 
 impl Calls {

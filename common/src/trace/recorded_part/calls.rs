@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use super::correspondence::{CommKey, Correspondence, CorrespondenceSide, Envelope, SizedComm, next};
-use super::counterparts::{Counterparts, Omission};
+use super::correspondence::{Counterparts, Omission};
 use super::files::Files;
 use super::windows::Windows;
 use crate::event::{
@@ -29,7 +29,6 @@ pub(super) struct Calls {
     pub(super) files: Files,
 }
 
-/// A request.
 #[derive(Clone, Copy)]
 pub(super) struct TracedRequest {
     pub(super) operation: Operation,

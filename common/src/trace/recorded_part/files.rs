@@ -6,8 +6,8 @@
 
 use rustc_hash::FxHashMap;
 
+use super::correspondence::Counterparts;
 use super::correspondence::{CommKey, Correspondence, CorrespondenceSide, FileKey, SizedComm, next};
-use super::counterparts::Counterparts;
 use crate::event::{FileAccess, FileEvent, FileId, Phase, Rank, SeekDistance};
 
 /// An open file as one rank uses it in the trace.

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::calls::{Calls, Decision};
 use super::correspondence::{Correspondence, CorrespondenceSide, SizedComm};
-use super::counterparts::{Counterparts, Omission};
+use super::correspondence::{Counterparts, Omission};
 use super::survey::Survey;
 use crate::event::{CommCall, CommId, Event, Group, Rank};
 use crate::trace::located::{Located, LocatedEvents};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::calls::Calls;
 use super::correspondence::{CommKey, Common, Correspondence, CorrespondenceSide, Correspondences, SizedComm};
-use super::counterparts::{Counterparts, Omission};
+use super::correspondence::{Counterparts, Omission};
 use crate::event::{CommCall, CommId, Event, Group, Rank};
 use crate::format::{count, plural};
 use crate::program::{CommIndex, Communicators};

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use super::correspondence::Counterparts;
 use super::correspondence::{CommKey, Correspondence, CorrespondenceSide, Exposure, SizedComm, WinKey, next};
-use super::counterparts::Counterparts;
 use crate::event::{Access, Asserts, Event, OneSided, Rank, Synchronisation, WinId, WinSync};
 
 /// A window as one rank uses it in the trace.

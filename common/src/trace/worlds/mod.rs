@@ -19,6 +19,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::encounter::{Encounter, Side};
 use super::error::TraceError;
 use super::event_source::EventSource;
 use super::manifest::{Manifest, Mode, RankEntry};
@@ -31,8 +32,6 @@ use crate::format::{count, plural};
 use numbering::Numbering;
 use numbers::{Encounters, EntryKey, Foreign};
 use renumbered::Renumber;
-
-use super::encounter::{Encounter, Side};
 
 /// Opens the trace at `places` with `open`, and with it the traces of all worlds that its ranks have met, which are
 /// among `places` or next to them.
@@ -185,7 +184,6 @@ fn is_missing(worlds: &[World], key: EntryKey, entry: &Encounter) -> String {
     )
 }
 
-/// The worlds as one trace.
 fn join(worlds: Vec<World>, foreign: Vec<Vec<Foreign>>, missing: Vec<String>) -> Trace {
     let foreign = foreign.into_iter().map(|ranks| ranks.into_iter().map(Arc::new).collect()).collect();
     let ranks = worlds.iter().map(World::ranks).sum();
@@ -198,7 +196,6 @@ fn join(worlds: Vec<World>, foreign: Vec<Vec<Foreign>>, missing: Vec<String>) ->
     }
 }
 
-/// The manifests of all worlds as one.
 fn manifest(worlds: &[World], ranks: u32) -> Option<Manifest> {
     let first = worlds.first()?.trace.manifest()?.clone();
     let run = first.per_rank.first().map_or(String::new(), |entry| entry.run.clone());

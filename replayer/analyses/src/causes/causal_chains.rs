@@ -25,8 +25,8 @@ use titr_simulation::observe::{
 
 use super::places::Places;
 use super::segment::{PlaceId, Segment, SegmentSums};
+use super::tree::Visits;
 use super::tree::{Causes, ChainEnd};
-use super::visits::Visits;
 use crate::apportionment::Apportionment;
 use crate::findings::SegmentKind;
 
@@ -92,8 +92,8 @@ struct WaiterTip {
     tip: ChainEnd,
     rank: Rank,
     place: PlaceId,
-    /// Computing and overhead beyond the tip, in picoseconds.
-    pending: [u64; 2],
+    /// Computing, sleeping and overhead beyond the tip, in picoseconds.
+    pending: [u64; 3],
     at: u64,
 }
 
@@ -123,7 +123,7 @@ impl<L: WaitListener> CausalChains<L> {
         let mut tree = if L::LISTENS { Causes::default() } else { Causes::with_visits() };
         let main = |rank| {
             let (rank, place) = (Rank(rank), PlaceId::default());
-            Some(WaiterTip { tip: tree.root(), rank, place, pending: [0; 2], at: 0 })
+            Some(WaiterTip { tip: tree.root(), rank, place, pending: [0; 3], at: 0 })
         };
         let mut waiters: [Vec<Option<WaiterTip>>; 6] = Default::default();
         waiters[0] = (0..ranks).map(main).collect();
@@ -220,7 +220,7 @@ impl<L: WaitListener> CausalChains<L> {
     fn begin(&mut self, now: Time, waiter: Waiter, rank: Rank) {
         let place = self.place_for(rank);
         let tip = self.cause_or_other(now, rank, place);
-        self.insert(waiter, WaiterTip { tip, rank, place, pending: [0; 2], at: now.0 });
+        self.insert(waiter, WaiterTip { tip, rank, place, pending: [0; 3], at: now.0 });
     }
 
     fn end(&mut self, waiter: Waiter) {
@@ -260,7 +260,7 @@ impl<L: WaitListener> CausalChains<L> {
         match cause {
             Ok(cause) => {
                 tree.release(std::mem::replace(&mut released.tip, cause));
-                released.pending = [0; 2];
+                released.pending = [0; 3];
             }
             Err(kind) if is_late => {
                 released.settle(tree);
@@ -284,10 +284,11 @@ impl<L: WaitListener> CausalChains<L> {
 
 impl WaiterTip {
     /// The pending time by segment.
-    fn spent(&self) -> [(Segment, u64); 2] {
+    fn spent(&self) -> [(Segment, u64); 3] {
         let segment = |kind| Segment::new(self.rank, self.place, kind);
-        let [compute, overhead] = self.pending;
-        [(segment(SegmentKind::Compute), compute), (segment(SegmentKind::Overhead), overhead)]
+        let [compute, sleep, overhead] = self.pending;
+        let (compute, sleep) = ((segment(SegmentKind::Compute), compute), (segment(SegmentKind::Sleep), sleep));
+        [compute, sleep, (segment(SegmentKind::Overhead), overhead)]
     }
 
     /// Puts the pending time into the tree.
@@ -295,7 +296,7 @@ impl WaiterTip {
         for (segment, sum) in self.spent() {
             tree.extend(&mut self.tip, segment, sum);
         }
-        self.pending = [0; 2];
+        self.pending = [0; 3];
     }
 }
 

@@ -17,7 +17,6 @@ mod causal_chains;
 mod places;
 mod segment;
 mod tree;
-mod visits;
 
 pub(crate) use causal_chains::{CausalChains, Wait, WaitListener};
 pub(crate) use segment::{PlaceId, Segment, SegmentSums};

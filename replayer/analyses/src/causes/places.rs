@@ -21,7 +21,6 @@ pub(crate) struct Places {
     numbers: FxHashMap<(NameId, NameId), PlaceId>,
 }
 
-/// The place that a thread is at.
 #[derive(Debug, Default)]
 struct ThreadPlace {
     open: OpenRegions,

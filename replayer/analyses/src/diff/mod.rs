@@ -331,6 +331,7 @@ mod tests {
                 mpi: String::new(),
                 tool: None,
                 date: None,
+                ended: None,
                 counted: "CPU time".to_owned(),
             });
             ReplayedResult { uncertainty, recording, ..result(&[(time, time)], &[]) }

@@ -127,6 +127,7 @@ mod tests {
         WaitFindings {
             waiting,
             patterns: vec![],
+            collectives: vec![],
             ranks: vec![],
             places: vec![],
             waits: waits.iter().map(wait).collect(),

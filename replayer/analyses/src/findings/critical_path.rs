@@ -45,8 +45,11 @@ pub struct Visit {
 /// Time by kind, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ByKind {
-    /// Computation, sleeping, and the arithmetic of reductions.
+    /// Computation, and the arithmetic of reductions.
     pub compute: Seconds,
+    /// Sleeping.
+    #[serde(default)]
+    pub sleep: Seconds,
     /// Software overheads of messages, at their senders and receivers.
     pub overhead: Seconds,
     /// Latency of messages.

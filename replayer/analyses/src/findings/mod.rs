@@ -15,7 +15,9 @@ mod wait_states;
 pub use critical_path::{
     ByKind, CallSiteShare, CriticalPath, Parameter, RankShare, RegionShare, SegmentShare, Sensitivity, Visit,
 };
-pub use wait_states::{Pattern, PatternTime, PlaceWaiting, RankWaiting, WaitCause, WaitFindings, WaitTime};
+pub use wait_states::{
+    CollectiveWaiting, Pattern, PatternTime, PlaceWaiting, RankWaiting, WaitCause, WaitFindings, WaitTime,
+};
 
 /// The findings of a replay, each under the name of its analysis; `None` for an analysis that was not requested.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -62,8 +64,10 @@ pub struct Pair {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SegmentKind {
-    /// Computing, or sleeping.
+    /// Computing.
     Compute,
+    /// Sleeping.
+    Sleep,
     /// The software overhead of a message, at its sender or receiver.
     Overhead,
     /// The latency of a message.
@@ -86,6 +90,14 @@ impl fmt::Display for SegmentKind {
 
 impl SegmentKind {
     /// All kinds, in the order of the type.
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Compute, Self::Overhead, Self::Latency, Self::Transfer, Self::Contention, Self::Storage, Self::Other];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Compute,
+        Self::Sleep,
+        Self::Overhead,
+        Self::Latency,
+        Self::Transfer,
+        Self::Contention,
+        Self::Storage,
+        Self::Other,
+    ];
 }

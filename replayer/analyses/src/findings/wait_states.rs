@@ -16,6 +16,9 @@ pub struct WaitFindings {
     pub waiting: Seconds,
     /// The waiting of all ranks by pattern, in decreasing order of time.
     pub patterns: Vec<PatternTime>,
+    /// The waiting in collectives, in decreasing order of `own`.
+    #[serde(default)]
+    pub collectives: Vec<CollectiveWaiting>,
     /// The ranks that waited, or because of which others waited.
     pub ranks: Vec<RankWaiting>,
     /// The places of the program, in decreasing order of time.
@@ -33,6 +36,17 @@ pub struct PatternTime {
     pub pattern: Pattern,
     /// The time of all ranks together.
     pub seconds: Seconds,
+}
+
+/// The waiting of all ranks in one kind of collective.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct CollectiveWaiting {
+    /// The collective, as a trace calls it: `bcast`.
+    pub collective: String,
+    /// The time that ranks waited for members that had not entered.
+    pub late: Seconds,
+    /// The time that the messages of the collective took, which another algorithm may save.
+    pub own: Seconds,
 }
 
 /// The waiting of a rank, and the waiting that it causes.
@@ -144,6 +158,16 @@ pub enum Pattern {
     Thread,
     /// Something else.
     Other,
+}
+
+impl Pattern {
+    /// Whether a member of a collective has not entered it.
+    pub(crate) fn is_late_member(self) -> bool {
+        matches!(
+            self,
+            Self::WaitAtBarrier | Self::WaitAtNxn | Self::LateBroadcast | Self::EarlyReduce | Self::EarlyScan
+        )
+    }
 }
 
 impl fmt::Display for Pattern {

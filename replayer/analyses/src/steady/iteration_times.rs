@@ -60,7 +60,6 @@ impl IterationTimes {
         Self { ranks, boundaries: vec![boundary; count] }
     }
 
-    /// The time of each iteration.
     pub(crate) fn iterations(&self) -> Vec<IterationTime> {
         let ranks = self.ranks.len().max(1) as f64;
         let mean = |from: u128, to: u128| (to as f64 - from as f64) * 1e-12 / ranks;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use thiserror::Error;
-use titr_common::format::counted;
 use titr_common::trace::{Trace, TraceError};
 use titr_common::units::Seconds;
 use titr_simulation::parallel::Jobs;
@@ -16,7 +15,7 @@ use super::extrapolation::Replays;
 use super::iteration_times::IterationTimes;
 use super::sample::{Groups, Sample};
 use super::sampled_trace::{Work, boundaries, sampled};
-use super::structure::ProgramLoop;
+use super::structure::{NoProgramLoop, ProgramLoop};
 
 /// The first sample has one iteration out of this many, but no fewer and no more than these.
 const ONE_OF: u64 = 50;
@@ -39,7 +38,7 @@ const LARGER: (u64, u64) = (2, 4);
 pub struct Steady {
     /// The accepted error of the predicted time due to extrapolation, as a fraction of it.
     pub tolerance: f64,
-    /// Replays, and ranks whose traces are read, at the same time. The result is the same for any number.
+    /// Ranks whose traces are read at the same time. The result is the same for any number.
     pub jobs: Jobs,
 }
 
@@ -74,10 +73,11 @@ impl Steady {
         simulate: impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<SimulationResult, SimulationError> + Sync,
     ) -> Result<SimulationResult, SteadyError> {
         let start = Instant::now();
-        let mut result = match self.leave_out(trace, &simulate)? {
+        let mut trace = trace.clone();
+        let mut result = match self.leave_out(&mut trace, &simulate)? {
             Ok(result) => *result,
             Err(reason) => {
-                let mut result = simulate(trace, None)?;
+                let mut result = simulate(&trace, None)?;
                 result.warnings.push(format!("all iterations were simulated (--steady): {reason}"));
                 result
             }
@@ -88,16 +88,17 @@ impl Steady {
         Ok(result)
     }
 
-    /// The result without most iterations, or the reason why it cannot be estimated.
+    /// The result without most iterations, or the reason why it cannot be estimated. The trace becomes one whose events are kept if
+    /// they were read several times.
     fn leave_out(
         &self,
-        trace: &Trace,
+        trace: &mut Trace,
         simulate: &(impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<SimulationResult, SimulationError> + Sync),
     ) -> Result<Result<Box<SimulationResult>, String>, SteadyError> {
         if trace.worlds().len() > 1 {
             return Ok(Err("the program has several worlds".to_owned()));
         }
-        let program = match ProgramLoop::find(trace, self.jobs)? {
+        let program = match ProgramLoop::find(trace, FEWEST * WORTHWHILE, self.jobs)? {
             Ok(program) => Arc::new(program),
             Err(reason) => return Ok(Err(reason.to_string())),
         };
@@ -105,8 +106,7 @@ impl Steady {
         let groups = Groups::of(&program);
         let mut kept = (iterations / ONE_OF).clamp(FEWEST, MOST);
         let mut drifting = false;
-        let mut reason =
-            format!("the loop has {}, too few to leave out any", counted(iterations, "iteration", "iterations"));
+        let mut reason = NoProgramLoop::TooFew(iterations).to_string();
         while kept <= iterations / WORTHWHILE {
             let larger;
             let settling = kept as usize / if drifting { DRIFTING } else { SETTLING };
@@ -150,9 +150,8 @@ impl Steady {
         groups: &Groups,
         simulate: &(impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<SimulationResult, SimulationError> + Sync),
     ) -> Result<Attempt, SimulationError> {
-        let [longer, shorter] = [&sample.longer, &sample.shorter].map(|kept| sampled(trace, program, kept));
         let mut times = IterationTimes::new(&boundaries(program, &sample.longer));
-        let (longer, shorter) = self.jobs.both(|| simulate(&longer, Some(&mut times)), || simulate(&shorter, None))?;
+        let longer = simulate(&sampled(trace, program, &sample.longer), Some(&mut times))?;
         let work = Work::of(program, &sample.longer);
         let overheads = Overheads::of(&times.iterations(), sample, groups, settling);
         let (iterations, kept) = (program.iterations, sample.longer.len() as u64);
@@ -171,6 +170,8 @@ impl Steady {
         if error.is_nan() || error > self.tolerance {
             return Ok(Attempt::Unsure(error));
         }
+        // Only now: it would be of no use before.
+        let shorter = simulate(&sampled(trace, program, &sample.shorter), None)?;
         let between = kept - sample.shorter.len() as u64;
         let steady = Extrapolated {
             iterations,

@@ -5,6 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use titr_common::counts::{EventCounts, PassedLoop};
 use titr_common::event::{Event, Rank};
 use titr_common::event_buffer::EventRef;
+use titr_common::format::counted;
 use titr_common::trace::{SkippedEvents, Trace, TraceError};
 use titr_simulation::parallel::Jobs;
 
@@ -30,6 +31,8 @@ pub(crate) enum NoProgramLoop {
     Threads(Rank),
     /// A rank is a graph, whose events have no order.
     Graph(Rank),
+    /// The loop of a rank has too few iterations to leave out any.
+    TooFew(u64),
     /// The loops of two ranks have numbers of iterations that do not fit.
     Unlike { few: (Rank, u64), many: (Rank, u64) },
 }
@@ -42,6 +45,9 @@ impl Display for NoProgramLoop {
             }
             Self::Threads(rank) => write!(f, "several threads of rank {} call MPI", rank.0),
             Self::Graph(rank) => write!(f, "rank {} is a graph, whose events have no order", rank.0),
+            Self::TooFew(iterations) => {
+                write!(f, "the loop has {}, too few to leave out any", counted(iterations, "iteration", "iterations"))
+            }
             Self::Unlike { few, many } => write!(
                 f,
                 "rank {} goes round a loop of {} iterations, and rank {} round one of {}",
@@ -96,21 +102,41 @@ fn pass(trace: &Trace, rank: Rank, passed: &mut SkippedEvents) -> Result<Result<
 }
 
 impl ProgramLoop {
-    /// Finds the loop of a program, or why there is none. Reads the trace once if the trace has the loop as such, and otherwise
-    /// three times.
+    /// Finds the loop of a program, of at least so many iterations, or why there is none. A trace that has no loop as such is read
+    /// several times: it becomes one whose events are kept, unless the first rank tells that there is nothing to find.
     ///
     /// # Errors
     /// If the trace cannot be read.
-    pub(crate) fn find(trace: &Trace, jobs: Jobs) -> Result<Result<Self, NoProgramLoop>, TraceError> {
-        match Self::search(trace, jobs, loop_of_trace)? {
-            Err(NoProgramLoop::NoLoop(_) | NoProgramLoop::Unlike { .. }) => Self::search(trace, jobs, loop_in_letters),
-            found @ (Ok(_) | Err(NoProgramLoop::Threads(_) | NoProgramLoop::Graph(_))) => Ok(found),
+    pub(crate) fn find(trace: &mut Trace, least: u64, jobs: Jobs) -> Result<Result<Self, NoProgramLoop>, TraceError> {
+        match Self::search(trace, least, jobs, loop_of_trace)? {
+            Err(NoProgramLoop::NoLoop(_) | NoProgramLoop::Unlike { .. }) => {
+                let kept = trace.clone().kept();
+                let found = Self::search(&kept, least, jobs, loop_in_letters)?;
+                if !matches!(found, Err(NoProgramLoop::NoLoop(Rank(0)) | NoProgramLoop::TooFew(_))) {
+                    *trace = kept;
+                }
+                Ok(found)
+            }
+            found => Ok(found),
         }
     }
 
-    fn search(trace: &Trace, jobs: Jobs, search: Search) -> Result<Result<Self, NoProgramLoop>, TraceError> {
-        let ranks = jobs.map(trace.ranks() as usize, |rank| search(trace, Rank(rank as u32)))?;
-        let (ranks, totals): (Vec<_>, Vec<_>) = ranks.into_iter().unzip();
+    /// Looks at the first rank before all others: what it lacks, the program lacks.
+    fn search(
+        trace: &Trace,
+        least: u64,
+        jobs: Jobs,
+        search: Search,
+    ) -> Result<Result<Self, NoProgramLoop>, TraceError> {
+        let first = match search(trace, Rank(0))? {
+            (Ok(found), _) if (found.rounds.len() as u64) < least => {
+                return Ok(Err(NoProgramLoop::TooFew(found.rounds.len() as u64)));
+            }
+            (Err(reason), _) => return Ok(Err(reason)),
+            found => found,
+        };
+        let others = jobs.map(trace.ranks() as usize - 1, |rank| search(trace, Rank(rank as u32 + 1)))?;
+        let (ranks, totals): (Vec<_>, Vec<_>) = [first].into_iter().chain(others).unzip();
         let ranks: Result<Vec<PassedLoop>, NoProgramLoop> = ranks.into_iter().collect();
         Ok(ranks.and_then(|ranks| Self::of(ranks, totals)))
     }

@@ -10,7 +10,9 @@ use super::delays::Delay;
 use super::{OWN_FINDINGS, WaitPlace, WaitStates};
 use crate::analysis::Analysis;
 use crate::causes::{CausalChains, PlaceId};
-use crate::findings::{Findings, Pattern, PatternTime, PlaceWaiting, RankWaiting, WaitCause, WaitFindings, WaitTime};
+use crate::findings::{
+    CollectiveWaiting, Findings, Pattern, PatternTime, PlaceWaiting, RankWaiting, WaitCause, WaitFindings, WaitTime,
+};
 
 fn seconds(picoseconds: u64) -> Seconds {
     Time(picoseconds).seconds()
@@ -20,7 +22,7 @@ impl Analysis for CausalChains<WaitStates> {
     type Findings = WaitFindings;
 
     fn findings(&self) -> WaitFindings {
-        let WaitStates { severity, delays, .. } = &self.listener;
+        let WaitStates { severity, collectives, delays, .. } = &self.listener;
         let program = &self.places;
         let mut places: Vec<(WaitPlace, u64)> = severity.iter().map(|(&place, &time)| (place, time)).collect();
         places.sort_unstable_by_key(|&(place, time)| (u64::MAX - time, place));
@@ -43,7 +45,17 @@ impl Analysis for CausalChains<WaitStates> {
         by_place.sort_by_key(|(_, (waiting, Delay { direct, indirect }))| u64::MAX - (waiting + direct + indirect));
         let mut by_pattern: Vec<_> = patterns.into_iter().collect();
         by_pattern.sort_by_key(|&(pattern, time)| (u64::MAX - time, pattern));
+        let mut collectives: Vec<_> = collectives.iter().map(|(&name, &[late, own])| (name, late, own)).collect();
+        collectives.sort_by_key(|&(.., own)| u64::MAX - own);
         WaitFindings {
+            collectives: collectives
+                .into_iter()
+                .map(|(name, late, own)| CollectiveWaiting {
+                    collective: name.to_owned(),
+                    late: seconds(late),
+                    own: seconds(own),
+                })
+                .collect(),
             waiting: seconds(places.iter().map(|(_, time)| time).sum()),
             patterns: by_pattern
                 .into_iter()

@@ -5,10 +5,11 @@
 //! it. Its reason is a [pattern](Pattern), or several in succession: a late sender, then the transfer of the message.
 
 mod delays;
-mod explanation;
 mod findings;
 mod operations;
 mod rounds;
+
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -17,14 +18,14 @@ use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_network::TransferId;
 use titr_simulation::observe::{
-    CollectiveCall, CommunicatorId, Observer, OperationId, Receive, SentMessage, ThreadIndex, Waiter, WindowWait,
+    CollectiveCall, CommunicatorId, Observer, OperationId, Receive, SentMessage, ThreadIndex, Waiter, WindowCondition,
+    WindowWait,
 };
 
 use crate::analysis::AnalysisKind;
 use crate::causes::{CausalChains, Causes, ChainEnd, PlaceId, Segment, Wait, WaitListener};
 use crate::findings::{Pattern, SegmentKind};
 use delays::Delays;
-use explanation::Explanation;
 use operations::OpenOperations;
 
 /// Wait states, under this name.
@@ -44,6 +45,8 @@ pub(super) struct WaitStates {
     /// The waits of threads that have not gone on yet.
     waits: FxHashMap<ThreadIndex, ThreadWait>,
     severity: FxHashMap<WaitPlace, u64>,
+    /// For late members and for the collective's own messages, in picoseconds, by the collective's name.
+    collectives: BTreeMap<&'static str, [u64; 2]>,
     delays: Delays,
 }
 
@@ -82,6 +85,7 @@ impl WaitStates {
             within: FxHashMap::default(),
             waits: FxHashMap::default(),
             severity: FxHashMap::default(),
+            collectives: BTreeMap::new(),
             delays: Delays::default(),
         }
     }
@@ -116,6 +120,10 @@ impl WaitStates {
         for (pattern, time) in pieces.iter().flat_map(|&(from, to)| explanation.split(from, to)) {
             if time > 0 {
                 *self.severity.entry(WaitPlace { rank, place, communicator, pattern }).or_default() += time;
+                if let Some(collective) = explanation.collective {
+                    let [late, own] = self.collectives.entry(collective).or_default();
+                    *(if pattern.is_late_member() { late } else { own }) += time;
+                }
                 waited += time;
             }
         }
@@ -229,5 +237,44 @@ impl Observer for WaitStates {
     fn reached(&mut self, _: Time) {
         self.turn = None;
         self.operations.reached();
+    }
+}
+
+impl From<WindowCondition> for Pattern {
+    fn from(condition: WindowCondition) -> Self {
+        match condition {
+            WindowCondition::Lock { .. } | WindowCondition::LockAll | WindowCondition::Release(_) => Self::Lock,
+            WindowCondition::Post(_) => Self::LatePost,
+            WindowCondition::Complete(_) => Self::LateComplete,
+            WindowCondition::Accesses(_) | WindowCondition::Arrivals => Self::Accesses,
+        }
+    }
+}
+
+/// The reasons for a wait for one operation: one until a time, another from then until another time, and a third.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Explanation {
+    pub first: (Pattern, Time),
+    pub second: (Pattern, Time),
+    pub rest: Pattern,
+    pub communicator: Option<CommunicatorId>,
+    /// The rank that was waited for.
+    pub delayer: Option<Rank>,
+    /// The collective, as a trace calls it.
+    pub collective: Option<&'static str>,
+}
+
+impl Explanation {
+    /// The explanation of a wait that has one reason.
+    pub(crate) fn of(pattern: Pattern) -> Self {
+        let never = (pattern, Time::ZERO);
+        Self { first: never, second: never, rest: pattern, communicator: None, delayer: None, collective: None }
+    }
+
+    /// The picoseconds of each reason in a wait from one time to another.
+    pub(crate) fn split(&self, from: Time, to: Time) -> [(Pattern, u64); 3] {
+        let first = self.first.1.clamp(from, to);
+        let second = self.second.1.clamp(first, to);
+        [(self.first.0, first.0 - from.0), (self.second.0, second.0 - first.0), (self.rest, to.0 - second.0)]
     }
 }

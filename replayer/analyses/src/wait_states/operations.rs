@@ -7,7 +7,7 @@ use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_network::TransferId;
 
-use super::explanation::Explanation;
+use super::Explanation;
 use super::rounds::{Place, Rounds};
 use crate::findings::Pattern;
 use titr_simulation::observe::{CollectiveCall, OperationId, Receive, SentMessage, WindowWait};
@@ -152,6 +152,7 @@ impl OpenOperations {
             rest: Pattern::Transfer,
             communicator,
             delayer: Some(facts.message.from),
+            collective: None,
         }
     }
 
@@ -164,6 +165,7 @@ impl OpenOperations {
             rest: Pattern::Transfer,
             communicator: Some(facts.message.communicator),
             delayer: Some(facts.message.to),
+            collective: None,
         }
     }
 }

@@ -5,7 +5,7 @@ use slab::Slab;
 use titr_common::event::Rank;
 use titr_common::time::Time;
 
-use super::explanation::Explanation;
+use super::Explanation;
 use crate::findings::Pattern;
 use titr_simulation::observe::{CollectiveCall, CollectiveFlow, CommunicatorId};
 
@@ -20,6 +20,7 @@ pub(super) struct Rounds {
 /// A collective of some members, each of which enters and leaves it once.
 #[derive(Debug)]
 struct CollectiveRound {
+    name: &'static str,
     flow: CollectiveFlow,
     members: u32,
     entered: u32,
@@ -45,10 +46,11 @@ pub(super) struct Place {
 
 impl Rounds {
     pub(crate) fn enter(&mut self, now: Time, call: &CollectiveCall) -> Place {
-        let &CollectiveCall { rank, member, communicator, number, flow, root, members, .. } = call;
+        let &CollectiveCall { name, rank, member, communicator, number, flow, root, members, .. } = call;
         let key = (communicator, number);
         let round = *self.open.entry(key).or_insert_with(|| {
             self.all.insert(CollectiveRound {
+                name,
                 flow,
                 members,
                 entered: 0,
@@ -118,6 +120,6 @@ impl CollectiveRound {
             }
         };
         let second = (rest, Time::ZERO);
-        Explanation { first, second, rest, communicator: Some(communicator), delayer }
+        Explanation { first, second, rest, communicator: Some(communicator), delayer, collective: Some(self.name) }
     }
 }

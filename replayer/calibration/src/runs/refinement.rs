@@ -23,6 +23,8 @@ pub struct Refinement {
     pub choices: Vec<(String, bool)>,
     /// All runs.
     pub runs: Vec<RefinedRun>,
+    /// The part of their speed at which cores compute when others of their host work, if it is more than all of it, which cannot be.
+    pub impossible_sharing: Option<f64>,
 }
 
 /// A value of a platform that was multiplied by a factor.
@@ -119,6 +121,9 @@ struct Problem<'f> {
     runs: Vec<Run>,
 }
 
+/// Measured times are not more exact.
+const IMPOSSIBLE_SHARING: f64 = 1.005;
+
 impl Refinement {
     /// Refines the platform of a file by the runs of that file, whose traces are opened with `open`.
     ///
@@ -171,7 +176,10 @@ impl Refinement {
             .collect();
         let (overrides, factors) = problem.settings(&choices, &logarithms);
         let text = Platform::as_toml_scaled(&problem.platform, &overrides, &factors)?;
-        let mut refined = Self { cluster: String::new(), values, choices, runs };
+        let parsed = Platform::parse(&problem.platform, text.clone(), &[])?;
+        let most = (1..=parsed.cores).map(|ranks| parsed.sharing.part(ranks)).fold(0.0, f64::max);
+        let impossible_sharing = Some(most).filter(|&most| most > IMPOSSIBLE_SHARING);
+        let mut refined = Self { cluster: String::new(), values, choices, runs, impossible_sharing };
         let comments: String =
             refined.to_string().lines().map(|line| format!("# {line}").trim_end().to_owned() + "\n").collect();
         refined.cluster = format!("# A platform for titr-replay, refined by whole runs.\n#\n{comments}\n{text}");
@@ -248,16 +256,14 @@ impl Problem<'_> {
             |overrides: &[String]| Platform::parse_scaled(&self.platform, self.text.clone(), overrides, &factors);
         let common = platform(&overrides)?;
         let time = |run: &Run| {
-            let own;
-            let platform = if run.set.is_empty() {
-                &common
-            } else {
-                own = platform(&[overrides.as_slice(), run.set.as_slice()].concat())?;
-                &own
+            let own = match run.set.as_slice() {
+                [] => common.clone(),
+                set => platform(&[overrides.as_slice(), set].concat())?,
             };
+            let platform = own.for_trace(&run.trace);
             let has_times = run.trace.manifest().is_some_and(|manifest| manifest.foreign.is_some());
             let computation = if has_times { Computation::Timed } else { Computation::Counted };
-            let result = Simulation::new(platform, &run.trace).computation(computation).run();
+            let result = Simulation::new(&platform, &run.trace).computation(computation).run();
             let result = result.map_err(|source| RefineError::Replay { trace: run.name.clone(), source })?;
             Ok(result.simulated_time.0)
         };
@@ -357,6 +363,14 @@ impl fmt::Display for Refinement {
         }
         for (key, flag) in &self.choices {
             writeln!(f, "{key}: {flag}")?;
+        }
+        if let Some(part) = self.impossible_sharing {
+            writeln!(
+                f,
+                "NOTE: cores cannot compute at {part:.3} times their speed because others of their host work (hosts.sharing). The runs \
+                 differ in something else: measure each several times with nothing else running and a fixed frequency, or leave \
+                 hosts.sharing out"
+            )?;
         }
         writeln!(f, "\n{:<40}{:>12}{:>12}{:>12}", "run", "measured, s", "before", "after")?;
         for run in &self.runs {

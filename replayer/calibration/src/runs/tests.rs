@@ -10,7 +10,8 @@ use titr_platform::Platform;
 use titr_simulation::Simulation;
 
 use super::{RefineError, Refinement};
-use crate::residuals::{Programs, recv, send};
+use crate::events::{recv, send};
+use crate::residuals::Programs;
 
 /// A platform of two hosts.
 fn platform(speed: f64, bandwidth: f64, latency: f64, duplex: bool) -> String {
@@ -103,6 +104,15 @@ fn the_cost_of_sharing_a_host_is_found_from_runs_with_and_without() {
     for (value, expected) in found.values.iter().zip([1.5, 0.8]) {
         assert!((value.factor / expected - 1.0).abs() < 1e-3, "{value:?}");
     }
+    assert!(!found.cluster.contains("NOTE"), "{}", found.cluster);
+
+    // Cores that are faster because others work.
+    let file = folder.path().join("runs.toml");
+    let runs = std::fs::read_to_string(&file).unwrap();
+    let alone = found.runs[1].measured;
+    std::fs::write(&file, runs.replace(&format!("{alone}"), &format!("{}", 1.5 * alone))).unwrap();
+    let found = Refinement::of(&file, open).unwrap();
+    assert!(found.cluster.contains("# NOTE: cores cannot compute at "), "{}", found.cluster);
 }
 
 #[test]

@@ -2,11 +2,15 @@
 
 use std::fs;
 use std::io::Read as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
+use titr_common::format::counted;
 use titr_common::input;
 use titr_common::trace::{Candidate, Trace, TraceError, TraceFormat};
+
+use super::{FOREIGN, Readings};
 
 /// A file that is no trace. Asked after the formats of other tools, and before titr's own, which take every text.
 pub(super) struct NoTrace;
@@ -26,6 +30,12 @@ impl TraceFormat for NoTrace {
         Err(TraceError::Directory { path: path.to_owned(), what })
     }
 }
+
+/// What a trace may be, for messages.
+const LOOKED_FOR: &str = "no trace of titr, SimGrid, OTF2, DUMPI, liballprof, Paraver, GOAL or Chakra";
+
+/// The most traces of a directory that a message names.
+const NAMED: usize = 5;
 
 /// A beginning of a file, and what has it.
 const BEGINNINGS: [(&[u8], &str); 11] = [
@@ -49,6 +59,7 @@ fn described(candidate: &Candidate) -> Option<String> {
     }
     let path = candidate.file()?;
     let head = candidate.head();
+    let is_binary = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
     if let Some((_, what)) = BEGINNINGS.iter().find(|(beginning, _)| head.trim_ascii_start().starts_with(beginning)) {
         return Some((*what).to_owned());
     }
@@ -57,6 +68,10 @@ fn described(candidate: &Candidate) -> Option<String> {
     }
     let line = candidate.first_line().ok()??;
     let line = line.trim_ascii();
+    let may_be_text = input::other_encoding(head).is_some() || head.get(USTAR) == Some(b"ustar");
+    if !may_be_text && !line.first().is_some_and(u8::is_ascii_digit) && line.iter().any(is_binary) {
+        return Some(format!("{LOOKED_FOR}, but a binary file of another kind"));
+    }
     let is_table = line.starts_with(b"[") && line.ends_with(b"]");
     let is_key = before(line, b'=').is_some_and(|key| !key.is_empty() && key.iter().all(is_of_key));
     (is_table || is_key).then(|| "a TOML file, such as a platform, which --platform takes".to_owned())
@@ -72,11 +87,15 @@ fn is_of_key(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || b"._-\"".contains(byte)
 }
 
-/// Whether a gzipped file is an archive of files (POSIX ustar, whose magic is at byte 257).
+/// The place of the magic word of an archive (POSIX ustar).
+const USTAR: Range<usize> = 257..262;
+
+/// Whether a gzipped file is an archive of files.
 fn is_archive(path: &Path) -> bool {
     let mut head = Vec::new();
     let unpacked = input::open(path).map(GzDecoder::new);
-    unpacked.is_ok_and(|file| file.take(262).read_to_end(&mut head).is_ok()) && head.get(257..) == Some(b"ustar")
+    unpacked.is_ok_and(|file| file.take(USTAR.end as u64).read_to_end(&mut head).is_ok())
+        && head.get(USTAR) == Some(b"ustar")
 }
 
 /// A sentence about a directory with streams of SimGrid's but no manifest of titr's.
@@ -87,21 +106,42 @@ fn of_directory(directory: &Path) -> Option<String> {
     if files.is_empty() {
         return Some("an empty directory, not a trace".to_owned());
     }
-    if files.iter().any(|file| file.extension().is_some_and(|extension| extension == "json")) {
+    let is_of_titr = |file: &PathBuf| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        name == "manifest.json" || name.starts_with("rank-") && (name.ends_with(".json") || name.contains(".tit"))
+    };
+    if files.iter().any(is_of_titr) {
         return None;
     }
-    let file = files.iter().find(|file| file.is_file())?;
-    let line = Candidate::new(&[file]).ok()?.first_line().ok()??;
+    let first = files.iter().find(|file| file.is_file());
+    let line = first.and_then(|file| Candidate::new(&[file]).ok()?.first_line().ok()?).unwrap_or_default();
     let mut words = line.split(u8::is_ascii_whitespace);
-    let is_ours = file.to_string_lossy().contains(".tit");
-    let is_event = !is_ours
-        && words.next().is_some_and(|rank| !rank.is_empty() && rank.iter().all(u8::is_ascii_digit))
-        && words.next() == Some(b"init");
-    is_event.then(|| {
-        "streams of single ranks, as SimGrid writes them: give the file that lists them, a line for each rank, which is \
-         mostly beside this directory"
-            .to_owned()
-    })
+    if words.next().is_some_and(|rank| !rank.is_empty() && rank.iter().all(u8::is_ascii_digit))
+        && words.next() == Some(b"init")
+    {
+        return Some(
+            "streams of single ranks, as SimGrid writes them: give the file that lists them, a line for each rank, which is \
+             mostly beside this directory"
+                .to_owned(),
+        );
+    }
+    let near: Vec<_> = files.iter().filter(|path| is_trace(path)).map(|path| path.display().to_string()).collect();
+    let found = match near.as_slice() {
+        [] => String::new(),
+        near => format!("; give what is in it: {}", near.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", or ")),
+    };
+    let (files, directories): (Vec<_>, Vec<_>) = files.iter().partition(|path| path.is_file());
+    let (files, directories) =
+        (counted(files.len() as u64, "file", "files"), counted(directories.len() as u64, "directory", "directories"));
+    Some(format!("{LOOKED_FOR}, but {files} and {directories}{found}"))
+}
+
+/// Whether a file or a directory is a trace that has a name of its own.
+fn is_trace(path: &Path) -> bool {
+    let (paths, readings) = ([path], Readings::default());
+    let Ok(candidate) = Candidate::new(&paths) else { return false };
+    let is_known = || FOREIGN[..FOREIGN.len() - 1].iter().any(|format| format(&readings).recognises(&candidate));
+    path.join("manifest.json").is_file() || candidate.head().get(USTAR) == Some(b"ustar") || is_known()
 }
 
 #[cfg(test)]

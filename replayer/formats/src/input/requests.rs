@@ -13,7 +13,6 @@ pub(crate) struct Match {
     pub tag: Tag,
 }
 
-/// A request.
 #[derive(Clone, Copy, Debug)]
 struct Request<C> {
     /// The communicator of the message, as the format names it.

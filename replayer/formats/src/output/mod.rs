@@ -3,8 +3,6 @@
 //! To add a format, write it in a module of this folder and name it in [`FORMATS`]. Formats of timelines are added in
 //! [`timeline`](crate::timeline).
 
-mod error;
-mod function_name;
 mod goal;
 mod message_pairs;
 mod otf2;
@@ -14,13 +12,18 @@ pub mod simgrid;
 pub mod ti;
 mod timed_calls;
 
+use std::io;
 use std::path::{Path, PathBuf};
 
+use thiserror::Error;
 use titr_common::collectives::Selection;
-use titr_common::trace::Trace;
+use titr_common::event::Event;
+use titr_common::event_buffer::EventRef;
+use titr_common::program::{Fault, Place};
+use titr_common::timeline::State;
+use titr_common::trace::{Trace, TraceError};
 use titr_common::units::Bytes;
 
-pub use error::ConvertError;
 pub(crate) use message_pairs::{Channel, MessagePairs};
 
 /// A format that traces are converted to.
@@ -46,6 +49,8 @@ pub struct Rules {
     pub collectives: Selection,
     /// Sends of fewer bytes complete at once.
     pub eager_threshold: Bytes,
+    /// The host of each rank; none if they are unknown.
+    pub hosts: Vec<u32>,
 }
 
 /// The outcome of a conversion, for the user.
@@ -55,4 +60,30 @@ pub struct ConversionNotes {
     pub written: String,
     /// A sentence for each kind of difference from the trace.
     pub differences: Vec<String>,
+}
+
+/// A conversion that could not be finished.
+#[derive(Debug, Error)]
+#[allow(missing_docs)] // The messages say what the variants and their fields are.
+pub enum ConvertError {
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error("{place}: {fault}")]
+    Event { place: Box<Place>, fault: Box<Fault> },
+    #[error(
+        "the trace says nothing of time: record an extended one (TITRACE_MODE=extended), or draw simulated time with \
+         titr-replay --platform FILE --paje FILE (or --perfetto FILE)"
+    )]
+    NoTimes,
+    /// Names the file.
+    #[error("{0}")]
+    Output(#[from] io::Error),
+}
+
+/// The name of the function, such as `MPI_Isend`; empty for an event that is no call.
+fn function_name(event: &Event) -> String {
+    if let Event::Other(other) = event {
+        return other.function.to_string();
+    }
+    State::of(EventRef::Event(event)).map_or_else(String::new, |state| state.name())
 }

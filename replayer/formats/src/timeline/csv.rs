@@ -20,7 +20,6 @@ pub(super) const CSV: TimelineFormat = TimelineFormat {
     files: |path| vec![path.to_owned()],
 };
 
-/// A table.
 struct Table {
     out: OutputFile,
     /// The last column of each rank, with its job; empty if all ranks are of one program.
@@ -70,7 +69,6 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", cell(text).replace('"', "\"\""))
 }
 
-/// The column of a job.
 fn column(job: &str) -> String {
     format!(",{}", quoted(job))
 }

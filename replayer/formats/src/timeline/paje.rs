@@ -97,7 +97,6 @@ const HEADER: &str = "\
 4 0 p P 0 program
 ";
 
-/// Paje's format.
 pub(super) const PAJE: TimelineFormat = TimelineFormat {
     name: "paje",
     viewers: "ViTE and pj_dump",

@@ -17,7 +17,6 @@ use titr_common::timeline::{Arrow, Series, State, Subject, TimelineEvent, Timeli
 use super::TimelineFormat;
 use super::protobuf::Fields;
 
-/// The format of Perfetto.
 pub(super) const PERFETTO: TimelineFormat = TimelineFormat {
     name: "perfetto",
     viewers: "https://ui.perfetto.dev, with counters of the bytes in flight and of the load of links",

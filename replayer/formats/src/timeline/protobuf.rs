@@ -44,7 +44,6 @@ impl Fields {
         self.fixed64(field, number.to_bits())
     }
 
-    /// A text.
     pub(super) fn text(self, field: u32, text: &str) -> Self {
         self.bytes(field, text.as_bytes())
     }

@@ -129,7 +129,7 @@ fn damaged_binary_files_are_refused() {
 }
 
 fn rules() -> Rules {
-    Rules { collectives: Selection::from(Library::SimGrid), eager_threshold: Bytes(64 << 10) }
+    Rules { collectives: Selection::from(Library::SimGrid), eager_threshold: Bytes(64 << 10), hosts: Vec::new() }
 }
 
 /// Converts a trace.

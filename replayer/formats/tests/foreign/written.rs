@@ -20,7 +20,8 @@ use crate::steps::{STEPS, native, native_of, program};
 /// Writes a trace as an archive in `directory`; returns the lines for the user.
 fn write(trace: &Trace, directory: &Path) -> Vec<String> {
     let format = output::FORMATS.iter().find(|format| format.name == "otf2").unwrap();
-    let rules = Rules { collectives: Selection::from(Library::SimGrid), eager_threshold: Bytes(65_536) };
+    let rules =
+        Rules { collectives: Selection::from(Library::SimGrid), eager_threshold: Bytes(65_536), hosts: Vec::new() };
     let notes = (format.convert)(trace, &rules, directory).unwrap_or_else(|error| panic!("{error}"));
     [vec![notes.written], notes.differences].concat()
 }

@@ -20,7 +20,8 @@ use crate::tally::{self, counted};
 /// Writes a trace into a directory; returns the path, and the lines for the user.
 fn write(trace: &Trace, directory: &Path) -> (PathBuf, Vec<String>) {
     let format = output::FORMATS.iter().find(|format| format.name == "paraver").unwrap();
-    let rules = Rules { collectives: Selection::from(Library::SimGrid), eager_threshold: Bytes(65_536) };
+    let rules =
+        Rules { collectives: Selection::from(Library::SimGrid), eager_threshold: Bytes(65_536), hosts: Vec::new() };
     let path = directory.join("x.prv");
     let notes = (format.convert)(trace, &rules, &path).unwrap_or_else(|error| panic!("{error}"));
     (path, [vec![notes.written], notes.differences].concat())

@@ -42,12 +42,8 @@ pub(super) fn run(network: &mut dyn Network, messages: &[(f64, u32, u32, u64)]) 
             network.inject(
                 now,
                 Transfer {
-                    id,
-                    from: HostId(from),
-                    to: HostId(to),
-                    bytes: Bytes(bytes),
                     connection: Some(Connection { sender: from, receiver: to }),
-                    stretch: 1.0,
+                    ..Transfer::new(id, HostId(from), HostId(to), Bytes(bytes))
                 },
             );
         }
@@ -140,14 +136,7 @@ fn a_window_bounds_a_long_route() {
 fn ties_go_by_injection() {
     let mut network = cluster16(Preset::Smpi);
     for (id, from) in [(7, 3), (5, 1), (6, 2)] {
-        let transfer = Transfer {
-            id: TransferId(id),
-            from: HostId(from),
-            to: HostId(0),
-            bytes: Bytes(1000),
-            connection: None,
-            stretch: 1.0,
-        };
+        let transfer = Transfer::new(TransferId(id), HostId(from), HostId(0), Bytes(1000));
         network.inject(Time::ZERO, transfer);
     }
     let mut delivered = Vec::new();
@@ -235,8 +224,7 @@ fn a_message_alone_takes_its_unloaded_time() {
         for (from, to, bytes) in [(0, 1, 0), (0, 1, 1_000_000), (3, 3, 5000), (2, 9, 70_000)] {
             let mut network = cluster16(preset);
             let (from_host, to_host, id) = (HostId(from), HostId(to), TransferId(0));
-            let transfer =
-                Transfer { id, from: from_host, to: to_host, bytes: Bytes(bytes), connection: None, stretch: 1.0 };
+            let transfer = Transfer::new(id, from_host, to_host, Bytes(bytes));
             let Unloaded { latency, transfer } = network.unloaded(&transfer);
             assert_eq!(network.link_loads().iter().map(|load| load.messages).sum::<u64>(), 0, "to ask is no load");
             assert_close(1.0 + run(&mut network, &[(0.0, from, to, bytes)])[0], 1.0 + latency.0 + transfer.0);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::link_timing::LinkTimings;
 use super::parameters::{Buffer, BufferSharing, MemoryDivision, PacketParameters, Switch, WhenFull};
 use crate::chance::chance;
-use crate::topology::{LinkId, RouterGraph, RouterId, Routing, RoutingFunction, Unroutable};
+use crate::topology::{HostPort, LinkId, RouterGraph, RouterId, Routing, RoutingFunction, Unroutable};
 
 /// Packets that queues have room for in all, at most.
 const MAX_SLOTS: u64 = 1 << 31;
@@ -94,7 +94,7 @@ impl PacketSpec {
         if self.has_rings() {
             return refuse("switches in a ring that pause each other can wait for ever: a packet has to be dropped");
         }
-        match &self.routing {
+        match self.routing.of_whole_network() {
             RoutingFunction::Grid(grid) if grid.has_alternatives() => {
                 refuse("with adaptive routing in a mesh, switches that pause each other can wait for ever")
             }
@@ -205,6 +205,12 @@ impl PacketSpec {
         self.parameters.queue_packets.saturating_add(on_the_way)
     }
 
+    /// Cycles of a cable between a host and its router, if hosts have cables.
+    pub(super) fn cable_delay(&self) -> u64 {
+        let Some(&HostPort { cable: Some((cable, _)), .. }) = self.graph.hosts().first() else { return 0 };
+        u64::from(self.parameters.wire_delay) + self.timings.as_ref().map_or(0, |timings| timings.get(cable).wire)
+    }
+
     /// Packets that the largest queue has room for.
     pub(super) fn most_places(&self) -> u32 {
         let places = self.graph.links().filter(|_| self.timings.is_some()).map(|link| self.places(link));
@@ -258,7 +264,7 @@ impl Delays {
     pub(crate) fn of(spec: &PacketSpec) -> Self {
         let parameters = spec.parameters();
         let (router, wire) = (u64::from(parameters.router_delay), u64::from(parameters.wire_delay));
-        let cable = if spec.graph().has_host_cables() { wire } else { 0 };
+        let cable = spec.cable_delay();
         let tail = u64::from(parameters.packet_phits);
         Self { offer: 1 + cable + router, hop: 1 + wire + router, tail, consumption: tail + cable }
     }
@@ -277,11 +283,11 @@ impl Delays {
         packets: u64,
         last_phits: Option<u32>,
     ) -> (f64, f64) {
-        let cables = if spec.graph().has_host_cables() { 2 } else { 0 };
-        let channels = route.len().saturating_sub(cables) as u64;
-        let (mut latency, mut packet) = (self.alone(channels) - self.tail, self.tail as f64);
+        let cables = usize::from(spec.graph().has_host_cables());
+        let channels = route.get(cables..route.len().saturating_sub(cables)).unwrap_or_default();
+        let (mut latency, mut packet) = (self.alone(channels.len() as u64) - self.tail, self.tail as f64);
         if let Some(timings) = &spec.timings {
-            for &link in route {
+            for &link in channels {
                 let timing = timings.get(link);
                 latency += timing.wire + timing.phit - 1;
                 packet = packet.max(timings.mean_packet(link));

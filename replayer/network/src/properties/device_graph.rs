@@ -48,6 +48,14 @@ pub struct CableEnds {
     pub back: Option<LinkId>,
 }
 
+impl CableEnds {
+    /// Whether it joins two routers.
+    #[must_use]
+    pub fn is_between_routers(&self) -> bool {
+        [self.one, self.other].iter().all(|end| matches!(end, Device::Router(_)))
+    }
+}
+
 impl DeviceGraph {
     /// The devices and channels of a graph of routers.
     #[must_use]

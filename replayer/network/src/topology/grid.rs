@@ -316,6 +316,9 @@ impl Routing for GridRouting {
         arrival: Option<OutputVc>,
         room: impl Fn(PortIndex, ChannelIndex) -> u32,
     ) -> Option<OutputVc> {
+        if !self.adaptive {
+            return self.in_order(next_in_order(steps)?, arrival, self.channels, room);
+        }
         let (mut most, mut best) = ((0, 0), None);
         for (port, left) in open_ports(steps) {
             let Some(vc) = roomiest(std::iter::once(port), 1..self.channels, &room) else { continue };
@@ -327,7 +330,7 @@ impl Routing for GridRouting {
         best.or_else(|| self.in_order(next_in_order(steps)?, arrival, 1, room))
     }
 
-    fn hop(&self, port: PortIndex, _to: RouterId, steps: &mut [i32]) {
+    fn hop(&self, OutputVc { port, .. }: OutputVc, _to: RouterId, steps: &mut [i32]) {
         let taken = if port.0.is_multiple_of(2) { 1 } else { -1 };
         steps[port.index() / 2] -= taken;
     }

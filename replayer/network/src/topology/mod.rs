@@ -16,6 +16,7 @@ mod grid;
 mod lattice;
 mod loopback;
 mod multi_rail;
+mod node;
 mod router_graph;
 mod routing;
 mod shortest;
@@ -39,7 +40,7 @@ pub(crate) use dragonfly::{Blade, DragonflyRouting, GlobalLink};
 pub use dragonfly::{Dragonfly, GlobalLinks, Shape};
 pub use explicit::{Explicit, Routes};
 pub use fabric::{DragonflyPlus, Fabric, HyperX, Jellyfish, NoFabric, NoRegularGraph, RouterCable, SlimFly, Wiring};
-pub(crate) use fabric::{HopTable, UpDownPaths, UpDownPlace};
+pub(crate) use fabric::{HopTable, HopsLeft, UpDownOrder, UpDownPaths, UpDownPlace};
 pub(crate) use fat_tree::TreeRouting;
 pub use fat_tree::{Ascent, FatTree, PortChoice, Stage, Stages};
 pub use grid::Grid;
@@ -48,11 +49,13 @@ pub use lattice::{Edge, Lattice};
 pub use loopback::WithLoopback;
 pub(crate) use multi_rail::links_of_rail;
 pub use multi_rail::{MultiRail, OneRail, RailChoice, Rails};
+pub(crate) use node::NodeTopology;
+pub use node::{Inside, Level, Node};
 pub use router_graph::{Geometry, NoRouters, RouterGraph};
 pub(crate) use router_graph::{HostPort, Port};
 pub(crate) use routing::{
-    BuildRouting, FabricRouting, NonminimalRouting, OutputVc, Routing, RoutingVisitor, TableRouting, UpDownRouting,
-    ValiantRouting,
+    BuildRouting, DegradedRouting, FabricRouting, NonminimalRouting, OutputVc, Routing, RoutingVisitor, TableRouting,
+    UpDownRouting, ValiantRouting,
 };
 pub use routing::{Header, RoutingName, RoutingOptions, UnknownRouting, Unroutable};
 pub use shortest::Piece;
@@ -154,6 +157,11 @@ pub trait Topology: Debug + Send + Sync {
 
     /// Whether a link is within a host, for messages between its ranks.
     fn is_loopback(&self, _link: LinkId) -> bool {
+        false
+    }
+
+    /// Whether hosts reach only themselves.
+    fn is_within_hosts(&self) -> bool {
         false
     }
 

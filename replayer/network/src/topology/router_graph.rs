@@ -6,11 +6,13 @@
 
 use std::any::Any;
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::Arc;
 
 use thiserror::Error;
 
-use super::{Link, LinkId, PortIndex, RouterId};
+use super::fabric::NoHops;
+use super::{HopTable, Link, LinkId, PortIndex, RouteTable, RouterId};
 use titr_common::units::Seconds;
 
 /// Routers, the channels between them, and the hosts attached to them.
@@ -25,6 +27,8 @@ pub struct RouterGraph {
     pub(super) loopback: Vec<Option<LinkId>>,
     /// The links by number, if packets take each at its own bandwidth and latency; none if all cables are equal.
     pub(super) links: Arc<[Link]>,
+    /// For each period of routes, whether each port has failed; none if no port ever fails.
+    pub(super) failed: Arc<[Vec<bool>]>,
 }
 
 /// A port of a router.
@@ -76,7 +80,63 @@ impl RouterGraph {
         }
         let hosts: Vec<HostPort> = hosts.into_iter().collect();
         let loopback = vec![None; hosts.len()];
-        Self { first_port, ports, hosts, geometry: Arc::new(geometry), loopback, links: Arc::new([]) }
+        let (geometry, links, failed) = (Arc::new(geometry), Arc::new([]), Arc::new([]));
+        Self { first_port, ports, hosts, geometry, loopback, links, failed }
+    }
+
+    /// The graph whose ports fail when these links do: `is_failed` tells it of each link in each period of routes. A port has
+    /// also failed if no port leads back. Routers joined to any graph by cables that have failed from the start are another such
+    /// graph.
+    ///
+    /// # Errors
+    /// If routers with hosts do not reach each other.
+    pub(super) fn with_failures<'a>(
+        mut self,
+        is_failed: impl Iterator<Item = Option<&'a [bool]>>,
+    ) -> Result<Self, NoRouters> {
+        let failed = is_failed.map(|is_failed| {
+            let fails = |port: &Port| is_failed.is_some_and(|is_failed| is_failed[port.link.index()]);
+            let mut failed: Vec<bool> = self.ports.iter().map(fails).collect();
+            let leads = |failed: &[bool], from: RouterId, to| {
+                self.port_numbers(from).any(|port| !failed[port] && self.ports[port].to == Some(to))
+            };
+            for at in self.routers() {
+                for port in self.port_numbers(at).filter(|&port| fails(&self.ports[port])) {
+                    let Some(to) = self.ports[port].to.filter(|&to| !leads(&failed, at, to)) else { continue };
+                    self.port_numbers(to)
+                        .filter(|&back| self.ports[back].to == Some(at))
+                        .for_each(|back| failed[back] = true);
+                }
+            }
+            failed
+        });
+        self.failed = failed.collect();
+        if let (Some(_), [failed]) = (self.geometry::<HopTable>(), &*self.failed) {
+            self.geometry = Arc::new(self.hops(failed).map_err(|why| NoRouters(why.to_string()))?);
+            self.ports.iter_mut().zip(failed).filter(|(_, failed)| **failed).for_each(|(port, _)| port.to = None);
+            self.failed = Arc::new([]);
+        }
+        Ok(self)
+    }
+
+    /// The hops between its routers, without the ports that have failed.
+    pub(super) fn hops(&self, failed: &[bool]) -> Result<HopTable, NoHops> {
+        let to = |at: RouterId| {
+            self.port_numbers(at).map(move |port| self.ports[port].to.filter(|_| !failed[port]).unwrap_or(at))
+        };
+        let mut has_hosts = vec![false; self.routers().count()];
+        self.hosts.iter().for_each(|host| has_hosts[host.router.index()] = true);
+        HopTable::new(self.first_port.clone(), self.routers().flat_map(to).collect(), &has_hosts)
+    }
+
+    /// The numbers of the ports of a router among those of all routers.
+    pub(super) fn port_numbers(&self, router: RouterId) -> Range<usize> {
+        self.first_port[router.index()] as usize..self.first_port[router.index() + 1] as usize
+    }
+
+    /// Whether packets find their way by routes from a table.
+    pub(crate) fn is_of_written_routes(&self) -> bool {
+        self.geometry::<RouteTable>().is_some()
     }
 
     /// All routers.
@@ -85,7 +145,7 @@ impl RouterGraph {
     }
 
     pub(crate) fn ports(&self, router: RouterId) -> &[Port] {
-        &self.ports[self.first_port[router.index()] as usize..self.first_port[router.index() + 1] as usize]
+        &self.ports[self.port_numbers(router)]
     }
 
     /// The ports of all routers, one router after another.

@@ -1,8 +1,9 @@
 //! A topology with failed links and routers.
 //!
 //! A message whose route meets a failure takes a shortest path through the rest of the network instead, and a message with
-//! several paths, one of which meets a failure, takes its route alone; all other messages keep their routes. Packets follow
-//! these routes from a table.
+//! several paths, one of which meets a failure, takes its route alone; all other messages keep their routes. Packets find their
+//! own ways around failures ([`DegradedRouting`](super::DegradedRouting)), or follow these routes from a table where the
+//! topology has only routes.
 //!
 //! A failure may begin and end during a run. The instants at which failures begin or end divide the run into periods, each
 //! with its own routes. A message has the route of the period in which it is sent.
@@ -15,7 +16,9 @@ use titr_common::time::Time;
 use titr_common::units::Seconds;
 
 use super::shortest::{Piece, ShortestPaths};
-use super::{HostId, HostPort, Link, LinkChange, LinkId, RoutePeriod, RouterGraph, RouterId, Topology};
+use super::{
+    HostId, HostPort, Link, LinkChange, LinkId, NoRouters, RoutePeriod, RouterGraph, RouterId, Topology, written_routes,
+};
 
 /// A failure of links or routers from an instant until another.
 #[derive(Clone, Debug)]
@@ -54,6 +57,8 @@ pub struct WithFailures {
     inner: Arc<dyn Topology>,
     failures: Vec<Failure>,
     host_nodes: Vec<u32>,
+    /// Whether packets know only its routes.
+    is_of_written_routes: bool,
     /// The instants at which failures begin or end, after the start.
     changes: Vec<Time>,
     /// The network in each period; `None` if nothing has failed.
@@ -85,7 +90,8 @@ impl WithFailures {
             (!present.is_empty()).then(|| SurvivingNetwork::new(nodes as u32, inner.links().len(), &channels, &present))
         });
         let periods = periods.collect();
-        Self { host_nodes, changes: changes.into_iter().collect(), periods, failures, inner }
+        let is_of_written_routes = graph.is_of_written_routes();
+        Self { host_nodes, is_of_written_routes, changes: changes.into_iter().collect(), periods, failures, inner }
     }
 
     /// Two hosts between which there is no path at the start, if there are any.
@@ -243,5 +249,14 @@ impl Topology for WithFailures {
 
     fn distance(&self, from: HostId, to: HostId) -> Seconds {
         self.inner.distance(from, to)
+    }
+
+    /// The routers of the topology, some of whose ports have failed, unless packets only know written routes.
+    fn router_graph(&self) -> Result<RouterGraph, NoRouters> {
+        let graph = (!self.is_of_written_routes).then(|| self.inner.router_graph()).transpose()?;
+        match graph.filter(|graph| !graph.is_of_written_routes()) {
+            Some(graph) => graph.with_failures(self.periods.iter().map(|period| Some(&*period.as_ref()?.is_failed))),
+            None => written_routes::router_graph(self),
+        }
     }
 }

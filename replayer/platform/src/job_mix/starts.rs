@@ -9,7 +9,6 @@ use titr_document::{Checked, Source, Spanned};
 use super::{JobId, Start};
 use crate::job_mix::schema::{JobTable, TimeValue};
 
-/// The start of each job.
 pub(crate) fn starts(source: &Source, jobs: &[JobTable]) -> Checked<Vec<Start>> {
     let mut by_name = HashMap::new();
     for (at, job) in jobs.iter().enumerate() {

@@ -53,6 +53,10 @@ const WITHOUT_EFFECT: [&str; 37] = [
 /// SimGrid 4 accepts there belong to its model for MPI.
 const OF_OTHER_MODELS: [&str; 3] = ["network/model", "network/bandwidth-factor", "network/latency-factor"];
 
+/// Options for programs that run inside SimGrid. A replay has none of their calls, and does not measure computation.
+const OF_RUNNING_PROGRAMS: [&str; 5] =
+    ["smpi/comp-adjustment-file", "smpi/host-speed", "smpi/init", "smpi/tmpdir", "smpi/wtime"];
+
 /// The speed of hosts whose computation takes no time, in instructions per second.
 const WITHOUT_COMPUTATION: f64 = 1e30;
 
@@ -98,16 +102,12 @@ fn read_option(option: &Attribute, value: &Attribute, reading: &mut Reading) -> 
         "network/crosstraffic" => ("network.flow.crosstraffic", if is_yes(value)? { 0.05 } else { 0.0 }.into()),
         "smpi/simulate-computation" if is_yes(value)? => return Ok(()),
         "smpi/simulate-computation" => ("hosts.speed", Value::Quantity(WITHOUT_COMPUTATION)),
-        // A replay of SimGrid's has no such calls.
-        "smpi/host-speed" | "smpi/wtime" | "smpi/init" | "smpi/iprobe" => {
-            reading.warn_once(
-                current,
-                &value.place,
-                &format!("a replay does not need `{}`, which is left out", option.value),
-            );
+        left_out if OF_RUNNING_PROGRAMS.contains(&left_out) => {
+            reading.left_out.insert(option.value.to_owned());
             return Ok(());
         }
         "smpi/test" => ("mpi.test_overhead", Value::Quantity(value.quantity(&TIME)?)),
+        "smpi/iprobe" => ("mpi.iprobe_overhead", Value::Quantity(value.quantity(&TIME)?)),
         "smpi/bw-factor" | "network/bandwidth-factor" => ("network.flow.bandwidth_factor", steps(value, 1)?.into()),
         "smpi/lat-factor" | "network/latency-factor" => ("network.flow.latency_factor", steps(value, 1)?.into()),
         "smpi/os" => ("mpi.send_overhead", steps(value, 2)?.into()),

@@ -54,6 +54,8 @@ struct Reading<'a> {
     warnings: Vec<String>,
     /// Kinds of things that a remark was made on.
     remarked: BTreeSet<String>,
+    /// Options that a replay does not need.
+    left_out: BTreeSet<String>,
     /// Options of SimGrid that are about zones.
     options: BTreeMap<&'static str, f64>,
 }
@@ -104,6 +106,11 @@ pub(crate) fn read(source: &Source, path: &Path, build: BuildTopology) -> Checke
     };
     for (key, value) in LEFT_OPEN {
         reading.set(key, platform.says(value));
+    }
+    if !reading.left_out.is_empty() {
+        let options = reading.left_out.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        reading
+            .warn(&platform.place(), &format!("a replay does not need these options, which are left out: {options}"));
     }
     let Reading { tables, profiles, warnings, .. } = reading;
     Ok(SimGridPlatform {
@@ -198,6 +205,7 @@ impl<'a> Reading<'a> {
             tables,
             warnings,
             remarked: BTreeSet::new(),
+            left_out: BTreeSet::new(),
             options: BTreeMap::new(),
         }
     }

@@ -1,4 +1,5 @@
-//! The meaning of `[[network.link]]` and `[[network.failed]]`: links that are unlike the others, and failures.
+//! The meaning of `[[network.link]]`, `[[network.failed]]` and `[network.failures]`: links that are unlike the others, and
+//! failures.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,21 +8,30 @@ use rustc_hash::FxHashMap;
 use titr_common::time::Time;
 use titr_common::units::{Quantity, Seconds};
 use titr_document::Checked;
-use titr_network::properties::DeviceGraph;
+use titr_network::chance;
+use titr_network::properties::{CableEnds, DeviceGraph};
 use titr_network::topology::{
     ChangedLinks, Failure, HostId, LinkId, RouteTable, RouterGraph, RouterId, Separated, Topology, WithFailures,
 };
 use toml::Spanned;
 
 use super::Builder;
-use super::network::{FailedTable, NetworkTable, UnlikeLinkTable};
+use super::network::{FailedTable, NetworkTable, RandomFailuresTable, UnlikeLinkTable};
 
 /// The links and routers of a topology by their names.
 struct Names {
     links: FxHashMap<String, LinkId>,
     routers: FxHashMap<String, RouterId>,
+    cables: Vec<CableEnds>,
     /// The other direction of each link, where a cable has two.
     opposite: FxHashMap<LinkId, LinkId>,
+}
+
+/// A failure that the platform describes.
+struct WrittenFailure {
+    /// Its place in the platform, and the only rail on which it is, if it is on one.
+    rail: Spanned<Option<u32>>,
+    failure: Failure,
 }
 
 impl Names {
@@ -37,6 +47,7 @@ impl Names {
             links: links.map(|link| (topology.link_name(link), link)).collect(),
             routers: routers.collect(),
             opposite: both.flat_map(|(there, back)| [(there, back), (back, there)]).collect(),
+            cables,
         }
     }
 
@@ -54,7 +65,8 @@ impl Builder<'_> {
         topology: Box<dyn Topology>,
         network: &NetworkTable,
     ) -> Checked<Vec<Box<dyn Topology>>> {
-        if network.link.is_empty() && network.failed.is_empty() {
+        let draws_failures = network.failures.as_ref().is_some_and(|failures| failures.get_ref().links > 0);
+        if network.link.is_empty() && network.failed.is_empty() && !draws_failures {
             return Ok(vec![topology]);
         }
         let of_links = network.link.iter().filter_map(|unlike| unlike.rail.as_ref());
@@ -62,6 +74,7 @@ impl Builder<'_> {
         let rails = self.unlike_rails(&of_links.chain(of_failures).collect::<Vec<_>>(), network)?;
         let graph = topology.router_graph();
         let names = Names::of(&*topology, graph.as_ref().ok());
+        let failures = self.failures(network, &*topology, &names)?;
         let topology: Arc<dyn Topology> = topology.into();
         let is_on =
             |written: &Option<Spanned<u32>>, rail: u32| written.as_ref().is_none_or(|only| *only.get_ref() == rail);
@@ -69,22 +82,20 @@ impl Builder<'_> {
             let of_rail = network.link.iter().filter(|unlike| is_on(&unlike.rail, rail));
             self.with_links(&topology, of_rail, &names)
         };
-        let Some(first) = network.failed.first() else {
+        let Some(WrittenFailure { rail: first, .. }) = failures.first() else {
             return (0..rails).map(|rail| Ok(Box::new(links_of(rail)?) as Box<dyn Topology>)).collect();
         };
         let graph = graph.map_err(|why| {
             let name = topology.name();
             self.wrong(first, format!("titr does not find ways around failures in this {name}: {why}"))
         })?;
-        let failures: Vec<(&Spanned<FailedTable>, Failure)> =
-            network.failed.iter().map(|failed| Ok((failed, self.failure(failed, &names)?))).collect::<Checked<_>>()?;
-        let of_rail = |rail: u32| failures.iter().filter(move |(failed, _)| is_on(&failed.get_ref().rail, rail));
         let with_failures = |rail: u32| {
             let topology = match network.link.is_empty() {
                 true => Arc::clone(&topology),
                 false => Arc::new(links_of(rail)?),
             };
-            Ok(WithFailures::new(topology, &graph, of_rail(rail).map(|(_, failure)| failure.clone()).collect()))
+            let of_rail = failures.iter().filter(|failed| failed.rail.get_ref().is_none_or(|only| only == rail));
+            Ok(WithFailures::new(topology, &graph, of_rail.map(|failed| failed.failure.clone()).collect()))
         };
         let topologies: Vec<WithFailures> = (0..rails).map(with_failures).collect::<Checked<_>>()?;
         self.check_all_reached(&topologies, &failures)?;
@@ -127,7 +138,7 @@ impl Builder<'_> {
     }
 
     /// Checks that each host reaches each other host at the start, on some rail.
-    fn check_all_reached(&self, rails: &[WithFailures], failures: &[(&Spanned<FailedTable>, Failure)]) -> Checked<()> {
+    fn check_all_reached(&self, rails: &[WithFailures], failures: &[WrittenFailure]) -> Checked<()> {
         let Some(mut separated) = rails.first().and_then(WithFailures::separated) else { return Ok(()) };
         if rails.iter().any(|rail| rail.separated().is_none()) {
             return Ok(());
@@ -146,13 +157,43 @@ impl Builder<'_> {
             separated = Separated { from, to };
         }
         let [from, to] = [separated.from, separated.to].map(|host| rails[0].host_name(host));
-        let mut from_the_start = failures.iter().filter(|(_, failure)| failure.at == Time::ZERO);
-        let Some((last, _)) = from_the_start.next_back() else { return Ok(()) };
-        Err(self.wrong(last, format!("with these failures, there is no path from {from} to {to}")))
+        let mut from_the_start = failures.iter().filter(|failed| failed.failure.at == Time::ZERO);
+        let Some(last) = from_the_start.next_back() else { return Ok(()) };
+        Err(self.wrong(&last.rail, format!("with these failures, there is no path from {from} to {to}")))
     }
 
-    fn failure(&self, failed: &Spanned<FailedTable>, names: &Names) -> Checked<Failure> {
-        let FailedTable { link, switch, at, until, rail: _ } = failed.get_ref();
+    /// The failures that a table describes.
+    fn failures(&self, network: &NetworkTable, topology: &dyn Topology, names: &Names) -> Checked<Vec<WrittenFailure>> {
+        let mut failures: Vec<WrittenFailure> =
+            network.failed.iter().map(|failed| self.failure(failed, names)).collect::<Checked<_>>()?;
+        let Some(written) = &network.failures else { return Ok(failures) };
+        let RandomFailuresTable { links, class, seed } = written.get_ref();
+        let (links, class) = (*links as usize, class.as_ref().map(Spanned::get_ref));
+        let is_in = |link: LinkId| class.is_none_or(|class| topology.link_class(link) == *class);
+        let cables = names.cables.iter().filter(|cable| cable.is_between_routers());
+        let mut cables: Vec<LinkId> = cables.filter_map(|cable| cable.there).filter(|link| is_in(*link)).collect();
+        if cables.len() < links {
+            let of_class = class.map(|class| format!(" of class `{class}`")).unwrap_or_default();
+            let message = format!("there are {} links{of_class} between switches that could fail", cables.len());
+            return Err(self.wrong(written, message));
+        }
+        cables.sort_by_cached_key(|link| chance(*seed, link.0.into(), 0));
+        failures.extend(cables[..links].iter().map(|&link| WrittenFailure {
+            rail: Spanned::new(written.span(), None),
+            failure: Failure {
+                name: format!("link `{}`", topology.link_name(link)),
+                links: names.cable(link).collect(),
+                routers: BTreeSet::new(),
+                at: Time::ZERO,
+                until: Time::NEVER,
+            },
+        }));
+        Ok(failures)
+    }
+
+    fn failure(&self, failed: &Spanned<FailedTable>, names: &Names) -> Checked<WrittenFailure> {
+        let FailedTable { link, switch, at, until, rail } = failed.get_ref();
+        let rail = Spanned::new(failed.span(), rail.as_ref().map(|rail| *rail.get_ref()));
         let time = |written: &Option<Spanned<Quantity<Seconds>>>, default| {
             written.as_ref().map_or(default, |time| Time::from_seconds(time.get_ref().0))
         };
@@ -176,16 +217,21 @@ impl Builder<'_> {
                 return Err(mistake.with_help("write link = \"…\" or switch = \"…\""));
             }
         };
-        Ok(Failure { name, links, routers, at: begin, until: end })
+        Ok(WrittenFailure { rail, failure: Failure { name, links, routers, at: begin, until: end } })
     }
 
     /// The number that a name stands for.
     fn named<T: Copy>(&self, kind: &str, name: &Spanned<String>, names: &FxHashMap<String, T>) -> Checked<T> {
         let written = name.get_ref();
         names.get(written).copied().ok_or_else(|| {
-            let near = names.keys().min_by_key(|known| (strsim::levenshtein(written, known), known.as_str()));
+            // A beginning of a name is nearer than another name with fewer other letters.
+            let differs = |known: &str| (!known.starts_with(written), strsim::levenshtein(written, known));
+            let near = names.keys().min_by_key(|known| (differs(known), known.as_str()));
             let mistake = self.wrong(name, format!("no {kind} is called `{written}`"));
             match near {
+                Some(near) if kind == "link" => {
+                    mistake.with_help(format!("did you mean `{near}`? `titr platform show --links` lists all links"))
+                }
                 Some(near) => mistake.with_help(format!("did you mean `{near}`?")),
                 None => mistake,
             }

@@ -8,6 +8,7 @@
 mod links;
 mod mpi;
 mod network;
+mod node;
 mod packet;
 mod placement;
 mod spread;
@@ -19,16 +20,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::Deserialize;
+use titr_common::collectives::Library;
 use titr_document::{Checked, Located, Mistake, Shorthand, Source, override_as_toml};
+use titr_network::flow::Preset;
 use titr_network::topology::{Topology, Zones};
 use toml::Spanned;
 
 use crate::host_speed::impossible_part;
 use crate::simgrid::{BesideTables, SimGridPlatform};
 use crate::topology::TopologyTable;
-use crate::{HostSpeed, Platform, SharedSpeed, Spread, one_line, simgrid};
+use crate::{HostSpeed, Mpi, Platform, SharedSpeed, Spread, one_line, simgrid};
 use mpi::MpiTable;
 use network::NetworkTable;
+use node::NodeTable;
 use placement::PlacementTable;
 use spread::{SpreadTable, WrittenValues};
 use storage::StorageTable;
@@ -37,11 +41,18 @@ use value::OneOrMany;
 /// The only edition of the schema.
 const SCHEMA: u32 = 1;
 
-/// Keys that earlier versions had, each with what to do instead.
-const REMOVED: [(&[&str], &str); 3] = [
-    (&["collective_buffer"], "an aggregator accesses all of its part at once"),
-    (&["partitioned"], "partitioned messages leave with their last part on every platform"),
+/// Mistakes, the keys or choices that they are about, and what to do instead.
+const ADVICE: [(&str, &[&str], &str); 5] = [
+    ("missing key", &["schema"], "write schema = 1 in the first line"),
     (
+        "unknown choice",
+        &["ugal", "ugal-g", "valiant", "par", "adaptive"],
+        "packets are routed so: --set network.model=packet --set network.packet.routing=ugal; and flows: network.flow.routing",
+    ),
+    ("unknown key", &["collective_buffer"], "an aggregator accesses all of its part at once"),
+    ("unknown key", &["partitioned"], "partitioned messages leave with their last part on every platform"),
+    (
+        "unknown key",
         &["issue", "lock", "lock_all", "posts", "active_target", "flush", "await_unlock", "fence"],
         "this is part of an implementation, and has no key of its own any more: choose one with `preset = \"mpich\"` or \
      `\"openmpi-rdma\"`",
@@ -61,6 +72,8 @@ pub(crate) struct File {
     /// Required, except for a platform of SimGrid's that describes its network itself.
     pub topology: Option<Spanned<TopologyTable>>,
     pub network: Spanned<NetworkTable>,
+    /// Default: typical, unless `[network.loopback]` stands in its place.
+    pub node: Option<NodeTable>,
     #[serde(default)]
     pub mpi: MpiTable,
     /// Default: a disk at every host, which the result then says.
@@ -99,10 +112,13 @@ pub(crate) fn platform(
     overrides: &[String],
     factors: &[(String, f64)],
 ) -> Checked<Platform> {
-    let is_line = one_line::is_line(&text);
+    let line = one_line::is_line(&text).then(|| text.clone());
     let (source, path) = source(path, text, overrides);
     let platform = platform_in(&Builder { source: &source, path }, factors);
-    if is_line { platform.map_err(one_line::with_example) } else { platform }
+    platform.map_err(|mistake| match line {
+        Some(line) => one_line::with_example(mistake, &line),
+        None => mistake,
+    })
 }
 
 /// The text with its overrides, and the file from which other files are found.
@@ -141,14 +157,29 @@ pub(crate) fn tables(path: &Path, text: String, overrides: &[String], factors: &
 
 impl Builder<'_> {
     fn read(&self, tables: Located) -> Checked<File> {
-        tables.read::<File>().map_err(|error| {
+        let read = tables.read::<File>().map_err(|error| {
             let mistake = error.shown_in(self.source);
-            let is_of = |key: &str| mistake.message().starts_with(&format!("unknown key `{key}`"));
-            match REMOVED.iter().find(|(keys, _)| keys.iter().any(|key| is_of(key))) {
-                Some((_, instead)) => mistake.with_help(*instead),
+            let is_of = |about: &str, key: &str| mistake.message().starts_with(&format!("{about} `{key}`"));
+            match ADVICE.iter().find(|(about, keys, _)| keys.iter().any(|key| is_of(about, key))) {
+                Some((_, _, instead)) => {
+                    match mistake.help().filter(|_| mistake.message().starts_with("unknown choice")) {
+                        Some(help) => {
+                            let help = format!("{help}; {instead}");
+                            mistake.with_help(help)
+                        }
+                        None => mistake.with_help(*instead),
+                    }
+                }
                 None => mistake,
             }
-        })
+        });
+        let mut file = read?;
+        let NetworkTable { loopback, flow, .. } = file.network.get_ref();
+        let has_several_cores = file.hosts.cores.as_ref().is_some_and(|cores| *cores.get_ref() > 1);
+        if has_several_cores && loopback.is_none() && flow.preset == Preset::Plain && file.topology.is_some() {
+            file.node.get_or_insert_default();
+        }
+        Ok(file)
     }
 
     /// The tables of the file with the overrides on top, and what of it is in no table.
@@ -168,16 +199,24 @@ impl Builder<'_> {
     }
 
     fn topology_of(&self, file: &File, zones: Option<Zones>) -> Checked<Box<dyn Topology>> {
-        self.topology(file.topology.as_ref(), file.hosts.count.as_ref(), &file.network, zones)
+        self.topology(file, zones)
     }
 
     fn platform(&self, file: File, network: Option<Zones>) -> Checked<Platform> {
         if *file.schema.get_ref() != SCHEMA {
             return Err(self.wrong(&file.schema, format!("this version of titr reads schema {SCHEMA} only")));
         }
+        let cores = self.cores(file.hosts.cores.as_ref())?;
         let topology = self.topology_of(&file, network)?;
         let hosts = topology.hosts();
-        let (model, warnings) = self.model(file.network, topology.as_ref())?;
+        let node = file.node.as_ref().map(|table| self.node(table, cores)).transpose()?;
+        let messages_per_second = self.message_rate(&file.network.get_ref().card)?;
+        let local = file.node.as_ref().zip(node.as_ref()).map(|(table, node)| table.overheads(node));
+        let (model, mut warnings) = self.model(file.network, topology.as_ref())?;
+        let rules = self.site_rules(&file.mpi.collectives)?;
+        let unknown = rules.iter().flat_map(|rules| &rules.unknown);
+        warnings
+            .extend(unknown.map(|name| format!("{name} (mpi.collectives.rules) is unknown: MPICH's own rules choose")));
         let policy = self.policy(&file.placement, topology.as_ref())?;
         Ok(Platform {
             topology: topology.into(),
@@ -186,10 +225,13 @@ impl Builder<'_> {
             profiles: Vec::new(),
             region_speeds: self.region_speeds(file.hosts.regions)?,
             sharing: self.sharing(file.hosts.sharing)?,
-            cores: self.cores(file.hosts.cores.as_ref())?,
+            cores,
+            node,
+            messages_per_second,
             policy,
             model,
-            mpi: self.mpi(file.mpi)?,
+            mpi: Mpi { local: local.clone(), ..self.mpi(&file.mpi, Library::default(), rules)? },
+            mpi_of_open_mpi: self.mpi_of_open_mpi(&file.mpi).map(|mpi| Arc::new(Mpi { local, ..mpi })),
             storage: self.storage(file.storage, hosts)?,
             spread: Spread::default(),
             warnings,

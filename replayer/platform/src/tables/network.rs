@@ -14,10 +14,11 @@ use titr_network::topology::{
 };
 use toml::Spanned;
 
-use super::Builder;
+use super::node::CardTable;
 use super::value::{FactorSteps, NonNegative};
+use super::{Builder, File};
 use crate::Model;
-use crate::topology::{Site, TopologyTable};
+use crate::topology::Site;
 
 /// `[network]`
 #[derive(Deserialize)]
@@ -42,10 +43,14 @@ pub(crate) struct NetworkTable {
     /// Links and switches that have failed.
     #[serde(default)]
     pub failed: Vec<Spanned<FailedTable>>,
+    /// Links that are drawn to fail. Default: none.
+    pub failures: Option<Spanned<RandomFailuresTable>>,
     /// Default: one rail.
     pub rails: Option<Spanned<RailsTable>>,
+    /// Default: `[node]`, where hosts have several cores and `flow.preset` is `"plain"`.
+    pub loopback: Option<LoopbackTable>,
     #[serde(default)]
-    pub loopback: LoopbackTable,
+    pub card: CardTable,
     #[serde(default)]
     pub flow: FlowTable,
     #[serde(default)]
@@ -84,6 +89,19 @@ pub(crate) struct FailedTable {
     /// Simulated times of the failure and the repair, such as `"10 ms"`. Default: the start, never.
     pub at: Option<Spanned<Quantity<Seconds>>>,
     pub until: Option<Spanned<Quantity<Seconds>>>,
+}
+
+/// `[network.failures]`: links between switches that are drawn to fail from the start, on all rails.
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct RandomFailuresTable {
+    /// Number of links that fail, in both directions. A larger number adds to the links of a smaller one.
+    /// Default: 0.
+    pub links: u32,
+    /// Class of these links, as in results: `"global"` in a dragonfly. Default: all links between switches.
+    pub class: Option<Spanned<String>>,
+    /// Seed of the draw. Default: 0.
+    pub seed: u64,
 }
 
 /// `[network.rails]`: several network interfaces at each host, each on a copy of the topology.
@@ -321,13 +339,8 @@ pub(crate) enum Full {
 
 impl Builder<'_> {
     /// The topology, or the topology of `zones` if there are any, with a route for messages within a host.
-    pub(super) fn topology(
-        &self,
-        written: Option<&Spanned<TopologyTable>>,
-        count: Option<&Spanned<u32>>,
-        table: &Spanned<NetworkTable>,
-        zones: Option<Zones>,
-    ) -> Checked<Box<dyn Topology>> {
+    pub(super) fn topology(&self, file: &File, zones: Option<Zones>) -> Checked<Box<dyn Topology>> {
+        let (written, count, table) = (file.topology.as_ref(), file.hosts.count.as_ref(), &file.network);
         let network = table.get_ref();
         let NetworkTable { bandwidth, latency, duplex, limiter, .. } = network;
         let cable_keys = [
@@ -358,7 +371,7 @@ impl Builder<'_> {
                 cable: cable(network),
                 cable_key,
                 limiter: limiter.as_ref().map(|limiter| limiter.get_ref().0.bytes_per_second),
-                turns_round: network.loopback.turns_round(),
+                turns_round: network.turns_round(),
             })?,
         };
         if let Some(count) = count.filter(|count| *count.get_ref() != topology.hosts()) {
@@ -367,9 +380,23 @@ impl Builder<'_> {
         }
         let topology = self.with_up_down_packets(self.with_routed_flows(topology, network)?, network)?;
         let mut topologies = self.with_unlike_links(topology, network)?;
+        if let Some(node) = &file.node {
+            let node = self.node(node, self.cores(file.hosts.cores.as_ref())?)?;
+            if let Some(through) = network.loopback.as_ref().and_then(|loopback| loopback.through.as_ref()) {
+                let mistake = self.wrong(through, "messages within a host take its levels, which [node] describes");
+                return Err(mistake.with_help("leave [network.loopback] or [node] out"));
+            }
+            let links = u64::from(topologies[0].hosts()) * node.links().len() as u64;
+            if links > MOST_LINKS {
+                let message = format!("{links} links within all hosts: a platform has at most {MOST_LINKS}");
+                return Err(self.source.mistake(Some(table.span()), message).with_help("leave out inner levels"));
+            }
+            let with_node = |topology| WithLoopback::with_node(topology, &node);
+            topologies =
+                topologies.into_iter().map(|topology| self.with_process(with_node(topology), network)).collect();
         // All hosts in zones reach themselves.
-        if !has_zones || !network.loopback.turns_round() {
-            let with_loopback = |topology| self.with_loopback(topology, &network.loopback);
+        } else if !has_zones || !network.turns_round() {
+            let with_loopback = |topology| self.with_loopback(topology, network);
             topologies = topologies.into_iter().map(with_loopback).collect::<Checked<_>>()?;
         }
         self.with_rails(topologies, network)
@@ -410,14 +437,16 @@ impl Builder<'_> {
         Err(mistake.with_help("leave `routing` out"))
     }
 
-    fn with_loopback(&self, topology: Box<dyn Topology>, table: &LoopbackTable) -> Checked<Box<dyn Topology>> {
-        let Some(through) = table.through.as_ref().filter(|_| table.turns_round()) else {
+    fn with_loopback(&self, topology: Box<dyn Topology>, network: &NetworkTable) -> Checked<Box<dyn Topology>> {
+        let default = LoopbackTable::default();
+        let table = network.loopback.as_ref().unwrap_or(&default);
+        let Some(through) = table.through.as_ref().filter(|_| network.turns_round()) else {
             let loopback = Link {
                 bandwidth: table.bandwidth.0.bytes_per_second,
                 latency: table.latency.0,
                 sharing: table.sharing,
             };
-            return Ok(Box::new(WithLoopback::new(topology, loopback)));
+            return Ok(self.with_process(WithLoopback::new(topology, loopback), network));
         };
         let mut route = Vec::new();
         topology.route(HostId(0), HostId(0), &mut route);
@@ -426,6 +455,14 @@ impl Builder<'_> {
             return Err(self.wrong(through, message).with_help("use through = \"memory\""));
         }
         Ok(topology)
+    }
+
+    /// The topology in which a message between hosts has at most the bandwidth of a process.
+    fn with_process(&self, topology: WithLoopback, network: &NetworkTable) -> Box<dyn Topology> {
+        Box::new(match &network.card.process_bandwidth {
+            Some(bandwidth) => topology.with_process_bandwidth(bandwidth.0.bytes_per_second),
+            None => topology,
+        })
     }
 
     /// The model with its parameters, and remarks on how they were read.
@@ -459,10 +496,11 @@ impl Builder<'_> {
     }
 }
 
-impl LoopbackTable {
+impl NetworkTable {
     /// Whether messages within a host go to the first switch and back.
     fn turns_round(&self) -> bool {
-        self.through.as_ref().is_some_and(|through| *through.get_ref() == Through::Switch)
+        let through = self.loopback.as_ref().and_then(|loopback| loopback.through.as_ref());
+        through.is_some_and(|through| *through.get_ref() == Through::Switch)
     }
 }
 

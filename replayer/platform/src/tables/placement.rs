@@ -25,8 +25,8 @@ pub(crate) struct PlacementTable {
     /// Seed of `"random"`. Default: 0.
     pub seed: u64,
     /// The file for `"file"`, relative to the platform file: a line for each rank, with the number of its host (from 0)
-    /// or its name; or a hostfile, in which `node-3 slots=4` and `node-3:4` are four ranks on a host. Required for
-    /// `"file"`.
+    /// or its name, and perhaps its core: `node-3 slot=5`; or a hostfile, in which `node-3 slots=4` and `node-3:4` are
+    /// four ranks on a host. Required for `"file"`.
     pub file: Option<Spanned<String>>,
 }
 
@@ -78,12 +78,16 @@ impl Builder<'_> {
                 (numbered, named) => numbered.or(named),
             }
         };
-        let mut listed = Vec::new();
+        let (mut listed, mut cores) = (Vec::new(), Vec::new());
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.split('#').next().unwrap_or_default().trim();
             if line.is_empty() {
                 continue;
             }
+            let (line, core) = match line.split_once(" slot=").map(|(host, core)| (host, core.trim().parse::<u32>())) {
+                Some((host, Ok(core))) => (host.trim_end(), Some(core)),
+                _ => (line, None),
+            };
             let slots = || with_slots(line).and_then(|(name, slots)| Some((host(name)?, slots)));
             let Some((host, slots)) = host(line).map(|host| (host, 1)).or_else(slots) else {
                 let what = match names.get(line) {
@@ -94,14 +98,19 @@ impl Builder<'_> {
                 let word = line.split([':', ' ', '\t']).next().unwrap_or_default();
                 let near = names.keys().min_by_key(|name| (strsim::levenshtein(word, name), name.as_str()));
                 return Err(mistake.with_help(format!(
-                    "a host is a number from 0 to {} or a name, such as `{}`; `HOST:4` and `HOST slots=4` place 4 ranks on it",
+                    "a host is a number from 0 to {} or a name, such as `{}`; `HOST:4` and `HOST slots=4` place 4 ranks on it, `HOST slot=4` one on its core 4",
                     topology.hosts() - 1,
                     near.map_or("", String::as_str)
                 )));
             };
             listed.extend(std::iter::repeat_n(host, slots.into()));
+            cores.extend(core);
+            if !cores.is_empty() && cores.len() < listed.len() {
+                let message = format!("{}:{number}: some ranks have a slot, and others have none", file.display());
+                return Err(self.wrong(written, message).with_help("write `slot=` in each line, or in none"));
+            }
         }
-        Ok(Policy::Explicit { hosts: listed, file })
+        Ok(Policy::Explicit { hosts: listed, cores, file })
     }
 }
 

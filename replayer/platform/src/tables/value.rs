@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::value::SeqAccessDeserializer;
+use serde::de::value::{F64Deserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use titr_common::units::{Bytes, Quantity, Seconds, Written};
 use titr_network::flow::Factor;
@@ -52,6 +52,12 @@ impl<'de, T: Written> Deserialize<'de> for OneOrMany<T> {
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
                 T::written(text).map(OneOrMany::One).map_err(E::custom)
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
+                self.visit_f64(number as f64)
+            }
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+                Quantity::deserialize(F64Deserializer::new(number)).map(|Quantity(value)| OneOrMany::One(value))
             }
             fn visit_newtype_struct<D: Deserializer<'de>>(self, in_base_unit: D) -> Result<Self::Value, D::Error> {
                 T::in_base_unit(f64::deserialize(in_base_unit)?).map(OneOrMany::One).map_err(D::Error::custom)

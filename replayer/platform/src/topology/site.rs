@@ -118,7 +118,6 @@ impl Site<'_> {
         }
     }
 
-    /// The fabric of a wiring.
     pub(crate) fn fabric(&self, wiring: Wiring) -> Checked<Box<dyn Topology>> {
         let fabric = Fabric::new(wiring, self.cable()?)
             .map_err(|why| self.source.mistake(Some(self.place.clone()), why.to_string()))?;

@@ -224,6 +224,8 @@ pub enum Waiter {
 pub enum Work {
     /// Computation of the program, or of a reduction.
     Compute,
+    /// Sleeping, which takes as long on every host.
+    Sleep,
     /// The software's part of a message.
     Overhead,
 }

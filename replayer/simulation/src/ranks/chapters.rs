@@ -11,7 +11,6 @@ use titr_common::trace::EventSource;
 use titr_platform::Mpi as Parameters;
 use titr_workload::Match;
 
-use super::Ranks;
 use super::collectives::Collectives;
 use super::files::Files;
 use super::ids::ThreadIndex;
@@ -21,6 +20,7 @@ use super::partitioned::PartitionedMessages;
 use super::point_to_point::protocol::SendCost;
 use super::scheduler::{BackgroundWork, Task, Waiter};
 use super::thread::Thread;
+use super::{Core, Ranks};
 use crate::observe::{Activity, Observer};
 
 /// The state of each chapter of MPI. Point-to-point messages, on which all others rest, are in the [`Mpi`].
@@ -32,12 +32,13 @@ pub(super) struct Chapters<'a> {
 }
 
 impl<'a> Chapters<'a> {
-    pub(super) fn new(ranks: usize, parameters: &'a Parameters) -> Self {
+    /// The chapters of a library for ranks on these cores.
+    pub(super) fn new(cores: &[Core], parameters: &'a Parameters) -> Self {
         Self {
-            collectives: Collectives::new(&parameters.collectives),
+            collectives: Collectives::new(parameters, cores),
             one_sided: OneSided::new(&parameters.one_sided),
             partitioned: PartitionedMessages::default(),
-            files: Files::new(ranks),
+            files: Files::new(cores.len()),
         }
     }
 
@@ -118,7 +119,7 @@ impl<'a> Chapters<'a> {
         let (operation, activity) = match mpi.requests(rank).template(id).cloned() {
             Some(Template::Send(mode, message)) => {
                 let sent = mpi.start_unless_cancelled(rank, mode, message, recorded)?;
-                mpi.charge_rest(thread, mpi.exchange.protocol.cost_of_isend(message.bytes));
+                mpi.charge_rest(thread, mpi.exchange.protocol.cost_of_isend(message.bytes, (rank, message.to)));
                 (sent, Activity::Send)
             }
             Some(Template::Receive(message)) => (mpi.start_receive(thread.actor, message, recorded)?, Activity::Recv),
@@ -142,9 +143,9 @@ impl<'a> Chapters<'a> {
     /// The time that an event takes its thread before others can see it, and the rest of a send's time.
     #[inline]
     pub(super) fn overhead(&self, mpi: &Mpi<impl Observer>, event: EventRef, thread: &Thread) -> SendCost {
-        let protocol = &mpi.exchange.protocol;
+        let (protocol, rank) = (&mpi.exchange.protocol, thread.actor.rank);
         if let EventRef::Send(message) = event {
-            return protocol.cost_of_send(SendMode::Standard, message.bytes);
+            return protocol.cost_of_send(SendMode::Standard, message.bytes, (rank, message.to));
         }
         let EventRef::Event(event) = event else { return SendCost::default() };
         if let Event::OneSided(OneSidedEvent::Access(access)) = event {
@@ -153,25 +154,28 @@ impl<'a> Chapters<'a> {
         if let Event::Test(..) = event {
             return protocol.cost_of_test().into();
         }
+        if let Event::Iprobe(..) = event {
+            return protocol.cost_of_iprobe().into();
+        }
         if let Event::CommCreate(CommCall::Spawn, _, Some(group)) = event {
             return protocol.cost_of_spawn(group.remote.len()).into();
         }
         if let Event::Send(mode, message, Completion::Blocking) = event {
-            return protocol.cost_of_send(*mode, message.bytes);
+            return protocol.cost_of_send(*mode, message.bytes, (rank, message.to));
         }
         if let Event::Send(_, message, Completion::Request(_)) | Event::Sendrecv(Some(message), _) = event {
-            return protocol.cost_of_isend(message.bytes);
+            return protocol.cost_of_isend(message.bytes, (rank, message.to));
         }
         if let Event::Start(ids) = event
             && let Some(&id) = ids.get(thread.started as usize)
-            && let Some(Template::Send(_, message)) = mpi.all_requests()[thread.actor.rank.0 as usize].template(id)
+            && let Some(Template::Send(_, message)) = mpi.all_requests()[rank.0 as usize].template(id)
         {
-            return protocol.cost_of_isend(message.bytes);
+            return protocol.cost_of_isend(message.bytes, (rank, message.to));
         }
         if let Event::Partitioned(Partitioned::Ready(id, parts)) = event
             && (thread.started as usize) < parts.len()
         {
-            return self.partitioned.cost_of_ready(thread.actor.rank, *id, protocol).into();
+            return self.partitioned.cost_of_ready(rank, *id, protocol).into();
         }
         SendCost::default()
     }

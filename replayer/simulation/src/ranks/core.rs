@@ -16,6 +16,8 @@ use titr_platform::Platform;
 pub struct Core {
     /// The host in the network.
     pub host: HostId,
+    /// The number of the core in its host.
+    pub number: u32,
     /// How fast the rank computes there.
     pub speed: Speed,
     /// The part of this speed that it has by time; `None`: all of it at any time.
@@ -34,7 +36,7 @@ impl Core {
     /// A core that is as fast at any time.
     #[must_use]
     pub fn new(host: HostId, speed: Speed) -> Self {
-        Self { host, speed, part: None, interruptions: None }
+        Self { host, number: 0, speed, part: None, interruptions: None }
     }
 
     /// A core of a host of a platform, for a rank that was recorded at 1 Ginstr/s.

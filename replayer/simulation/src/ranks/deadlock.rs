@@ -18,6 +18,9 @@ use super::scheduler::Waiter;
 use super::{Ranks, RequestTable};
 use crate::observe::{Observer, OperationId};
 
+/// The end of the sentence on requests that are left open.
+pub const NEVER_COMPLETED: &str = "never completed";
+
 /// Maximum number of lines of one kind in a report.
 const SHOWN: usize = 8;
 
@@ -298,7 +301,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         if ranks > 0 {
             let open = open.iter().sum::<usize>() as u64;
             let (requests, of) = (plural(open, "request", "requests"), plural(ranks as u64, "rank", "ranks"));
-            all.push(format!("{} {requests} of {ranks} {of} never completed", count(open)));
+            all.push(format!("{} {requests} of {ranks} {of} {NEVER_COMPLETED}", count(open)));
         }
         all
     }

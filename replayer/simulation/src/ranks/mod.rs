@@ -77,7 +77,7 @@ use thread::Thread;
 
 pub use self::core::Core;
 pub(crate) use self::core::Interruptions;
-pub use deadlock::{Deadlock, Stuck};
+pub use deadlock::{Deadlock, NEVER_COMPLETED, Stuck};
 pub use point_to_point::protocol::Causality;
 pub(crate) use starts::{GroupStart, RankGroup};
 pub use titr_common::program::{Fault, Place};
@@ -111,8 +111,8 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         if cores.len() < ranks {
             return Err(ReplayError::Places { ranks, places: cores.len() });
         }
-        let (mpi, chapters) =
-            (Mpi::new(ranks, cores, parameters, causality, observer), Chapters::new(ranks, parameters));
+        let chapters = Chapters::new(&cores[..ranks], parameters);
+        let mpi = Mpi::new(ranks, cores, parameters, causality, observer);
         let mains = (0..ranks as u32).map(|rank| Thread::new(ThreadIndex(rank), Rank(rank).into()));
         let (programs, threads) = (Programs::new(workload), mains.collect());
         Ok(Self {

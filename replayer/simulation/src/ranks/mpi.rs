@@ -7,7 +7,7 @@ use titr_common::event::{
 use titr_common::program::{Communicators, Context, Fault, Template};
 use titr_common::time::Time;
 use titr_common::units::Bytes;
-use titr_network::{Connection, Network, Transfer, TransferId};
+use titr_network::{Connection, Inside, Network, Transfer, TransferId};
 use titr_platform::Mpi as Parameters;
 use titr_workload::Match;
 
@@ -45,15 +45,15 @@ impl<O: Observer> Mpi<O> {
         Self {
             now: Time::ZERO,
             causality,
-            cores,
             requests: (0..ranks).map(|_| RequestTable::default()).collect(),
             communicators: Communicators::new(ranks),
-            exchange: Exchange::new(ranks, library, causality),
+            exchange: Exchange::new(&cores, library, causality),
             scheduler: Scheduler::default(),
             deferred: Deferred::new(ranks, library.progress),
             task_cores: TaskCores::default(),
             warnings: Warnings::default(),
             observer,
+            cores,
         }
     }
 
@@ -90,7 +90,7 @@ impl<O: Observer> Mpi<O> {
     #[inline]
     pub(super) fn wake(&mut self, completion: &CompletedWait, clock: &mut Clock, core: Option<TaskCore>) {
         let (now, waiter) = (self.now, completion.waiter);
-        let overhead = self.exchange.protocol.cost_of_completion(completion.eager);
+        let overhead = completion.cost;
         if let Some(core) = core {
             clock.time = self.task_cores.free(core, clock.time.max(now));
         }
@@ -133,20 +133,25 @@ impl<O: Observer> Mpi<O> {
     pub(super) fn depart(&mut self, network: &mut (impl Network + ?Sized)) {
         let Self { now, exchange, cores, observer, .. } = self;
         let host = |rank: Rank| cores[rank.0 as usize].host;
+        let core = |rank: Rank| cores[rank.0 as usize].number;
         exchange.await_answers(*now, |from, to| host(from) == host(to));
-        for (id, message) in exchange.leaving() {
+        let mut leaving = std::mem::take(&mut exchange.outbox);
+        for id in leaving.drain(..) {
+            exchange.leave(id, *now);
+            let message = exchange.message(id);
             let (id, from, to, bytes) = (TransferId::from(id), message.envelope.source, message.to, message.bytes);
-            let in_collective = message.envelope.context.is_collective();
+            let (in_collective, kind) = (message.envelope.context.is_collective(), message.kind(&exchange.protocol));
             observer.injected(*now, Departure { id, from, to, bytes, in_collective });
             let connection = Some(Connection { sender: from.0, receiver: to.0 });
-            let transfer = Transfer { id, from: host(from), to: host(to), bytes, connection, stretch: 1.0 };
+            let inside = Inside { from: core(from), to: core(to), working_set: message.working_set };
+            let transfer = Transfer { id, from: host(from), to: host(to), bytes, connection, stretch: 1.0, inside };
             if observer.queries_network() {
                 observer.unloaded(id, network.unloaded(&transfer));
             }
-            observer.carried(*now, transfer, message.kind(&exchange.protocol));
+            observer.carried(*now, transfer, kind);
             network.inject(*now, transfer);
         }
-        exchange.outbox.clear();
+        exchange.outbox = leaving;
     }
 
     /// The network has delivered a message.
@@ -184,8 +189,8 @@ impl<O: Observer> Mpi<O> {
         *clock = Clock { time: self.now, awaited: 1 };
         match operation.map(|operation| self.exchange.operations.claim(operation, waiter)) {
             None => self.scheduler.ready(waiter),
-            Some(Claim::Done(eager)) => {
-                self.exchange.operations.completions.push(CompletedWait { waiter, operation, eager });
+            Some(Claim::Done(cost)) => {
+                self.exchange.operations.completions.push(CompletedWait { waiter, operation, cost });
             }
             Some(Claim::Awaited) => {}
         }
@@ -217,7 +222,8 @@ impl<O: Observer> Mpi<O> {
     #[inline]
     pub(super) fn blocking_send(&mut self, thread: &mut Thread, message: Outgoing) -> Result<(), Fault> {
         let sent = self.start_send(thread.actor.rank, SendMode::Standard, message)?;
-        self.charge_rest(thread, self.exchange.protocol.cost_of_send(SendMode::Standard, message.bytes));
+        let ends = (thread.actor.rank, message.to);
+        self.charge_rest(thread, self.exchange.protocol.cost_of_send(SendMode::Standard, message.bytes, ends));
         self.wait_for(thread, sent);
         Ok(())
     }
@@ -246,8 +252,10 @@ impl<O: Observer> Mpi<O> {
         }
         let sent = self.start_unless_cancelled(rank, mode, message, recorded)?;
         let cost = match completion {
-            Completion::Blocking => self.exchange.protocol.cost_of_send(mode, message.bytes),
-            Completion::Request(_) | Completion::Persistent(_) => self.exchange.protocol.cost_of_isend(message.bytes),
+            Completion::Blocking => self.exchange.protocol.cost_of_send(mode, message.bytes, (rank, message.to)),
+            Completion::Request(_) | Completion::Persistent(_) => {
+                self.exchange.protocol.cost_of_isend(message.bytes, (rank, message.to))
+            }
         };
         self.charge_rest(thread, cost);
         match completion {
@@ -299,7 +307,7 @@ impl<O: Observer> Mpi<O> {
         let received = incoming.map(|message| self.start_receive(thread.actor, message, None)).transpose()?.flatten();
         let sent = outgoing.map(|message| self.start_send(rank, SendMode::Standard, message)).transpose()?.flatten();
         if let Some(message) = outgoing {
-            self.charge_rest(thread, self.exchange.protocol.cost_of_isend(message.bytes));
+            self.charge_rest(thread, self.exchange.protocol.cost_of_isend(message.bytes, (rank, message.to)));
         }
         self.wait_for(thread, sent);
         self.wait_for(thread, received);
@@ -337,8 +345,7 @@ impl<O: Observer> Mpi<O> {
         self.known(message.to)?;
         let context = self.context(rank, message.comm)?;
         let envelope = Envelope { context, source: rank, tag: message.tag };
-        let message = Outbound { to: message.to, envelope, bytes: message.bytes, mode };
-        Ok(self.send_message(message))
+        Ok(self.send_message(Outbound::new(message.to, envelope, message.bytes, mode)))
     }
 
     /// Starts a send, unless it was cancelled: its message must not come to another one's receive here.

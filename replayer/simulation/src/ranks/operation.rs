@@ -6,7 +6,7 @@
 
 use titr_common::dense_slab::DenseSlab;
 use titr_common::event::Rank;
-use titr_common::units::Bytes;
+use titr_common::units::Seconds;
 
 use super::ids::{MessageId, PartIndex, PartitionedSide, WindowIndex};
 use super::point_to_point::Selector;
@@ -16,8 +16,8 @@ use crate::observe::OperationId;
 pub(super) struct Operation {
     pub(super) kind: OperationKind,
     state: State,
-    /// The size in bytes of the eager message that a receive got, for the cost of receiving it; `None` for all others.
-    eager: Option<Bytes>,
+    /// The time that its completion takes the processor.
+    cost: Seconds,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -69,10 +69,10 @@ enum State {
 }
 
 /// The answer to a claim: whether the operation is complete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Claim {
-    /// The operation is complete; the size in bytes of the eager message that it received, if it did.
-    Done(Option<Bytes>),
+    /// The operation is complete, which takes the processor this time.
+    Done(Seconds),
     /// The operation is not complete; its completion will be announced.
     Awaited,
 }
@@ -82,7 +82,8 @@ pub(super) struct CompletedWait {
     pub(super) waiter: Waiter,
     /// The operation; `None`: the waiter is runnable for another reason, which observers already know.
     pub(super) operation: Option<OperationId>,
-    pub(super) eager: Option<Bytes>,
+    /// The time that the completion takes the processor.
+    pub(super) cost: Seconds,
 }
 
 #[derive(Default)]
@@ -95,13 +96,14 @@ pub(super) struct Operations {
 impl Operations {
     #[inline]
     pub(super) fn open(&mut self, kind: OperationKind) -> OperationId {
-        OperationId(self.all.insert(Operation { kind, state: State::Pending, eager: None }) as u32)
+        OperationId(self.all.insert(Operation { kind, state: State::Pending, cost: Seconds(0.0) }) as u32)
     }
 
-    /// Records that this receive gets an eager message of this many bytes.
+    /// Completes a receive, which takes the processor this time.
     #[inline]
-    pub(super) fn got_eager(&mut self, receive: OperationId, bytes: Bytes) {
-        self.all[receive.0 as usize].eager = Some(bytes);
+    pub(super) fn complete_receive(&mut self, receive: OperationId, cost: Seconds) {
+        self.all[receive.0 as usize].cost = cost;
+        self.complete(receive);
     }
 
     pub(super) fn kind(&self, operation: OperationId) -> OperationKind {
@@ -113,7 +115,7 @@ impl Operations {
     pub(super) fn claim(&mut self, operation: OperationId, waiter: Waiter) -> Claim {
         let entry = &mut self.all[operation.0 as usize];
         if entry.state == State::Done {
-            return Claim::Done(self.all.remove(operation.0 as usize).eager);
+            return Claim::Done(self.all.remove(operation.0 as usize).cost);
         }
         entry.state = State::Awaited(waiter);
         Claim::Awaited
@@ -136,8 +138,8 @@ impl Operations {
         match entry.state {
             State::Pending | State::Done => entry.state = State::Done,
             State::Awaited(waiter) => {
-                let Operation { eager, .. } = self.all.remove(operation.0 as usize);
-                self.completions.push(CompletedWait { waiter, operation: Some(operation), eager });
+                let Operation { cost, .. } = self.all.remove(operation.0 as usize);
+                self.completions.push(CompletedWait { waiter, operation: Some(operation), cost });
             }
             State::Abandoned => {
                 self.all.remove(operation.0 as usize);

@@ -174,8 +174,7 @@ impl PartitionedMessages {
         let &mut PartitionedMessage { route, context, bytes, parts, ref ready, .. } = self.get_mut(index);
         if ready.len() == parts as usize {
             let envelope = Envelope { context, source: route.from, tag: Tag(0) };
-            let outbound = Outbound { to: route.to, envelope, bytes, mode: SendMode::Standard };
-            let sent = mpi.send_message(outbound);
+            let sent = mpi.send_message(Outbound::new(route.to, envelope, bytes, SendMode::Standard));
             self.await_message(mpi, index, sent);
         }
     }
@@ -193,7 +192,7 @@ impl PartitionedMessages {
         let side = self.get_mut(index);
         for waiter in side.waiting.drain(..) {
             mpi.release(waiter);
-            mpi.exchange.operations.completions.push(CompletedWait { waiter, operation: None, eager: None });
+            mpi.exchange.operations.completions.push(CompletedWait { waiter, operation: None, cost: Seconds(0.0) });
         }
         if let Some(operation) = side.operation.take() {
             mpi.complete(operation);
@@ -269,7 +268,9 @@ impl PartitionedMessages {
     /// The time that a rank spends to mark a part as ready: the cost of the message if it is the last part.
     pub(super) fn cost_of_ready(&self, rank: Rank, request: RequestId, protocol: &Protocol) -> Seconds {
         match self.find(rank, request).ok().map(|index| &self.sides[index.0 as usize]) {
-            Some(side) if side.ready.len() + 1 == side.parts as usize => protocol.cost_of_isend(side.bytes).all(),
+            Some(side) if side.ready.len() + 1 == side.parts as usize => {
+                protocol.cost_of_isend(side.bytes, (side.route.from, side.route.to)).all()
+            }
             Some(_) | None => Seconds(0.0),
         }
     }

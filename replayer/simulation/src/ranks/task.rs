@@ -105,9 +105,13 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         if thread.is_main() {
             self.mpi.observer.event_began(thread.actor.rank, event, began);
         }
-        let computes = matches!(event, EventRef::Compute(_) | EventRef::Event(Event::Sleep(_)));
+        let work = match event {
+            EventRef::Compute(_) => Work::Compute,
+            EventRef::Event(Event::Sleep(_)) => Work::Sleep,
+            EventRef::Event(_) | EventRef::Send(_) | EventRef::Recv(_) => Work::Overhead,
+        };
+        let computes = work != Work::Overhead;
         thread.stage = if computes { TaskStage::Next } else { TaskStage::Paid };
-        let work = if computes { Work::Compute } else { Work::Overhead };
         self.mpi.observer.works(Waiter::Thread(index), work, began, until);
         if computes {
             self.pass(index)?;

@@ -140,7 +140,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                         return Err(self.end_of_time(index));
                     }
                     let thread = &self.threads[at];
-                    self.mpi.observer.works(Waiter::Thread(index), Work::Compute, thread.began, thread.clock.time);
+                    let work = if matches!(event, EventRef::Compute(_)) { Work::Compute } else { Work::Sleep };
+                    self.mpi.observer.works(Waiter::Thread(index), work, thread.began, thread.clock.time);
                     self.pass(index)?;
                     self.account(index, Activity::Compute);
                     continue;

@@ -71,10 +71,12 @@ pub(super) fn cores(
     let hosts = platform.place_in(run, ranks)?.0;
     let mut on_host = vec![0; platform.speeds.len()];
     hosts.iter().for_each(|host| on_host[host.0 as usize] += 1);
-    let core = |(rank, host): (Rank, HostId)| {
-        Core::for_recorded(platform, host, on_host[host.0 as usize], recorded.speed(rank))
+    let numbers = platform.policy.cores_of(&hosts);
+    let core = |((rank, host), number): ((Rank, HostId), u32)| {
+        let core = Core::for_recorded(platform, host, on_host[host.0 as usize], recorded.speed(rank));
+        Core { number, ..core }
     };
-    Ok((first.0..).map(Rank).zip(hosts).map(core).collect())
+    Ok((first.0..).map(Rank).zip(hosts).zip(numbers).map(core).collect())
 }
 
 impl PreparedReplay<'_> {
@@ -91,7 +93,7 @@ impl PreparedReplay<'_> {
         let trace = OnlyJob(job).apply(self.trace.clone())?;
         let (worth, first) = (Arc::clone(&self.worth), Rank(job.ranks.start));
         let alone = PreparedReplay { trace, worth, first, mix: None, read_ahead: false, ..*self };
-        let policy = Policy::Assigned { hosts: job.hosts.clone() };
+        let policy = Policy::Assigned { hosts: job.hosts.clone(), cores: Vec::new() };
         alone.time_on(&Platform { policy, ..platform.clone() })
     }
 
@@ -144,8 +146,10 @@ impl PreparedReplay<'_> {
         };
         let outcome = outcome.map_err(|error| match error {
             ReplayError::Deadlock(deadlock) => {
-                let causes = causes(&deadlock, self.original.manifest(), mpi.eager_threshold);
-                SimulationError::Deadlock { deadlock, causes }
+                let manifest = self.original.manifest();
+                let ended = manifest.and_then(warnings::unfinished);
+                let causes = causes(&deadlock, manifest, mpi.eager_threshold);
+                SimulationError::Deadlock { ended, deadlock, causes }
             }
             error => SimulationError::Replay(error),
         })?;
@@ -164,11 +168,13 @@ impl PreparedReplay<'_> {
     }
 }
 
-/// The possible causes of a deadlock, one sentence each. If the manifest knows how the recorded run ended, the first
-/// sentence says so.
+/// The possible causes of a deadlock, one sentence each. If the manifest knows that the recorded run finished, the first says so.
 pub(crate) fn causes(deadlock: &Deadlock, manifest: Option<&Manifest>, eager_threshold: Bytes) -> Vec<String> {
-    let mut causes: Vec<String> =
-        manifest.filter(|manifest| !manifest.per_rank.is_empty()).map(ending).into_iter().collect();
+    let ended = manifest.filter(|manifest| !manifest.per_rank.is_empty()).map(warnings::unfinished);
+    let mut causes: Vec<String> = Vec::new();
+    if ended == Some(None) {
+        causes.push("the recorded run did finish: all ranks called MPI_Finalize".to_owned());
+    }
     if let Some((sends, Bytes(largest))) = deadlock.unbuffered {
         let (which, wait) = (plural(sends, "send", "sends"), plural(sends, "waits", "wait"));
         causes.push(format!(
@@ -187,19 +193,13 @@ pub(crate) fn causes(deadlock: &Deadlock, manifest: Option<&Manifest>, eager_thr
             count(deadlock.locks)
         ));
     }
-    causes.push(
-        "perhaps a part of the trace is missing, torn or of another run, or a call is not in it: see `titr check` and \
-         `titr info`"
-            .to_owned(),
-    );
+    if !matches!(ended, Some(Some(_))) {
+        causes.push(
+            "perhaps a part of the trace is missing, torn or of another run, or a call is not in it: see `titr check` and \
+             `titr info`"
+                .to_owned(),
+        );
+    }
     causes.extend(manifest.map(warnings::of_manifest).unwrap_or_default());
     causes
-}
-
-/// The end of the recorded run.
-fn ending(manifest: &Manifest) -> String {
-    match warnings::unfinished(manifest) {
-        None => "the recorded run did finish: all ranks called MPI_Finalize".to_owned(),
-        Some(how) => format!("the recorded run did not finish, either: {how}"),
-    }
 }

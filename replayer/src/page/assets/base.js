@@ -20,14 +20,26 @@ const readData = async () => {
   return JSON.parse(await new Response(inflated).text());
 };
 
-/** Where sections go: the page, or the columns within it. */
-let place = null;
+/** The page, or the row within it that the next sections share. */
+let place = document.getElementById("main");
+
+/** Sections beside each other. */
+const row = (...parts) => element("div", { class: "row" }, parts);
+
+/** Adds sections beside each other by functions of the data. */
+const addRow = (data, ...adds) => {
+  const main = place;
+  place = row();
+  adds.forEach((add) => add(data));
+  if (place.hasChildNodes()) main.append(place);
+  place = main;
+};
 
 /** Sections in the order in which they are added; the navigation has them all. */
 const section = (id, title, ...content) => {
   const made = element("section", { id, "aria-labelledby": `${id}-title` },
     element("h2", { id: `${id}-title` }, title), ...content);
-  (place || document.getElementById("main")).append(made);
+  place.append(made);
   document.getElementById("nav").append(element("a", { href: `#${id}` }, title));
   return made;
 };
@@ -54,6 +66,14 @@ const csvText = ([heading, ...rows]) => [heading, ...rows].map((row) => row.map(
 
 const link = (text, title, action) => element("button", { type: "button", class: "link", title, "aria-label": title, onclick: action }, text);
 
+const downloads = element("ul");
+/** Adds what can be saved to the menu of downloads: its title, and the kinds of files with the functions that save them. */
+const offer = (title, saves) => downloads.append(element("li", {}, title, Object.entries(saves).map(([kind, action]) =>
+  [" ", link(kind, `Save as ${kind}: ${title}`, action)])));
+
+/** Functions that are called with true before the page is printed, and with false afterwards. */
+const onPaper = [];
+
 /** A choice among names; `changed(name)` is called with each new one. */
 const choice = (label, names, changed) =>
   element("label", {}, `${label} `, element("select", { onchange: (event) => changed(event.target.value) },
@@ -77,7 +97,18 @@ const grouped = (rows, keyOf, valueOf) => {
 
 /** Draws a page by `start`, and again when its size or its colours change; says why, if it cannot be drawn. */
 const drawPage = (start) => start().then(() => {
+  const menu = element("details", { class: "menu" }, element("summary", {}, "Download"), downloads);
+  menu.addEventListener("keydown", ({ key }) => { if (key === "Escape") menu.open = false; });
+  menu.addEventListener("focusout", ({ relatedTarget: next }) => { if (next && !menu.contains(next)) menu.open = false; });
+  document.querySelector("header").append(menu);
   redrawAll();
+  for (const [name, isPaper] of [["beforeprint", true], ["afterprint", false]]) {
+    addEventListener(name, () => {
+      // A part that is opened has tables, which then follow.
+      for (const change of onPaper) change(isPaper);
+      redrawAll();
+    });
+  }
   addEventListener("resize", redrawSoon);
   for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", redrawAll);
   document.documentElement.dataset.ready = "yes";

@@ -18,8 +18,8 @@ const patternChart = ({ title, points }, number) => {
   return scatterChart({ id: `pattern-${number}`, title, label: `${title}: measured and predicted time against the size of a message`,
     rows: points.map((point) => ({ x: at(point), y: point.measured,
       text: `${volume(point.bytes)}: measured ${time(point.measured)}, predicted ${time(point.predicted)} (${signed(errorOf(point))})` })),
-    line: points.map((point) => ({ x: at(point), y: point.predicted })), xMarks: marks.map((size) => [size, volume(size)]), xTitle: "size of a message",
-    times: () => byPowers(points.flatMap(({ measured, predicted }) => [measured, predicted])),
+    lines: [{ paint: "ink", points: points.map((point) => ({ x: at(point), y: point.predicted })) }], xMarks: marks.map((size) => [size, volume(size)]), xTitle: "size of a message",
+    scale: () => byPowers(points.flatMap(({ measured, predicted }) => [measured, predicted])),
     csv: () => [["bytes", "measured (s)", "predicted (s)"], ...points.map(({ bytes, measured, predicted }) => [bytes, measured, predicted])] });
 };
 
@@ -36,7 +36,7 @@ drawPage(async () => {
     { name: "at", kind: "bytes", value: (pattern) => worst(pattern).bytes },
   ], all, "Errors of the predictions")).classList.add("first");
   section("curves", "Curves", element("p", { class: "faint" }, "Points are measured (medians); the line is predicted."),
-    element("div", { class: "columns" }, all.map((pattern, number) => patternChart(pattern, number).figure)));
+    row(all.map((pattern, number) => patternChart(pattern, number).figure)));
   if (remarks.length) section("warnings", "Remarks", element("ul", { class: "warnings" }, remarks.map((remark) => element("li", {}, remark))));
   document.getElementById("footer").textContent = `titr ${version}`;
 });

@@ -94,13 +94,22 @@ const charts = [];
  * their colours, for a drawing on its own.
  */
 const chart = ({ id, label, title, height, draw, csv, key = [] }) => {
-  const canvas = element("canvas", { role: "img", tabindex: "0", "aria-label": label, id: `${id}-chart` });
-  const output = element("output");
+  const canvas = element("canvas", { role: "application", "aria-roledescription": "chart", tabindex: "0", "aria-label": label, id: `${id}-chart` });
+  const output = element("output", { hidden: true });
   const size = () => {
     const width = canvas.clientWidth || 800;
     return [width, typeof height === "function" ? height(width) : height];
   };
-  const made = { canvas, output, times: 0 };
+  const made = { canvas, times: 0 };
+  /** Says what is at a place of the chart, beside it. */
+  made.tell = (text, x, y) => {
+    output.textContent = text;
+    output.hidden = false;
+    const left = Math.max(0, Math.min(x + 14, canvas.clientWidth - output.offsetWidth));
+    const top = y > canvas.clientHeight / 2 ? y - output.offsetHeight - 10 : y + 18;
+    output.style.cssText = `left: ${left}px; top: ${top}px`;
+  };
+  for (const leaving of ["pointerleave", "blur"]) canvas.addEventListener(leaving, () => { output.hidden = true; });
   made.redraw = () => {
     const [width, tall] = size();
     const scale = Math.min(3, window.devicePixelRatio || 1);
@@ -120,10 +129,8 @@ const chart = ({ id, label, title, height, draw, csv, key = [] }) => {
     draw(drawing, width, tall, 1);
     return drawing.text(key);
   };
-  made.figure = element("figure", {}, element("figcaption", {}, title), canvas,
-    element("div", { class: "under" }, output, element("p", { class: "links" },
-      link("SVG", `Save as SVG: ${title}`, () => save(id, "svg", "image/svg+xml", made.svg())), " · ",
-      link("CSV", `Save the data as CSV: ${title}`, () => save(id, "csv", "text/csv", csvText(csv()))))));
+  made.figure = element("figure", {}, element("figcaption", {}, title), element("div", { class: "drawing" }, canvas, output));
+  offer(title, { SVG: () => save(id, "svg", "image/svg+xml", made.svg()), CSV: () => save(id, "csv", "text/csv", csvText(csv())) });
   charts.push(made);
   return made;
 };
@@ -141,21 +148,22 @@ const redrawSoon = () => {
 
 /**
  * A grid of cells that are looked at one by one, with the pointer or the arrow keys. `shape()` is {columns, rows, x, y,
- * width, height}; `tell(column, row)` describes a cell.
+ * width, height}; `tell(column, row)` describes a cell. `find(x, y)` is the column of a place, if cells are not where a grid has them.
  */
-const inspect = (made, shape, tell) => {
+const inspect = (made, shape, tell, find = null) => {
   const at = { column: 0, row: 0 };
-  const show = () => {
-    made.output.textContent = tell(at.column, at.row);
+  const show = (left, top) => {
+    const { columns, rows, x, y, width, height } = shape();
+    made.tell(tell(at.column, at.row), left ?? x + (at.column + 0.5) / columns * width, top ?? y + (at.row + 0.5) / rows * height);
     made.canvas.dataset.cell = `${at.column},${at.row}`;
   };
   made.canvas.addEventListener("pointermove", (event) => {
     const { columns, rows, x, y, width, height } = shape();
-    const column = Math.floor((event.offsetX - x) / width * columns);
-    const row = Math.floor((event.offsetY - y) / height * rows);
+    const column = find ? find(event.offsetX, event.offsetY) : Math.floor((event.offsetX - x) / width * columns);
+    const row = find ? 0 : Math.floor((event.offsetY - y) / height * rows);
     if (column < 0 || row < 0 || column >= columns || row >= rows) return;
     Object.assign(at, { column, row });
-    show();
+    show(event.offsetX, event.offsetY);
   });
   made.canvas.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
@@ -166,7 +174,7 @@ const inspect = (made, shape, tell) => {
     at.row = Math.min(rows - 1, Math.max(0, at.row + step[1]));
     show();
   });
-  made.canvas.addEventListener("focus", show);
+  made.canvas.addEventListener("focus", () => show());
 };
 
 const SCALE_HEIGHT = 34;

@@ -47,14 +47,18 @@ const rankTable = ({ result }) => {
   return table("per-rank", columns, rows, "Time of each rank, the last one first");
 };
 
-/** A folded part, which is made when it is first opened. A short one is open on paper. */
-const folded = (title, make, isShort = false) => {
-  const made = element("details", isShort ? { class: "short" } : {}, element("summary", {}, title));
+/** A folded part, which is made when it is first opened, and is open on paper. */
+const folded = (title, make) => {
+  const made = element("details", {}, element("summary", {}, title));
   let isMade = false;
-  made.addEventListener("toggle", () => {
-    if (isMade) return;
+  const fill = () => {
+    if (!isMade) made.append(row(make()));
     isMade = true;
-    made.append(element("div", { class: isShort ? "" : "columns" }, make()));
+  };
+  made.addEventListener("toggle", fill);
+  onPaper.push((isPaper) => {
+    fill();
+    made.open = isPaper;
   });
   return made;
 };
@@ -64,10 +68,12 @@ const addDetails = (data) => {
   const quoted = (word) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
   const analyses = Object.entries(result.analyses || {}).filter(([name]) => name !== "matrix");
   section("details", "Details",
+    data.is_shortened ? element("p", { class: "faint" }, "Of long lists, the largest rows are shown one by one; of the others, causes and parts of the critical path are joined by place. " +
+      "titr replay --json has all.") : null,
     element("p", {}, "The replay is repeated by"), element("pre", {}, origin.command.map(quoted).join(" ")),
     folded("Ranks", () => rankTable(data)),
     analyses.map(([name, found]) => folded(titled(name), () => findingTables(name, found, units))),
-    folded(`Platform file ${origin.platform}`, () => element("pre", {}, origin.platform_text), origin.platform_text.split("\n").length < 60));
+    folded(`Platform file ${origin.platform}`, () => element("pre", {}, origin.platform_text)));
   document.getElementById("footer").textContent = `Made by titr ${version} from ${origin.trace}: ` +
     `${counted(result.events, "event", "events")} replayed in ${time(result.replay.wall_seconds)}.`;
 };

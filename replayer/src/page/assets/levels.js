@@ -4,16 +4,16 @@
 // finer, down to a shortest time. A picture that is finer than the map is made from the states.
 
 /** The states of the ranks: for each its rank and where its states begin, in seconds. */
-const stateRows = ({ detail }) => detail.states.map(({ rank, begin, spans }) => {
+const stateRows = ({ detail: { states, tick } }) => states.map(({ rank, begin, spans }) => {
   const many = spans.length / 2;
   const [times, names] = [new Float64Array(many + 1), new Uint32Array(many)];
   let now = begin;
   for (let place = 0; place < many; place += 1) {
-    times[place] = now * 1e-9;
+    times[place] = now * tick * 1e-9;
     names[place] = spans[2 * place + 1];
     now += spans[2 * place];
   }
-  times[many] = now * 1e-9;
+  times[many] = now * tick * 1e-9;
   return { rank, times, names };
 });
 
@@ -109,6 +109,25 @@ const bandsOfMap = (map, cells, { from, to, top, bottom }, across, down) => {
     }
     return { ...dominant(shares, across, 255 * (last - first)), first: first * each, last: last * each };
   });
+};
+
+/** The mean share of each activity within a window, from the states. */
+const sharesOfStates = (rows, partsOf, { from, to, top, bottom }) => {
+  const shares = new Float32Array(DONE);
+  const shown = rows.slice(Math.floor(top), Math.ceil(bottom));
+  shown.forEach((row) => addStates(shares, row, partsOf, from, to, 1));
+  return shares.map((share) => share / shown.length);
+};
+
+/** The same from the map. */
+const sharesOfMap = (map, cells, { from, to, top, bottom }) => {
+  const shares = new Float32Array(DONE);
+  const [first, last] = [Math.floor(top / map.ranks_per_row), Math.min(map.rows, Math.ceil(bottom / map.ranks_per_row))];
+  const [begin, end] = [Math.floor(from / map.interval), Math.min(map.intervals, Math.ceil(to / map.interval))];
+  for (let row = first; row < last; row += 1) {
+    for (let place = (row * map.intervals + begin) * DONE; place < (row * map.intervals + end) * DONE; place += 1) shares[place % DONE] += cells[place];
+  }
+  return shares.map((share) => share / (255 * (last - first) * (end - begin)));
 };
 
 /** Stretches of a band with the same activity and about the same strength: [activity, strength from 1 to 4, first column, columns]. */

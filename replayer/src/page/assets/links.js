@@ -23,7 +23,7 @@ const gridPanels = (shape, many, width) => {
     plane: (panel, which) => ({ x: MARGIN + tile(which).x, y: panel * tall + tile(which).y }) };
 };
 
-const drawGrid = (context, width, shape, directions, most) => {
+const drawGrid = (context, width, shape, directions) => {
   const { cell, title, plane } = gridPanels(shape, directions.length, width);
   const paint = ramp();
   const gap = cell > 12 ? 2 : cell > 6 ? 1 : 0;
@@ -36,7 +36,7 @@ const drawGrid = (context, width, shape, directions, most) => {
     shape.groups.forEach((group, which) => {
       const { x, y } = plane(panel, which);
       group.cells.forEach((host, at) => {
-        context.fillStyle = uses.has(host) ? css(paint(uses.get(host) / most)) : color("panel");
+        context.fillStyle = uses.has(host) ? css(paint(uses.get(host))) : color("panel");
         context.fillRect(x + at % shape.across * cell, y + Math.floor(at / shape.across) * cell, cell - gap, cell - gap);
       });
     });
@@ -66,7 +66,7 @@ const levels = (links) => {
   return { rows, place };
 };
 
-const drawLevels = (context, width, height, { rows, place }, links, most) => {
+const drawLevels = (context, width, height, { rows, place }, links) => {
   const paint = ramp();
   const depthOf = (name) => place.has(name) ? place.get(name)[1] : null;
   // Links within a level are arcs above it.
@@ -82,8 +82,8 @@ const drawLevels = (context, width, height, { rows, place }, links, most) => {
     const ends = linkEnds(name);
     if (!ends || !place.has(ends[0]) || !place.has(ends[1])) continue;
     const [[x, y], [toX, toY]] = ends.map(at);
-    context.strokeStyle = css(paint(use / most));
-    context.lineWidth = 1.2 + 3 * use / most;
+    context.strokeStyle = css(paint(use));
+    context.lineWidth = 1.2 + 3 * Math.min(1, use);
     context.beginPath();
     // The two directions of a cable do not hide each other.
     const aside = y > toY || (y === toY && x > toX) ? 4 : -4;
@@ -123,7 +123,6 @@ const linksPicture = (data, network) => {
   const shape = machineShape(data);
   const isGrid = shape.isGrid && network.some(({ name }) => gridLink(name));
   if (!isGrid && !network.some(({ name }) => linkEnds(name))) return null;
-  const most = network[0].use || 1;
   const tree = isGrid ? null : levels(network);
   const directions = isGrid ? gridDirections(network) : [];
   const tall = (width) => isGrid ? Math.ceil(gridPanels(shape, directions.length, width).height) + 4 : Math.min(380, 90 + 80 * tree.rows.length);
@@ -133,8 +132,8 @@ const linksPicture = (data, network) => {
     height: (width) => tall(width) + SCALE_HEIGHT,
     csv: () => [["link", "use", "bytes", "messages"], ...data.links.map(({ name, use, bytes, messages }) => [name, use, bytes, messages])],
     draw: (context, width) => {
-      if (isGrid) drawGrid(context, width, shape, directions, most); else drawLevels(context, width, tall(width), tree, network, most);
-      colorBar(context, tall(width), width, `0${SPACE}%`, percent(most), "of the bandwidth, on average");
+      if (isGrid) drawGrid(context, width, shape, directions); else drawLevels(context, width, tall(width), tree, network);
+      colorBar(context, tall(width), width, `0${SPACE}%`, `100${SPACE}%`, "of the bandwidth, on average");
     } });
   const describe = ({ name, use, bytes }) => `${name}: ${percent(use)} of its bandwidth, ${volume(bytes)}`;
   const whole = () => ({ columns: 1, rows: Math.min(20, network.length), x: 0, y: 0, width: made.canvas.clientWidth, height: made.canvas.clientHeight });
@@ -150,7 +149,7 @@ const linksPicture = (data, network) => {
         const [column, row] = [Math.floor((event.offsetX - x) / cell), Math.floor((event.offsetY - y) / cell)];
         if (column < 0 || row < 0 || column >= shape.across || row >= shape.down) return;
         const found = byPlace.get(`${group.cells[row * shape.across + column]} ${direction}`);
-        made.output.textContent = found ? describe(found) : "";
+        if (found) made.tell(describe(found), event.offsetX, event.offsetY);
       }));
     });
   }
@@ -167,7 +166,6 @@ const loadsChart = (data) => {
   const shown = loads.filter((load) => !isInsideHost(load)).slice(0, MOST_LOADS)
     .map(({ name, samples }) => ({ name, samples: samples.map(([begin, load]) => [begin, load]) }));
   if (shown.length === 0) return null;
-  const most = largest(shown.flatMap(({ samples }) => samples.map(([, load]) => load))) || 1;
   const margin = (width) => Math.min(190, width * 0.4);
   let last = 800;
   const made = chart({ id: "loads", title: "The busiest links over time",
@@ -187,7 +185,7 @@ const loadsChart = (data) => {
         context.fillText(fitted(context, name, left - 8), 0, (row + 0.5) * rowHeight);
         samples.forEach(([begin, load], place) => {
           const until = place + 1 < samples.length ? samples[place + 1][0] * 1e-9 : end;
-          context.fillStyle = css(paint(load / most));
+          context.fillStyle = css(paint(load / 100));
           context.fillRect(left + begin * 1e-9 / end * across, row * rowHeight, Math.max(0.5, (until - begin * 1e-9) / end * across + 0.3), rowHeight - 1);
         });
       });
@@ -198,7 +196,7 @@ const loadsChart = (data) => {
         context.textAlign = x < left + 20 ? "left" : x > width - 24 ? "right" : "center";
         context.fillText(text, x, tall + 4);
       }
-      colorBar(context, tall + AXIS, width, "0" + SPACE + "%", `${digits(most)}${SPACE}%`, "of the bandwidth");
+      colorBar(context, tall + AXIS, width, `0${SPACE}%`, `100${SPACE}%`, "of the bandwidth");
     } });
   const columns = 200;
   inspect(made, () => ({ columns, rows: shown.length, x: margin(last), y: 0, width: last - margin(last), height: shown.length * rowHeight }), (column, row) => {
@@ -220,8 +218,7 @@ const addLinks = (data) => {
   section("links", "Where: links",
     element("p", {}, network.length ? `The busiest link of the network, ${network[0].name}, was in use ${percent(network[0].use)} of the time.`
       : "No message left its host."),
-    network.length ? linksPicture(data, network) : null, loadsChart(data),
-    element("p", { class: "faint" }, "Over time, a message is taken to cross its route at an even pace, so that short peaks can exceed the bandwidth."),
-    network.length ? table("busiest-links", columns, network, "Links of the network") : null,
-    inside.length ? table("links-inside-hosts", columns, inside, "Links inside hosts") : null);
+    row(network.length ? linksPicture(data, network) : null, loadsChart(data)),
+    row(network.length ? table("busiest-links", columns, network, "Links of the network") : null,
+      inside.length ? table("links-inside-hosts", columns, inside, "Links inside hosts") : null));
 };

@@ -28,6 +28,9 @@ const rankQuantities = ({ result, origin, links }) => {
 /** What the ranks of a result are called, and which quantities come first; the hosts of a machine without a program have others. */
 const RANK_WORDS = { first: (quantities) => quantities.filter(([, , written]) => written === time).slice(0, 6), id: "ranks", section: "Where: ranks", title: "Ranks on the machine", one: (rank, host) => `rank ${rank} on ${host}`, csv: "rank" };
 
+/** Blocks that have room for their names. */
+const MOST_LABELS = 64;
+
 const addMachine = (data, quantities = rankQuantities(data), words = RANK_WORDS) => {
   const { origin, result } = data;
   if (result.ranks < 2) return;
@@ -40,7 +43,7 @@ const addMachine = (data, quantities = rankQuantities(data), words = RANK_WORDS)
   // Where the ranks differ most is worth a look first.
   const spread = ([, values]) => (largest(values) - values.reduce((min, value) => Math.min(min, value), Infinity)) * (values.length ? 1 : 0);
   let [name, values, show] = words.first(quantities).sort((one, other) => spread(other) - spread(one))[0];
-  const hasLabels = shape.groups.some((group) => group.name);
+  const hasLabels = shape.groups.length <= MOST_LABELS && shape.groups.some((group) => group.name);
   const layout = (width) => tiled(shape.groups.length, shape.across, shape.down, width, 420, 44 * inner, hasLabels ? LABEL : 0);
   let last = layout(800);
   const made = chart({ id: words.id, title: words.title, label: `${words.title} by a quantity; arrow keys go from one to the next`,
@@ -83,9 +86,14 @@ const addMachine = (data, quantities = rankQuantities(data), words = RANK_WORDS)
     return `${words.one(rank, shape.hostName(origin.hosts[rank]))}: ${parts.join(", ")}`;
   };
   let current = 0;
-  const tellRank = (rank) => {
+  const placeOf = new Map(shape.groups.flatMap(({ cells }, which) => cells.map((host, place) => [host, [which, place]])));
+  /** Says what a rank is, at the pointer or at its cell. */
+  const tellRank = (rank, left, top) => {
     current = Math.min(result.ranks - 1, Math.max(0, rank));
-    made.output.textContent = tell(current);
+    const [which, place] = placeOf.get(origin.hosts[current]);
+    const { cell, tile, label } = last;
+    made.tell(tell(current), left ?? tile(which).x + (place % shape.across + 0.5) * cell,
+      top ?? tile(which).y + label + (Math.floor(place / shape.across) + 0.5) * cell);
     made.canvas.dataset.rank = current;
   };
   made.canvas.addEventListener("pointermove", (event) => {
@@ -97,7 +105,7 @@ const addMachine = (data, quantities = rankQuantities(data), words = RANK_WORDS)
       if (column < 0 || row < 0 || column >= shape.across || row >= shape.down || place >= group.cells.length) return;
       const core = Math.floor(row % 1 * inner) * inner + Math.floor(column % 1 * inner);
       const ranks = ranksOf.get(group.cells[place]) || [];
-      if (ranks.length) tellRank(ranks[Math.min(core, ranks.length - 1)]);
+      if (ranks.length) tellRank(ranks[Math.min(core, ranks.length - 1)], event.offsetX, event.offsetY);
     });
   });
   made.canvas.addEventListener("keydown", (event) => {

@@ -16,7 +16,7 @@ const addMessages = (data) => {
   const made = chart({ id: "matrix",
     title: "Senders from top to bottom, receivers from left to right" + (each > 1 ? `; a cell is ${each} × ${each} ranks` : ""),
     label: "Communication matrix: senders from top to bottom, receivers from left to right; arrow keys go from cell to cell",
-    height: (width) => Math.min(width, 440) + SCALE_HEIGHT,
+    height: (width) => Math.min(width, 440, 60 * groups) + SCALE_HEIGHT,
     csv: () => [["from", "to", "messages", "bytes"], ...cells.map(([from, to, messages, bytes]) => [name(from), name(to), messages, bytes])],
     draw: (context, width, height) => {
       side = Math.min(width, height - SCALE_HEIGHT);
@@ -46,7 +46,7 @@ const addMessages = (data) => {
   const histogram = barChart({ id: "sizes", title: `Sizes of the ${counted(all, "message", "messages")}`, label: "Number of messages by size", whole: all,
     rows: most.map(([binary, messages, carried]) => ({ name: size(binary), value: messages, carried,
       text: `${percent(messages / all)}, ${percent(carried / (bytes || 1))} of bytes`,
-      parts: [["accent", messages]] })),
+      parts: [["amount", messages]] })),
     tell: ({ name: what, value, carried }) => `${what}: ${counted(value, "message", "messages")} with ${volume(carried)}`,
     csv: () => [["smallest size (B)", "messages", "bytes"],
       ...sizes.map(([binary, messages, carried]) => [binary ? 2 ** (binary - 1) : 0, messages, carried])] });
@@ -54,5 +54,5 @@ const addMessages = (data) => {
     element("div", { class: "controls" }, choice("Shown:", ["bytes", "messages"], (chosen) => {
       which = chosen === "bytes" ? 1 : 0;
       made.redraw();
-    })), made.figure, histogram.figure);
+    })), row(made.figure, histogram.figure));
 };

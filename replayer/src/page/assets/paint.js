@@ -6,36 +6,31 @@ let ACTIVITY_COLORS = [];
 /** A colour as a pixel of an image. */
 const pixelOf = ([red, green, blue]) => 0xff000000 | blue << 16 | green << 8 | red;
 
-/** Paints bands as an image, or as lines of SVG. */
-const paintBands = (context, bands, { x, y, width, height }, across) => {
-  const paper = rgb(color("paper"));
+/** Paints bands as an image, or as shapes of SVG. An activity takes as much of a band's height as it has of the cell. */
+const paintBands = (context, bands, { x, y, width, height }, across, down) => {
   const paints = [...ACTIVITY_COLORS, "done"].map((name) => rgb(color(name)));
-  // The less of a cell an activity has, the nearer its colour is to the paper.
-  const shade = (activity, strength) => blend(paper, paints[activity], 0.25 + 0.75 * strength);
   if (context instanceof SvgDrawing) {
     const tall = height / bands.length;
     bands.forEach((band, row) => {
       for (const [activity, level, first, columns] of stretches(band)) {
-        context.fillStyle = css(shade(activity, level / 4));
-        context.fillRect(x + first / across * width, y + row * tall, columns / across * width, tall);
+        context.fillStyle = css(paints[activity]);
+        context.fillRect(x + first / across * width, y + (row + 1 - level / 4) * tall, columns / across * width, level / 4 * tall);
       }
     });
     return;
   }
-  const image = new ImageData(across, bands.length);
+  const image = new ImageData(across, down);
   const pixels = new Uint32Array(image.data.buffer);
-  const palette = new Uint32Array((DONE + 1) * 256);
-  for (let activity = 0; activity <= DONE; activity += 1) {
-    for (let strength = 0; strength < 256; strength += 1) {
-      palette[activity * 256 + strength] = pixelOf(shade(activity, strength / 255));
-    }
-  }
+  const palette = paints.map(pixelOf);
   bands.forEach(({ which, strength }, row) => {
-    for (let column = 0; column < across; column += 1) pixels[row * across + column] = palette[which[column] * 256 + strength[column]];
+    const [top, bottom] = [row, row + 1].map((edge) => Math.round(edge * down / bands.length));
+    for (let column = 0; column < across; column += 1) {
+      const high = Math.max(1, Math.round(strength[column] / 255 * (bottom - top)));
+      for (let line = bottom - high; line < bottom; line += 1) pixels[line * across + column] = palette[which[column]];
+    }
   });
   const canvas = document.createElement("canvas");
-  canvas.width = across;
-  canvas.height = bands.length;
+  [canvas.width, canvas.height] = [across, down];
   canvas.getContext("2d").putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
   context.drawImage(canvas, x, y, width, height);

@@ -22,6 +22,7 @@ const addPath = (data) => {
   const half = ranks.reduce(({ seconds, many }, rank) => seconds >= path.length / 2 ? { seconds, many }
     : { seconds: seconds + rank.seconds, many: many + 1 }, { seconds: 0, many: 0 });
   section("path", "Critical path", made.figure, where ? where.figure : null,
+    flameChart("path-sites", "Call sites on the critical path, above their callers", (path.call_sites || []).map(({ call_site: site, seconds }) => [site, seconds])),
     element("p", { class: "faint" }, `It visits ${counted(ranks.length, "rank", "ranks")} by ${counted(path.messages, "message", "messages")}; ` +
       `half of it is on ${counted(half.many, "rank", "ranks")} (${ranges(ranks.slice(0, half.many).map(({ rank }) => rank))}). ` +
       `Work that is not on the path could take slightly longer without delaying the end.`));

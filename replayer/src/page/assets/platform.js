@@ -14,6 +14,52 @@ const hostQuantities = ({ summary, links }) => {
   return [["bandwidth into the network", bandwidths, rate], ["links into the network", leaving, count]];
 };
 
+/** The switches and the hosts of each, in groups by the first part of their names: counts in place of 4,096 cells. */
+const addGroups = (shape) => {
+  const groups = grouped(shape.groups, ({ name }) => name.replace(/\.\d+$/, ""), ({ cells }) => cells.length);
+  groups.sort((one, other) => one.rows[0].cells[0] - other.rows[0].cells[0]);
+  const most = largest(groups.map(({ rows }) => rows.length));
+  const across = Math.ceil(Math.sqrt(most));
+  const down = Math.ceil(most / across);
+  const layout = (width) => tiled(groups.length, across, down, width, 600, 40, LABEL);
+  const place = ({ tile, cell }, which, inner) => {
+    const { x, y } = tile(which);
+    return [x + inner % across * cell, y + LABEL + Math.floor(inner / across) * cell];
+  };
+  const made = chart({ id: "hosts", title: "Hosts of the machine: each cell is a switch and has the number of its hosts", label: "Switches in groups, with the number of their hosts",
+    height: (width) => Math.ceil(layout(width).height) + 4, csv: () => [["group", "switch", "hosts"],
+      ...groups.flatMap(({ key, rows }) => rows.map(({ name, cells }) => [key, name, cells.length]))],
+    draw: (context, width) => {
+      const tiles = layout(width);
+      groups.forEach(({ key, rows, value }, which) => {
+        const { x, y } = tiles.tile(which);
+        context.fillStyle = color("faint");
+        context.textAlign = "left";
+        context.textBaseline = "top";
+        const text = [`${key}: ${counted(value, "host", "hosts")}`, key, key.replace(/^\D+/, "")].find((one) => context.measureText(one).width < across * tiles.cell);
+        if (text) context.fillText(text, x, y);
+        rows.forEach(({ cells }, inner) => {
+          const [left, top] = place(tiles, which, inner);
+          context.fillStyle = color("ramp-1");
+          context.fillRect(left, top, tiles.cell - 1, tiles.cell - 1);
+          context.fillStyle = color("ink");
+          context.textAlign = "center";
+          if (tiles.cell > 17) context.fillText(cells.length, left + tiles.cell / 2, top + tiles.cell / 2 - 5);
+        });
+      });
+    } });
+  const all = groups.flatMap(({ rows }, which) => rows.map(({ name, cells }, inner) => ({ name, cells, which, inner })));
+  inspect(made, () => ({ columns: all.length, rows: 1, x: 0, y: 0, width: made.canvas.clientWidth, height: made.canvas.clientHeight }),
+    (which) => `${all[which].name}: ${counted(all[which].cells.length, "host", "hosts")} (${ranges(all[which].cells)})`, (x, y) => {
+      const tiles = layout(made.canvas.clientWidth);
+      return all.findIndex(({ which, inner }) => {
+        const [left, top] = place(tiles, which, inner);
+        return x >= left && x < left + tiles.cell && y >= top && y < top + tiles.cell;
+      });
+    });
+  section("hosts", "Where: hosts", made.figure);
+};
+
 drawPage(async () => {
   const data = await readData();
   const { summary, links, version } = data;
@@ -26,7 +72,9 @@ drawPage(async () => {
     .map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]))).classList.add("first");
   const hosts = Array.from({ length: summary.hosts }, (_, host) => host);
   const network = { topology: summary.topology, hosts: summary.hosts };
-  addMachine({ origin: { hosts }, links, result: { ranks: summary.hosts, hosts_used: summary.hosts, network } }, hostQuantities(data),
+  const machine = { origin: { hosts }, links, result: { ranks: summary.hosts, hosts_used: summary.hosts, network } };
+  const shape = machineShape(machine);
+  if (shape.groups.length > MOST_LABELS) addGroups(shape); else addMachine(machine, hostQuantities(data),
     { first: (quantities) => [...quantities], id: "hosts", section: "Where: hosts", title: "Hosts of the machine", one: (_, host) => host, csv: "number" });
   section("links", "Links", table("classes", [
     { name: "class", kind: "text", value: ({ class: name }) => name || "links" },

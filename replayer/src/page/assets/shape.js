@@ -39,7 +39,8 @@ const tiled = (many, across, down, width, tall, most, label) => {
   for (let columns = 1; columns <= Math.min(many, 256); columns += 1) {
     const lines = Math.ceil(many / columns);
     const cell = Math.min(most, (width - GAP * (columns - 1)) / (columns * across), (tall / lines - GAP - label) / down);
-    if (!best || cell > best.cell * 1.001) best = { columns, lines, cell };
+    // Of layouts with equal cells, the lowest.
+    if (!best || cell > best.cell * 1.001 || (cell > best.cell * 0.999 && lines < best.lines)) best = { columns, lines, cell };
   }
   const { columns, lines } = best;
   const cell = Math.max(1, best.cell);

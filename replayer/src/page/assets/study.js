@@ -1,120 +1,198 @@
-// The page of a study.
+// The page of a study: which machine, and what its properties are worth.
 
 /** Groups of the values of a numeric axis that has more values than these. */
 const MOST_GROUPS = 8;
 
 const studyTime = ({ outcome }) => outcome.mean_time ?? outcome.simulated_time;
 const mean = (numbers) => sum(numbers) / Math.max(1, numbers.length);
+const PROGRAM_COLORS = 3;
+const programColor = (which) => `job-${which % PROGRAM_COLORS}`;
+const priced = (price, currency) => `${count(price)}${currency ? SPACE + currency : ""}`;
+const slower = (machine, fastest) => machine.total === fastest.total ? "the fastest" : `${percent(machine.total / fastest.total - 1)} slower than the fastest`;
 
-const UNITS = { s: time, B: volume, "B/s": (value) => `${volume(value)}/s` };
-const shownNumber = (unit) => UNITS[unit] || ((value) => `${Number(value.toPrecision(4))}${unit ? `${SPACE}${unit}` : ""}`);
-
-/** The values of an axis, each with its points, in the order of the numbers or of the study; many numbers in groups of equal size. */
-const groupsOf = ({ points }, axis, { unit }) => {
+/** The values of an axis, each with the rows that have it, in the order of the numbers or of the study; many numbers in groups of equal size. */
+const groupsOf = (rows, axis, isNumeric) => {
   const groups = new Map();
-  for (const point of points) {
-    const { shown, number } = point.settings[axis];
-    const group = groups.get(shown) || { name: shown, x: number, points: [] };
-    group.points.push(point);
+  for (const row of rows) {
+    const { shown, number } = row.settings[axis];
+    const group = groups.get(shown) || { name: shown, x: number, rows: [] };
+    group.rows.push(row);
     groups.set(shown, group);
   }
-  const isNumeric = unit !== null;
   const all = [...groups.values()];
   if (isNumeric) all.sort((one, other) => one.x - other.x);
-  else all.forEach((group, place) => { group.x = place; });
   if (!isNumeric || all.length <= MOST_GROUPS) return all;
-  const joined = [];
-  for (let part = 0; part < MOST_GROUPS; part += 1) {
+  return Array.from({ length: MOST_GROUPS }, (_, part) => {
     const members = all.slice(Math.floor(part * all.length / MOST_GROUPS), Math.floor((part + 1) * all.length / MOST_GROUPS));
-    joined.push({ name: `${members[0].name} to ${members[members.length - 1].name}`, x: mean(members.map(({ x }) => x)),
-      points: members.flatMap((group) => group.points) });
-  }
-  return joined;
+    return { name: members[0].name, x: mean(members.map(({ x }) => x)), rows: members.flatMap((group) => group.rows) };
+  });
 };
 
-const settingsText = ({ axes }, point) =>
-  point.settings.map(({ shown }, axis) => `${axes[axis].name} ${shown}`).join(", ");
-const pointText = (data, point) => `point ${point.number}: ${time(studyTime(point))}, ${settingsText(data, point)}`;
-
-const axisChart = (data, axis) => {
-  const { name, unit } = data.axes[axis];
-  const groups = groupsOf(data, axis, data.axes[axis]);
-  const line = groups.map(({ x, points }) => ({ x, y: mean(points.map(studyTime)) }));
-  const place = new Map(groups.flatMap(({ x, points }) => points.map((point) => [point, x])));
-  const rows = data.points.map((point) => ({ x: unit === null ? place.get(point) : point.settings[axis].number, y: studyTime(point),
-    text: pointText(data, point) }));
-  const marks = groups.map(({ name: text, x }) => [x, unit === null ? text : shownNumber(unit)(x)]);
-  return scatterChart({ id: `axis-${axis}`, title: `Time against ${name}; the line joins the means`, label: `Predicted time of all points against ${name}`,
-    rows, line, xMarks: marks, xTitle: name,
-    csv: () => [[name, "predicted time (s)"], ...data.points.map((point) => [point.settings[axis].shown, studyTime(point)])] });
+/** The times along an axis of numbers: points, and for each program a line through the means. */
+const numericChart = (data, axis, rows) => {
+  const { name } = data.axes[axis];
+  const groups = groupsOf(rows, axis, true);
+  return scatterChart({ id: `axis-${axis}`, title: `Time against ${name}; lines join the means`, label: `Predicted time of all points against ${name}`, rows: rows.map((row) =>
+    ({ ...row, x: row.settings[axis].number, y: row.time, paint: programColor(row.program) })),
+  lines: data.ranking.programs.map((_, program) => ({ paint: programColor(program), points: groups.map(({ x, rows: members }) =>
+    ({ x, y: mean(members.filter((row) => row.program === program).map((row) => row.time)) })).filter(({ y }) => y) })),
+  xMarks: groups.map(({ name: text, x }) => [x, text]), xTitle: name, csv: () => axisTable(data, axis, rows) });
 };
 
-/** How far the mean time is apart between the best and the worst value of each axis, the farthest first. */
-const mainEffects = (data, axes) => axes.map((axis) => {
-  const groups = groupsOf(data, axis, data.axes[axis]).map(({ name, points }) => ({ name, time: mean(points.map(studyTime)) }));
-  const [best, worst] = [groups.reduce((one, other) => other.time < one.time ? other : one), groups.reduce((one, other) => other.time > one.time ? other : one)];
-  return { name: data.axes[axis].name, best, worst, value: worst.time - best.time };
-}).sort((one, other) => other.value - one.value);
+const ROW = 22;
+/** The times of each of the names on an axis, from left to right. */
+const namesChart = (data, axis, rows) => {
+  const { name } = data.axes[axis];
+  const groups = groupsOf(rows, axis, false);
+  const most = largest(rows.map(({ time: seconds }) => seconds));
+  const margin = (width) => Math.min(240, width * 0.4);
+  const left = (seconds, width) => margin(width) + seconds / most * (width - margin(width) - 12);
+  const height = groups.length * ROW;
+  const made = chart({ id: `axis-${axis}`, title: `Time by ${name}`, label: `Predicted time of all points by ${name}`, height: height + AXIS_ROW,
+    csv: () => axisTable(data, axis, rows), draw: (context, width) => {
+      context.textBaseline = "middle";
+      groups.forEach((group, line) => {
+        const y = (line + 0.5) * ROW;
+        context.fillStyle = color("line");
+        context.fillRect(margin(width), y, width - margin(width), 1);
+        context.textAlign = "left";
+        context.fillStyle = color("ink");
+        context.fillText(fitted(context, group.name, margin(width) - 10), 0, y);
+        for (const row of group.rows) {
+          context.fillStyle = color(programColor(row.program));
+          context.fillRect(left(row.time, width) - 4, y - 4, 8, 8);
+        }
+      });
+      context.fillStyle = color("faint");
+      context.textBaseline = "top";
+      context.textAlign = "center";
+      for (const [at, text] of timeMarks(0, most, Math.max(2, width / 160))) context.fillText(text, left(at, width), height + 4);
+    } });
+  const sorted = groups.flatMap((group, line) => group.rows.map((row) => ({ ...row, line })));
+  inspect(made, () => ({ columns: sorted.length, rows: 1, x: 0, y: 0, width: made.canvas.clientWidth, height }), (place) => sorted[place].text,
+    (x, y) => {
+      const far = sorted.map((row) => Math.hypot(left(row.time, made.canvas.clientWidth) - x, (row.line + 0.5) * ROW - y));
+      return far.indexOf(Math.min(...far));
+    });
+  return made;
+};
+const AXIS_ROW = 22;
 
-const effectsChart = (effects) => barChart({ id: "effects", title: "Main effects: mean time with the worst value less that with the best",
-  label: "Main effects of the axes", rows: effects.map((effect) => ({ ...effect, parts: [["accent", effect.value]],
-    text: `${time(effect.value)} (${percent(effect.worst.time ? effect.value / effect.worst.time : 0)})` })),
-  tell: ({ name, best, worst }) => `${name}: ${time(best.time)} with ${best.name}, ${time(worst.time)} with ${worst.name}`,
-  csv: () => [["axis", "best value", "mean time (s)", "worst value", "mean time (s)"],
-    ...effects.map(({ name, best, worst }) => [name, best.name, best.time, worst.name, worst.time])] });
+const axisTable = (data, axis, rows) => [[data.axes[axis].name, "program", "predicted time (s)"],
+  ...rows.map((row) => [row.settings[axis].shown, data.ranking.programs[row.program], row.time])];
 
-/** The points that no other point beats in time and in cost, by cost. */
-const paretoFront = (points) => {
-  const sorted = [...points].sort((one, other) => one.outcome.cost - other.outcome.cost || studyTime(one) - studyTime(other));
+/** How far the mean time of machines is apart between the best and the worst value of each axis, the farthest first. */
+const effectsChart = (data, axes, machines) => {
+  const effects = axes.map((axis) => {
+    const groups = groupsOf(machines, axis, data.axes[axis].is_numeric).map(({ name, rows }) => ({ name, time: mean(rows.map(({ total }) => total)) }));
+    const sorted = groups.sort((one, other) => one.time - other.time);
+    const [best, worst] = [sorted[0], sorted[sorted.length - 1]];
+    return { name: data.axes[axis].name, best, worst, value: worst.time - best.time };
+  }).sort((one, other) => other.value - one.value);
+  return barChart({ id: "effects", title: "What each axis is worth: mean time with its worst value less that with its best", label: "Main effects of the axes",
+    rows: effects.map((effect) => ({ ...effect, parts: [["amount", effect.value]],
+      text: `${time(effect.value)} (${percent(effect.worst.time ? effect.value / effect.worst.time : 0)})` })),
+    tell: ({ name, best, worst }) => `${name}: ${time(best.time)} with ${best.name}, ${time(worst.time)} with ${worst.name}`,
+    csv: () => [["axis", "best value", "mean time (s)", "worst value", "mean time (s)"],
+      ...effects.map(({ name, best, worst }) => [name, best.name, best.time, worst.name, worst.time])] });
+};
+
+/** The machines that no other machine beats in time and in price. */
+const paretoFront = (machines) => {
   let best = Infinity;
-  return sorted.filter((point) => {
-    const isBetter = studyTime(point) < best;
-    if (isBetter) best = studyTime(point);
+  return [...machines].sort((one, other) => one.price - other.price || one.total - other.total).filter(({ total }) => {
+    const isBetter = total < best;
+    if (isBetter) best = total;
     return isBetter;
   });
 };
 
-const paretoChart = (data, front) => {
-  const costs = data.points.map(({ outcome }) => outcome.cost);
-  const { all } = ticks(Math.min(...costs), Math.max(...costs), 5);
-  return scatterChart({ id: "pareto", title: "Time against cost; the line joins the points that no other point beats in both",
-    label: "Predicted time against cost, with the Pareto front",
-    rows: data.points.map((point) => ({ x: point.outcome.cost, y: studyTime(point), text: `cost ${count(point.outcome.cost)}, ${pointText(data, point)}` })),
-    line: front.map((point) => ({ x: point.outcome.cost, y: studyTime(point) })), xMarks: all.map((cost) => [cost, count(cost)]), xTitle: "cost",
-    csv: () => [["point", "cost", "predicted time (s)", "on the front"],
-      ...data.points.map((point) => [point.number, point.outcome.cost, studyTime(point), front.includes(point) ? "yes" : "no"])] });
+const priceChart = (machines, currency) => {
+  const front = paretoFront(machines);
+  const prices = machines.map(({ price }) => price);
+  const { all } = ticks(Math.min(...prices), Math.max(...prices), 5);
+  return scatterChart({ id: "pareto", title: "Time against price; the line joins the machines that no other beats in both",
+    label: "Time of all programs against the price of the machine, with the Pareto front",
+    // The machines of the front have their names first.
+    rows: [...front, ...machines.filter((machine) => !front.includes(machine))].map((machine) => ({ ...machine, x: machine.price, y: machine.total,
+      paint: front.includes(machine) ? "ink" : "amount", text: `${machine.name}: ${time(machine.total)}, ${priced(machine.price, currency)}` })),
+    lines: [{ paint: "ink", points: front.map(({ price, total }) => ({ x: price, y: total })) }],
+    xMarks: all.map((price) => [price, priced(price, currency)]), xTitle: "price",
+    csv: () => [["machine", "price", "time (s)", "on the front"], ...machines.map((machine) =>
+      [machine.name, machine.price, machine.total, front.includes(machine) ? "yes" : "no"])] });
 };
 
-const pointTable = (data, name, points, caption) => table(name, [
+const MOST_MACHINES = 12;
+const machinesChart = ({ programs, weights, currency }, machines) => barChart({ id: "machines",
+  title: `The fastest of ${counted(machines.length, "machine", "machines")}${programs.length > 1 ? ": time of all programs" : ""}`,
+  label: "Machines, the fastest first", rows: machines.slice(0, MOST_MACHINES).map((machine) => ({ ...machine, value: machine.total,
+    text: [time(machine.total), ...(machine.price === null ? [] : [priced(machine.price, currency)])].join(", "),
+    parts: machine.times.map((seconds, program) => [programColor(program), seconds * weights[program]]) })),
+  tell: (machine) => `${machine.name}: ${programs.map((program, which) => `${program} ${time(machine.times[which])}`).join(", ")}; ${slower(machine, machines[0])}`,
+  csv: () => [["machine", "time (s)", ...programs.map((program) => `${program} (s)`), "price"],
+    ...machines.map((machine) => [machine.name, machine.total, ...machine.times, machine.price])] });
+
+const machinesTable = ({ programs, currency }, machines) => {
+  const best = programs.map((_, program) => Math.min(...machines.map(({ times }) => times[program])));
+  return table("machines", [
+    { name: "machine", kind: "text", value: ({ name }) => name },
+    { name: "all programs", kind: "time", value: ({ total }) => total },
+    { name: "above best", kind: "percent", value: ({ total }) => total / machines[0].total - 1 },
+    ...programs.flatMap((program, which) => programs.length > 1 ? [{ name: program, kind: "time", value: ({ times }) => times[which] },
+      { name: "above best", kind: "percent", value: ({ times }) => times[which] / best[which] - 1 }] : []),
+    { name: currency ? `price, ${currency}` : "price", kind: "count", value: ({ price }) => price },
+    { name: "price × time", kind: "number", value: ({ price, total }) => price * total / Math.min(...machines.map((one) => one.price * one.total)) },
+  ], machines, "Machines, the fastest first");
+};
+
+const pointTable = (data, points, caption) => table("all", [
   { name: "point", kind: "rank", value: ({ number }) => number, link: data.has_reports ? ({ number }) => `points/${number}.html` : null },
   ...data.axes.map(({ name: axis }, at) => ({ name: axis, kind: "text", value: ({ settings }) => settings[at].shown })),
   { name: "predicted time", kind: "time", value: studyTime },
-  { name: "cost", kind: "count", value: ({ outcome }) => outcome.cost },
+  { name: "price", kind: "count", value: ({ outcome }) => outcome.cost },
   { name: "parallel efficiency", kind: "percent", value: ({ outcome }) => outcome.efficiencies ? outcome.efficiencies.parallel : 0 },
 ], points, caption);
 
+/** The answer: the machine with the least product of price and time, or the fastest. */
+const answerOf = ({ currency }, machines) => {
+  const [fastest] = machines;
+  if (fastest.price === null) return { name: fastest.name, what: `${time(fastest.total)}: the fastest of ${counted(machines.length, "machine", "machines")}` };
+  const value = machines.reduce((one, other) => other.price * other.total < one.price * one.total ? other : one);
+  return { name: value.name, what: value === fastest ? `${time(fastest.total)} for ${priced(value.price, currency)}: the fastest machine has the least price × time, too`
+    : `${slower(value, fastest)} at ${percent(value.price / fastest.price)} of its price: ${time(value.total)} for ${priced(value.price, currency)}; ${fastest.name} takes ${time(fastest.total)} for ${priced(fastest.price, currency)}` };
+};
+
 drawPage(async () => {
   const data = await readData();
-  const title = `${data.study}: ${counted(data.points.length, "point", "points")}`;
+  const { ranking, points, axes } = data;
+  const title = `${data.study}: ${counted(points.length, "point", "points")}`;
   document.title = `${title} – titr`;
   document.getElementById("title").textContent = title;
   fileName = "study";
-  const sorted = [...data.points].sort((one, other) => studyTime(one) - studyTime(other));
-  const [fastest, slowest] = [sorted[0], sorted[sorted.length - 1]];
-  const varied = data.axes.map((_, axis) => axis).filter((axis) => new Set(data.points.map(({ settings }) => settings[axis].shown)).size > 1);
-  const made = section("answer", "Result", element("div", { class: "hero" },
-    element("p", { class: "answer" }, time(studyTime(fastest))),
-    element("p", { class: "sure" }, `the fastest of ${counted(data.points.length, "point", "points")}; the slowest takes ${time(studyTime(slowest))}`),
-    element("dl", {}, fastest.settings.map(({ shown }, axis) => [element("dt", {}, data.axes[axis].name), element("dd", {}, shown)]))),
-    varied.length ? effectsChart(mainEffects(data, varied)).figure : null);
-  made.classList.add("first");
-  if (varied.length) section("axes", "Axes", element("div", { class: "columns" }, varied.map((axis) => axisChart(data, axis).figure)));
-  if (data.points.every(({ outcome }) => outcome.cost !== undefined)) {
-    const front = paretoFront(data.points);
-    section("cost", "Cost", paretoChart(data, front).figure, pointTable(data, "front", front, "The points that no other point beats in time and in cost"));
+  const machines = ranking.machines.map(({ name, points: numbers, times, total, price }) =>
+    ({ name, times: [...times], total, price: price ?? null, settings: points[numbers[0] - 1].settings }));
+  const programAxis = axes.findIndex(({ name }) => name === "trace");
+  const sorted = [...points].sort((one, other) => studyTime(one) - studyTime(other));
+  const varied = axes.map((_, axis) => axis).filter((axis) => axis !== programAxis && new Set(points.map(({ settings }) => settings[axis].shown)).size > 1);
+  const rows = points.map((point) => ({ settings: point.settings, time: studyTime(point),
+    program: programAxis < 0 ? 0 : ranking.programs.indexOf(point.settings[programAxis].shown),
+    text: `${time(studyTime(point))}: ${point.settings.map(({ shown }) => shown).join(", ")}` }));
+  const key = ranking.programs.length > 1 ? ranking.programs.map((program, which) =>
+    [program + (ranking.weights[which] === 1 ? "" : ` × ${ranking.weights[which]}`), programColor(which)]) : [];
+  const answer = machines.length ? answerOf(ranking, machines)
+    : { name: time(studyTime(sorted[0])), what: "the fastest point; no machine has all programs" };
+  section("answer", "Result", element("div", { class: "hero" },
+    element("p", { class: "answer named" }, answer.name), element("p", { class: "sure" }, answer.what)),
+  element("div", {}, legend(key), machines.length ? machinesChart(ranking, machines).figure : null)).classList.add("first");
+  if (machines.length > 1) {
+    section("machines", "Machines", row(machines[0].price === null ? null : priceChart(machines, ranking.currency).figure,
+      varied.length ? effectsChart(data, varied, machines).figure : null), machinesTable(ranking, machines));
   }
-  section("points", "Points", pointTable(data, "all", sorted, "All points, the fastest first"));
-  const warnings = [...new Set(data.points.flatMap(({ outcome }) => outcome.warnings))];
+  if (varied.length) {
+    section("axes", "Axes", legend(key), row(varied.map((axis) => (axes[axis].is_numeric ? numericChart : namesChart)(data, axis, rows).figure)));
+  }
+  section("points", "Points", pointTable(data, sorted, "All points, the fastest first"));
+  const warnings = [...new Set(points.flatMap(({ outcome }) => outcome.warnings))];
   if (warnings.length) section("warnings", "Assumptions and limits", element("ul", { class: "warnings" }, warnings.map((warning) => element("li", {}, warning))));
   document.getElementById("footer").textContent = `titr ${data.version}`;
 });

@@ -20,14 +20,17 @@ const bits = (bytesASecond) => {
 
 /** How sure the predicted time is. */
 const uncertaintyOf = ({ uncertainty: deviation, runs }) => {
-  const sure = deviation ? `predicted, ± ${percent(deviation)} (one standard deviation)` : "predicted, of unknown uncertainty";
+  const sure = deviation ? `predicted, ± ${percent(deviation)} (one standard deviation)` : "predicted; a data sheet alone makes communication 40 % wrong, typically (TRUTH.md)";
   return runs ? `${sure}; ${time(runs.mean)} in the mean of ${runs.times.length} runs, ${time(runs.interval[0])} to ${time(runs.interval[1])} (99 %)` : sure;
 };
 
-/** The change that saves most of those that were tried in further replays. */
-const suggestion = ({ changes, of, best }) => {
-  if (best) return `To try: ${best.change}, which saves ${percent(best.saves)}${best.set ? ` (--set '${best.set}')` : " (--what-if, balance-compute)"}.`;
-  return changes === of ? "To try: nothing. No change of the machine that was tried saves 1 %." : `Of ${of} changes, ${changes} were tried; each saves less than 1 %.`;
+/** The changes of the program that were tried in further replays and, after them, the one of the machine that saves most. */
+const suggestions = ({ changes, best, program = [] }, whole) => {
+  const saved = ({ saves }) => saves >= 0.001 ? `−${time(saves * whole)} (${percent(saves)})` : "nothing";
+  const lines = program.slice(0, 3).map((tried) => `${tried.change}: ${saved(tried)}`);
+  if (best && best.set) lines.push(`${best.change}: ${saved(best)} (--set '${best.set}')`);
+  if (lines.length) return lines;
+  return [changes === 0 ? "titr advise, as each trial of a change takes about as long as this replay" : `nothing: no change of the ${changes} that were tried saves 1${SPACE}%`];
 };
 
 const partsChart = (parts, whole) => {
@@ -78,7 +81,7 @@ const efficienciesOf = (found) => EFFICIENCIES.filter(([, key]) => found[key] !=
 
 const efficiencyChart = (found) => barChart({ id: "efficiency", title: "Parallel efficiency and its factors", label: "Parallel efficiency and its factors",
   whole: 1, rows: efficienciesOf(found).map(([name, key, what]) => ({ name, what, value: found[key], text: percent(found[key]),
-    parts: [["accent", found[key]]] })),
+    parts: [["amount", found[key]]] })),
   tell: ({ name, what, text }) => `${name.replace(/^[=×] /, "")} ${text}: ${what}`,
   csv: () => [["efficiency", "fraction"], ...EFFICIENCIES.map(([, key]) => [key, found[key] ?? null])] });
 
@@ -95,7 +98,7 @@ const improvements = (path, whole) => path.sensitivities.map(({ parameter, links
 
 const improvementChart = (path, whole) => {
   const rows = improvements(path, whole).slice(0, 6).map((row) => ({ ...row, value: row.change,
-    text: row.change ? `${time(row.change)} (${percent(row.change / whole)})` : NOTHING, parts: [[row.change > 0 ? "worse" : "better", row.change]] }));
+    text: row.change ? `${time(row.change)} (${percent(row.change / whole)})` : NOTHING, parts: [["amount", row.change]] }));
   return barChart({ id: "improvements", title: "What a machine that is 10 % better in one respect would change", rows,
     label: "Change of the predicted time by parameters of the machine", csv: () => [["parameter", "elasticity", "change (s)", "checked by replays"],
       ...improvements(path, whole).map(({ name, elasticity, change, checked }) => [name, elasticity, change, checked ? "yes" : "no"])],
@@ -130,7 +133,8 @@ const addSummary = (data) => {
       parts.length ? partsChart(parts, whole).figure : null,
       result.efficiencies ? efficiencyChart(result.efficiencies).figure : null),
     element("div", { class: "to-try" },
-      result.tried ? element("p", { class: "finding" }, suggestion(result.tried)) : null,
+      result.tried ? element("p", { class: "finding" }, "To try") : null,
+      result.tried ? element("ul", {}, suggestions(result.tried, whole).map((line) => element("li", {}, line))) : null,
       best ? improvementChart(path, whole).figure : null),
     result.warnings.length ? element("div", { class: "warned" }, element("h3", {}, "Assumptions and limits"), warnings(result.warnings.slice(0, 3)),
       rest.length ? element("details", {}, element("summary", {}, `${rest.length} more`), warnings(rest)) : null) : null);

@@ -1,6 +1,7 @@
 // Tables: the name first, the unit in the heading, five rows, and the rest folded. A heading sorts its column.
 
 const SHOWN_ROWS = 5;
+const ROWS_ON_PAPER = 20;
 const MOST_ROWS = 500;
 
 /** How a column of numbers is written: its unit, and each number with as many decimals as the largest one needs. */
@@ -36,16 +37,15 @@ const table = (name, columns, rows, caption) => {
   let shown = SHOWN_ROWS;
   let order = [...rows];
   const body = element("tbody");
-  const more = link("", "Show more or fewer rows", () => {
-    shown = shown > SHOWN_ROWS ? SHOWN_ROWS : MOST_ROWS;
+  const more = link("", false, () => {
+    shown = shown < rows.length ? shown + MOST_ROWS : SHOWN_ROWS;
     fill();
   });
   const fill = () => {
     body.replaceChildren(...order.slice(0, shown).map((row) => element("tr", {}, styled.map((column) =>
       element("td", { class: column.kind, title: column.title ? column.title(row) : false }, shownCell(column, row))))));
     more.hidden = rows.length <= SHOWN_ROWS;
-    more.textContent = shown > SHOWN_ROWS ? (rows.length > shown ? `first ${count(shown)} of ${count(rows.length)}: show fewer` : "show fewer")
-      : `${count(rows.length - shown)} more`;
+    more.textContent = rows.length > shown ? `${count(rows.length - shown)} more` : "show fewer";
   };
   let sorted = null;
   const sort = (column, heading) => {
@@ -66,8 +66,16 @@ const table = (name, columns, rows, caption) => {
   const csv = () => csvText([columns.map((column) => column.name + ({ time: " (s)", bytes: " (B)" }[column.kind] || "")),
     ...order.map((row) => columns.map((column) => column.value(row)))]);
   fill();
+  let before = shown;
+  onPaper.push((isPaper) => {
+    if (isPaper) before = shown;
+    shown = isPaper ? Math.max(shown, ROWS_ON_PAPER) : before;
+    fill();
+    if (isPaper && shown >= rows.length) more.hidden = true;
+  });
+  offer(caption || titled(name), { CSV: () => save(name, "csv", "text/csv", csv()) });
   return element("div", { class: "table" },
     element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption || words(name) }, element("table", {},
       caption ? element("caption", {}, caption) : null, element("thead", {}, element("tr", {}, styled.map(heading))), body)),
-    element("p", { class: "links" }, more, link("CSV", `Save the whole table as CSV: ${words(name)}`, () => save(name, "csv", "text/csv", csv()))));
+    element("p", { class: "more" }, more));
 };

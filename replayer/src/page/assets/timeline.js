@@ -1,6 +1,7 @@
 // What each rank does when: the whole run in a strip, and below it the chosen window.
 
-const MOST_ARROWS = 4000;
+/** The part of the picture that messages may cover; more could not be told apart. */
+const MOST_COVERED = 0.06;
 /** The states that are drawn within a twentieth of a second. */
 const MOST_STATES = 100000;
 const AXIS = 22;
@@ -25,8 +26,11 @@ const addTimeline = (data) => {
   const rowOf = new Map(rows.map(({ rank }, row) => [rank, row]));
   const many = rows.length;
   const isWhole = many === result.ranks;
-  const messages = detail.messages.map(([from, to, departed, arrived]) => [from, to, departed, arrived])
-    .filter(([from, to]) => rowOf.has(from) && rowOf.has(to));
+  let last = 0;
+  const messages = detail.messages.map(([from, to, since, flight]) => {
+    last += since;
+    return [from, to, last * detail.tick * 1e-9, (last + flight) * detail.tick * 1e-9];
+  }).filter(([from, to]) => rowOf.has(from) && rowOf.has(to));
   const bounds = rows.reduce(({ from, to }, { times }) => ({ from: Math.min(from, times[0]), to: Math.max(to, times[times.length - 1]) }),
     { from: Infinity, to: 0 });
   const all = { ...bounds, top: 0, bottom: many };
@@ -48,22 +52,36 @@ const addTimeline = (data) => {
   const yOf = (row) => frame.y + (row - view.top) / (view.bottom - view.top) * frame.height;
   const isCoarse = () => isWhole && states * share(view) * (view.bottom - view.top) / many > MOST_STATES;
 
+  /** Arrows of messages, from the edge of the sender's row to that of the receiver's. */
   const drawArrows = (context) => {
     const shown = messages.filter(([from, to, departed, arrived]) => {
       const [one, other] = [rowOf.get(from), rowOf.get(to)];
-      return arrived * 1e-9 >= view.from && departed * 1e-9 <= view.to && Math.max(one, other) + 1 > view.top && Math.min(one, other) < view.bottom;
+      return arrived >= view.from && departed <= view.to && Math.max(one, other) + 1 > view.top && Math.min(one, other) < view.bottom;
     });
-    if (shown.length > MOST_ARROWS) return { drawn: 0, all: shown.length };
-    context.strokeStyle = color("ink");
-    context.globalAlpha = shown.length > 400 ? 0.3 : 0.65;
-    context.lineWidth = 1;
+    const lines = shown.map(([from, to, departed, arrived]) => {
+      const [one, other] = [rowOf.get(from), rowOf.get(to)];
+      const aside = 0.3 * Math.sign(other - one);
+      return [xOf(departed), yOf(one + 0.5 + aside), xOf(arrived), yOf(other + 0.5 - aside)];
+    });
+    const within = (number, most) => Math.min(most, Math.max(0, number));
+    const covered = sum(lines.map(([x, y, toX, toY]) => Math.hypot(within(toX - frame.x, frame.width) - within(x - frame.x, frame.width),
+      within(toY, frame.height) - within(y, frame.height))));
+    if (covered > MOST_COVERED * frame.width * frame.height) return { drawn: 0, all: shown.length };
     context.beginPath();
-    for (const [from, to, departed, arrived] of shown) {
-      context.moveTo(xOf(departed * 1e-9), yOf(rowOf.get(from) + 0.5));
-      context.lineTo(xOf(arrived * 1e-9), yOf(rowOf.get(to) + 0.5));
+    for (const [x, y, toX, toY] of lines) {
+      const along = Math.atan2(toY - y, toX - x);
+      context.moveTo(x, y);
+      context.lineTo(toX, toY);
+      for (const barb of [2.7, -2.7]) {
+        context.moveTo(toX + 7 * Math.cos(along + barb), toY + 7 * Math.sin(along + barb));
+        context.lineTo(toX, toY);
+      }
     }
-    context.stroke();
-    context.globalAlpha = 1;
+    for (const [paint, wide] of [["paper", 3.5], ["ink", 1.2]]) {
+      context.strokeStyle = color(paint);
+      context.lineWidth = wide;
+      context.stroke();
+    }
     return { drawn: shown.length, all: shown.length };
   };
 
@@ -98,7 +116,7 @@ const addTimeline = (data) => {
     const { all: marks } = ticks(view.top, view.bottom, Math.max(1, frame.height / 24));
     for (const row of new Set(marks.map(Math.floor))) {
       const y = yOf(row + 0.5);
-      if (row < many && y > 6 && y < frame.height - 4) context.fillText(`${width < 600 ? "" : "rank "}${rows[row].rank}`, frame.x - 6, y);
+      if (row < many && y > 0 && y < frame.height) context.fillText(`${width < 600 ? "" : "rank "}${rows[row].rank}`, frame.x - 8, Math.max(7, y));
     }
     context.textBaseline = "top";
     for (const [at, text] of timeMarks(view.from, view.to, Math.max(2, width / 120))) {
@@ -119,23 +137,38 @@ const addTimeline = (data) => {
     }
   };
 
+  // What the ranks do within the window: the legend says it.
+  const statistics = element("ul", { class: "legend" });
+  const describe = () => {
+    const shares = isCoarse() ? sharesOfMap(map, cells, view) : sharesOfStates(rows, partsOf, view);
+    const shown = key.map(([name, paint]) => {
+      const part = name === "done" ? Math.max(0, 1 - sum(shares)) : shares[activities.indexOf(name)];
+      return [part === undefined ? name : `${name} ${percent(part)}`, paint];
+    });
+    const [first, last] = [rows[Math.floor(view.top)], rows[Math.min(many, Math.ceil(view.bottom)) - 1]];
+    statistics.replaceChildren(...legend([...shown, ...jobKey]).children,
+      element("li", { class: "faint" }, `${time(view.from)} to ${time(view.to)}, ranks ${first.rank} to ${last.rank}`));
+  };
+
   const note = element("p", { class: "faint" });
-  const made = chart({ id: "timeline", key: [...key, ...jobKey], title: "Each rank over time: the activity that dominates, fainter where others share the cell",
+  const made = chart({ id: "timeline", key: [...key, ...jobKey], title: "Each rank over time: the activity that dominates, as high as its share",
     label: "What each rank does over time. Plus and minus zoom, arrow keys move, page up and page down change the number of ranks, 0 shows everything.",
-    height: (width) => Math.min(width > 1800 ? 760 : width < 600 ? 420 : 560, Math.max(120, many * 18)) + AXIS,
+    height: (width) => Math.min(width > 1800 ? 760 : width < 800 ? 400 : 560, many * 44) + AXIS,
     csv: () => [["rank", "begin (s)", "end (s)", "state"], ...rows.slice(Math.floor(view.top), Math.ceil(view.bottom)).flatMap(({ rank, times, names }) =>
       [...names].flatMap((name, place) => times[place + 1] < view.from || times[place] > view.to ? []
         : [[rank, times[place], times[place + 1], stateName(name)]]))],
     draw: (context, width, height, scale) => {
       const margin = marginOf(width);
       frame = { x: margin, y: 0, width: width - margin, height: height - AXIS };
-      const [across, down] = [Math.max(1, Math.round(frame.width * scale)), Math.max(1, Math.round(frame.height * scale))];
-      const bands = isCoarse() ? bandsOfMap(map, cells, view, across, down) : bandsOfStates(rows, partsOf, view, across, down);
+      const across = Math.max(1, Math.round(frame.width * scale));
+      // A band is high enough for shares.
+      const most = Math.floor(frame.height / 4);
+      const bands = isCoarse() ? bandsOfMap(map, cells, view, across, most) : bandsOfStates(rows, partsOf, view, across, most);
       const [top, bottom] = [yOf(bands[0].first), yOf(bands[bands.length - 1].last)];
-      paintBands(context, bands, { ...frame, y: top, height: bottom - top }, across);
+      paintBands(context, bands, { ...frame, y: top, height: bottom - top }, across, Math.max(1, Math.round((bottom - top) * scale)));
       const tall = (bottom - top) / bands.length;
       context.fillStyle = color("paper");
-      for (let band = 1; tall > 6 && band < bands.length; band += 1) context.fillRect(frame.x, top + band * tall - 0.5, frame.width, 1);
+      for (let band = 1; tall > 6 && band < bands.length; band += 1) context.fillRect(frame.x, Math.round(top + band * tall), frame.width, 1);
       const drawn = arrows && messages.length ? drawArrows(context) : { drawn: 0, all: 0 };
       if (hasPath) drawPath(context);
       drawAxes(context, width, height);
@@ -146,6 +179,7 @@ const addTimeline = (data) => {
       note.textContent = (drawn.all > drawn.drawn ? `Zoom in to see the ${counted(drawn.all, "message", "messages")} of this window.` : "") + few +
         (shortest && (view.to - view.from) / frame.width < shortest ? ` States shorter than ${time(shortest)} are joined with their ` +
           "neighbours: --timeline-ranks and --timeline-window choose a part that is shown in full." : "");
+      describe();
       Object.assign(made.canvas.dataset, { from: view.from, to: view.to, top: view.top, bottom: view.bottom, arrows: drawn.drawn });
     } });
 
@@ -173,17 +207,13 @@ const addTimeline = (data) => {
       context.textBaseline = "top";
       context.textAlign = "right";
       context.fillText("100" + SPACE + "%", margin - 6, 0);
-      for (const [at, text] of timeMarks(0, end, Math.max(2, width / 160))) {
+      for (const [at, text] of timeMarks(0, end, Math.max(2, width / 120))) {
         const x = margin + at / end * across;
         context.textAlign = x < margin + 20 ? "left" : x > width - 24 ? "right" : "center";
         context.fillText(text, x, STRIP + 5);
       }
     } });
 
-  const describe = () => {
-    const last = rows[Math.min(many, Math.ceil(view.bottom)) - 1].rank;
-    made.output.textContent = `${time(view.from)} to ${time(view.to)}, ranks ${rows[Math.floor(view.top)].rank} to ${last}`;
-  };
   // A browser refuses to change the address too often.
   const remember = () => {
     const place = [view.from * 1e9, view.to * 1e9, view.top, view.bottom].map((number) => Math.round(number)).join(",");
@@ -199,7 +229,6 @@ const addTimeline = (data) => {
     view.bottom = view.top + tall;
     made.redraw();
     strip.redraw();
-    describe();
     clearTimeout(remembering);
     remembering = setTimeout(remember, 300);
   };
@@ -266,7 +295,7 @@ const addTimeline = (data) => {
     }
     const when = atTime(event.offsetX);
     const row = Math.floor(view.top + (event.offsetY - frame.y) / frame.height * (view.bottom - view.top));
-    if (row >= 0 && row < many && when >= view.from && when <= view.to) made.output.textContent = tell(when, row);
+    if (row >= 0 && row < many && when >= view.from && when <= view.to) made.tell(tell(when, row), event.offsetX, event.offsetY);
   });
   let brush = null;
   const stripTime = (event) => {
@@ -287,12 +316,11 @@ const addTimeline = (data) => {
     const place = Math.floor(when / map.interval);
     if (place < 0 || place >= map.intervals) return;
     const here = activities.map((name, activity) => [name, totals[place * DONE + activity]]).filter(([, part]) => part > 0.005);
-    strip.output.textContent = `${time(when)}: ${here.map(([name, part]) => `${name} ${percent(part)}`).join(", ") || "done"}`;
+    strip.tell(`${time(when)}: ${here.map(([name, part]) => `${name} ${percent(part)}`).join(", ") || "done"}`, event.offsetX, event.offsetY);
   });
 
   const button = (text, title, action) => element("button", { type: "button", title, "aria-label": title, onclick: action }, text);
   section("timeline", "Timeline",
-    legend([...key, ...jobKey]),
     strip.figure,
     element("div", { class: "controls" },
       button("+", "Zoom in", () => zoom(0.5)), button("−", "Zoom out", () => zoom(2)),
@@ -308,7 +336,7 @@ const addTimeline = (data) => {
         made.redraw();
       } }), " critical path") : null,
       element("span", { class: "faint keys" }, "Drag in the strip to choose a part. Keys: + − ← → ↑ ↓ PgUp PgDn 0")),
-    made.figure, note);
+    statistics, made.figure, note);
   const linked = /^#timeline=(\d+),(\d+),(\d+),(\d+)$/.exec(location.hash);
   if (linked) {
     const [from, to, top, bottom] = linked.slice(1).map(Number);

@@ -9,7 +9,7 @@ const PATTERNS = { "late-sender": "a sender is late", "wrong-order": "messages i
   "late-post": "a window is not posted", "late-complete": "accesses are not completed", lock: "a lock", accesses: "accesses to a window", storage: "files",
   thread: "another thread", other: "other" };
 
-const CAUSE_COLORS = { compute: "compute", overhead: "send", latency: "receive", transfer: "collective", contention: "wait", storage: "file", other: "done" };
+const CAUSE_COLORS = { compute: "compute", sleep: "done", overhead: "overhead", latency: "latency", transfer: "bytes", contention: "sharing", storage: "file", other: "done" };
 
 const addWaiting = (data) => {
   const found = data.result.analyses && data.result.analyses["wait-states"];
@@ -17,7 +17,7 @@ const addWaiting = (data) => {
   const { waiting, causes, patterns } = found;
   const groups = grouped(causes, causeName, ({ seconds }) => seconds).filter(({ value }) => value > 0);
   const ranksOf = ({ rows }) => new Set(rows.map(({ rank }) => rank)).size;
-  const about = (group) => `${counted(ranksOf(group), "rank", "ranks")}: ${ranges(group.rows.map(({ rank }) => rank))}`;
+  const about = (group) => `${data.is_shortened ? "at least " : ""}${counted(ranksOf(group), "rank", "ranks")}: ${ranges(group.rows.map(({ rank }) => rank))}`;
   const explained = sum(groups.map(({ value }) => value));
   const rows = groups.slice(0, 5).map((group) => ({ group, name: group.key, value: group.value, text: percent(group.value / waiting),
     parts: [[CAUSE_COLORS[group.rows[0].kind], group.value]] }));
@@ -27,11 +27,12 @@ const addWaiting = (data) => {
     csv: () => [["cause", "waiting (s)", "ranks"], ...groups.map((group) => [group.key, group.value, ranksOf(group)])] });
   const unknown = waiting - explained;
   const kinds = patterns.filter(({ seconds }) => seconds > 0).slice(0, 5).map(({ pattern, seconds }) =>
-    ({ name: PATTERNS[pattern] || words(pattern), value: seconds, text: percent(seconds / waiting), parts: [["accent", seconds]] }));
+    ({ name: PATTERNS[pattern] || words(pattern), value: seconds, text: percent(seconds / waiting), parts: [["amount", seconds]] }));
   const how = barChart({ id: "patterns", title: "How they wait", label: "Patterns of waiting, the largest first", rows: kinds, whole: waiting,
     tell: ({ name, value }) => `${name}: ${time(value)} of all ranks together`,
     csv: () => [["pattern", "waiting (s)"], ...patterns.map(({ pattern, seconds }) => [pattern, seconds])] });
   section("why", "Why ranks wait", rows.length ? made.figure : null,
+    flameChart("cause-sites", "Call sites that others wait for, above their callers", causes.map(({ call_site: site, seconds }) => [site, seconds])),
     unknown > 0.005 * waiting && rows.length ? element("p", { class: "faint" }, `The rest, ${percent(unknown / waiting)}, has no known cause.`) : null,
     kinds.length ? how.figure : null);
 };

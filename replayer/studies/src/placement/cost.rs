@@ -4,12 +4,17 @@
 //! both ranks, of payload / bandwidth + latency. On links that are all alike and without latency, it is proportional to the
 //! *hop-bytes* of Agarwal, Sharma and Kale ("Topology-aware task mapping for reducing communication contention on large parallel
 //! machines", IPDPS 2006). Contention, overlap and waiting are not part of it: only a replay knows them.
+//! Between two parts of a host, the cost is what the level that holds both costs beyond the innermost one.
 
 use titr_analyses::Pair;
-use titr_network::topology::{HostId, LinkId, Topology};
+use titr_network::Level;
+use titr_network::topology::LinkId;
+use titr_platform::Platform;
 
-/// The number of hosts for which a table of distances is kept.
-const MOST_HOSTS: u32 = 1024;
+use super::parts::{HostPart, HostParts};
+
+/// The number of parts of hosts for which a table of distances is kept.
+const MOST_PARTS: u32 = 1024;
 
 /// The cost of a message between hosts without a route between them.
 const NO_ROUTE: f64 = 1e9;
@@ -41,9 +46,15 @@ struct Distance {
 }
 
 impl Distance {
-    fn between(topology: &dyn Topology, from: HostId, to: HostId) -> Self {
+    fn between(platform: &Platform, parts: HostParts, from: HostPart, to: HostPart) -> Self {
         if from == to {
             return Self { of_byte: 0.0, of_message: 0.0 };
+        }
+        let topology = &*platform.topology;
+        let cores = [from, to].map(|part| parts.first_core(part));
+        let (from, to) = (parts.host(from), parts.host(to));
+        if from == to {
+            return Self::within(platform.node.as_ref().map_or(&[][..], |node| &node.levels), cores);
         }
         let mut route: Vec<LinkId> = Vec::with_capacity(16);
         topology.route(from.min(to), from.max(to), &mut route);
@@ -56,10 +67,25 @@ impl Distance {
     }
 }
 
+impl Distance {
+    /// What the innermost level that holds two cores of a host costs beyond the innermost of all.
+    fn within(levels: &[Level], [one, other]: [u32; 2]) -> Self {
+        let holds = |level: &&Level| one / level.cores == other / level.cores;
+        let costs =
+            |level: &Level| (level.bandwidth.min(level.shared.unwrap_or(f64::INFINITY)).recip(), level.latency.0);
+        let (Some(innermost), Some(level)) = (levels.first(), levels.iter().find(holds).or(levels.last())) else {
+            return Self { of_byte: 0.0, of_message: 0.0 };
+        };
+        let ((byte, message), (least_byte, least_message)) = (costs(level), costs(innermost));
+        Self { of_byte: (byte - least_byte).max(0.0), of_message: (message - least_message).max(0.0) }
+    }
+}
+
 /// Computes the cost of communication. A route is taken to be as long as the route back.
 pub(super) struct CommunicationCost<'a> {
-    topology: &'a dyn Topology,
-    /// The distance of each two hosts; empty if there are too many of them.
+    platform: &'a Platform,
+    parts: HostParts,
+    /// The distance of each two parts of hosts; empty if there are too many of them.
     distances: Vec<Distance>,
     /// The exchanges of each rank with ranks of higher and lower number.
     exchanges: Vec<Vec<Exchange>>,
@@ -67,7 +93,7 @@ pub(super) struct CommunicationCost<'a> {
 
 impl<'a> CommunicationCost<'a> {
     /// The cost of these messages between `ranks` ranks.
-    pub(super) fn new(topology: &'a dyn Topology, ranks: u32, pairs: &[Pair]) -> Self {
+    pub(super) fn new(platform: &'a Platform, parts: HostParts, ranks: u32, pairs: &[Pair]) -> Self {
         let mut exchanges = vec![Vec::new(); ranks as usize];
         for pair in pairs.iter().filter(|pair| pair.from != pair.to) {
             let (messages, bytes) = (pair.messages as f64, pair.bytes.0 as f64);
@@ -86,13 +112,13 @@ impl<'a> CommunicationCost<'a> {
                 is_same
             });
         }
-        let hosts = topology.hosts();
-        let pairs = || (0..hosts).flat_map(|from| (0..hosts).map(move |to| (HostId(from), HostId(to))));
-        let distances = match hosts <= MOST_HOSTS {
-            true => pairs().map(|(from, to)| Distance::between(topology, from, to)).collect(),
+        let count = parts.count(platform);
+        let pairs = || (0..count).flat_map(|from| (0..count).map(move |to| (HostPart(from), HostPart(to))));
+        let distances = match count <= MOST_PARTS {
+            true => pairs().map(|(from, to)| Distance::between(platform, parts, from, to)).collect(),
             false => Vec::new(),
         };
-        Self { topology, distances, exchanges }
+        Self { platform, parts, distances, exchanges }
     }
 
     /// The exchanges of a rank.
@@ -106,21 +132,21 @@ impl<'a> CommunicationCost<'a> {
     }
 
     /// The cost of an exchange between two hosts.
-    pub(super) fn of_exchange(&self, exchange: &Exchange, from: HostId, to: HostId) -> f64 {
-        let place = from.index() * self.topology.hosts() as usize + to.index();
+    pub(super) fn of_exchange(&self, exchange: &Exchange, from: HostPart, to: HostPart) -> f64 {
+        let place = from.index() * self.parts.count(self.platform) as usize + to.index();
         let known = self.distances.get(place).copied();
-        let distance = known.unwrap_or_else(|| Distance::between(self.topology, from, to));
+        let distance = known.unwrap_or_else(|| Distance::between(self.platform, self.parts, from, to));
         exchange.bytes * distance.of_byte + exchange.messages * distance.of_message
     }
 
     /// The cost of a rank on a host: of its exchanges with all ranks except `other`.
-    pub(super) fn of_rank(&self, rank: u32, host: HostId, hosts: &[HostId], other: Option<u32>) -> f64 {
+    pub(super) fn of_rank(&self, rank: u32, host: HostPart, hosts: &[HostPart], other: Option<u32>) -> f64 {
         let exchanges = self.exchanges(rank).iter().filter(|exchange| Some(exchange.with) != other);
         exchanges.map(|exchange| self.of_exchange(exchange, host, hosts[exchange.with as usize])).sum()
     }
 
     /// The cost of a placement.
-    pub(super) fn of(&self, hosts: &[HostId]) -> f64 {
+    pub(super) fn of(&self, hosts: &[HostPart]) -> f64 {
         (0..).zip(hosts).map(|(rank, &host)| self.of_rank(rank, host, hosts, None)).sum::<f64>() / 2.0
     }
 }

@@ -1,7 +1,7 @@
 //! Local search by replay: steps from a placement to a similar one, as long as replays are left.
 //!
-//! A step brings a rank close to one of its partners: the rank swaps its core with a rank there, or moves to a free core. If hosts have
-//! several ranks, every third step swaps the ranks of two hosts. A batch of steps is replayed at the same time, and the best one is
+//! A step brings a rank close to one of its partners: the rank swaps its core with a rank there, or moves to a free core. If hosts, or
+//! parts of them, have several ranks, every third step swaps the ranks of two. A batch of steps is replayed at the same time, and the best one is
 //! taken if the predicted time becomes shorter, or stays and communication costs less.
 
 use std::collections::HashSet;
@@ -9,12 +9,12 @@ use std::collections::HashSet;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::SeedableRng;
 use titr_common::time::Time;
-use titr_network::topology::HostId;
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
 
 use super::cost::CommunicationCost;
 use super::mapping::free;
+use super::parts::HostPart;
 use crate::sampling::fraction;
 
 /// Steps that are replayed at the same time: fixed, so that the result does not depend on the number of threads.
@@ -29,7 +29,7 @@ const IN_VAIN: u32 = 200;
 /// A placement with its predicted time.
 #[derive(Clone, Debug)]
 pub(super) struct Replayed {
-    pub hosts: Vec<HostId>,
+    pub hosts: Vec<HostPart>,
     pub time: Time,
 }
 
@@ -37,14 +37,14 @@ pub(super) struct Replayed {
 pub(super) struct LocalSearch<'a> {
     pub cost: &'a CommunicationCost<'a>,
     /// The hosts of all cores, host by host.
-    pub cores: &'a [HostId],
+    pub cores: &'a [HostPart],
     /// The number of replays.
     pub replays: u32,
     /// The seed of the random choices.
     pub seed: u64,
     pub jobs: Jobs,
     /// The predicted time of a placement.
-    pub time: &'a (dyn Fn(&[HostId]) -> Result<Time, SimulationError> + Sync),
+    pub time: &'a (dyn Fn(&[HostPart]) -> Result<Time, SimulationError> + Sync),
 }
 
 impl LocalSearch<'_> {
@@ -88,7 +88,7 @@ impl LocalSearch<'_> {
     }
 
     /// A placement that is similar to this one; `None` if the drawn step changes nothing.
-    fn step(&self, hosts: &[HostId], number: u32, random: &mut Pcg64Mcg) -> Option<Vec<HostId>> {
+    fn step(&self, hosts: &[HostPart], number: u32, random: &mut Pcg64Mcg) -> Option<Vec<HostPart>> {
         let mut drawn = |below: usize| ((fraction(random) * below as f64) as usize).min(below.saturating_sub(1));
         let mut changed = hosts.to_vec();
         let rank = drawn(hosts.len());
@@ -102,11 +102,12 @@ impl LocalSearch<'_> {
                     *host = here;
                 }
             }
-            return Some(changed).filter(|_| here != there);
+            let size = |part| self.cores.iter().filter(|core| **core == part).count();
+            return Some(changed).filter(|_| here != there && size(here) == size(there));
         }
         let exchanges = self.cost.exchanges(rank as u32);
         let partner = exchanges.get(drawn(exchanges.len()));
-        let mut best: Option<(f64, HostId)> = None;
+        let mut best: Option<(f64, HostPart)> = None;
         for _ in 0..CANDIDATES {
             let there = self.cores[drawn(self.cores.len())];
             let distance =

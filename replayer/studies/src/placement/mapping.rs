@@ -9,9 +9,9 @@
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::SeedableRng;
-use titr_network::topology::HostId;
 
 use super::cost::{CommunicationCost, Exchange};
+use super::parts::HostPart;
 use crate::sampling::fraction;
 
 /// Steps of the annealing for each rank, and at most.
@@ -26,9 +26,9 @@ const MOST_COSTS: u64 = 4_000_000;
 
 /// The cheapest mapping that was found. `cores` has the hosts of all cores, host by host, and `known` are other
 /// placements from which the exchange begins.
-pub(super) fn mapped(cost: &CommunicationCost, cores: &[HostId], known: &[&[HostId]]) -> Vec<HostId> {
+pub(super) fn mapped(cost: &CommunicationCost, cores: &[HostPart], known: &[&[HostPart]]) -> Vec<HostPart> {
     let constructed = constructed(cost, cores);
-    let mut best: Option<(f64, Vec<HostId>)> = None;
+    let mut best: Option<(f64, Vec<HostPart>)> = None;
     for start in std::iter::once(constructed.as_slice()).chain(known.iter().copied()) {
         let mut hosts = start.to_vec();
         exchanged(cost, cores, &mut hosts);
@@ -48,8 +48,8 @@ pub(super) fn mapped(cost: &CommunicationCost, cores: &[HostId], known: &[&[Host
 }
 
 /// The hosts with free cores, and their number, when `hosts` have the ranks.
-pub(super) fn free(cores: &[HostId], hosts: &[HostId]) -> Vec<(HostId, u32)> {
-    let mut free: Vec<(HostId, u32)> = Vec::new();
+pub(super) fn free(cores: &[HostPart], hosts: &[HostPart]) -> Vec<(HostPart, u32)> {
+    let mut free: Vec<(HostPart, u32)> = Vec::new();
     for &core in cores {
         match free.last_mut() {
             Some((host, number)) if *host == core => *number += 1,
@@ -65,11 +65,11 @@ pub(super) fn free(cores: &[HostId], hosts: &[HostId]) -> Vec<(HostId, u32)> {
 }
 
 /// The greedy construction.
-fn constructed(cost: &CommunicationCost, cores: &[HostId]) -> Vec<HostId> {
+fn constructed(cost: &CommunicationCost, cores: &[HostPart]) -> Vec<HostPart> {
     let Some(&first) = cores.first() else { return Vec::new() };
     let ranks = cost.ranks() as usize;
     let mut free = free(cores, &[]);
-    let mut hosts: Vec<Option<HostId>> = vec![None; ranks];
+    let mut hosts: Vec<Option<HostPart>> = vec![None; ranks];
     let all: Vec<f64> =
         (0..cost.ranks()).map(|rank| cost.exchanges(rank).iter().map(Exchange::bytes_and_messages).sum()).collect();
     let mut with_placed = vec![0.0; ranks];
@@ -81,7 +81,7 @@ fn constructed(cost: &CommunicationCost, cores: &[HostId]) -> Vec<HostId> {
             if is_better { rank } else { best }
         });
         let Some(rank) = next else { break };
-        let cost_on = |host: HostId| -> f64 {
+        let cost_on = |host: HostPart| -> f64 {
             let exchanges = cost.exchanges(rank as u32).iter();
             let placed = exchanges.filter_map(|exchange| Some((exchange, hosts[exchange.with as usize]?)));
             placed.map(|(exchange, other)| cost.of_exchange(exchange, host, other)).sum()
@@ -99,20 +99,20 @@ fn constructed(cost: &CommunicationCost, cores: &[HostId]) -> Vec<HostId> {
 }
 
 /// The cost that two ranks save if they swap their cores.
-fn saving_of_swap(cost: &CommunicationCost, hosts: &[HostId], rank: u32, other: u32) -> f64 {
+fn saving_of_swap(cost: &CommunicationCost, hosts: &[HostPart], rank: u32, other: u32) -> f64 {
     let (here, there) = (hosts[rank as usize], hosts[other as usize]);
     let of = |rank, host, other| cost.of_rank(rank, host, hosts, Some(other));
     of(rank, here, other) + of(other, there, rank) - of(rank, there, other) - of(other, here, rank)
 }
 
 /// The cost that a rank saves if it moves to a free core.
-fn saving_of_move(cost: &CommunicationCost, hosts: &[HostId], rank: u32, there: HostId) -> f64 {
+fn saving_of_move(cost: &CommunicationCost, hosts: &[HostPart], rank: u32, there: HostPart) -> f64 {
     cost.of_rank(rank, hosts[rank as usize], hosts, None) - cost.of_rank(rank, there, hosts, None)
 }
 
 /// The simulated annealing: a drawn rank goes to a drawn core, from which another rank may come back, always if this saves
 /// something, and otherwise with the probability of Metropolis.
-fn anneal(cost: &CommunicationCost, cores: &[HostId], hosts: &mut [HostId]) {
+fn anneal(cost: &CommunicationCost, cores: &[HostPart], hosts: &mut [HostPart]) {
     // The rank on each core, and the core of each rank.
     let mut on: Vec<Option<u32>> = vec![None; cores.len()];
     let mut core_of = Vec::with_capacity(hosts.len());
@@ -148,7 +148,7 @@ fn anneal(cost: &CommunicationCost, cores: &[HostId], hosts: &mut [HostId]) {
 }
 
 /// The pairwise exchange.
-fn exchanged(cost: &CommunicationCost, cores: &[HostId], hosts: &mut [HostId]) {
+fn exchanged(cost: &CommunicationCost, cores: &[HostPart], hosts: &mut [HostPart]) {
     let mut free = free(cores, hosts);
     let least = 1e-9 * cost.of(hosts);
     let mut left = MOST_COSTS;
@@ -196,6 +196,7 @@ mod tests {
     use titr_platform::Platform;
 
     use super::*;
+    use crate::placement::parts::HostParts;
 
     fn ring(hosts: u32, cores: u32) -> Platform {
         let text = format!(
@@ -205,8 +206,8 @@ mod tests {
         Platform::parse("ring.toml".as_ref(), text, &[]).unwrap()
     }
 
-    fn cores(hosts: u32, cores: u32) -> Vec<HostId> {
-        (0..hosts * cores).map(|core| HostId(core / cores)).collect()
+    fn cores(hosts: u32, cores: u32) -> Vec<HostPart> {
+        (0..hosts * cores).map(|core| HostPart(core / cores)).collect()
     }
 
     fn pairs(bytes: &[(u32, u32, u64)]) -> Vec<Pair> {
@@ -214,7 +215,7 @@ mod tests {
     }
 
     /// The least cost of all placements, by trying each.
-    fn optimum(cost: &CommunicationCost, cores: &[HostId], hosts: &mut Vec<HostId>) -> f64 {
+    fn optimum(cost: &CommunicationCost, cores: &[HostPart], hosts: &mut Vec<HostPart>) -> f64 {
         if hosts.len() == cost.ranks() as usize {
             return cost.of(hosts);
         }
@@ -233,8 +234,9 @@ mod tests {
     #[test]
     fn the_cost_is_the_time_on_all_links() {
         let platform = ring(4, 1);
-        let cost = CommunicationCost::new(&*platform.topology, 2, &pairs(&[(0, 1, 1000), (1, 0, 1000)]));
-        let of = |hosts: [u32; 2]| 1e6 * cost.of(&hosts.map(HostId));
+        let cost =
+            CommunicationCost::new(&platform, HostParts::of(&platform, true), 2, &pairs(&[(0, 1, 1000), (1, 0, 1000)]));
+        let of = |hosts: [u32; 2]| 1e6 * cost.of(&hosts.map(HostPart));
         let expected = [2.0 * 1.8, 2.0 * 2.0 * 1.8, 0.0];
         for (cost, expected) in [of([0, 1]), of([0, 2]), of([3, 3])].into_iter().zip(expected) {
             assert!((cost - expected).abs() < 1e-9, "{cost} {expected}");
@@ -245,7 +247,7 @@ mod tests {
     fn partners_share_a_host_where_they_can() {
         let platform = ring(3, 2);
         let messages = pairs(&[(0, 3, 1 << 20), (1, 4, 1 << 20), (2, 5, 1 << 20)]);
-        let cost = CommunicationCost::new(&*platform.topology, 6, &messages);
+        let cost = CommunicationCost::new(&platform, HostParts::of(&platform, true), 6, &messages);
         let block = cores(3, 2);
         let mapped = mapped(&cost, &block, &[&block]);
         assert_eq!((cost.of(&mapped), cost.of(&block) > 0.0), (0.0, true), "{mapped:?}");
@@ -260,7 +262,7 @@ mod tests {
         let platform = Platform::parse("cube.toml".as_ref(), text.to_owned(), &[]).unwrap();
         let neighbours = |rank: u32| [(rank, (rank + 8) % 64, 1000), (rank, rank / 8 * 8 + (rank + 1) % 8, 1000)];
         let messages: Vec<_> = (0..64).flat_map(neighbours).collect();
-        let cost = CommunicationCost::new(&*platform.topology, 64, &pairs(&messages));
+        let cost = CommunicationCost::new(&platform, HostParts::of(&platform, true), 64, &pairs(&messages));
         let cores = cores(64, 1);
         let hops = 1e6 * cost.of(&mapped(&cost, &cores, &[&cores])) / 2.0 / 128.0;
         assert!((0.999..1.2).contains(&hops), "{hops}");
@@ -275,7 +277,7 @@ mod tests {
             each in 1_u32..3,
         ) {
             let (platform, cores) = (ring(6, each), cores(6, each));
-            let cost = CommunicationCost::new(&*platform.topology, 5, &pairs(&messages));
+            let cost = CommunicationCost::new(&platform, HostParts::of(&platform, true), 5, &pairs(&messages));
             let block = &cores[..5];
             let mapped = mapped(&cost, &cores, &[block]);
             for host in &mapped {

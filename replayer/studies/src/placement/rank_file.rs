@@ -32,9 +32,15 @@ impl RankFileFormat {
         }
     }
 
-    /// The file for the host of each rank.
+    /// Whether the file says the core of a rank.
     #[must_use]
-    pub fn file(self, hosts: &[u32], names: Option<&HostNames>) -> String {
+    pub fn has_cores(self) -> bool {
+        self == Self::OpenMpi
+    }
+
+    /// The file for the host of each rank, and its core; without `cores`, in the order of the ranks.
+    #[must_use]
+    pub fn file(self, hosts: &[u32], cores: &[u32], names: Option<&HostNames>) -> String {
         let name = |host: u32| match names.and_then(|names| names.of(HostId(host))) {
             Some(name) => name.to_owned(),
             None => format!("+n{host}"),
@@ -45,7 +51,7 @@ impl RankFileFormat {
                 let mut slots: BTreeMap<u32, u32> = BTreeMap::new();
                 for (rank, &host) in hosts.iter().enumerate() {
                     let slot = slots.entry(host).or_default();
-                    let _ = writeln!(text, "rank {rank}={} slot={slot}", name(host));
+                    let _ = writeln!(text, "rank {rank}={} slot={}", name(host), cores.get(rank).unwrap_or(slot));
                     *slot += 1;
                 }
             }
@@ -124,7 +130,7 @@ mod tests {
     fn each_reader_has_its_format() {
         let hosts = [1, 1, 0, 1];
         assert_eq!(
-            RankFileFormat::OpenMpi.file(&hosts, None),
+            RankFileFormat::OpenMpi.file(&hosts, &[], None),
             "rank 0=+n1 slot=0\nrank 1=+n1 slot=1\nrank 2=+n0 slot=0\nrank 3=+n1 slot=2\n"
         );
         let folder = tempfile::tempdir().unwrap();
@@ -132,11 +138,11 @@ mod tests {
         std::fs::write(&path, "alpha\nbeta\n").unwrap();
         let names = HostNames::read(&path, 2).unwrap();
         assert_eq!(
-            RankFileFormat::OpenMpi.file(&hosts[1..3], Some(&names)),
-            "rank 0=beta slot=0\nrank 1=alpha slot=0\n"
+            RankFileFormat::OpenMpi.file(&hosts[1..3], &[5, 7], Some(&names)),
+            "rank 0=beta slot=5\nrank 1=alpha slot=7\n"
         );
-        assert_eq!(RankFileFormat::Mpich.file(&hosts, Some(&names)), "beta:2\nalpha:1\nbeta:1\n");
-        assert_eq!(RankFileFormat::Slurm.file(&hosts, Some(&names)), "beta\nbeta\nalpha\nbeta\n");
+        assert_eq!(RankFileFormat::Mpich.file(&hosts, &[], Some(&names)), "beta:2\nalpha:1\nbeta:1\n");
+        assert_eq!(RankFileFormat::Slurm.file(&hosts, &[], Some(&names)), "beta\nbeta\nalpha\nbeta\n");
     }
 
     fn read(text: &str, hosts: u32) -> Result<HostNames, String> {

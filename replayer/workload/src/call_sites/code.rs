@@ -83,7 +83,8 @@ pub(crate) fn written(symbol: &str) -> String {
     if symbol == "MAIN__" {
         return "main program".to_owned();
     }
-    let demangled = demangle_auto(symbol.into(), None);
+    // `a` would be the type `signed char`.
+    let demangled = if symbol.starts_with('_') { demangle_auto(symbol.into(), None) } else { symbol.into() };
     if demangled == symbol {
         return symbol.strip_suffix('_').filter(|name| !name.is_empty()).unwrap_or(symbol).to_owned();
     }

@@ -46,7 +46,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::grammar::error::ParseError;
+    use crate::grammar::ParseError;
 
     fn text(volumes: &[u64]) -> String {
         let mut out = Vec::new();

@@ -1,7 +1,7 @@
 //! Reads a list of volumes.
 
 use super::{LETTERS, Scale, WIDEST};
-use crate::grammar::error::ParseError;
+use crate::grammar::ParseError;
 use crate::grammar::repeat::EVENTS;
 
 /// The value of each byte as a digit; no digit has this value.

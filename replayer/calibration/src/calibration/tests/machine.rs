@@ -5,6 +5,7 @@ use std::path::Path;
 use titr_common::units::{Bytes, Seconds};
 use titr_platform::Platform;
 
+use crate::benchmarks::FullHosts;
 use crate::measurements::{Detours, LateReceive, Measurements, Pattern, Point, Series, VERSION};
 use crate::residuals::residuals;
 
@@ -84,6 +85,7 @@ impl Machine {
                 series(Pattern::Shift, &[0, 2, 4, 6]),
             ],
             late_receives: Vec::new(),
+            full_hosts: FullHosts::default(),
             detours: vec![Detours { rank: 0, watched: Seconds(2.0), count: 100, lost: Seconds(0.001) }],
         };
         let mut chance = 1_u64;

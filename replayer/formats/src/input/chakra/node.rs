@@ -188,7 +188,6 @@ fn known_attribute(name: &[u8], value: Option<&AttributeValue<'_>>, node: &mut N
     Ok(())
 }
 
-/// The value of an attribute.
 enum AttributeValue<'b> {
     Number(i128),
     Fraction(f64),

@@ -24,7 +24,6 @@ const FEWEST_OFFSETS: usize = 4;
 /// The most that is read of a part that has no records. There are at most as many sizes as there are handles.
 const LONGEST_PART: u64 = 1 << 20;
 
-/// A rank's file.
 #[derive(Debug)]
 pub(super) struct DumpiRankFile {
     path: PathBuf,

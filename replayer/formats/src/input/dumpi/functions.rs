@@ -14,11 +14,16 @@
 //! | `J` `S` `T` | a list of lists of integers; of texts; of lists of texts |
 //! | `r` `o` `(…)` | the own rank and the root, and the arguments that only the root has |
 
-use super::arguments::ARGUMENTS;
-use super::bytes::Cursor;
 use std::sync::LazyLock;
 
+use super::bytes::Cursor;
 use crate::input::rank_events::is_local;
+
+/// The name, without `MPI_`, and the arguments of each function, by number: a line for each.
+static ARGUMENTS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+    let lines = include_str!("functions.txt").lines();
+    lines.map(|line| line.split_once(' ').unwrap_or((line, ""))).collect()
+});
 
 /// A function by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -4,7 +4,6 @@
 //! A record has the arguments of a call as C has them, and a rank's own numbers for communicators, datatypes and requests.
 //! At the end of a file are tables: the sizes of datatypes, and how often each function was called.
 
-mod arguments;
 mod bytes;
 mod communicators;
 mod datatypes;

@@ -24,7 +24,6 @@ const WRAP: u64 = 1 << 16;
 /// The nanoseconds in a second.
 pub(super) const SECOND: u64 = 1_000_000_000;
 
-/// A record.
 #[derive(Clone, Copy)]
 pub(super) struct DumpiRecord<'b> {
     pub function: DumpiFunction,

@@ -114,7 +114,6 @@ pub(super) struct Otf2Communicators {
     itself: Option<u32>,
     /// Whether all communicators that calls make are made of the world.
     are_of_world: bool,
-    /// All ranks.
     world: Arc<[Rank]>,
     /// The members of groups, by their numbers.
     groups: FxHashMap<u32, Arc<[Rank]>>,
@@ -236,7 +235,6 @@ impl Otf2Communicators {
         self.are_of_world
     }
 
-    /// All ranks.
     pub(super) fn world(&self) -> &Arc<[Rank]> {
         &self.world
     }

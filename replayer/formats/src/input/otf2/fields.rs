@@ -49,7 +49,6 @@ impl<'a> Otf2Fields<'a> {
         Some(taken)
     }
 
-    /// A byte.
     #[inline]
     pub(super) fn byte(&mut self) -> Option<u8> {
         let (&byte, rest) = self.bytes.split_first()?;

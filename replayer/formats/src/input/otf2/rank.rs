@@ -26,7 +26,6 @@ use crate::input::rank_events::CallTimes;
 /// The number of events after which a batch is handed out.
 const BATCH: usize = 1 << 10;
 
-/// The events of a rank.
 pub(super) struct RankEvents {
     /// The records; none if the file is missing from an incomplete archive.
     records: Option<ThreadRecords>,

@@ -15,7 +15,6 @@ use super::fields::{ByteOrder, Otf2Fields};
 /// The contents of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contents {
-    /// Definitions.
     Definitions,
     /// Events, between which records tell the time.
     Events,

@@ -22,7 +22,6 @@ pub(super) struct Graph {
     requirements: Vec<Requirement>,
 }
 
-/// An operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GraphOperation {
     pub(super) kind: GraphOperationKind,

@@ -157,7 +157,6 @@ impl Program {
         }
     }
 
-    /// The operation of a task.
     fn task(&mut self, operation: GraphOperation, task: &Task, graph: &mut Graph) {
         let number = self.tasks.len();
         let of = |back: u32| number.checked_sub(back as usize).and_then(|task| self.tasks.get(task).copied().flatten());

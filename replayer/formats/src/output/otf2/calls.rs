@@ -4,12 +4,11 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use titr_common::event::{
-    Collective, CommId, Completed, Completion, Event, Incoming, Outgoing, Quantifier, Rank, RequestId, RequestKey, Tag,
-    Wildcard,
+    Collective, CollectiveKind, CommId, Completed, Completion, Event, Incoming, Outgoing, Quantifier, Rank, RequestId,
+    RequestKey, Tag, Volumes, Wildcard,
 };
 use titr_common::program::{Communicators, Fault, Members, RequestTable, Template};
 
-use super::amounts::amounts;
 use super::chunks::RecordBody;
 use super::definitions::{ArchiveDefinitions, ITSELF, UNDEFINED, WORLD};
 use crate::input::otf2::functions::number_of;
@@ -22,7 +21,6 @@ const OWN_GROUP: u32 = 0xffff_fffd;
 /// The number in records of the first request that the trace has no number for.
 const UNNUMBERED: u64 = 1 << 32;
 
-/// The records of a call.
 #[derive(Default)]
 pub(super) struct CallRecords {
     /// Their types and fields.
@@ -118,7 +116,6 @@ impl<'a> CallTranslation<'a> {
         }
     }
 
-    /// The records of a call.
     pub(super) fn call(&mut self, event: &Event, definitions: &mut ArchiveDefinitions) -> Result<CallRecords, Fault> {
         let mut call = CallRecords::default();
         match event {
@@ -371,4 +368,43 @@ fn name_of(id: RequestId) -> u64 {
 pub(in crate::output) fn place(members: &Members, rank: Rank) -> Result<u32, Fault> {
     let member = members.member(rank)?;
     Ok(member.checked_sub(members.first_group()).unwrap_or(member))
+}
+
+/// The bytes in the record of a collective, by Score-P's convention: a rank counts what it exchanges with each member, itself
+/// included. It is the one in the place `me` among as many members.
+pub(super) fn amounts(call: &Collective, members: u64, me: u64, is_root: bool) -> Amounts {
+    use CollectiveKind as K;
+    let (send, recv) = (sum(&call.send), sum(&call.recv));
+    let of_root = |bytes: u64| if is_root { bytes } else { 0 };
+    let times = |bytes: u64, number: u64| bytes.saturating_mul(number);
+    let (sent, received) = match call.kind {
+        K::Barrier => (0, 0),
+        K::Bcast => (of_root(times(send, members)), send),
+        K::Reduce => (send, of_root(times(send, members))),
+        K::Allreduce => (times(send, members), times(send, members)),
+        K::Scan => (times(send, members.saturating_sub(me)), times(send, me + 1)),
+        K::Exscan => (times(send, members.saturating_sub(me + 1)), times(send, me)),
+        K::ReduceScatter => {
+            let mine = call.recv.per_member().get(me as usize).map_or(0, |bytes| bytes.0);
+            (recv, times(mine, members))
+        }
+        K::ReduceScatterBlock => (times(recv, members), times(recv, members)),
+        K::Gather => (send, of_root(times(recv, members))),
+        K::Scatter => (of_root(times(send, members)), recv),
+        K::Allgather | K::Alltoall => (times(send, members), times(recv, members)),
+        K::Gatherv => (send, of_root(recv)),
+        K::Scatterv => (of_root(send), recv),
+        K::Allgatherv => (times(send, members), recv),
+        K::Alltoallv | K::Alltoallw => (send, recv),
+    };
+    Amounts { sent, received, members, me, is_root }
+}
+
+/// The bytes in one buffer, where it has a number for each member; otherwise the number.
+pub(in crate::output) fn sum(volumes: &Volumes) -> u64 {
+    match volumes {
+        Volumes::None => 0,
+        Volumes::Each(bytes) => bytes.0,
+        Volumes::PerMember(list) => list.iter().fold(0, |sum, bytes| sum.saturating_add(bytes.0)),
+    }
 }

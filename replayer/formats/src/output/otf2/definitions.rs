@@ -92,7 +92,6 @@ impl ArchiveDefinitions {
         }
     }
 
-    /// A region of the program.
     pub(super) fn region_of_program(&mut self, name: &str) -> u32 {
         const CODE: u8 = 4;
         self.regions.of((name.into(), CODE, USER))

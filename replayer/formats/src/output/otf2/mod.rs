@@ -7,7 +7,6 @@
 //!
 //! Ranks are written one after another, and the definitions after all of them.
 
-mod amounts;
 mod calls;
 mod chunks;
 mod definitions;
@@ -26,10 +25,11 @@ use titr_common::trace::{EventSource, Trace};
 
 use super::{ConversionNotes, ConvertError, OutputFormat};
 use crate::input::otf2::own::CREATOR;
-pub(super) use amounts::sum;
 use chunks::{CHUNK, ChunkedFile, RecordBody};
 use definitions::ArchiveDefinitions;
 use rank::{ArchiveCounts, EventFailure, RankRecords};
+
+pub(super) use calls::sum;
 
 /// OTF2.
 pub(super) const OTF2: OutputFormat = OutputFormat {

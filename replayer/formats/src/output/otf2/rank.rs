@@ -15,7 +15,7 @@ use super::chunks::{ChunkedFile, RecordBody};
 use super::definitions::{ArchiveDefinitions, ONLY};
 use super::{DEFINITION_CHUNK, EVENT_CHUNK};
 use crate::input::otf2::own::COUNTED;
-use crate::output::function_name::function_name;
+use crate::output::function_name;
 
 /// The largest volume of a computation that the counter can count.
 const MOST_COUNTED: f64 = (1_u64 << 53) as f64;
@@ -71,7 +71,6 @@ pub(super) struct RankRecords<'a> {
     pub(super) written: &'a mut ArchiveCounts,
 }
 
-/// The location of a thread.
 struct ThreadLocation {
     id: u64,
     file: ChunkedFile,

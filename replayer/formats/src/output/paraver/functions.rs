@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use titr_common::event::Event;
 
 use crate::input::paraver::names::{COMMUNICATOR, INSTRUCTIONS, RECEIVED, ROOT, SENT, value_of};
-use crate::output::function_name::function_name;
+use crate::output::function_name;
 
 /// The types of events whose values are functions.
 const POINT_TO_POINT: u64 = 50_000_001;

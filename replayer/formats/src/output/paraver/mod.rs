@@ -4,10 +4,8 @@
 //! memory grows with the messages in transit. The first line names the end of the trace and the number of communicators, so
 //! the lines after it are in a temporary file until then.
 
-mod amounts;
 mod body;
 mod communicators;
-mod files;
 mod functions;
 mod messages;
 mod program;
@@ -15,8 +13,9 @@ mod program;
 use std::env;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use titr_common::event::Activity;
 use titr_common::format::{count, plural};
 use titr_common::output::{HiddenDirectory, OutputFile, named};
 use titr_common::trace::Trace;
@@ -24,10 +23,8 @@ use titr_common::trace::Trace;
 use super::{ConversionNotes, ConvertError, OutputFormat};
 use body::PrvBody;
 use communicators::PrvCommunicators;
-use files::{files, write_rows, write_states};
 use program::PrvProgram;
 
-/// The format of Paraver.
 pub(super) const PARAVER: OutputFormat = OutputFormat {
     name: "paraver",
     about: "A trace for Paraver, with MPI's events as Extrae has them; .pcf and .row are written beside the .prv",
@@ -81,4 +78,43 @@ fn write_header(out: &mut impl Write, threads: &[u32], end: u64, communicators: 
     // A date would make two files of one trace differ.
     writeln!(out, "#Paraver (01/01/1970 at 00:00):{end}_ns:1({ranks}):1:{ranks}({tasks}),{number}")?;
     communicators.write(out)
+}
+
+/// The states: Paraver's number, name and colour of each.
+const STATES: [(Activity, u32, &str, &str); 6] = [
+    (Activity::Compute, 1, "Running", "{77,179,77}"),
+    (Activity::Send, 4, "Blocking Send", "{51,102,204}"),
+    (Activity::Recv, 3, "Waiting a message", "{230,153,26}"),
+    (Activity::Wait, 8, "Wait/WaitAll", "{204,51,51}"),
+    (Activity::File, 12, "I/O", "{128,102,51}"),
+    (Activity::Collective, 13, "Group Communication", "{153,77,179}"),
+];
+
+/// The files that are written for a trace at `path`: the trace, the meaning of its numbers, and the names of its rows.
+fn files(path: &Path) -> [PathBuf; 3] {
+    [path.to_owned(), path.with_extension("pcf"), path.with_extension("row")]
+}
+
+/// The number of the state of an activity.
+fn state_of(activity: Activity) -> u32 {
+    STATES.iter().find(|(known, ..)| *known == activity).map_or(0, |found| found.1)
+}
+
+/// Writes the beginning of the second file, with the states.
+fn write_states(out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "DEFAULT_OPTIONS\n\nLEVEL               TASK\nUNITS               NANOSEC\n")?;
+    writeln!(out, "STATES")?;
+    STATES.iter().try_for_each(|(_, number, name, _)| writeln!(out, "{number:<4}{name}"))?;
+    writeln!(out, "\nSTATES_COLOR")?;
+    STATES.iter().try_for_each(|(_, number, _, color)| writeln!(out, "{number:<4}{color}"))
+}
+
+/// Writes the third file, with the names of tasks and of their threads.
+fn write_rows(out: &mut impl Write, tasks: &[String], threads: &[String]) -> io::Result<()> {
+    for (level, names) in [("CPU", tasks), ("TASK", tasks), ("THREAD", threads)] {
+        writeln!(out, "LEVEL {level} SIZE {}", names.len())?;
+        names.iter().try_for_each(|name| writeln!(out, "{name}"))?;
+        writeln!(out)?;
+    }
+    Ok(())
 }

@@ -164,7 +164,9 @@ impl<S: EventSource> Translation<'_, S> {
     fn run(&mut self, index: CommIndex, part: &Participation, call: &Collective, mode: CallMode) -> CollectiveProgress {
         let &Participation { me, root, .. } = part;
         let size = self.communicators.get(index).members.len();
-        let steps = self.rules.collectives.steps(&Call::of(call, me, size as u32, root).in_mode(mode));
+        let nodes = self.nodes.of(&self.communicators, index, call.kind);
+        let on_nodes = Call::of(call, me, size as u32, root).in_mode(mode).on_nodes(self.nodes.get(nodes));
+        let steps = self.rules.collectives.steps(&on_nodes);
         self.run_of(index, part, steps, call.work)
     }
 

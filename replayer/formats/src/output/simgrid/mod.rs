@@ -24,7 +24,6 @@ mod differences;
 mod events;
 mod messages;
 mod request_storage;
-mod tags;
 mod translation;
 
 use std::path::{Path, PathBuf};
@@ -34,12 +33,13 @@ use titr_common::format::{count, plural};
 use titr_common::trace::EventSource;
 use titr_workload::Workload;
 
-pub use super::Rules;
 use super::rank_files::RankFiles;
 use super::{ConversionNotes, ConvertError, OutputFormat};
+use translation::Translation;
+
+pub use super::Rules;
 pub use differences::Differences;
 pub(super) use translation::ThreadBeginning;
-use translation::Translation;
 
 /// The format of `smpirun -replay`.
 pub(super) const SIMGRID: OutputFormat = OutputFormat {

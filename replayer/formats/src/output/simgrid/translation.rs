@@ -8,14 +8,13 @@ use slab::Slab;
 use titr_common::collectives::Step;
 use titr_common::event::{Actor, CommId, Event, Rank, Tag, ThreadId};
 use titr_common::grammar::write_event;
-use titr_common::program::{CommIndex, Communicators, Context, Fault, Members, RequestTable};
+use titr_common::program::{CommIndex, Communicators, Context, Fault, Members, NodeMaps, RequestTable};
 use titr_common::trace::EventSource;
 use titr_common::units::{Bytes, Instructions};
 use titr_workload::Workload;
 
 use super::differences::Differences;
 use super::request_storage::{Name, RequestStorage, StoredRequest};
-use super::tags::Tags;
 use super::{Collectives, Rules};
 use crate::output::rank_files::RankFiles;
 
@@ -27,6 +26,7 @@ pub(super) struct Translation<'a, S> {
     pub(super) workload: Workload<S>,
     pub(super) rules: &'a Rules,
     pub(super) communicators: Communicators,
+    pub(super) nodes: NodeMaps,
     pub(super) tags: Tags,
     pub(super) ranks: Vec<RankState>,
     pub(super) files: RankFiles,
@@ -102,11 +102,24 @@ impl<'a, S: EventSource> Translation<'a, S> {
     pub(super) fn new(workload: Workload<S>, rules: &'a Rules, files: RankFiles, collectives: Collectives) -> Self {
         let count = workload.ranks();
         let communicators = Communicators::new(count);
+        let nodes = NodeMaps::new(&rules.collectives, rules.hosts.iter().copied());
         let tags = Tags::new(communicators.get(CommIndex::WORLD).context);
         let ranks = (0..count).map(|_| RankState::default()).collect();
         let differences = Differences::default();
         let unpaired = FxHashMap::default();
-        Self { workload, rules, communicators, tags, ranks, files, differences, actions: 0, unpaired, collectives }
+        Self {
+            workload,
+            rules,
+            communicators,
+            nodes,
+            tags,
+            ranks,
+            files,
+            differences,
+            actions: 0,
+            unpaired,
+            collectives,
+        }
     }
 
     pub(super) fn state(&mut self, rank: Rank) -> &mut RankState {
@@ -156,5 +169,33 @@ impl<'a, S: EventSource> Translation<'a, S> {
     pub(super) fn known(&self, peer: Rank) -> Result<(), Fault> {
         let world = self.ranks.len();
         if (peer.0 as usize) < world { Ok(()) } else { Err(Fault::NoSuchRank { rank: peer, world }) }
+    }
+}
+
+/// Tags from here on represent those of other communicators. SimGrid's tags are 32-bit integers, and its collectives
+/// use negative ones.
+const FIRST: u32 = 1 << 30;
+
+/// The tags assigned so far. The world's own tags do not change, so memory only grows with the tags on other
+/// communicators.
+pub(super) struct Tags {
+    world: Context,
+    given: FxHashMap<(Context, Tag), u32>,
+}
+
+impl Tags {
+    /// A table that has given no tags yet.
+    pub(super) fn new(world: Context) -> Self {
+        Self { world, given: FxHashMap::default() }
+    }
+
+    /// The tag that represents `tag` in `context`, and no other.
+    pub(super) fn of(&mut self, context: Context, tag: Tag) -> Tag {
+        if context == self.world && (0..FIRST.cast_signed()).contains(&tag.0) {
+            return tag;
+        }
+        let next = self.given.len() as u32;
+        let number = *self.given.entry((context, tag)).or_insert(next);
+        Tag((FIRST | (number % FIRST)).cast_signed())
     }
 }

@@ -7,7 +7,6 @@
 //! progress.
 
 mod calls;
-mod channels;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -21,12 +20,12 @@ use titr_common::event_buffer::EventRef;
 use titr_common::format::{count, plural};
 use titr_common::program::{Communicators, Fault, Place, RequestTable, Template};
 use titr_common::time::Time;
-use titr_common::timeline::{EventSorter, Excerpt, State, Subject, TimelineEvent, TimelineWriter};
+use titr_common::timeline::{Arrow, EventSorter, Excerpt, State, Subject, TimelineEvent, TimelineWriter};
 use titr_common::trace::Trace;
+use titr_common::units::Bytes;
 
-use crate::output::{Channel, ConversionNotes, ConvertError};
+use crate::output::{Channel, ConversionNotes, ConvertError, MessagePairs};
 use calls::{Call, Calls};
-use channels::Channels;
 
 /// Writes the recorded times of an extended trace, or an excerpt of them, to `path`, in a file that `begin` begins.
 ///
@@ -338,5 +337,46 @@ impl Recording {
         let index = self.communicators.find(rank, comm)?;
         let context = self.communicators.get(index).context;
         Ok(Channel { context, from, to, number: u64::from(tag.cast_unsigned()) })
+    }
+}
+
+/// All messages whose other end is not known yet.
+#[derive(Debug, Default)]
+struct Channels {
+    pairs: MessagePairs<(Arrow, Time), Time>,
+    messages: u64,
+}
+
+impl Channels {
+    /// The number of messages that have departed.
+    fn messages(&self) -> u64 {
+        self.messages
+    }
+
+    fn depart(&mut self, channel: Channel, at: Time, bytes: Bytes, sorter: &mut EventSorter) {
+        self.messages += 1;
+        let Channel { context, from, to, .. } = channel;
+        let arrow = Arrow { key: self.messages, from, to, bytes, in_collective: context.is_collective() };
+        sorter.push(at, TimelineEvent::Depart(arrow));
+        if let Some(((arrow, departed), arrival)) = self.pairs.send(channel, (arrow, at)) {
+            // Clocks are never quite alike.
+            sorter.push(arrival.max(departed), TimelineEvent::Arrive(arrow));
+        }
+    }
+
+    fn arrive(&mut self, channel: Channel, at: Time, sorter: &mut EventSorter) {
+        if let Some(((arrow, departed), arrival)) = self.pairs.receive(channel, at) {
+            sorter.push(arrival.max(departed), TimelineEvent::Arrive(arrow));
+        }
+    }
+
+    /// Delivers the messages still in transit at the end; returns their number.
+    fn end(self, sorter: &mut EventSorter) -> u64 {
+        let mut lost: Vec<Arrow> = self.pairs.unreceived().map(|(arrow, _)| arrow).collect();
+        // The table's order is no order to rely on.
+        lost.sort_by_key(|arrow| arrow.key);
+        let end = sorter.end();
+        lost.iter().for_each(|&arrow| sorter.push(end, TimelineEvent::Arrive(arrow)));
+        lost.len() as u64
     }
 }

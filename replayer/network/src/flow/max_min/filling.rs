@@ -44,9 +44,7 @@ pub(super) struct Filling {
     left: usize,
     /// The number of links that limit valid flows whose level has not been met.
     unmet: usize,
-    /// The level at which each of `touched` is to be looked at.
-    due: Vec<f64>,
-    /// The links whose state has changed since that level was found out.
+    /// The links whose state has changed since it was found out when they are due.
     stale: Vec<u32>,
     /// The links by that level, and others by former levels. Used where there are more than a [`FEW`].
     order: BinaryHeap<Reverse<(NonNegative, u32)>>,
@@ -78,7 +76,7 @@ pub(super) struct LinkState {
     flows: u32,
     /// The number of valid flows that it limits.
     limits: u32,
-    /// Whether its place in the order is out of date.
+    /// Whether its state has changed since it was found out when it is due.
     is_stale: bool,
     pub capacity: f64,
     /// The capacity that valid flows leave to those of the filling.
@@ -90,6 +88,8 @@ pub(super) struct LinkState {
     pub slope: f64,
     /// The level at which it will be full if no flow stops before.
     full: f64,
+    /// The level at which it is to be looked at; out of date while it is stale.
+    due: f64,
     /// The level of the valid flows that it limits, until the filling has met it.
     pub limited_at: f64,
 }
@@ -118,7 +118,6 @@ impl Filling {
         self.touched.clear();
         self.rising.clear();
         self.elements.clear();
-        self.due.clear();
         self.stale.clear();
         self.order.clear();
         self.bounds.clear();
@@ -187,28 +186,30 @@ impl Filling {
 
     /// The link that is to be looked at first, and at which level.
     fn first_due(&mut self) -> Option<(f64, u32)> {
-        let Self { touched, rising, left, due, stale, order, .. } = self;
+        let Self { touched, rising, left, stale, order, .. } = self;
         // Before a flow has stopped, the first search may be the last.
-        let are_few = touched.len() <= FEW || *left == rising.len();
-        due.resize(touched.len(), f64::INFINITY);
-        if !are_few && order.is_empty() {
-            order.extend((0..).zip(&*due).map(|(number, &level)| Reverse((NonNegative::of(level), number))));
-        }
-        for number in stale.drain(..) {
-            let level = touched[number as usize].next_due();
-            due[number as usize] = level;
-            if !are_few {
-                order.push(Reverse((NonNegative::of(level), number)));
+        if touched.len() <= FEW || *left == rising.len() {
+            stale.clear();
+            let mut first = (f64::INFINITY, 0);
+            for (link, number) in touched.iter_mut().zip(0..) {
+                let level = link.due();
+                if level < first.0 {
+                    first = (level, number);
+                }
             }
+            return (first.0 < f64::INFINITY).then_some(first);
         }
-        if are_few {
-            return first_of_few(due);
+        if order.is_empty() {
+            stale.clear();
+            stale.extend(0..touched.len() as u32);
         }
+        let entered = stale.drain(..).map(|number| Reverse((NonNegative::of(touched[number as usize].due()), number)));
+        order.extend(entered);
         while let Some(&Reverse((level, number))) = order.peek() {
             if level.value() == f64::INFINITY {
                 return None;
             }
-            if level == NonNegative::of(due[number as usize]) {
+            if level == NonNegative::of(touched[number as usize].due) {
                 return Some((level.value(), number));
             }
             order.pop();
@@ -283,23 +284,6 @@ impl Filling {
     }
 }
 
-/// The least level that is finite, and its place: the first of several.
-#[inline]
-fn first_of_few(due: &[f64]) -> Option<(f64, u32)> {
-    // Four at a time, which need not wait for each other.
-    let mut lowest = [f64::INFINITY; 4];
-    let (fours, rest) = due.as_chunks::<4>();
-    for four in fours {
-        for (lowest, &level) in lowest.iter_mut().zip(four) {
-            *lowest = if level < *lowest { level } else { *lowest };
-        }
-    }
-    let lowest =
-        lowest.iter().chain(rest).fold(f64::INFINITY, |lowest, &level| if level < lowest { level } else { lowest });
-    let place = due.iter().position(|&level| level == lowest)?;
-    (lowest < f64::INFINITY).then_some((lowest, place as u32))
-}
-
 impl LinkState {
     /// A link, none of whose flows is of the filling so far.
     #[inline]
@@ -317,6 +301,7 @@ impl LinkState {
             used: 0.0,
             slope: 0.0,
             full: 0.0,
+            due: f64::INFINITY,
             limited_at: if limits > 0 { state.limited_at } else { f64::INFINITY },
         }
     }
@@ -343,15 +328,19 @@ impl LinkState {
     }
 
     /// The level at which it is to be looked at next.
-    fn next_due(&mut self) -> f64 {
-        self.is_stale = false;
-        if self.rising == 0 {
-            return self.limited_at;
+    #[inline]
+    fn due(&mut self) -> f64 {
+        if !std::mem::take(&mut self.is_stale) {
+            return self.due;
         }
-        // The result of subtractions may be slightly negative. As flows stop, others' links fill later, never earlier.
-        let full = self.free().max(0.0) / self.slope.max(f64::MIN_POSITIVE);
-        self.full = self.full.max(full);
-        self.full.min(self.limited_at)
+        self.due = self.limited_at;
+        if self.rising > 0 {
+            // The result of subtractions may be slightly negative. As flows stop, others' links fill later, never earlier.
+            let full = self.free().max(0.0) / self.slope.max(f64::MIN_POSITIVE);
+            self.full = self.full.max(full);
+            self.due = self.due.min(self.full);
+        }
+        self.due
     }
 
     #[inline]
@@ -371,6 +360,13 @@ pub(super) struct Resolve {
     pub invalid: Vec<FlowId>,
     /// The results for the invalid flows, in their order, and the links without slack that they take.
     pub filling: Filling,
+}
+
+impl Resolve {
+    /// Whether this search has not looked at a link before. Marks it.
+    pub(super) fn is_first_look(&self, link: &mut Constraint) -> bool {
+        std::mem::replace(&mut link.touched, (self.clock, UNTOUCHED)).0 != self.clock
+    }
 }
 
 /// The number of a link whose flows are invalid that it limited, and which the filling has not touched.
@@ -407,8 +403,7 @@ impl MaxMinSolver {
     /// Makes the rates invalid of the flows that a link limits, before the filling.
     pub(super) fn invalidate_limited_by(&mut self, link: LinkId) {
         let state = &mut self.links[link.index()];
-        if state.limits > 0 && state.touched.0 != self.resolve.clock {
-            state.touched = (self.resolve.clock, UNTOUCHED);
+        if state.limits > 0 && self.resolve.is_first_look(state) {
             self.invalidate_on(link, |flow| flow.bottleneck == Some(link));
         }
     }

@@ -51,6 +51,7 @@ impl MaxMinSolver {
     /// that was valid: if not, nothing is solved yet.
     pub(super) fn update_shared_level(&mut self, changed: &mut Vec<FlowId>) -> bool {
         let Some(SharedLevel { link, .. }) = self.shared else { return false };
+        self.begin_resolve();
         let elsewhere = self.freed.iter().any(|&freed| freed != link);
         // All join before the highest level is looked for: they may be on each other's way.
         if elsewhere
@@ -90,15 +91,17 @@ impl MaxMinSolver {
         true
     }
 
-    /// Lowers the upper limit for a member's bound and for the links on its way; false if one of those limits flows.
+    /// Lowers the upper limit for a member's bound and for the links on its way, each of which is looked at once for all that
+    /// arrived; false if one of those limits flows.
     fn lower_limit(&mut self, member: FlowId, link: LinkId) -> bool {
         if self.flows[member.index()].count == 0 {
             return true;
         }
-        let mut highest = self.flows[member.index()].bound;
-        for element in &self.flows[member.index()].elements {
-            let other = &self.links[element.link.index()];
-            if element.link == link || other.has_slack() {
+        let Self { links, flows, resolve, .. } = self;
+        let mut highest = flows[member.index()].bound;
+        for element in &flows[member.index()].elements {
+            let other = &mut links[element.link.index()];
+            if element.link == link || other.has_slack() || !resolve.is_first_look(other) {
                 continue;
             }
             if other.limits > 0 {
@@ -106,7 +109,7 @@ impl MaxMinSolver {
             }
             let (mut slope, mut used) = (0.0, 0.0);
             for &(flow, element) in &other.flows {
-                let flow = &self.flows[flow.index()];
+                let flow = &flows[flow.index()];
                 if flow.bottleneck == Some(link) {
                     slope += flow.slope(element);
                 } else {

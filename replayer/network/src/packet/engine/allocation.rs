@@ -276,12 +276,15 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         let header = self.packets.get(id).header;
         let is_first = self.routing.awaited(self.packets.state(id)).is_none();
         let register = self.wakeup.registrar(queue);
-        let (routers, outputs, places) = (&self.routers, &self.outputs, self.parameters.queue_packets);
+        let (routers, outputs) = (&self.routers, &self.outputs);
         let queued = |router: RouterId, port, channels: Range<u32>| {
             let output = routers[router.index()].output(port);
             if router == at {
                 register(output);
             }
+            let alike = self.parameters.queue_packets;
+            let places =
+                if UNEVEN { self.uneven.as_ref().map_or(alike, |uneven| uneven.places(output)) } else { alike };
             let behind = places * channels.len() as u32 - outputs.room_of(output, channels.clone());
             self.output_queues.as_ref().map_or(behind, |queues| behind + queues.waiting(output, channels))
         };

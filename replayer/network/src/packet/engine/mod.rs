@@ -79,7 +79,8 @@ pub(super) fn input_queued(spec: &PacketSpec) -> Box<dyn Engine> {
         (Some(timings), RoutingFunction::Table(routing)) => {
             Box::new(RoutedEngine::<_, true>::new(spec, routing.clone(), Some(timings)))
         }
-        _ => spec.routing.visit(WithRouting(spec)),
+        (Some(timings), routing) => Box::new(RoutedEngine::<_, true>::new(spec, routing.clone(), Some(timings))),
+        (None, routing) => routing.visit(WithRouting(spec)),
     }
 }
 

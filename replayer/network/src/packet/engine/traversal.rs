@@ -50,7 +50,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
                 self.count_departure(id, output, now);
             }
             self.packets.get_mut(id).hops += 1;
-            self.routing.hop(vc.port, to, self.packets.state_mut(id));
+            self.routing.hop(vc, to, self.packets.state_mut(id));
         }
         if UNEVEN && next.is_some() {
             return self.grant_uneven(queue, output, channel, id, now);

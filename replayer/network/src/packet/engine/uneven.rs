@@ -58,6 +58,8 @@ pub(super) struct Uneven {
     wakes: Vec<u64>,
     /// Links that channels request in this cycle.
     asked: Vec<MediumId>,
+    /// The packets that each virtual channel of a port has room for behind it.
+    places: Vec<u32>,
     packet_phits: u64,
     router_delay: u64,
 }
@@ -116,9 +118,15 @@ impl Uneven {
             media,
             medium,
             asked: Vec::new(),
+            places: layout.outputs.iter().map(|output| output.first_room).collect(),
             packet_phits,
             router_delay: spec.parameters.router_delay.into(),
         }
+    }
+
+    /// The packets that each virtual channel of a port has room for behind it.
+    pub(crate) fn places(&self, output: OutputId) -> u32 {
+        self.places[output.index()]
     }
 
     /// The cycle of the next event; `u64::MAX` if there is none.

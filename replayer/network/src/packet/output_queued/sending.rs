@@ -8,7 +8,7 @@ use crate::chance::chance;
 use crate::packet::output_queued::departures::LinkStart;
 use crate::packet::sources::Packet;
 use crate::packet::{OutputId, PacketId, QueueId};
-use crate::topology::{ChannelIndex, Header, HostId, Routing};
+use crate::topology::{ChannelIndex, Header, HostId, OutputVc, Routing};
 
 impl<R: Routing> OutputQueuedEngine<R> {
     /// Ports and hosts whose tails have left are idle, and switches have room again.
@@ -120,7 +120,7 @@ impl<R: Routing> OutputQueuedEngine<R> {
         packet.hops += 1;
         let port = self.layout.queues[account.input.index()].port(output);
         let to = self.layout.outputs[output.index()].to;
-        self.routing.hop(port, to, self.packets.state_mut(id));
+        self.routing.hop(OutputVc { port, channel }, to, self.packets.state_mut(id));
         self.usage.carry(output, channel);
         self.usage.carry_shorter(output, channel, self.missing_phits(id));
         self.headers.push(now, (next, id));

@@ -30,7 +30,8 @@ impl<R: Routing> Reference<'_, R> {
             let output = self.layout.routers[router.index()].output(port);
             let of_channel = |channel: ChannelIndex| {
                 let next = self.layout.outputs[output.index()].queue(channel).unwrap();
-                let behind = self.parameters().queue_packets - self.room(next.index());
+                let places = self.channel(next.index()).map(|(link, _)| self.spec.places(link));
+                let behind = places.unwrap_or_default() - self.room(next.index());
                 let in_queue = self.output_queues[output.index()][channel.index()].len();
                 let leaves =
                     |sending: &&Sending| (sending.output, sending.channel) == (output.index(), channel.index());

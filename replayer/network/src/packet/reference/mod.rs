@@ -128,7 +128,7 @@ impl<'a, R: Routing> Reference<'a, R> {
 
     /// The cycles of `wire_delay` that a host's cable takes, if hosts have cables.
     fn cable_delay(&self) -> u64 {
-        if self.spec.graph.has_host_cables() { self.parameters().wire_delay.into() } else { 0 }
+        self.spec.cable_delay()
     }
 
     /// Offers a message in the current cycle.
@@ -337,7 +337,7 @@ impl<'a, R: Routing> Reference<'a, R> {
         };
         let since = packet.since;
         packet.hops += 1;
-        self.routing.hop(vc.port, self.layout.queues[next.index()].router, state);
+        self.routing.hop(vc, self.layout.queues[next.index()].router, state);
         let arrival = self.channel(queue).map(|(link, _)| link);
         let cycles = packet_phits.max((since + self.span(arrival) + 1).saturating_sub(self.now));
         if self.parameters().output_queue > 0 {

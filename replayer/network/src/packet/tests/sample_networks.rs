@@ -1,13 +1,18 @@
 //! Small networks of every kind for tests.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use titr_common::time::Time;
 use titr_common::units::Seconds;
 
+use crate::chance::chance;
+use crate::properties::DeviceGraph;
 use crate::topology::{
-    Ascent, Cable, Dragonfly, Duplex, Explicit, Fabric, FatTree, GlobalLinks, Grid, HyperX, Jellyfish, Link, LinkId,
-    Piece, RouteVariant, Routes, RoutingOptions, Shape, Sharing, SlimFly, Stage, Star, Topology,
+    Ascent, Cable, ChangedLinks, Dragonfly, Duplex, Explicit, Fabric, Failure, FatTree, GlobalLinks, Grid, HyperX,
+    Jellyfish, Link, LinkId, Piece, RouteVariant, Routes, RoutingOptions, Shape, Sharing, SlimFly, Stage, Star,
+    Topology, WithFailures,
 };
 
 pub(in crate::packet) const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(0.0), duplex: Duplex::Full };
@@ -66,8 +71,58 @@ pub(in crate::packet) fn up_and_down(ascent: Ascent) -> RoutingOptions {
     RoutingOptions { ascent: Some(ascent), ..RoutingOptions::default() }
 }
 
-/// A network, with a routing that it can have.
+/// A network with random cables that fail, some of them for a time, but leave all hosts joined.
+fn with_failures(topology: Arc<dyn Topology>, seed: u64) -> Arc<dyn Topology> {
+    let graph = topology.router_graph().unwrap();
+    let cables: Vec<_> =
+        DeviceGraph::of(&graph).cables().into_iter().filter(|cable| cable.is_between_routers()).collect();
+    let mut failures: Vec<Failure> = Vec::new();
+    let (mut all, mut times) = (topology, [Time(0), Time(1)].into_iter().cycle());
+    for draw in 0..chance(seed, 0, 0) % 5 {
+        let Some(cable) = cables.get(chance(seed, 1, draw) as usize % cables.len().max(1)) else { continue };
+        let (links, at) = ([cable.there, cable.back].into_iter().flatten().collect(), times.next().unwrap());
+        let until = if draw == 0 { Time(1) } else { Time::NEVER };
+        failures.push(Failure { name: String::new(), links, routers: BTreeSet::new(), at, until });
+    }
+    while !failures.is_empty() {
+        let from_start = failures.iter().map(|failure| Failure { at: Time(0), until: Time::NEVER, ..failure.clone() });
+        if WithFailures::new(Arc::clone(&all), &graph, from_start.collect()).separated().is_none() {
+            all = Arc::new(WithFailures::new(all, &graph, failures));
+            break;
+        }
+        failures.pop();
+    }
+    all
+}
+
+/// A network some of whose cables between routers are slower than others.
+fn with_slow_links(topology: Arc<dyn Topology>, seed: u64) -> Arc<dyn Topology> {
+    let mut links = topology.links().to_vec();
+    let graph = topology.router_graph().unwrap();
+    for cable in DeviceGraph::of(&graph).cables().into_iter().filter(|cable| cable.is_between_routers()) {
+        for link in [cable.there, cable.back].into_iter().flatten() {
+            let part = [1.0, 1.0, 0.5, 0.3][chance(seed, link.0.into(), 2) as usize % 4];
+            links[link.index()].bandwidth = 1e9 * part;
+            links[link.index()].latency =
+                Seconds(if chance(seed, link.0.into(), 3).is_multiple_of(3) { 50e-9 } else { 0.0 });
+        }
+    }
+    Arc::new(ChangedLinks::one_by_one(topology, links))
+}
+
+/// A network, with a routing that it can have; perhaps with failures or slow links.
 pub(in crate::packet) fn any_network() -> impl Strategy<Value = (Arc<dyn Topology>, RoutingOptions)> {
+    (any_whole_network(), prop::sample::select(vec![0, 0, 0, 1, 1, 2, 3]), any::<u64>()).prop_map(
+        |((topology, routing), change, seed)| {
+            let is_of_routers = !topology.router_graph().unwrap().is_of_written_routes();
+            let change = if is_of_routers { change } else { 0 };
+            let topology = if change & 2 == 2 { with_slow_links(topology, seed) } else { topology };
+            (if change & 1 == 1 { with_failures(topology, seed) } else { topology }, routing)
+        },
+    )
+}
+
+fn any_whole_network() -> impl Strategy<Value = (Arc<dyn Topology>, RoutingOptions)> {
     let sizes = || prop::collection::vec(1_u32..5, 1..4);
     let grids = prop_oneof![
         sizes().prop_map(|sizes| Arc::new(Grid::torus(&sizes, CABLE)) as Arc<dyn Topology>),

@@ -42,7 +42,7 @@ struct Hops {
 
 /// A reason why there is no table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub(super) enum NoHops {
+pub(in crate::topology) enum NoHops {
     /// A router cannot be reached from another.
     #[error("there is no way from {0:?} to {1:?}")]
     Unconnected(RouterId, RouterId),
@@ -72,7 +72,11 @@ impl Geometry for HopTable {
 impl HopTable {
     /// The hops in the graph in which the ports of router r, `first_port[r]` up to `first_port[r + 1]`, lead to these
     /// `neighbours`, between the routers that have hosts. Each port has a port back.
-    pub(super) fn new(first_port: Vec<u32>, neighbours: Vec<RouterId>, has_hosts: &[bool]) -> Result<Self, NoHops> {
+    pub(in crate::topology) fn new(
+        first_port: Vec<u32>,
+        neighbours: Vec<RouterId>,
+        has_hosts: &[bool],
+    ) -> Result<Self, NoHops> {
         let mut rows = vec![NONE; has_hosts.len()];
         let mut ends = Vec::new();
         for (router, _) in (0..).map(RouterId).zip(has_hosts).filter(|&(_, &has)| has) {

@@ -18,14 +18,14 @@ use super::{
     RouterId, Topology, written_routes,
 };
 use crate::topology::cable::Limiters;
-use hops::NoHops;
 
 pub use dragonfly_plus::DragonflyPlus;
 pub(crate) use hops::HopTable;
+pub(super) use hops::NoHops;
 pub use hyperx::HyperX;
 pub use jellyfish::{Jellyfish, NoRegularGraph};
 pub use slim_fly::SlimFly;
-pub(crate) use up_down::{UpDownPaths, UpDownPlace};
+pub(crate) use up_down::{HopsLeft, UpDownOrder, UpDownPaths, UpDownPlace};
 
 /// The routers, cables and hosts of a fabric.
 #[derive(Clone, Debug, Default)]

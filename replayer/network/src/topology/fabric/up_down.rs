@@ -29,19 +29,36 @@ pub(crate) struct UpDownPaths {
 
 #[derive(Debug)]
 struct Table {
-    /// The place of each router in the order of routers.
-    order: Vec<u32>,
+    order: UpDownOrder,
     /// For each router with hosts, the hops to it from each router.
     hops: Vec<HopsLeft>,
 }
 
+/// The order of routers that says which channels lead up.
+#[derive(Clone, Debug)]
+pub(crate) struct UpDownOrder {
+    /// All routers in order.
+    routers: Vec<RouterId>,
+    /// The place of each router.
+    places: Vec<u32>,
+    /// The number of sets of routers that reach each other.
+    pub parts: u32,
+}
+
 /// The hops from a router to another one on a shortest permitted path, or [`NONE`].
 #[derive(Clone, Copy, Debug)]
-struct HopsLeft {
+pub(crate) struct HopsLeft {
     /// By channels of both kinds.
     by_all: u16,
     /// By channels down alone.
     by_down: u16,
+}
+
+impl HopsLeft {
+    /// The hops that are left at a place.
+    pub(crate) fn at(self, is_descending: bool) -> u16 {
+        if is_descending { self.by_down } else { self.by_all }
+    }
 }
 
 /// The place of a message on its path.
@@ -56,24 +73,16 @@ pub(crate) struct UpDownPlace {
 impl UpDownPaths {
     /// The paths of the fabric that these hops are of.
     pub(crate) fn new(graph: &HopTable) -> Self {
-        let routers = order(graph, root(graph));
-        let mut order = vec![0; routers.len()];
-        (0..).zip(&routers).for_each(|(place, router): (u32, _)| order[router.index()] = place);
-        let mut table = Table { order, hops: Vec::with_capacity(graph.ends().len() * routers.len()) };
-        for &end in graph.ends() {
-            let row = table.hops_to(end, &routers, graph);
-            table.hops.extend(row);
-        }
-        Self { graph: graph.clone(), table: Arc::new(table) }
+        let neighbours = |at| graph.neighbours(at).iter().copied();
+        let order = UpDownOrder::new(graph.routers(), root(graph), neighbours);
+        let hops = graph.ends().iter().flat_map(|&end| order.hops_to(end, neighbours)).collect();
+        Self { graph: graph.clone(), table: Arc::new(Table { order, hops }) }
     }
 
     /// The port of the next hop of a message between two hosts towards the router of the second, which it has not reached.
     pub(crate) fn port(&self, place: UpDownPlace, to: RouterId, ends: (HostId, HostId)) -> Option<PortIndex> {
-        let row = self.graph.place(to) as usize * self.table.order.len();
-        let hops_left = |UpDownPlace { at, is_descending }| {
-            let HopsLeft { by_all, by_down } = self.table.hops[row + at.index()];
-            if is_descending { by_down } else { by_all }
-        };
+        let row = self.graph.place(to) as usize * self.graph.routers() as usize;
+        let hops_left = |UpDownPlace { at, is_descending }| self.table.hops[row + at.index()].at(is_descending);
         let nearer = hops_left(place).wrapping_sub(1);
         let ports = (0..).map(PortIndex).zip(self.graph.neighbours(place.at));
         let mut ports =
@@ -85,24 +94,70 @@ impl UpDownPaths {
 
     /// The place of a message after its hop to a neighbouring router; `None` if this hop is not permitted.
     pub(crate) fn next(&self, place: UpDownPlace, to: RouterId) -> Option<UpDownPlace> {
-        let goes_down = self.table.order[to.index()] > self.table.order[place.at.index()];
-        (goes_down || !place.is_descending).then_some(UpDownPlace { at: to, is_descending: goes_down })
+        self.table.order.next(place, to)
     }
 }
 
-impl Table {
-    /// The hops to a router with hosts, from each router. `routers` are all routers in order.
-    fn hops_to(&self, end: RouterId, routers: &[RouterId], graph: &HopTable) -> Vec<HopsLeft> {
-        let mut row = vec![HopsLeft { by_all: NONE, by_down: NONE }; routers.len()];
+impl UpDownOrder {
+    /// The order of a breadth-first search from a root over channels to the `neighbours` of each router, and from the first of the
+    /// routers that are left, as long as there are any: by the hops from the root, and then by the numbers of the routers.
+    pub(crate) fn new<I: Iterator<Item = RouterId>>(
+        routers: u32,
+        root: RouterId,
+        neighbours: impl Fn(RouterId) -> I,
+    ) -> Self {
+        let mut levels = vec![u32::MAX; routers as usize];
+        let (mut parts, mut deepest) = (0, 0);
+        for root in std::iter::once(root).chain((0..routers).map(RouterId)) {
+            if levels[root.index()] != u32::MAX {
+                continue;
+            }
+            parts += 1;
+            levels[root.index()] = deepest;
+            let mut waiting = VecDeque::from([root]);
+            while let Some(at) = waiting.pop_front() {
+                deepest = levels[at.index()] + 1;
+                for next in neighbours(at) {
+                    if levels[next.index()] == u32::MAX {
+                        levels[next.index()] = deepest;
+                        waiting.push_back(next);
+                    }
+                }
+            }
+        }
+        let mut routers: Vec<RouterId> = (0..routers).map(RouterId).collect();
+        routers.sort_by_key(|router| levels[router.index()]);
+        let mut places = vec![0; routers.len()];
+        (0..).zip(&routers).for_each(|(place, router): (u32, _)| places[router.index()] = place);
+        Self { routers, places, parts }
+    }
+
+    /// Whether a channel from one router to another leads down.
+    pub(crate) fn leads_down(&self, from: RouterId, to: RouterId) -> bool {
+        self.places[to.index()] > self.places[from.index()]
+    }
+
+    /// The place of a message after its hop to a neighbouring router; `None` if this hop is not permitted.
+    pub(crate) fn next(&self, place: UpDownPlace, to: RouterId) -> Option<UpDownPlace> {
+        let is_descending = self.leads_down(place.at, to);
+        (is_descending || !place.is_descending).then_some(UpDownPlace { at: to, is_descending })
+    }
+
+    /// The hops to a router, from each router.
+    pub(crate) fn hops_to<I: Iterator<Item = RouterId>>(
+        &self,
+        end: RouterId,
+        neighbours: impl Fn(RouterId) -> I,
+    ) -> Vec<HopsLeft> {
+        let mut row = vec![HopsLeft { by_all: NONE, by_down: NONE }; self.routers.len()];
         row[end.index()] = HopsLeft { by_all: 0, by_down: 0 };
-        let is_before = |one: RouterId, other: RouterId| self.order[one.index()] < self.order[other.index()];
-        for &at in routers.iter().rev() {
-            let below = graph.neighbours(at).iter().filter(|&&next| is_before(at, next));
+        for &at in self.routers.iter().rev() {
+            let below = neighbours(at).filter(|&next| self.leads_down(at, next));
             let hops = below.map(|next| row[next.index()].by_down.saturating_add(1)).min().unwrap_or(NONE);
             row[at.index()].by_down = hops.min(row[at.index()].by_down);
         }
-        for &at in routers {
-            let above = graph.neighbours(at).iter().filter(|&&next| is_before(next, at));
+        for &at in &self.routers {
+            let above = neighbours(at).filter(|&next| self.leads_down(next, at));
             let hops = above.map(|next| row[next.index()].by_all.saturating_add(1)).min().unwrap_or(NONE);
             row[at.index()].by_all = hops.min(row[at.index()].by_down);
         }
@@ -116,25 +171,6 @@ fn root(graph: &HopTable) -> RouterId {
     let hops = |at: RouterId| graph.ends().iter().map(move |&end| graph.hops(at, end));
     let all = (0..graph.routers()).map(RouterId);
     all.min_by_key(|&at| (hops(at).max(), hops(at).map(u64::from).sum::<u64>())).unwrap_or_default()
-}
-
-/// All routers: those that a breadth-first search from the root reaches, by their hops from the root and then by their
-/// numbers, and then the others.
-fn order(graph: &HopTable, root: RouterId) -> Vec<RouterId> {
-    let mut levels = vec![u32::MAX; graph.routers() as usize];
-    let mut waiting = VecDeque::from([root]);
-    levels[root.index()] = 0;
-    while let Some(at) = waiting.pop_front() {
-        for &next in graph.neighbours(at) {
-            if levels[next.index()] == u32::MAX {
-                levels[next.index()] = levels[at.index()] + 1;
-                waiting.push_back(next);
-            }
-        }
-    }
-    let mut routers: Vec<RouterId> = (0..graph.routers()).map(RouterId).collect();
-    routers.sort_by_key(|router| levels[router.index()]);
-    routers
 }
 
 #[cfg(test)]

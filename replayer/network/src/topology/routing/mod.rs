@@ -11,10 +11,12 @@
 //! - [`fabric`], [`valiant`]: other channels after each hop.
 //! - [`up_down`]: up and then down, in any graph.
 //! - [`TableRouting`]: the routes of the topology, in layers without a cycle of dependencies.
+//! - [`degraded`]: any of these where links have failed, with up*/down* paths as escape.
 //!
 //! **To add a routing**, implement [`Routing`] and [`BuildRouting`] for a type, and list the type in the `routings!` of
 //! [`topology`](super).
 
+mod degraded;
 mod fabric;
 mod nonminimal;
 #[cfg(test)]
@@ -34,6 +36,7 @@ use super::{
     Ascent, ChannelIndex, HostId, NoRouters, PortIndex, RoutePeriod, RouteTable, RouterGraph, RouterId, RoutingFunction,
 };
 
+pub(crate) use degraded::DegradedRouting;
 pub(crate) use fabric::FabricRouting;
 pub(crate) use nonminimal::NonminimalRouting;
 pub(crate) use up_down::UpDownRouting;
@@ -126,6 +129,11 @@ pub(crate) trait Routing: Clone + Debug + Send + Sync + 'static {
     ) {
     }
 
+    /// Whether a packet has decided for a detour, and has not come to the end of it.
+    fn is_on_detour(&self, _state: &[i32]) -> bool {
+        false
+    }
+
     /// The port that a packet chose when it decided first at its present router, if this counts for the decisions of other
     /// packets until the packet leaves the router. The packet may take another port in the end.
     fn awaited(&self, _state: &[i32]) -> Option<PortIndex> {
@@ -149,7 +157,7 @@ pub(crate) trait Routing: Clone + Debug + Send + Sync + 'static {
         roomiest(std::iter::once(port), 0..self.virtual_channels(), room)
     }
 
-    /// The virtual channel that a packet at router `at` without a fixed output requests now.
+    /// The virtual channel that a packet at router `at` requests now that has no fixed output, or must not take it.
     fn choose(
         &self,
         at: RouterId,
@@ -159,8 +167,8 @@ pub(crate) trait Routing: Clone + Debug + Send + Sync + 'static {
         room: impl Fn(PortIndex, ChannelIndex) -> u32,
     ) -> Option<OutputVc>;
 
-    /// Notes in the state of a packet that it goes through `port` to router `to`.
-    fn hop(&self, _port: PortIndex, _to: RouterId, _state: &mut [i32]) {}
+    /// Notes in the state of a packet that it takes a virtual channel to router `to`.
+    fn hop(&self, _taken: OutputVc, _to: RouterId, _state: &mut [i32]) {}
 }
 
 /// Makes something for a routing of any type, such as an engine that is compiled for this type alone.
@@ -308,11 +316,44 @@ macro_rules! routings {
         #[allow(missing_docs)] // Named as the type within.
         pub(crate) enum RoutingFunction {
             $($name($routing),)*
+            Degraded(DegradedRouting),
+        }
+
+        /// Routing of a type that is only known at run time, for networks in which this costs little.
+        impl Routing for RoutingFunction {
+            const DECIDES: bool = true;
+
+            routing::delegated! { [$($name)* Degraded]
+                virtual_channels() -> u32;
+                state_words() -> usize;
+                has_rings() -> bool;
+                has_alternatives() -> bool;
+                reconsiders() -> bool;
+                watches_other_routers() -> bool;
+                depart(from: RouterId, header: &Header, state: &mut [i32]) -> ();
+                is_undecided(state: &[i32]) -> bool;
+                is_on_detour(state: &[i32]) -> bool;
+                decide(
+                    at: RouterId, header: &Header, state: &mut [i32],
+                    queued: impl Fn(RouterId, PortIndex, std::ops::Range<u32>) -> u32,
+                    awaiting: impl Fn(RouterId, PortIndex) -> u32
+                ) -> ();
+                awaited(state: &[i32]) -> Option<PortIndex>;
+                fixed_output(at: RouterId, header: &Header, state: &[i32]) -> Option<PortIndex>;
+                choose_channel(
+                    port: PortIndex, arrival: Option<OutputVc>, room: impl Fn(PortIndex, ChannelIndex) -> u32
+                ) -> Option<OutputVc>;
+                choose(
+                    at: RouterId, header: &Header, state: &[i32], arrival: Option<OutputVc>,
+                    room: impl Fn(PortIndex, ChannelIndex) -> u32
+                ) -> Option<OutputVc>;
+                hop(taken: OutputVc, to: RouterId, state: &mut [i32]) -> ();
+            }
         }
 
         impl RoutingFunction {
-            /// The requested routing of `graph`.
-            pub(crate) fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
+            /// The requested routing of `graph`, as if no port of it failed.
+            fn of_whole(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
                 let mut possible = Vec::new();
                 $(
                     if <$routing>::suits(graph) {
@@ -325,19 +366,12 @@ macro_rules! routings {
                 Err(Unroutable::OtherRouting { family: graph.family(), possible })
             }
 
-            /// Virtual channels of each link.
-            pub(crate) fn virtual_channels(&self) -> u32 {
-                match self { $(Self::$name(routing) => routing.virtual_channels(),)* }
-            }
-
-            /// Whether queues form cycles that need bubbles to avoid deadlock.
-            pub(crate) fn has_rings(&self) -> bool {
-                match self { $(Self::$name(routing) => routing.has_rings(),)* }
-            }
-
             /// Hands the routing to `visitor`, by its type.
             pub(crate) fn visit<V: RoutingVisitor>(&self, visitor: V) -> V::Output {
-                match self { $(Self::$name(routing) => visitor.visit(routing),)* }
+                match self {
+                    $(Self::$name(routing) => visitor.visit(routing),)*
+                    Self::Degraded(routing) => visitor.visit(routing),
+                }
             }
 
             /// The names of all routings, each once.
@@ -353,7 +387,38 @@ macro_rules! routings {
     };
 }
 
-pub(super) use routings;
+/// Methods of an enum that call the method of the variant.
+macro_rules! delegated {
+    ($names:tt $($method:ident $arguments:tt -> $result:ty;)*) => {
+        $($crate::topology::routing::delegated! { @ $names $method $arguments $result })*
+    };
+    (@ $names:tt $method:ident($($argument:ident: $type:ty),*) $result:ty) => {
+        $crate::topology::routing::delegated! {
+            => $names $method ($($argument),*) [$($argument: $type),*] $result
+        }
+    };
+    (=> [$($name:ident)*] $method:ident $arguments:tt [$($parameter:tt)*] $result:ty) => {
+        fn $method(&self, $($parameter)*) -> $result {
+            match self { $(Self::$name(routing) => routing.$method $arguments,)* }
+        }
+    };
+}
+
+pub(super) use {delegated, routings};
+
+impl RoutingFunction {
+    /// The requested routing of `graph`.
+    pub(crate) fn new(graph: &RouterGraph, options: &RoutingOptions) -> Result<Self, Unroutable> {
+        let whole = Self::of_whole(graph, options)?;
+        let is_degraded = !graph.failed.is_empty() || !graph.links.is_empty() && !graph.is_of_written_routes();
+        Ok(if is_degraded { Self::Degraded(DegradedRouting::new(graph, whole)) } else { whole })
+    }
+
+    /// The routing of the network if no link failed.
+    pub(crate) fn of_whole_network(&self) -> &Self {
+        if let Self::Degraded(routing) = self { routing.whole() } else { self }
+    }
+}
 
 // Routing by a table: packets follow the routes of the topology.
 //
@@ -422,7 +487,7 @@ impl Routing for TableRouting {
         roomiest(std::iter::once(port), self.channels_of(self.table.layer(header.period, header.from, header.to)), room)
     }
 
-    fn hop(&self, _port: PortIndex, _to: RouterId, place: &mut [i32]) {
+    fn hop(&self, _taken: OutputVc, _to: RouterId, place: &mut [i32]) {
         place[0] += 1;
     }
 }

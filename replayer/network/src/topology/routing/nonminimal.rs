@@ -154,6 +154,10 @@ impl Routing for NonminimalRouting {
         state[DECIDES_AT] != NOWHERE
     }
 
+    fn is_on_detour(&self, state: &[i32]) -> bool {
+        state[INTERMEDIATE] != NONE
+    }
+
     fn decide(
         &self,
         at: RouterId,
@@ -209,7 +213,7 @@ impl Routing for NonminimalRouting {
         roomiest(from_any(ports, header), self.channels_of(class), room)
     }
 
-    fn hop(&self, _port: PortIndex, to: RouterId, state: &mut [i32]) {
+    fn hop(&self, _taken: OutputVc, to: RouterId, state: &mut [i32]) {
         if state[INTERMEDIATE] == self.shape.blade(to).group as i32 {
             state[INTERMEDIATE] = NONE;
         }

@@ -40,7 +40,9 @@ struct Search<'a> {
     graph: &'a RouterGraph,
     /// The number of periods of routes.
     periods: u32,
-    /// Whether channel 0 alone is an escape channel.
+    /// The virtual channels of the routing of the whole network. The others are for packets around failures.
+    of_whole: u32,
+    /// Whether channel 0 alone of these is an escape channel.
     escapes_by_first: bool,
     /// Whether all virtual channels of a port count as one.
     as_one_channel: bool,
@@ -49,7 +51,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn node(&self, rings: bool, at: RouterId, vc: OutputVc) -> Node {
         let mut first = at;
-        if rings {
+        if rings && vc.channel.0 < self.of_whole {
             let next = |router| self.graph.port(router, vc.port).and_then(|port| port.to).unwrap();
             let ring = std::iter::successors(Some(next(at)), |&router| (router != at).then(|| next(router)));
             first = ring.min().unwrap();
@@ -107,18 +109,19 @@ impl Search<'_> {
                 continue;
             }
             let options = self.options(routing, header, &place);
-            let is_escape = |vc: &&OutputVc| !self.escapes_by_first || vc.channel.0 == 0;
+            let is_escape =
+                |vc: &&OutputVc| !self.escapes_by_first || vc.channel.0 == 0 || vc.channel.0 >= self.of_whole;
             let escapes: Vec<Node> =
                 options.iter().filter(is_escape).map(|&vc| self.node(routing.has_rings(), *at, vc)).collect();
             assert!(!escapes.is_empty(), "a packet at {at:?} with {header:?} has no escape");
             if let Some((vc, node)) = arrival.filter(|(vc, _)| is_escape(&vc)) {
-                let continues = routing.has_rings() && options.contains(&vc);
+                let continues = routing.has_rings() && vc.channel.0 < self.of_whole && options.contains(&vc);
                 found.entry(node).or_default().extend(escapes.iter().filter(|_| !continues));
             }
             for vc in options {
                 let to = self.graph.port(*at, vc.port).and_then(|port| port.to).unwrap();
                 let mut state = state.clone();
-                routing.hop(vc.port, to, &mut state);
+                routing.hop(vc, to, &mut state);
                 let arrival = Some((vc, self.node(routing.has_rings(), *at, vc)));
                 let decided = Self::decisions(routing, to, header, &state);
                 places.extend(decided.into_iter().map(|state| (to, arrival, state)));
@@ -165,18 +168,23 @@ fn one_way_ring(nodes: u32) -> Explicit {
     Explicit::new(nodes, 0, links, &(0..nodes).map(piece).collect::<Vec<_>>(), Routes::Dijkstra)
 }
 
-/// A torus, two of whose links fail one after the other. Each is repaired later.
-fn failing_torus() -> WithFailures {
-    let torus = Grid::torus(&[3, 3], CABLE);
-    let graph = torus.router_graph().unwrap();
-    let failure = |link, at, until| Failure {
+/// A network, two of whose links fail one after the other, and a third one for ever. The first two are repaired later.
+fn failing(topology: impl Topology + 'static, links: [u32; 3]) -> Box<dyn Topology> {
+    let [first, second, third] = links;
+    failing_at(topology, &[(first, 0, 10), (second, 5, 20), (third, 0, Time::NEVER.0)])
+}
+
+/// A network whose links fail at times and are repaired.
+fn failing_at(topology: impl Topology + 'static, failures: &[(u32, u64, u64)]) -> Box<dyn Topology> {
+    let graph = topology.router_graph().unwrap();
+    let failures = failures.iter().map(|&(link, at, until)| Failure {
         name: String::new(),
         links: BTreeSet::from([LinkId(link)]),
         routers: BTreeSet::new(),
         at: Time(at),
         until: Time(until),
-    };
-    WithFailures::new(Arc::new(torus), &graph, vec![failure(0, 0, 10), failure(5, 5, 20)])
+    });
+    Box::new(WithFailures::new(Arc::new(topology), &graph, failures.collect()))
 }
 
 /// Small networks of every kind, with their routings.
@@ -211,7 +219,29 @@ fn networks() -> Vec<(Box<dyn Topology>, Routings)> {
         (tree([3, 4], [1, 2]), vec![("up-down", 1), ("adaptive", 1)]),
         (Box::new(Star::new(4, CABLE, None)), vec![("up-down", 1)]),
         (Box::new(one_way_ring(4)), vec![("table", 2)]),
-        (Box::new(failing_torus()), vec![("table", 3)]),
+        (failing(Grid::torus(&[3, 3], CABLE), [0, 5, 0]), grid()),
+        (failing(Grid::mesh(&[4, 3], CABLE), [0, 5, 9]), grid()),
+        // A ring in which each cable fails for a time has no order for all periods.
+        (failing_at(Grid::torus(&[3], CABLE), &[(0, 0, 10), (2, 10, 20), (4, 20, 30)]), grid()),
+        (
+            failing(
+                FatTree::new(&[(3, 1), (4, 2)].map(|(down, up)| Stage { down, up, count: 1 }), CABLE),
+                [24, 33, 36],
+            ),
+            vec![("up-down", 1), ("adaptive", 1)],
+        ),
+        (failing(Dragonfly::new(Shape::canonical(5, 2, 2, 1), RouteVariant::Minimal, CABLE), [20, 30, 35]), groups()),
+        (
+            failing(
+                Fabric::new(
+                    DragonflyPlus { groups: 3, leaves: 2, spines: 2, global_links: 1, hosts: 1 }.wiring(),
+                    CABLE,
+                )
+                .unwrap(),
+                [12, 20, 25],
+            ),
+            vec![("minimal", 3), ("adaptive", 3), ("ugal", 6)],
+        ),
         (dragonfly(cascade), groups()),
         (dragonfly(Shape::canonical(5, 2, 2, 1)), groups()),
         (dragonfly(Shape::canonical(4, 3, 2, 1)), groups()),
@@ -231,9 +261,11 @@ fn dependences_of_channels_have_no_cycle() {
                 let name = Some(name.parse().unwrap());
                 let options = RoutingOptions { name, virtual_channels: Some(channels), ascent: Some(ascent) };
                 let routing = RoutingFunction::new(&graph, &options).unwrap();
-                let escapes_by_first = matches!(&routing, RoutingFunction::Grid(_)) && options.is_named("adaptive");
-                let dependences =
-                    routing.visit(Search { graph: &graph, periods, escapes_by_first, as_one_channel: false });
+                let whole = routing.of_whole_network();
+                let escapes_by_first = matches!(whole, RoutingFunction::Grid(_)) && options.is_named("adaptive");
+                let of_whole = whole.virtual_channels();
+                let search = Search { graph: &graph, periods, of_whole, escapes_by_first, as_one_channel: false };
+                let dependences = routing.visit(search);
                 assert!(dependences.len() > 1 || topology.hosts() == 4, "{}: nobody waits", topology.name());
                 let cycles = on_cycles(dependences);
                 assert!(cycles.is_empty(), "{} {options:?}: {cycles:?}", topology.name());
@@ -254,7 +286,7 @@ fn one_channel_has_cycles() {
     for (graph, name) in of_dragonfly.into_iter().chain(of_ring) {
         let options = RoutingOptions { name: Some(name.parse().unwrap()), ..RoutingOptions::default() };
         let routing = RoutingFunction::new(graph, &options).unwrap();
-        let search = Search { graph, periods: 1, escapes_by_first: false, as_one_channel: true };
+        let search = Search { graph, periods: 1, of_whole: u32::MAX, escapes_by_first: false, as_one_channel: true };
         assert!(!on_cycles(routing.visit(search)).is_empty(), "{name}");
     }
 }

@@ -59,7 +59,7 @@ impl Routing for UpDownRouting {
         roomiest(self.fixed_output(at, header, state).into_iter(), 0..self.channels, room)
     }
 
-    fn hop(&self, _port: PortIndex, to: RouterId, state: &mut [i32]) {
+    fn hop(&self, _taken: OutputVc, to: RouterId, state: &mut [i32]) {
         if let Some(next) = self.paths.next(read(state), to) {
             write(next, state);
         }
@@ -101,7 +101,7 @@ mod tests {
                 let port = graph.port(at, output).unwrap();
                 links.push(port.link);
                 at = port.to.unwrap();
-                routing.hop(output, at, &mut state);
+                routing.hop(OutputVc { port: output, channel: ChannelIndex(0) }, at, &mut state);
             }
             let mut route = Vec::new();
             fabric.route(from, to, &mut route);

@@ -109,6 +109,10 @@ impl Routing for ValiantRouting {
         state[INTERMEDIATE] == UNDECIDED || state[AWAITED] != NONE
     }
 
+    fn is_on_detour(&self, state: &[i32]) -> bool {
+        state[INTERMEDIATE] >= 0
+    }
+
     fn decide(
         &self,
         at: RouterId,
@@ -173,7 +177,7 @@ impl Routing for ValiantRouting {
         roomiest(ports, self.classes.next(arrival), room)
     }
 
-    fn hop(&self, _port: PortIndex, to: RouterId, state: &mut [i32]) {
+    fn hop(&self, _taken: OutputVc, to: RouterId, state: &mut [i32]) {
         state[AWAITED] = NONE;
         if state[INTERMEDIATE] == to.0 as i32 {
             state[INTERMEDIATE] = NONE;

@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use titr_common::collectives::{Call, CallMode, Member, RootRole, neighborhood_steps};
 use titr_common::event::{
-    Collective, CollectiveKind, CommCall, CommId, Completion, Group, Message, Neighborhood, Rank,
+    Collective, CollectiveKind, CommCall, CommId, Completion, Group, Message, Neighborhood, Rank, Volumes,
 };
 use titr_common::program::{CommIndex, Fault, Participation, Template, agreement};
-use titr_common::units::Instructions;
+use titr_common::units::{Bytes, Instructions};
 
 use super::steps::{CollectiveSteps, MemberPart};
 use super::{CollectiveStart, Collectives, recorded};
@@ -68,6 +68,7 @@ impl Collectives<'_> {
         Participation { me, root, number }: Participation,
         recorded: Option<Vec<Message>>,
     ) -> Result<OperationId, Fault> {
+        let nodes = self.algorithms.nodes.of(&mpi.communicators, index, call.kind);
         let members = &mpi.communicators.get(index).members;
         let steps = match recorded {
             Some(messages) => {
@@ -78,15 +79,18 @@ impl Collectives<'_> {
             }
             None if members.is_inter() => {
                 let form = Call::of(call, me, members.len() as u32, root).in_mode(mode);
-                self.algorithms.inter_steps(&form, members.first_group(), RootRole::of(call, me == root)).into()
+                self.algorithms
+                    .selection
+                    .inter_steps(&form, members.first_group(), RootRole::of(call, me == root))
+                    .into()
             }
             None => {
-                let part = MemberPart { mode, me, size: members.len() as u32, root };
-                self.schedules.steps(call, part, self.algorithms)
+                let part = MemberPart { mode, me, size: members.len() as u32, root, nodes };
+                self.schedules.steps(call, part, &self.algorithms)
             }
         };
         let flow = (call.kind.into(), root_of(mpi, index, call, root));
-        Ok(self.start_steps(mpi, call.kind.word(), (rank, index, number), flow, steps, call.work))
+        Ok(self.start_steps(mpi, call.kind.word(), (rank, index, number), flow, steps, Some(call)))
     }
 
     /// Starts a collective of all members as part of another call, which has this `word`. For an inter-communicator,
@@ -101,10 +105,11 @@ impl Collectives<'_> {
     ) -> Result<OperationId, Fault> {
         let Participation { me, root, number } = mpi.communicators.enter(index, rank, call)?;
         let size = mpi.communicators.get(index).members.len() as u32;
-        let part = MemberPart { mode: CallMode::Blocking, me, size, root };
-        let steps = self.schedules.steps(call, part, self.algorithms);
+        let nodes = self.algorithms.nodes.of(&mpi.communicators, index, call.kind);
+        let part = MemberPart { mode: CallMode::Blocking, me, size, root, nodes };
+        let steps = self.schedules.steps(call, part, &self.algorithms);
         let flow = (call.kind.into(), root_of(mpi, index, call, root));
-        Ok(self.start_steps(mpi, word, (rank, index, number), flow, steps, call.work))
+        Ok(self.start_steps(mpi, word, (rank, index, number), flow, steps, Some(call)))
     }
 
     pub(in crate::ranks) fn start_neighborhood(
@@ -117,7 +122,7 @@ impl Collectives<'_> {
         let members = &mpi.communicators.get(index).members;
         let steps = neighborhood_steps(call, |rank| members.member(rank))?;
         let flow = (CollectiveFlow::Neighborhood, None);
-        Ok(self.start_steps(mpi, call.op.word(), (rank, index, number), flow, steps.into(), Instructions(0.0)))
+        Ok(self.start_steps(mpi, call.op.word(), (rank, index, number), flow, steps.into(), None))
     }
 
     /// Starts the steps of a member in a collective with this number on a communicator.
@@ -128,11 +133,15 @@ impl Collectives<'_> {
         (rank, index, number): (Rank, CommIndex, u64),
         (flow, root): (CollectiveFlow, Option<Rank>),
         steps: CollectiveSteps,
-        work: Instructions,
+        call: Option<&Collective>,
     ) -> OperationId {
         let communicator = mpi.communicators.get(index);
         let (context, members) = (communicator.context, Rc::clone(&communicator.members));
-        let start = CollectiveStart { rank, word, context, members, number, flow, root, steps, work };
+        let working_set = call.map_or(Bytes(0), |call| working_set(call, members.len() as u64));
+        let factors = call.and_then(|call| Some(self.factors.get(&call.kind)?.of(size_of(call))));
+        let work = call.map_or(Instructions(0.0), |call| call.work);
+        let start =
+            CollectiveStart { rank, word, context, members, number, flow, root, steps, factors, working_set, work };
         self.start(mpi, start)
     }
 
@@ -157,6 +166,30 @@ impl Collectives<'_> {
         }
         Ok(())
     }
+}
+
+/// The size of a call: of the data of a member, or for each member where that differs, in the mean.
+fn size_of(call: &Collective) -> Bytes {
+    let each = |volumes: &Volumes| match volumes {
+        Volumes::None => Bytes(0),
+        Volumes::Each(bytes) => *bytes,
+        Volumes::PerMember(each) => Bytes(each.iter().copied().sum::<Bytes>().0 / each.len().max(1) as u64),
+    };
+    each(&call.send).max(each(&call.recv))
+}
+
+/// The size of a member's buffers in a collective of this many members.
+fn working_set(call: &Collective, members: u64) -> Bytes {
+    let all = |volumes: &Volumes, is_each: bool| match volumes {
+        Volumes::None => Bytes(0),
+        Volumes::Each(bytes) => bytes.times(if is_each { members } else { 1 }),
+        Volumes::PerMember(each) => each.iter().copied().sum(),
+    };
+    let exchanges = call.kind == CollectiveKind::Alltoall;
+    let received = all(&call.recv, exchanges || call.kind == CollectiveKind::Allgather);
+    let sent = all(&call.send, exchanges);
+    // The result of a reduction has the size of what is reduced.
+    if received == Bytes(0) { sent + sent } else { sent + received }
 }
 
 /// Lets the thread wait for a collective, or another call by its request.

@@ -1,18 +1,21 @@
 //! Collectives (MPI 4.0 §6): their calls, and the messages of each member, by a library's algorithms or as they were recorded.
 
+mod algorithms;
 mod calls;
 mod recorded;
 mod steps;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use slab::Slab;
-use titr_common::collectives::{Call, Member, Selection, Step};
+use titr_common::collectives::{Call, Member, Step};
 use titr_common::event::{Collective, CollectiveKind, CommId, Rank, SendMode, Tag, Volumes};
 use titr_common::program::{Context, Members};
 use titr_common::units::{Bytes, Instructions, Seconds};
+use titr_platform::{CollectiveFactors, Mpi as Parameters, Overhead};
 
+use super::Core;
 use super::mpi::Mpi;
 use super::operation::OperationKind;
 use super::point_to_point::exchange::Outbound;
@@ -20,6 +23,7 @@ use super::point_to_point::protocol::{Protocol, SendCost};
 use super::point_to_point::{Envelope, Selector, communicator};
 use super::scheduler::{BackgroundWork, Waiter};
 use crate::observe::{Caller, CollectiveCall, CollectiveFlow, CollectiveId, Observer, OperationId, Work};
+use algorithms::Algorithms;
 use steps::{CollectiveSteps, MessageStep, Schedules};
 
 // Collectives in progress: every member follows its schedule, blocking or in the background.
@@ -32,10 +36,12 @@ use steps::{CollectiveSteps, MessageStep, Schedules};
 /// The collectives in progress of all ranks.
 pub(super) struct Collectives<'a> {
     instances: Slab<CollectiveInstance>,
-    algorithms: &'a Selection,
+    algorithms: Algorithms<'a>,
     schedules: Schedules,
     /// Whether blocking collectives use the messages recorded in the trace.
     recorded: bool,
+    reduction: &'a Overhead,
+    factors: &'a BTreeMap<CollectiveKind, CollectiveFactors>,
 }
 
 /// The part of one member in one collective in progress.
@@ -49,6 +55,10 @@ struct CollectiveInstance {
     tag: Tag,
     steps: CollectiveSteps,
     next: usize,
+    /// The size of all buffers of the call.
+    working_set: Bytes,
+    /// The factors on the costs of messages within hosts, and between them; `None`: 1.
+    factors: Option<[f32; 2]>,
     /// Whether the software cost of the next step has been charged.
     paid: bool,
     /// Sends and receives that were started, in order; `None`: complete at once.
@@ -75,14 +85,21 @@ pub(super) struct CollectiveStart {
     pub(super) flow: CollectiveFlow,
     pub(super) root: Option<Rank>,
     pub(super) steps: CollectiveSteps,
+    /// The factors on the costs of messages within hosts, and between them; `None`: 1.
+    pub(super) factors: Option<[f32; 2]>,
+    /// The size of all buffers of the call.
+    pub(super) working_set: Bytes,
     /// The computation at the end.
     pub(super) work: Instructions,
 }
 
 impl<'a> Collectives<'a> {
-    /// Collectives by the `algorithms` of a library.
-    pub(super) fn new(algorithms: &'a Selection) -> Self {
-        Self { instances: Slab::new(), algorithms, schedules: Schedules::default(), recorded: false }
+    /// The collectives of a library, of ranks on these cores.
+    pub(super) fn new(parameters: &'a Parameters, cores: &[Core]) -> Self {
+        let Parameters { collectives: selection, reduction, collective_factors: factors, .. } = parameters;
+        let algorithms = Algorithms::new(selection, cores);
+        let (instances, schedules) = (Slab::new(), Schedules::default());
+        Self { instances, algorithms, schedules, recorded: false, reduction, factors }
     }
 
     /// Chooses whether blocking collectives are the messages that an extended trace has of them.
@@ -96,7 +113,7 @@ impl<'a> Collectives<'a> {
 
     /// The steps of member `me` of `size` in a collective without a root.
     pub(super) fn steps(&self, call: &Collective, me: Member, size: u32) -> Vec<Step> {
-        self.algorithms.steps(&Call::of(call, me, size, 0))
+        self.algorithms.selection.steps(&Call::of(call, me, size, 0))
     }
 
     /// The work of a rank in a collective.
@@ -118,7 +135,8 @@ impl<'a> Collectives<'a> {
 
     /// Starts a collective and takes its first steps; the operation that the rank is to wait for.
     pub(super) fn start(&mut self, mpi: &mut Mpi<impl Observer>, start: CollectiveStart) -> OperationId {
-        let CollectiveStart { rank, word, context, members, number, flow, root, steps, work } = start;
+        let CollectiveStart { rank, word, context, members, number, flow, root, steps, factors, working_set, work } =
+            start;
         let index = CollectiveId(self.instances.vacant_key() as u32);
         let operation = mpi.open(OperationKind::Collective);
         let call = CollectiveCall {
@@ -142,6 +160,8 @@ impl<'a> Collectives<'a> {
             tag: Tag((number as u32).cast_signed()),
             steps,
             next: 0,
+            working_set,
+            factors,
             paid: false,
             started: VecDeque::new(),
             has_rooms: matches!(flow, CollectiveFlow::Neighborhood),
@@ -167,7 +187,7 @@ impl<'a> Collectives<'a> {
             if instance.work.clock.time > mpi.now() {
                 return mpi.scheduler.set_timer(instance.work.clock.time, Waiter::Collective(index));
             }
-            let Some(step) = instance.steps.get(instance.next, self.algorithms) else {
+            let Some(step) = instance.steps.get(instance.next, &self.algorithms) else {
                 if !instance.started.is_empty() {
                     instance.wait_for_started(mpi, index);
                 } else if instance.computation.0 > 0.0 {
@@ -184,7 +204,11 @@ impl<'a> Collectives<'a> {
             };
             if !instance.paid {
                 instance.paid = true;
-                instance.work_for(mpi, index, cost(step, &mpi.exchange.protocol).before, Work::Overhead);
+                let time = match step {
+                    MessageStep::Reduce { bytes } => self.reduction.of(bytes),
+                    _ => instance.cost(step, &mpi.exchange.protocol).before,
+                };
+                instance.work_for(mpi, index, time, Work::Overhead);
                 continue;
             }
             instance.paid = false;
@@ -205,18 +229,30 @@ pub(super) fn rootless(kind: CollectiveKind, bytes: Bytes) -> Collective {
     Collective { kind, send, recv, element: bytes, ..Collective::barrier(CommId::WORLD) }
 }
 
-/// The time that a step takes until its message leaves, and the rest of a send's time.
-fn cost(step: MessageStep, protocol: &Protocol) -> SendCost {
-    match step {
-        MessageStep::Send { bytes, .. } => protocol.cost_of_send(SendMode::Standard, bytes),
-        MessageStep::Isend { bytes, .. } | MessageStep::Sendrecv { sent: bytes, .. } => protocol.cost_of_isend(bytes),
-        MessageStep::Recv { .. } | MessageStep::Irecv { .. } | MessageStep::Wait { .. } | MessageStep::WaitAll => {
-            SendCost::default()
+impl CollectiveInstance {
+    /// The time that a step takes until its message leaves, and the rest of a send's time.
+    fn cost(&self, step: MessageStep, protocol: &Protocol) -> SendCost {
+        let ends = |to: Member| (self.rank, self.members.rank(to));
+        match step {
+            MessageStep::Send { to, bytes } => {
+                protocol.cost_of_send(SendMode::Standard, bytes, ends(to)).times(self.factor(to, protocol))
+            }
+            MessageStep::Isend { to, bytes } | MessageStep::Sendrecv { to, sent: bytes, .. } => {
+                protocol.cost_of_isend(bytes, ends(to)).times(self.factor(to, protocol))
+            }
+            _ => SendCost::default(),
         }
     }
-}
 
-impl CollectiveInstance {
+    /// The factor on the costs of a message to a member.
+    fn factor(&self, to: Member, protocol: &Protocol) -> f32 {
+        match self.factors {
+            None => 1.0,
+            Some([node, _]) if protocol.share_host((self.rank, self.members.rank(to))) => node,
+            Some([_, network]) => network,
+        }
+    }
+
     /// The member works for `time`.
     #[inline]
     fn work_for(&mut self, mpi: &mut Mpi<impl Observer>, index: CollectiveId, time: Seconds, work: Work) {
@@ -259,18 +295,20 @@ impl CollectiveInstance {
                 }
             }
             MessageStep::WaitAll => self.wait_for_started(mpi, index),
+            MessageStep::Reduce { .. } => {}
         }
     }
 
     fn send(&self, mpi: &mut Mpi<impl Observer>, to: Member, bytes: Bytes) -> Option<OperationId> {
         let envelope = Envelope { context: self.context, source: self.rank, tag: self.tag };
-        let message = Outbound { to: self.members.rank(to), envelope, bytes, mode: SendMode::Standard };
-        mpi.send_message(message)
+        let factor = self.factor(to, &mpi.exchange.protocol);
+        let (to, mode, working_set) = (self.members.rank(to), SendMode::Standard, self.working_set);
+        mpi.send_message(Outbound { to, envelope, bytes, mode, working_set, factor })
     }
 
     /// The message of a step has left before the cost of its send was over.
     fn charge_rest(&mut self, mpi: &mut Mpi<impl Observer>, index: CollectiveId, step: MessageStep) {
-        let rest = cost(step, &mpi.exchange.protocol).after;
+        let rest = self.cost(step, &mpi.exchange.protocol).after;
         if rest.0 > 0.0 {
             self.work_for(mpi, index, rest, Work::Overhead);
         }

@@ -2,25 +2,28 @@
 //!
 //! If every member talks to every other one, each member has a schedule with as many steps as the communicator has
 //! members, and all these schedules exist at the same time. Memory therefore holds only a part of a long schedule. The
-//! algorithm that made the first part makes the next one on demand: a schedule depends on the call alone.
+//! algorithm that made the first part makes the next one on demand: a schedule depends on the call and on the nodes of the members alone.
 //!
 //! # Schedules
 //!
-//! The schedules of collectives, of which the short ones are remembered: a member's schedule depends on the call alone,
-//! and a program repeats few calls. A schedule of few messages may take long to make, as one with many moves of data
+//! The schedules of collectives, of which the short ones are remembered: a member's schedule depends on the call and the
+//! nodes alone, and a program repeats few calls. A schedule of few messages may take long to make, as one with many moves of data
 //! within the member does (Bruck's all-to-all).
 
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use titr_common::collectives::{Call, CallMode, Member, Selection, Step};
+use titr_common::collectives::{Call, CallMode, Member, Step};
 use titr_common::event::{Collective, CollectiveKind, Volumes};
+use titr_common::program::NodesId;
 use titr_common::units::Bytes;
+
+use super::algorithms::Algorithms;
 
 /// Steps in memory at a time. A shorter schedule is made once.
 const WINDOW: usize = 512;
 
-/// A step that sends, receives or waits for messages: half as large as a [`Step`], which also says where the data is.
+/// A step that takes time: half as large as a [`Step`], which also says where the data is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MessageStep {
     /// Blocking send.
@@ -37,10 +40,12 @@ pub(super) enum MessageStep {
     Wait { nth: u32 },
     /// Completes all that is pending.
     WaitAll,
+    /// Reduces data with what was received.
+    Reduce { bytes: Bytes },
 }
 
 impl MessageStep {
-    /// The step without places of data; `None` for one within the member.
+    /// The step without places of data; `None` for one that takes no time.
     fn of(step: Step) -> Option<Self> {
         Some(match step {
             Step::Send { to, data } => Self::Send { to, bytes: data.len },
@@ -50,7 +55,8 @@ impl MessageStep {
             Step::Irecv { from, data } => Self::Irecv { from, bytes: data.len },
             Step::Wait { nth } => Self::Wait { nth },
             Step::WaitAll => Self::WaitAll,
-            Step::Copy { .. } | Step::ReduceLeft { .. } | Step::ReduceRight { .. } => return None,
+            Step::ReduceLeft { from, .. } | Step::ReduceRight { from, .. } => Self::Reduce { bytes: from.len },
+            Step::Copy { .. } => return None,
         })
     }
 }
@@ -72,12 +78,14 @@ pub(super) struct MemberPart {
     pub(super) me: Member,
     pub(super) size: u32,
     pub(super) root: Member,
+    pub(super) nodes: Option<NodesId>,
 }
 
 impl MemberPart {
-    fn steps(self, call: &Collective, algorithms: &Selection) -> Vec<Step> {
-        let Self { mode, me, size, root } = self;
-        algorithms.steps(&Call::of(call, me, size, root).in_mode(mode))
+    fn steps(self, call: &Collective, algorithms: &Algorithms) -> Vec<Step> {
+        let Self { mode, me, size, root, nodes } = self;
+        let call = Call::of(call, me, size, root).in_mode(mode).on_nodes(algorithms.nodes.get(nodes));
+        algorithms.selection.steps(&call)
     }
 }
 
@@ -104,7 +112,7 @@ fn messages(steps: &[Step]) -> impl Iterator<Item = MessageStep> {
 
 impl CollectiveSteps {
     /// The steps of a call by the algorithms of a library.
-    pub(super) fn of(call: &Collective, part: MemberPart, algorithms: &Selection) -> Self {
+    pub(super) fn of(call: &Collective, part: MemberPart, algorithms: &Algorithms) -> Self {
         let steps = part.steps(call, algorithms);
         let count = messages(&steps).count();
         if count <= WINDOW || !is_short(call) {
@@ -121,7 +129,7 @@ impl CollectiveSteps {
 
     /// The step with a number; `None` after the last. The `algorithms` are those that the steps were made by.
     #[inline]
-    pub(super) fn get(&mut self, number: usize, algorithms: &Selection) -> Option<MessageStep> {
+    pub(super) fn get(&mut self, number: usize, algorithms: &Algorithms) -> Option<MessageStep> {
         if number >= self.first + self.window.len() && number < self.count {
             self.move_to(number, algorithms);
         }
@@ -129,7 +137,7 @@ impl CollectiveSteps {
     }
 
     #[cold]
-    fn move_to(&mut self, number: usize, algorithms: &Selection) {
+    fn move_to(&mut self, number: usize, algorithms: &Algorithms) {
         let Some((call, part)) = self.source.as_deref() else { return };
         let steps = part.steps(call, algorithms);
         self.window = messages(&steps).skip(number).take(WINDOW).collect();
@@ -173,7 +181,7 @@ impl ScheduleKey {
 
 impl Schedules {
     /// The steps of a member's part in a call. The `algorithms` are always the same.
-    pub(super) fn steps(&mut self, call: &Collective, part: MemberPart, algorithms: &Selection) -> CollectiveSteps {
+    pub(super) fn steps(&mut self, call: &Collective, part: MemberPart, algorithms: &Algorithms) -> CollectiveSteps {
         let Some(key) = ScheduleKey::of(call, part) else { return CollectiveSteps::of(call, part, algorithms) };
         if let Some(steps) = self.0.get(&key) {
             return Rc::clone(steps).into();
@@ -191,7 +199,7 @@ impl Schedules {
 
 #[cfg(test)]
 mod tests {
-    use titr_common::collectives::Library;
+    use titr_common::collectives::{Library, Selection};
     use titr_common::event::{CollectiveKind, CommId};
     use titr_common::units::{Bytes, Instructions};
 
@@ -199,7 +207,8 @@ mod tests {
 
     #[test]
     fn a_long_schedule_has_the_steps_that_it_has_in_one_piece() {
-        let algorithms = Selection::from(Library::Mpich);
+        let selection = Selection::from(Library::Mpich);
+        let algorithms = Algorithms::new(&selection, &[]);
         let call = Collective {
             comm: CommId::WORLD,
             kind: CollectiveKind::Alltoall,
@@ -210,7 +219,7 @@ mod tests {
             element: Bytes(1),
             is_commutative: true,
         };
-        let part = MemberPart { mode: CallMode::Blocking, me: 7, size: 3000, root: 0 };
+        let part = MemberPart { mode: CallMode::Blocking, me: 7, size: 3000, root: 0, nodes: None };
         let whole: Vec<_> = messages(&part.steps(&call, &algorithms)).collect();
         assert!(whole.len() > 3 * WINDOW);
         let mut steps = CollectiveSteps::of(&call, part, &algorithms);
@@ -224,7 +233,7 @@ mod tests {
 
 #[cfg(test)]
 mod schedules_tests {
-    use titr_common::collectives::{CallMode, Library};
+    use titr_common::collectives::{CallMode, Library, Selection};
     use titr_common::event::CommId;
     use titr_common::units::Instructions;
 
@@ -233,7 +242,8 @@ mod schedules_tests {
     /// Each call is asked for twice, among others that differ in one thing.
     #[test]
     fn a_schedule_from_memory_is_the_one_that_was_made() {
-        let algorithms = Selection::from(Library::Mpich);
+        let selection = Selection::from(Library::Mpich);
+        let algorithms = Algorithms::new(&selection, &[]);
         let mut schedules = Schedules::default();
         let all = |mut steps: CollectiveSteps| -> Vec<_> {
             (0..).map_while(|number| steps.get(number, &algorithms)).collect()
@@ -248,7 +258,7 @@ mod schedules_tests {
                         let comm = CommId::WORLD;
                         let call =
                             Collective { comm, kind, root: None, send, recv, element, work, is_commutative: true };
-                        let part = MemberPart { mode, me, size, root };
+                        let part = MemberPart { mode, me, size, root, nodes: None };
                         let made = all(CollectiveSteps::of(&call, part, &algorithms));
                         assert!(!made.is_empty());
                         assert_eq!(all(schedules.steps(&call, part, &algorithms)), made);

@@ -273,7 +273,19 @@ impl Files {
         let (members, context) = (Rc::clone(&file.members), mpi.communicators.get(file.comm).context);
         let (flow, root, work) = (CollectiveFlow::AllToAll, None, Instructions(0.0));
         let steps = steps.into();
-        let start = CollectiveStart { rank, word, context, members, number, flow, root, steps, work };
+        let start = CollectiveStart {
+            rank,
+            word,
+            context,
+            members,
+            number,
+            flow,
+            root,
+            steps,
+            factors: None,
+            working_set: Bytes(0),
+            work,
+        };
         let operation = collectives.start(mpi, start);
         self.wait(mpi, index, operation);
     }

@@ -120,7 +120,7 @@ impl StorageAccesses {
     }
 
     fn send(&mut self, id: StorageAccessId, from: HostId, to: HostId, bytes: Bytes) {
-        self.outbox.push(Transfer { id: id.into(), from, to, bytes, connection: None, stretch: 1.0 });
+        self.outbox.push(Transfer::new(id.into(), from, to, bytes));
     }
 
     /// The disk begins, and so does the data on its way.

@@ -125,7 +125,7 @@ impl OneSided<'_> {
         let back = brings_data.then_some((access.target, origin, access.back));
         for (source, to, bytes) in there.into_iter().chain(back) {
             let envelope = Envelope { context, source, tag: Tag(0) };
-            let sent = mpi.send_message(Outbound { to, envelope, bytes, mode: SendMode::Standard });
+            let sent = mpi.send_message(Outbound::new(to, envelope, bytes, SendMode::Standard));
             mpi.wait_for(thread, sent);
         }
         Ok(())

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use titr_common::dense_slab::DenseSlab;
 use titr_common::event::{Rank, SendMode};
 use titr_common::time::Time;
-use titr_common::units::Bytes;
+use titr_common::units::{Bytes, Seconds};
 use titr_platform::Mpi;
 
 use super::half_duplex::{AnswerOrder, HalfDuplex};
@@ -19,6 +19,7 @@ use super::matching::Matching;
 use super::protocol::{Backlog, Causality, Protocol};
 use super::{Envelope, Selector, communicator};
 use crate::observe::{Caller, Observer, OperationId, Receive, SentMessage, TransferKind};
+use crate::ranks::core::Core;
 use crate::ranks::ids::MessageId;
 use crate::ranks::operation::{Claim, CompletedWait, OperationKind, Operations};
 use crate::ranks::scheduler::{Clock, Waiter};
@@ -43,9 +44,10 @@ pub(in crate::ranks) struct Exchange {
 }
 
 impl Exchange {
-    pub(in crate::ranks) fn new(ranks: usize, mpi: &Mpi, causality: Causality) -> Self {
+    pub(in crate::ranks) fn new(cores: &[Core], mpi: &Mpi, causality: Causality) -> Self {
+        let ranks = cores.len();
         Self {
-            protocol: Protocol::from(mpi),
+            protocol: Protocol::new(mpi, cores),
             matching: Matching::new(ranks),
             backlogs: (!causality.has_receives()).then(|| vec![Backlog::default(); ranks]),
             messages: DenseSlab::default(),
@@ -67,7 +69,7 @@ impl Exchange {
         if self.backlogs.is_some() {
             return self.send_unmatched(message, now, observer);
         }
-        let Outbound { to, envelope, bytes, mode } = message;
+        let Outbound { to, envelope, bytes, mode, working_set, factor } = message;
         let eager = self.protocol.is_eager(mode, bytes);
         let id = self.next_message();
         let sender = (!eager).then(|| self.operations.open(OperationKind::Send(id)));
@@ -92,9 +94,6 @@ impl Exchange {
         }
         if let Some(receiver) = receiver {
             observer.matched(now, receiver, id.into());
-            if eager {
-                self.operations.got_eager(receiver, bytes);
-            }
         }
         if mode == SendMode::Buffered && !self.protocol.is_eager(SendMode::Standard, bytes) {
             self.buffered.insert((envelope.source, id), Vec::new());
@@ -104,7 +103,10 @@ impl Exchange {
             to,
             envelope,
             bytes,
+            working_set,
+            factor,
             sent: now,
+            under_way: Time::ZERO,
             synchronous,
             stage,
             was_posted,
@@ -135,14 +137,14 @@ impl Exchange {
     ) {
         let sent = self.operations.open(OperationKind::Background);
         self.operations.claim(sent, waiter);
-        let message = Outbound { to, envelope, bytes, mode: SendMode::Synchronous };
+        let message = Outbound::new(to, envelope, bytes, SendMode::Synchronous);
         self.launch(message, sent, Stage::OneSided, now, observer);
     }
 
     /// Gives the network a message that no receive waits for.
     fn launch(
         &mut self,
-        Outbound { to, envelope, bytes, mode }: Outbound,
+        Outbound { to, envelope, bytes, mode, working_set, factor }: Outbound,
         sender: OperationId,
         stage: Stage,
         now: Time,
@@ -155,7 +157,10 @@ impl Exchange {
             to,
             envelope,
             bytes,
+            working_set,
+            factor,
             sent: now,
+            under_way: Time::ZERO,
             synchronous: mode == SendMode::Synchronous,
             stage,
             was_posted: false,
@@ -208,9 +213,6 @@ impl Exchange {
         observer.matched(now, operation, id.into());
         let message = &mut self.messages[id.0 as usize];
         message.receiver = Some(operation);
-        if message.sender.is_none() {
-            self.operations.got_eager(operation, message.bytes);
-        }
         match message.stage {
             Stage::Held => {
                 // A request that is sent at this moment is not there yet.
@@ -221,9 +223,10 @@ impl Exchange {
             }
             Stage::Requested | Stage::Answered | Stage::Travelling | Stage::OneSided => {}
             Stage::Arrived => {
+                let cost = message.cost_of_receive(&self.protocol);
                 self.messages.remove(id.0 as usize);
                 observer.completed(now, operation);
-                self.operations.complete(operation);
+                self.operations.complete_receive(operation, cost);
             }
         }
         Some(operation)
@@ -274,7 +277,9 @@ impl Exchange {
     pub(in crate::ranks) fn deliver(&mut self, id: MessageId, now: Time, observer: &mut impl Observer) {
         let message = &mut self.messages[id.0 as usize];
         let is_answered = message.is_answered(&self.protocol);
+        message.under_way.0 = now.0 - message.under_way.0;
         let is_one_sided = std::mem::replace(&mut message.stage, Stage::Arrived) == Stage::OneSided;
+        let cost = message.cost_of_receive(&self.protocol);
         let (to, sender, receiver) = (message.to, message.sender.take(), message.receiver);
         let source = message.envelope.source;
         let waits = if self.buffered.is_empty() { None } else { self.buffered.remove(&(source, id)) };
@@ -285,7 +290,7 @@ impl Exchange {
         if let Some(receiver) = receiver {
             self.messages.remove(id.0 as usize);
             observer.completed(now, receiver);
-            self.operations.complete(receiver);
+            self.operations.complete_receive(receiver, cost);
         } else if self.backlogs.is_some() || is_one_sided {
             self.messages.remove(id.0 as usize);
         } else {
@@ -308,8 +313,8 @@ impl Exchange {
     ) {
         let Some(operation) = operation else { return };
         clock.awaited += 1;
-        if let Claim::Done(eager) = self.operations.claim(operation, waiter) {
-            let cost = clock.complete(now, self.protocol.cost_of_completion(eager));
+        if let Claim::Done(cost) = self.operations.claim(operation, waiter) {
+            let cost = clock.complete(now, cost);
             observer.released(now, waiter, Some(operation), cost);
         }
     }
@@ -348,7 +353,7 @@ impl Exchange {
         for (waiter, selector) in std::mem::take(&mut self.probing[receiver.0 as usize]) {
             if self.probe(waiter, receiver, selector) {
                 observer.released(now, waiter, None, Time::ZERO);
-                self.operations.completions.push(CompletedWait { waiter, operation: None, eager: None });
+                self.operations.completions.push(CompletedWait { waiter, operation: None, cost: Seconds(0.0) });
             }
         }
     }
@@ -383,8 +388,9 @@ impl Exchange {
         self.matching.queued(receiver)
     }
 
-    pub(in crate::ranks) fn leaving(&self) -> impl Iterator<Item = (MessageId, &Message)> {
-        self.outbox.iter().map(|&id| (id, &self.messages[id.0 as usize]))
+    /// A message that leaves now.
+    pub(in crate::ranks) fn leave(&mut self, id: MessageId, now: Time) {
+        self.messages[id.0 as usize].under_way = now;
     }
 
     pub(in crate::ranks) fn message(&self, id: MessageId) -> &Message {
@@ -406,6 +412,17 @@ pub(in crate::ranks) struct Outbound {
     pub(in crate::ranks) envelope: Envelope,
     pub(in crate::ranks) bytes: Bytes,
     pub(in crate::ranks) mode: SendMode,
+    /// The size of all buffers of the call at a rank.
+    pub(in crate::ranks) working_set: Bytes,
+    /// The factor on its costs for the processors of both ranks.
+    pub(in crate::ranks) factor: f32,
+}
+
+impl Outbound {
+    /// A message of a call with no other data than what it sends and receives.
+    pub(in crate::ranks) fn new(to: Rank, envelope: Envelope, bytes: Bytes, mode: SendMode) -> Self {
+        Self { to, envelope, bytes, mode, working_set: bytes + bytes, factor: 1.0 }
+    }
 }
 
 /// A message from when it is sent until it is both delivered and received.
@@ -414,7 +431,11 @@ pub(in crate::ranks) struct Message {
     pub(in crate::ranks) to: Rank,
     pub(in crate::ranks) envelope: Envelope,
     pub(in crate::ranks) bytes: Bytes,
+    pub(in crate::ranks) working_set: Bytes,
+    factor: f32,
     pub(super) sent: Time,
+    /// When it left; once it has arrived, for how long it was under way.
+    under_way: Time,
     /// Whether the send waits for its message whatever the size.
     pub(in crate::ranks) synchronous: bool,
     pub(super) stage: Stage,
@@ -449,6 +470,13 @@ impl Message {
     /// Whether the message has data that leaves once the receiver has answered.
     pub(super) fn is_answered(&self, protocol: &Protocol) -> bool {
         self.stage != Stage::OneSided && protocol.has_separate_data(self.bytes)
+    }
+
+    /// The time that the completion of its receive takes. Of a rendezvous, the data is there when the network has it.
+    fn cost_of_receive(&self, protocol: &Protocol) -> Seconds {
+        let ends = (self.envelope.source, self.to);
+        let cost = protocol.cost_of_receive(self.sender.is_none(), self.bytes, ends, self.under_way);
+        Seconds(cost.0 * f64::from(self.factor))
     }
 
     /// The kind of a message that leaves.

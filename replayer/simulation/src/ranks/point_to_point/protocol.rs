@@ -12,11 +12,14 @@
 
 use std::collections::VecDeque;
 
-use titr_common::event::SendMode;
+use titr_common::event::{Rank, SendMode};
+use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
-use titr_platform::{EagerTransfer, Mpi, Overhead, Progress, Rendezvous, Spawn};
+use titr_network::topology::HostId;
+use titr_platform::{EagerTransfer, LocalOverheads, Mpi, Overhead, Progress, Rendezvous, Spawn};
 
 use crate::observe::OperationId;
+use crate::ranks::core::Core;
 
 /// The protocols and overheads of a simulated MPI library.
 pub(in crate::ranks) struct Protocol {
@@ -26,16 +29,41 @@ pub(in crate::ranks) struct Protocol {
     isend_overhead: Overhead,
     send_overlap: f64,
     recv_overhead: Overhead,
+    /// Costs within hosts, where they differ.
+    local: Option<LocalProtocol>,
     test_overhead: Seconds,
+    iprobe_overhead: Seconds,
     access_overhead: Overhead,
     progress: Progress,
     rendezvous: Rendezvous,
     spawn: Spawn,
 }
 
-impl From<&Mpi> for Protocol {
-    fn from(mpi: &Mpi) -> Self {
+/// The overheads of messages within hosts.
+struct LocalProtocol {
+    /// Of each rank.
+    hosts: Vec<HostId>,
+    /// `None`: those of all messages.
+    overheads: Option<LocalOverheads>,
+}
+
+impl LocalProtocol {
+    fn share_host(&self, (from, to): MessageEnds) -> bool {
+        self.hosts[from.0 as usize] == self.hosts[to.0 as usize]
+    }
+}
+
+/// The ranks that send and receive a message.
+pub(in crate::ranks) type MessageEnds = (Rank, Rank);
+
+impl Protocol {
+    /// The protocols of a library for ranks on these cores.
+    pub(in crate::ranks) fn new(mpi: &Mpi, cores: &[Core]) -> Self {
+        let differs = mpi.local.is_some() || !mpi.collective_factors.is_empty();
+        let hosts = || cores.iter().map(|core| core.host).collect();
+        let local = differs.then(|| LocalProtocol { hosts: hosts(), overheads: mpi.local.clone() });
         Self {
+            local,
             eager_threshold: mpi.eager_threshold,
             eager_transfer: mpi.eager_transfer,
             send_overhead: mpi.send_overhead.clone(),
@@ -43,15 +71,26 @@ impl From<&Mpi> for Protocol {
             send_overlap: mpi.send_overlap,
             recv_overhead: mpi.recv_overhead.clone(),
             test_overhead: mpi.test_overhead,
+            iprobe_overhead: mpi.iprobe_overhead,
             access_overhead: mpi.one_sided.origin_overhead.clone(),
             progress: mpi.progress,
             rendezvous: mpi.rendezvous,
             spawn: mpi.spawn,
         }
     }
-}
 
-impl Protocol {
+    /// Whether two ranks are on one host, where costs within hosts differ.
+    pub(in crate::ranks) fn share_host(&self, ends: MessageEnds) -> bool {
+        self.local.as_ref().is_some_and(|local| local.share_host(ends))
+    }
+
+    /// The overheads of a message within a host, if they are not those of all messages.
+    #[inline]
+    fn local(&self, ends: MessageEnds) -> Option<&LocalOverheads> {
+        let local = self.local.as_ref()?;
+        local.share_host(ends).then_some(local.overheads.as_ref()).flatten()
+    }
+
     /// Whether a send completes at once.
     pub(in crate::ranks) fn is_eager(&self, mode: SendMode, bytes: Bytes) -> bool {
         match mode {
@@ -86,7 +125,10 @@ impl Protocol {
 
     /// The time that a blocking send takes.
     #[inline]
-    pub(in crate::ranks) fn cost_of_send(&self, mode: SendMode, bytes: Bytes) -> SendCost {
+    pub(in crate::ranks) fn cost_of_send(&self, mode: SendMode, bytes: Bytes, ends: MessageEnds) -> SendCost {
+        if let Some(local) = self.local(ends) {
+            return SendCost { before: Seconds(0.0), after: local.send.of(bytes) };
+        }
         if mode == SendMode::Synchronous || self.is_eager(mode, bytes) {
             self.cost(&self.send_overhead, bytes)
         } else {
@@ -96,7 +138,10 @@ impl Protocol {
 
     /// The time that any other send takes.
     #[inline]
-    pub(in crate::ranks) fn cost_of_isend(&self, bytes: Bytes) -> SendCost {
+    pub(in crate::ranks) fn cost_of_isend(&self, bytes: Bytes, ends: MessageEnds) -> SendCost {
+        if let Some(local) = self.local(ends) {
+            return SendCost { before: Seconds(0.0), after: local.send.of(bytes) };
+        }
         self.cost(&self.isend_overhead, bytes)
     }
 
@@ -116,15 +161,34 @@ impl Protocol {
         self.test_overhead
     }
 
+    /// The time of a probe that does not wait, before it finds something.
+    pub(in crate::ranks) fn cost_of_iprobe(&self) -> Seconds {
+        self.iprobe_overhead
+    }
+
     /// The time of a call that starts this many processes, before they begin.
     pub(in crate::ranks) fn cost_of_spawn(&self, processes: usize) -> Seconds {
         self.spawn.of(processes)
     }
 
-    /// The time that the completion of an operation takes; of a receive that got an eager message, with its bytes.
+    /// The time that the completion of a receive takes, whose message was under way for this time. A copy within a host takes
+    /// the longer of the processor's time and of the way through memory.
     #[inline]
-    pub(in crate::ranks) fn cost_of_completion(&self, eager: Option<Bytes>) -> Seconds {
-        eager.map_or(Seconds(0.0), |bytes| self.recv_overhead.of(bytes))
+    pub(in crate::ranks) fn cost_of_receive(
+        &self,
+        is_eager: bool,
+        bytes: Bytes,
+        ends: MessageEnds,
+        under_way: Time,
+    ) -> Seconds {
+        match self.local(ends) {
+            Some(local) => {
+                let way = (under_way.seconds().0 - local.latency.0).max(0.0);
+                Seconds((local.receive.of(bytes).0 - way).max(0.0))
+            }
+            None if is_eager => self.recv_overhead.of(bytes),
+            None => Seconds(0.0),
+        }
     }
 }
 
@@ -138,6 +202,11 @@ pub(in crate::ranks) struct SendCost {
 }
 
 impl SendCost {
+    pub(in crate::ranks) fn times(self, factor: f32) -> Self {
+        let times = |time: Seconds| Seconds(time.0 * f64::from(factor));
+        Self { before: times(self.before), after: times(self.after) }
+    }
+
     pub(in crate::ranks) fn all(self) -> Seconds {
         self.before + self.after
     }
@@ -212,7 +281,7 @@ mod tests {
 
     #[test]
     fn modes_and_sizes_choose_the_protocol() {
-        let protocol = Protocol::from(&Mpi { eager_threshold: Bytes(100), ..Mpi::from(Library::Mpich) });
+        let protocol = Protocol::new(&Mpi { eager_threshold: Bytes(100), ..Mpi::from(Library::Mpich) }, &[]);
         let eager = |mode| [99, 100].map(|bytes| protocol.is_eager(mode, Bytes(bytes)));
         assert_eq!(eager(SendMode::Standard), [true, false]);
         assert_eq!(eager(SendMode::Ready), [true, false]);

@@ -1,19 +1,24 @@
 //! `titr-calibrate`: measures the machine that it runs on, and writes a platform file for `titr-replay`.
 //!
 //! Rank 0 decides what is measured next and sends an [order](order::Order) to all ranks, which [execute it](pattern)
-//! together; rank 0 collects the times. The [plan](plan) is a list of patterns that share the time given by the user.
+//! together; rank 0 collects the times. The [plan](plan) is a list of patterns that share the time given by the user, and
+//! [benchmarks of full hosts](rows) follow. [Where](seat) ranks run says which of them are near.
 //! Finally, rank 0 passes the measurements to the crate `titr-calibration`, which needs no MPI. With `--from`, the command refines
 //! a platform by whole runs, and starts no MPI.
 
+mod calls;
 mod order;
 mod pattern;
 mod plan;
+mod rows;
+mod seat;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
+use titr_calibration::benchmarks::FullHosts;
 use titr_calibration::measurements::VERSION;
 use titr_calibration::{Calibration, ComputeRate, Measurements, NamedTopology, Refinement, calibration};
 use titr_common::output::{Command, OutputFile, claim};
@@ -102,6 +107,9 @@ fn lead(options: &Options, mpi: &Mpi, world: Comm<'_>) -> Result<ExitCode, Failu
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
+/// The part of the time in which all ranks of full hosts measure.
+const OF_FULL_HOSTS: f64 = 0.4;
+
 /// Measures, fits and writes the platform. Returns whether it fits the measurements.
 fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Result<bool, Failure> {
     if measuring.ranks() < 2 {
@@ -114,14 +122,14 @@ fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Res
     let outputs = || [options.output.clone()].into_iter().chain(options.measurements.clone());
     claim(outputs()).map_err(Failure::told)?;
     outputs().try_for_each(|path| OutputFile::check(&path)).map_err(Failure::told)?;
-    let names = measuring.names(mpi)?;
+    let seats = measuring.seats(mpi)?;
     let mut hosts: Vec<String> = Vec::new();
-    let places: Vec<u32> = names
-        .into_iter()
-        .map(|name| {
-            let known = hosts.iter().position(|host| *host == name);
+    let places: Vec<u32> = seats
+        .iter()
+        .map(|seat| {
+            let known = hosts.iter().position(|host| *host == seat.host);
             known.unwrap_or_else(|| {
-                hosts.push(name);
+                hosts.push(seat.host.clone());
                 hosts.len() - 1
             }) as u32
         })
@@ -135,8 +143,12 @@ fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Res
         series: Vec::new(),
         late_receives: Vec::new(),
         detours: Vec::new(),
+        full_hosts: FullHosts::default(),
     };
-    plan::measure(&mut measurements, measuring, options.seconds)?;
+    let of_full_hosts = options.seconds * OF_FULL_HOSTS;
+    say(format_args!("titr-calibrate: few ranks, and then full hosts: {} s at most", options.seconds));
+    plan::measure(&mut measurements, measuring, options.seconds - of_full_hosts)?;
+    rows::measure(&mut measurements, &seats, measuring, of_full_hosts)?;
     if let Some(path) = &options.measurements {
         let text = measurements.to_json().map_err(Failure::told)?;
         OutputFile::write(path, text.as_bytes()).map_err(Failure::told)?;

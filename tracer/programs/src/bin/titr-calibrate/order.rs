@@ -11,19 +11,23 @@ use titr_calibration::measurements::{LateReceive, Point};
 use titr_common::units::{Bytes, Seconds};
 use titr_mpi::{Comm, Mpi, MpiError};
 
+use crate::calls::{self, Calls};
 use crate::pattern::{Measured, Train, late_receive, sample, send_train};
+use crate::seat::Seat;
 
 /// A step that all ranks take together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Order {
-    /// Tell the name of the host.
-    Name,
+    /// Tell the place.
+    Seat,
     /// Measure a pattern.
     Measure(Measured),
     /// Send a message whose receive is posted late, from the first rank to the second.
     Late { ranks: [u32; 2], bytes: u64, delay: Duration },
     /// Send a train of messages.
     Train(Train),
+    /// Make the calls of a benchmark.
+    Calls(Calls),
     /// Watch a rank for interruptions.
     Watch { rank: u32, time: Duration },
     /// Go home.
@@ -62,11 +66,17 @@ impl<'m> Measuring<'m> {
         self.world.size()
     }
 
-    /// The name of the host of each rank.
-    pub(crate) fn names(&self, mpi: &Mpi) -> Result<Vec<String>, Failure> {
-        self.tell(&Order::Name)?;
-        let names = self.world.gather(0, mpi.processor_name()?.as_bytes())?;
-        Ok(names.into_iter().map(|name| String::from_utf8_lossy(&name).into_owned()).collect())
+    /// The place of each rank.
+    pub(crate) fn seats(&self, mpi: &Mpi) -> Result<Vec<Seat>, Failure> {
+        self.tell(&Order::Seat)?;
+        let seats = seated(mpi, self.world)?;
+        seats.iter().map(|seat| Ok(serde_json::from_slice(seat)?)).collect()
+    }
+
+    /// Makes the calls of a benchmark. Returns the time of each sample.
+    pub(crate) fn calls(&mut self, calls: &Calls) -> Result<Vec<f64>, Failure> {
+        self.tell(&Order::Calls(calls.clone()))?;
+        of_row(self.world, calls)
     }
 
     /// Gives an order to all ranks.
@@ -109,7 +119,8 @@ pub(crate) fn follow(mpi: &Mpi, world: Comm<'_>) -> Result<ExitCode, Failure> {
     loop {
         world.rest()?;
         match serde_json::from_slice(&world.broadcast(0, Vec::new())?)? {
-            Order::Name => drop(world.gather(0, mpi.processor_name()?.as_bytes())?),
+            Order::Seat => drop(seated(mpi, world)?),
+            Order::Calls(calls) => drop(of_row(world, &calls)?),
             Order::Measure(measured) => drop(carry_out(world, &measured)?),
             Order::Late { ranks, bytes, delay } => {
                 slowest(world, late_receive(world, ranks, bytes, delay)?)?;
@@ -119,6 +130,25 @@ pub(crate) fn follow(mpi: &Mpi, world: Comm<'_>) -> Result<ExitCode, Failure> {
             Order::End { failed } => return Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }),
         }
     }
+}
+
+/// The place of each rank, at rank 0.
+fn seated(mpi: &Mpi, world: Comm<'_>) -> Result<Vec<Vec<u8>>, Failure> {
+    let seat = Seat::here(mpi.processor_name()?);
+    Ok(world.gather(0, &serde_json::to_vec(&seat)?)?)
+}
+
+/// Makes the calls of a benchmark. Returns the time of its row in each sample to rank 0.
+fn of_row(world: Comm<'_>, calls: &Calls) -> Result<Vec<f64>, Failure> {
+    let mine = calls::make(world, calls)?;
+    world.rest()?;
+    let all = world.gather(0, &serde_json::to_vec(&mine)?)?;
+    let all: Vec<Vec<f64>> = all.iter().map(|times| serde_json::from_slice(times)).collect::<Result<_, _>>()?;
+    let sample = |number: usize| {
+        let times: Vec<f64> = all.iter().filter_map(|times| times.get(number).copied()).collect();
+        calls.benchmark.time(&times).0
+    };
+    Ok(if all.is_empty() { Vec::new() } else { (0..calls.samples as usize).map(sample).collect() })
 }
 
 fn carry_out(world: Comm<'_>, measured: &Measured) -> Result<Vec<f64>, Failure> {

@@ -240,7 +240,7 @@ fn rate(measurements: &Measurements) -> f64 {
 }
 
 /// About how long a message between the pair takes; of sizes that were not measured, at 8 Mbit/s.
-fn way(measurements: &Measurements, bytes: u64) -> f64 {
+pub(crate) fn way(measurements: &Measurements, bytes: u64) -> f64 {
     let points = measurements.series.first().map(Series::medians).unwrap_or_default();
     let larger = points.iter().find(|(size, _)| size.0 >= bytes).or(points.last());
     larger.map_or(1e-3, |&(size, time)| time + bytes.saturating_sub(size.0) as f64 * 1e-6)

@@ -45,7 +45,6 @@ struct DumpiPlace {
     first: Rank,
 }
 
-/// The calls of one rank.
 #[derive(Default)]
 struct RankCalls {
     /// The calls that were not carried out yet, with the numbers of their records.

@@ -19,7 +19,6 @@ pub(super) use handles::Handles;
 
 use super::file::DumpiRankFile;
 
-/// A communicator.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct DumpiCommunicator {
     /// The number of the communicator among all of the program.

@@ -23,7 +23,6 @@ enum Blocks {
     Typed(Vec<i32>, Vec<u16>),
 }
 
-/// A call of a collective.
 struct DumpiCollectiveCall {
     kind: CollectiveKind,
     send: Blocks,

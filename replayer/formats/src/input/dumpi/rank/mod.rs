@@ -4,7 +4,6 @@ mod collectives;
 mod communicators;
 mod completions;
 mod messages;
-mod nobody;
 mod one_sided;
 
 use std::path::PathBuf;
@@ -17,7 +16,6 @@ use titr_common::trace::{EventSource, LocatedEvents, Location, TraceError};
 use titr_common::units::{Bytes, Nanoseconds};
 
 use self::communicators::DumpiCommunicators;
-pub(super) use self::nobody::ProcNullConvention;
 use self::one_sided::DumpiWindows;
 use super::bytes::Cursor;
 use super::communicators::Made;
@@ -28,6 +26,8 @@ use super::records::{DumpiRecord, DumpiRecords};
 use crate::input::notes::{Notes, NotesOfRanks};
 use crate::input::rank_events::CallTimes;
 use crate::input::requests::Requests;
+
+pub(super) use messages::ProcNullConvention;
 
 /// The reason why a call has no event.
 enum NoEvent {

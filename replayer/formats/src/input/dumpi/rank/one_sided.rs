@@ -14,7 +14,6 @@ use crate::input::dumpi::bytes::Cursor;
 use crate::input::dumpi::functions::DumpiFunction;
 use crate::input::dumpi::records::DumpiRecord;
 
-/// A shared lock.
 const LOCK_SHARED: u8 = 1;
 
 /// The windows of a rank, by their numbers in the file, with their members.

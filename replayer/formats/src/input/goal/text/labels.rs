@@ -20,7 +20,6 @@ pub(super) struct Labels {
 
 const REMOVED: u64 = u64::MAX;
 
-/// A label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Label {
     None,

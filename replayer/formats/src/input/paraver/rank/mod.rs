@@ -1,23 +1,21 @@
 //! The events of a rank.
 
-mod action;
-mod requests;
-
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{
-    Collective, CommCall, CommId, Completion, Event, Group, Quantifier, Rank, SendMode, Span, Tag, ThreadId,
+    Collective, CommCall, CommId, Completion, Event, Group, Quantifier, Rank, RequestKey, SendMode, Span, Tag, ThreadId,
 };
 use titr_common::trace::{EventSource, Lines, LocatedEvents, Location, TraceError};
 use titr_common::units::{Instructions, Nanoseconds};
 
 use crate::input::notes::{Notes, NotesOfRanks};
+use crate::input::paraver::collectives::PrvCall;
 use crate::input::paraver::line::{Message, PrvLine, is_of, parse};
-use crate::input::paraver::survey::{CommNumber, Point, PrvSurvey};
-use crate::input::rank_events::CallTimes;
+use crate::input::paraver::survey::{CommNumber, Point, PrvSurvey, is_collective};
+use crate::input::rank_events::{CallTimes, is_local};
 use crate::input::requests::Requests;
 
 /// The most calls that wait for the line of a message. A call that waits longer has none: its peer is `MPI_PROC_NULL`.
@@ -392,4 +390,154 @@ fn take(messages: &mut BTreeMap<u64, VecDeque<Message>>, begin: u64, end: u64) -
         messages.remove(&time);
     }
     message
+}
+
+impl PrvTranslation {
+    /// What the function of a value does.
+    fn action(&mut self, value: u64, point: &Point) -> Action {
+        use SendMode::{Buffered, Ready, Standard, Synchronous};
+        let survey = Arc::clone(&self.survey);
+        let Some(name) = survey.names.get(value) else {
+            self.notes.add("calls of functions that the .pcf file does not name have no event");
+            return Action::Nothing;
+        };
+        if is_collective(name) {
+            return self.collective(name, point);
+        }
+        match name {
+            "Init" | "Init_thread" => Action::Init,
+            "Finalize" => Action::Finalize,
+            "Send" => Action::Send(Standard, PrvIsBlocking(true)),
+            "Bsend" => Action::Send(Buffered, PrvIsBlocking(true)),
+            "Ssend" => Action::Send(Synchronous, PrvIsBlocking(true)),
+            "Rsend" => Action::Send(Ready, PrvIsBlocking(true)),
+            "Isend" => Action::Send(Standard, PrvIsBlocking(false)),
+            "Ibsend" => Action::Send(Buffered, PrvIsBlocking(false)),
+            "Issend" => Action::Send(Synchronous, PrvIsBlocking(false)),
+            "Irsend" => Action::Send(Ready, PrvIsBlocking(false)),
+            "Recv" | "Mrecv" => Action::Recv(PrvIsBlocking(true)),
+            "Irecv" | "Imrecv" => Action::Recv(PrvIsBlocking(false)),
+            "Sendrecv" | "Sendrecv_replace" => Action::Sendrecv,
+            "Start" | "Startall" => Action::Start,
+            "Wait" => Action::Complete(Quantifier::Single, IsTest(false)),
+            "Waitall" => Action::Complete(Quantifier::All, IsTest(false)),
+            "Waitany" => Action::Complete(Quantifier::Any, IsTest(false)),
+            "Waitsome" => Action::Complete(Quantifier::Some, IsTest(false)),
+            "Test" => Action::Complete(Quantifier::Single, IsTest(true)),
+            "Testall" => Action::Complete(Quantifier::All, IsTest(true)),
+            "Testany" => Action::Complete(Quantifier::Any, IsTest(true)),
+            "Testsome" => Action::Complete(Quantifier::Some, IsTest(true)),
+            // The messages of their starts say what they are.
+            "Send_init" | "Bsend_init" | "Ssend_init" | "Rsend_init" | "Recv_init" => Action::Nothing,
+            // In vain, or followed by a receive.
+            "Iprobe" | "Improbe" | "Probe" | "Mprobe" => Action::Nothing,
+            name if is_local(name) => Action::Local,
+            name => {
+                self.notes.add(format!("calls of MPI_{name} have no event"));
+                Action::Nothing
+            }
+        }
+    }
+
+    fn collective(&mut self, name: &str, point: &Point) -> Action {
+        let number = self.before.entry(point.comm).or_default();
+        let instance = (point.comm, *number);
+        *number += 1;
+        let Some((comm, members)) = self.communicators.get(&point.comm) else {
+            self.notes.add("collectives are left out, whose communicators the trace does not define");
+            return Action::Nothing;
+        };
+        let volumes = self.survey.volumes(instance, members);
+        if matches!(name, "Alltoallv" | "Alltoallw") {
+            self.notes.add("calls of MPI_Alltoallv have only sums of their counts: members get shares in proportion");
+        }
+        let root = self.survey.root(instance, members);
+        let (sent, received, me) = (point.sent, point.received, self.me);
+        let call = PrvCall { name, comm: *comm, members, me, root, sent, received, volumes };
+        match call.collective() {
+            Some(collective) => Action::Collective(Box::new(collective)),
+            None => {
+                self.notes.add("collectives are left out, whose root is no member of their communicator");
+                Action::Nothing
+            }
+        }
+    }
+}
+
+impl PrvTranslation {
+    fn send(
+        &mut self,
+        message: Message,
+        mode: SendMode,
+        PrvIsBlocking(blocking): PrvIsBlocking,
+        sink: &mut PrvSink<'_>,
+    ) {
+        let outgoing = message.outgoing();
+        let key = RequestKey { from: Some(self.me), to: outgoing.to, tag: Some(outgoing.tag) };
+        let completion = if blocking {
+            Completion::Blocking
+        } else {
+            self.made += 1;
+            self.sending.push_back(self.made);
+            Completion::Request(self.requests.make(self.made, (), Some(key), false))
+        };
+        self.push(sink, Event::Send(mode, outgoing, completion));
+    }
+
+    fn receive(&mut self, message: Message, PrvIsBlocking(blocking): PrvIsBlocking, sink: &mut PrvSink<'_>) {
+        let incoming = message.incoming();
+        let key = RequestKey { from: incoming.from, to: self.me, tag: incoming.tag };
+        let completion = if blocking {
+            Completion::Blocking
+        } else {
+            self.made += 1;
+            self.receiving.entry(message.completed).or_default().push(self.made);
+            Completion::Request(self.requests.make(self.made, (), Some(key), false))
+        };
+        self.push(sink, Event::Recv(incoming, completion));
+    }
+
+    /// Completes the receives whose messages came in a call. The trace does not say which sends a call completes: one for all
+    /// requests completes all, and another one the oldest, if no receive completes in it.
+    fn complete(&mut self, ask: Quantifier, IsTest(is_test): IsTest, sink: &mut PrvSink<'_>) {
+        let later = self.receiving.split_off(&sink.end.saturating_add(1));
+        let mut done: Vec<u64> = std::mem::replace(&mut self.receiving, later).into_values().flatten().collect();
+        if ask == Quantifier::All {
+            done.extend(self.sending.drain(..));
+        } else if done.is_empty() {
+            done.extend(self.sending.pop_front());
+        }
+        self.requests.begin();
+        for name in done {
+            self.requests.complete(name, None, false, |_| {});
+        }
+        let event = if is_test {
+            self.requests.tested().map(|completed| Event::Test(ask, Some(completed)))
+        } else {
+            self.requests.waited_for(ask).map(|completed| Event::Wait(ask, completed))
+        };
+        match event {
+            // A wait for one request may be the last of several that came together.
+            Some(Event::Wait(Quantifier::Single | Quantifier::Any, completed)) => {
+                let ask =
+                    if matches!(completed, titr_common::event::Completed::One(..)) { ask } else { Quantifier::Some };
+                self.push(sink, Event::Wait(ask, completed));
+            }
+            Some(event) => self.push(sink, event),
+            None => {}
+        }
+    }
+
+    /// Waits for all requests that no call has completed.
+    fn complete_all(&mut self, sink: &mut PrvSink<'_>) {
+        self.requests.begin();
+        for name in self.requests.active() {
+            self.requests.complete(name, None, false, |_| {});
+        }
+        if let Some(completed) = self.requests.waited_for(Quantifier::All) {
+            self.notes
+                .add("ranks complete requests without a call that the trace has: they wait for them in MPI_Finalize");
+            sink.events.push(Event::Wait(Quantifier::All, completed), sink.location);
+        }
+    }
 }

@@ -13,7 +13,7 @@ use crate::chance::chance;
 use crate::packet::layout::{Layout, Source};
 use crate::packet::sources::Packet;
 use crate::packet::{Buffer, Delivery, Message, OutputId, PacketSpec, QueueId, Switch, WhenFull};
-use crate::topology::{ChannelIndex, HostId, RouterId, Routing};
+use crate::topology::{ChannelIndex, HostId, OutputVc, RouterId, Routing};
 
 /// A network, the cycle that it is in, and all that is in it.
 pub(super) struct Reference<'a, R> {
@@ -324,7 +324,8 @@ impl<'a, R: Routing> Reference<'a, R> {
             if to.is_some() {
                 header.hops += 1;
                 let port = self.layout.queues[input.index()].port(output);
-                self.routing.hop(port, self.layout.outputs[output.index()].to, state);
+                let taken = OutputVc { port, channel: ChannelIndex(channel as u32) };
+                self.routing.hop(taken, self.layout.outputs[output.index()].to, state);
             }
             return self.transmit(packet, Origin::Port(output, input), to);
         }

@@ -2,17 +2,24 @@ use titr_common::collectives::Library;
 use titr_common::event::Tag;
 use titr_common::program::Context;
 
+use titr_common::units::Speed;
+use titr_network::topology::HostId;
+
 use super::*;
 use crate::ranks::ids::ThreadIndex;
-use titr_platform::{EagerTransfer, Progress};
+use titr_platform::{EagerTransfer, Overhead, OverheadStep, Progress};
 
 const SENDER: Waiter = Waiter::Thread(ThreadIndex(0));
 const RECEIVER: Waiter = Waiter::Thread(ThreadIndex(1));
 
 fn exchange(eager_transfer: EagerTransfer) -> Exchange {
     let library = Mpi::from(Library::Mpich);
-    let mpi = Mpi { eager_threshold: Bytes(100), eager_transfer, progress: Progress::Thread, ..library };
-    Exchange::new(2, &mpi, Causality::Timed)
+    let step = OverheadStep { above: Bytes(0), seconds: Seconds(0.0), seconds_per_byte: Seconds(1.0) };
+    let recv_overhead = Overhead::new(vec![step]);
+    let progress = Progress::Thread;
+    let mpi = Mpi { eager_threshold: Bytes(100), eager_transfer, progress, recv_overhead, ..library };
+    let core = Core::new(HostId(0), Speed { per_second: 1e9 });
+    Exchange::new(&[core.clone(), core], &mpi, Causality::Timed)
 }
 
 fn envelope() -> Envelope {
@@ -20,7 +27,7 @@ fn envelope() -> Envelope {
 }
 
 fn send(exchange: &mut Exchange, mode: SendMode, bytes: u64) -> Option<OperationId> {
-    exchange.send(Outbound { to: Rank(1), envelope: envelope(), bytes: Bytes(bytes), mode }, Time::ZERO, &mut ())
+    exchange.send(Outbound::new(Rank(1), envelope(), Bytes(bytes), mode), Time::ZERO, &mut ())
 }
 
 fn receive(exchange: &mut Exchange) -> OperationId {
@@ -37,7 +44,7 @@ fn an_eager_message_travels_at_once() {
     assert_eq!(exchange.outbox, [MessageId(0)]);
     exchange.deliver(MessageId(0), Time::ZERO, &mut ());
     let operation = receive(&mut exchange);
-    assert_eq!(exchange.operations.claim(operation, RECEIVER), Claim::Done(Some(Bytes(99))));
+    assert_eq!(exchange.operations.claim(operation, RECEIVER), Claim::Done(Seconds(99.0)));
     assert_eq!(exchange.unmatched().count(), 0);
 }
 
@@ -61,8 +68,8 @@ fn a_rendezvous_completes_at_both_ends_on_arrival() {
     let received = receive(&mut exchange);
     assert_eq!(exchange.outbox, [MessageId(0)]);
     exchange.deliver(MessageId(0), Time::ZERO, &mut ());
-    assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Done(None));
-    assert!(matches!(exchange.operations.completions[..], [CompletedWait { waiter: SENDER, eager: None, .. }]));
+    assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Done(Seconds(0.0)));
+    assert!(matches!(exchange.operations.completions[..], [CompletedWait { waiter: SENDER, cost: Seconds(0.0), .. }]));
 }
 
 #[test]
@@ -93,10 +100,10 @@ fn what_is_cancelled_before_it_is_matched_completes_and_is_gone() {
     let mut exchange = exchange(EagerTransfer::AtOnce);
     let received = receive(&mut exchange);
     exchange.cancel(received, Time::ZERO, &mut ());
-    assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Done(None));
+    assert_eq!(exchange.operations.claim(received, RECEIVER), Claim::Done(Seconds(0.0)));
     let sent = send(&mut exchange, SendMode::Synchronous, 1).unwrap();
     exchange.cancel(sent, Time::ZERO, &mut ());
-    assert_eq!(exchange.operations.claim(sent, SENDER), Claim::Done(None));
+    assert_eq!(exchange.operations.claim(sent, SENDER), Claim::Done(Seconds(0.0)));
     assert_eq!(exchange.unmatched().count(), 0);
     let received = receive(&mut exchange);
     send(&mut exchange, SendMode::Standard, 1);

@@ -1,0 +1,153 @@
+//! `titr calibrate` with the results of benchmarks.
+
+use std::io::Write;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use titr_calibration::NamedTopology;
+use titr_calibration::benchmarks::{
+    BenchmarkError, Compared, DataSheet, Errors, FittedMachine, Job, Row, Selection, compare, node_range, read,
+};
+use titr_common::collectives::Library;
+use titr_common::input::{self, WRITTEN_BY_PROGRAM};
+use titr_common::output::{OutputFile, claim};
+use titr_common::terminal::on_one_line;
+use titr_common::units::{Bandwidth, Bytes, Quantity, Seconds};
+use titr_platform::Platform;
+
+use super::Failure;
+
+/// Results of IMB and OSU's programs, and the data sheet of the machine.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Results of benchmarks")]
+pub(super) struct BenchmarkArgs {
+    /// Results of this machine only.
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
+    /// Results with this MPI library only.
+    #[arg(long, value_name = "NAME")]
+    library: Option<String>,
+    /// Results on so many nodes are fitted; others are only compared.
+    #[arg(long, value_name = "N-M", value_parser = node_range)]
+    nodes: Option<RangeInclusive<u32>>,
+    /// Ranks of the job, where the text does not say it (OSU's collectives): of all files, or of each.
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    ranks: Vec<u32>,
+    /// Nodes of the job, where the text does not say it: of all files, or of each.
+    #[arg(long, value_name = "N,...", value_delimiter = ',')]
+    job_nodes: Vec<u32>,
+    /// Hosts of the machine to be predicted. Default: the nodes of the largest result.
+    #[arg(long, value_name = "N")]
+    hosts: Option<u32>,
+    /// Bandwidth of a host's links, from the data sheet.
+    #[arg(long, value_name = "BANDWIDTH", default_value = "100 Gbit/s")]
+    link: Quantity<Bandwidth>,
+    /// Latency between two hosts, from the data sheet.
+    #[arg(long, value_name = "TIME", default_value = "1 us")]
+    latency: Quantity<Seconds>,
+    /// Bandwidth of a host's memory, from the data sheet.
+    #[arg(long, value_name = "BANDWIDTH")]
+    memory: Option<Quantity<Bandwidth>>,
+    /// Part of the last two levels of cache that a core has, from the data sheet.
+    #[arg(long, value_name = "SIZE")]
+    cache: Option<Quantity<Bytes>>,
+    /// Library whose rules hold for collectives that are not fitted: mpich, openmpi.
+    #[arg(long, value_name = "NAME", default_value = "mpich", value_parser = library)]
+    rules: Library,
+    /// Fits nothing: the platform is that of the data sheet.
+    #[arg(long)]
+    data_sheet: bool,
+    /// Also writes all results of the machine beside their predictions, as CSV.
+    #[arg(long, value_name = "FILE")]
+    predict: Option<PathBuf>,
+    /// Largest size of a call that is compared.
+    #[arg(long, value_name = "SIZE", default_value = "1 MiB")]
+    largest: Quantity<Bytes>,
+}
+
+fn library(name: &str) -> Result<Library, String> {
+    Library::named(name).ok_or_else(|| {
+        "the rules are those of mpich, openmpi, openmpi-4.0, openmpi-5.0, simgrid or simgrid-openmpi".to_owned()
+    })
+}
+
+/// Whether titr-calibrate wrote a file.
+pub(super) fn is_of_calibrate(path: &Path) -> bool {
+    input::read_text(path, WRITTEN_BY_PROGRAM).map_or(true, |text| text.trim_start().starts_with('{'))
+}
+
+/// Fits a platform to the results of benchmarks.
+pub(super) fn benchmarks(
+    files: &[PathBuf],
+    of: &BenchmarkArgs,
+    (topology, output): (&NamedTopology, &Path),
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    for (number, file) in files.iter().enumerate() {
+        let of_file = |values: &[u32]| values.get(number).or(values.last()).copied();
+        let job = Job { ranks: of_file(&of.ranks), nodes: of_file(&of.job_nodes) };
+        rows.extend(read(file, job)?.rows);
+    }
+    let chosen = Selection { machine: of.machine.clone(), library: of.library.clone(), nodes: None };
+    let rows = chosen.of(rows).map_err(BenchmarkError::from)?;
+    let few = match &of.nodes {
+        Some(nodes) => {
+            Selection { nodes: Some(nodes.clone()), ..chosen }.of(rows.clone()).map_err(BenchmarkError::from)?
+        }
+        None => rows.clone(),
+    };
+    claim([output].into_iter().chain(of.predict.as_deref()).map(Path::to_owned))?;
+    let nodes = rows.iter().map(|row| row.nodes).max().unwrap_or(1);
+    let sheet = DataSheet {
+        hosts: of.hosts.unwrap_or(nodes),
+        topology: topology.clone(),
+        bandwidth: of.link.0.bytes_per_second,
+        latency: of.latency.0,
+        memory: of.memory.as_ref().map(|memory| memory.0.bytes_per_second),
+        cache: of.cache.as_ref().map(|cache| cache.0),
+        library: of.rules,
+    };
+    let names: Vec<String> = files.iter().map(|file| on_one_line(&file.display().to_string()).into_owned()).collect();
+    let cores = rows.iter().map(|row| row.ranks_per_node).max().unwrap_or(1);
+    let (head, cluster, fitted) = if of.data_sheet {
+        (
+            "From the data sheet and typical costs; nothing is fitted.".to_owned(),
+            FittedMachine::of_sheet(&sheet, cores),
+            Vec::new(),
+        )
+    } else {
+        let FittedMachine { cluster, fitted, unknown } = FittedMachine::of(&few, &sheet)?;
+        let errors = Errors::of(&fitted).map_or_else(String::new, |errors| format!(" They are {errors}."));
+        let unknown = match unknown.is_empty() {
+            true => String::new(),
+            false => format!("\n# They do not show: {}. That is from the data sheet, or typical.", unknown.join(", ")),
+        };
+        let head = format!("Fitted to {} results of {}.{errors}{unknown}", few.len(), names.join(", "));
+        (head, cluster, fitted)
+    };
+    OutputFile::write(output, format!("# {head}\n{cluster}").as_bytes())?;
+    writeln!(out, "{}", head.replace("\n# ", "\n"))?;
+    if let Some(file) = &of.predict {
+        let platform = Platform::parse(output, cluster, &[])?;
+        let is_fitted = |row: &Row| fitted.iter().any(|compared| compared.row == *row);
+        let others: Vec<Row> = rows.into_iter().filter(|row| row.bytes <= of.largest.0 && !is_fitted(row)).collect();
+        let predicted = compare(&platform, &others).map_err(BenchmarkError::from)?;
+        let errors = Errors::of(&predicted).map_or_else(String::new, |errors| format!(": {errors}"));
+        writeln!(out, "{} other results are predicted{errors}", predicted.len())?;
+        let mut text = String::from("machine,library,bench,nodes,ranks,bytes,measured_us,predicted_us,fitted\n");
+        for (compared, is_fitted) in fitted.iter().map(|one| (one, 1)).chain(predicted.iter().map(|one| (one, 0))) {
+            let Compared { row, measured, predicted } = compared;
+            let Row { machine, library, benchmark, nodes, ranks, bytes, .. } = row;
+            text += &format!(
+                "{machine},{library},{benchmark},{nodes},{ranks},{},{:.3},{:.3},{is_fitted}\n",
+                bytes.0,
+                measured.0 * 1e6,
+                predicted.0 * 1e6
+            );
+        }
+        OutputFile::write(file, text.as_bytes())?;
+    }
+    Ok(writeln!(out, "{} is the platform", on_one_line(&output.display().to_string()))?)
+}

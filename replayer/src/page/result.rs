@@ -1,0 +1,44 @@
+//! The pages of results that are shown as they are: curves of traffic, and the difference of two replays.
+
+use std::io;
+use std::path::Path;
+
+use serde::Serialize;
+use titr_common::output::OutputFile;
+
+use super::{document, with_charts};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ResultKind {
+    Traffic,
+    Difference,
+}
+
+impl ResultKind {
+    /// Parts of the script, in the order in which they build on each other.
+    pub(super) const fn scripts(self) -> [&'static str; 6] {
+        match self {
+            Self::Traffic => with_charts(include_str!("assets/traffic.js")),
+            Self::Difference => {
+                with_charts(concat!(include_str!("assets/comparison.js"), include_str!("assets/diff.js")))
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ResultPage<'a, R> {
+    version: &'static str,
+    /// What the result is of.
+    names: &'a [String],
+    result: &'a R,
+}
+
+/// Writes the page of a result.
+///
+/// # Errors
+/// If the data cannot be serialised, or the file not be written.
+pub(crate) fn write_result(kind: ResultKind, names: &[String], result: &impl Serialize, path: &Path) -> io::Result<()> {
+    let page = ResultPage { version: env!("CARGO_PKG_VERSION"), names, result };
+    OutputFile::write(path, document(&page, &kind.scripts())?.as_bytes())
+}

@@ -43,10 +43,10 @@ macro_rules! outputs {
 }
 
 outputs! {
-    "replay", "titr-replay --json" => AnalysedResult;
-    "vary", "titr-replay --vary --json" => Variations;
-    "traffic", "titr-replay --traffic --json" => TrafficResult;
-    "triggered", "titr-replay --triggered --json" => TriggeredResult;
+    "replay", "titr replay --json" => AnalysedResult;
+    "vary", "titr vary --json" => Variations;
+    "traffic", "titr traffic --json" => TrafficResult;
+    "triggered", "titr trigger --json" => TriggeredResult;
     "diff", "titr diff --json" => Difference;
     "efficiency", "titr efficiency --json" => EfficiencyTable;
     "tolerance", "titr tolerance --json" => Tolerances;
@@ -54,7 +54,7 @@ outputs! {
     "advise", "titr advise --json" => Advice;
     "info", "titr info --json" => TraceInfo;
     "platform", "titr platform show --json" => MachineSummary;
-    "page", "titr-replay --report, which embeds the object in the page" => PageData;
+    "page", "titr replay --report, which embeds the object in the page" => PageData;
     "study-page", "titr sweep, which embeds the object in page.html" => StudyPage;
 }
 

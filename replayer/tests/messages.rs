@@ -88,12 +88,27 @@ fn a_platform_that_is_elsewhere_or_almost_one_is_named() {
 }
 
 #[test]
+fn a_machine_is_no_trace_and_a_rank_no_program() {
+    let folder = Folder::new();
+    folder.trace(&["0 init\n0 finalize\n", "1 init\n1 finalize\n"]);
+    insta::assert_snapshot!(said(
+        &folder,
+        &[
+            "replay -p traces 'torus:2 1GB/s 1us'",
+            "replay -p 'torus:2 1GB/s 1us' 'torus:2 1GB/s 1us'",
+            "info traces/rank-000001.tit.gz",
+            "platform show 'torus:4x4 100Gbit/s 1us' --set network.failures.class=switch --set network.failures.links=1",
+        ]
+    ));
+}
+
+#[test]
 fn requests_that_are_left_open_are_told_by_call_and_rank() {
     let folder = Folder::new();
     let rank = |number: u32| {
         let other = 1 - number;
-        let lines =
-            ["init", "call_site 0 solve", "at 0", &format!("isend {other} 0 8 6 0"), &format!("irecv {other} 0 8 6 1")];
+        let exchange = [&*format!("isend {other} 0 8 6 0"), &*format!("irecv {other} 0 8 6 1")];
+        let lines = [&["init", "call_site 0 solve", "at 0"], &exchange[..], &["waitall"], &exchange].concat();
         let lines = lines.into_iter().chain(["wait_of 1", "finalize"]);
         lines.map(|line| format!("{number} {line}\n")).collect::<String>()
     };

@@ -264,6 +264,9 @@ fn sixteen_thousand_ranks_stay_fluid() {
         return shapes; })()";
     let shapes = browser.evaluate(press).as_u64().unwrap();
     assert!((1..1000).contains(&shapes), "to zoom draws {shapes} shapes");
+    // Too many messages for arrows: their number over time is drawn.
+    let said = browser.evaluate("document.getElementById('timeline').innerText");
+    assert!(said.as_str().unwrap().contains("messages under way"), "{said}");
     assert_eq!(browser.complaints, [""; 0]);
 }
 

@@ -226,5 +226,5 @@ fn the_difference_of_two_results_is_shown() {
     assert!(json.get("waits").is_none());
     folder.file("no.json", "{\"ranks\": 4}");
     let said = folder.run(TITR, &["diff", "before.json", "no.json"]);
-    assert!(said.starts_with("titr: no.json:1:12: this is no result of titr-replay --json: missing field"), "{said}");
+    assert!(said.starts_with("titr: no.json:1:12: this is no result of titr replay --json: missing field"), "{said}");
 }

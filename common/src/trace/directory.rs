@@ -100,6 +100,14 @@ fn is_part(path: &Path) -> bool {
     is_own || is_here && (is_folder(path) || Kind::of(path).is_some())
 }
 
+/// The directory of a file that is the stream of one of several ranks.
+pub(super) fn is_of_one_rank(path: &Path) -> Option<&Path> {
+    let directory = path.parent().filter(|_| matches!(Kind::of(path), Some(Kind::Stream(_))))?;
+    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let streams = scan(directory).ok()?.into_iter().filter(|(kind, _)| matches!(kind, Kind::Stream(_)));
+    (streams.count() > 1).then_some(directory)
+}
+
 /// The files of a trace in `directory` and its sub-folders, by name.
 pub(super) fn scan(directory: &Path) -> io::Result<Vec<(Kind, PathBuf)>> {
     output::read(&fs::metadata(directory)?, Some(is_part))?;

@@ -44,7 +44,7 @@ pub struct TriedHypothesis {
     pub simulated_time: Seconds,
     /// The time that the hypothesis saves; negative if the program would take longer.
     pub saves: Seconds,
-    /// A file of hypotheses for `titr-replay --what-if`.
+    /// A file of hypotheses for `titr replay --what-if`.
     pub changes: String,
 }
 

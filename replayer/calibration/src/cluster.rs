@@ -166,9 +166,9 @@ pub(crate) fn cluster(
     text
 }
 
-/// The table of what varies, for `titr-replay --spread`.
+/// The table of what varies, for `titr replay --spread`.
 fn spread(noise: &Noise) -> String {
-    let mut text = String::from("\n# What varies from run to run, for titr-replay --spread.\n[spread]\n");
+    let mut text = String::from("\n# What varies from run to run, for titr replay --spread.\n[spread]\n");
     let _ = writeln!(text, "message = {}", float(noise.message));
     let _ = writeln!(text, "# The errors of predictions, as a part of them.\nmodel = {}", float(noise.model));
     if noise.detour_rate > 0.0 {
@@ -245,7 +245,7 @@ pub(crate) fn comments(
 ) -> String {
     let mut text = String::new();
     let (ranks, hosts) = (measurements.places.len(), &measurements.hosts);
-    paragraph(&mut text, "", "A platform for titr-replay, fitted to measurements by titr-calibrate.");
+    paragraph(&mut text, "", "A platform for titr replay, fitted to measurements by titr-calibrate.");
     paragraph(
         &mut text,
         "",

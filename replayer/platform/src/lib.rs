@@ -135,6 +135,9 @@ fn read(path: &Path) -> Result<String, PlatformError> {
                 let example = one_line::example(&path.to_string_lossy());
                 io::Error::new(error.kind(), format!("{error}; and a platform of one line begins as in \"{example}\""))
             }
+            _ if path.join("manifest.json").exists() => {
+                io::Error::new(error.kind(), "this is a trace: it stands by itself, and --platform takes the machine")
+            }
             _ => error,
         })
     })

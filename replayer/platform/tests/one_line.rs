@@ -25,7 +25,7 @@ fn each_topology_has_a_short_form() {
         ("fat-tree:8x8,1x8", "fat-tree, 2 levels, 8×8, 1:1"),
         ("fat-tree:down=8x8,up=1x4,count=1x2", "fat-tree, 2 levels, 8×8, 1:1"),
         ("fat-tree:8x8,1x8,ascent=hashed,seed=7", "fat-tree, 2 levels, 8×8, 1:1, hashed"),
-        ("xgft:4x4,1x2,ascent=s-mod-k", "fat-tree, 2 levels, 4×4, 1:2, s-mod-k"),
+        ("xgft:4x4,1x2,ascent=s-mod-k", "fat-tree, 2 levels, 4×4, 2:1, s-mod-k"),
         ("xgft:4x4x4,1x4x4", "fat-tree, 3 levels, 4×4×4, 1:1"),
         ("dragonfly:g=9,a=4,h=2,p=2", "dragonfly of 9 groups × 4 routers × 2 hosts, 2 global links a router"),
         ("dragonfly:9,4,2,2", "dragonfly of 9 groups × 4 routers × 2 hosts, 2 global links a router"),

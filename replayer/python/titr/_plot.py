@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._result import Result
 
+# The colours of the page.
 ACTIVITIES = {
-    "compute": "#4c78a8",
-    "send": "#f58518",
-    "recv": "#e45756",
-    "wait": "#bab0ac",
-    "file": "#72b7b2",
-    "collective": "#b279a2",
+    "compute": "#3fb58f",
+    "send": "#8ccbf0",
+    "recv": "#1f6fb2",
+    "wait": "#d55e00",
+    "file": "#f0e442",
+    "collective": "#6a2c70",
 }
 
 
@@ -35,5 +36,5 @@ def plot(result: Result, ax: Any = None) -> Any:
     ax.set_xlabel("rank")
     ax.set_ylabel("seconds")
     ax.set_title(f"Predicted time: {result.simulated_time:.6g} s")
-    ax.legend()
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0)
     return ax

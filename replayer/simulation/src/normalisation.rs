@@ -105,7 +105,7 @@ impl Comparison {
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let Some(reference) = self.classes.first().filter(|_| !self.alike()) else { return Vec::new() };
-        let head = "computation is not counted alike by all ranks; titr-replay --normalise rescales it:".to_owned();
+        let head = "computation is not counted alike by all ranks; titr replay --normalise rescales it:".to_owned();
         let classes = self.classes.iter().map(|class| format!("  {}", class.worth(reference)));
         std::iter::once(head).chain(classes).collect()
     }

@@ -1,4 +1,4 @@
-//! The result of a simulation, as plain data. `titr-replay --json` prints its serialised form unchanged.
+//! The result of a simulation, as plain data. `titr replay --json` prints its serialised form unchanged.
 
 use crate::recording::Recording;
 use crate::spread::PredictedSpread;

@@ -88,12 +88,17 @@ pub struct TrafficResult {
     pub phit_hops_per_second: f64,
 }
 
+/// The part of the offered load that a network accepts at least, unless it is saturated.
+const ACCEPTED: f64 = 0.95;
+
 /// A point of a curve.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MeasuredPoint {
     /// The figures of this point.
     #[serde(flatten)]
     pub point: Point,
+    /// Whether the network accepts less than 95 % of the offered load.
+    pub saturated: bool,
     /// The use of each virtual channel, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channels: Option<Vec<ChannelUse>>,
@@ -164,7 +169,8 @@ impl PlatformTraffic<'_> {
             }
             let point = point(spec, injections[points.len()], std::mem::take(&mut runs));
             let channels = sweep.channels.then(|| network.named(&point.figures.channels));
-            let point = MeasuredPoint { point, channels };
+            let saturated = point.burst.is_none() && point.figures.accepted < ACCEPTED * point.offered;
+            let point = MeasuredPoint { point, saturated, channels };
             each(&point)?;
             points.push(point);
             Ok(())

@@ -29,7 +29,7 @@ pub(super) struct AdviseArgs {
     /// The same as `--compute timed`.
     #[arg(long, hide = true, conflicts_with = "compute")]
     timed: bool,
-    /// Prints one JSON object, with the text of a file for `titr-replay --what-if` for each hypothesis.
+    /// Prints one JSON object, with the text of a file for `titr replay --what-if` for each hypothesis.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -112,7 +112,7 @@ fn summary(advice: &Advice, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "\nAt most")?;
     bounds.iter().try_for_each(|tried| line(tried, *simulated_time, None, out))?;
     if let Some(best) = worth.first() {
-        writeln!(out, "\nThe first, for titr-replay --what-if:\n\n{}", best.changes.trim_end())?;
+        writeln!(out, "\nThe first, for titr replay --what-if:\n\n{}", best.changes.trim_end())?;
     }
     if !not_tried.is_empty() {
         writeln!(

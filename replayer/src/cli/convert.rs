@@ -22,7 +22,7 @@ const NOTES: &str = "\
   titr convert --to simgrid traces/ -o for-simgrid
   smpirun -np 16 -platform cluster16.xml -hostfile hosts -replay for-simgrid/index.txt
 
-SimGrid then predicts the time that titr-replay predicts on the same platform with the same collectives. The index names \
+SimGrid then predicts the time that titr replay predicts on the same platform with the same collectives. The index names \
 the files with the path given as PLACE: run smpirun from the same place, or give an absolute path. With --collectives \
 simgrid, collectives of all ranks stay collectives; all others become messages. Events that SimGrid's \
 format cannot express are counted on standard error; docs/FORMATS.md says how they affect the time.
@@ -39,7 +39,7 @@ the time-independent trace. It also turns a trace of another tool into one of ti
 `paraver` writes a trace with MPI's events as Extrae has them: PLACE, and .pcf and .row beside it.
 
 `paje`, `perfetto` and `timeline-csv` write a timeline of the recorded times of an extended trace: what each \
-rank did when, and each message. ViTE and pj_dump read Pajé, https://ui.perfetto.dev reads Perfetto's format. titr-replay \
+rank did when, and each message. ViTE and pj_dump read Pajé, https://ui.perfetto.dev reads Perfetto's format. titr replay \
 has options of the same names for simulated time.
 
 Exit status: 0 done; 1 the trace, the platform, the directory or a value is at fault; 2 wrong usage.";
@@ -95,7 +95,7 @@ pub(super) fn convert(args: &ConvertArgs) -> Result<(), Failure> {
         claim(format.files(output))?;
         if let [first, _, ..] = trace.worlds() {
             let what = "its times and those of the other worlds are of clocks that nobody has compared: a timeline of what \
-                        was recorded is of one world; --perfetto and --paje of titr-replay draw the replay of all";
+                        was recorded is of one world; --perfetto and --paje of titr replay draw the replay of all";
             return Err(TraceError::Directory { path: first.place.clone(), what: what.to_owned() }.into());
         }
         let excerpt = args.excerpt.of(trace.ranks())?;

@@ -15,7 +15,7 @@ use titr_common::units::Seconds;
 use super::Failure;
 use crate::page::{ResultKind, write_result};
 
-/// Compares two results of `titr-replay --json`: the time by activity and rank, and the load of links.
+/// Compares two results of `titr replay --json`: the time by activity and rank, and the load of links.
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
     /// The result before the change.

@@ -14,7 +14,7 @@ If the hosts of a run share no file system, each has a part of the trace. Copy t
 gather them, or name all copies wherever a command takes a trace:
 
   titr gather copy1/traces copy2/traces --output traces.tar
-  titr-replay --platform examples/torus.toml copy1/traces copy2/traces
+  titr replay --platform examples/torus.toml copy1/traces copy2/traces
 
 An archive is a tar file: titr reads it as it is, and `tar -xf` makes a trace directory of it. Each stream is \
 compared with the checksum that its rank wrote, and ranks that do the same get one stream. The parts are not changed.

@@ -17,7 +17,7 @@ use super::schedule::{CollectiveParser, example, library};
 use crate::generate::{self, Impossible, Kernel, Pattern, Pause, grid};
 
 const NOTES: &str = "\
-All commands take such a trace: titr check, titr-replay, titr convert and the others.
+All commands take such a trace: titr check, titr replay, titr convert and the others.
 
 Examples:
   titr generate --list
@@ -25,7 +25,7 @@ Examples:
   titr generate random --ranks 32 --bytes 1kB --messages 10000 --wave 100 --seed 7 -o random
   titr generate stencil --ranks 64 --dimensions 8x8 --torus --bytes 64KiB --iterations 10 --compute 1e6 -o halo
   titr generate collective allreduce --algorithm ring --ranks 64 --bytes 1MiB -o ring
-  titr-replay --platform examples/packet.toml all-to-all
+  titr replay --platform examples/packet.toml all-to-all
 
 Exit status: 0 done; 1 the directory or a value is at fault; 2 wrong usage.";
 

@@ -8,6 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use titr_common::terminal::on_one_line;
 use titr_common::trace::{Trace, TraceError};
 use titr_formats::input::{self, READINGS, Readings};
+use titr_platform::Platform;
 
 /// The arguments that name a trace.
 #[derive(Debug, Args)]
@@ -47,6 +48,12 @@ impl TraceArgs {
 
     /// The trace, and with it those of the worlds that its ranks have met.
     pub(super) fn open(&self) -> Result<Trace, TraceError> {
+        if let Some(machine) =
+            self.places().find(|place| Platform::is_line(&place.to_string_lossy()) && !place.exists())
+        {
+            let what = "this is a platform, where a trace is expected: it stands after --platform".to_owned();
+            return Err(TraceError::Directory { path: machine.into(), what });
+        }
         input::open_read_as(&self.places, &self.readings())
     }
 

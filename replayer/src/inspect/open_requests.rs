@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{CallSiteId, Event, Mark, Rank, RequestId, RequestUse};
+use titr_common::event::{CallSiteId, Completed, Event, Mark, Rank, RequestId, RequestUse};
 use titr_common::format::{counted, plural, ranges};
 use titr_common::trace::{Trace, TraceError, Transformation};
 use titr_workload::call_sites::CallSiteNames;
@@ -27,6 +27,13 @@ impl OpenRequests {
             sites.insert(*id, stack.first().map(ToString::to_string).unwrap_or_default());
         } else if let Event::Mark(Mark::CallSite(id)) = event {
             *site = Some(*id);
+        } else if let Event::Wait(_, Completed::Outstanding(_)) | Event::Test(_, Some(Completed::Outstanding(_))) =
+            event
+        {
+            calls.retain(|_, (_, is_persistent, is_active)| {
+                *is_active = false;
+                *is_persistent
+            });
         }
         let word = event.word();
         event.requests(|id, use_| match use_ {

@@ -339,13 +339,13 @@ pub(crate) fn curve_end(result: &TrafficResult, out: &mut impl Write) -> io::Res
     writeln!(out, "{rate:.1} million phit-hops a second of a processor's time")
 }
 
-fn curve_row(MeasuredPoint { point, .. }: &MeasuredPoint, out: &mut impl Write) -> io::Result<()> {
+fn curve_row(MeasuredPoint { point, saturated, .. }: &MeasuredPoint, out: &mut impl Write) -> io::Result<()> {
     let sure = |half_width: Option<f64>| half_width.map_or(String::new(), |half_width| format!("± {half_width:.2}"));
     let figures = &point.figures;
     let percentiles = figures.message_latency_percentiles;
     writeln!(
         out,
-        "{:8.3}  {:8.4}  {:8.4} {:<9}{:9.2} {:<9} {:8.2} {:5} {:5} {:8}  {:5.2}  {:.2}  {:.2}",
+        "{:8.3}  {:8.4}  {:8.4} {:<9}{:9.2} {:<9} {:8.2} {:5} {:5} {:8}  {:5.2}  {:.2}  {:.2}{}",
         point.offered,
         figures.injected,
         figures.accepted,
@@ -359,6 +359,7 @@ fn curve_row(MeasuredPoint { point, .. }: &MeasuredPoint, out: &mut impl Write) 
         figures.hops,
         figures.channel_use,
         figures.channel_use_max,
+        if *saturated { "  saturated" } else { "" },
     )?;
     let Some(Burst { messages, cycles, cycles_ci99 }) = point.burst else { return Ok(()) };
     let sure = cycles_ci99.map_or(String::new(), |half_width| format!(" ± {half_width:.1}"));

@@ -115,7 +115,7 @@ mod tests {
                 Measure::Links => 40.0,
                 Measure::Cables => 20.0,
                 Measure::Switches => 4.0,
-                Measure::Ranks | Measure::Cores => 0.0,
+                Measure::Ranks | Measure::Cores | Measure::Cost => 0.0,
             })
         }
     }

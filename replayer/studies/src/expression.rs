@@ -20,16 +20,19 @@ pub(crate) enum Measure {
     Links,
     Cables,
     Switches,
+    /// What the machine costs by the prices of the study.
+    Cost,
 }
 
 impl Measure {
-    const ALL: [(&'static str, Self); 6] = [
+    const ALL: [(&'static str, Self); 7] = [
         ("ranks", Self::Ranks),
         ("hosts", Self::Hosts),
         ("cores", Self::Cores),
         ("links", Self::Links),
         ("cables", Self::Cables),
         ("switches", Self::Switches),
+        ("cost", Self::Cost),
     ];
 }
 
@@ -241,7 +244,7 @@ mod tests {
             match measure {
                 Measure::Ranks => Ok(64.0),
                 Measure::Hosts | Measure::Cores | Measure::Links | Measure::Cables => Ok(16.0),
-                Measure::Switches => Err("there are no switches".into()),
+                Measure::Switches | Measure::Cost => Err("there are no switches".into()),
             }
         }
     }

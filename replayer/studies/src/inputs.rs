@@ -58,6 +58,8 @@ struct PointNames<'a> {
     ranks: u32,
     /// The machine; `None` before it is built.
     platform: Option<&'a Platform>,
+    /// The study, if expressions may name the cost: prices may not.
+    priced: Option<&'a Study>,
 }
 
 impl Inputs {
@@ -211,9 +213,9 @@ impl Inputs {
         }
     }
 
-    fn names<'a>(&self, settings: &'a [Setting], platform: Option<&'a Platform>) -> PointNames<'a> {
+    fn names<'a>(&'a self, settings: &'a [Setting], platform: Option<&'a Platform>) -> PointNames<'a> {
         let trace = self.value(&AxisKey::Trace, settings).and_then(|setting| self.traces.get(&setting.shown));
-        PointNames { settings, ranks: trace.map_or(0, Trace::ranks), platform }
+        PointNames { settings, ranks: trace.map_or(0, Trace::ranks), platform, priced: Some(&self.study) }
     }
 
     /// The number of points.
@@ -260,8 +262,8 @@ impl Inputs {
     }
 
     fn prepare(&self, platform: Platform, settings: &[Setting]) -> Result<PreparedPoint<'_>, StudyError> {
-        let cost = self.study.cost.as_ref();
-        let cost = cost.map(|cost| cost.of(&self.names(settings, Some(&platform)), &self.study.source)).transpose()?;
+        let names = PointNames { priced: None, ..self.names(settings, Some(&platform)) };
+        let cost = self.study.cost.as_ref().map(|cost| cost.of(&names, &self.study.source)).transpose()?;
         let what_if = self.value(&AxisKey::WhatIf, settings);
         let hypotheses = what_if.and_then(|setting| self.hypotheses.get(&setting.shown)).map(|(found, _)| found);
         let trace = self.value(&AxisKey::Trace, settings).and_then(|setting| self.traces.get(&setting.shown));
@@ -343,6 +345,12 @@ impl Names for PointNames<'_> {
             },
             Measure::Switches => {
                 topology.router_graph().map_err(|error| error.to_string())?.routers().count() as f64 * rails
+            }
+            Measure::Cost => {
+                let study = self.priced.ok_or("a price cannot depend on the cost")?;
+                let cost = study.cost.as_ref().ok_or("the study has no prices: write them in a table [cost]")?;
+                let names = PointNames { priced: None, ..*self };
+                cost.of(&names, &study.source).map_err(|mistake| mistake.message().to_owned())?
             }
         })
     }

@@ -43,7 +43,15 @@ fn series<'a>(inputs: &'a Inputs, outcomes: &[PointOutcome]) -> Vec<Series<'a>> 
             unit: "",
             cells: vec![unit.to_owned(); outcomes.len()],
         });
-        [Some(series), units].into_iter().flatten()
+        let name =
+            |point: usize| inputs.settings(point).get(number).and_then(|one| one.name.clone()).unwrap_or_default();
+        let names = Series {
+            name: format!("{}_name", axis.key.name()).into(),
+            unit: "",
+            cells: (0..outcomes.len()).map(name).collect(),
+        };
+        let names = names.cells.iter().any(|name| !name.is_empty()).then_some(names);
+        [Some(series), names, units].into_iter().flatten()
     });
     let numbers = COLUMNS.iter().map(|column| {
         let number = |outcome| (column.number)(outcome).map_or_else(String::new, |number| number.to_string());

@@ -113,7 +113,7 @@ pub(crate) fn announce(place: &Path, manifest: &Manifest, size: Bytes) {
     let short = short(place).display();
     let next = match manifest.per_rank.iter().find(|rank| rank.ended != Ended::Finalize) {
         Some(rank) => format!("{}: {}", ending(rank, None), how_to_replay(place)),
-        None => format!("titr-replay --platform FILE {short} predicts the time on another machine"),
+        None => format!("titr replay --platform FILE {short} predicts the time on another machine"),
     };
     log(format_args!("traced {} in {short} ({}); {next}", counted(manifest.ranks, "rank", "ranks"), volume(size)));
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Candidate, TraceFormat};
 use crate::event::Rank;
+use crate::trace::directory::is_of_one_rank;
 use crate::trace::error::TraceError;
 use crate::trace::event_source::EventSource;
 use crate::trace::opened::{RankSources, Trace};
@@ -30,6 +31,10 @@ impl TraceFormat for Text {
 
     fn open(&self, paths: &[&Path]) -> Result<Trace, TraceError> {
         let path = paths.first().copied().unwrap_or(Path::new(""));
+        if let Some(directory) = is_of_one_rank(path) {
+            let what = format!("the stream of one rank: give the directory of the trace, {}", directory.display());
+            return Err(TraceError::Directory { path: path.into(), what });
+        }
         let ranks = count_ranks(path)?;
         Ok(Trace::new(ranks, OneFileForAll { path: path.into(), ranks, reading: Mutex::default() }))
     }

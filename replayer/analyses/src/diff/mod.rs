@@ -1,4 +1,4 @@
-//! The difference between two results of `titr-replay --json`: of a program and a changed version, or on two machines.
+//! The difference between two results of `titr replay --json`: of a program and a changed version, or on two machines.
 
 mod waits;
 
@@ -108,7 +108,7 @@ pub enum DiffError {
         error: io::Error,
     },
     /// A file holds no result.
-    #[error("{}:{}:{}: this is no result of titr-replay --json: {error}", path.display(), error.line(), error.column())]
+    #[error("{}:{}:{}: this is no result of titr replay --json: {error}", path.display(), error.line(), error.column())]
     NoResult {
         /// The file.
         path: PathBuf,

@@ -182,7 +182,7 @@ impl Refinement {
         let mut refined = Self { cluster: String::new(), values, choices, runs, impossible_sharing };
         let comments: String =
             refined.to_string().lines().map(|line| format!("# {line}").trim_end().to_owned() + "\n").collect();
-        refined.cluster = format!("# A platform for titr-replay, refined by whole runs.\n#\n{comments}\n{text}");
+        refined.cluster = format!("# A platform for titr replay, refined by whole runs.\n#\n{comments}\n{text}");
         Ok(refined)
     }
 

@@ -72,7 +72,7 @@ pub enum ConvertError {
     Event { place: Box<Place>, fault: Box<Fault> },
     #[error(
         "the trace says nothing of time: record an extended one (TITRACE_MODE=extended), or draw simulated time with \
-         titr-replay --platform FILE --paje FILE (or --perfetto FILE)"
+         titr replay --platform FILE --paje FILE (or --perfetto FILE)"
     )]
     NoTimes,
     /// Names the file.

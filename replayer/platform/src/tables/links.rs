@@ -172,6 +172,14 @@ impl Builder<'_> {
         let is_in = |link: LinkId| class.is_none_or(|class| topology.link_class(link) == *class);
         let cables = names.cables.iter().filter(|cable| cable.is_between_routers());
         let mut cables: Vec<LinkId> = cables.filter_map(|cable| cable.there).filter(|link| is_in(*link)).collect();
+        if let Some(class) = class.filter(|_| cables.is_empty()) {
+            let between = names.cables.iter().filter(|cable| cable.is_between_routers());
+            let classes: BTreeSet<String> =
+                between.filter_map(|cable| cable.there).map(|link| topology.link_class(link)).collect();
+            let mistake = self.wrong(written, format!("there is no link of class `{class}` between switches"));
+            let classes = classes.into_iter().collect::<Vec<_>>().join(", ");
+            return Err(if classes.is_empty() { mistake } else { mistake.with_help(format!("there are {classes}")) });
+        }
         if cables.len() < links {
             let of_class = class.map(|class| format!(" of class `{class}`")).unwrap_or_default();
             let message = format!("there are {} links{of_class} between switches that could fail", cables.len());

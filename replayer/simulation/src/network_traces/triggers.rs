@@ -82,7 +82,7 @@ pub fn find_triggers(from: &Path, to: &Path, source: &TriggerSource) -> Result<T
         && pass.found.exact == 0
         && pass.found.messages > 0
     {
-        let what = "no message has a cause: record the trace with titr-replay, or use rules".to_owned();
+        let what = "no message has a cause: record the trace with titr replay, or use rules".to_owned();
         return Err(NetworkTraceError::Messages { path: from.into(), what }.into());
     }
     let mut pass = Pass::begin(from, source)?;

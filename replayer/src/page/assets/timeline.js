@@ -6,6 +6,7 @@ const MOST_COVERED = 0.06;
 const MOST_STATES = 100000;
 const AXIS = 22;
 const STRIP = 46;
+const LANE = 20;
 const marginOf = (width) => width < 600 ? 46 : 78;
 
 const addTimeline = (data) => {
@@ -52,12 +53,41 @@ const addTimeline = (data) => {
   const yOf = (row) => frame.y + (row - view.top) / (view.bottom - view.top) * frame.height;
   const isCoarse = () => isWhole && states * share(view) * (view.bottom - view.top) / many > MOST_STATES;
 
-  /** Arrows of messages, from the edge of the sender's row to that of the receiver's. */
-  const drawArrows = (context) => {
-    const shown = messages.filter(([from, to, departed, arrived]) => {
-      const [one, other] = [rowOf.get(from), rowOf.get(to)];
-      return arrived >= view.from && departed <= view.to && Math.max(one, other) + 1 > view.top && Math.min(one, other) < view.bottom;
+  const messagesInView = () => messages.filter(([from, to, departed, arrived]) => {
+    const [one, other] = [rowOf.get(from), rowOf.get(to)];
+    return arrived >= view.from && departed <= view.to && Math.max(one, other) + 1 > view.top && Math.min(one, other) < view.bottom;
+  });
+
+  /** The mean number of messages under way in each of many short times. */
+  let density = new Float64Array(1);
+  /** A lane below the axis: the number of messages over time, which is all there is of them where arrows could not be told apart. */
+  const drawDensity = (context, shown) => {
+    const columns = Math.max(1, Math.round(frame.width / 3));
+    const column = (when) => Math.min(columns, Math.max(0, (when - view.from) / (view.to - view.from) * columns));
+    const [parts, changes] = [new Float64Array(columns + 1), new Int32Array(columns + 2)];
+    for (const [, , departed, arrived] of shown) {
+      const [from, to] = [column(departed), column(arrived)];
+      const [first, last] = [Math.floor(from), Math.floor(to)];
+      parts[first] -= from - first;
+      parts[last] += to - last;
+      changes[first] += 1;
+      changes[last] -= 1;
+    }
+    let under = 0;
+    density = parts.slice(0, columns).map((part, place) => part + (under += changes[place]));
+    const most = largest(density);
+    context.fillStyle = color("amount");
+    const base = frame.height + AXIS + LANE;
+    density.forEach((number, place) => {
+      const tall = most > 0 ? number / most * (LANE - 2) : 0;
+      context.fillRect(frame.x + place * frame.width / columns, base - tall, frame.width / columns + 0.5, tall);
     });
+    return most;
+  };
+  const underWay = (number) => `${number < 10 ? Number(number.toFixed(1)) : count(Math.round(number))} messages under way`;
+
+  /** Arrows of messages, from the edge of the sender's row to that of the receiver's. */
+  const drawArrows = (context, shown) => {
     const lines = shown.map(([from, to, departed, arrived]) => {
       const [one, other] = [rowOf.get(from), rowOf.get(to)];
       const aside = 0.3 * Math.sign(other - one);
@@ -139,27 +169,28 @@ const addTimeline = (data) => {
 
   // What the ranks do within the window: the legend says it.
   const statistics = element("ul", { class: "legend" });
-  const describe = () => {
+  const describe = (mostUnderWay) => {
     const shares = isCoarse() ? sharesOfMap(map, cells, view) : sharesOfStates(rows, partsOf, view);
     const shown = key.map(([name, paint]) => {
       const part = name === "done" ? Math.max(0, 1 - sum(shares)) : shares[activities.indexOf(name)];
       return [part === undefined ? name : `${name} ${percent(part)}`, paint];
     });
     const [first, last] = [rows[Math.floor(view.top)], rows[Math.min(many, Math.ceil(view.bottom)) - 1]];
-    statistics.replaceChildren(...legend([...shown, ...jobKey]).children,
+    const lane = messages.length ? [[`at most ${underWay(mostUnderWay)}`, "amount"]] : [];
+    statistics.replaceChildren(...legend([...shown, ...lane, ...jobKey]).children,
       element("li", { class: "faint" }, `${time(view.from)} to ${time(view.to)}, ranks ${first.rank} to ${last.rank}`));
   };
 
   const note = element("p", { class: "faint" });
   const made = chart({ id: "timeline", key: [...key, ...jobKey], title: "Each rank over time: the activity that dominates, as high as its share",
     label: "What each rank does over time. Plus and minus zoom, arrow keys move, page up and page down change the number of ranks, 0 shows everything.",
-    height: (width) => Math.min(width > 1800 ? 760 : width < 800 ? 400 : 560, many * 44) + AXIS,
+    height: (width) => Math.min(width > 1800 ? 760 : width < 800 ? 400 : 560, many * 44) + AXIS + (messages.length ? LANE : 0),
     csv: () => [["rank", "begin (s)", "end (s)", "state"], ...rows.slice(Math.floor(view.top), Math.ceil(view.bottom)).flatMap(({ rank, times, names }) =>
       [...names].flatMap((name, place) => times[place + 1] < view.from || times[place] > view.to ? []
         : [[rank, times[place], times[place + 1], stateName(name)]]))],
     draw: (context, width, height, scale) => {
       const margin = marginOf(width);
-      frame = { x: margin, y: 0, width: width - margin, height: height - AXIS };
+      frame = { x: margin, y: 0, width: width - margin, height: height - AXIS - (messages.length ? LANE : 0) };
       const across = Math.max(1, Math.round(frame.width * scale));
       // A band is high enough for shares.
       const most = Math.floor(frame.height / 4);
@@ -169,9 +200,11 @@ const addTimeline = (data) => {
       const tall = (bottom - top) / bands.length;
       context.fillStyle = color("paper");
       for (let band = 1; tall > 6 && band < bands.length; band += 1) context.fillRect(frame.x, Math.round(top + band * tall), frame.width, 1);
-      const drawn = arrows && messages.length ? drawArrows(context) : { drawn: 0, all: 0 };
+      const inView = messagesInView();
+      const drawn = arrows ? drawArrows(context, inView) : { drawn: 0, all: 0 };
       if (hasPath) drawPath(context);
       drawAxes(context, width, height);
+      const mostUnderWay = drawDensity(context, inView);
       if (jobs.length) drawJobs(context);
       const few = messages.length < detail.all_messages ? ` Of ${counted(detail.all_messages, "message", "messages")}, ` +
         `the ${count(messages.length)} that were in the network for the longest time can be drawn.` : "";
@@ -179,7 +212,7 @@ const addTimeline = (data) => {
       note.textContent = (drawn.all > drawn.drawn ? `Zoom in to see the ${counted(drawn.all, "message", "messages")} of this window.` : "") + few +
         (shortest && (view.to - view.from) / frame.width < shortest ? ` States shorter than ${time(shortest)} are joined with their ` +
           "neighbours: --timeline-ranks and --timeline-window choose a part that is shown in full." : "");
-      describe();
+      describe(mostUnderWay);
       Object.assign(made.canvas.dataset, { from: view.from, to: view.to, top: view.top, bottom: view.bottom, arrows: drawn.drawn });
     } });
 
@@ -294,6 +327,11 @@ const addTimeline = (data) => {
       return;
     }
     const when = atTime(event.offsetX);
+    if (event.offsetY > frame.height) {
+      const number = density[Math.floor((event.offsetX - frame.x) / frame.width * density.length)];
+      if (messages.length && number !== undefined) made.tell(`${time(when)}: ${underWay(number)}`, event.offsetX, event.offsetY);
+      return;
+    }
     const row = Math.floor(view.top + (event.offsetY - frame.y) / frame.height * (view.bottom - view.top));
     if (row >= 0 && row < many && when >= view.from && when <= view.to) made.tell(tell(when, row), event.offsetX, event.offsetY);
   });

@@ -1,8 +1,5 @@
 // The page of synthetic traffic: latency and accepted load against the load that is offered.
 
-/** The part of the offered load below which the network accepts too little: it is saturated. */
-const ACCEPTED = 0.95;
-
 /** Colours of curves, one after the other. */
 const PAINTS = ["amount", "job-0", "job-2", "job-1"];
 
@@ -27,7 +24,7 @@ drawPage(async () => {
     curve.name = curve.settings.join(", ") || curve.topology;
     curve.short = curve.settings.map((setting) => setting.slice(setting.indexOf("=") + 1)).join(", ");
     curve.most = largest(points.map(({ accepted }) => accepted));
-    curve.saturated = points.find(({ offered, accepted }) => accepted < ACCEPTED * offered)?.offered;
+    curve.saturated = points.find(({ saturated }) => saturated)?.offered;
   }
   const [{ topology, cycle, result: { traffic, runs, cycles } }] = curves;
   const best = curves.reduce((one, other) => other.most > one.most ? other : one);

@@ -109,7 +109,7 @@ impl PrvSurvey {
         }
         if survey.began.iter().all(Option::is_none) {
             let what = "the trace has no events of MPI calls (types 50000001 to 50000003), which a replay needs; the timelines of \
-                        titr-replay have none either";
+                        titr replay have none either";
             return Err(TraceError::Directory { path: path.into(), what: what.to_owned() });
         }
         if u64::from(tasks) > lines.line() {

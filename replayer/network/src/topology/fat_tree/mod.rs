@@ -116,8 +116,8 @@ impl FatTree {
 }
 
 impl Topology for FatTree {
-    /// `fat-tree, 2 levels, 8×8, 1:2`: the children of a switch of each level, from the lowest on, and the bandwidth to the
-    /// highest level as a part of the bandwidth of the hosts; then the ascent, unless it is d-mod-k.
+    /// `fat-tree, 2 levels, 8×8, 2:1`: the children of a switch of each level, from the lowest on, and the bandwidth of the
+    /// hosts in relation to that of the narrowest level; then the ascent, unless it is d-mod-k.
     fn name(&self) -> String {
         let down: Vec<_> = self.stages.iter().map(|laid| laid.stage.down.to_string()).collect();
         let levels = counted(self.stages.len(), "level", "levels");
@@ -129,7 +129,7 @@ impl Topology for FatTree {
             narrowest = narrowest.min(width);
         }
         let slimmed =
-            if self.stages.len() > 1 { format!(", 1:{}", (100.0 / narrowest).round() / 100.0) } else { String::new() };
+            if self.stages.len() > 1 { format!(", {}:1", (100.0 / narrowest).round() / 100.0) } else { String::new() };
         let ascent = match self.choice.ascent {
             Ascent::DModK => String::new(),
             other => format!(", {}", other.name()),

@@ -17,6 +17,8 @@ use super::{
     Geometry, HostId, HostPort, LinkId, NoRouters, Port, PortIndex, RoutePeriod, RouterGraph, RouterId, Sharing,
     Topology,
 };
+use titr_common::format::count;
+
 use dependencies::Layers;
 use directions::{ChannelId, Channels};
 
@@ -25,6 +27,9 @@ const MAX_HOSTS: u32 = 1 << 12;
 
 /// The largest number of entries of the table.
 const MAX_ENTRIES: u64 = (MAX_HOSTS as u64).pow(2);
+
+/// The largest number of hops of all routes. Their order takes about a microsecond each.
+const MAX_HOPS: usize = 1 << 26;
 
 /// The route between each two hosts in each period, as ports.
 #[derive(Clone, Debug)]
@@ -107,12 +112,14 @@ impl AllRoutes {
     fn of<T: Topology + ?Sized>(topology: &T) -> Result<Self, NoRouters> {
         let hosts = topology.hosts();
         if hosts > MAX_HOSTS {
-            return Err(NoRouters(format!("packets find their ways in a table, which has room for {MAX_HOSTS} hosts")));
+            return Err(NoRouters(full(&format!("{} hosts", count(MAX_HOSTS.into())))));
         }
         let periods = topology.route_changes().len() as u32 + 1;
         if u64::from(hosts).pow(2) * u64::from(periods) > MAX_ENTRIES {
+            let alike = full(&format!("{} routes", count(MAX_ENTRIES)));
             return Err(NoRouters(format!(
-                "packets find their ways in a table, which has no room for {periods} routes between each two of {hosts} hosts"
+                "{alike}, not for {periods} between each two of {} hosts",
+                count(hosts.into())
             )));
         }
         let (mut first, mut links) = (vec![0], Vec::new());
@@ -129,9 +136,9 @@ impl AllRoutes {
             }
             links[start..].iter().for_each(|link| is_used[link.index()] = true);
             first.push(links.len());
-        }
-        if i32::try_from(links.len()).is_err() {
-            return Err(NoRouters("its routes are too long for a table".to_owned()));
+            if links.len() > MAX_HOPS {
+                return Err(NoRouters(full(&format!("{} hops of all routes", count(MAX_HOPS as u64)))));
+            }
         }
         let mut own = Vec::new();
         let loopback = (0..hosts).map(HostId).map(|host| {
@@ -153,6 +160,14 @@ impl AllRoutes {
         let routes = self.first.windows(2).map(|ends| &self.links[ends[0]..ends[1]]);
         pairs(self.hosts).cycle().zip(routes).map(|((from, to), route)| (from, to, route))
     }
+}
+
+/// Says that there is no room for more in the table of routes, and who needs that table.
+fn full(room: &str) -> String {
+    format!(
+        "with half-duplex links, limiters, cables that differ, or the routes of a file, packets find their ways in a table, \
+         which has room for {room}"
+    )
 }
 
 /// Each two hosts, and each host with itself.

@@ -1,4 +1,4 @@
-//! `titr-calibrate`: measures the machine that it runs on, and writes a platform file for `titr-replay`.
+//! `titr-calibrate`: measures the machine that it runs on, and writes a platform file for `titr replay`.
 //!
 //! Rank 0 decides what is measured next and sends an [order](order::Order) to all ranks, which [execute it](pattern)
 //! together; rank 0 collects the times. The [plan](plan) is a list of patterns that share the time given by the user, and
@@ -173,7 +173,7 @@ Examples:
 
 Exit status: 0 done; 1 nothing can be measured or written, or the platform does not fit; 2 wrong usage.";
 
-/// Measures the machine that it runs on, and writes a platform file for titr-replay.
+/// Measures the machine that it runs on, and writes a platform file for titr replay.
 #[derive(Debug, Parser)]
 #[command(name = "titr-calibrate", version, after_help = NOTES)]
 pub(crate) struct Options {

@@ -63,7 +63,7 @@ enum Compute {
 pub(crate) enum Infeasible {
     #[error(transparent)]
     Hypotheses(#[from] HypothesesError),
-    #[error("{}: a reenactment runs on a real machine, and cannot assume {change}: replay with `titr-replay --what-if`", path.display())]
+    #[error("{}: a reenactment runs on a real machine, and cannot assume {change}: replay with `titr replay --what-if`", path.display())]
     Machine { path: PathBuf, change: String },
 }
 

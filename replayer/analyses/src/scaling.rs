@@ -13,7 +13,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use titr_common::units::Seconds;
-use titr_simulation::result::Efficiencies;
+use titr_simulation::Efficiencies;
 
 use crate::diff::ReplayedResult;
 

@@ -3,9 +3,10 @@
 
 use proptest::prelude::*;
 use titr_analyses::{Pattern, PatternTime, SegmentKind, WaitCause, WaitTime};
+use titr_common::event::Activity;
 use titr_common::time::Time;
 use titr_platform::{Mpi, Progress};
-use titr_simulation::observe::{Activity, Observer, OperationId, Waiter, Work};
+use titr_simulation::observe::{Observer, OperationId, Waiter, Work};
 use titr_workload::Workload;
 
 use titr_common::event::Rank;

@@ -26,4 +26,3 @@ pub use network::{
     Connection, JobOrLoadId, LinkLoad, Network, SharedWith, Transfer, TransferId, Unloaded, Unreachable,
 };
 pub use rails::{RailChooser, RailNetwork, Stripes};
-pub use topology::{Inside, Level, Node};

@@ -39,8 +39,8 @@ use titr_common::trace::Trace;
 use titr_common::units::Seconds;
 use titr_document::{Checked, Located, Mistake, Source, Value};
 use titr_network::packet::{PacketNetwork, PacketSpec};
-use titr_network::topology::{HostId, OneRail, Topology};
-use titr_network::{HostNetwork, Network, Node, RailNetwork, flow, ideal};
+use titr_network::topology::{HostId, Node, OneRail, Topology};
+use titr_network::{HostNetwork, Network, RailNetwork, flow, ideal};
 use toml::Value as Toml;
 
 pub use disks::{Access, AccessId, DiskId, DiskParameters, Disks, Service};

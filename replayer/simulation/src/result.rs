@@ -1,5 +1,8 @@
 //! The result of a simulation, as plain data. `titr replay --json` prints its serialised form unchanged.
 
+use crate::efficiencies::Efficiencies;
+use crate::jobs::JobResult;
+use crate::observe::Shares;
 use crate::recording::Recording;
 use crate::spread::PredictedSpread;
 use schemars::JsonSchema;
@@ -13,11 +16,6 @@ use titr_network::packet::{ChannelFigures, Figures, Observation, PacketSpec};
 use titr_network::statistics::Estimate;
 use titr_network::topology::{Link, LinkId, Topology, capacity};
 use titr_platform::Platform;
-
-pub use crate::efficiencies::Efficiencies;
-pub use crate::jobs::{JobResult, SharedLink};
-pub use crate::observe::Shares;
-pub use titr_network::statistics::Percentiles;
 
 /// The number of links in `links`, the busiest ones.
 const BUSIEST: usize = 5;

@@ -15,6 +15,7 @@ use titr_platform::job_mix::JobMix;
 use titr_platform::{Model, PlacementError, Platform, Policy, Spawn};
 use titr_workload::{Computation, ComputeScaling, Normalise, RegionSpeeds};
 
+use crate::efficiencies::Efficiencies;
 use crate::jobs::{JobResult, SharedLink};
 use crate::noise::Draw;
 use crate::normalisation::Comparison;
@@ -24,7 +25,7 @@ use crate::ranks::{Causality, Deadlock, ReplayError};
 use crate::recorded_speed::RecordedSpeeds;
 use crate::recording::Recording;
 use crate::replay::{Outcome, ReplayProgress};
-use crate::result::{Efficiencies, LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
+use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
 use crate::uncertainty::{disturbed_counts, of_volumes, uncertainty};
 use crate::warnings;
 use run::Run;

@@ -6,14 +6,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
 use titr_network::packet::PacketSpec;
-use titr_network::traffic::{Arrangement, Destinations, Injection, Plan, Point, measure_run, point};
+use titr_network::traffic::{
+    Arrangement, Destinations, Injection, Loads, NoPattern, Pattern, Plan, Point, Sizes, measure_run, point,
+};
 use titr_platform::{Model, Platform};
 
 use crate::parallel::Jobs;
 use crate::result::{ChannelUse, NetworkName};
 use crate::stopwatch::Stopwatch;
-
-pub use titr_network::traffic::{Burst, Loads, NoPattern, Pattern, Sizes};
 
 /// Synthetic traffic on a platform, measured at each of several loads.
 #[derive(Clone, Debug)]

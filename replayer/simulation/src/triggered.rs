@@ -22,8 +22,9 @@ use titr_network::{LinkLoad, Network, RailNetwork, Transfer, TransferId, Unreach
 use titr_platform::{Model, Platform};
 
 use crate::parallel::Jobs;
-use crate::result::{LinkUse, NetworkName, Packets, Percentiles, Runs};
+use crate::result::{LinkUse, NetworkName, Packets, Runs};
 use crate::stopwatch::Stopwatch;
+use titr_network::statistics::Percentiles;
 
 /// A replay of a network trace on a platform.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ use titr_common::trace::Manifest;
 use titr_common::units::Seconds;
 use titr_workload::Computation;
 
-use crate::result::Shares;
+use crate::observe::Shares;
 
 /// The standard deviation of a predicted time as a fraction of that time; `None` if no source of uncertainty is known.
 pub(crate) fn uncertainty(

@@ -10,8 +10,9 @@ use titr_analyses::AnalysedResult;
 use titr_common::units::Seconds;
 use titr_hypotheses::{Change, Hypotheses, Scope};
 use titr_platform::Property;
+use titr_simulation::observe::Shares;
 use titr_simulation::parallel::Jobs;
-use titr_simulation::result::{Shares, Suggestion, TriedChanges};
+use titr_simulation::result::{Suggestion, TriedChanges};
 use titr_workload::call_sites::CallSiteNames;
 
 use super::machine::MachineArgs;

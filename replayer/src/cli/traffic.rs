@@ -6,7 +6,8 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use serde::Serialize;
 use titr_common::output::{can_be_file, claim};
-use titr_simulation::traffic::{Loads, Pattern, Sizes, TrafficDemand, TrafficResult, TrafficSweep};
+use titr_network::traffic::{Loads, Pattern, Sizes};
+use titr_simulation::traffic::{TrafficDemand, TrafficResult, TrafficSweep};
 
 use super::machine::MachineArgs;
 use super::report::ReportArgs;

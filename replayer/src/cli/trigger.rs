@@ -7,7 +7,7 @@ use clap::Args;
 use titr_common::format::{TimeUnit, count, plural, uncertain, volume};
 use titr_common::output::claim;
 use titr_common::terminal::{Escaped, on_one_line};
-use titr_simulation::result::Percentiles;
+use titr_network::statistics::Percentiles;
 use titr_simulation::triggered::{TriggeredReplay, TriggeredResult};
 
 use super::machine::MachineArgs;

@@ -258,7 +258,7 @@ pub struct Generated {
 ///
 /// # Errors
 /// If the directory is not empty, or cannot be written.
-pub fn write(
+pub(crate) fn write(
     kernel: &Kernel,
     iterations: u64,
     pause: Option<Pause>,

@@ -96,7 +96,7 @@ impl<'a> StudyPage<'a> {
     ///
     /// # Errors
     /// If the data cannot be serialised, or the file not be written.
-    pub fn write(&self, path: &Path) -> io::Result<()> {
+    pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
         OutputFile::write(path, document(self, &SCRIPTS)?.as_bytes())
     }
 }

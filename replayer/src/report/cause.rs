@@ -1,7 +1,7 @@
 //! The main cause of a predicted time.
 
 use titr_analyses::AnalysedResult;
-use titr_simulation::result::Shares;
+use titr_simulation::observe::Shares;
 
 /// The activities other than computation, with a name and an interpretation.
 type NamedPart = (&'static str, fn(&Shares) -> f64);

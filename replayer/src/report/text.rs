@@ -8,12 +8,13 @@ use titr_analyses::{AnalysedResult, CriticalPath, Findings, ProgramPlace, Segmen
 use titr_common::format::{TimeUnit, count, counted, plural, significant, uncertain, volume};
 use titr_common::terminal::{BOLD, CYAN, Escaped, GREEN, RED, YELLOW, message, on_one_line};
 use titr_common::units::Seconds;
+use titr_network::statistics::Percentiles;
+use titr_network::traffic::Burst;
+use titr_simulation::observe::Shares;
 use titr_simulation::recording::Recording;
-use titr_simulation::result::{
-    ChannelUse, Extrapolated, LinkUse, Packets, Percentiles, Runs, Shares, Suggestion, TriedChanges, WorldRanks,
-};
+use titr_simulation::result::{ChannelUse, Extrapolated, LinkUse, Packets, Runs, Suggestion, TriedChanges, WorldRanks};
 use titr_simulation::spread::{ActivitySpread, PredictedSpread, Quantiles, RunGroup};
-use titr_simulation::traffic::{Burst, MeasuredPoint, TrafficResult};
+use titr_simulation::traffic::{MeasuredPoint, TrafficResult};
 use titr_simulation::{JobResult, SharedLink};
 
 use super::cause;

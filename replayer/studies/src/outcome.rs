@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use titr_analyses::AnalysedResult;
 use titr_common::units::{Bytes, Seconds};
-use titr_simulation::result::{Efficiencies, Shares};
+use titr_simulation::Efficiencies;
+use titr_simulation::observe::Shares;
 
 /// The outcome of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -42,7 +42,7 @@ pub(super) enum Condition {
 }
 
 impl Rule {
-    pub fn holds(&self, call: &Call) -> bool {
+    pub(crate) fn holds(&self, call: &Call) -> bool {
         self.conditions.iter().all(|condition| condition.holds(call))
     }
 }

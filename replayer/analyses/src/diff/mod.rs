@@ -12,9 +12,10 @@ use thiserror::Error;
 use titr_common::format::counted;
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::units::{Bytes, Instructions, Seconds};
+use titr_simulation::Efficiencies;
 use titr_simulation::observe::Shares;
 use titr_simulation::recording::Recording;
-use titr_simulation::result::{Efficiencies, LinkUse};
+use titr_simulation::result::LinkUse;
 
 use crate::AnalysedResult;
 use crate::findings::Findings;

@@ -5,8 +5,10 @@ use std::iter::repeat;
 
 use titr_common::units::{Bytes, Instructions, Seconds};
 use titr_network::packet::Figures;
+use titr_simulation::Efficiencies;
 use titr_simulation::SimulationResult;
-use titr_simulation::result::{Efficiencies, LinkUse, Packets, Shares};
+use titr_simulation::observe::Shares;
+use titr_simulation::result::{LinkUse, Packets};
 
 use super::sampled_trace::Work;
 

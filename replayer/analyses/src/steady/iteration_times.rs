@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
+use titr_common::event::Activity;
 use titr_common::event::Rank;
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
-use titr_simulation::observe::{Activity, Observer};
+use titr_simulation::observe::Observer;
 
 /// Takes the times at which ranks begin the iterations of a loop, which are known by the number of events before them.
 #[derive(Clone, Debug)]

@@ -26,5 +26,4 @@ mod sampled_replay;
 mod sampled_trace;
 mod structure;
 
-pub use iteration_times::IterationTimes;
 pub use sampled_replay::{Steady, SteadyError};

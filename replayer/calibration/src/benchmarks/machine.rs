@@ -96,7 +96,7 @@ pub struct Compared {
 impl Compared {
     /// The error of the prediction as a part of the measured time.
     #[must_use]
-    pub fn error(&self) -> f64 {
+    pub(crate) fn error(&self) -> f64 {
         self.predicted.0 / self.measured.0 - 1.0
     }
 }

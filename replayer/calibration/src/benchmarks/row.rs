@@ -54,7 +54,7 @@ impl Row {
     /// The measured time that [`predict`](super::predict) predicts: that of a call, or, where windows of messages were sent, of
     /// one message, when all pairs send.
     #[must_use]
-    pub fn measured(&self) -> Option<Seconds> {
+    pub(crate) fn measured(&self) -> Option<Seconds> {
         let of_rate = |rate: f64, amount: f64| (rate > 0.0).then_some(Seconds(amount / rate));
         match self.benchmark {
             Benchmark::Uniband | Benchmark::Biband => {
@@ -177,7 +177,7 @@ impl Place {
 
     /// The name of the level of a platform whose parts these are.
     #[must_use]
-    pub fn level(self) -> &'static str {
+    pub(crate) fn level(self) -> &'static str {
         match self {
             Self::CoreComplex => "core-complex",
             Self::NumaRegion => "numa-region",

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use titr_common::units::{Bandwidth, Bytes, Quantity, Seconds};
 use titr_document::Checked;
-use titr_network::{Level, Node};
+use titr_network::topology::{Level, Node};
 use toml::Spanned;
 
 use super::Builder;

@@ -17,13 +17,11 @@ pub use calls::{
 
 use std::sync::Arc;
 
-use titr_common::event::{Mark, Rank};
+use titr_common::event::{Activity, Mark, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_common::units::Bytes;
 use titr_network::{SharedWith, Transfer, TransferId, Unloaded};
-
-pub use titr_common::event::Activity;
 
 /// A message that enters the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

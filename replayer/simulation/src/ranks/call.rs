@@ -1,6 +1,6 @@
 //! Executes the calls of a program, each at its simulated time.
 
-use titr_common::event::{CommCall, Completion, Event, MessageCompletion, Partitioned};
+use titr_common::event::{Activity, CommCall, Completion, Event, MessageCompletion, Partitioned};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Template, agreements};
 use titr_common::trace::{EventSource, TraceError};
@@ -9,7 +9,7 @@ use titr_workload::Match;
 use super::ids::ThreadIndex;
 use super::program::Programs;
 use super::{Ranks, ReplayError};
-use crate::observe::{Activity, Observer};
+use crate::observe::Observer;
 
 /// The reason why an event cannot be executed.
 pub(super) enum Failure {

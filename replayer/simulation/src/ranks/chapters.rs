@@ -3,7 +3,7 @@
 
 use titr_common::collectives::CallMode;
 use titr_common::event::{
-    Actor, CommCall, Completion, Event, OneSided as OneSidedEvent, Partitioned, Rank, RequestId, SendMode,
+    Activity, Actor, CommCall, Completion, Event, OneSided as OneSidedEvent, Partitioned, Rank, RequestId, SendMode,
 };
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Template};
@@ -21,7 +21,7 @@ use super::point_to_point::protocol::SendCost;
 use super::scheduler::{BackgroundWork, Task, Waiter};
 use super::thread::Thread;
 use super::{Core, Ranks};
-use crate::observe::{Activity, Observer};
+use crate::observe::Observer;
 
 /// The state of each chapter of MPI. Point-to-point messages, on which all others rest, are in the [`Mpi`].
 pub(super) struct Chapters<'a> {

@@ -80,7 +80,7 @@ pub(crate) use self::core::Interruptions;
 pub use deadlock::{Deadlock, NEVER_COMPLETED, Stuck};
 pub use point_to_point::protocol::Causality;
 pub(crate) use starts::{GroupStart, RankGroup};
-pub use titr_common::program::{Fault, Place};
+use titr_common::program::{Fault, Place};
 
 /// The requests of one rank.
 type RequestTable = titr_common::program::RequestTable<OperationId>;

@@ -7,7 +7,8 @@ use titr_common::event::{
 use titr_common::program::{Communicators, Context, Fault, Template};
 use titr_common::time::Time;
 use titr_common::units::Bytes;
-use titr_network::{Connection, Inside, Network, Transfer, TransferId};
+use titr_network::topology::Inside;
+use titr_network::{Connection, Network, Transfer, TransferId};
 use titr_platform::Mpi as Parameters;
 use titr_workload::Match;
 

@@ -4,7 +4,7 @@
 //! of a core take it in the order in which they become ready. A receive is posted at once; the time that its completion
 //! takes is taken from the core when the message is there.
 
-use titr_common::event::Event;
+use titr_common::event::{Activity, Event};
 use titr_common::event_buffer::EventRef;
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
@@ -15,7 +15,7 @@ use super::ids::ThreadIndex;
 use super::point_to_point::protocol::SendCost;
 use super::thread::Waiting;
 use super::{Ranks, ReplayError};
-use crate::observe::{Activity, Observer, Waiter, Work};
+use crate::observe::{Observer, Waiter, Work};
 
 impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// Executes tasks until one has to wait.

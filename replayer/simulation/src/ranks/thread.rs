@@ -3,7 +3,7 @@
 //! The threads of a rank share its requests and communicators, and receive its messages. Each computes on a core of its
 //! own. [`program`](super::program) decides when a thread begins and which events of other threads it has to wait for.
 
-use titr_common::event::{Actor, Event};
+use titr_common::event::{Activity, Actor, Event};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Place};
 use titr_common::time::Time;
@@ -17,7 +17,7 @@ use super::ids::ThreadIndex;
 use super::program::Signal;
 use super::scheduler::{Clock, Waiter};
 use super::{Ranks, ReplayError};
-use crate::observe::{Activity, Observer, Work};
+use crate::observe::{Observer, Work};
 
 /// The place of a thread in its program.
 pub(super) struct Thread {

@@ -7,8 +7,7 @@
 //! Between two parts of a host, the cost is what the level that holds both costs beyond the innermost one.
 
 use titr_analyses::Pair;
-use titr_network::Level;
-use titr_network::topology::LinkId;
+use titr_network::topology::{Level, LinkId};
 use titr_platform::Platform;
 
 use super::parts::{HostPart, HostParts};

@@ -34,10 +34,9 @@ use titr_common::trace::EventSource;
 use titr_workload::Workload;
 
 use super::rank_files::RankFiles;
-use super::{ConversionNotes, ConvertError, OutputFormat};
+use super::{ConversionNotes, ConvertError, OutputFormat, Rules};
 use translation::Translation;
 
-pub use super::Rules;
 pub use differences::Differences;
 pub(super) use translation::ThreadBeginning;
 

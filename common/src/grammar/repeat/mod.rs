@@ -86,6 +86,4 @@ fn is_repeatable(event: &Event, length: usize) -> bool {
 }
 
 #[cfg(test)]
-mod long_loops;
-#[cfg(test)]
 mod tests;

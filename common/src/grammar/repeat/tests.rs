@@ -8,19 +8,21 @@ use crate::event::{CommCall, CommId, Completion, Group, Outgoing, Rank, RequestI
 use crate::event_buffer::{EventBuffer, EventRef};
 use crate::units::{Bytes, Instructions};
 
-pub(super) const WORLD: u32 = 100;
+mod long_loops;
 
-pub(super) fn send(to: u32) -> Event {
+const WORLD: u32 = 100;
+
+fn send(to: u32) -> Event {
     let message = Outgoing { comm: CommId::WORLD, to: Rank(to), tag: Tag(7), bytes: Bytes(8) };
     Event::Send(SendMode::Standard, message, Completion::Blocking)
 }
 
-pub(super) fn compute(work: f64) -> Event {
+fn compute(work: f64) -> Event {
     Event::Compute(Instructions(work))
 }
 
 /// The text of `events`, cut into buffers after those that `ends` names.
-pub(super) fn write(events: &[Event], ends: &[usize]) -> String {
+fn write(events: &[Event], ends: &[usize]) -> String {
     let mut writer = EventWriter::new(Rank(5));
     let mut text = Vec::new();
     for (index, event) in events.iter().enumerate() {

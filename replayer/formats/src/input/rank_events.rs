@@ -1,52 +1,8 @@
-//! What readers of foreign formats share: the numbers of a rank's requests, and the time and computation before a call.
+//! What readers of foreign formats share: the time and computation before a call, and names of functions and regions.
 
-use std::collections::hash_map::Entry;
-
-use rustc_hash::FxHashMap;
-use titr_common::dense_slab::DenseSlab;
-use titr_common::event::{Annotation, Event, RequestId, Span};
+use titr_common::event::{Annotation, Event, Span};
 use titr_common::trace::{LocatedEvents, Location};
 use titr_common::units::{Instructions, Nanoseconds};
-
-/// A rank's requests: for the name that the foreign trace gives one (a number or an address), the number that titr's
-/// events have, which is the lowest that was free when the request was made.
-#[derive(Default)]
-pub(crate) struct RequestNumbers {
-    numbers: FxHashMap<u64, RequestId>,
-    names: DenseSlab<u64>,
-}
-
-impl RequestNumbers {
-    /// The number of a new request; `None` if there is an active one with this name.
-    pub(crate) fn make(&mut self, name: u64) -> Option<RequestId> {
-        match self.numbers.entry(name) {
-            Entry::Occupied(_) => None,
-            Entry::Vacant(vacant) => {
-                let id = RequestId(u32::try_from(self.names.insert(name)).ok()?);
-                Some(*vacant.insert(id))
-            }
-        }
-    }
-
-    /// The number of an active request.
-    pub(crate) fn get(&self, name: u64) -> Option<RequestId> {
-        self.numbers.get(&name).copied()
-    }
-
-    /// The number of an active request, which is free from here on.
-    pub(crate) fn release(&mut self, name: u64) -> Option<RequestId> {
-        let id = self.numbers.remove(&name)?;
-        self.names.remove(id.0 as usize);
-        Some(id)
-    }
-
-    /// The names of all active requests, in the order of their numbers.
-    pub(crate) fn names(&self) -> Vec<u64> {
-        let mut active: Vec<_> = self.numbers.iter().map(|(&name, &id)| (id, name)).collect();
-        active.sort_unstable();
-        active.into_iter().map(|(_, name)| name).collect()
-    }
-}
 
 /// The calls of one thread in time.
 #[derive(Default)]
@@ -157,17 +113,6 @@ mod tests {
         ] {
             assert!(!is_local(name), "{name}");
         }
-    }
-
-    #[test]
-    fn a_request_has_the_lowest_free_number() {
-        let mut requests = RequestNumbers::default();
-        assert_eq!([7, 9, 7].map(|name| requests.make(name)), [Some(RequestId(0)), Some(RequestId(1)), None]);
-        assert_eq!((requests.release(7), requests.release(7)), (Some(RequestId(0)), None));
-        assert_eq!(
-            (requests.make(4), requests.get(9), requests.names()),
-            (Some(RequestId(0)), Some(RequestId(1)), vec![4, 9])
-        );
     }
 
     #[test]

@@ -110,6 +110,11 @@ impl<C: Copy + Default> Requests<C> {
         Some(id)
     }
 
+    /// The number of a request with this name.
+    pub(crate) fn number(&self, name: u64) -> Option<RequestId> {
+        self.by_name.get(&name)?.id
+    }
+
     /// Whether there is a request with this name.
     pub(crate) fn named(&self, name: u64) -> Named {
         match self.by_name.get(&name) {
@@ -222,6 +227,18 @@ mod tests {
         assert_eq!(requests.waited_for(Quantifier::All), Some(Completed::Outstanding(Some(2))));
         requests.begin();
         assert_eq!(requests.waited_for(Quantifier::All), None);
+    }
+
+    #[test]
+    fn a_request_has_the_lowest_free_number() {
+        let mut requests = Requests::default();
+        let mut make = |name| requests.make(name, (), None, false);
+        assert_eq!([7, 9, 7].map(&mut make), [Some(RequestId(0)), Some(RequestId(1)), None]);
+        assert_eq!((requests.free(7), requests.free(7)), (Some(RequestId(0)), None));
+        assert_eq!(
+            (requests.make(4, (), None, false), requests.number(9), requests.active()),
+            (Some(RequestId(0)), Some(RequestId(1)), vec![4, 9])
+        );
     }
 
     #[test]

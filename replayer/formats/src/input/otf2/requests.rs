@@ -79,7 +79,7 @@ impl Otf2Translation {
                 let name = fields!(f: u64);
                 if self.is_own {
                     self.thread.completed.push(request_of(name));
-                } else if let Some(id) = self.requests.numbers.release(name) {
+                } else if let Some(id) = self.requests.numbers.free(name) {
                     let receive = Event::Recv(unknown_message(), Completion::Request(Some(id)));
                     self.fill(name, Some(receive), events);
                     self.thread.pending.push(Otf2Pending::Event(Event::Cancel(id)));
@@ -177,18 +177,18 @@ impl Otf2Translation {
         if self.is_own {
             return request_of(name);
         }
-        if let Some(old) = self.requests.numbers.release(name)
+        if let Some(old) = self.requests.numbers.free(name)
             && self.leave_open(name, old, events)
         {
             let wait = Event::Wait(Quantifier::Single, Completed::These(vec![old]));
             self.thread.pending.push(Otf2Pending::Event(wait));
         }
-        self.requests.numbers.make(name).unwrap_or_default()
+        self.requests.numbers.make(name, (), None, false).unwrap_or_default()
     }
 
     /// The number of a request that has completed, if the request is known.
     fn release(&mut self, name: u64) -> Option<RequestId> {
-        if self.is_own { Some(request_of(name)) } else { self.requests.numbers.release(name) }
+        if self.is_own { Some(request_of(name)) } else { self.requests.numbers.free(name) }
     }
 
     /// The operation with the request of this name has completed: it is the event, with the completion that it turns out to
@@ -255,8 +255,8 @@ impl Otf2Translation {
     }
 
     fn complete_all(&mut self, events: &mut LocatedEvents) {
-        for name in self.requests.numbers.names() {
-            if let Some(id) = self.requests.numbers.release(name)
+        for name in self.requests.numbers.active() {
+            if let Some(id) = self.requests.numbers.free(name)
                 && self.leave_open(name, id, events)
             {
                 self.thread.completed.push(id);
@@ -286,7 +286,7 @@ impl Otf2Translation {
             }
         }
         for name in names {
-            if let Some(id) = self.requests.numbers.get(name) {
+            if let Some(id) = self.requests.numbers.number(name) {
                 self.leave_open(name, id, events);
             }
         }

@@ -20,7 +20,8 @@ use super::functions::Otf2Function;
 use super::in_order::{InOrder, Otf2Place};
 use super::local::{Local, Otf2Clock, Otf2Kind};
 use super::notes::Otf2Notes;
-use crate::input::rank_events::{CallTimes, RequestNumbers};
+use crate::input::rank_events::CallTimes;
+use crate::input::requests::Requests;
 
 /// A reason why a record cannot be translated.
 pub(super) enum Fault {
@@ -166,7 +167,7 @@ pub(super) enum Otf2Pending {
 /// The requests of a rank.
 #[derive(Default)]
 pub(super) struct Otf2Requests {
-    pub(super) numbers: RequestNumbers,
+    pub(super) numbers: Requests<()>,
     /// The operations whose completion is not known yet, by the names of their requests.
     pub(super) open: FxHashMap<u64, Otf2Place>,
 }

@@ -1,10 +1,6 @@
 //! Tests of loops whose rounds have more different events than are remembered at first.
 
-use super::reach::Lookback;
-use super::tests::{WORLD, compute, send, write};
 use super::*;
-use crate::event::Rank;
-use crate::event_buffer::{EventBuffer, EventRef};
 
 /// Rounds of `different` different events, with varying volumes, some of which are an inner loop.
 fn long_loop(different: u32, rounds: u32, inner: u32) -> Vec<Event> {

@@ -13,12 +13,10 @@ use titr_wrappers::functions::collective::Collective;
 use titr_wrappers::functions::topology::Topology;
 use titr_wrappers::pmpi::{self, ErrorCode, Neighbors};
 
-use super::Outcome;
-use super::communicator_table::CommunicatorTable;
 use super::message_args::TypeSizes;
 use super::omitted_calls::Omission;
-use super::request_table::{RequestKind, RequestTable};
-use super::stream::EventStream;
+use super::request_table::RequestKind;
+use super::{Outcome, Recording};
 use crate::collective_call::{Blocks, CollectiveCall, NeighborBlocks, NeighborhoodCall, Start};
 use crate::extended::{Description, Operation};
 use crate::ranks::Ranks;
@@ -56,18 +54,12 @@ impl Collectives {
     }
 
     #[inline(never)]
-    pub(super) fn call(
-        &mut self,
-        call: &Collective<'_>,
-        communicators: &mut CommunicatorTable,
-        requests: &mut RequestTable,
-        stream: &mut EventStream,
-    ) -> Outcome {
+    pub(super) fn call(&mut self, call: &Collective<'_>, recording: &mut Recording) -> Outcome {
         let call = CollectiveCall::of(call);
-        let members = self.members(&call, communicators);
-        let completion = begin(&call.start, members.is_ok(), requests);
+        let members = self.members(&call, recording);
+        let completion = begin(&call.start, members.is_ok(), recording);
         let event = Event::Collective(self.operation(&call, members?), completion);
-        stream.write(&event);
+        recording.stream.write(&event);
         if let Event::Collective(operation, _) = event {
             self.reclaim(operation);
         }
@@ -77,32 +69,22 @@ impl Collectives {
     /// Records a collective that returned an error to this rank, and perhaps to no other one. The request of one that was only
     /// started is not there.
     #[cold]
-    pub(super) fn failed(
-        &mut self,
-        call: &Collective<'_>,
-        error: ErrorCode,
-        communicators: &mut CommunicatorTable,
-        stream: &mut EventStream,
-    ) -> Outcome {
+    pub(super) fn failed(&mut self, call: &Collective<'_>, error: ErrorCode, recording: &mut Recording) -> Outcome {
         if !pmpi::has_taken_place(self.abi, error) {
             return Err(Omission::Untraced);
         }
         let call = CollectiveCall::of(call);
-        let members = self.members(&call, communicators)?;
+        let members = self.members(&call, recording)?;
         let event = Event::Collective(self.operation(&call, members), Completion::Blocking);
-        stream.write(&event);
+        recording.stream.write(&event);
         Ok(())
     }
 
     /// Describes a collective to the extended mode.
-    pub(super) fn describe(
-        &mut self,
-        call: &CollectiveCall<'_>,
-        communicators: &mut CommunicatorTable,
-    ) -> Option<Description> {
-        let members = self.members(call, communicators).ok()?;
+    pub(super) fn describe(&mut self, call: &CollectiveCall<'_>, recording: &mut Recording) -> Option<Description> {
+        let members = self.members(call, recording).ok()?;
         let collective = self.operation(call, members);
-        let known = communicators.known(call.comm).ok()?;
+        let known = recording.communicators.known(call.comm).ok()?;
         let (members, first_group) = known.all();
         let operation = Operation::Collective(collective, first_group);
         let is_blocking = matches!(call.start, Start::Blocking);
@@ -111,8 +93,8 @@ impl Collectives {
 
     /// The members of a call's collective, and this rank's part in it.
     #[inline]
-    fn members(&self, call: &CollectiveCall<'_>, communicators: &mut CommunicatorTable) -> Result<Members, Omission> {
-        let known = communicators.known(call.comm)?;
+    fn members(&self, call: &CollectiveCall<'_>, recording: &mut Recording) -> Result<Members, Omission> {
+        let known = recording.communicators.known(call.comm)?;
         if let Some(remote) = &known.remote {
             return between(self.abi, self.me, known.id, &known.members, remote, call);
         }
@@ -174,17 +156,17 @@ impl Collectives {
 /// Adds the request of a collective that is not over when its call returns; `is_recorded` is whether an event speaks of
 /// the request.
 #[inline]
-pub(super) fn begin(start: &Start<'_>, is_recorded: bool, requests: &mut RequestTable) -> Completion {
+pub(super) fn begin(start: &Start<'_>, is_recorded: bool, recording: &mut Recording) -> Completion {
     match start {
         Start::Blocking => Completion::Blocking,
-        Start::Nonblocking(request) => Completion::Request(add(request, is_recorded, false, requests)),
-        Start::Persistent(request) => Completion::Persistent(add(request, is_recorded, true, requests)),
+        Start::Nonblocking(request) => Completion::Request(add(request, is_recorded, false, recording)),
+        Start::Persistent(request) => Completion::Persistent(add(request, is_recorded, true, recording)),
     }
 }
 
-fn add(request: &Place<'_, Request>, is_recorded: bool, is_persistent: bool, requests: &mut RequestTable) -> RequestId {
+fn add(request: &Place<'_, Request>, is_recorded: bool, is_persistent: bool, recording: &mut Recording) -> RequestId {
     let kind = if is_recorded { RequestKind::Collective } else { RequestKind::Nothing };
-    requests.add(request.get(), request.address(), kind, is_persistent)
+    recording.requests.add(request.get(), request.address(), kind, is_persistent)
 }
 
 /// The members of a collective between two groups, and this rank's part in it (MPI 4.0 §6.2.3).
@@ -272,18 +254,12 @@ fn filled(list: &mut Vec<Bytes>, volumes: impl Iterator<Item = Bytes>) -> Vec<By
 }
 
 impl Collectives {
-    pub(super) fn neighborhood(
-        &mut self,
-        call: &Topology<'_>,
-        communicators: &mut CommunicatorTable,
-        requests: &mut RequestTable,
-        stream: &mut EventStream,
-    ) -> Outcome {
+    pub(super) fn neighborhood(&mut self, call: &Topology<'_>, recording: &mut Recording) -> Outcome {
         // The rest makes communicators, see `communicators`.
         let call = NeighborhoodCall::of(call).ok_or(Omission::Untraced)?;
-        let collective = self.among_neighbors(&call, &pmpi::neighbors(self.abi, call.comm), communicators);
-        let completion = begin(&call.start, collective.is_ok(), requests);
-        stream.write(&Event::Neighborhood(collective?, completion));
+        let collective = self.among_neighbors(&call, &pmpi::neighbors(self.abi, call.comm), recording);
+        let completion = begin(&call.start, collective.is_ok(), recording);
+        recording.stream.write(&Event::Neighborhood(collective?, completion));
         Ok(())
     }
 
@@ -291,11 +267,11 @@ impl Collectives {
     pub(super) fn describe_neighborhood(
         &mut self,
         call: &NeighborhoodCall<'_>,
-        communicators: &mut CommunicatorTable,
+        recording: &mut Recording,
     ) -> Option<Description> {
         let neighbors = pmpi::neighbors(self.abi, call.comm);
-        let neighborhood = self.among_neighbors(call, &neighbors, communicators).ok()?;
-        let known = communicators.known(call.comm).ok()?;
+        let neighborhood = self.among_neighbors(call, &neighbors, recording).ok()?;
+        let known = recording.communicators.known(call.comm).ok()?;
         Some(Description {
             comm: call.comm,
             id: known.id,
@@ -309,9 +285,9 @@ impl Collectives {
         &mut self,
         call: &NeighborhoodCall<'_>,
         neighbors: &Neighbors,
-        communicators: &mut CommunicatorTable,
+        recording: &mut Recording,
     ) -> Result<Neighborhood, Omission> {
-        let known = communicators.known(call.comm)?;
+        let known = recording.communicators.known(call.comm)?;
         let mut volumes = |ranks, blocks| neighbor_volumes(ranks, blocks, &known.members, &mut self.type_sizes);
         let sends = volumes(&neighbors.destinations, &call.send);
         let recvs = volumes(&neighbors.sources, &call.recv);

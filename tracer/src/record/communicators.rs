@@ -9,12 +9,10 @@ use titr_wrappers::functions::topology::Topology::{self, *};
 use titr_wrappers::pmpi::{self, KnownGroup, Translation};
 use titr_wrappers::{Abi, Call};
 
-use super::Outcome;
-use super::communicator_table::CommunicatorTable;
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
-use super::request_table::{RequestKind, RequestTable};
-use super::stream::EventStream;
+use super::request_table::RequestKind;
+use super::{Outcome, Recording};
 use crate::extended::Engine;
 use crate::ranks::Ranks;
 
@@ -47,7 +45,6 @@ pub(crate) fn made_by(call: &Call<'_>) -> Option<Comm> {
 
 /// The communicators of a rank, and the processes of other worlds in them.
 pub(super) struct Communicators {
-    pub(super) table: CommunicatorTable,
     pub(super) worlds: OtherWorlds,
     pub(super) abi: &'static Abi,
     pub(super) me: Rank,
@@ -65,8 +62,7 @@ impl Communicators {
         run: String,
         engine: Option<&'static Engine>,
     ) -> Self {
-        let table = CommunicatorTable::new(abi.comm_world, abi.comm_self, me, world_size);
-        Self { table, worlds: OtherWorlds::new(run, world_size), abi, me, world_size, engine }
+        Self { worlds: OtherWorlds::new(run, world_size), abi, me, world_size, engine }
     }
 
     #[inline(never)]
@@ -74,42 +70,41 @@ impl Communicators {
         &mut self,
         call: &Communicator<'_>,
         overwritten: Overwritten,
-        requests: &mut RequestTable,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Outcome {
         match call {
             MPI_Comm_dup(parent, new) | MPI_Comm_dup_with_info(parent, _, new) => {
-                self.created(CommCall::Dup, *parent, new, stream)
+                self.created(CommCall::Dup, *parent, new, recording)
             }
             MPI_Comm_idup(parent, new, request) | MPI_Comm_idup_with_info(parent, _, new, request) => {
-                self.duplicated(*parent, new, request, requests, stream)
+                self.duplicated(*parent, new, request, recording)
             }
-            MPI_Comm_split(parent, _, _, new) => self.created(CommCall::Split, *parent, new, stream),
-            MPI_Comm_split_type(parent, _, _, _, new) => self.created(CommCall::SplitType, *parent, new, stream),
-            MPI_Comm_create(parent, _, new) => self.created(CommCall::Create, *parent, new, stream),
+            MPI_Comm_split(parent, _, _, new) => self.created(CommCall::Split, *parent, new, recording),
+            MPI_Comm_split_type(parent, _, _, _, new) => self.created(CommCall::SplitType, *parent, new, recording),
+            MPI_Comm_create(parent, _, new) => self.created(CommCall::Create, *parent, new, recording),
             MPI_Comm_create_group(parent, _, tag, new) => {
-                let parent = self.table.known(*parent)?.id;
-                self.made(CommCall::CreateGroup, parent, Some(Tag(*tag)), new.get(), stream)
+                let parent = recording.communicators.known(*parent)?.id;
+                self.made(CommCall::CreateGroup, parent, Some(Tag(*tag)), new.get(), recording)
             }
             MPI_Intercomm_create(local, .., tag, new) => {
-                let parent = self.table.known(*local)?.id;
-                self.made(CommCall::IntercommCreate, parent, Some(Tag(*tag)), new.get(), stream)
+                let parent = recording.communicators.known(*local)?.id;
+                self.made(CommCall::IntercommCreate, parent, Some(Tag(*tag)), new.get(), recording)
             }
             // A session has no communicator to make another one of.
             MPI_Comm_create_from_group(.., new) => {
-                self.made(CommCall::CreateFromGroup, CommId::WORLD, None, new.get(), stream)
+                self.made(CommCall::CreateFromGroup, CommId::WORLD, None, new.get(), recording)
             }
             MPI_Intercomm_create_from_groups(.., new) => {
-                self.made(CommCall::IntercommCreate, CommId::WORLD, None, new.get(), stream)
+                self.made(CommCall::IntercommCreate, CommId::WORLD, None, new.get(), recording)
             }
-            MPI_Intercomm_merge(inter, _, new) => self.created(CommCall::IntercommMerge, *inter, new, stream),
+            MPI_Intercomm_merge(inter, _, new) => self.created(CommCall::IntercommMerge, *inter, new, recording),
             MPI_Comm_free(_) | MPI_Comm_disconnect(_) => {
                 let (freed, id) = overwritten.comm().ok_or(Omission::Untraced)?;
-                self.table.remove(freed, id);
+                recording.communicators.remove(freed, id);
                 if let Some(engine) = self.engine {
                     engine.freed(id);
                 }
-                stream.write(&Event::CommFree(id));
+                recording.stream.write(&Event::CommFree(id));
                 Ok(())
             }
         }
@@ -117,7 +112,7 @@ impl Communicators {
 
     /// Records a call on topologies, if it makes a communicator.
     #[inline(never)]
-    pub(super) fn topology(&mut self, call: &Topology<'_>, stream: &mut EventStream) -> Option<Outcome> {
+    pub(super) fn topology(&mut self, call: &Topology<'_>, recording: &mut Recording) -> Option<Outcome> {
         let (made, parent, new) = match call {
             MPI_Cart_create(parent, .., new) => (CommCall::CartCreate, parent, new),
             MPI_Cart_sub(parent, _, new) => (CommCall::CartSub, parent, new),
@@ -126,20 +121,20 @@ impl Communicators {
             MPI_Dist_graph_create_adjacent(parent, .., new) => (CommCall::DistGraphCreateAdjacent, parent, new),
             _ => return None,
         };
-        Some(self.created(made, *parent, new, stream))
+        Some(self.created(made, *parent, new, recording))
     }
 
-    fn created(&mut self, call: CommCall, parent: Comm, new: &Place<'_, Comm>, stream: &mut EventStream) -> Outcome {
-        let parent = self.table.known(parent)?.id;
-        self.made(call, parent, None, new.get(), stream)
+    fn created(&mut self, call: CommCall, parent: Comm, new: &Place<'_, Comm>, recording: &mut Recording) -> Outcome {
+        let parent = recording.communicators.known(parent)?.id;
+        self.made(call, parent, None, new.get(), recording)
     }
 
     /// Records a `MPI_Comm_create` that returned an error to this rank: MPICH rejects a group with a process outside
     /// the parent only on the ranks in the group, and the others get no communicator. Nor does this one.
     #[cold]
-    pub(super) fn failed_creation(&mut self, parent: Comm, stream: &mut EventStream) -> Outcome {
-        let parent = self.table.known(parent)?.id;
-        stream.write(&Event::CommCreate(CommCall::Create, parent, None));
+    pub(super) fn failed_creation(&mut self, parent: Comm, recording: &mut Recording) -> Outcome {
+        let parent = recording.communicators.known(parent)?.id;
+        recording.stream.write(&Event::CommCreate(CommCall::Create, parent, None));
         Ok(())
     }
 
@@ -149,10 +144,10 @@ impl Communicators {
         parent: CommId,
         tag: Option<Tag>,
         new: Comm,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Outcome {
         if new == self.abi.comm_null {
-            stream.write(&Event::CommCreate(call, parent, None));
+            recording.stream.write(&Event::CommCreate(call, parent, None));
             return Ok(());
         }
         let ranks = self.worlds.numbers(self.abi, new, call.joins_worlds()).ok_or(Omission::Untraced)?;
@@ -161,8 +156,8 @@ impl Communicators {
             [] => None,
             remote => Some(Ranks::new(remote, self.world_size).ok_or(Omission::Untraced)?),
         };
-        let id = self.introduce(call, parent, members, remote, tag, stream);
-        self.table.bind(new, id);
+        let id = self.introduce(call, parent, members, remote, tag, recording);
+        recording.communicators.bind(new, id);
         Ok(())
     }
 
@@ -173,13 +168,13 @@ impl Communicators {
         parent: Comm,
         new: &Place<'_, Comm>,
         request: &Place<'_, Request>,
-        requests: &mut RequestTable,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Outcome {
-        let parent = self.table.known(parent)?.clone();
+        let parent = recording.communicators.known(parent)?.clone();
         let comm = parent.id;
-        let id = self.introduce(CommCall::Idup, comm, parent.members, parent.remote, None, stream);
-        let request = requests.add(request.get(), request.address(), RequestKind::Duplicate(id, new.later()), false);
+        let id = self.introduce(CommCall::Idup, comm, parent.members, parent.remote, None, recording);
+        let request =
+            recording.requests.add(request.get(), request.address(), RequestKind::Duplicate(id, new.later()), false);
         let barrier = Collective {
             comm,
             kind: CollectiveKind::Barrier,
@@ -190,7 +185,7 @@ impl Communicators {
             work: Instructions(0.0),
             is_commutative: true,
         };
-        stream.write(&Event::Collective(barrier, Completion::Request(request)));
+        recording.stream.write(&Event::Collective(barrier, Completion::Request(request)));
         Ok(())
     }
 
@@ -201,11 +196,15 @@ impl Communicators {
         members: Ranks,
         remote: Option<Ranks>,
         tag: Option<Tag>,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> CommId {
         let (listed, remotes) = (members.to_vec(), remote.as_ref().map_or_else(Vec::new, Ranks::to_vec));
-        let id = self.table.add(members, remote);
-        stream.write(&Event::CommCreate(call, parent, Some(Group { id, members: listed, remote: remotes, tag })));
+        let id = recording.communicators.add(members, remote);
+        recording.stream.write(&Event::CommCreate(
+            call,
+            parent,
+            Some(Group { id, members: listed, remote: remotes, tag }),
+        ));
         id
     }
 }

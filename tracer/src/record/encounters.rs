@@ -8,11 +8,10 @@ use titr_wrappers::argument::Comm;
 use titr_wrappers::functions::process::Process::{self, *};
 use titr_wrappers::pmpi;
 
-use super::Outcome;
 use super::communicators::Communicators;
 use super::omitted_calls::Omission;
 use super::overwritten::{NamedSpawn, Overwritten};
-use super::stream::EventStream;
+use super::{Outcome, Recording};
 use crate::ranks::Ranks;
 
 /// The environment variable that tells spawned processes the name of their spawn.
@@ -53,7 +52,7 @@ impl Communicators {
         &mut self,
         call: &Process<'_>,
         overwritten: Overwritten,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Outcome {
         match call {
             // A second one; the first one and the end are not calls between two others.
@@ -61,36 +60,36 @@ impl Communicators {
             MPI_Comm_spawn(.., root, comm, new, _) | MPI_Comm_spawn_multiple(.., root, comm, new, _) => {
                 let name = overwritten.spawn().map(NamedSpawn::into_name);
                 let meeting = OpenEncounter { call: CommCall::Spawn, side: Side::Spawn, comm: *comm, root: *root };
-                self.encounter(meeting, |_| name, new.get(), stream)
+                self.encounter(meeting, |_| name, new.get(), recording)
             }
             MPI_Comm_accept(port, _, root, comm, new) => {
                 let link = |is_root: bool| is_root.then(|| format!("port {}", port.get()));
                 let meeting = OpenEncounter { call: CommCall::Accept, side: Side::Accept, comm: *comm, root: *root };
-                self.encounter(meeting, link, new.get(), stream)
+                self.encounter(meeting, link, new.get(), recording)
             }
             MPI_Comm_connect(port, _, root, comm, new) => {
                 let link = |is_root: bool| is_root.then(|| format!("port {}", port.get()));
                 let meeting = OpenEncounter { call: CommCall::Connect, side: Side::Connect, comm: *comm, root: *root };
-                self.encounter(meeting, link, new.get(), stream)
+                self.encounter(meeting, link, new.get(), recording)
             }
             MPI_Comm_join(socket, new) => {
                 let ends = pmpi::socket_ends(*socket);
                 let side = if ends.is_none_or(|(here, there)| here < there) { Side::Lower } else { Side::Upper };
                 let link = ends.map(|(here, there)| format!("socket {} {}", here.min(there), here.max(there)));
                 let meeting = OpenEncounter { call: CommCall::Join, side, comm: self.abi.comm_self, root: 0 };
-                self.encounter(meeting, |_| link, new.get(), stream)
+                self.encounter(meeting, |_| link, new.get(), recording)
             }
         }
     }
 
     /// Records the communicator with the processes that have spawned this world, if it was spawned.
-    pub(super) fn begin_spawned(&mut self, stream: &mut EventStream) {
+    pub(super) fn begin_spawned(&mut self, recording: &mut Recording) {
         if let Some(parent) = pmpi::comm_parent(self.abi) {
             let link = |is_root: bool| if is_root { std::env::var(SPAWNED_AS).ok() } else { None };
             // Without numbers, the calls on the communicator are recorded as calls on an unknown communicator.
             let meeting =
                 OpenEncounter { call: CommCall::Parent, side: Side::Parent, comm: self.abi.comm_world, root: 0 };
-            let _ = self.encounter(meeting, link, parent, stream);
+            let _ = self.encounter(meeting, link, parent, recording);
         }
     }
 
@@ -101,12 +100,12 @@ impl Communicators {
         OpenEncounter { call, side, comm, root }: OpenEncounter,
         link: impl FnOnce(bool) -> Option<String>,
         new: Comm,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Outcome {
-        let parent = self.table.known(comm)?;
+        let parent = recording.communicators.known(comm)?;
         let (parent, root) = (parent.id, parent.members.get(root).ok_or(Omission::Untraced)?);
-        self.made(call, parent, None, new, stream)?;
-        if let Ok(known) = self.table.known(new)
+        self.made(call, parent, None, new, recording)?;
+        if let Ok(known) = recording.communicators.known(new)
             && let Some(remote) = known.remote.clone()
         {
             let members = known.members.clone();

@@ -6,15 +6,13 @@ use titr_common::units::Bytes;
 use titr_wrappers::argument::File;
 use titr_wrappers::functions::io::Io::{self, *};
 
-use super::Outcome;
-use super::communicator_table::CommunicatorTable;
 use super::file_access::{AccessCall, CallPhase};
 use super::id_pool::IdPool;
 use super::message_args::volume;
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
-use super::request_table::{RequestKind, RequestTable};
-use super::stream::EventStream;
+use super::request_table::RequestKind;
+use super::{Outcome, Recording};
 
 /// The open files of a rank.
 #[derive(Debug, Default)]
@@ -33,64 +31,51 @@ struct OpenFile {
 impl Files {
     /// Records a call on files.
     #[inline(never)]
-    pub(super) fn call(
-        &mut self,
-        call: &Io<'_>,
-        overwritten: Overwritten,
-        communicators: &mut CommunicatorTable,
-        requests: &mut RequestTable,
-        stream: &mut EventStream,
-    ) -> Outcome {
+    pub(super) fn call(&mut self, call: &Io<'_>, overwritten: Overwritten, recording: &mut Recording) -> Outcome {
         match call {
             MPI_File_open(comm, .., new) => {
-                let comm = communicators.known(*comm)?.id;
+                let comm = recording.communicators.known(*comm)?.id;
                 let id = FileId(self.ids.take());
                 self.known.insert(new.get(), OpenFile { id, position: FilePosition::default() });
-                stream.write(&Event::File(FileEvent::Open(comm, id)));
+                recording.stream.write(&Event::File(FileEvent::Open(comm, id)));
                 Ok(())
             }
             MPI_File_close(_) => {
                 let OpenFile { id, .. } = self.known.remove(&overwritten.file()).ok_or(Omission::Untraced)?;
                 self.ids.give(id.0);
-                stream.write(&Event::File(FileEvent::Close(id)));
+                recording.stream.write(&Event::File(FileEvent::Close(id)));
                 Ok(())
             }
             MPI_File_delete(..) => {
-                stream.write(&Event::File(FileEvent::Delete));
+                recording.stream.write(&Event::File(FileEvent::Delete));
                 Ok(())
             }
-            MPI_File_set_size(file, _) => self.manage(Manage::SetSize, *file, stream),
-            MPI_File_get_size(file, _) => self.manage(Manage::GetSize, *file, stream),
-            MPI_File_preallocate(file, _) => self.manage(Manage::Preallocate, *file, stream),
-            MPI_File_set_view(file, ..) => self.manage(Manage::SetView, *file, stream),
-            MPI_File_seek_shared(file, ..) => self.manage(Manage::SeekShared, *file, stream),
-            MPI_File_sync(file) => self.manage(Manage::Sync, *file, stream),
+            MPI_File_set_size(file, _) => self.manage(Manage::SetSize, *file, recording),
+            MPI_File_get_size(file, _) => self.manage(Manage::GetSize, *file, recording),
+            MPI_File_preallocate(file, _) => self.manage(Manage::Preallocate, *file, recording),
+            MPI_File_set_view(file, ..) => self.manage(Manage::SetView, *file, recording),
+            MPI_File_seek_shared(file, ..) => self.manage(Manage::SeekShared, *file, recording),
+            MPI_File_sync(file) => self.manage(Manage::Sync, *file, recording),
             _ => match AccessCall::of(call) {
-                Some(access) => self.access(&access, overwritten.access_start(), requests, stream),
+                Some(access) => self.access(&access, overwritten.access_start(), recording),
                 None => Ok(()),
             },
         }
     }
 
-    fn manage(&self, manage: Manage, file: File, stream: &mut EventStream) -> Outcome {
+    fn manage(&self, manage: Manage, file: File, recording: &mut Recording) -> Outcome {
         let file = self.file(file)?;
-        stream.write(&Event::File(FileEvent::Manage(manage, file)));
+        recording.stream.write(&Event::File(FileEvent::Manage(manage, file)));
         Ok(())
     }
 
-    fn access(
-        &mut self,
-        access: &AccessCall<'_>,
-        start: Option<u64>,
-        requests: &mut RequestTable,
-        stream: &mut EventStream,
-    ) -> Outcome {
+    fn access(&mut self, access: &AccessCall<'_>, start: Option<u64>, recording: &mut Recording) -> Outcome {
         let known = self.known.get(&access.file).map(|open| open.id);
         let phase = match access.phase {
             CallPhase::Blocking => Phase::Blocking,
             CallPhase::Nonblocking(request) => {
                 let what = if known.is_some() { RequestKind::Collective } else { RequestKind::Nothing };
-                Phase::Nonblocking(requests.add(request.get(), request.address(), what, false))
+                Phase::Nonblocking(recording.requests.add(request.get(), request.address(), what, false))
             }
             CallPhase::Begin => Phase::Begin,
             CallPhase::End => Phase::End,
@@ -104,7 +89,14 @@ impl Files {
         }
         let &AccessCall { direction, reach, .. } = access;
         let file = open.id;
-        stream.write(&Event::File(FileEvent::Access(FileAccess { file, direction, reach, phase, bytes, skip })));
+        recording.stream.write(&Event::File(FileEvent::Access(FileAccess {
+            file,
+            direction,
+            reach,
+            phase,
+            bytes,
+            skip,
+        })));
         Ok(())
     }
 

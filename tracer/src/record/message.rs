@@ -9,16 +9,14 @@ use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 use titr_wrappers::pmpi::{self, ErrorCode};
 use titr_wrappers::signature::{Recv, Send};
 
-use super::Outcome;
-use super::communicator_table::CommunicatorTable;
 use super::completion_call::CompletionCall;
 use super::message_args::TypeSizes;
 use super::message_args::{Match, RecvArgs, RequestRef, SendArgs, halves, halves_of_one};
 use super::omitted_calls::Omission;
 use super::overwritten::{MatchedMessage, Overwritten};
-use super::request_table::{RequestKind, RequestTable};
+use super::request_table::RequestKind;
 use super::requests::Requests;
-use super::stream::EventStream;
+use super::{Outcome, Recording, partitioned};
 use crate::ranks::Ranks;
 
 /// Whom a rank argument names.
@@ -75,68 +73,62 @@ impl Messages {
         &mut self,
         call: &PointToPoint<'_>,
         overwritten: Overwritten,
-        communicators: &mut CommunicatorTable,
         requests: &mut Requests,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Outcome {
-        let table = &mut requests.table;
         if !self.unposted.is_empty() {
-            self.take_found_before(call, table, stream);
+            self.take_found_before(call, recording);
         }
         use SendMode::{Buffered, Ready, Standard, Synchronous};
         match call {
-            MPI_Send(send) => self.send(Standard, &SendArgs::from(send), communicators, stream),
-            MPI_Bsend(send) => self.send(Buffered, &SendArgs::from(send), communicators, stream),
-            MPI_Rsend(send) => self.send(Ready, &SendArgs::from(send), communicators, stream),
-            MPI_Ssend(send) => self.send(Synchronous, &SendArgs::from(send), communicators, stream),
+            MPI_Send(send) => self.send(Standard, &SendArgs::from(send), recording),
+            MPI_Bsend(send) => self.send(Buffered, &SendArgs::from(send), recording),
+            MPI_Rsend(send) => self.send(Ready, &SendArgs::from(send), recording),
+            MPI_Ssend(send) => self.send(Synchronous, &SendArgs::from(send), recording),
             MPI_Isend(send, request) => {
-                self.isend(Standard, &SendArgs::from(send), RequestRef::from(request), communicators, table, stream)
+                self.isend(Standard, &SendArgs::from(send), RequestRef::from(request), recording)
             }
             MPI_Ibsend(send, request) => {
-                self.isend(Buffered, &SendArgs::from(send), RequestRef::from(request), communicators, table, stream)
+                self.isend(Buffered, &SendArgs::from(send), RequestRef::from(request), recording)
             }
-            MPI_Irsend(send, request) => {
-                self.isend(Ready, &SendArgs::from(send), RequestRef::from(request), communicators, table, stream)
-            }
+            MPI_Irsend(send, request) => self.isend(Ready, &SendArgs::from(send), RequestRef::from(request), recording),
             MPI_Issend(send, request) => {
-                self.isend(Synchronous, &SendArgs::from(send), RequestRef::from(request), communicators, table, stream)
+                self.isend(Synchronous, &SendArgs::from(send), RequestRef::from(request), recording)
             }
-            MPI_Send_init(send, request) => self.send_init(Standard, send, request, communicators, table, stream),
-            MPI_Bsend_init(send, request) => self.send_init(Buffered, send, request, communicators, table, stream),
-            MPI_Rsend_init(send, request) => self.send_init(Ready, send, request, communicators, table, stream),
-            MPI_Ssend_init(send, request) => self.send_init(Synchronous, send, request, communicators, table, stream),
-            MPI_Recv(recv, status) => {
-                self.recv(&RecvArgs::from(recv), status.get().map(Match::from), communicators, stream)
-            }
-            MPI_Irecv(recv, request) => {
-                self.irecv(&RecvArgs::from(recv), RequestRef::from(request), communicators, table, stream)
-            }
-            MPI_Recv_init(recv, request) => self.recv_init(recv, request, communicators, table, stream),
+            MPI_Send_init(send, request) => self.send_init(Standard, send, request, recording),
+            MPI_Bsend_init(send, request) => self.send_init(Buffered, send, request, recording),
+            MPI_Rsend_init(send, request) => self.send_init(Ready, send, request, recording),
+            MPI_Ssend_init(send, request) => self.send_init(Synchronous, send, request, recording),
+            MPI_Recv(recv, status) => self.recv(&RecvArgs::from(recv), status.get().map(Match::from), recording),
+            MPI_Irecv(recv, request) => self.irecv(&RecvArgs::from(recv), RequestRef::from(request), recording),
+            MPI_Recv_init(recv, request) => self.recv_init(recv, request, recording),
             MPI_Sendrecv(both, status) => {
                 let (send, recv) = halves(both);
-                self.sendrecv(&send, &recv, status.get().map(Match::from), communicators, stream)
+                self.sendrecv(&send, &recv, status.get().map(Match::from), recording)
             }
             MPI_Sendrecv_replace(both, status) => {
                 let (send, recv) = halves_of_one(both);
-                self.sendrecv(&send, &recv, status.get().map(Match::from), communicators, stream)
+                self.sendrecv(&send, &recv, status.get().map(Match::from), recording)
             }
             MPI_Isendrecv(both, request) => {
                 let (send, recv) = halves(both);
-                self.isendrecv(&send, &recv, request, communicators, table, stream)
+                self.isendrecv(&send, &recv, request, recording)
             }
             MPI_Isendrecv_replace(both, request) => {
                 let (send, recv) = halves_of_one(both);
-                self.isendrecv(&send, &recv, request, communicators, table, stream)
+                self.isendrecv(&send, &recv, request, recording)
             }
             MPI_Probe(..) | MPI_Iprobe(..) | MPI_Mprobe(..) | MPI_Improbe(..) | MPI_Mrecv(..) | MPI_Imrecv(..) => {
-                self.probe(call, overwritten, communicators, table, stream)
+                self.probe(call, overwritten, recording)
             }
-            MPI_Psend_init(call, _, request) => self.psend_init(call, request, communicators, table, stream),
-            MPI_Precv_init(call, _, request) => self.precv_init(call, request, communicators, table, stream),
-            MPI_Pready(part, request) => requests.ready(*request, std::iter::once(*part), stream),
-            MPI_Pready_range(first, last, request) => requests.ready(*request, *first..=*last, stream),
-            MPI_Pready_list(list, request) => requests.ready(*request, list.array_of_partitions().iter(), stream),
-            MPI_Parrived(request, part, flag) => requests.arrived(*request, *part, flag.get() != 0, stream),
+            MPI_Psend_init(call, _, request) => self.psend_init(call, request, recording),
+            MPI_Precv_init(call, _, request) => self.precv_init(call, request, recording),
+            MPI_Pready(part, request) => partitioned::ready(*request, std::iter::once(*part), recording),
+            MPI_Pready_range(first, last, request) => partitioned::ready(*request, *first..=*last, recording),
+            MPI_Pready_list(list, request) => {
+                partitioned::ready(*request, list.array_of_partitions().iter(), recording)
+            }
+            MPI_Parrived(request, part, flag) => partitioned::arrived(*request, *part, flag.get() != 0, recording),
             MPI_Start(_)
             | MPI_Startall(_)
             | MPI_Request_free(_)
@@ -144,7 +136,7 @@ impl Messages {
             | MPI_Request_get_status(..)
             | MPI_Request_get_status_all(_)
             | MPI_Request_get_status_any(..)
-            | MPI_Request_get_status_some(_) => requests.call(call, overwritten, communicators, stream),
+            | MPI_Request_get_status_some(_) => requests.call(call, overwritten, recording),
             // Completion calls have a function of their own.
             MPI_Wait(..) | MPI_Waitall(_) | MPI_Waitany(..) | MPI_Waitsome(_) | MPI_Test(..) | MPI_Testall(_)
             | MPI_Testany(..) | MPI_Testsome(_) => Err(Omission::Untraced),
@@ -152,15 +144,9 @@ impl Messages {
     }
 
     #[inline]
-    pub(super) fn send(
-        &mut self,
-        mode: SendMode,
-        args: &SendArgs,
-        communicators: &mut CommunicatorTable,
-        stream: &mut EventStream,
-    ) -> Outcome {
-        let message = self.outgoing(args, communicators)?;
-        stream.write_unowning(Event::Send(mode, message, Completion::Blocking));
+    pub(super) fn send(&mut self, mode: SendMode, args: &SendArgs, recording: &mut Recording) -> Outcome {
+        let message = self.outgoing(args, recording)?;
+        recording.stream.write_unowning(Event::Send(mode, message, Completion::Blocking));
         Ok(())
     }
 
@@ -171,14 +157,12 @@ impl Messages {
         mode: SendMode,
         args: &SendArgs,
         request: RequestRef,
-        communicators: &mut CommunicatorTable,
-        requests: &mut RequestTable,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Outcome {
-        let message = self.outgoing(args, communicators);
+        let message = self.outgoing(args, recording);
         let what = message.map_or(RequestKind::Nothing, |message| self.sending(&message));
-        let id = requests.add(request.handle, request.place, what, false);
-        stream.write_unowning(Event::Send(mode, message?, Completion::Request(Some(id))));
+        let id = recording.requests.add(request.handle, request.place, what, false);
+        recording.stream.write_unowning(Event::Send(mode, message?, Completion::Request(Some(id))));
         Ok(())
     }
 
@@ -187,59 +171,37 @@ impl Messages {
         mode: SendMode,
         send: &Send<'_>,
         request: &Place<'_, Request>,
-        communicators: &mut CommunicatorTable,
-        requests: &mut RequestTable,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Outcome {
-        let message = self.outgoing(&SendArgs::from(send), communicators);
+        let message = self.outgoing(&SendArgs::from(send), recording);
         let what = message.map_or(RequestKind::Nothing, |message| self.sending(&message));
-        let id = requests.add(request.get(), request.address(), what, true);
-        stream.write_unowning(Event::Send(mode, message?, Completion::Persistent(id)));
+        let id = recording.requests.add(request.get(), request.address(), what, true);
+        recording.stream.write_unowning(Event::Send(mode, message?, Completion::Persistent(id)));
         Ok(())
     }
 
     #[inline]
-    pub(super) fn recv(
-        &mut self,
-        args: &RecvArgs,
-        matched: Option<Match>,
-        communicators: &mut CommunicatorTable,
-        stream: &mut EventStream,
-    ) -> Outcome {
-        let message = self.incoming(args, matched, communicators)?;
-        stream.write_unowning(Event::Recv(message, Completion::Blocking));
+    pub(super) fn recv(&mut self, args: &RecvArgs, matched: Option<Match>, recording: &mut Recording) -> Outcome {
+        let message = self.incoming(args, matched, recording)?;
+        recording.stream.write_unowning(Event::Recv(message, Completion::Blocking));
         Ok(())
     }
 
     #[inline(always)]
-    pub(super) fn irecv(
-        &mut self,
-        args: &RecvArgs,
-        request: RequestRef,
-        communicators: &mut CommunicatorTable,
-        requests: &mut RequestTable,
-        stream: &mut EventStream,
-    ) -> Outcome {
-        let message = self.incoming(args, None, communicators);
-        let what = self.received_later(&message, args.comm, communicators);
-        let id = requests.add(request.handle, request.place, what, false);
-        stream.write_unowning(Event::Recv(message?, Completion::Request(Some(id))));
+    pub(super) fn irecv(&mut self, args: &RecvArgs, request: RequestRef, recording: &mut Recording) -> Outcome {
+        let message = self.incoming(args, None, recording);
+        let what = self.received_later(&message, args.comm, recording);
+        let id = recording.requests.add(request.handle, request.place, what, false);
+        recording.stream.write_unowning(Event::Recv(message?, Completion::Request(Some(id))));
         Ok(())
     }
 
-    fn recv_init(
-        &mut self,
-        recv: &Recv<'_>,
-        request: &Place<'_, Request>,
-        communicators: &mut CommunicatorTable,
-        requests: &mut RequestTable,
-        stream: &mut EventStream,
-    ) -> Outcome {
+    fn recv_init(&mut self, recv: &Recv<'_>, request: &Place<'_, Request>, recording: &mut Recording) -> Outcome {
         let args = RecvArgs::from(recv);
-        let message = self.incoming(&args, None, communicators);
-        let what = self.received_later(&message, args.comm, communicators);
-        let id = requests.add(request.get(), request.address(), what, true);
-        stream.write_unowning(Event::Recv(message?, Completion::Persistent(id)));
+        let message = self.incoming(&args, None, recording);
+        let what = self.received_later(&message, args.comm, recording);
+        let id = recording.requests.add(request.get(), request.address(), what, true);
+        recording.stream.write_unowning(Event::Recv(message?, Completion::Persistent(id)));
         Ok(())
     }
 
@@ -249,15 +211,14 @@ impl Messages {
         send: &SendArgs,
         recv: &RecvArgs,
         matched: Option<Match>,
-        communicators: &mut CommunicatorTable,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Outcome {
-        let send = present(self.outgoing(send, communicators))?;
-        let recv = present(self.incoming(recv, matched, communicators))?;
+        let send = present(self.outgoing(send, recording))?;
+        let recv = present(self.incoming(recv, matched, recording))?;
         if send.is_none() && recv.is_none() {
             return Err(Omission::NullPeer);
         }
-        stream.write_unowning(Event::Sendrecv(send, recv));
+        recording.stream.write_unowning(Event::Sendrecv(send, recv));
         Ok(())
     }
 
@@ -268,34 +229,32 @@ impl Messages {
         send: &SendArgs,
         recv: &RecvArgs,
         request: &Place<'_, Request>,
-        communicators: &mut CommunicatorTable,
-        requests: &mut RequestTable,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Outcome {
-        let outgoing = present(self.outgoing(send, communicators))?;
-        let incoming = self.incoming(recv, None, communicators);
-        let receiving = self.received_later(&incoming, recv.comm, communicators);
+        let outgoing = present(self.outgoing(send, recording))?;
+        let incoming = self.incoming(recv, None, recording);
+        let receiving = self.received_later(&incoming, recv.comm, recording);
         let incoming = present(incoming)?;
         let Some(outgoing) = outgoing else {
-            let id = requests.add(request.get(), request.address(), receiving, false);
+            let id = recording.requests.add(request.get(), request.address(), receiving, false);
             let message = incoming.ok_or(Omission::NullPeer)?;
-            stream.write_unowning(Event::Recv(message, Completion::Request(Some(id))));
+            recording.stream.write_unowning(Event::Recv(message, Completion::Request(Some(id))));
             return Ok(());
         };
-        let id = requests.add(request.get(), request.address(), self.sending(&outgoing), false);
-        stream.write_unowning(Event::Send(SendMode::Standard, outgoing, Completion::Request(Some(id))));
+        let id = recording.requests.add(request.get(), request.address(), self.sending(&outgoing), false);
+        recording.stream.write_unowning(Event::Send(SendMode::Standard, outgoing, Completion::Request(Some(id))));
         if let Some(incoming) = incoming {
-            let companion = requests.add_unnamed(receiving, false);
-            if let Some(entry) = requests.get_mut(id) {
+            let companion = recording.requests.add_unnamed(receiving, false);
+            if let Some(entry) = recording.requests.get_mut(id) {
                 entry.companion = Some(companion);
             }
-            stream.write_unowning(Event::Recv(incoming, Completion::Request(Some(companion))));
+            recording.stream.write_unowning(Event::Recv(incoming, Completion::Request(Some(companion))));
         }
         Ok(())
     }
 
-    fn outgoing(&mut self, args: &SendArgs, communicators: &mut CommunicatorTable) -> Result<Outgoing, Omission> {
-        let (comm, peer) = self.peer(args.comm, args.dest, communicators)?;
+    fn outgoing(&mut self, args: &SendArgs, recording: &mut Recording) -> Result<Outgoing, Omission> {
+        let (comm, peer) = self.peer(args.comm, args.dest, recording)?;
         match peer {
             Peer::Rank(to) => {
                 let bytes = self.type_sizes.volume(args.count, args.datatype);
@@ -311,13 +270,13 @@ impl Messages {
         &mut self,
         args: &RecvArgs,
         matched: Option<Match>,
-        communicators: &mut CommunicatorTable,
+        recording: &mut Recording,
     ) -> Result<Incoming, Omission> {
-        let (comm, peer) = self.peer(args.comm, args.source, communicators)?;
+        let (comm, peer) = self.peer(args.comm, args.source, recording)?;
         let wildcard = Wildcard { source: matches!(peer, Peer::Any), tag: args.tag == self.abi.any_tag };
         let from = match peer {
             Peer::Rank(from) => Some(from),
-            Peer::Any => matched.map(|matched| source(args.comm, matched, communicators)).transpose()?,
+            Peer::Any => matched.map(|matched| source(args.comm, matched, recording)).transpose()?,
         };
         let tag = if wildcard.tag { matched.map(|matched| Tag(matched.tag)) } else { Some(Tag(args.tag)) };
         let bytes = match args.buffer {
@@ -327,12 +286,12 @@ impl Messages {
         Ok(Incoming { comm, from, tag, bytes, wildcard })
     }
 
-    fn peer(&self, comm: Comm, rank: i32, communicators: &mut CommunicatorTable) -> Result<(CommId, Peer), Omission> {
+    fn peer(&self, comm: Comm, rank: i32, recording: &mut Recording) -> Result<(CommId, Peer), Omission> {
         let (null, any) = (self.abi.proc_null, self.abi.any_source);
         if rank == null {
             return Err(Omission::NullPeer);
         }
-        let comm = communicators.known(comm)?;
+        let comm = recording.communicators.known(comm)?;
         let peer = match comm.peers().get(rank) {
             _ if rank == any => Peer::Any,
             Some(rank) => Peer::Rank(rank),
@@ -342,13 +301,8 @@ impl Messages {
     }
 
     /// A rank that may not be left open.
-    pub(super) fn rank_in(
-        &self,
-        comm: Comm,
-        rank: i32,
-        communicators: &mut CommunicatorTable,
-    ) -> Result<(CommId, Rank), Omission> {
-        match self.peer(comm, rank, communicators)? {
+    pub(super) fn rank_in(&self, comm: Comm, rank: i32, recording: &mut Recording) -> Result<(CommId, Rank), Omission> {
+        match self.peer(comm, rank, recording)? {
             (comm, Peer::Rank(rank)) => Ok((comm, rank)),
             (_, Peer::Any) => Err(Omission::Untraced),
         }
@@ -367,11 +321,12 @@ impl Messages {
         &mut self,
         message: &Result<Incoming, Omission>,
         comm: Comm,
-        communicators: &mut CommunicatorTable,
+        recording: &mut Recording,
     ) -> RequestKind {
         let Ok(message) = message else { return RequestKind::Nothing };
         let open = message.wildcard != Wildcard::default();
-        let ranks = if open { communicators.known(comm).ok().map(|known| known.peers().clone()) } else { None };
+        let ranks =
+            if open { recording.communicators.known(comm).ok().map(|known| known.peers().clone()) } else { None };
         self.receiving(message, ranks)
     }
 }
@@ -384,8 +339,8 @@ pub(super) fn is_truncated(abi: &Abi, call: &PointToPoint<'_>, error: ErrorCode)
 }
 
 /// The rank of the world that a receive was matched with.
-fn source(comm: Comm, matched: Match, communicators: &mut CommunicatorTable) -> Result<Rank, Omission> {
-    communicators.known(comm)?.peers().get(matched.source).ok_or(Omission::Untraced)
+fn source(comm: Comm, matched: Match, recording: &mut Recording) -> Result<Rank, Omission> {
+    recording.communicators.known(comm)?.peers().get(matched.source).ok_or(Omission::Untraced)
 }
 
 /// A side of a call with `MPI_PROC_NULL` is absent.

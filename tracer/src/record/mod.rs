@@ -2,16 +2,16 @@
 //!
 //! A [`Recorder`] knows threads by their numbers, and has no locks: one thread at a time uses it ([`crate::threads`]).
 //!
-//! The recorder dispatches a call to the part that has the state for it. A part that writes events, or that needs the
-//! numbers of communicators and requests, is given the stream and these tables for the call.
+//! The recorder dispatches a call to the part that has the state for it, and gives it the [`Recording`]: the numbers of
+//! communicators and requests, and the stream of events.
 //!
 //! | part | its files | subject |
 //! | --- | --- | --- |
-//! | `EventStream` | `stream`, `part`, `omitted_calls`, `explanation` | events on their way to the sink, and calls that become none |
-//! | `Communicators` | `communicators`, `communicator_table`, `worlds`, `encounters`, `named_spawn` | communicators and their members, also of other worlds |
-//! | `Requests` | `requests`, `request_table`, `held_requests`, `completion_call` | requests: created, completed, freed |
+//! | `EventStream` | `stream`, `part`, `omitted_calls` | events on their way to the sink, and calls that become none |
+//! | `Communicators` | `communicators`, `communicator_table`, `encounters` | communicators and their members, also of other worlds |
+//! | `Requests` | `requests`, `request_table`, `completion_call` | requests: created, completed, freed |
 //! | `Messages` | `message`, `message_args`, `probe`, `partitioned` | sending, receiving, probing |
-//! | `Collectives` | `collective`, `neighborhood` | collectives and their volumes |
+//! | `Collectives` | `collective` | collectives and their volumes |
 //! | `Windows` | `one_sided` | one-sided communication |
 //! | `Files` | `files`, `file_access` | files |
 //!
@@ -55,12 +55,14 @@ use crate::extended::{Description, Engine};
 use crate::sink::Sink;
 use crate::termination::Order;
 use collective::Collectives;
+use communicator_table::CommunicatorTable;
 use communicators::Communicators;
 use files::Files;
 use message::Messages;
 use message_args::Volumes;
 use one_sided::Windows;
 use overwritten::NamedSpawn;
+use request_table::RequestTable;
 use requests::Requests;
 use stream::EventStream;
 
@@ -77,13 +79,20 @@ pub(crate) struct Recorder {
     abi: &'static Abi,
     /// The extended mode, if the trace is extended.
     engine: Option<&'static Engine>,
-    stream: EventStream,
+    recording: Recording,
     communicators: Communicators,
     requests: Requests,
     messages: Messages,
     collectives: Collectives,
     windows: Windows,
     files: Files,
+}
+
+/// What the parts share: the numbers of communicators and requests, and the events on their way to the sink.
+struct Recording {
+    communicators: CommunicatorTable,
+    requests: RequestTable,
+    stream: EventStream,
 }
 
 /// A call becomes an event, or is counted as omitted.
@@ -103,7 +112,11 @@ impl Recorder {
             abi,
             engine,
             communicators: Communicators::new(abi, me, world_size, sink.run().to_owned(), engine),
-            stream: EventStream::new(sink, options),
+            recording: Recording {
+                communicators: CommunicatorTable::new(abi.comm_world, abi.comm_self, me, world_size),
+                requests: RequestTable::default(),
+                stream: EventStream::new(sink, options),
+            },
             requests: Requests::new(abi),
             messages: Messages::new(abi, me),
             collectives: Collectives::new(abi, me),
@@ -115,33 +128,33 @@ impl Recorder {
     /// Records that `function` has initialised MPI, and at which `moment` the tracer was set up, in extended traces.
     pub(crate) fn begin(&mut self, function: &Function, moment: Option<Span>) {
         self.begin_annotations(moment);
-        self.stream.write(&Event::Init);
-        self.communicators.begin_spawned(&mut self.stream);
-        self.stream.explain(function);
+        self.recording.stream.write(&Event::Init);
+        self.communicators.begin_spawned(&mut self.recording);
+        self.recording.stream.explain(function);
     }
 
     /// Completes the trace, which `function` ends if it is a call that does. Returns the rank's entry as it was written.
     pub(crate) fn end(mut self, ended: Ended, function: Option<&Function>) -> Option<RankEntry> {
         let clock = match ended {
             Ended::Finalize => {
-                self.requests.abandon_cancelled(&mut self.stream);
-                self.stream.write(&Event::Finalize);
-                function.into_iter().for_each(|function| self.stream.explain(function));
+                Requests::abandon_cancelled(&mut self.recording);
+                self.recording.stream.write(&Event::Finalize);
+                function.into_iter().for_each(|function| self.recording.stream.explain(function));
                 self.engine.and_then(Engine::end)
             }
             _ => {
-                self.stream.write_computation();
+                self.recording.stream.write_computation();
                 self.communicators.worlds.abandon();
                 None
             }
         };
         let worlds = self.communicators.worlds;
-        self.stream.finish(ended, |entry| (entry.clock, entry.encounters) = (clock, worlds.encounters))
+        self.recording.stream.finish(ended, |entry| (entry.clock, entry.encounters) = (clock, worlds.encounters))
     }
 
     /// Hands over the recorded events for writing; false if that is not possible at the moment.
     pub(crate) fn hand_over(&mut self) -> bool {
-        self.stream.hand_over()
+        self.recording.stream.hand_over()
     }
 
     /// Hands over the recorded events and the rank's entry, as the process is about to end; false if that is not
@@ -149,43 +162,43 @@ impl Recorder {
     pub(crate) fn close(&mut self, Order { ended, computed }: Order) -> bool {
         if let Some((thread, volume)) = computed {
             self.switch_to(thread, volume);
-            self.stream.write_computation();
+            self.recording.stream.write_computation();
         }
         let worlds = &self.communicators.worlds;
-        self.stream.close(ended, |entry| entry.encounters.clone_from(&worlds.encounters))
+        self.recording.stream.close(ended, |entry| entry.encounters.clone_from(&worlds.encounters))
     }
 
     pub(crate) fn admit_thread(&mut self) -> ThreadId {
-        self.stream.admit_thread()
+        self.recording.stream.admit_thread()
     }
 
     /// Declares that the following events belong to a thread, which has computed this additional volume.
     #[inline]
     pub(crate) fn switch_to(&mut self, thread: ThreadId, computed: Instructions) {
-        self.stream.switch_to(thread, computed);
-        self.requests.table.switch_to(thread);
+        self.recording.stream.switch_to(thread, computed);
+        self.recording.requests.switch_to(thread);
     }
 
     /// The thread that was switched to last has ended; its number is free.
     pub(crate) fn thread_ended(&mut self) {
-        self.stream.thread_ended();
+        self.recording.stream.thread_ended();
     }
 
     /// The events that follow are of a call at this site.
     #[cold]
     pub(crate) fn begin_call(&mut self, site: CallSiteId) {
-        self.stream.begin_call(site);
+        self.recording.stream.begin_call(site);
     }
 
     /// Begins the annotations of the call that is recorded next, if the trace contains times.
     #[inline]
     pub(crate) fn begin_annotations(&mut self, span: Option<Span>) {
-        span.map(Annotation::Call).into_iter().for_each(|first| self.stream.begin_annotations(first));
+        span.map(Annotation::Call).into_iter().for_each(|first| self.recording.stream.begin_annotations(first));
     }
 
     /// Adds annotations to the call that is recorded next.
     pub(crate) fn annotate(&mut self, annotations: impl IntoIterator<Item = Annotation>) {
-        self.stream.annotate(annotations);
+        self.recording.stream.annotate(annotations);
     }
 
     /// Records a call that completes no requests, after it has returned.
@@ -204,7 +217,7 @@ impl Recorder {
         match self.event(function, call, success, overwritten) {
             // A call that failed did not take place as the arguments say.
             Err(Omission::Untraced) if success => {
-                self.stream.write_other(function, other::volumes(self.abi, call));
+                self.recording.stream.write_other(function, other::volumes(self.abi, call));
                 Ok(())
             }
             outcome => outcome,
@@ -215,39 +228,35 @@ impl Recorder {
     /// of a message would be as large as the largest, and its instructions far apart.
     #[inline(always)]
     fn event(&mut self, function: &Function, call: &Call<'_>, success: bool, before: Overwritten) -> Outcome {
-        let Self { stream, communicators, requests, messages, collectives, windows, files, .. } = self;
+        let Self { recording, communicators, requests, messages, collectives, windows, files, .. } = self;
         match (call, success) {
-            (Call::PointToPoint(call), true) => messages.call(call, before, &mut communicators.table, requests, stream),
-            (Call::PointToPoint(MPI_Request_free(_)), false) => requests.not_freed(before),
-            (Call::Mark(mark), _) => other::record(mark, stream),
+            (Call::PointToPoint(call), true) => messages.call(call, before, requests, recording),
+            (Call::PointToPoint(MPI_Request_free(_)), false) => Requests::not_freed(before, recording),
+            (Call::Mark(mark), _) => other::record(mark, recording),
             (Call::Other, _) => Err(Omission::unless_read(function)),
             (_, false) => Err(Omission::Untraced),
-            (Call::Collective(call), true) => {
-                collectives.call(call, &mut communicators.table, &mut requests.table, stream)
-            }
-            (Call::Communicator(call), true) => communicators.call(call, before, &mut requests.table, stream),
-            (Call::Topology(call), true) => match communicators.topology(call, stream) {
+            (Call::Collective(call), true) => collectives.call(call, recording),
+            (Call::Communicator(call), true) => communicators.call(call, before, recording),
+            (Call::Topology(call), true) => match communicators.topology(call, recording) {
                 Some(outcome) => outcome,
-                None => collectives.neighborhood(call, &mut communicators.table, &mut requests.table, stream),
+                None => collectives.neighborhood(call, recording),
             },
-            (Call::OneSided(of), true) => {
-                windows.call(of, before, &mut communicators.table, &mut requests.table, stream)
-            }
-            (Call::Io(of), true) => files.call(of, before, &mut communicators.table, &mut requests.table, stream),
-            (Call::Process(call), true) => communicators.process(call, before, stream),
+            (Call::OneSided(of), true) => windows.call(of, before, recording),
+            (Call::Io(of), true) => files.call(of, before, recording),
+            (Call::Process(call), true) => communicators.process(call, before, recording),
         }
     }
 
     /// Ends a call of `function`: counts it if it has become no event.
     #[inline]
     pub(crate) fn settle(&mut self, function: &'static Function, outcome: Outcome) {
-        self.stream.end_call(function, outcome);
+        self.recording.stream.end_call(function, outcome);
     }
 
     /// A call that communicates has taken this volume, and becomes no event.
     #[cold]
     pub(crate) fn passed_over(&mut self, volume: Instructions) {
-        self.stream.passed_over(volume);
+        self.recording.stream.passed_over(volume);
     }
 
     /// The program has left a call of `function` before it returned; it is counted.
@@ -257,7 +266,7 @@ impl Recorder {
 
     /// Objects of the program call these functions and are not seen to.
     pub(crate) fn unseen(&mut self, functions: BTreeMap<String, Vec<String>>) {
-        self.stream.unseen(functions);
+        self.recording.stream.unseen(functions);
     }
 
     /// Ends a message that succeeded: an untraced one is written with its volumes.
@@ -271,32 +280,30 @@ impl Recorder {
         if outcome != Err(Omission::Untraced) {
             return self.settle(function, outcome);
         }
-        self.stream.write_other(function, volumes());
+        self.recording.stream.write_other(function, volumes());
         self.settle(function, Ok(()));
     }
 
     #[inline]
     pub(crate) fn send(&mut self, mode: SendMode, args: &SendArgs) -> Outcome {
-        self.messages.send(mode, args, &mut self.communicators.table, &mut self.stream)
+        self.messages.send(mode, args, &mut self.recording)
     }
 
     /// Records a send that is completed by its request.
     pub(crate) fn isend(&mut self, mode: SendMode, args: &SendArgs, request: RequestRef) -> Outcome {
-        let Self { stream, communicators, requests, messages, .. } = self;
-        messages.isend(mode, args, request, &mut communicators.table, &mut requests.table, stream)
+        self.messages.isend(mode, args, request, &mut self.recording)
     }
 
     #[inline]
     pub(crate) fn recv(&mut self, args: &RecvArgs, matched: Option<Match>) -> Outcome {
-        self.messages.take_found(args, &mut self.requests.table, &mut self.stream);
-        self.messages.recv(args, matched, &mut self.communicators.table, &mut self.stream)
+        self.messages.take_found(args, &mut self.recording);
+        self.messages.recv(args, matched, &mut self.recording)
     }
 
     /// Records a receive that is completed by its request.
     pub(crate) fn irecv(&mut self, args: &RecvArgs, request: RequestRef) -> Outcome {
-        let Self { stream, communicators, requests, messages, .. } = self;
-        messages.take_found(args, &mut requests.table, stream);
-        messages.irecv(args, request, &mut communicators.table, &mut requests.table, stream)
+        self.messages.take_found(args, &mut self.recording);
+        self.messages.irecv(args, request, &mut self.recording)
     }
 
     /// The message of a handle, which is about to be received, and the handle to be free for another one.
@@ -312,55 +319,55 @@ impl Recorder {
 
     /// Takes the requests of a completion call out of the table.
     pub(crate) fn hold_requests(&mut self, held: &mut HeldRequests, call: &CompletionCall<'_>) {
-        self.requests.hold_all(held, call);
+        self.requests.hold_all(held, call, &mut self.recording.requests);
     }
 
     /// Takes one more request of a completion call out of the table.
     #[inline]
     pub(crate) fn hold(&mut self, held: &mut HeldRequests, request: RequestRef) {
-        self.requests.hold(held, request);
+        self.requests.hold(held, request, &mut self.recording.requests);
     }
 
     /// Removes the request of a call that frees it from the table.
     pub(crate) fn hold_freed(&mut self, request: &Place<'_, Request>) -> Overwritten {
-        self.requests.hold_freed(request)
+        Requests::hold_freed(request, &mut self.recording.requests)
     }
 
     /// Puts the requests back of a completion call that the program has left.
     pub(crate) fn release_requests(&mut self, held: &mut HeldRequests) {
-        self.requests.release(held);
+        Requests::release(held, &mut self.recording.requests);
     }
 
     /// Records a completion call. A wait may fail and have completed requests.
     pub(crate) fn completion(&mut self, held: &mut HeldRequests, call: &CompletionCall<'_>, success: bool) -> Outcome {
-        self.requests.completion(held, call, success, &mut self.communicators.table, &mut self.stream)
+        self.requests.completion(held, call, success, &mut self.recording)
     }
 
     /// Records a wait for all held requests.
     pub(crate) fn all_done(&mut self, held: &mut HeldRequests, ask: Quantifier, kept: &[KeptStatus]) -> Outcome {
-        self.requests.all_done(held, ask, kept, &mut self.communicators.table, &mut self.stream)
+        self.requests.all_done(held, ask, kept, &mut self.recording)
     }
 
     /// Records a collective that returned an error to this rank, and perhaps to no other one.
     #[cold]
     pub(crate) fn failed_collective(&mut self, call: &Collective<'_>, error: ErrorCode) -> Outcome {
-        self.collectives.failed(call, error, &mut self.communicators.table, &mut self.stream)
+        self.collectives.failed(call, error, &mut self.recording)
     }
 
     /// Records a `MPI_Comm_create` that returned an error to this rank.
     #[cold]
     pub(crate) fn failed_creation(&mut self, parent: Comm) -> Outcome {
-        self.communicators.failed_creation(parent, &mut self.stream)
+        self.communicators.failed_creation(parent, &mut self.recording)
     }
 
     /// Describes a collective to the extended mode.
     pub(crate) fn describe(&mut self, call: &CollectiveCall<'_>) -> Option<Description> {
-        self.collectives.describe(call, &mut self.communicators.table)
+        self.collectives.describe(call, &mut self.recording)
     }
 
     /// Describes a neighbourhood collective to the extended mode.
     pub(crate) fn describe_neighborhood(&mut self, call: &NeighborhoodCall<'_>) -> Option<Description> {
-        self.collectives.describe_neighborhood(call, &mut self.communicators.table)
+        self.collectives.describe_neighborhood(call, &mut self.recording)
     }
 
     /// Has a spawn tell its processes its name: to be called before the call is made.
@@ -376,6 +383,6 @@ impl Recorder {
 
     /// The number of a communicator, if it is known.
     pub(crate) fn id_of(&mut self, comm: Comm) -> Option<CommId> {
-        Some(self.communicators.table.get(comm)?.id)
+        Some(self.recording.communicators.get(comm)?.id)
     }
 }

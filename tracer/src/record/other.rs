@@ -9,9 +9,8 @@ use titr_wrappers::functions::mark::Mark as MarkCall;
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 use titr_wrappers::{Abi, Call, pmpi};
 
-use super::Outcome;
 use super::message_args::{RecvArgs, SendArgs, Volumes, element, volume};
-use super::stream::EventStream;
+use super::{Outcome, Recording};
 use crate::collective_call::{Blocks, CollectiveCall};
 
 const NOTHING: Volumes = (Bytes(0), Bytes(0));
@@ -83,8 +82,8 @@ const LONGEST: usize = 200;
 /// Writes a mark.
 #[cold]
 #[inline(never)]
-pub(super) fn record(call: &MarkCall<'_>, stream: &mut EventStream) -> Outcome {
-    stream.write(&Event::Mark(match call {
+pub(super) fn record(call: &MarkCall<'_>, recording: &mut Recording) -> Outcome {
+    recording.stream.write(&Event::Mark(match call {
         MarkCall::Begin(region) => Mark::RegionBegin(name(region)),
         MarkCall::End(region) => Mark::RegionEnd(name(region)),
         MarkCall::Level(level) => Mark::Control(*level),

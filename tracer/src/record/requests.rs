@@ -6,48 +6,44 @@ use titr_wrappers::argument::{Place, Request};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 use titr_wrappers::{Abi, pmpi};
 
-use super::Outcome;
-use super::communicator_table::CommunicatorTable;
 use super::completion_call::{CompletionCall, CompletionKind, HeldRequests, KeptStatus, Matches, note_cancellation};
 use super::message_args::{Match, RequestRef};
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::request_table::{Entry, RequestKind, RequestTable};
-use super::stream::EventStream;
+use super::{Outcome, Recording};
 use crate::ranks::Ranks;
 
 pub(super) struct Requests {
-    pub(super) table: RequestTable,
     abi: &'static Abi,
-    /// The extended mode, which knows the messages of collectives in the background.
     /// A list that events are made of, kept for its memory.
     pub(super) completed_ids: Vec<RequestId>,
 }
 
 impl Requests {
     pub(super) fn new(abi: &'static Abi) -> Self {
-        Self { table: RequestTable::default(), abi, completed_ids: Vec::new() }
+        Self { abi, completed_ids: Vec::new() }
     }
 
     /// Takes the requests of a completion call out of the table.
-    pub(super) fn hold_all(&mut self, held: &mut HeldRequests, call: &CompletionCall<'_>) {
+    pub(super) fn hold_all(&self, held: &mut HeldRequests, call: &CompletionCall<'_>, table: &mut RequestTable) {
         held.clear();
-        call.each_request(|handle, place| self.hold(held, RequestRef { handle, place }));
+        call.each_request(|handle, place| self.hold(held, RequestRef { handle, place }, table));
         if held.is_open {
             call.keep_statuses();
         }
     }
 
     /// Puts the requests back of a completion call that the program has left.
-    pub(super) fn release(&mut self, held: &mut HeldRequests) {
-        held.ids.drain(..).flatten().for_each(|id| self.table.put_in(id));
+    pub(super) fn release(held: &mut HeldRequests, table: &mut RequestTable) {
+        held.ids.drain(..).flatten().for_each(|id| table.put_in(id));
         held.clear();
     }
 
     /// Removes the request of a call that frees it from the table. Only the library will know whether it was cancelled.
-    pub(super) fn hold_freed(&mut self, request: &Place<'_, Request>) -> Overwritten {
-        let id = self.table.take_out(request.get(), request.address());
-        if let Some(entry) = id.and_then(|id| self.table.get_mut(id))
+    pub(super) fn hold_freed(request: &Place<'_, Request>, table: &mut RequestTable) -> Overwritten {
+        let id = table.take_out(request.get(), request.address());
+        if let Some(entry) = id.and_then(|id| table.get_mut(id))
             && entry.cancelled
         {
             // Incomplete requests are in progress: a library completes at once what it cancels here.
@@ -58,25 +54,27 @@ impl Requests {
 
     /// Takes one more request of a completion call out of the table.
     #[inline]
-    pub(super) fn hold(&mut self, held: &mut HeldRequests, RequestRef { handle, place }: RequestRef) {
-        let mut id = if handle == self.abi.request_null { None } else { self.table.take_out(handle, place) };
-        match id.and_then(|id| self.table.get(id)) {
+    pub(super) fn hold(
+        &self,
+        held: &mut HeldRequests,
+        RequestRef { handle, place }: RequestRef,
+        table: &mut RequestTable,
+    ) {
+        let mut id = if handle == self.abi.request_null { None } else { table.take_out(handle, place) };
+        match id.and_then(|id| table.get(id)) {
             Some(entry) if entry.active => {
                 held.is_visible |= entry.is_visible();
-                held.is_open |=
-                    entry.is_open() || entry.cancelled || entry.companion.is_some_and(|id| self.is_open(id));
+                held.is_open |= entry.is_open()
+                    || entry.cancelled
+                    || entry.companion.is_some_and(|id| table.get(id).is_some_and(Entry::is_open));
             }
             _ => {
                 if let Some(inactive) = id.take() {
-                    self.table.put_in(inactive);
+                    table.put_in(inactive);
                 }
             }
         }
         held.ids.push(id);
-    }
-
-    fn is_open(&self, id: RequestId) -> bool {
-        self.table.get(id).is_some_and(Entry::is_open)
     }
 
     /// A call about requests that were made before, and that is no completion call.
@@ -85,20 +83,19 @@ impl Requests {
         &mut self,
         call: &PointToPoint<'_>,
         overwritten: Overwritten,
-        communicators: &mut CommunicatorTable,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Outcome {
         match call {
-            MPI_Request_free(_) => self.free(overwritten, stream),
-            MPI_Cancel(request) => self.cancel(request),
-            MPI_Start(request) => self.start(overwritten, [(request.get(), request.address())].into_iter(), stream),
+            MPI_Request_free(_) => Self::free(overwritten, recording),
+            MPI_Cancel(request) => Self::cancel(request, recording),
+            MPI_Start(request) => self.start(overwritten, [(request.get(), request.address())].into_iter(), recording),
             MPI_Startall(requests) => {
                 let requests = requests.array_of_requests();
                 let requests = requests.iter().enumerate().map(|(index, it)| (it, requests.address(index)));
-                self.start(overwritten, requests, stream)
+                self.start(overwritten, requests, recording)
             }
             _ => match CompletionCall::of_status_query(call) {
-                Some(query) => self.status_query(&query, communicators, stream),
+                Some(query) => self.status_query(&query, recording),
                 None => Err(Omission::Untraced),
             },
         }
@@ -110,25 +107,26 @@ impl Requests {
         held: &mut HeldRequests,
         call: &CompletionCall<'_>,
         success: bool,
-        communicators: &mut CommunicatorTable,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Outcome {
         let completed_any = success && call.has_completed();
-        let outstanding = self.table.outstanding();
+        let outstanding = recording.requests.outstanding();
         let visible = held.is_visible;
         self.completed_ids.clear();
         let key = if completed_any && call.names_all() {
-            self.settle_all(held, &Matches::Of(call), communicators, stream)
+            self.settle_all(held, &Matches::Of(call), recording)
         } else {
-            self.settle_some(held, call, success, completed_any, communicators, stream)
+            self.settle_some(held, call, success, completed_any, recording)
         };
         match (&call.kind, self.completed_ids.as_slice()) {
-            (CompletionKind::Test(_), []) if visible && !completed_any => stream.write(&Event::Test(call.ask, None)),
+            (CompletionKind::Test(_), []) if visible && !completed_any => {
+                recording.stream.write(&Event::Test(call.ask, None))
+            }
             (_, []) => return Err(Omission::NullPeer),
-            (CompletionKind::Wait, _) => self.waited_for(call.ask, outstanding, key, stream),
+            (CompletionKind::Wait, _) => self.waited_for(call.ask, outstanding, key, recording),
             (CompletionKind::Test(_), _) => {
                 let completed = self.completed(key);
-                self.write_completion(Event::Test(call.ask, Some(completed)), stream);
+                self.write_completion(Event::Test(call.ask, Some(completed)), recording);
             }
         }
         Ok(())
@@ -140,34 +138,33 @@ impl Requests {
         held: &mut HeldRequests,
         ask: Quantifier,
         statuses: &[KeptStatus],
-        communicators: &mut CommunicatorTable,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Outcome {
-        let outstanding = self.table.outstanding();
+        let outstanding = recording.requests.outstanding();
         self.completed_ids.clear();
-        let key = self.settle_all(held, &Matches::Kept(statuses), communicators, stream);
+        let key = self.settle_all(held, &Matches::Kept(statuses), recording);
         if self.completed_ids.is_empty() {
             return Err(Omission::NullPeer);
         }
-        self.waited_for(ask, outstanding, key, stream);
+        self.waited_for(ask, outstanding, key, recording);
         Ok(())
     }
 
     /// Records a wait for `completed_ids`, when this many requests were `outstanding`.
     #[inline]
-    fn waited_for(&mut self, ask: Quantifier, outstanding: u32, key: Option<RequestKey>, stream: &mut EventStream) {
+    fn waited_for(&mut self, ask: Quantifier, outstanding: u32, key: Option<RequestKey>, recording: &mut Recording) {
         // The number of requests fits, as their ids do.
         if ask == Quantifier::All && self.completed_ids.len() as u32 == outstanding {
-            stream.write_unowning(Event::Wait(ask, Completed::Outstanding(Some(outstanding))));
+            recording.stream.write_unowning(Event::Wait(ask, Completed::Outstanding(Some(outstanding))));
         } else {
             let completed = self.completed(key);
-            self.write_completion(Event::Wait(ask, completed), stream);
+            self.write_completion(Event::Wait(ask, completed), recording);
         }
     }
 
     /// Writes an event that may own `completed_ids`, and takes them back.
-    pub(super) fn write_completion(&mut self, event: Event, stream: &mut EventStream) {
-        stream.write(&event);
+    pub(super) fn write_completion(&mut self, event: Event, recording: &mut Recording) {
+        recording.stream.write(&event);
         if let Event::Wait(_, These(numbers)) | Event::Test(_, Some(These(numbers))) = event {
             self.completed_ids = numbers;
         }
@@ -187,13 +184,12 @@ impl Requests {
         &mut self,
         held: &mut HeldRequests,
         matches_of: &Matches<'_, '_>,
-        communicators: &mut CommunicatorTable,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Option<RequestKey> {
         let mut key = None;
         for (index, request) in held.ids.drain(..).enumerate() {
             if let Some(id) = request {
-                key = self.complete(id, matches_of, index, communicators, stream).or(key);
+                key = self.complete(id, matches_of, index, recording).or(key);
             }
         }
         key
@@ -207,8 +203,7 @@ impl Requests {
         call: &CompletionCall<'_>,
         success: bool,
         completed_any: bool,
-        communicators: &mut CommunicatorTable,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Option<RequestKey> {
         held.done.clear();
         if completed_any {
@@ -224,12 +219,12 @@ impl Requests {
             });
         }
         for id in held.ids.drain(..).rev().flatten() {
-            self.table.put_in(id);
+            recording.requests.put_in(id);
         }
         held.done.sort_unstable_by_key(|&(index, ..)| index);
         let mut key = None;
         for (_, id, status) in held.done.drain(..) {
-            key = self.complete(id, &Matches::Of(call), status, communicators, stream).or(key);
+            key = self.complete(id, &Matches::Of(call), status, recording).or(key);
         }
         key
     }
@@ -239,22 +234,21 @@ impl Requests {
         id: RequestId,
         matches_of: &Matches<'_, '_>,
         status: usize,
-        communicators: &mut CommunicatorTable,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Option<RequestKey> {
-        let entry = self.table.get(id)?;
+        let entry = recording.requests.get(id)?;
         let companion = entry.companion;
         let key = match entry.what {
             RequestKind::Message { from, to, tag, open: None } if !entry.cancelled => {
                 self.completed_ids.push(id);
                 Some(RequestKey { from, to, tag })
             }
-            _ => self.disclose(id, matches_of, status, communicators, stream),
+            _ => self.disclose(id, matches_of, status, recording),
         };
-        self.table.complete(id);
+        recording.requests.complete(id);
         match companion {
             // A companion has none itself.
-            Some(companion) => self.complete(companion, matches_of, status, communicators, stream).or(key),
+            Some(companion) => self.complete(companion, matches_of, status, recording).or(key),
             None => key,
         }
     }
@@ -266,14 +260,13 @@ impl Requests {
         id: RequestId,
         matches_of: &Matches<'_, '_>,
         status: usize,
-        communicators: &mut CommunicatorTable,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Option<RequestKey> {
-        let entry = self.table.get(id)?;
+        let entry = recording.requests.get(id)?;
         match &entry.what {
             RequestKind::Nothing => None,
             RequestKind::Duplicate(comm, place) => {
-                communicators.bind(place.get(), *comm);
+                recording.communicators.bind(place.get(), *comm);
                 self.completed_ids.push(id);
                 None
             }
@@ -284,12 +277,12 @@ impl Requests {
             &RequestKind::Message { from, to, tag, ref open } => {
                 self.completed_ids.push(id);
                 if entry.cancelled && matches_of.is_cancelled(status) {
-                    stream.write(&Event::Cancel(id));
+                    recording.stream.write(&Event::Cancel(id));
                     return Some(RequestKey { from, to, tag });
                 }
                 let matched = open.as_ref().and_then(|ranks| matched(ranks, matches_of.get(status)?));
                 if let Some((source, tag)) = matched {
-                    stream.write(&Event::Matched(id, source, tag));
+                    recording.stream.write(&Event::Matched(id, source, tag));
                 }
                 let (source, tag_of_match) = matched.unzip();
                 Some(RequestKey { from: from.or(source), to, tag: tag.or(tag_of_match) })
@@ -299,37 +292,37 @@ impl Requests {
 
     /// Puts a request back that the library would not free.
     #[cold]
-    pub(super) fn not_freed(&mut self, overwritten: Overwritten) -> Outcome {
+    pub(super) fn not_freed(overwritten: Overwritten, recording: &mut Recording) -> Outcome {
         if let Some(id) = overwritten.request() {
-            self.table.put_in(id);
+            recording.requests.put_in(id);
         }
         Err(Omission::Untraced)
     }
 
-    fn free(&mut self, overwritten: Overwritten, stream: &mut EventStream) -> Outcome {
+    fn free(overwritten: Overwritten, recording: &mut Recording) -> Outcome {
         let Some(id) = overwritten.request() else { return Err(Omission::Untraced) };
-        let entry = self.table.get(id);
+        let entry = recording.requests.get(id);
         let visible = entry.is_some_and(|entry| entry.is_visible());
         let companion = entry.and_then(|entry| entry.companion);
         for id in [Some(id), companion].into_iter().flatten() {
-            let cancelled = self.table.get(id).is_some_and(|entry| entry.cancelled);
-            self.table.remove(id);
+            let cancelled = recording.requests.get(id).is_some_and(|entry| entry.cancelled);
+            recording.requests.remove(id);
             if cancelled {
-                stream.write(&Event::Cancel(id));
+                recording.stream.write(&Event::Cancel(id));
             }
             if visible {
-                stream.write(&Event::RequestFree(id));
+                recording.stream.write(&Event::RequestFree(id));
             }
         }
         if visible { Ok(()) } else { Err(Omission::NullPeer) }
     }
 
     /// Marks a request as to be cancelled. Only its completion says whether the message was faster, and writes the event.
-    fn cancel(&mut self, request: &Place<'_, Request>) -> Outcome {
+    fn cancel(request: &Place<'_, Request>, recording: &mut Recording) -> Outcome {
         note_cancellation();
-        let id = self.table.find(request.get(), request.address()).ok_or(Omission::Untraced)?;
-        for id in [Some(id), self.table.get(id).and_then(|entry| entry.companion)].into_iter().flatten() {
-            if let Some(entry) = self.table.get_mut(id) {
+        let id = recording.requests.find(request.get(), request.address()).ok_or(Omission::Untraced)?;
+        for id in [Some(id), recording.requests.get(id).and_then(|entry| entry.companion)].into_iter().flatten() {
+            if let Some(entry) = recording.requests.get_mut(id) {
                 entry.cancelled = entry.is_visible();
             }
         }
@@ -337,9 +330,9 @@ impl Requests {
     }
 
     /// Writes which requests were to be cancelled and never completed: their receives must take no message in a replay.
-    pub(super) fn abandon_cancelled(&self, stream: &mut EventStream) {
-        for id in self.table.cancelled().collect::<Vec<_>>() {
-            stream.write(&Event::Cancel(id));
+    pub(super) fn abandon_cancelled(recording: &mut Recording) {
+        for id in recording.requests.cancelled().collect::<Vec<_>>() {
+            recording.stream.write(&Event::Cancel(id));
         }
     }
 
@@ -349,18 +342,18 @@ impl Requests {
         &mut self,
         overwritten: Overwritten,
         requests: impl Iterator<Item = (Request, usize)>,
-        stream: &mut EventStream,
+        recording: &mut Recording,
     ) -> Outcome {
         self.completed_ids.clear();
         let mut outcome = Ok(());
         for (before, (handle, place)) in overwritten.started().into_iter().zip(requests) {
-            match self.table.find(before, place) {
+            match recording.requests.find(before, place) {
                 Some(id) => {
                     if handle != before {
-                        self.table.rename(before, handle, place);
+                        recording.requests.rename(before, handle, place);
                     }
-                    self.table.start(id);
-                    if self.table.get(id).is_some_and(|entry| entry.is_visible()) {
+                    recording.requests.start(id);
+                    if recording.requests.get(id).is_some_and(|entry| entry.is_visible()) {
                         self.completed_ids.push(id);
                     }
                 }
@@ -371,7 +364,7 @@ impl Requests {
             return outcome.and(Err(Omission::NullPeer));
         }
         let event = Event::Start(std::mem::take(&mut self.completed_ids));
-        stream.write(&event);
+        recording.stream.write(&event);
         if let Event::Start(numbers) = event {
             self.completed_ids = numbers;
         }
@@ -386,19 +379,14 @@ fn matched(ranks: &Ranks, matched: Match) -> Option<(Rank, Tag)> {
 impl Requests {
     /// Records a question for requests, as a test: what it finds done is completed in the trace, and only the handles are yet
     /// to be waited for.
-    pub(super) fn status_query(
-        &mut self,
-        query: &CompletionCall<'_>,
-        communicators: &mut CommunicatorTable,
-        stream: &mut EventStream,
-    ) -> Outcome {
+    pub(super) fn status_query(&mut self, query: &CompletionCall<'_>, recording: &mut Recording) -> Outcome {
         let mut is_visible = false;
-        query.each_request(|handle, place| is_visible |= self.in_progress(RequestRef { handle, place }));
+        query.each_request(|handle, place| is_visible |= in_progress(RequestRef { handle, place }, recording));
         if !is_visible {
             return Err(Omission::NullPeer);
         }
         if !query.has_completed() {
-            stream.write(&Event::Test(query.ask, None));
+            recording.stream.write(&Event::Test(query.ask, None));
             return Ok(());
         }
         let mut done = Vec::new();
@@ -410,25 +398,27 @@ impl Requests {
         self.completed_ids.clear();
         let mut key = None;
         for (index, status) in done {
-            let Some(request) = query.request(index).filter(|request| self.in_progress(*request)) else { continue };
-            let Some(id) = self.table.take_out(request.handle, request.place) else { continue };
-            let left = self.table.get(id).filter(|entry| !entry.persistent).map(Entry::handle);
-            key = self.complete(id, &Matches::Of(query), status, communicators, stream).or(key);
+            let Some(request) = query.request(index).filter(|request| in_progress(*request, recording)) else {
+                continue;
+            };
+            let Some(id) = recording.requests.take_out(request.handle, request.place) else { continue };
+            let left = recording.requests.get(id).filter(|entry| !entry.persistent).map(Entry::handle);
+            key = self.complete(id, &Matches::Of(query), status, recording).or(key);
             if let Some((handle, place)) = left {
-                self.table.add(handle, place, RequestKind::Nothing, false);
+                recording.requests.add(handle, place, RequestKind::Nothing, false);
             }
         }
         if self.completed_ids.is_empty() {
             return Err(Omission::NullPeer);
         }
         let completed = self.completed(key);
-        self.write_completion(Event::Test(query.ask, Some(completed)), stream);
+        self.write_completion(Event::Test(query.ask, Some(completed)), recording);
         Ok(())
     }
+}
 
-    /// Whether the trace has the request in progress.
-    fn in_progress(&mut self, RequestRef { handle, place }: RequestRef) -> bool {
-        let id = self.table.find(handle, place);
-        id.and_then(|id| self.table.get(id)).is_some_and(|entry| entry.active && entry.is_visible())
-    }
+/// Whether the trace has the request in progress.
+fn in_progress(RequestRef { handle, place }: RequestRef, recording: &mut Recording) -> bool {
+    let id = recording.requests.find(handle, place);
+    id.and_then(|id| recording.requests.get(id)).is_some_and(|entry| entry.active && entry.is_visible())
 }

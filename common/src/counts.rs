@@ -28,7 +28,6 @@ pub struct EventCounts {
 }
 
 impl EventCounts {
-    /// Counts an event.
     pub(crate) fn add(&mut self, event: &Event) {
         self.events += 1;
         self.letters += u64::from(has_symbol(event));
@@ -172,7 +171,6 @@ impl LoopInProgress {
 }
 
 impl LoopCounter {
-    /// The counts of all events so far.
     pub(crate) fn counts(&self) -> EventCounts {
         self.counts
     }

@@ -102,7 +102,6 @@ impl<W: Write> Escaped<W> {
         if self.has_styles { self.pass(PLAIN.as_bytes()) } else { Ok(()) }
     }
 
-    /// Writes text that is escaped.
     fn pass(&mut self, text: &[u8]) -> io::Result<()> {
         let Some(columns) = self.columns else { return self.out.write_all(text) };
         for part in text.split_inclusive(|&byte| byte == b'\n') {

@@ -61,7 +61,6 @@ pub(crate) enum Blocks<'c> {
 }
 
 impl Blocks<'_> {
-    /// The datatype, if there is one for all blocks.
     pub(crate) fn datatype(&self) -> Option<Datatype> {
         match *self {
             Self::One(_, datatype) | Self::Equal(_, datatype) => Some(datatype),

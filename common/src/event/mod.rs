@@ -283,7 +283,6 @@ impl Event {
 }
 
 impl ListSize {
-    /// The size of one list.
     fn of<T>(list: &[T]) -> Self {
         Self { entries: list.len(), bytes: size_of_val(list) }
     }

@@ -24,7 +24,6 @@ impl<'a> Line<'a> {
         Self(out)
     }
 
-    /// Ends the line.
     pub(super) fn end(&mut self) {
         self.0.push(b'\n');
     }

@@ -72,7 +72,6 @@ impl World {
         self.trace.ranks()
     }
 
-    /// The encounters of a rank of this world.
     pub(super) fn encounters(&self, rank: u32) -> &[Encounter] {
         let entry = self.trace.manifest().and_then(|manifest| manifest.of_rank(Rank(rank)));
         entry.map_or(&[], |entry| &entry.encounters)

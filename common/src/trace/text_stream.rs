@@ -54,7 +54,6 @@ pub(super) enum Input {
     Shared(Arc<Mutex<SharedFile>>),
 }
 
-/// A line and its number.
 type NumberedLine<'a> = (u64, Cow<'a, [u8]>);
 
 impl TextStream {

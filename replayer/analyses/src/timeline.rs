@@ -12,7 +12,6 @@ use titr_simulation::observe::{Departure, Observer};
 /// An observer that writes a timeline.
 pub struct Timeline {
     sorter: EventSorter,
-    /// Messages so far.
     messages: u64,
     /// The messages in transit, indexed by transfer id; an id is reused once its message has arrived.
     under_way: Vec<Option<Arrow>>,

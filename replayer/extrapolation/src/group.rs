@@ -54,7 +54,6 @@ impl Columns {
         &self.distinct[id as usize]
     }
 
-    /// All columns.
     pub(crate) fn ids(&self) -> impl Iterator<Item = ColumnId> {
         (0..self.distinct.len() as u32).map(ColumnId)
     }

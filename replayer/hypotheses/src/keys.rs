@@ -36,7 +36,6 @@ impl Keys {
         self.source.mistake(self.place.clone(), message)
     }
 
-    /// A mistake in a value.
     pub(crate) fn wrong<T>(&self, value: &Spanned<T>, message: impl Into<String>) -> Mistake {
         self.source.wrong(value, message)
     }

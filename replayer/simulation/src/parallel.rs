@@ -129,7 +129,6 @@ impl<T, E, F: Fn(usize) -> Result<T, E>> Pieces<T, E, F> {
 mod tests {
     use super::*;
 
-    /// A number of jobs.
     fn jobs(number: usize) -> Jobs {
         Jobs(NonZeroUsize::new(number).unwrap())
     }

@@ -11,7 +11,6 @@ use titr_common::units::Bytes;
 /// Finds the messages that one rank sends, in its events from the first on. A persistent request sends one with each start.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SentMessages {
-    /// The messages of the persistent requests.
     persistent: FxHashMap<RequestId, Outgoing>,
 }
 

@@ -111,7 +111,6 @@ pub(crate) struct PacketsOfMachine {
 }
 
 impl MachineSummary {
-    /// The summary of a platform.
     #[must_use]
     pub(crate) fn of(platform: &Platform) -> Self {
         let topology = &*platform.topology;

@@ -57,7 +57,6 @@ pub struct Axis {
     pub(crate) values: Values,
 }
 
-/// The values of an axis.
 #[derive(Clone, Debug)]
 pub(crate) enum Values {
     List(Vec<Setting>),

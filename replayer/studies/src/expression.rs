@@ -36,7 +36,6 @@ impl Measure {
     ];
 }
 
-/// An expression.
 #[derive(Clone, Debug)]
 pub(crate) struct Expression {
     tree: Node,

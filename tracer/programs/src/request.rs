@@ -27,7 +27,6 @@ impl<'m> Request<'m> {
         Self { mpi, cell, is_persistent: false, lists: Vec::new() }
     }
 
-    /// The request as a persistent one.
     pub(crate) fn persistent(mut self) -> Self {
         self.is_persistent = true;
         self

@@ -29,7 +29,6 @@ struct OpenFile {
 }
 
 impl Files {
-    /// Records a call on files.
     #[inline(never)]
     pub(super) fn call(&mut self, call: &Io<'_>, overwritten: Overwritten, recording: &mut Recording) -> Outcome {
         match call {

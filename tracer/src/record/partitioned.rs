@@ -58,7 +58,6 @@ impl Messages {
     }
 }
 
-/// Records that parts of a message are ready.
 pub(super) fn ready(request: Request, parts: impl Iterator<Item = i32>, recording: &mut Recording) -> Outcome {
     let id = partitioned(request, recording)?;
     let parts = parts.filter_map(|part| u32::try_from(part).ok()).collect();

@@ -208,7 +208,6 @@ unsafe fn real(signal: c_int, to: *const Action, from: *mut Action) -> c_int {
     unsafe { function(signal, to, from) }
 }
 
-/// The cover of a signal, if it has one.
 fn cover_of(signal: c_int) -> Option<&'static Cover> {
     let cover = COVERS.get(usize::try_from(signal).ok()?)?;
     cover.is_on.load(Ordering::Acquire).then_some(cover)

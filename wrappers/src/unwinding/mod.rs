@@ -105,7 +105,6 @@ impl Unwinder {
     }
 }
 
-/// A walk of an unwinder.
 struct Walk<'u> {
     unwinder: &'u mut Unwinder,
     /// Whether the walk has asked for changes to the loaded objects.

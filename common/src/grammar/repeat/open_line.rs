@@ -25,7 +25,6 @@ pub(super) struct OpenLine {
     rounds: Rounds,
 }
 
-/// The rounds of an open line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Rounds {
     /// There is no whole round yet.

@@ -39,7 +39,6 @@ pub(super) struct TracedRequest {
     pub(super) any: Option<usize>,
 }
 
-/// The operation of a request.
 #[derive(Clone, Copy)]
 pub(super) enum Operation {
     Meets(Correspondence, CorrespondenceSide, u32),

@@ -79,7 +79,6 @@ pub enum Parameter {
 }
 
 impl Parameter {
-    /// All parameters.
     pub(crate) const ALL: [Self; 4] = [Self::HostSpeed, Self::Latency, Self::Bandwidth, Self::Overheads];
 }
 

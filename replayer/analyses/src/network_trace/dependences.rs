@@ -161,7 +161,6 @@ impl Dependences {
         self.waiters.entry(waiter).or_insert_with(Dependence::on_start).work_until(to);
     }
 
-    /// An operation is complete.
     pub(super) fn completed(&mut self, operation: OperationId, now: Time) {
         let mut current = self.current();
         current.work_until(now);

@@ -30,7 +30,6 @@ struct Boundary {
 
 #[derive(Clone, Debug)]
 struct RankProgress {
-    /// Events of the rank so far.
     events: u64,
     /// The number of events before each remaining iteration, and before the events after the last one.
     boundaries: VecDeque<u64>,

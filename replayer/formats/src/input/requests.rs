@@ -115,7 +115,6 @@ impl<C: Copy + Default> Requests<C> {
         self.by_name.get(&name)?.id
     }
 
-    /// Whether there is a request with this name.
     pub(crate) fn named(&self, name: u64) -> Named {
         match self.by_name.get(&name) {
             None => Named::Unknown,

@@ -64,7 +64,6 @@ fn activity(activity: Activity) -> &'static str {
     }
 }
 
-/// A text in quotes.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", cell(text).replace('"', "\"\""))
 }

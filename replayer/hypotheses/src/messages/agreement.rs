@@ -98,7 +98,6 @@ pub(crate) struct Survey {
     communicators: Communicators,
     /// The persistent requests of the rank.
     persistent: FxHashMap<RequestId, Template>,
-    /// The rank.
     rank: Rank,
     /// The place among the rank's matches of each open receive that is under way.
     open: FxHashMap<RequestId, usize>,
@@ -112,7 +111,6 @@ pub(crate) struct Survey {
 pub(crate) enum Template {
     /// A send, and whether the sender has selected it.
     Send(Outgoing, bool),
-    /// A receive.
     Receive(Incoming),
 }
 

@@ -173,7 +173,6 @@ impl RemovedRequests {
         }
     }
 
-    /// Whether the request is removed.
     pub(crate) fn has(&self, id: RequestId) -> bool {
         self.numbered.contains(&id)
     }

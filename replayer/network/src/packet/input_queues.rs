@@ -34,7 +34,6 @@ pub(super) struct QueuedPacket {
 }
 
 impl InputQueues {
-    /// These queues, which are empty.
     pub(crate) fn new(queues: Vec<InputQueue>, capacity: u32) -> Self {
         let empty = QueuedPacket { packet: PacketId(0), output: Optional::none() };
         let long = if capacity as usize > SLOTS_BESIDE { queues.len() * capacity as usize } else { 0 };

@@ -175,7 +175,6 @@ impl WeightedRouters {
     }
 }
 
-/// A division of the routers.
 struct Division<'a> {
     network: &'a WeightedRouters,
     /// Whether each router is in the first part.

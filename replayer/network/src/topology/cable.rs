@@ -114,7 +114,6 @@ impl Limiters {
         self.links.clone().nth(device as usize).map(LinkId)
     }
 
-    /// The device that a link is the limiter of.
     pub(super) fn device(&self, link: LinkId) -> Option<u32> {
         self.links.contains(&link.0).then(|| link.0 - self.links.start)
     }

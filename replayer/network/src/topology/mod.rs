@@ -292,7 +292,6 @@ impl Paths {
         self.route.is_empty() && self.parts.is_empty()
     }
 
-    /// Whether there are several paths.
     pub(crate) fn are_several(&self) -> bool {
         !self.parts.is_empty()
     }

@@ -279,7 +279,6 @@ impl Topology for OneRail {
         self.rail().spread(period, from, to, parts);
     }
 
-    /// The failures of all rails.
     fn failures(&self) -> &[Failure] {
         self.whole.failures()
     }

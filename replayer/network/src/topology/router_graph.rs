@@ -31,7 +31,6 @@ pub struct RouterGraph {
     pub(super) failed: Arc<[Vec<bool>]>,
 }
 
-/// A port of a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Port {
     /// The router that its channel leads to, if it leads anywhere.

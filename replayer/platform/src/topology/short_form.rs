@@ -54,7 +54,6 @@ impl ShortForm {
     }
 }
 
-/// A key of a short form.
 pub(crate) struct ShortKey {
     /// The key of platform files that it sets.
     pub(crate) path: String,

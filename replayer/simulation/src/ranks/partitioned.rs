@@ -215,7 +215,6 @@ impl PartitionedMessages {
         Ok(())
     }
 
-    /// The request of a partitioned message is freed.
     pub(super) fn free(&mut self, rank: Rank, id: RequestId) {
         if let Some(index) = self.ends.remove(&(rank, id)) {
             self.get_mut(index).freed = true;

@@ -120,7 +120,6 @@ impl<'a> CommunicationCost<'a> {
         Self { platform, parts, distances, exchanges }
     }
 
-    /// The exchanges of a rank.
     pub(super) fn exchanges(&self, rank: u32) -> &[Exchange] {
         &self.exchanges[rank as usize]
     }

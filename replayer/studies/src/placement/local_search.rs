@@ -33,7 +33,6 @@ pub(super) struct Replayed {
     pub time: Time,
 }
 
-/// A local search.
 pub(super) struct LocalSearch<'a> {
     pub cost: &'a CommunicationCost<'a>,
     /// The hosts of all cores, host by host.

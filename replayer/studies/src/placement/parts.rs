@@ -16,12 +16,9 @@ impl HostPart {
     }
 }
 
-/// The parts of all hosts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HostParts {
-    /// HostParts of a host.
     of_host: u32,
-    /// Cores of a part.
     cores: u32,
 }
 

@@ -110,7 +110,6 @@ impl HostNames {
         (0..topology.hosts()).map(|host| name(host).map(Some)).collect::<Option<_>>().map(Self)
     }
 
-    /// The name of a host.
     pub(super) fn of(&self, host: HostId) -> Option<&str> {
         self.0.get(host.index())?.as_deref()
     }

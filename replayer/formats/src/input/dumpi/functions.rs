@@ -93,7 +93,6 @@ impl DumpiFunction {
         matches!(self.0, 72..=80 | 84..=87 | 90..=92 | 99 | 101 | 111 | 130..=136 | 148 | 236)
     }
 
-    /// Whether the function makes a communicator.
     pub(super) fn makes_communicator(self) -> bool {
         matches!(self.0, 84..=86 | 91 | 92 | 99 | 101 | 111 | 130 | 131 | 133..=136)
     }

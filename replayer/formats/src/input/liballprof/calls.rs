@@ -64,7 +64,6 @@ pub(super) enum Complete {
     Testsome,
 }
 
-/// A collective.
 pub(super) struct Collective {
     pub kind: CollectiveKind,
     pub send: Block,

@@ -115,7 +115,6 @@ impl<'l> Arguments<'l> {
         Some(text)
     }
 
-    /// The number of arguments that are left.
     pub(super) fn number_left(&self) -> usize {
         self.rest.map_or(0, |rest| 1 + memchr::memchr_iter(b':', rest).count())
     }
@@ -125,7 +124,6 @@ impl<'l> Arguments<'l> {
         number(self.text()?)
     }
 
-    /// An integer.
     pub(super) fn integer(&mut self) -> Option<i64> {
         integer(self.text()?)
     }

@@ -123,7 +123,6 @@ fn creator(files: &[PathBuf]) -> String {
     text.trim_start_matches('#').trim().trim_end_matches(" Output File").chars().take(80).collect()
 }
 
-/// The files of all ranks.
 fn files(path: &Path) -> Result<Vec<PathBuf>, TraceError> {
     let error = |what| TraceError::Directory { path: path.into(), what };
     if !path.is_dir() {

@@ -37,7 +37,6 @@ pub(super) fn is_anchor(head: &[u8]) -> bool {
     matches!(head, [3, mark, b'O', b'T', b'F', b'2', 0, ..] if ByteOrder::of_mark(*mark).is_some())
 }
 
-/// The anchors in a directory.
 pub(super) fn in_directory(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
     let named = entries.filter(|path| path.extension().is_some_and(|extension| extension == "otf2"));

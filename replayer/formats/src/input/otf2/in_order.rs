@@ -42,7 +42,6 @@ impl InOrder {
         Self { found: Some(FarEvents::default()), ..Self::default() }
     }
 
-    /// The far events that were found.
     pub(super) fn found(self) -> FarEvents {
         self.found.unwrap_or_default()
     }

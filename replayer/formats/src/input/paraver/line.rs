@@ -24,7 +24,6 @@ pub(super) enum PrvLine<'l> {
     Other,
 }
 
-/// A message, as its line has it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
     pub sender: Rank,

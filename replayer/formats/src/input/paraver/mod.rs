@@ -82,7 +82,6 @@ impl RankSources for PrvSources {
     }
 }
 
-/// The trace in a directory, if there is one only.
 fn only_trace(directory: &Path) -> Option<PathBuf> {
     let names = fs::read_dir(directory).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     let is_trace = |path: &PathBuf| {

@@ -81,7 +81,6 @@ impl Graph {
         self.operations.len() as u32 - 1
     }
 
-    /// Each operation with its requirements.
     fn iter(&self) -> impl Iterator<Item = (&GraphOperation, &[Requirement])> {
         let mut begin = 0;
         self.operations.iter().map(move |operation| {

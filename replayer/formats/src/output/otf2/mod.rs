@@ -31,7 +31,6 @@ use rank::{ArchiveCounts, EventFailure, RankRecords};
 
 pub(super) use calls::sum;
 
-/// OTF2.
 pub(super) const OTF2: OutputFormat = OutputFormat {
     name: "otf2",
     about: "An archive for Score-P's tools, Vampir, and the readers of OTF2",

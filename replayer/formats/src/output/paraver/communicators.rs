@@ -38,7 +38,6 @@ impl PrvCommunicators {
         self.all.len()
     }
 
-    /// The number of a communicator.
     pub(super) fn number(&mut self, context: Context, members: &Members) -> u64 {
         if members.is_inter() {
             return UNDEFINED;

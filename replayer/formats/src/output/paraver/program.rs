@@ -46,7 +46,6 @@ struct PrvRank {
     threads: u32,
 }
 
-/// A program that was written.
 pub(super) struct WrittenProgram {
     pub end: u64,
     /// The number of threads of each rank.

@@ -38,7 +38,6 @@ pub(super) struct Translation<'a, S> {
     pub(super) collectives: Collectives,
 }
 
-/// The state of a rank in the translation.
 #[derive(Default)]
 pub(super) struct RankState {
     /// The rank's requests, as the program names them.

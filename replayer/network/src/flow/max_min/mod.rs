@@ -44,7 +44,6 @@ use crate::topology::LinkId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FlowId(pub u32);
 
-/// The demand of a flow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Demand {
     /// The greatest rate that it can have; positive.

@@ -56,7 +56,6 @@ pub(super) struct Account {
 }
 
 impl Memories {
-    /// Empty memories.
     pub(crate) fn new(spec: &PacketSpec, layout: &Layout) -> Self {
         let virtual_channels = spec.virtual_channels();
         let limits = |(Buffer { sharing, when_full, .. }, divisions): (Buffer, &Arc<[MemoryDivision]>)| {

@@ -56,7 +56,6 @@ pub(in crate::topology) enum NoHops {
         u64::from(*routers) * u64::from(*ends)
     )]
     TooMany {
-        /// Routers.
         routers: u32,
         /// Routers with hosts.
         ends: u32,

@@ -37,7 +37,6 @@ struct Table {
 /// The order of routers that says which channels lead up.
 #[derive(Clone, Debug)]
 pub(crate) struct UpDownOrder {
-    /// All routers in order.
     routers: Vec<RouterId>,
     /// The place of each router.
     places: Vec<u32>,

@@ -176,7 +176,6 @@ pub(crate) trait RoutingVisitor {
     /// The result.
     type Output;
 
-    /// Visits a routing.
     fn visit<R: Routing>(self, routing: &R) -> Self::Output;
 }
 

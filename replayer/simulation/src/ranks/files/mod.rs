@@ -76,7 +76,6 @@ impl Files {
         self.storage = storage;
     }
 
-    /// The work of a call on a file.
     pub(super) fn work(&self, index: FileCallIndex) -> &BackgroundWork {
         &self.call(index).work
     }

@@ -36,7 +36,6 @@ pub(super) enum ActiveMessageStage {
     Taken,
 }
 
-/// The content of an active message.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Content {
     /// An access, with its data.

@@ -70,7 +70,6 @@ impl<'a> OneSided<'a> {
         !self.windows.is_empty()
     }
 
-    /// The work of an active message.
     pub(super) fn message_work(&self, index: ActiveMessageIndex) -> &BackgroundWork {
         &self.messages[index.0 as usize].work
     }
@@ -79,7 +78,6 @@ impl<'a> OneSided<'a> {
         &mut self.messages[index.0 as usize].work
     }
 
-    /// The work of a synchronisation.
     pub(super) fn synchronisation_work(&self, index: SynchronisationIndex) -> &BackgroundWork {
         &self.calls[index.0 as usize].work
     }

@@ -122,7 +122,6 @@ pub(super) struct Target {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AccessMessage {
     pub(super) access: Access,
-    /// The operation of its request, if it has one.
     pub(super) request: Option<OperationId>,
     /// The number of fences that its origin had called, if fences separate it from other accesses.
     pub(super) epoch: Option<u32>,

@@ -58,7 +58,6 @@ pub(in crate::input::dumpi) struct RankRange {
 }
 
 impl RankRange {
-    /// The range of one rank.
     pub(super) fn of(rank: i32) -> Self {
         Self { first: rank, last: rank, stride: 1 }
     }

@@ -56,7 +56,6 @@ impl Labels {
         }
     }
 
-    /// Removes a label.
     pub(super) fn remove(&mut self, label: &Label) {
         match label {
             Label::None => {}

@@ -9,7 +9,7 @@
 //! torus the route is one of the shortest that [`Lattice`] knows, also in dimension order.
 
 use super::cable::{Direction, Limiters};
-use super::routing::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, roomiest};
+use super::routing::{BuildRouting, Header, OutputVc, PacketAt, Routing, RoutingOptions, Unroutable, roomiest};
 use super::{
     Cable, ChannelIndex, Duplex, Edge, HostId, HostPort, Lattice, Link, LinkId, NoRouters, Port, PortIndex,
     RouterGraph, RouterId, Topology, written_routes,
@@ -308,14 +308,8 @@ impl Routing for GridRouting {
         self.in_order(port, arrival, self.channels, room)
     }
 
-    fn choose(
-        &self,
-        _at: RouterId,
-        _header: &Header,
-        steps: &[i32],
-        arrival: Option<OutputVc>,
-        room: impl Fn(PortIndex, ChannelIndex) -> u32,
-    ) -> Option<OutputVc> {
+    fn choose(&self, packet: PacketAt, room: impl Fn(PortIndex, ChannelIndex) -> u32) -> Option<OutputVc> {
+        let PacketAt { state: steps, arrival, .. } = packet;
         if !self.adaptive {
             return self.in_order(next_in_order(steps)?, arrival, self.channels, room);
         }

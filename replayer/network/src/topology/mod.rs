@@ -54,8 +54,8 @@ pub use node::{Inside, Level, Node};
 pub use router_graph::{Geometry, NoRouters, RouterGraph};
 pub(crate) use router_graph::{HostPort, Port};
 pub(crate) use routing::{
-    BuildRouting, DegradedRouting, FabricRouting, NonminimalRouting, OutputVc, Routing, RoutingVisitor, TableRouting,
-    UpDownRouting, ValiantRouting,
+    BuildRouting, DegradedRouting, FabricRouting, NonminimalRouting, OutputVc, PacketAt, Routing, RoutingVisitor,
+    TableRouting, UpDownRouting, ValiantRouting,
 };
 pub use routing::{Header, RoutingName, RoutingOptions, UnknownRouting, Unroutable};
 pub use shortest::Piece;

@@ -27,7 +27,7 @@ use super::{BATCH, RoutedEngine};
 use crate::ids::Optional;
 use crate::packet::parameters::{ArbiterState, Priority, Request};
 use crate::packet::{OutputId, PacketId, QueueId, QueueIndex};
-use crate::topology::{ChannelIndex, OutputVc, PortIndex, RouterId, Routing};
+use crate::topology::{ChannelIndex, OutputVc, PacketAt, PortIndex, RouterId, Routing};
 
 /// The requests for the ports of the router that is being looked at.
 #[derive(Debug)]
@@ -150,7 +150,7 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
             }
         };
         let arrival = self.queues.get(queue).source().arrival();
-        self.routing.choose(router, header, self.packets.state(id), arrival, room)
+        self.routing.choose(PacketAt { at: router, header, state: self.packets.state(id), arrival }, room)
     }
 
     /// Enters a head's request for a port; returns the head of the two that was refused, if the request is not the only one.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::Delivery;
 use super::{OutputQueuedEngine, Queued, none_awaits};
 use crate::packet::{OutputId, PacketId, QueueId};
-use crate::topology::{ChannelIndex, PortIndex, RouterId, Routing};
+use crate::topology::{ChannelIndex, PacketAt, PortIndex, RouterId, Routing};
 
 /// Packets that a queue has room for, in the eyes of the routing. The memory has its own limits.
 const ROOM: u32 = 1 << 30;
@@ -97,7 +97,7 @@ impl<R: Routing> OutputQueuedEngine<R> {
         let room = |port, channel| ROOM - queued(at, port, channel);
         let vc = match self.routing.fixed_output(at, &header, state) {
             Some(port) => self.routing.choose_channel(port, arrival, room),
-            None => self.routing.choose(at, &header, state, arrival, room),
+            None => self.routing.choose(PacketAt { at, header: &header, state, arrival }, room),
         };
         // A routing always finds a way where there is room.
         vc.map_or((this.first_output, ChannelIndex(0)), |vc| (this.output(vc.port), vc.channel))

@@ -14,7 +14,7 @@ use crate::chance::chance;
 use crate::packet::layout::{Layout, Output, Source};
 use crate::packet::sources::Packet;
 use crate::packet::{Arbitration, Delivery, Message, PacketParameters, PacketSpec};
-use crate::topology::{ChannelIndex, LinkId, OutputVc, PortIndex, RouterId, Routing};
+use crate::topology::{ChannelIndex, LinkId, OutputVc, PacketAt, PortIndex, RouterId, Routing};
 
 /// A network, the cycle that it is in, and all that is in it.
 pub(crate) struct Reference<'a, R> {
@@ -276,7 +276,7 @@ impl<'a, R: Routing> Reference<'a, R> {
                     };
                     match self.routing.fixed_output(router, header, state) {
                         Some(port) => self.routing.choose_channel(port, arrival, room),
-                        None => self.routing.choose(router, header, state, arrival, room),
+                        None => self.routing.choose(PacketAt { at: router, header, state, arrival }, room),
                     }
                 };
                 // If the last phit would not have arrived when the port is ready for it, the packet waits.

@@ -17,7 +17,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::cable::Limiters;
-use super::routing::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, roomiest};
+use super::routing::{BuildRouting, Header, OutputVc, PacketAt, Routing, RoutingOptions, Unroutable, roomiest};
 use super::{
     Cable, ChannelIndex, Direction, Duplex, FlowRouting, Geometry, HostId, HostPort, Link, LinkId, NoRouters, Port,
     PortIndex, RoutePeriod, RouteVariant, RouterGraph, RouterId, Topology, written_routes,
@@ -640,14 +640,8 @@ impl Routing for DragonflyRouting {
         self.shape.has_bundles()
     }
 
-    fn choose(
-        &self,
-        at: RouterId,
-        header: &Header,
-        _state: &[i32],
-        _arrival: Option<OutputVc>,
-        room: impl Fn(PortIndex, ChannelIndex) -> u32,
-    ) -> Option<OutputVc> {
+    fn choose(&self, packet: PacketAt, room: impl Fn(PortIndex, ChannelIndex) -> u32) -> Option<OutputVc> {
+        let PacketAt { at, header, .. } = packet;
         let (at, destination) = (self.shape.blade(at), self.shape.blade(header.destination));
         let last_group = at.group == destination.group;
         let ports = if last_group {

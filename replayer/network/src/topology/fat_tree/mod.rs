@@ -20,7 +20,9 @@ use serde::Deserialize;
 use titr_common::format::counted;
 
 use super::cable::Limiters;
-use super::routing::{BuildRouting, Header, OutputVc, Routing, RoutingName, RoutingOptions, Unroutable, roomiest};
+use super::routing::{
+    BuildRouting, Header, OutputVc, PacketAt, Routing, RoutingName, RoutingOptions, Unroutable, roomiest,
+};
 use super::{
     Cable, ChannelIndex, Direction, Duplex, FlowRouting, Geometry, HostId, HostPort, Link, LinkId, NoRouters, Port,
     PortIndex, RoutePeriod, RouteVariant, RouterGraph, RouterId, Topology, written_routes,
@@ -621,14 +623,8 @@ impl Routing for TreeRouting {
         }
     }
 
-    fn choose(
-        &self,
-        at: RouterId,
-        header: &Header,
-        _state: &[i32],
-        _arrival: Option<OutputVc>,
-        room: impl Fn(PortIndex, ChannelIndex) -> u32,
-    ) -> Option<OutputVc> {
+    fn choose(&self, packet: PacketAt, room: impl Fn(PortIndex, ChannelIndex) -> u32) -> Option<OutputVc> {
+        let PacketAt { at, header, .. } = packet;
         let (_, level) = self.level(at)?;
         if level.is_above(at, header.to.0) {
             let first = level.child_towards(header.to.0);

@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::{Header, OutputVc, Routing, RoutingFunction, roomiest};
+use super::{Header, OutputVc, PacketAt, Routing, RoutingFunction, roomiest};
 use crate::topology::{
     ChannelIndex, HopTable, HopsLeft, PortIndex, RoutePeriod, RouterGraph, RouterId, UpDownOrder, UpDownPlace,
 };
@@ -113,17 +113,10 @@ impl DegradedRouting {
     }
 
     /// The channel that a packet requests by the whole network's routing.
-    fn choose_in_whole(
-        &self,
-        at: RouterId,
-        header: &Header,
-        state: &[i32],
-        arrival: Option<OutputVc>,
-        room: &dyn Fn(PortIndex, ChannelIndex) -> u32,
-    ) -> Option<OutputVc> {
-        let fixed = self.whole.fixed_output(at, header, state);
-        let channel = fixed.and_then(|port| self.whole.choose_channel(port, arrival, room));
-        channel.or_else(|| self.whole.choose(at, header, state, arrival, room))
+    fn choose_in_whole(&self, packet: PacketAt, room: &dyn Fn(PortIndex, ChannelIndex) -> u32) -> Option<OutputVc> {
+        let fixed = self.whole.fixed_output(packet.at, packet.header, packet.state);
+        let channel = fixed.and_then(|port| self.whole.choose_channel(port, packet.arrival, room));
+        channel.or_else(|| self.whole.choose(packet, room))
     }
 }
 
@@ -194,7 +187,7 @@ impl Routing for DegradedRouting {
             }
         };
         decide(state, &queued);
-        let first = self.choose_in_whole(at, header, state, None, &|_, _| 1);
+        let first = self.choose_in_whole(PacketAt { at, header, state, arrival: None }, &|_, _| 1);
         if let Some(first) = first.filter(|vc| !failures.is_open(at, vc.port, header, self.whole.is_on_detour(state))) {
             blocked.set(Some(first));
             state.copy_from_slice(&before);
@@ -207,16 +200,11 @@ impl Routing for DegradedRouting {
         self.whole.awaited(of_whole).filter(|_| own[PHASE] == FOLLOWS_WHOLE)
     }
 
-    fn choose(
-        &self,
-        at: RouterId,
-        header: &Header,
-        state: &[i32],
-        arrival: Option<OutputVc>,
-        room: impl Fn(PortIndex, ChannelIndex) -> u32,
-    ) -> Option<OutputVc> {
+    fn choose(&self, packet: PacketAt, room: impl Fn(PortIndex, ChannelIndex) -> u32) -> Option<OutputVc> {
+        let PacketAt { at, header, state, .. } = packet;
         let (of_whole, own) = self.split(state);
-        let Some(failures) = &self.failures else { return self.choose_in_whole(at, header, of_whole, arrival, &room) };
+        let in_whole = PacketAt { state: of_whole, ..packet };
+        let Some(failures) = &self.failures else { return self.choose_in_whole(in_whole, &room) };
         let layer = failures.periods[header.period.index()].layer as u32;
         let channel = ChannelIndex(self.whole.virtual_channels() + layer);
         if own[PHASE] != FOLLOWS_WHOLE {
@@ -228,7 +216,7 @@ impl Routing for DegradedRouting {
             met_failure.set(met_failure.get() | !is_open);
             if is_open { room(port, channel) } else { 0 }
         };
-        let found = self.choose_in_whole(at, header, of_whole, arrival, &room_left);
+        let found = self.choose_in_whole(in_whole, &room_left);
         if found.is_some() || !met_failure.get() {
             return found;
         }

@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, roomiest};
+use super::{BuildRouting, Header, OutputVc, PacketAt, Routing, RoutingOptions, Unroutable, roomiest};
 use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterGraph, RouterId};
 
 /// Minimal routing. Packets carry no state.
@@ -68,14 +68,8 @@ impl Routing for FabricRouting {
         roomiest(std::iter::once(port), self.classes.next(arrival), room)
     }
 
-    fn choose(
-        &self,
-        at: RouterId,
-        header: &Header,
-        _state: &[i32],
-        arrival: Option<OutputVc>,
-        room: impl Fn(PortIndex, ChannelIndex) -> u32,
-    ) -> Option<OutputVc> {
+    fn choose(&self, packet: PacketAt, room: impl Fn(PortIndex, ChannelIndex) -> u32) -> Option<OutputVc> {
+        let PacketAt { at, header, arrival, .. } = packet;
         let ports = self.table.ports_towards(at, header.destination, header.random as u32);
         roomiest(ports, self.classes.next(arrival), room)
     }

@@ -66,14 +66,25 @@ pub struct Header {
     pub random: u64,
 }
 
+/// A packet at a router that is not its destination.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PacketAt<'p> {
+    /// The router.
+    pub at: RouterId,
+    pub header: &'p Header,
+    /// What the packet carries for its [`Routing`].
+    pub state: &'p [i32],
+    /// The virtual channel by which it came from the previous router; `None` if its host is attached to this one.
+    pub arrival: Option<OutputVc>,
+}
+
 /// Finds the ways of packets through a graph of routers, one hop at a time.
 ///
 /// Each packet carries `state`: [`state_words`](Self::state_words) numbers that belong to the routing alone, such as the
 /// steps left along each dimension, or an intermediate group that the packet has not reached. [`depart`](Self::depart),
 /// [`decide`](Self::decide) and [`hop`](Self::hop) write the state, and the other methods read it.
 ///
-/// `arrival` is the virtual channel by which a packet came from the previous router, or `None` if its host is attached
-/// to this router. `room` is the number of packets that a virtual channel of a port has room for: zero while the port
+/// `room` is the number of packets that a virtual channel of a port has room for: zero while the port
 /// is busy.
 pub(crate) trait Routing: Clone + Debug + Send + Sync + 'static {
     /// Whether packets [decide](Self::decide) on their way by the packets that are queued.
@@ -157,15 +168,8 @@ pub(crate) trait Routing: Clone + Debug + Send + Sync + 'static {
         roomiest(std::iter::once(port), 0..self.virtual_channels(), room)
     }
 
-    /// The virtual channel that a packet at router `at` requests now that has no fixed output, or must not take it.
-    fn choose(
-        &self,
-        at: RouterId,
-        header: &Header,
-        state: &[i32],
-        arrival: Option<OutputVc>,
-        room: impl Fn(PortIndex, ChannelIndex) -> u32,
-    ) -> Option<OutputVc>;
+    /// The virtual channel that a packet requests now that has no fixed output, or must not take it.
+    fn choose(&self, packet: PacketAt, room: impl Fn(PortIndex, ChannelIndex) -> u32) -> Option<OutputVc>;
 
     /// Notes in the state of a packet that it takes a virtual channel to router `to`.
     fn hop(&self, _taken: OutputVc, _to: RouterId, _state: &mut [i32]) {}
@@ -342,10 +346,7 @@ macro_rules! routings {
                 choose_channel(
                     port: PortIndex, arrival: Option<OutputVc>, room: impl Fn(PortIndex, ChannelIndex) -> u32
                 ) -> Option<OutputVc>;
-                choose(
-                    at: RouterId, header: &Header, state: &[i32], arrival: Option<OutputVc>,
-                    room: impl Fn(PortIndex, ChannelIndex) -> u32
-                ) -> Option<OutputVc>;
+                choose(packet: PacketAt, room: impl Fn(PortIndex, ChannelIndex) -> u32) -> Option<OutputVc>;
                 hop(taken: OutputVc, to: RouterId, state: &mut [i32]) -> ();
             }
         }
@@ -474,14 +475,8 @@ impl Routing for TableRouting {
         place[0] = self.table.first(header.period, header.from, header.to) as i32;
     }
 
-    fn choose(
-        &self,
-        _at: RouterId,
-        header: &Header,
-        place: &[i32],
-        _arrival: Option<OutputVc>,
-        room: impl Fn(PortIndex, ChannelIndex) -> u32,
-    ) -> Option<OutputVc> {
+    fn choose(&self, packet: PacketAt, room: impl Fn(PortIndex, ChannelIndex) -> u32) -> Option<OutputVc> {
+        let PacketAt { header, state: place, .. } = packet;
         let port = self.table.port(place[0] as u32)?;
         roomiest(std::iter::once(port), self.channels_of(self.table.layer(header.period, header.from, header.to)), room)
     }

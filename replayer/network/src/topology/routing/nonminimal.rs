@@ -30,7 +30,7 @@
 
 use std::ops::Range;
 
-use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, roomiest};
+use super::{BuildRouting, Header, OutputVc, PacketAt, Routing, RoutingOptions, Unroutable, roomiest};
 use crate::chance::chance;
 use crate::topology::dragonfly::{flow, from_any};
 use crate::topology::{Blade, ChannelIndex, GlobalLink, PortIndex, RouterGraph, RouterId, Shape};
@@ -191,14 +191,8 @@ impl Routing for NonminimalRouting {
         }
     }
 
-    fn choose(
-        &self,
-        at: RouterId,
-        header: &Header,
-        state: &[i32],
-        _arrival: Option<OutputVc>,
-        room: impl Fn(PortIndex, ChannelIndex) -> u32,
-    ) -> Option<OutputVc> {
+    fn choose(&self, packet: PacketAt, room: impl Fn(PortIndex, ChannelIndex) -> u32) -> Option<OutputVc> {
+        let PacketAt { at, header, state, .. } = packet;
         let (at, destination) = (self.shape.blade(at), self.shape.blade(header.destination));
         let ports = if at.group == destination.group {
             self.shape.ports_within(at, destination)

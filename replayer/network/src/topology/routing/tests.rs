@@ -88,7 +88,7 @@ impl Search<'_> {
             let room = |port, channel| if (OutputVc { port, channel }) == *only { 9 } else { 0 };
             let requested = match routing.fixed_output(*at, header, state) {
                 Some(port) => routing.choose_channel(port, arrival, room),
-                None => routing.choose(*at, header, state, arrival, room),
+                None => routing.choose(PacketAt { at: *at, header, state, arrival }, room),
             };
             requested.is_some()
         };

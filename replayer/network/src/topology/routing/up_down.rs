@@ -1,7 +1,7 @@
 //! Up*/down* routing in a [`Fabric`](crate::topology::Fabric) (`up-down`): packets take the [paths](UpDownPaths) of the flow
 //! model with the same name, the same for all packets between two hosts. One virtual channel is enough.
 
-use super::{BuildRouting, Header, OutputVc, Routing, RoutingName, RoutingOptions, Unroutable, roomiest};
+use super::{BuildRouting, Header, OutputVc, PacketAt, Routing, RoutingName, RoutingOptions, Unroutable, roomiest};
 use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterGraph, RouterId, UpDownPaths, UpDownPlace};
 
 /// Up*/down* routing. The state of a packet is the router that it has reached, and whether it has gone down: 0 or 1.
@@ -48,14 +48,8 @@ impl Routing for UpDownRouting {
     }
 
     /// Every packet has a [fixed output](Self::fixed_output).
-    fn choose(
-        &self,
-        at: RouterId,
-        header: &Header,
-        state: &[i32],
-        _arrival: Option<OutputVc>,
-        room: impl Fn(PortIndex, ChannelIndex) -> u32,
-    ) -> Option<OutputVc> {
+    fn choose(&self, packet: PacketAt, room: impl Fn(PortIndex, ChannelIndex) -> u32) -> Option<OutputVc> {
+        let PacketAt { at, header, state, .. } = packet;
         roomiest(self.fixed_output(at, header, state).into_iter(), 0..self.channels, room)
     }
 

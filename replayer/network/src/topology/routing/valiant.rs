@@ -22,7 +22,7 @@
 
 use std::ops::Range;
 
-use super::{BuildRouting, Header, OutputVc, Routing, RoutingOptions, Unroutable, roomiest};
+use super::{BuildRouting, Header, OutputVc, PacketAt, Routing, RoutingOptions, Unroutable, roomiest};
 use crate::topology::routing::fabric::HopClasses;
 use crate::topology::routing::nonminimal::{draw, takes_detour};
 use crate::topology::{ChannelIndex, HopTable, PortIndex, RouterGraph, RouterId};
@@ -164,14 +164,8 @@ impl Routing for ValiantRouting {
         u32::try_from(state[AWAITED]).ok().map(PortIndex)
     }
 
-    fn choose(
-        &self,
-        at: RouterId,
-        header: &Header,
-        state: &[i32],
-        arrival: Option<OutputVc>,
-        room: impl Fn(PortIndex, ChannelIndex) -> u32,
-    ) -> Option<OutputVc> {
+    fn choose(&self, packet: PacketAt, room: impl Fn(PortIndex, ChannelIndex) -> u32) -> Option<OutputVc> {
+        let PacketAt { at, header, state, arrival } = packet;
         let towards = u32::try_from(state[INTERMEDIATE]).map_or(header.destination, RouterId);
         let ports = self.table.ports_towards(at, towards, header.random as u32);
         roomiest(ports, self.classes.next(arrival), room)

@@ -13,7 +13,7 @@ use crate::chance::chance;
 use crate::packet::layout::{Layout, Source};
 use crate::packet::sources::Packet;
 use crate::packet::{Buffer, Delivery, Message, OutputId, PacketSpec, QueueId, Switch, WhenFull};
-use crate::topology::{ChannelIndex, HostId, OutputVc, RouterId, Routing};
+use crate::topology::{ChannelIndex, HostId, OutputVc, PacketAt, RouterId, Routing};
 
 /// A network, the cycle that it is in, and all that is in it.
 pub(super) struct Reference<'a, R> {
@@ -292,7 +292,7 @@ impl<'a, R: Routing> Reference<'a, R> {
         let room = |port, channel| 1_000_000 - queued(at, port, channel);
         let vc = match self.routing.fixed_output(at, &header, &state) {
             Some(port) => self.routing.choose_channel(port, arrival, room),
-            None => self.routing.choose(at, &header, &state, arrival, room),
+            None => self.routing.choose(PacketAt { at, header: &header, state: &state, arrival }, room),
         };
         self.packets[packet].1 = state;
         let vc = vc.unwrap();

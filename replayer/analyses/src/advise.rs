@@ -6,6 +6,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 use titr_common::collectives::{Algorithm, collective_named};
+use titr_common::event::CollectiveKind;
 use titr_common::format::uncertain;
 use titr_common::trace::{Trace, TraceError};
 use titr_common::units::{Bytes, Seconds};
@@ -175,7 +176,7 @@ fn candidates(result: &AnalysedResult, waits: &WaitFindings) -> Vec<Candidate> {
     let is_large = |seconds: &f64| *seconds > 0.0 && *seconds >= LEAST * whole;
     let mut all = imbalances(waits, is_large);
     all.extend(messages(waits, is_large));
-    all.extend(waits.collectives.iter().filter(|waiting| is_large(&waiting.own.0)).flat_map(algorithms));
+    all.extend(waits.collectives.iter().filter(|waiting| is_large(&waiting.own.0)).flat_map(collective));
     // Stable: of equals, the simpler one comes first.
     all.sort_by(|one, other| other.concerns.total_cmp(&one.concerns));
     all
@@ -255,7 +256,7 @@ fn messages(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Candid
             large,
             "messages have half the bytes",
             format!("the bytes of messages make ranks wait {}", of_ranks(large)),
-            Change::ScaleMessages { factor: 0.5 },
+            Change::ScaleMessages { factor: 0.5, collective: None },
         ),
         (
             contention,
@@ -273,17 +274,27 @@ fn messages(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Candid
     suggested.into_iter().filter(|(seconds, ..)| is_large(seconds)).map(candidate).collect()
 }
 
-/// A collective by each of its algorithms.
-fn algorithms(waiting: &CollectiveWaiting) -> impl Iterator<Item = Candidate> {
-    let kinds = collective_named(&waiting.collective);
-    let algorithms = kinds.map(|(kind, _)| Algorithm::all(kind)).unwrap_or_default();
-    let (collective, own) = (waiting.collective.clone(), waiting.own.0);
-    (1..).zip(algorithms).map(move |(number, algorithm)| Candidate {
-        title: format!("{collective} by {algorithm}"),
+/// A collective by each of its algorithms, and with half the bytes.
+fn collective(waiting: &CollectiveWaiting) -> Vec<Candidate> {
+    let named = collective_named(&waiting.collective);
+    let (collective, own) = (&waiting.collective, waiting.own.0);
+    let candidate = |title, change, concerns| Candidate {
+        title,
         because: Some(format!("the messages of {collective} make ranks wait {}", of_ranks(own))),
-        change: Change::Collective { collective: collective.clone(), algorithm: algorithm.to_string() },
-        concerns: own / f64::from(number),
-    })
+        change,
+        concerns,
+    };
+    let algorithms = named.map(|(kind, _)| Algorithm::all(kind)).unwrap_or_default();
+    let by = |(number, algorithm): (u32, Algorithm)| {
+        let change = Change::Collective { collective: collective.clone(), algorithm: algorithm.to_string() };
+        candidate(format!("{collective} by {algorithm}"), change, own / f64::from(number))
+    };
+    let mut all: Vec<Candidate> = (1..).zip(algorithms).map(by).collect();
+    if named.is_some_and(|(kind, _)| kind != CollectiveKind::Barrier) {
+        let change = Change::ScaleMessages { factor: 0.5, collective: Some(collective.clone()) };
+        all.push(candidate(format!("{collective} of half the bytes"), change, own));
+    }
+    all
 }
 
 /// Hypotheses that cannot come true.

@@ -32,6 +32,9 @@ pub enum Change {
     ScaleMessages {
         /// The factor.
         factor: f64,
+        /// The collective whose calls change; `None`: messages between two ranks do.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        collective: Option<String>,
     },
     /// Sends and receives do not block.
     Nonblocking,
@@ -79,7 +82,8 @@ mod tests {
             Change::BalanceCompute { region: None, call_site: Some("f (a.c:1)".into()), over: Scope::Totals },
             Change::InfiniteCpu,
             Change::RemoveMessages { max_bytes: Bytes(0) },
-            Change::ScaleMessages { factor: 0.5 },
+            Change::ScaleMessages { factor: 0.5, collective: None },
+            Change::ScaleMessages { factor: 0.5, collective: Some("alltoall".into()) },
             Change::Nonblocking,
             Change::Collective { collective: "allreduce".into(), algorithm: "ring".into() },
             Change::IdealNetwork { messages: Network::Uncontended },

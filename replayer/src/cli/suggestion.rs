@@ -111,7 +111,7 @@ fn candidates(result: &AnalysedResult, machine: &MachineArgs) -> Vec<Candidate> 
             most - computing,
         ),
         ("messages while ranks compute", Change::Nonblocking, messages),
-        ("half the bytes", Change::ScaleMessages { factor: 0.5 }, 1.0 - computing),
+        ("half the bytes", Change::ScaleMessages { factor: 0.5, collective: None }, 1.0 - computing),
     ];
     let of_program =
         changes.into_iter().filter(|(.., at_most)| *at_most >= WORTH).filter_map(|(change, kind, at_most)| {

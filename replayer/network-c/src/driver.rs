@@ -13,7 +13,7 @@ use titr_platform::{Platform, PlatformError};
 
 /// A mistake of the simulator that drives the network, or in its platform.
 #[derive(Debug, Error)]
-pub enum DriverError {
+pub(crate) enum DriverError {
     /// There is no such platform.
     #[error(transparent)]
     Platform(#[from] PlatformError),
@@ -56,7 +56,7 @@ pub enum DriverError {
 
 /// A message of the simulator that drives the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DrivenMessage {
+pub(crate) struct DrivenMessage {
     /// The name that its simulator knows it by.
     pub label: u64,
     /// The node that it leaves.
@@ -68,7 +68,7 @@ pub struct DrivenMessage {
 }
 
 /// A network, its time, and the messages in it.
-pub struct Driver {
+pub(crate) struct Driver {
     network: Box<dyn Network>,
     nodes: u32,
     now: Time,
@@ -84,7 +84,7 @@ pub struct Driver {
 
 impl Driver {
     /// The idle network of the platform that a file describes, at time 0.
-    pub fn open(platform: &Path) -> Result<Self, DriverError> {
+    pub(crate) fn open(platform: &Path) -> Result<Self, DriverError> {
         let platform = Platform::load(platform, &[])?;
         Ok(Self {
             network: platform.network(0),
@@ -99,12 +99,12 @@ impl Driver {
     }
 
     /// The number of nodes that the network connects.
-    pub fn nodes(&self) -> u32 {
+    pub(crate) fn nodes(&self) -> u32 {
         self.nodes
     }
 
     /// A message enters the network at `at`, which is not before the time that the network has been advanced to.
-    pub fn inject(&mut self, at: Time, message: DrivenMessage) -> Result<(), DriverError> {
+    pub(crate) fn inject(&mut self, at: Time, message: DrivenMessage) -> Result<(), DriverError> {
         let DrivenMessage { label, from, to, .. } = message;
         if let Some(node) = [from, to].into_iter().find(|&node| node >= self.nodes) {
             return Err(DriverError::NoSuchNode { label, node, nodes: self.nodes });
@@ -131,14 +131,14 @@ impl Driver {
 
     /// The time of the next event: a message enters the network, or the network has an event of its own. `None`: no
     /// message is in transit, or none that arrives before the end of time.
-    pub fn next_event(&mut self) -> Option<Time> {
+    pub(crate) fn next_event(&mut self) -> Option<Time> {
         let pending = self.pending.peek().map(|Reverse((at, ..))| *at);
         [self.network.next_event(), pending].into_iter().flatten().min().filter(|&next| next < Time::NEVER)
     }
 
     /// Moves time on to `to`, and with it all that happens until then and at that time. Whether that is possible is
     /// known before anything happens, so that a failure leaves the network as it was.
-    pub fn advance(&mut self, to: Time) -> Result<(), DriverError> {
+    pub(crate) fn advance(&mut self, to: Time) -> Result<(), DriverError> {
         if to < self.now {
             return Err(DriverError::Past { asked: to.0, now: self.now.0 });
         }
@@ -164,7 +164,7 @@ impl Driver {
     }
 
     /// Takes the first message that has arrived and was not taken, and when it arrived.
-    pub fn take(&mut self) -> Option<(Time, DrivenMessage)> {
+    pub(crate) fn take(&mut self) -> Option<(Time, DrivenMessage)> {
         self.arrived.pop_front()
     }
 }

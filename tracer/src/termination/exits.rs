@@ -55,7 +55,7 @@ pub(super) fn find_all() {
 /// # Safety
 /// As the C library's function of this name.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn _exit(status: c_int) -> ! {
+unsafe extern "C" fn _exit(status: c_int) -> ! {
     exits_with(status);
     order(Ended::ImmediateExit, TO_TAKE);
     // SAFETY: the C library's function of this name and type.
@@ -81,7 +81,7 @@ macro_rules! exec {
         /// # Safety
         /// As the C library's function of this name.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
+        unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
             launched::left();
             order(Ended::Exec, TO_TAKE);
             // SAFETY: the C library's function of this name and type.
@@ -117,7 +117,7 @@ macro_rules! variadic_exec {
         #[cfg(target_arch = "x86_64")]
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name() {
+        unsafe extern "C" fn $name() {
             // Seven words and the return address: the stack is aligned at the call.
             naked_asm!(
                 "push rdi", "push rsi", "push rdx", "push rcx", "push r8", "push r9", "push rax",

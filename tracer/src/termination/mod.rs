@@ -238,7 +238,7 @@ const BETWEEN: u64 = 100;
 /// # Safety
 /// As the library's function of this name.
 #[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn ompi_mpi_abort(comm: *mut c_void, code: c_int) -> c_int {
+unsafe extern "C-unwind" fn ompi_mpi_abort(comm: *mut c_void, code: c_int) -> c_int {
     order(Ended::Error, TO_TAKE);
     let Some(real) = library_function(c"ompi_mpi_abort") else { return code };
     // SAFETY: the library's function of this name and type.
@@ -254,7 +254,7 @@ macro_rules! mpich {
         /// As the library's function of this name.
         #[unsafe(no_mangle)]
         #[allow(non_snake_case, reason = "the library's name")]
-        pub unsafe extern "C-unwind" fn $name(object: *mut c_void, function: *const c_char, code: c_int) -> c_int {
+        unsafe extern "C-unwind" fn $name(object: *mut c_void, function: *const c_char, code: c_int) -> c_int {
             end_unless_repeated();
             IS_HANDLING.set(true);
             let Some(real) = library_function($text) else { return code };

@@ -223,7 +223,7 @@ fn program_has_set(signal: c_int, disposition: sighandler_t) {
 /// # Safety
 /// As the C library's function of this name.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sigaction(signal: c_int, to: *const Action, from: *mut Action) -> c_int {
+unsafe extern "C" fn sigaction(signal: c_int, to: *const Action, from: *mut Action) -> c_int {
     // The same object may be behind both.
     // SAFETY: the caller's promise.
     let wanted = unsafe { to.as_ref() }.map(|to| to.sa_sigaction);
@@ -254,7 +254,7 @@ macro_rules! simple {
         /// # Safety
         /// As the C library's function of this name.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(signal: c_int, handler: sighandler_t) -> sighandler_t {
+        unsafe extern "C" fn $name(signal: c_int, handler: sighandler_t) -> sighandler_t {
             // SAFETY: the caller's promise.
             unsafe { set_simply(&$next, signal, handler) }
         }

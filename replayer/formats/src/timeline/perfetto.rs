@@ -26,10 +26,10 @@ pub(super) const PERFETTO: TimelineFormat = TimelineFormat {
 
 /// Numbers of the fields that are used.
 mod field {
-    pub mod trace {
+    pub(super) mod trace {
         pub(crate) const PACKET: u32 = 1;
     }
-    pub mod packet {
+    pub(super) mod packet {
         pub(crate) const TIMESTAMP: u32 = 8;
         pub(crate) const SEQUENCE: u32 = 10;
         pub(crate) const EVENT: u32 = 11;
@@ -37,7 +37,7 @@ mod field {
         pub(crate) const SEQUENCE_FLAGS: u32 = 13;
         pub(crate) const TRACK: u32 = 60;
     }
-    pub mod track {
+    pub(super) mod track {
         pub(crate) const UUID: u32 = 1;
         pub(crate) const NAME: u32 = 2;
         pub(crate) const PROCESS: u32 = 3;
@@ -45,19 +45,19 @@ mod field {
         pub(crate) const PARENT: u32 = 5;
         pub(crate) const COUNTER: u32 = 8;
     }
-    pub mod process {
+    pub(super) mod process {
         pub(crate) const PID: u32 = 1;
         pub(crate) const NAME: u32 = 6;
     }
-    pub mod thread {
+    pub(super) mod thread {
         pub(crate) const PID: u32 = 1;
         pub(crate) const TID: u32 = 2;
         pub(crate) const NAME: u32 = 5;
     }
-    pub mod counter {
+    pub(super) mod counter {
         pub(crate) const UNIT: u32 = 3;
     }
-    pub mod event {
+    pub(super) mod event {
         pub(crate) const CATEGORY: u32 = 3;
         pub(crate) const ANNOTATION: u32 = 4;
         pub(crate) const TYPE: u32 = 9;
@@ -68,7 +68,7 @@ mod field {
         pub(crate) const FLOW: u32 = 47;
         pub(crate) const LAST_OF_FLOW: u32 = 48;
     }
-    pub mod interned {
+    pub(super) mod interned {
         pub(crate) const CATEGORY: u32 = 1;
         pub(crate) const NAME: u32 = 2;
         pub(crate) const ANNOTATION: u32 = 3;
@@ -76,7 +76,7 @@ mod field {
         pub(crate) const NUMBER: u32 = 1;
         pub(crate) const TEXT: u32 = 2;
     }
-    pub mod annotation {
+    pub(super) mod annotation {
         pub(crate) const NAME: u32 = 1;
         pub(crate) const NUMBER: u32 = 3;
     }

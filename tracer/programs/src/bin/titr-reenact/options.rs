@@ -80,7 +80,7 @@ impl Options {
     }
 
     /// The changes of the program.
-    pub fn hypotheses(&self) -> Result<Option<Hypotheses>, Infeasible> {
+    pub(crate) fn hypotheses(&self) -> Result<Option<Hypotheses>, Infeasible> {
         let Some(path) = &self.what_if else { return Ok(None) };
         let hypotheses = Hypotheses::load(path)?;
         match hypotheses.machine() {

@@ -16,7 +16,7 @@ use titr_wrappers::pmpi::{self, ErrorCode, Neighbors};
 use super::message_args::TypeSizes;
 use super::omitted_calls::Omission;
 use super::request_table::RequestKind;
-use super::{Outcome, Recording};
+use super::{Outcome, RankTrace};
 use crate::collective_call::{Blocks, CollectiveCall, NeighborBlocks, NeighborhoodCall, Start};
 use crate::extended::{Description, Operation};
 use crate::ranks::Ranks;
@@ -54,12 +54,12 @@ impl Collectives {
     }
 
     #[inline(never)]
-    pub(super) fn call(&mut self, call: &Collective<'_>, recording: &mut Recording) -> Outcome {
+    pub(super) fn call(&mut self, call: &Collective<'_>, trace: &mut RankTrace) -> Outcome {
         let call = CollectiveCall::of(call);
-        let members = self.members(&call, recording);
-        let completion = begin(&call.start, members.is_ok(), recording);
+        let members = self.members(&call, trace);
+        let completion = begin(&call.start, members.is_ok(), trace);
         let event = Event::Collective(self.operation(&call, members?), completion);
-        recording.stream.write(&event);
+        trace.stream.write(&event);
         if let Event::Collective(operation, _) = event {
             self.reclaim(operation);
         }
@@ -69,22 +69,22 @@ impl Collectives {
     /// Records a collective that returned an error to this rank, and perhaps to no other one. The request of one that was only
     /// started is not there.
     #[cold]
-    pub(super) fn failed(&mut self, call: &Collective<'_>, error: ErrorCode, recording: &mut Recording) -> Outcome {
+    pub(super) fn failed(&mut self, call: &Collective<'_>, error: ErrorCode, trace: &mut RankTrace) -> Outcome {
         if !pmpi::has_taken_place(self.abi, error) {
             return Err(Omission::Untraced);
         }
         let call = CollectiveCall::of(call);
-        let members = self.members(&call, recording)?;
+        let members = self.members(&call, trace)?;
         let event = Event::Collective(self.operation(&call, members), Completion::Blocking);
-        recording.stream.write(&event);
+        trace.stream.write(&event);
         Ok(())
     }
 
     /// Describes a collective to the extended mode.
-    pub(super) fn describe(&mut self, call: &CollectiveCall<'_>, recording: &mut Recording) -> Option<Description> {
-        let members = self.members(call, recording).ok()?;
+    pub(super) fn describe(&mut self, call: &CollectiveCall<'_>, trace: &mut RankTrace) -> Option<Description> {
+        let members = self.members(call, trace).ok()?;
         let collective = self.operation(call, members);
-        let known = recording.communicators.known(call.comm).ok()?;
+        let known = trace.communicators.known(call.comm).ok()?;
         let (members, first_group) = known.all();
         let operation = Operation::Collective(collective, first_group);
         let is_blocking = matches!(call.start, Start::Blocking);
@@ -93,8 +93,8 @@ impl Collectives {
 
     /// The members of a call's collective, and this rank's part in it.
     #[inline]
-    fn members(&self, call: &CollectiveCall<'_>, recording: &mut Recording) -> Result<Members, Omission> {
-        let known = recording.communicators.known(call.comm)?;
+    fn members(&self, call: &CollectiveCall<'_>, trace: &mut RankTrace) -> Result<Members, Omission> {
+        let known = trace.communicators.known(call.comm)?;
         if let Some(remote) = &known.remote {
             return between(self.abi, self.me, known.id, &known.members, remote, call);
         }
@@ -156,17 +156,17 @@ impl Collectives {
 /// Adds the request of a collective that is not over when its call returns; `is_recorded` is whether an event speaks of
 /// the request.
 #[inline]
-pub(super) fn begin(start: &Start<'_>, is_recorded: bool, recording: &mut Recording) -> Completion {
+pub(super) fn begin(start: &Start<'_>, is_recorded: bool, trace: &mut RankTrace) -> Completion {
     match start {
         Start::Blocking => Completion::Blocking,
-        Start::Nonblocking(request) => Completion::Request(add(request, is_recorded, false, recording)),
-        Start::Persistent(request) => Completion::Persistent(add(request, is_recorded, true, recording)),
+        Start::Nonblocking(request) => Completion::Request(add(request, is_recorded, false, trace)),
+        Start::Persistent(request) => Completion::Persistent(add(request, is_recorded, true, trace)),
     }
 }
 
-fn add(request: &Place<'_, Request>, is_recorded: bool, is_persistent: bool, recording: &mut Recording) -> RequestId {
+fn add(request: &Place<'_, Request>, is_recorded: bool, is_persistent: bool, trace: &mut RankTrace) -> RequestId {
     let kind = if is_recorded { RequestKind::Collective } else { RequestKind::Nothing };
-    recording.requests.add(request.get(), request.address(), kind, is_persistent)
+    trace.requests.add(request.get(), request.address(), kind, is_persistent)
 }
 
 /// The members of a collective between two groups, and this rank's part in it (MPI 4.0 §6.2.3).
@@ -254,12 +254,12 @@ fn filled(list: &mut Vec<Bytes>, volumes: impl Iterator<Item = Bytes>) -> Vec<By
 }
 
 impl Collectives {
-    pub(super) fn neighborhood(&mut self, call: &Topology<'_>, recording: &mut Recording) -> Outcome {
+    pub(super) fn neighborhood(&mut self, call: &Topology<'_>, trace: &mut RankTrace) -> Outcome {
         // The rest makes communicators, see `communicators`.
         let call = NeighborhoodCall::of(call).ok_or(Omission::Untraced)?;
-        let collective = self.among_neighbors(&call, &pmpi::neighbors(self.abi, call.comm), recording);
-        let completion = begin(&call.start, collective.is_ok(), recording);
-        recording.stream.write(&Event::Neighborhood(collective?, completion));
+        let collective = self.among_neighbors(&call, &pmpi::neighbors(self.abi, call.comm), trace);
+        let completion = begin(&call.start, collective.is_ok(), trace);
+        trace.stream.write(&Event::Neighborhood(collective?, completion));
         Ok(())
     }
 
@@ -267,11 +267,11 @@ impl Collectives {
     pub(super) fn describe_neighborhood(
         &mut self,
         call: &NeighborhoodCall<'_>,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Option<Description> {
         let neighbors = pmpi::neighbors(self.abi, call.comm);
-        let neighborhood = self.among_neighbors(call, &neighbors, recording).ok()?;
-        let known = recording.communicators.known(call.comm).ok()?;
+        let neighborhood = self.among_neighbors(call, &neighbors, trace).ok()?;
+        let known = trace.communicators.known(call.comm).ok()?;
         Some(Description {
             comm: call.comm,
             id: known.id,
@@ -285,9 +285,9 @@ impl Collectives {
         &mut self,
         call: &NeighborhoodCall<'_>,
         neighbors: &Neighbors,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Result<Neighborhood, Omission> {
-        let known = recording.communicators.known(call.comm)?;
+        let known = trace.communicators.known(call.comm)?;
         let mut volumes = |ranks, blocks| neighbor_volumes(ranks, blocks, &known.members, &mut self.type_sizes);
         let sends = volumes(&neighbors.destinations, &call.send);
         let recvs = volumes(&neighbors.sources, &call.recv);

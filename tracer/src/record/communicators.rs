@@ -12,7 +12,7 @@ use titr_wrappers::{Abi, Call};
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::request_table::RequestKind;
-use super::{Outcome, Recording};
+use super::{Outcome, RankTrace};
 use crate::extended::Engine;
 use crate::ranks::Ranks;
 
@@ -66,45 +66,40 @@ impl Communicators {
     }
 
     #[inline(never)]
-    pub(super) fn call(
-        &mut self,
-        call: &Communicator<'_>,
-        overwritten: Overwritten,
-        recording: &mut Recording,
-    ) -> Outcome {
+    pub(super) fn call(&mut self, call: &Communicator<'_>, overwritten: Overwritten, trace: &mut RankTrace) -> Outcome {
         match call {
             MPI_Comm_dup(parent, new) | MPI_Comm_dup_with_info(parent, _, new) => {
-                self.created(CommCall::Dup, *parent, new, recording)
+                self.created(CommCall::Dup, *parent, new, trace)
             }
             MPI_Comm_idup(parent, new, request) | MPI_Comm_idup_with_info(parent, _, new, request) => {
-                self.duplicated(*parent, new, request, recording)
+                self.duplicated(*parent, new, request, trace)
             }
-            MPI_Comm_split(parent, _, _, new) => self.created(CommCall::Split, *parent, new, recording),
-            MPI_Comm_split_type(parent, _, _, _, new) => self.created(CommCall::SplitType, *parent, new, recording),
-            MPI_Comm_create(parent, _, new) => self.created(CommCall::Create, *parent, new, recording),
+            MPI_Comm_split(parent, _, _, new) => self.created(CommCall::Split, *parent, new, trace),
+            MPI_Comm_split_type(parent, _, _, _, new) => self.created(CommCall::SplitType, *parent, new, trace),
+            MPI_Comm_create(parent, _, new) => self.created(CommCall::Create, *parent, new, trace),
             MPI_Comm_create_group(parent, _, tag, new) => {
-                let parent = recording.communicators.known(*parent)?.id;
-                self.made(CommCall::CreateGroup, parent, Some(Tag(*tag)), new.get(), recording)
+                let parent = trace.communicators.known(*parent)?.id;
+                self.made(CommCall::CreateGroup, parent, Some(Tag(*tag)), new.get(), trace)
             }
             MPI_Intercomm_create(local, .., tag, new) => {
-                let parent = recording.communicators.known(*local)?.id;
-                self.made(CommCall::IntercommCreate, parent, Some(Tag(*tag)), new.get(), recording)
+                let parent = trace.communicators.known(*local)?.id;
+                self.made(CommCall::IntercommCreate, parent, Some(Tag(*tag)), new.get(), trace)
             }
             // A session has no communicator to make another one of.
             MPI_Comm_create_from_group(.., new) => {
-                self.made(CommCall::CreateFromGroup, CommId::WORLD, None, new.get(), recording)
+                self.made(CommCall::CreateFromGroup, CommId::WORLD, None, new.get(), trace)
             }
             MPI_Intercomm_create_from_groups(.., new) => {
-                self.made(CommCall::IntercommCreate, CommId::WORLD, None, new.get(), recording)
+                self.made(CommCall::IntercommCreate, CommId::WORLD, None, new.get(), trace)
             }
-            MPI_Intercomm_merge(inter, _, new) => self.created(CommCall::IntercommMerge, *inter, new, recording),
+            MPI_Intercomm_merge(inter, _, new) => self.created(CommCall::IntercommMerge, *inter, new, trace),
             MPI_Comm_free(_) | MPI_Comm_disconnect(_) => {
                 let (freed, id) = overwritten.comm().ok_or(Omission::Untraced)?;
-                recording.communicators.remove(freed, id);
+                trace.communicators.remove(freed, id);
                 if let Some(engine) = self.engine {
                     engine.freed(id);
                 }
-                recording.stream.write(&Event::CommFree(id));
+                trace.stream.write(&Event::CommFree(id));
                 Ok(())
             }
         }
@@ -112,7 +107,7 @@ impl Communicators {
 
     /// Records a call on topologies, if it makes a communicator.
     #[inline(never)]
-    pub(super) fn topology(&mut self, call: &Topology<'_>, recording: &mut Recording) -> Option<Outcome> {
+    pub(super) fn topology(&mut self, call: &Topology<'_>, trace: &mut RankTrace) -> Option<Outcome> {
         let (made, parent, new) = match call {
             MPI_Cart_create(parent, .., new) => (CommCall::CartCreate, parent, new),
             MPI_Cart_sub(parent, _, new) => (CommCall::CartSub, parent, new),
@@ -121,20 +116,20 @@ impl Communicators {
             MPI_Dist_graph_create_adjacent(parent, .., new) => (CommCall::DistGraphCreateAdjacent, parent, new),
             _ => return None,
         };
-        Some(self.created(made, *parent, new, recording))
+        Some(self.created(made, *parent, new, trace))
     }
 
-    fn created(&mut self, call: CommCall, parent: Comm, new: &Place<'_, Comm>, recording: &mut Recording) -> Outcome {
-        let parent = recording.communicators.known(parent)?.id;
-        self.made(call, parent, None, new.get(), recording)
+    fn created(&mut self, call: CommCall, parent: Comm, new: &Place<'_, Comm>, trace: &mut RankTrace) -> Outcome {
+        let parent = trace.communicators.known(parent)?.id;
+        self.made(call, parent, None, new.get(), trace)
     }
 
     /// Records a `MPI_Comm_create` that returned an error to this rank: MPICH rejects a group with a process outside
     /// the parent only on the ranks in the group, and the others get no communicator. Nor does this one.
     #[cold]
-    pub(super) fn failed_creation(&mut self, parent: Comm, recording: &mut Recording) -> Outcome {
-        let parent = recording.communicators.known(parent)?.id;
-        recording.stream.write(&Event::CommCreate(CommCall::Create, parent, None));
+    pub(super) fn failed_creation(&mut self, parent: Comm, trace: &mut RankTrace) -> Outcome {
+        let parent = trace.communicators.known(parent)?.id;
+        trace.stream.write(&Event::CommCreate(CommCall::Create, parent, None));
         Ok(())
     }
 
@@ -144,10 +139,10 @@ impl Communicators {
         parent: CommId,
         tag: Option<Tag>,
         new: Comm,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Outcome {
         if new == self.abi.comm_null {
-            recording.stream.write(&Event::CommCreate(call, parent, None));
+            trace.stream.write(&Event::CommCreate(call, parent, None));
             return Ok(());
         }
         let ranks = self.worlds.numbers(self.abi, new, call.joins_worlds()).ok_or(Omission::Untraced)?;
@@ -156,8 +151,8 @@ impl Communicators {
             [] => None,
             remote => Some(Ranks::new(remote, self.world_size).ok_or(Omission::Untraced)?),
         };
-        let id = self.introduce(call, parent, members, remote, tag, recording);
-        recording.communicators.bind(new, id);
+        let id = self.introduce(call, parent, members, remote, tag, trace);
+        trace.communicators.bind(new, id);
         Ok(())
     }
 
@@ -168,13 +163,13 @@ impl Communicators {
         parent: Comm,
         new: &Place<'_, Comm>,
         request: &Place<'_, Request>,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Outcome {
-        let parent = recording.communicators.known(parent)?.clone();
+        let parent = trace.communicators.known(parent)?.clone();
         let comm = parent.id;
-        let id = self.introduce(CommCall::Idup, comm, parent.members, parent.remote, None, recording);
+        let id = self.introduce(CommCall::Idup, comm, parent.members, parent.remote, None, trace);
         let request =
-            recording.requests.add(request.get(), request.address(), RequestKind::Duplicate(id, new.later()), false);
+            trace.requests.add(request.get(), request.address(), RequestKind::Duplicate(id, new.later()), false);
         let barrier = Collective {
             comm,
             kind: CollectiveKind::Barrier,
@@ -185,7 +180,7 @@ impl Communicators {
             work: Instructions(0.0),
             is_commutative: true,
         };
-        recording.stream.write(&Event::Collective(barrier, Completion::Request(request)));
+        trace.stream.write(&Event::Collective(barrier, Completion::Request(request)));
         Ok(())
     }
 
@@ -196,15 +191,11 @@ impl Communicators {
         members: Ranks,
         remote: Option<Ranks>,
         tag: Option<Tag>,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> CommId {
         let (listed, remotes) = (members.to_vec(), remote.as_ref().map_or_else(Vec::new, Ranks::to_vec));
-        let id = recording.communicators.add(members, remote);
-        recording.stream.write(&Event::CommCreate(
-            call,
-            parent,
-            Some(Group { id, members: listed, remote: remotes, tag }),
-        ));
+        let id = trace.communicators.add(members, remote);
+        trace.stream.write(&Event::CommCreate(call, parent, Some(Group { id, members: listed, remote: remotes, tag })));
         id
     }
 }

@@ -11,7 +11,7 @@ use titr_wrappers::pmpi;
 use super::communicators::Communicators;
 use super::omitted_calls::Omission;
 use super::overwritten::{NamedSpawn, Overwritten};
-use super::{Outcome, Recording};
+use super::{Outcome, RankTrace};
 use crate::ranks::Ranks;
 
 /// The environment variable that tells spawned processes the name of their spawn.
@@ -48,48 +48,43 @@ impl Communicators {
     }
 
     #[inline(never)]
-    pub(super) fn process(
-        &mut self,
-        call: &Process<'_>,
-        overwritten: Overwritten,
-        recording: &mut Recording,
-    ) -> Outcome {
+    pub(super) fn process(&mut self, call: &Process<'_>, overwritten: Overwritten, trace: &mut RankTrace) -> Outcome {
         match call {
             // A second one; the first one and the end are not calls between two others.
             MPI_Init(..) | MPI_Init_thread(..) | MPI_Finalize() | MPI_Abort(..) => Err(Omission::Local),
             MPI_Comm_spawn(.., root, comm, new, _) | MPI_Comm_spawn_multiple(.., root, comm, new, _) => {
                 let name = overwritten.spawn().map(NamedSpawn::into_name);
                 let meeting = OpenEncounter { call: CommCall::Spawn, side: Side::Spawn, comm: *comm, root: *root };
-                self.encounter(meeting, |_| name, new.get(), recording)
+                self.encounter(meeting, |_| name, new.get(), trace)
             }
             MPI_Comm_accept(port, _, root, comm, new) => {
                 let link = |is_root: bool| is_root.then(|| format!("port {}", port.get()));
                 let meeting = OpenEncounter { call: CommCall::Accept, side: Side::Accept, comm: *comm, root: *root };
-                self.encounter(meeting, link, new.get(), recording)
+                self.encounter(meeting, link, new.get(), trace)
             }
             MPI_Comm_connect(port, _, root, comm, new) => {
                 let link = |is_root: bool| is_root.then(|| format!("port {}", port.get()));
                 let meeting = OpenEncounter { call: CommCall::Connect, side: Side::Connect, comm: *comm, root: *root };
-                self.encounter(meeting, link, new.get(), recording)
+                self.encounter(meeting, link, new.get(), trace)
             }
             MPI_Comm_join(socket, new) => {
                 let ends = pmpi::socket_ends(*socket);
                 let side = if ends.is_none_or(|(here, there)| here < there) { Side::Lower } else { Side::Upper };
                 let link = ends.map(|(here, there)| format!("socket {} {}", here.min(there), here.max(there)));
                 let meeting = OpenEncounter { call: CommCall::Join, side, comm: self.abi.comm_self, root: 0 };
-                self.encounter(meeting, |_| link, new.get(), recording)
+                self.encounter(meeting, |_| link, new.get(), trace)
             }
         }
     }
 
     /// Records the communicator with the processes that have spawned this world, if it was spawned.
-    pub(super) fn begin_spawned(&mut self, recording: &mut Recording) {
+    pub(super) fn begin_spawned(&mut self, trace: &mut RankTrace) {
         if let Some(parent) = pmpi::comm_parent(self.abi) {
             let link = |is_root: bool| if is_root { std::env::var(SPAWNED_AS).ok() } else { None };
             // Without numbers, the calls on the communicator are recorded as calls on an unknown communicator.
             let meeting =
                 OpenEncounter { call: CommCall::Parent, side: Side::Parent, comm: self.abi.comm_world, root: 0 };
-            let _ = self.encounter(meeting, link, parent, recording);
+            let _ = self.encounter(meeting, link, parent, trace);
         }
     }
 
@@ -100,12 +95,12 @@ impl Communicators {
         OpenEncounter { call, side, comm, root }: OpenEncounter,
         link: impl FnOnce(bool) -> Option<String>,
         new: Comm,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Outcome {
-        let parent = recording.communicators.known(comm)?;
+        let parent = trace.communicators.known(comm)?;
         let (parent, root) = (parent.id, parent.members.get(root).ok_or(Omission::Untraced)?);
-        self.made(call, parent, None, new, recording)?;
-        if let Ok(known) = recording.communicators.known(new)
+        self.made(call, parent, None, new, trace)?;
+        if let Ok(known) = trace.communicators.known(new)
             && let Some(remote) = known.remote.clone()
         {
             let members = known.members.clone();

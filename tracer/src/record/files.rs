@@ -12,7 +12,7 @@ use super::message_args::volume;
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::request_table::RequestKind;
-use super::{Outcome, Recording};
+use super::{Outcome, RankTrace};
 
 /// The open files of a rank.
 #[derive(Debug, Default)]
@@ -30,51 +30,51 @@ struct OpenFile {
 
 impl Files {
     #[inline(never)]
-    pub(super) fn call(&mut self, call: &Io<'_>, overwritten: Overwritten, recording: &mut Recording) -> Outcome {
+    pub(super) fn call(&mut self, call: &Io<'_>, overwritten: Overwritten, trace: &mut RankTrace) -> Outcome {
         match call {
             MPI_File_open(comm, .., new) => {
-                let comm = recording.communicators.known(*comm)?.id;
+                let comm = trace.communicators.known(*comm)?.id;
                 let id = FileId(self.ids.take());
                 self.known.insert(new.get(), OpenFile { id, position: FilePosition::default() });
-                recording.stream.write(&Event::File(FileEvent::Open(comm, id)));
+                trace.stream.write(&Event::File(FileEvent::Open(comm, id)));
                 Ok(())
             }
             MPI_File_close(_) => {
                 let OpenFile { id, .. } = self.known.remove(&overwritten.file()).ok_or(Omission::Untraced)?;
                 self.ids.give(id.0);
-                recording.stream.write(&Event::File(FileEvent::Close(id)));
+                trace.stream.write(&Event::File(FileEvent::Close(id)));
                 Ok(())
             }
             MPI_File_delete(..) => {
-                recording.stream.write(&Event::File(FileEvent::Delete));
+                trace.stream.write(&Event::File(FileEvent::Delete));
                 Ok(())
             }
-            MPI_File_set_size(file, _) => self.manage(Manage::SetSize, *file, recording),
-            MPI_File_get_size(file, _) => self.manage(Manage::GetSize, *file, recording),
-            MPI_File_preallocate(file, _) => self.manage(Manage::Preallocate, *file, recording),
-            MPI_File_set_view(file, ..) => self.manage(Manage::SetView, *file, recording),
-            MPI_File_seek_shared(file, ..) => self.manage(Manage::SeekShared, *file, recording),
-            MPI_File_sync(file) => self.manage(Manage::Sync, *file, recording),
+            MPI_File_set_size(file, _) => self.manage(Manage::SetSize, *file, trace),
+            MPI_File_get_size(file, _) => self.manage(Manage::GetSize, *file, trace),
+            MPI_File_preallocate(file, _) => self.manage(Manage::Preallocate, *file, trace),
+            MPI_File_set_view(file, ..) => self.manage(Manage::SetView, *file, trace),
+            MPI_File_seek_shared(file, ..) => self.manage(Manage::SeekShared, *file, trace),
+            MPI_File_sync(file) => self.manage(Manage::Sync, *file, trace),
             _ => match AccessCall::of(call) {
-                Some(access) => self.access(&access, overwritten.access_start(), recording),
+                Some(access) => self.access(&access, overwritten.access_start(), trace),
                 None => Ok(()),
             },
         }
     }
 
-    fn manage(&self, manage: Manage, file: File, recording: &mut Recording) -> Outcome {
+    fn manage(&self, manage: Manage, file: File, trace: &mut RankTrace) -> Outcome {
         let file = self.file(file)?;
-        recording.stream.write(&Event::File(FileEvent::Manage(manage, file)));
+        trace.stream.write(&Event::File(FileEvent::Manage(manage, file)));
         Ok(())
     }
 
-    fn access(&mut self, access: &AccessCall<'_>, start: Option<u64>, recording: &mut Recording) -> Outcome {
+    fn access(&mut self, access: &AccessCall<'_>, start: Option<u64>, trace: &mut RankTrace) -> Outcome {
         let known = self.known.get(&access.file).map(|open| open.id);
         let phase = match access.phase {
             CallPhase::Blocking => Phase::Blocking,
             CallPhase::Nonblocking(request) => {
                 let what = if known.is_some() { RequestKind::Collective } else { RequestKind::Nothing };
-                Phase::Nonblocking(recording.requests.add(request.get(), request.address(), what, false))
+                Phase::Nonblocking(trace.requests.add(request.get(), request.address(), what, false))
             }
             CallPhase::Begin => Phase::Begin,
             CallPhase::End => Phase::End,
@@ -88,14 +88,7 @@ impl Files {
         }
         let &AccessCall { direction, reach, .. } = access;
         let file = open.id;
-        recording.stream.write(&Event::File(FileEvent::Access(FileAccess {
-            file,
-            direction,
-            reach,
-            phase,
-            bytes,
-            skip,
-        })));
+        trace.stream.write(&Event::File(FileEvent::Access(FileAccess { file, direction, reach, phase, bytes, skip })));
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use super::omitted_calls::Omission;
 use super::overwritten::{MatchedMessage, Overwritten};
 use super::request_table::RequestKind;
 use super::requests::Requests;
-use super::{Outcome, Recording, partitioned};
+use super::{Outcome, RankTrace};
 use crate::ranks::Ranks;
 
 /// Whom a rank argument names.
@@ -74,61 +74,55 @@ impl Messages {
         call: &PointToPoint<'_>,
         overwritten: Overwritten,
         requests: &mut Requests,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Outcome {
         if !self.unposted.is_empty() {
-            self.take_found_before(call, recording);
+            self.take_found_before(call, trace);
         }
         use SendMode::{Buffered, Ready, Standard, Synchronous};
         match call {
-            MPI_Send(send) => self.send(Standard, &SendArgs::from(send), recording),
-            MPI_Bsend(send) => self.send(Buffered, &SendArgs::from(send), recording),
-            MPI_Rsend(send) => self.send(Ready, &SendArgs::from(send), recording),
-            MPI_Ssend(send) => self.send(Synchronous, &SendArgs::from(send), recording),
-            MPI_Isend(send, request) => {
-                self.isend(Standard, &SendArgs::from(send), RequestRef::from(request), recording)
-            }
-            MPI_Ibsend(send, request) => {
-                self.isend(Buffered, &SendArgs::from(send), RequestRef::from(request), recording)
-            }
-            MPI_Irsend(send, request) => self.isend(Ready, &SendArgs::from(send), RequestRef::from(request), recording),
+            MPI_Send(send) => self.send(Standard, &SendArgs::from(send), trace),
+            MPI_Bsend(send) => self.send(Buffered, &SendArgs::from(send), trace),
+            MPI_Rsend(send) => self.send(Ready, &SendArgs::from(send), trace),
+            MPI_Ssend(send) => self.send(Synchronous, &SendArgs::from(send), trace),
+            MPI_Isend(send, request) => self.isend(Standard, &SendArgs::from(send), RequestRef::from(request), trace),
+            MPI_Ibsend(send, request) => self.isend(Buffered, &SendArgs::from(send), RequestRef::from(request), trace),
+            MPI_Irsend(send, request) => self.isend(Ready, &SendArgs::from(send), RequestRef::from(request), trace),
             MPI_Issend(send, request) => {
-                self.isend(Synchronous, &SendArgs::from(send), RequestRef::from(request), recording)
+                self.isend(Synchronous, &SendArgs::from(send), RequestRef::from(request), trace)
             }
-            MPI_Send_init(send, request) => self.send_init(Standard, send, request, recording),
-            MPI_Bsend_init(send, request) => self.send_init(Buffered, send, request, recording),
-            MPI_Rsend_init(send, request) => self.send_init(Ready, send, request, recording),
-            MPI_Ssend_init(send, request) => self.send_init(Synchronous, send, request, recording),
-            MPI_Recv(recv, status) => self.recv(&RecvArgs::from(recv), status.get().map(Match::from), recording),
-            MPI_Irecv(recv, request) => self.irecv(&RecvArgs::from(recv), RequestRef::from(request), recording),
-            MPI_Recv_init(recv, request) => self.recv_init(recv, request, recording),
+            MPI_Send_init(send, request) => self.send_init(Standard, send, request, trace),
+            MPI_Bsend_init(send, request) => self.send_init(Buffered, send, request, trace),
+            MPI_Rsend_init(send, request) => self.send_init(Ready, send, request, trace),
+            MPI_Ssend_init(send, request) => self.send_init(Synchronous, send, request, trace),
+            MPI_Recv(recv, status) => self.recv(&RecvArgs::from(recv), status.get().map(Match::from), trace),
+            MPI_Irecv(recv, request) => self.irecv(&RecvArgs::from(recv), RequestRef::from(request), trace),
+            MPI_Recv_init(recv, request) => self.recv_init(recv, request, trace),
             MPI_Sendrecv(both, status) => {
                 let (send, recv) = halves(both);
-                self.sendrecv(&send, &recv, status.get().map(Match::from), recording)
+                self.sendrecv(&send, &recv, status.get().map(Match::from), trace)
             }
             MPI_Sendrecv_replace(both, status) => {
                 let (send, recv) = halves_of_one(both);
-                self.sendrecv(&send, &recv, status.get().map(Match::from), recording)
+                self.sendrecv(&send, &recv, status.get().map(Match::from), trace)
             }
             MPI_Isendrecv(both, request) => {
                 let (send, recv) = halves(both);
-                self.isendrecv(&send, &recv, request, recording)
+                self.isendrecv(&send, &recv, request, trace)
             }
             MPI_Isendrecv_replace(both, request) => {
                 let (send, recv) = halves_of_one(both);
-                self.isendrecv(&send, &recv, request, recording)
+                self.isendrecv(&send, &recv, request, trace)
             }
             MPI_Probe(..) | MPI_Iprobe(..) | MPI_Mprobe(..) | MPI_Improbe(..) | MPI_Mrecv(..) | MPI_Imrecv(..) => {
-                self.probe(call, overwritten, recording)
+                self.probe(call, overwritten, trace)
             }
-            MPI_Psend_init(call, _, request) => self.psend_init(call, request, recording),
-            MPI_Precv_init(call, _, request) => self.precv_init(call, request, recording),
-            MPI_Pready(part, request) => partitioned::ready(*request, std::iter::once(*part), recording),
-            MPI_Pready_range(first, last, request) => partitioned::ready(*request, *first..=*last, recording),
-            MPI_Pready_list(list, request) => {
-                partitioned::ready(*request, list.array_of_partitions().iter(), recording)
-            }
-            MPI_Parrived(request, part, flag) => partitioned::arrived(*request, *part, flag.get() != 0, recording),
+            MPI_Psend_init(call, _, request) => self.psend_init(call, request, trace),
+            MPI_Precv_init(call, _, request) => self.precv_init(call, request, trace),
+            MPI_Pready(part, request) => Requests::ready(*request, std::iter::once(*part), trace),
+            MPI_Pready_range(first, last, request) => Requests::ready(*request, *first..=*last, trace),
+            MPI_Pready_list(list, request) => Requests::ready(*request, list.array_of_partitions().iter(), trace),
+            MPI_Parrived(request, part, flag) => Requests::arrived(*request, *part, flag.get() != 0, trace),
             MPI_Start(_)
             | MPI_Startall(_)
             | MPI_Request_free(_)
@@ -136,7 +130,7 @@ impl Messages {
             | MPI_Request_get_status(..)
             | MPI_Request_get_status_all(_)
             | MPI_Request_get_status_any(..)
-            | MPI_Request_get_status_some(_) => requests.call(call, overwritten, recording),
+            | MPI_Request_get_status_some(_) => requests.call(call, overwritten, trace),
             // Completion calls have a function of their own.
             MPI_Wait(..) | MPI_Waitall(_) | MPI_Waitany(..) | MPI_Waitsome(_) | MPI_Test(..) | MPI_Testall(_)
             | MPI_Testany(..) | MPI_Testsome(_) => Err(Omission::Untraced),
@@ -144,9 +138,9 @@ impl Messages {
     }
 
     #[inline]
-    pub(super) fn send(&mut self, mode: SendMode, args: &SendArgs, recording: &mut Recording) -> Outcome {
-        let message = self.outgoing(args, recording)?;
-        recording.stream.write_unowning(Event::Send(mode, message, Completion::Blocking));
+    pub(super) fn send(&mut self, mode: SendMode, args: &SendArgs, trace: &mut RankTrace) -> Outcome {
+        let message = self.outgoing(args, trace)?;
+        trace.stream.write_unowning(Event::Send(mode, message, Completion::Blocking));
         Ok(())
     }
 
@@ -157,12 +151,12 @@ impl Messages {
         mode: SendMode,
         args: &SendArgs,
         request: RequestRef,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Outcome {
-        let message = self.outgoing(args, recording);
+        let message = self.outgoing(args, trace);
         let what = message.map_or(RequestKind::Nothing, |message| self.sending(&message));
-        let id = recording.requests.add(request.handle, request.place, what, false);
-        recording.stream.write_unowning(Event::Send(mode, message?, Completion::Request(Some(id))));
+        let id = trace.requests.add(request.handle, request.place, what, false);
+        trace.stream.write_unowning(Event::Send(mode, message?, Completion::Request(Some(id))));
         Ok(())
     }
 
@@ -171,54 +165,48 @@ impl Messages {
         mode: SendMode,
         send: &Send<'_>,
         request: &Place<'_, Request>,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Outcome {
-        let message = self.outgoing(&SendArgs::from(send), recording);
+        let message = self.outgoing(&SendArgs::from(send), trace);
         let what = message.map_or(RequestKind::Nothing, |message| self.sending(&message));
-        let id = recording.requests.add(request.get(), request.address(), what, true);
-        recording.stream.write_unowning(Event::Send(mode, message?, Completion::Persistent(id)));
+        let id = trace.requests.add(request.get(), request.address(), what, true);
+        trace.stream.write_unowning(Event::Send(mode, message?, Completion::Persistent(id)));
         Ok(())
     }
 
     #[inline]
-    pub(super) fn recv(&mut self, args: &RecvArgs, matched: Option<Match>, recording: &mut Recording) -> Outcome {
-        let message = self.incoming(args, matched, recording)?;
-        recording.stream.write_unowning(Event::Recv(message, Completion::Blocking));
+    pub(super) fn recv(&mut self, args: &RecvArgs, matched: Option<Match>, trace: &mut RankTrace) -> Outcome {
+        let message = self.incoming(args, matched, trace)?;
+        trace.stream.write_unowning(Event::Recv(message, Completion::Blocking));
         Ok(())
     }
 
     #[inline(always)]
-    pub(super) fn irecv(&mut self, args: &RecvArgs, request: RequestRef, recording: &mut Recording) -> Outcome {
-        let message = self.incoming(args, None, recording);
-        let what = self.received_later(&message, args.comm, recording);
-        let id = recording.requests.add(request.handle, request.place, what, false);
-        recording.stream.write_unowning(Event::Recv(message?, Completion::Request(Some(id))));
+    pub(super) fn irecv(&mut self, args: &RecvArgs, request: RequestRef, trace: &mut RankTrace) -> Outcome {
+        let message = self.incoming(args, None, trace);
+        let what = self.received_later(&message, args.comm, trace);
+        let id = trace.requests.add(request.handle, request.place, what, false);
+        trace.stream.write_unowning(Event::Recv(message?, Completion::Request(Some(id))));
         Ok(())
     }
 
-    fn recv_init(&mut self, recv: &Recv<'_>, request: &Place<'_, Request>, recording: &mut Recording) -> Outcome {
+    fn recv_init(&mut self, recv: &Recv<'_>, request: &Place<'_, Request>, trace: &mut RankTrace) -> Outcome {
         let args = RecvArgs::from(recv);
-        let message = self.incoming(&args, None, recording);
-        let what = self.received_later(&message, args.comm, recording);
-        let id = recording.requests.add(request.get(), request.address(), what, true);
-        recording.stream.write_unowning(Event::Recv(message?, Completion::Persistent(id)));
+        let message = self.incoming(&args, None, trace);
+        let what = self.received_later(&message, args.comm, trace);
+        let id = trace.requests.add(request.get(), request.address(), what, true);
+        trace.stream.write_unowning(Event::Recv(message?, Completion::Persistent(id)));
         Ok(())
     }
 
     #[inline(never)]
-    fn sendrecv(
-        &mut self,
-        send: &SendArgs,
-        recv: &RecvArgs,
-        matched: Option<Match>,
-        recording: &mut Recording,
-    ) -> Outcome {
-        let send = present(self.outgoing(send, recording))?;
-        let recv = present(self.incoming(recv, matched, recording))?;
+    fn sendrecv(&mut self, send: &SendArgs, recv: &RecvArgs, matched: Option<Match>, trace: &mut RankTrace) -> Outcome {
+        let send = present(self.outgoing(send, trace))?;
+        let recv = present(self.incoming(recv, matched, trace))?;
         if send.is_none() && recv.is_none() {
             return Err(Omission::NullPeer);
         }
-        recording.stream.write_unowning(Event::Sendrecv(send, recv));
+        trace.stream.write_unowning(Event::Sendrecv(send, recv));
         Ok(())
     }
 
@@ -229,32 +217,32 @@ impl Messages {
         send: &SendArgs,
         recv: &RecvArgs,
         request: &Place<'_, Request>,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Outcome {
-        let outgoing = present(self.outgoing(send, recording))?;
-        let incoming = self.incoming(recv, None, recording);
-        let receiving = self.received_later(&incoming, recv.comm, recording);
+        let outgoing = present(self.outgoing(send, trace))?;
+        let incoming = self.incoming(recv, None, trace);
+        let receiving = self.received_later(&incoming, recv.comm, trace);
         let incoming = present(incoming)?;
         let Some(outgoing) = outgoing else {
-            let id = recording.requests.add(request.get(), request.address(), receiving, false);
+            let id = trace.requests.add(request.get(), request.address(), receiving, false);
             let message = incoming.ok_or(Omission::NullPeer)?;
-            recording.stream.write_unowning(Event::Recv(message, Completion::Request(Some(id))));
+            trace.stream.write_unowning(Event::Recv(message, Completion::Request(Some(id))));
             return Ok(());
         };
-        let id = recording.requests.add(request.get(), request.address(), self.sending(&outgoing), false);
-        recording.stream.write_unowning(Event::Send(SendMode::Standard, outgoing, Completion::Request(Some(id))));
+        let id = trace.requests.add(request.get(), request.address(), self.sending(&outgoing), false);
+        trace.stream.write_unowning(Event::Send(SendMode::Standard, outgoing, Completion::Request(Some(id))));
         if let Some(incoming) = incoming {
-            let companion = recording.requests.add_unnamed(receiving, false);
-            if let Some(entry) = recording.requests.get_mut(id) {
+            let companion = trace.requests.add_unnamed(receiving, false);
+            if let Some(entry) = trace.requests.get_mut(id) {
                 entry.companion = Some(companion);
             }
-            recording.stream.write_unowning(Event::Recv(incoming, Completion::Request(Some(companion))));
+            trace.stream.write_unowning(Event::Recv(incoming, Completion::Request(Some(companion))));
         }
         Ok(())
     }
 
-    fn outgoing(&mut self, args: &SendArgs, recording: &mut Recording) -> Result<Outgoing, Omission> {
-        let (comm, peer) = self.peer(args.comm, args.dest, recording)?;
+    fn outgoing(&mut self, args: &SendArgs, trace: &mut RankTrace) -> Result<Outgoing, Omission> {
+        let (comm, peer) = self.peer(args.comm, args.dest, trace)?;
         match peer {
             Peer::Rank(to) => {
                 let bytes = self.type_sizes.volume(args.count, args.datatype);
@@ -270,13 +258,13 @@ impl Messages {
         &mut self,
         args: &RecvArgs,
         matched: Option<Match>,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Result<Incoming, Omission> {
-        let (comm, peer) = self.peer(args.comm, args.source, recording)?;
+        let (comm, peer) = self.peer(args.comm, args.source, trace)?;
         let wildcard = Wildcard { source: matches!(peer, Peer::Any), tag: args.tag == self.abi.any_tag };
         let from = match peer {
             Peer::Rank(from) => Some(from),
-            Peer::Any => matched.map(|matched| source(args.comm, matched, recording)).transpose()?,
+            Peer::Any => matched.map(|matched| source(args.comm, matched, trace)).transpose()?,
         };
         let tag = if wildcard.tag { matched.map(|matched| Tag(matched.tag)) } else { Some(Tag(args.tag)) };
         let bytes = match args.buffer {
@@ -286,12 +274,12 @@ impl Messages {
         Ok(Incoming { comm, from, tag, bytes, wildcard })
     }
 
-    fn peer(&self, comm: Comm, rank: i32, recording: &mut Recording) -> Result<(CommId, Peer), Omission> {
+    fn peer(&self, comm: Comm, rank: i32, trace: &mut RankTrace) -> Result<(CommId, Peer), Omission> {
         let (null, any) = (self.abi.proc_null, self.abi.any_source);
         if rank == null {
             return Err(Omission::NullPeer);
         }
-        let comm = recording.communicators.known(comm)?;
+        let comm = trace.communicators.known(comm)?;
         let peer = match comm.peers().get(rank) {
             _ if rank == any => Peer::Any,
             Some(rank) => Peer::Rank(rank),
@@ -301,8 +289,8 @@ impl Messages {
     }
 
     /// A rank that may not be left open.
-    pub(super) fn rank_in(&self, comm: Comm, rank: i32, recording: &mut Recording) -> Result<(CommId, Rank), Omission> {
-        match self.peer(comm, rank, recording)? {
+    pub(super) fn rank_in(&self, comm: Comm, rank: i32, trace: &mut RankTrace) -> Result<(CommId, Rank), Omission> {
+        match self.peer(comm, rank, trace)? {
             (comm, Peer::Rank(rank)) => Ok((comm, rank)),
             (_, Peer::Any) => Err(Omission::Untraced),
         }
@@ -321,12 +309,11 @@ impl Messages {
         &mut self,
         message: &Result<Incoming, Omission>,
         comm: Comm,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> RequestKind {
         let Ok(message) = message else { return RequestKind::Nothing };
         let open = message.wildcard != Wildcard::default();
-        let ranks =
-            if open { recording.communicators.known(comm).ok().map(|known| known.peers().clone()) } else { None };
+        let ranks = if open { trace.communicators.known(comm).ok().map(|known| known.peers().clone()) } else { None };
         self.receiving(message, ranks)
     }
 }
@@ -339,8 +326,8 @@ pub(super) fn is_truncated(abi: &Abi, call: &PointToPoint<'_>, error: ErrorCode)
 }
 
 /// The rank of the world that a receive was matched with.
-fn source(comm: Comm, matched: Match, recording: &mut Recording) -> Result<Rank, Omission> {
-    recording.communicators.known(comm)?.peers().get(matched.source).ok_or(Omission::Untraced)
+fn source(comm: Comm, matched: Match, trace: &mut RankTrace) -> Result<Rank, Omission> {
+    trace.communicators.known(comm)?.peers().get(matched.source).ok_or(Omission::Untraced)
 }
 
 /// A side of a call with `MPI_PROC_NULL` is absent.

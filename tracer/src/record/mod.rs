@@ -2,7 +2,7 @@
 //!
 //! A [`Recorder`] knows threads by their numbers, and has no locks: one thread at a time uses it ([`crate::threads`]).
 //!
-//! The recorder dispatches a call to the part that has the state for it, and gives it the [`Recording`]: the numbers of
+//! The recorder dispatches a call to the part that has the state for it, and gives it the [`RankTrace`]: the numbers of
 //! communicators and requests, and the stream of events.
 //!
 //! | part | its files | subject |
@@ -79,7 +79,7 @@ pub(crate) struct Recorder {
     abi: &'static Abi,
     /// The extended mode, if the trace is extended.
     engine: Option<&'static Engine>,
-    recording: Recording,
+    trace: RankTrace,
     communicators: Communicators,
     requests: Requests,
     messages: Messages,
@@ -89,7 +89,7 @@ pub(crate) struct Recorder {
 }
 
 /// What the parts share: the numbers of communicators and requests, and the events on their way to the sink.
-struct Recording {
+struct RankTrace {
     communicators: CommunicatorTable,
     requests: RequestTable,
     stream: EventStream,
@@ -112,7 +112,7 @@ impl Recorder {
             abi,
             engine,
             communicators: Communicators::new(abi, me, world_size, sink.run().to_owned(), engine),
-            recording: Recording {
+            trace: RankTrace {
                 communicators: CommunicatorTable::new(abi.comm_world, abi.comm_self, me, world_size),
                 requests: RequestTable::default(),
                 stream: EventStream::new(sink, options),
@@ -128,33 +128,33 @@ impl Recorder {
     /// Records that `function` has initialised MPI, and at which `moment` the tracer was set up, in extended traces.
     pub(crate) fn begin(&mut self, function: &Function, moment: Option<Span>) {
         self.begin_annotations(moment);
-        self.recording.stream.write(&Event::Init);
-        self.communicators.begin_spawned(&mut self.recording);
-        self.recording.stream.explain(function);
+        self.trace.stream.write(&Event::Init);
+        self.communicators.begin_spawned(&mut self.trace);
+        self.trace.stream.explain(function);
     }
 
     /// Completes the trace, which `function` ends if it is a call that does. Returns the rank's entry as it was written.
     pub(crate) fn end(mut self, ended: Ended, function: Option<&Function>) -> Option<RankEntry> {
         let clock = match ended {
             Ended::Finalize => {
-                Requests::abandon_cancelled(&mut self.recording);
-                self.recording.stream.write(&Event::Finalize);
-                function.into_iter().for_each(|function| self.recording.stream.explain(function));
+                Requests::abandon_cancelled(&mut self.trace);
+                self.trace.stream.write(&Event::Finalize);
+                function.into_iter().for_each(|function| self.trace.stream.explain(function));
                 self.engine.and_then(Engine::end)
             }
             _ => {
-                self.recording.stream.write_computation();
+                self.trace.stream.write_computation();
                 self.communicators.worlds.abandon();
                 None
             }
         };
         let worlds = self.communicators.worlds;
-        self.recording.stream.finish(ended, |entry| (entry.clock, entry.encounters) = (clock, worlds.encounters))
+        self.trace.stream.finish(ended, |entry| (entry.clock, entry.encounters) = (clock, worlds.encounters))
     }
 
     /// Hands over the recorded events for writing; false if that is not possible at the moment.
     pub(crate) fn hand_over(&mut self) -> bool {
-        self.recording.stream.hand_over()
+        self.trace.stream.hand_over()
     }
 
     /// Hands over the recorded events and the rank's entry, as the process is about to end; false if that is not
@@ -162,43 +162,43 @@ impl Recorder {
     pub(crate) fn close(&mut self, Order { ended, computed }: Order) -> bool {
         if let Some((thread, volume)) = computed {
             self.switch_to(thread, volume);
-            self.recording.stream.write_computation();
+            self.trace.stream.write_computation();
         }
         let worlds = &self.communicators.worlds;
-        self.recording.stream.close(ended, |entry| entry.encounters.clone_from(&worlds.encounters))
+        self.trace.stream.close(ended, |entry| entry.encounters.clone_from(&worlds.encounters))
     }
 
     pub(crate) fn admit_thread(&mut self) -> ThreadId {
-        self.recording.stream.admit_thread()
+        self.trace.stream.admit_thread()
     }
 
     /// Declares that the following events belong to a thread, which has computed this additional volume.
     #[inline]
     pub(crate) fn switch_to(&mut self, thread: ThreadId, computed: Instructions) {
-        self.recording.stream.switch_to(thread, computed);
-        self.recording.requests.switch_to(thread);
+        self.trace.stream.switch_to(thread, computed);
+        self.trace.requests.switch_to(thread);
     }
 
     /// The thread that was switched to last has ended; its number is free.
     pub(crate) fn thread_ended(&mut self) {
-        self.recording.stream.thread_ended();
+        self.trace.stream.thread_ended();
     }
 
     /// The events that follow are of a call at this site.
     #[cold]
     pub(crate) fn begin_call(&mut self, site: CallSiteId) {
-        self.recording.stream.begin_call(site);
+        self.trace.stream.begin_call(site);
     }
 
     /// Begins the annotations of the call that is recorded next, if the trace contains times.
     #[inline]
     pub(crate) fn begin_annotations(&mut self, span: Option<Span>) {
-        span.map(Annotation::Call).into_iter().for_each(|first| self.recording.stream.begin_annotations(first));
+        span.map(Annotation::Call).into_iter().for_each(|first| self.trace.stream.begin_annotations(first));
     }
 
     /// Adds annotations to the call that is recorded next.
     pub(crate) fn annotate(&mut self, annotations: impl IntoIterator<Item = Annotation>) {
-        self.recording.stream.annotate(annotations);
+        self.trace.stream.annotate(annotations);
     }
 
     /// Records a call that completes no requests, after it has returned.
@@ -217,7 +217,7 @@ impl Recorder {
         match self.event(function, call, success, overwritten) {
             // A call that failed did not take place as the arguments say.
             Err(Omission::Untraced) if success => {
-                self.recording.stream.write_other(function, other::volumes(self.abi, call));
+                self.trace.stream.write_other(function, other::volumes(self.abi, call));
                 Ok(())
             }
             outcome => outcome,
@@ -228,35 +228,35 @@ impl Recorder {
     /// of a message would be as large as the largest, and its instructions far apart.
     #[inline(always)]
     fn event(&mut self, function: &Function, call: &Call<'_>, success: bool, before: Overwritten) -> Outcome {
-        let Self { recording, communicators, requests, messages, collectives, windows, files, .. } = self;
+        let Self { trace, communicators, requests, messages, collectives, windows, files, .. } = self;
         match (call, success) {
-            (Call::PointToPoint(call), true) => messages.call(call, before, requests, recording),
-            (Call::PointToPoint(MPI_Request_free(_)), false) => Requests::not_freed(before, recording),
-            (Call::Mark(mark), _) => other::record(mark, recording),
+            (Call::PointToPoint(call), true) => messages.call(call, before, requests, trace),
+            (Call::PointToPoint(MPI_Request_free(_)), false) => Requests::not_freed(before, trace),
+            (Call::Mark(mark), _) => other::record(mark, trace),
             (Call::Other, _) => Err(Omission::unless_read(function)),
             (_, false) => Err(Omission::Untraced),
-            (Call::Collective(call), true) => collectives.call(call, recording),
-            (Call::Communicator(call), true) => communicators.call(call, before, recording),
-            (Call::Topology(call), true) => match communicators.topology(call, recording) {
+            (Call::Collective(call), true) => collectives.call(call, trace),
+            (Call::Communicator(call), true) => communicators.call(call, before, trace),
+            (Call::Topology(call), true) => match communicators.topology(call, trace) {
                 Some(outcome) => outcome,
-                None => collectives.neighborhood(call, recording),
+                None => collectives.neighborhood(call, trace),
             },
-            (Call::OneSided(of), true) => windows.call(of, before, recording),
-            (Call::Io(of), true) => files.call(of, before, recording),
-            (Call::Process(call), true) => communicators.process(call, before, recording),
+            (Call::OneSided(of), true) => windows.call(of, before, trace),
+            (Call::Io(of), true) => files.call(of, before, trace),
+            (Call::Process(call), true) => communicators.process(call, before, trace),
         }
     }
 
     /// Ends a call of `function`: counts it if it has become no event.
     #[inline]
     pub(crate) fn settle(&mut self, function: &'static Function, outcome: Outcome) {
-        self.recording.stream.end_call(function, outcome);
+        self.trace.stream.end_call(function, outcome);
     }
 
     /// A call that communicates has taken this volume, and becomes no event.
     #[cold]
     pub(crate) fn passed_over(&mut self, volume: Instructions) {
-        self.recording.stream.passed_over(volume);
+        self.trace.stream.passed_over(volume);
     }
 
     /// The program has left a call of `function` before it returned; it is counted.
@@ -266,7 +266,7 @@ impl Recorder {
 
     /// Objects of the program call these functions and are not seen to.
     pub(crate) fn unseen(&mut self, functions: BTreeMap<String, Vec<String>>) {
-        self.recording.stream.unseen(functions);
+        self.trace.stream.unseen(functions);
     }
 
     /// Ends a message that succeeded: an untraced one is written with its volumes.
@@ -280,30 +280,30 @@ impl Recorder {
         if outcome != Err(Omission::Untraced) {
             return self.settle(function, outcome);
         }
-        self.recording.stream.write_other(function, volumes());
+        self.trace.stream.write_other(function, volumes());
         self.settle(function, Ok(()));
     }
 
     #[inline]
     pub(crate) fn send(&mut self, mode: SendMode, args: &SendArgs) -> Outcome {
-        self.messages.send(mode, args, &mut self.recording)
+        self.messages.send(mode, args, &mut self.trace)
     }
 
     /// Records a send that is completed by its request.
     pub(crate) fn isend(&mut self, mode: SendMode, args: &SendArgs, request: RequestRef) -> Outcome {
-        self.messages.isend(mode, args, request, &mut self.recording)
+        self.messages.isend(mode, args, request, &mut self.trace)
     }
 
     #[inline]
     pub(crate) fn recv(&mut self, args: &RecvArgs, matched: Option<Match>) -> Outcome {
-        self.messages.take_found(args, &mut self.recording);
-        self.messages.recv(args, matched, &mut self.recording)
+        self.messages.take_found(args, &mut self.trace);
+        self.messages.recv(args, matched, &mut self.trace)
     }
 
     /// Records a receive that is completed by its request.
     pub(crate) fn irecv(&mut self, args: &RecvArgs, request: RequestRef) -> Outcome {
-        self.messages.take_found(args, &mut self.recording);
-        self.messages.irecv(args, request, &mut self.recording)
+        self.messages.take_found(args, &mut self.trace);
+        self.messages.irecv(args, request, &mut self.trace)
     }
 
     /// The message of a handle, which is about to be received, and the handle to be free for another one.
@@ -319,55 +319,55 @@ impl Recorder {
 
     /// Takes the requests of a completion call out of the table.
     pub(crate) fn hold_requests(&mut self, held: &mut HeldRequests, call: &CompletionCall<'_>) {
-        self.requests.hold_all(held, call, &mut self.recording.requests);
+        self.requests.hold_all(held, call, &mut self.trace.requests);
     }
 
     /// Takes one more request of a completion call out of the table.
     #[inline]
     pub(crate) fn hold(&mut self, held: &mut HeldRequests, request: RequestRef) {
-        self.requests.hold(held, request, &mut self.recording.requests);
+        self.requests.hold(held, request, &mut self.trace.requests);
     }
 
     /// Removes the request of a call that frees it from the table.
     pub(crate) fn hold_freed(&mut self, request: &Place<'_, Request>) -> Overwritten {
-        Requests::hold_freed(request, &mut self.recording.requests)
+        Requests::hold_freed(request, &mut self.trace.requests)
     }
 
     /// Puts the requests back of a completion call that the program has left.
     pub(crate) fn release_requests(&mut self, held: &mut HeldRequests) {
-        Requests::release(held, &mut self.recording.requests);
+        Requests::release(held, &mut self.trace.requests);
     }
 
     /// Records a completion call. A wait may fail and have completed requests.
     pub(crate) fn completion(&mut self, held: &mut HeldRequests, call: &CompletionCall<'_>, success: bool) -> Outcome {
-        self.requests.completion(held, call, success, &mut self.recording)
+        self.requests.completion(held, call, success, &mut self.trace)
     }
 
     /// Records a wait for all held requests.
     pub(crate) fn all_done(&mut self, held: &mut HeldRequests, ask: Quantifier, kept: &[KeptStatus]) -> Outcome {
-        self.requests.all_done(held, ask, kept, &mut self.recording)
+        self.requests.all_done(held, ask, kept, &mut self.trace)
     }
 
     /// Records a collective that returned an error to this rank, and perhaps to no other one.
     #[cold]
     pub(crate) fn failed_collective(&mut self, call: &Collective<'_>, error: ErrorCode) -> Outcome {
-        self.collectives.failed(call, error, &mut self.recording)
+        self.collectives.failed(call, error, &mut self.trace)
     }
 
     /// Records a `MPI_Comm_create` that returned an error to this rank.
     #[cold]
     pub(crate) fn failed_creation(&mut self, parent: Comm) -> Outcome {
-        self.communicators.failed_creation(parent, &mut self.recording)
+        self.communicators.failed_creation(parent, &mut self.trace)
     }
 
     /// Describes a collective to the extended mode.
     pub(crate) fn describe(&mut self, call: &CollectiveCall<'_>) -> Option<Description> {
-        self.collectives.describe(call, &mut self.recording)
+        self.collectives.describe(call, &mut self.trace)
     }
 
     /// Describes a neighbourhood collective to the extended mode.
     pub(crate) fn describe_neighborhood(&mut self, call: &NeighborhoodCall<'_>) -> Option<Description> {
-        self.collectives.describe_neighborhood(call, &mut self.recording)
+        self.collectives.describe_neighborhood(call, &mut self.trace)
     }
 
     /// Has a spawn tell its processes its name: to be called before the call is made.
@@ -383,6 +383,6 @@ impl Recorder {
 
     /// The number of a communicator, if it is known.
     pub(crate) fn id_of(&mut self, comm: Comm) -> Option<CommId> {
-        Some(self.recording.communicators.get(comm)?.id)
+        Some(self.trace.communicators.get(comm)?.id)
     }
 }

@@ -17,7 +17,7 @@ use super::message_args::{element, volume};
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::request_table::RequestKind;
-use super::{Outcome, Recording};
+use super::{Outcome, RankTrace};
 use crate::ranks::Ranks;
 
 /// The windows of a rank, with the ranks of the world that each has.
@@ -42,71 +42,59 @@ impl Windows {
     }
 
     #[inline(never)]
-    pub(super) fn call(&mut self, call: &Call<'_>, overwritten: Overwritten, recording: &mut Recording) -> Outcome {
+    pub(super) fn call(&mut self, call: &Call<'_>, overwritten: Overwritten, trace: &mut RankTrace) -> Outcome {
         use AccessOp::{Accumulate, CompareAndSwap, FetchAndOp, Put};
         match call {
-            MPI_Put(data, win) => self.access(there(Put, data, *win), None, recording),
-            MPI_Rput(data, win, request) => self.access(there(Put, data, *win), Some(request), recording),
-            MPI_Get(data, win) => self.access(back(data, *win), None, recording),
-            MPI_Rget(data, win, request) => self.access(back(data, *win), Some(request), recording),
-            MPI_Accumulate(data, _, win) => self.access(there(Accumulate, data, *win), None, recording),
-            MPI_Raccumulate(data, _, win, request) => {
-                self.access(there(Accumulate, data, *win), Some(request), recording)
-            }
-            MPI_Get_accumulate(data, _, win) => self.access(both(data, *win), None, recording),
-            MPI_Rget_accumulate(data, _, win, request) => self.access(both(data, *win), Some(request), recording),
+            MPI_Put(data, win) => self.access(there(Put, data, *win), None, trace),
+            MPI_Rput(data, win, request) => self.access(there(Put, data, *win), Some(request), trace),
+            MPI_Get(data, win) => self.access(back(data, *win), None, trace),
+            MPI_Rget(data, win, request) => self.access(back(data, *win), Some(request), trace),
+            MPI_Accumulate(data, _, win) => self.access(there(Accumulate, data, *win), None, trace),
+            MPI_Raccumulate(data, _, win, request) => self.access(there(Accumulate, data, *win), Some(request), trace),
+            MPI_Get_accumulate(data, _, win) => self.access(both(data, *win), None, trace),
+            MPI_Rget_accumulate(data, _, win, request) => self.access(both(data, *win), Some(request), trace),
             MPI_Fetch_and_op(data, _, win) => {
                 let element = element(data.datatype());
                 let (target, there, back) = (data.target_rank(), element, element);
-                self.access(Reach { op: FetchAndOp, win: *win, target, there, back }, None, recording)
+                self.access(Reach { op: FetchAndOp, win: *win, target, there, back }, None, trace)
             }
             MPI_Compare_and_swap(data, win) => {
                 let element = element(data.datatype());
                 let (target, there, back) = (data.target_rank(), element.times(2), element);
-                self.access(Reach { op: CompareAndSwap, win: *win, target, there, back }, None, recording)
+                self.access(Reach { op: CompareAndSwap, win: *win, target, there, back }, None, trace)
             }
-            MPI_Win_create(new) => {
-                self.window(WinCall::Create, new.comm(), Bytes(new.size().get()), &new.win(), recording)
-            }
+            MPI_Win_create(new) => self.window(WinCall::Create, new.comm(), Bytes(new.size().get()), &new.win(), trace),
             MPI_Win_allocate(new) => {
-                self.window(WinCall::Allocate, new.comm(), Bytes(new.size().get()), &new.win(), recording)
+                self.window(WinCall::Allocate, new.comm(), Bytes(new.size().get()), &new.win(), trace)
             }
             MPI_Win_allocate_shared(new) => {
-                self.window(WinCall::AllocateShared, new.comm(), Bytes(new.size().get()), &new.win(), recording)
+                self.window(WinCall::AllocateShared, new.comm(), Bytes(new.size().get()), &new.win(), trace)
             }
-            MPI_Win_create_dynamic(_, comm, new) => {
-                self.window(WinCall::CreateDynamic, *comm, Bytes(0), new, recording)
-            }
+            MPI_Win_create_dynamic(_, comm, new) => self.window(WinCall::CreateDynamic, *comm, Bytes(0), new, trace),
             MPI_Win_free(_) => {
                 let (id, _) = self.known.remove(&overwritten.win()).ok_or(Omission::Untraced)?;
                 self.ids.give(id.0);
-                recording.stream.write(&Event::OneSided(OneSided::Free(id)));
+                trace.stream.write(&Event::OneSided(OneSided::Free(id)));
                 Ok(())
             }
-            MPI_Win_fence(asserts, win) => self.sync(WinSync::Fence, *win, None, *asserts, recording),
-            MPI_Win_post(group, asserts, win) => self.sync_with(WinSync::Post, *win, *group, *asserts, recording),
-            MPI_Win_start(group, asserts, win) => self.sync_with(WinSync::Start, *win, *group, *asserts, recording),
-            MPI_Win_complete(win) => self.sync(WinSync::Complete, *win, None, 0, recording),
-            MPI_Win_wait(win) => self.sync(WinSync::Wait, *win, None, 0, recording),
-            MPI_Win_test(win, flag) if flag.get() != 0 => self.sync(WinSync::Test, *win, None, 0, recording),
+            MPI_Win_fence(asserts, win) => self.sync(WinSync::Fence, *win, None, *asserts, trace),
+            MPI_Win_post(group, asserts, win) => self.sync_with(WinSync::Post, *win, *group, *asserts, trace),
+            MPI_Win_start(group, asserts, win) => self.sync_with(WinSync::Start, *win, *group, *asserts, trace),
+            MPI_Win_complete(win) => self.sync(WinSync::Complete, *win, None, 0, trace),
+            MPI_Win_wait(win) => self.sync(WinSync::Wait, *win, None, 0, trace),
+            MPI_Win_test(win, flag) if flag.get() != 0 => self.sync(WinSync::Test, *win, None, 0, trace),
             MPI_Win_test(..) => Err(Omission::Local),
             MPI_Win_lock(kind, rank, asserts, win) => {
                 let shared = *kind == self.abi.lock_shared;
-                self.sync(
-                    if shared { WinSync::LockShared } else { WinSync::Lock },
-                    *win,
-                    Some(*rank),
-                    *asserts,
-                    recording,
-                )
+                self.sync(if shared { WinSync::LockShared } else { WinSync::Lock }, *win, Some(*rank), *asserts, trace)
             }
-            MPI_Win_lock_all(asserts, win) => self.sync(WinSync::LockAll, *win, None, *asserts, recording),
-            MPI_Win_unlock(rank, win) => self.sync(WinSync::Unlock, *win, Some(*rank), 0, recording),
-            MPI_Win_unlock_all(win) => self.sync(WinSync::UnlockAll, *win, None, 0, recording),
-            MPI_Win_flush(rank, win) => self.sync(WinSync::Flush, *win, Some(*rank), 0, recording),
-            MPI_Win_flush_all(win) => self.sync(WinSync::FlushAll, *win, None, 0, recording),
-            MPI_Win_flush_local(rank, win) => self.sync(WinSync::FlushLocal, *win, Some(*rank), 0, recording),
-            MPI_Win_flush_local_all(win) => self.sync(WinSync::FlushLocalAll, *win, None, 0, recording),
+            MPI_Win_lock_all(asserts, win) => self.sync(WinSync::LockAll, *win, None, *asserts, trace),
+            MPI_Win_unlock(rank, win) => self.sync(WinSync::Unlock, *win, Some(*rank), 0, trace),
+            MPI_Win_unlock_all(win) => self.sync(WinSync::UnlockAll, *win, None, 0, trace),
+            MPI_Win_flush(rank, win) => self.sync(WinSync::Flush, *win, Some(*rank), 0, trace),
+            MPI_Win_flush_all(win) => self.sync(WinSync::FlushAll, *win, None, 0, trace),
+            MPI_Win_flush_local(rank, win) => self.sync(WinSync::FlushLocal, *win, Some(*rank), 0, trace),
+            MPI_Win_flush_local_all(win) => self.sync(WinSync::FlushLocalAll, *win, None, 0, trace),
         }
     }
 
@@ -116,29 +104,29 @@ impl Windows {
         comm: Comm,
         bytes: Bytes,
         new: &Place<'_, Win>,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Outcome {
-        let known = recording.communicators.known(comm)?;
+        let known = trace.communicators.known(comm)?;
         let (comm, members) = (known.id, known.members.clone());
         let id = WinId(self.ids.take());
         self.known.insert(new.get(), (id, members));
-        recording.stream.write(&Event::OneSided(OneSided::Create(call, comm, id, bytes)));
+        trace.stream.write(&Event::OneSided(OneSided::Create(call, comm, id, bytes)));
         Ok(())
     }
 
-    fn access(&self, reach: Reach, request: Option<&Place<'_, Request>>, recording: &mut Recording) -> Outcome {
+    fn access(&self, reach: Reach, request: Option<&Place<'_, Request>>, trace: &mut RankTrace) -> Outcome {
         let target = self.target(reach.win, reach.target);
         let request: Option<RequestId> = request.map(|request| {
             let what = if target.is_ok() { RequestKind::Collective } else { RequestKind::Nothing };
-            recording.requests.add(request.get(), request.address(), what, false)
+            trace.requests.add(request.get(), request.address(), what, false)
         });
         let (win, target) = target?;
         let Reach { op, there, back, .. } = reach;
-        recording.stream.write(&Event::OneSided(OneSided::Access(Access { op, win, target, there, back, request })));
+        trace.stream.write(&Event::OneSided(OneSided::Access(Access { op, win, target, there, back, request })));
         Ok(())
     }
 
-    fn sync(&self, call: WinSync, win: Win, with: Option<i32>, asserts: i32, recording: &mut Recording) -> Outcome {
+    fn sync(&self, call: WinSync, win: Win, with: Option<i32>, asserts: i32, trace: &mut RankTrace) -> Outcome {
         let (win, ranks) = match with {
             Some(rank) => {
                 let (win, rank) = self.target(win, rank)?;
@@ -147,16 +135,16 @@ impl Windows {
             None => (self.known.get(&win).ok_or(Omission::Untraced)?.0, Vec::new()),
         };
         let asserts = self.asserts(asserts);
-        recording.stream.write(&Event::OneSided(OneSided::Sync(Synchronisation { call, win, ranks, asserts })));
+        trace.stream.write(&Event::OneSided(OneSided::Sync(Synchronisation { call, win, ranks, asserts })));
         Ok(())
     }
 
-    fn sync_with(&self, call: WinSync, win: Win, group: Group, asserts: i32, recording: &mut Recording) -> Outcome {
+    fn sync_with(&self, call: WinSync, win: Win, group: Group, asserts: i32, trace: &mut RankTrace) -> Outcome {
         let (win, _) = *self.known.get(&win).ok_or(Omission::Untraced)?;
         let ranks = pmpi::translate_group(self.abi, group, self.abi.comm_world).unwrap_or_default();
         let ranks = ranks.into_iter().flatten().map(Rank).collect();
         let asserts = self.asserts(asserts);
-        recording.stream.write(&Event::OneSided(OneSided::Sync(Synchronisation { call, win, ranks, asserts })));
+        trace.stream.write(&Event::OneSided(OneSided::Sync(Synchronisation { call, win, ranks, asserts })));
         Ok(())
     }
 

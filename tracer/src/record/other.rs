@@ -10,7 +10,7 @@ use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 use titr_wrappers::{Abi, Call, pmpi};
 
 use super::message_args::{RecvArgs, SendArgs, Volumes, element, volume};
-use super::{Outcome, Recording};
+use super::{Outcome, RankTrace};
 use crate::collective_call::{Blocks, CollectiveCall};
 
 const NOTHING: Volumes = (Bytes(0), Bytes(0));
@@ -82,8 +82,8 @@ const LONGEST: usize = 200;
 /// Writes a mark.
 #[cold]
 #[inline(never)]
-pub(super) fn record(call: &MarkCall<'_>, recording: &mut Recording) -> Outcome {
-    recording.stream.write(&Event::Mark(match call {
+pub(super) fn record(call: &MarkCall<'_>, trace: &mut RankTrace) -> Outcome {
+    trace.stream.write(&Event::Mark(match call {
         MarkCall::Begin(region) => Mark::RegionBegin(name(region)),
         MarkCall::End(region) => Mark::RegionEnd(name(region)),
         MarkCall::Level(level) => Mark::Control(*level),

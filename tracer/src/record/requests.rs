@@ -11,7 +11,7 @@ use super::message_args::{Match, RequestRef};
 use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::request_table::{Entry, RequestKind, RequestTable};
-use super::{Outcome, Recording};
+use super::{Outcome, RankTrace};
 use crate::ranks::Ranks;
 
 pub(super) struct Requests {
@@ -79,23 +79,18 @@ impl Requests {
 
     /// A call about requests that were made before, and that is no completion call.
     #[inline(never)]
-    pub(super) fn call(
-        &mut self,
-        call: &PointToPoint<'_>,
-        overwritten: Overwritten,
-        recording: &mut Recording,
-    ) -> Outcome {
+    pub(super) fn call(&mut self, call: &PointToPoint<'_>, overwritten: Overwritten, trace: &mut RankTrace) -> Outcome {
         match call {
-            MPI_Request_free(_) => Self::free(overwritten, recording),
-            MPI_Cancel(request) => Self::cancel(request, recording),
-            MPI_Start(request) => self.start(overwritten, [(request.get(), request.address())].into_iter(), recording),
+            MPI_Request_free(_) => Self::free(overwritten, trace),
+            MPI_Cancel(request) => Self::cancel(request, trace),
+            MPI_Start(request) => self.start(overwritten, [(request.get(), request.address())].into_iter(), trace),
             MPI_Startall(requests) => {
                 let requests = requests.array_of_requests();
                 let requests = requests.iter().enumerate().map(|(index, it)| (it, requests.address(index)));
-                self.start(overwritten, requests, recording)
+                self.start(overwritten, requests, trace)
             }
             _ => match CompletionCall::of_status_query(call) {
-                Some(query) => self.status_query(&query, recording),
+                Some(query) => self.status_query(&query, trace),
                 None => Err(Omission::Untraced),
             },
         }
@@ -107,26 +102,26 @@ impl Requests {
         held: &mut HeldRequests,
         call: &CompletionCall<'_>,
         success: bool,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Outcome {
         let completed_any = success && call.has_completed();
-        let outstanding = recording.requests.outstanding();
+        let outstanding = trace.requests.outstanding();
         let visible = held.is_visible;
         self.completed_ids.clear();
         let key = if completed_any && call.names_all() {
-            self.settle_all(held, &Matches::Of(call), recording)
+            self.settle_all(held, &Matches::Of(call), trace)
         } else {
-            self.settle_some(held, call, success, completed_any, recording)
+            self.settle_some(held, call, success, completed_any, trace)
         };
         match (&call.kind, self.completed_ids.as_slice()) {
             (CompletionKind::Test(_), []) if visible && !completed_any => {
-                recording.stream.write(&Event::Test(call.ask, None))
+                trace.stream.write(&Event::Test(call.ask, None))
             }
             (_, []) => return Err(Omission::NullPeer),
-            (CompletionKind::Wait, _) => self.waited_for(call.ask, outstanding, key, recording),
+            (CompletionKind::Wait, _) => self.waited_for(call.ask, outstanding, key, trace),
             (CompletionKind::Test(_), _) => {
                 let completed = self.completed(key);
-                self.write_completion(Event::Test(call.ask, Some(completed)), recording);
+                self.write_completion(Event::Test(call.ask, Some(completed)), trace);
             }
         }
         Ok(())
@@ -138,33 +133,33 @@ impl Requests {
         held: &mut HeldRequests,
         ask: Quantifier,
         statuses: &[KeptStatus],
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Outcome {
-        let outstanding = recording.requests.outstanding();
+        let outstanding = trace.requests.outstanding();
         self.completed_ids.clear();
-        let key = self.settle_all(held, &Matches::Kept(statuses), recording);
+        let key = self.settle_all(held, &Matches::Kept(statuses), trace);
         if self.completed_ids.is_empty() {
             return Err(Omission::NullPeer);
         }
-        self.waited_for(ask, outstanding, key, recording);
+        self.waited_for(ask, outstanding, key, trace);
         Ok(())
     }
 
     /// Records a wait for `completed_ids`, when this many requests were `outstanding`.
     #[inline]
-    fn waited_for(&mut self, ask: Quantifier, outstanding: u32, key: Option<RequestKey>, recording: &mut Recording) {
+    fn waited_for(&mut self, ask: Quantifier, outstanding: u32, key: Option<RequestKey>, trace: &mut RankTrace) {
         // The number of requests fits, as their ids do.
         if ask == Quantifier::All && self.completed_ids.len() as u32 == outstanding {
-            recording.stream.write_unowning(Event::Wait(ask, Completed::Outstanding(Some(outstanding))));
+            trace.stream.write_unowning(Event::Wait(ask, Completed::Outstanding(Some(outstanding))));
         } else {
             let completed = self.completed(key);
-            self.write_completion(Event::Wait(ask, completed), recording);
+            self.write_completion(Event::Wait(ask, completed), trace);
         }
     }
 
     /// Writes an event that may own `completed_ids`, and takes them back.
-    pub(super) fn write_completion(&mut self, event: Event, recording: &mut Recording) {
-        recording.stream.write(&event);
+    pub(super) fn write_completion(&mut self, event: Event, trace: &mut RankTrace) {
+        trace.stream.write(&event);
         if let Event::Wait(_, These(numbers)) | Event::Test(_, Some(These(numbers))) = event {
             self.completed_ids = numbers;
         }
@@ -184,12 +179,12 @@ impl Requests {
         &mut self,
         held: &mut HeldRequests,
         matches_of: &Matches<'_, '_>,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Option<RequestKey> {
         let mut key = None;
         for (index, request) in held.ids.drain(..).enumerate() {
             if let Some(id) = request {
-                key = self.complete(id, matches_of, index, recording).or(key);
+                key = self.complete(id, matches_of, index, trace).or(key);
             }
         }
         key
@@ -203,7 +198,7 @@ impl Requests {
         call: &CompletionCall<'_>,
         success: bool,
         completed_any: bool,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Option<RequestKey> {
         held.done.clear();
         if completed_any {
@@ -219,12 +214,12 @@ impl Requests {
             });
         }
         for id in held.ids.drain(..).rev().flatten() {
-            recording.requests.put_in(id);
+            trace.requests.put_in(id);
         }
         held.done.sort_unstable_by_key(|&(index, ..)| index);
         let mut key = None;
         for (_, id, status) in held.done.drain(..) {
-            key = self.complete(id, &Matches::Of(call), status, recording).or(key);
+            key = self.complete(id, &Matches::Of(call), status, trace).or(key);
         }
         key
     }
@@ -234,21 +229,21 @@ impl Requests {
         id: RequestId,
         matches_of: &Matches<'_, '_>,
         status: usize,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Option<RequestKey> {
-        let entry = recording.requests.get(id)?;
+        let entry = trace.requests.get(id)?;
         let companion = entry.companion;
         let key = match entry.what {
             RequestKind::Message { from, to, tag, open: None } if !entry.cancelled => {
                 self.completed_ids.push(id);
                 Some(RequestKey { from, to, tag })
             }
-            _ => self.disclose(id, matches_of, status, recording),
+            _ => self.disclose(id, matches_of, status, trace),
         };
-        recording.requests.complete(id);
+        trace.requests.complete(id);
         match companion {
             // A companion has none itself.
-            Some(companion) => self.complete(companion, matches_of, status, recording).or(key),
+            Some(companion) => self.complete(companion, matches_of, status, trace).or(key),
             None => key,
         }
     }
@@ -260,13 +255,13 @@ impl Requests {
         id: RequestId,
         matches_of: &Matches<'_, '_>,
         status: usize,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Option<RequestKey> {
-        let entry = recording.requests.get(id)?;
+        let entry = trace.requests.get(id)?;
         match &entry.what {
             RequestKind::Nothing => None,
             RequestKind::Duplicate(comm, place) => {
-                recording.communicators.bind(place.get(), *comm);
+                trace.communicators.bind(place.get(), *comm);
                 self.completed_ids.push(id);
                 None
             }
@@ -277,12 +272,12 @@ impl Requests {
             &RequestKind::Message { from, to, tag, ref open } => {
                 self.completed_ids.push(id);
                 if entry.cancelled && matches_of.is_cancelled(status) {
-                    recording.stream.write(&Event::Cancel(id));
+                    trace.stream.write(&Event::Cancel(id));
                     return Some(RequestKey { from, to, tag });
                 }
                 let matched = open.as_ref().and_then(|ranks| matched(ranks, matches_of.get(status)?));
                 if let Some((source, tag)) = matched {
-                    recording.stream.write(&Event::Matched(id, source, tag));
+                    trace.stream.write(&Event::Matched(id, source, tag));
                 }
                 let (source, tag_of_match) = matched.unzip();
                 Some(RequestKey { from: from.or(source), to, tag: tag.or(tag_of_match) })
@@ -292,37 +287,37 @@ impl Requests {
 
     /// Puts a request back that the library would not free.
     #[cold]
-    pub(super) fn not_freed(overwritten: Overwritten, recording: &mut Recording) -> Outcome {
+    pub(super) fn not_freed(overwritten: Overwritten, trace: &mut RankTrace) -> Outcome {
         if let Some(id) = overwritten.request() {
-            recording.requests.put_in(id);
+            trace.requests.put_in(id);
         }
         Err(Omission::Untraced)
     }
 
-    fn free(overwritten: Overwritten, recording: &mut Recording) -> Outcome {
+    fn free(overwritten: Overwritten, trace: &mut RankTrace) -> Outcome {
         let Some(id) = overwritten.request() else { return Err(Omission::Untraced) };
-        let entry = recording.requests.get(id);
+        let entry = trace.requests.get(id);
         let visible = entry.is_some_and(|entry| entry.is_visible());
         let companion = entry.and_then(|entry| entry.companion);
         for id in [Some(id), companion].into_iter().flatten() {
-            let cancelled = recording.requests.get(id).is_some_and(|entry| entry.cancelled);
-            recording.requests.remove(id);
+            let cancelled = trace.requests.get(id).is_some_and(|entry| entry.cancelled);
+            trace.requests.remove(id);
             if cancelled {
-                recording.stream.write(&Event::Cancel(id));
+                trace.stream.write(&Event::Cancel(id));
             }
             if visible {
-                recording.stream.write(&Event::RequestFree(id));
+                trace.stream.write(&Event::RequestFree(id));
             }
         }
         if visible { Ok(()) } else { Err(Omission::NullPeer) }
     }
 
     /// Marks a request as to be cancelled. Only its completion says whether the message was faster, and writes the event.
-    fn cancel(request: &Place<'_, Request>, recording: &mut Recording) -> Outcome {
+    fn cancel(request: &Place<'_, Request>, trace: &mut RankTrace) -> Outcome {
         note_cancellation();
-        let id = recording.requests.find(request.get(), request.address()).ok_or(Omission::Untraced)?;
-        for id in [Some(id), recording.requests.get(id).and_then(|entry| entry.companion)].into_iter().flatten() {
-            if let Some(entry) = recording.requests.get_mut(id) {
+        let id = trace.requests.find(request.get(), request.address()).ok_or(Omission::Untraced)?;
+        for id in [Some(id), trace.requests.get(id).and_then(|entry| entry.companion)].into_iter().flatten() {
+            if let Some(entry) = trace.requests.get_mut(id) {
                 entry.cancelled = entry.is_visible();
             }
         }
@@ -330,9 +325,9 @@ impl Requests {
     }
 
     /// Writes which requests were to be cancelled and never completed: their receives must take no message in a replay.
-    pub(super) fn abandon_cancelled(recording: &mut Recording) {
-        for id in recording.requests.cancelled().collect::<Vec<_>>() {
-            recording.stream.write(&Event::Cancel(id));
+    pub(super) fn abandon_cancelled(trace: &mut RankTrace) {
+        for id in trace.requests.cancelled().collect::<Vec<_>>() {
+            trace.stream.write(&Event::Cancel(id));
         }
     }
 
@@ -342,18 +337,18 @@ impl Requests {
         &mut self,
         overwritten: Overwritten,
         requests: impl Iterator<Item = (Request, usize)>,
-        recording: &mut Recording,
+        trace: &mut RankTrace,
     ) -> Outcome {
         self.completed_ids.clear();
         let mut outcome = Ok(());
         for (before, (handle, place)) in overwritten.started().into_iter().zip(requests) {
-            match recording.requests.find(before, place) {
+            match trace.requests.find(before, place) {
                 Some(id) => {
                     if handle != before {
-                        recording.requests.rename(before, handle, place);
+                        trace.requests.rename(before, handle, place);
                     }
-                    recording.requests.start(id);
-                    if recording.requests.get(id).is_some_and(|entry| entry.is_visible()) {
+                    trace.requests.start(id);
+                    if trace.requests.get(id).is_some_and(|entry| entry.is_visible()) {
                         self.completed_ids.push(id);
                     }
                 }
@@ -364,7 +359,7 @@ impl Requests {
             return outcome.and(Err(Omission::NullPeer));
         }
         let event = Event::Start(std::mem::take(&mut self.completed_ids));
-        recording.stream.write(&event);
+        trace.stream.write(&event);
         if let Event::Start(numbers) = event {
             self.completed_ids = numbers;
         }
@@ -379,14 +374,14 @@ fn matched(ranks: &Ranks, matched: Match) -> Option<(Rank, Tag)> {
 impl Requests {
     /// Records a question for requests, as a test: what it finds done is completed in the trace, and only the handles are yet
     /// to be waited for.
-    pub(super) fn status_query(&mut self, query: &CompletionCall<'_>, recording: &mut Recording) -> Outcome {
+    pub(super) fn status_query(&mut self, query: &CompletionCall<'_>, trace: &mut RankTrace) -> Outcome {
         let mut is_visible = false;
-        query.each_request(|handle, place| is_visible |= in_progress(RequestRef { handle, place }, recording));
+        query.each_request(|handle, place| is_visible |= in_progress(RequestRef { handle, place }, trace));
         if !is_visible {
             return Err(Omission::NullPeer);
         }
         if !query.has_completed() {
-            recording.stream.write(&Event::Test(query.ask, None));
+            trace.stream.write(&Event::Test(query.ask, None));
             return Ok(());
         }
         let mut done = Vec::new();
@@ -398,27 +393,27 @@ impl Requests {
         self.completed_ids.clear();
         let mut key = None;
         for (index, status) in done {
-            let Some(request) = query.request(index).filter(|request| in_progress(*request, recording)) else {
+            let Some(request) = query.request(index).filter(|request| in_progress(*request, trace)) else {
                 continue;
             };
-            let Some(id) = recording.requests.take_out(request.handle, request.place) else { continue };
-            let left = recording.requests.get(id).filter(|entry| !entry.persistent).map(Entry::handle);
-            key = self.complete(id, &Matches::Of(query), status, recording).or(key);
+            let Some(id) = trace.requests.take_out(request.handle, request.place) else { continue };
+            let left = trace.requests.get(id).filter(|entry| !entry.persistent).map(Entry::handle);
+            key = self.complete(id, &Matches::Of(query), status, trace).or(key);
             if let Some((handle, place)) = left {
-                recording.requests.add(handle, place, RequestKind::Nothing, false);
+                trace.requests.add(handle, place, RequestKind::Nothing, false);
             }
         }
         if self.completed_ids.is_empty() {
             return Err(Omission::NullPeer);
         }
         let completed = self.completed(key);
-        self.write_completion(Event::Test(query.ask, Some(completed)), recording);
+        self.write_completion(Event::Test(query.ask, Some(completed)), trace);
         Ok(())
     }
 }
 
 /// Whether the trace has the request in progress.
-fn in_progress(RequestRef { handle, place }: RequestRef, recording: &mut Recording) -> bool {
-    let id = recording.requests.find(handle, place);
-    id.and_then(|id| recording.requests.get(id)).is_some_and(|entry| entry.active && entry.is_visible())
+fn in_progress(RequestRef { handle, place }: RequestRef, trace: &mut RankTrace) -> bool {
+    let id = trace.requests.find(handle, place);
+    id.and_then(|id| trace.requests.get(id)).is_some_and(|entry| entry.active && entry.is_visible())
 }

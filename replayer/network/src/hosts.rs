@@ -5,12 +5,14 @@
 //! host has passed the last one, and when the card of the other host has: so much later than without cards.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use titr_common::time::Time;
 use titr_common::units::Seconds;
 
+use crate::indexed_heap::{Deadline, IndexedHeap};
 use crate::network::{LinkLoad, Network, SharedWith, Transfer, TransferId, Unloaded, Unreachable};
 use crate::topology::{HostId, Node, NodeTopology, Topology};
 
@@ -35,8 +37,12 @@ struct Cards {
     gap: Seconds,
     /// When each card has passed all messages of its host, and all to its host.
     free: Vec<[Time; 2]>,
-    /// Messages that have not left, by the time at which they do and in order.
-    waiting: BTreeMap<(Time, u64), Transfer>,
+    /// The number of each pair of hosts between which messages have waited.
+    pairs: FxHashMap<(HostId, HostId), u32>,
+    /// Messages that have not left, by the number of their pair: they leave in the order in which they were sent.
+    waiting: Vec<VecDeque<(Deadline, Transfer)>>,
+    /// When the first message of each pair leaves.
+    leaving: IndexedHeap,
     sent: u64,
 }
 
@@ -47,6 +53,33 @@ impl Cards {
         self.free[from.index()][0] = self.free[from.index()][0].max(now) + self.gap;
         self.free[to.index()][1] = self.free[to.index()][1].max(now) + self.gap;
         at
+    }
+
+    /// A message waits until it leaves.
+    fn wait(&mut self, at: Time, transfer: Transfer) {
+        let count = self.waiting.len() as u32;
+        let pair = *self.pairs.entry((transfer.from, transfer.to)).or_insert(count);
+        if pair == count {
+            self.waiting.push(VecDeque::new());
+        }
+        let due = Deadline { at, sequence: self.sent };
+        self.sent += 1;
+        let queue = &mut self.waiting[pair as usize];
+        if queue.is_empty() {
+            self.leaving.set(pair, due);
+        }
+        queue.push_back((due, transfer));
+    }
+
+    /// Takes out the message that leaves first, if it leaves by `now`.
+    fn next(&mut self, now: Time) -> Option<Transfer> {
+        let (_, pair) = self.leaving.pop_by(now)?;
+        let queue = &mut self.waiting[pair as usize];
+        let (_, transfer) = queue.pop_front()?;
+        if let Some(&(due, _)) = queue.front() {
+            self.leaving.set(pair, due);
+        }
+        Some(transfer)
     }
 }
 
@@ -68,7 +101,9 @@ impl HostNetwork {
         let cards = messages_per_second.map(|rate| Cards {
             gap: Seconds(1.0 / rate),
             free: vec![[Time::ZERO; 2]; hosts as usize],
-            waiting: BTreeMap::new(),
+            pairs: FxHashMap::default(),
+            waiting: Vec::new(),
+            leaving: IndexedHeap::default(),
             sent: 0,
         });
         Self { between, within, cards }
@@ -96,8 +131,7 @@ impl Network for HostNetwork {
         if let Some(cards) = self.cards.as_mut().filter(|_| transfer.from != transfer.to) {
             let at = cards.leave(now, transfer.from, transfer.to);
             if at > now {
-                cards.waiting.insert((at, cards.sent), transfer);
-                cards.sent += 1;
+                cards.wait(at, transfer);
                 return;
             }
         }
@@ -121,7 +155,7 @@ impl Network for HostNetwork {
 
     fn next_event(&mut self) -> Option<Time> {
         let within = self.within.as_mut().and_then(|within| within.network.next_event());
-        let leaving = self.cards.as_ref().and_then(|cards| cards.waiting.first_key_value()).map(|(&(at, _), _)| at);
+        let leaving = self.cards.as_ref().and_then(|cards| cards.leaving.first()).map(|(due, _)| due.at);
         self.between.next_event().into_iter().chain(within).chain(leaving).min()
     }
 
@@ -131,8 +165,8 @@ impl Network for HostNetwork {
             within.network.advance(now, delivered);
         }
         let Some(cards) = &mut self.cards else { return };
-        while let Some(leaving) = cards.waiting.first_entry().filter(|leaving| leaving.key().0 <= now) {
-            self.between.inject(now, leaving.remove());
+        while let Some(transfer) = cards.next(now) {
+            self.between.inject(now, transfer);
         }
     }
 

@@ -40,6 +40,8 @@ pub(in crate::collectives) fn alltoallv(
 
 fn own_block(comm: Comm, sends: &Blocks, recvs: &Blocks, empty: Empty) -> Schedule {
     let mut steps = Schedule::with(empty);
+    // A send to and a receive from each, and sometimes a wait.
+    steps.reserve(comm.size.saturating_mul(2).saturating_add(comm.size / AT_ONCE));
     let (from, to) = (sends.block(Buffer::Send, comm.me), recvs.block(Buffer::Recv, comm.me));
     let len = from.len.min(to.len);
     steps.copy(Slice { len, ..from }, Slice { len, ..to });

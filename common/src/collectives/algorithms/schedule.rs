@@ -31,7 +31,14 @@ impl Schedule {
 
     /// A schedule without steps that has room for `steps`.
     pub(crate) fn of_about(steps: u32) -> Self {
-        Self { steps: Vec::with_capacity(steps as usize), ..Self::default() }
+        let mut schedule = Self::new();
+        schedule.reserve(steps);
+        schedule
+    }
+
+    /// Makes room for so many more steps.
+    pub(crate) fn reserve(&mut self, steps: u32) {
+        self.steps.reserve(steps as usize);
     }
 
     pub(crate) fn into_steps(self) -> Vec<Step> {

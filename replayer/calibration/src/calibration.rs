@@ -100,6 +100,7 @@ impl Calibration {
         rate: Option<&ComputeRate>,
     ) -> Result<Self, CalibrationError> {
         check_hosts(&measurements.hosts, topology)?;
+        let topology = &topology.of_hosts(measurements.hosts.len() as u32, 1.0);
         let wrong = |source| CalibrationError::Topology { topology: topology.clone(), source };
         let bare = topology.alone(measurements.hosts.len() as u32).map_err(wrong)?;
         let links_between = |[one, two]: [u32; 2]| {

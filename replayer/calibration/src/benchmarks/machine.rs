@@ -190,7 +190,7 @@ const COPY: f64 = 1.0 / 8e9;
 /// The part of the data sheet's bandwidth of memory that messages get, as every copy reads and writes.
 const OF_MEMORY: f64 = 0.2;
 /// The part of the data sheet's bandwidth of a card that data gets.
-const OF_CARD: f64 = 0.75;
+const OF_CARD: f64 = 0.9;
 /// The bytes that a typical card could send in the time of a message.
 const MESSAGE: f64 = 3000.0;
 /// Bytes per second of a message within a host, besides what its copies cost.
@@ -229,15 +229,17 @@ impl<'a> Machine<'a> {
     /// The platform file.
     fn cluster(&self) -> String {
         let DataSheet { hosts, topology, library, .. } = self.sheet;
+        let topology = topology.of_hosts(*hosts, self.bandwidth / self.sheet.bandwidth);
         let mut text = String::from("schema = 1\n\n[hosts]\n");
-        if *topology == NamedTopology::Star {
+        if topology == NamedTopology::Star {
             let _ = writeln!(text, "count = {hosts}");
         }
         let _ = writeln!(text, "cores = {}\nspeed = \"1 x recorded\"\n\n{}", self.cores, topology.table());
         let _ = writeln!(
             text,
             "[network]\nbandwidth = \"{:.0} B/s\"\nlatency = \"{:.3e} s\"\n",
-            self.bandwidth, self.latency
+            self.bandwidth,
+            self.latency / f64::from(topology.longest_route())
         );
         text.extend([self.card(), self.inside()]);
         text += "\n[mpi]\neager_threshold = \"16 KiB\"\n";

@@ -112,11 +112,18 @@ impl DegradedRouting {
         state.split_at_mut(self.whole.state_words())
     }
 
-    /// The channel that a packet requests by the whole network's routing.
-    fn choose_in_whole(&self, packet: PacketAt, room: &dyn Fn(PortIndex, ChannelIndex) -> u32) -> Option<OutputVc> {
-        let fixed = self.whole.fixed_output(packet.at, packet.header, packet.state);
-        let channel = fixed.and_then(|port| self.whole.choose_channel(port, packet.arrival, room));
-        channel.or_else(|| self.whole.choose(packet, room))
+    /// The channel that a packet requests by the whole network's routing: of the port that it gives the packet, or of any that
+    /// it could give if this port is not open.
+    fn choose_in_whole(
+        &self,
+        packet: PacketAt,
+        is_open: impl Fn(PortIndex) -> bool,
+        room: &dyn Fn(PortIndex, ChannelIndex) -> u32,
+    ) -> Option<OutputVc> {
+        match self.whole.fixed_output(packet.at, packet.header, packet.state).filter(|port| is_open(*port)) {
+            Some(port) => self.whole.choose_channel(port, packet.arrival, room),
+            None => self.whole.choose(packet, room),
+        }
     }
 }
 
@@ -187,7 +194,7 @@ impl Routing for DegradedRouting {
             }
         };
         decide(state, &queued);
-        let first = self.choose_in_whole(PacketAt { at, header, state, arrival: None }, &|_, _| 1);
+        let first = self.choose_in_whole(PacketAt { at, header, state, arrival: None }, |_| true, &|_, _| 1);
         if let Some(first) = first.filter(|vc| !failures.is_open(at, vc.port, header, self.whole.is_on_detour(state))) {
             blocked.set(Some(first));
             state.copy_from_slice(&before);
@@ -204,19 +211,20 @@ impl Routing for DegradedRouting {
         let PacketAt { at, header, state, .. } = packet;
         let (of_whole, own) = self.split(state);
         let in_whole = PacketAt { state: of_whole, ..packet };
-        let Some(failures) = &self.failures else { return self.choose_in_whole(in_whole, &room) };
+        let Some(failures) = &self.failures else { return self.choose_in_whole(in_whole, |_| true, &room) };
         let layer = failures.periods[header.period.index()].layer as u32;
         let channel = ChannelIndex(self.whole.virtual_channels() + layer);
         if own[PHASE] != FOLLOWS_WHOLE {
             return failures.escape(UpDownPlace { at, is_descending: own[PHASE] == DESCENDS }, header, channel, room);
         }
         let (met_failure, is_on_detour) = (Cell::new(false), self.whole.is_on_detour(of_whole));
-        let room_left = |port, channel| {
+        let is_open = |port| {
             let is_open = failures.is_open(at, port, header, is_on_detour);
             met_failure.set(met_failure.get() | !is_open);
-            if is_open { room(port, channel) } else { 0 }
+            is_open
         };
-        let found = self.choose_in_whole(in_whole, &room_left);
+        let room_left = |port, channel| if is_open(port) { room(port, channel) } else { 0 };
+        let found = self.choose_in_whole(in_whole, is_open, &room_left);
         if found.is_some() || !met_failure.get() {
             return found;
         }

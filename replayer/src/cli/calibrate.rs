@@ -37,9 +37,10 @@ pub(super) struct CalibrateArgs {
     /// the times that their programs took.
     #[arg(long, value_name = "RUNS", conflicts_with_all = ["measurements", "topology", "trace"])]
     from: Option<PathBuf>,
-    /// The topology: star, torus=4x4, mesh=4x4, fat-tree=4,4:1,2:1,1 (children:parents:cables), xgft=4,4:1,2.
-    #[arg(long, default_value = "star")]
-    topology: NamedTopology,
+    /// The topology: star, torus=4x4, mesh=4x4, fat-tree=4,4:1,2:1,1 (children:parents:cables), xgft=4,4:1,2, or typical: switches
+    /// with eight hosts and three uplinks [default: star; for results of benchmarks, typical].
+    #[arg(long)]
+    topology: Option<NamedTopology>,
     /// An extended trace of a program, which gives the speed of a core.
     #[arg(long, value_name = "TRACE")]
     trace: Option<PathBuf>,
@@ -57,7 +58,10 @@ pub(super) fn calibrate(args: &CalibrateArgs, out: &mut impl Write) -> Result<()
         ([], None) => Ok(()),
         ([], Some(runs)) => refine(runs, &args.output, out),
         ([measurements], _) if is_of_calibrate(measurements) => fit(measurements, args, out),
-        (files, _) => benchmarks(files, &args.benchmarks, (&args.topology, &args.output), out),
+        (files, _) => {
+            let topology = args.topology.as_ref().unwrap_or(&NamedTopology::Typical);
+            benchmarks(files, &args.benchmarks, (topology, &args.output), out)
+        }
     }
 }
 
@@ -73,7 +77,7 @@ fn fit(measurements: &Path, args: &CalibrateArgs, out: &mut impl Write) -> Resul
     let measurements = Measurements::load(measurements)?;
     let rate = args.trace.as_deref().map(ComputeRate::of_file).transpose()?;
     claim([&args.output].into_iter().chain(&args.report).cloned())?;
-    let found = Calibration::of(&measurements, &args.topology, rate.as_ref())?;
+    let found = Calibration::of(&measurements, args.topology.as_ref().unwrap_or(&NamedTopology::Star), rate.as_ref())?;
     OutputFile::write(&args.output, found.cluster.as_bytes())?;
     if let Some(page) = &args.report {
         write_calibration(&found, page)?;

@@ -89,6 +89,8 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
                 let Some(vc) = self.request(router, this, queue) else { continue };
                 if UNEVEN && self.is_held_back(router, queue, this.output(vc.port), now) {
                     self.wakeup.make_due(this, index);
+                    // Meanwhile, another packet may take the port, and the head then requests another one.
+                    looks_again |= may_find_another;
                 } else if let Some(loser) = self.enter_request(this, queue, vc, now)
                     && may_find_another
                 {
@@ -102,6 +104,9 @@ impl<R: Routing, const UNEVEN: bool> RoutedEngine<R, UNEVEN> {
         }
         while let Some((queue, vc)) = self.requests.pop() {
             if UNEVEN && self.competes(queue, this.output(vc.port), vc.channel) {
+                // If another channel takes the link, the head may find another port.
+                self.wakeup.make_due(this, this.index(queue));
+                looks_again |= may_find_another;
                 continue;
             }
             self.grant_choice(queue, this.output(vc.port), vc.channel, now);

@@ -35,7 +35,7 @@ use thiserror::Error;
 use titr_common::collectives::Library;
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::step_function::StepFunction;
-use titr_common::trace::Trace;
+use titr_common::trace::{Trace, directory};
 use titr_common::units::Seconds;
 use titr_document::{Checked, Located, Mistake, Source, Value};
 use titr_network::packet::{PacketNetwork, PacketSpec};
@@ -135,7 +135,7 @@ fn read(path: &Path) -> Result<String, PlatformError> {
                 let example = one_line::example(&path.to_string_lossy());
                 io::Error::new(error.kind(), format!("{error}; and a platform of one line begins as in \"{example}\""))
             }
-            _ if path.join("manifest.json").exists() => {
+            _ if directory::manifest(path).exists() => {
                 io::Error::new(error.kind(), "this is a trace: it stands by itself, and --platform takes the machine")
             }
             _ => error,

@@ -48,12 +48,7 @@ impl TraceArgs {
 
     /// The trace, and with it those of the worlds that its ranks have met.
     pub(super) fn open(&self) -> Result<Trace, TraceError> {
-        if let Some(machine) =
-            self.places().find(|place| Platform::is_line(&place.to_string_lossy()) && !place.exists())
-        {
-            let what = "this is a platform, where a trace is expected: it stands after --platform".to_owned();
-            return Err(TraceError::Directory { path: machine.into(), what });
-        }
+        self.refuse_platforms()?;
         input::open_read_as(&self.places, &self.readings())
     }
 
@@ -65,7 +60,14 @@ impl TraceArgs {
 
     /// The trace of one world, as it was written.
     pub(super) fn open_one(&self) -> Result<Trace, TraceError> {
+        self.refuse_platforms()?;
         input::open_one_read_as(&self.places().collect::<Vec<_>>(), &self.readings())
+    }
+
+    fn refuse_platforms(&self) -> Result<(), TraceError> {
+        let is_platform = |place: &&Path| Platform::is_line(&place.to_string_lossy()) && !place.exists();
+        let what = "this is a platform, where a trace is expected: it stands after --platform".to_owned();
+        self.places().find(is_platform).map_or(Ok(()), |path| Err(TraceError::Directory { path: path.into(), what }))
     }
 }
 

@@ -76,7 +76,6 @@ const RUNS: u32 = 3;
 pub(super) fn traffic(args: &TrafficArgs, out: &mut Out) -> Result<(), Failure> {
     args.time.measure(out, |out| {
         args.page.iter().try_for_each(|page| can_be_file(page))?;
-        claim(args.outputs())?;
         let curve = |number| args.sweep(settings(&combination(&args.keys, number)), out);
         let curves = (0..count_combinations(&args.keys)?).map(curve).collect::<Result<Vec<_>, _>>()?;
         if let Some(path) = &args.page {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use titr_common::format::counted;
 use titr_common::input;
-use titr_common::trace::{Candidate, Trace, TraceError, TraceFormat};
+use titr_common::trace::{Candidate, Trace, TraceError, TraceFormat, directory};
 
 use super::{FOREIGN, Readings};
 
@@ -108,9 +108,9 @@ fn of_directory(directory: &Path) -> Option<String> {
     }
     let is_of_titr = |file: &PathBuf| {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        name == "manifest.json" || name.starts_with("rank-") && (name.ends_with(".json") || name.contains(".tit"))
+        name.starts_with("rank-") && (name.ends_with(".json") || name.contains(".tit"))
     };
-    if files.iter().any(is_of_titr) {
+    if files.contains(&directory::manifest(directory)) || files.iter().any(is_of_titr) {
         return None;
     }
     let first = files.iter().find(|file| file.is_file());
@@ -141,7 +141,7 @@ fn is_trace(path: &Path) -> bool {
     let (paths, readings) = ([path], Readings::default());
     let Ok(candidate) = Candidate::new(&paths) else { return false };
     let is_known = || FOREIGN[..FOREIGN.len() - 1].iter().any(|format| format(&readings).recognises(&candidate));
-    path.join("manifest.json").is_file() || candidate.head().get(USTAR) == Some(b"ustar") || is_known()
+    directory::manifest(path).is_file() || candidate.head().get(USTAR) == Some(b"ustar") || is_known()
 }
 
 #[cfg(test)]

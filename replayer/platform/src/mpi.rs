@@ -25,6 +25,8 @@ pub struct Mpi {
     pub isend_overhead: Overhead,
     /// The part of a send's cost that overlaps with the way of its message, which leaves so much earlier; from 0 to 1.
     pub send_overlap: f64,
+    /// Cost of a blocking send that waits for its receive, besides: the handshake.
+    pub rendezvous_overhead: Overhead,
     /// Cost of receiving an eager message (`or`).
     pub recv_overhead: Overhead,
     /// Costs of messages within a host; `None`: as of all others.
@@ -60,6 +62,7 @@ impl From<Library> for Mpi {
             send_overhead: Overhead::default(),
             isend_overhead: Overhead::default(),
             send_overlap: 0.0,
+            rendezvous_overhead: Overhead::default(),
             recv_overhead: Overhead::default(),
             local: None,
             test_overhead: Seconds(0.0),
@@ -88,6 +91,7 @@ impl Mpi {
         Self {
             send_overhead: self.send_overhead.scaled(factor),
             isend_overhead: self.isend_overhead.scaled(factor),
+            rendezvous_overhead: self.rendezvous_overhead.scaled(factor),
             recv_overhead: self.recv_overhead.scaled(factor),
             local: self.local.as_ref().map(|LocalOverheads { send, receive, latency }| LocalOverheads {
                 latency: *latency,
@@ -108,6 +112,7 @@ impl Mpi {
         Self {
             send_overhead: free.clone(),
             isend_overhead: free.clone(),
+            rendezvous_overhead: free.clone(),
             recv_overhead: free.clone(),
             local: None,
             reduction: free,

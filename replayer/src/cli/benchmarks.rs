@@ -10,13 +10,14 @@ use titr_calibration::benchmarks::{
     BenchmarkError, Compared, DataSheet, Errors, FittedMachine, Job, Row, Selection, compare, node_range, read,
 };
 use titr_common::collectives::Library;
+use titr_common::format::counted;
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_common::output::{OutputFile, claim};
 use titr_common::terminal::on_one_line;
 use titr_common::units::{Bandwidth, Bytes, Quantity, Seconds};
 use titr_platform::Platform;
 
-use super::Failure;
+use super::{Failure, library};
 
 /// Results of IMB and OSU's programs, and the data sheet of the machine.
 #[derive(Debug, Args)]
@@ -66,12 +67,6 @@ pub(super) struct BenchmarkArgs {
     largest: Quantity<Bytes>,
 }
 
-fn library(name: &str) -> Result<Library, String> {
-    Library::named(name).ok_or_else(|| {
-        "the rules are those of mpich, openmpi, openmpi-4.0, openmpi-5.0, simgrid or simgrid-openmpi".to_owned()
-    })
-}
-
 /// Whether titr-calibrate wrote a file.
 pub(super) fn is_of_calibrate(path: &Path) -> bool {
     input::read_text(path, WRITTEN_BY_PROGRAM).map_or(true, |text| text.trim_start().starts_with('{'))
@@ -84,6 +79,11 @@ pub(super) fn benchmarks(
     (topology, output): (&NamedTopology, &Path),
     out: &mut impl Write,
 ) -> Result<(), Failure> {
+    for (option, values) in [("ranks", of.ranks.len()), ("job-nodes", of.job_nodes.len())] {
+        if values > 1 && values != files.len() {
+            return Err(Failure::Value(format!("--{option} has {values} values, and there are {} files", files.len())));
+        }
+    }
     let mut rows = Vec::new();
     for (number, file) in files.iter().enumerate() {
         let of_file = |values: &[u32]| values.get(number).or(values.last()).copied();
@@ -124,7 +124,8 @@ pub(super) fn benchmarks(
             true => String::new(),
             false => format!("\n# They do not show: {}. That is from the data sheet, or typical.", unknown.join(", ")),
         };
-        let head = format!("Fitted to {} results of {}.{errors}{unknown}", few.len(), names.join(", "));
+        let results = counted(fitted.len() as u64, "result", "results");
+        let head = format!("Fitted to {results} of {}.{errors}{unknown}", names.join(", "));
         (head, cluster, fitted)
     };
     OutputFile::write(output, format!("# {head}\n{cluster}").as_bytes())?;

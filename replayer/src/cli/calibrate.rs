@@ -58,6 +58,10 @@ pub(super) fn calibrate(args: &CalibrateArgs, out: &mut impl Write) -> Result<()
         ([], None) => Ok(()),
         ([], Some(runs)) => refine(runs, &args.output, out),
         ([measurements], _) if is_of_calibrate(measurements) => fit(measurements, args, out),
+        _ if args.report.is_some() => Err(Failure::Usage(
+            "--report shows what titr-calibrate measured; --predict FILE writes results of benchmarks beside predictions"
+                .to_owned(),
+        )),
         (files, _) => {
             let topology = args.topology.as_ref().unwrap_or(&NamedTopology::Typical);
             benchmarks(files, &args.benchmarks, (topology, &args.output), out)

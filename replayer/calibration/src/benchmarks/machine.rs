@@ -60,6 +60,8 @@ pub(super) struct Machine<'a> {
     memory: Option<f64>,
     send: Costs,
     receive: Costs,
+    /// Of blocking sends that wait for their receives.
+    rendezvous: Costs,
     pub(super) reduction: Costs,
     collectives: BTreeMap<CollectiveKind, BTreeMap<u64, CollectiveFit>>,
 }
@@ -200,6 +202,11 @@ const SLOWER: f64 = 1.1;
 /// Bytes per second that a core reduces.
 const REDUCTION: f64 = 2e9;
 
+/// Messages with fewer bytes are eager.
+const EAGER_THRESHOLD: u64 = 16_384;
+/// Messages within a host of at least so many bytes wait for what all of them share, if all ranks send; smaller ones do not.
+const SHARED: u64 = 16_384;
+
 /// Costs that grow with the size of a message.
 fn typical_costs() -> Costs {
     [0, 1 << 22].map(|size| (size, COST + COPY * size as f64)).into()
@@ -221,6 +228,8 @@ impl<'a> Machine<'a> {
             memory: sheet.memory.map(|memory| OF_MEMORY * memory),
             send: typical_costs(),
             receive: typical_costs(),
+            // A request and an answer.
+            rendezvous: [(EAGER_THRESHOLD, 2.0 * (COST + sheet.latency.0))].into(),
             reduction: Costs::new(),
             collectives: BTreeMap::new(),
         }
@@ -242,10 +251,11 @@ impl<'a> Machine<'a> {
             self.latency / f64::from(topology.longest_route())
         );
         text.extend([self.card(), self.inside()]);
-        text += "\n[mpi]\neager_threshold = \"16 KiB\"\n";
+        let _ = writeln!(text, "\n[mpi]\neager_threshold = \"{EAGER_THRESHOLD} B\"");
         for key in ["send_overhead", "isend_overhead"] {
             let _ = writeln!(text, "{key} = {}", steps(&self.send));
         }
+        let _ = writeln!(text, "rendezvous_overhead = {}", steps(&self.rendezvous));
         let _ = writeln!(text, "recv_overhead = {}", steps(&self.receive));
         let _ = match self.reduction.is_empty() {
             true => writeln!(text, "reduction = [[0, 0.0, {:.1e}]]", 1.0 / REDUCTION),
@@ -348,6 +358,7 @@ pub(super) fn steps(costs: &Costs) -> String {
     if let Some(&(size, cost)) = sizes.last() {
         steps.push((size, 0.0, cost / size.max(1) as f64));
     }
+    steps.dedup_by_key(|(from, ..)| from.saturating_sub(1));
     let step =
         |(from, constant, slope): (u64, f64, f64)| format!("[{}, {constant:.4e}, {slope:.4e}]", from.saturating_sub(1));
     format!("[{}]", steps.into_iter().map(step).collect::<Vec<_>>().join(", "))
@@ -402,7 +413,7 @@ impl FittedMachine {
         let mut machine = Machine::typical(sheet, cores);
         machine.fit_node(rows, &[(Place::Node, cores)]);
         machine.fit_cards(rows);
-        machine.fit_network(rows);
+        machine.fit_network(rows)?;
         machine.fit_ring(rows)?;
         machine.fit_collectives(rows)?;
         let fitted = compare(&machine.platform()?, rows)?;
@@ -488,16 +499,16 @@ impl Machine<'_> {
         self.node_receive = ping_pong.iter().map(|(&size, &time)| (size, (time - latency).max(1e-9))).collect();
         self.node_send = self.node_receive.clone();
         let exchange = times(self.full(rows, Benchmark::Sendrecv, 1));
-        if !exchange.is_empty() {
-            self.node_send = exchange
-                .iter()
-                .filter_map(|(&size, &time)| {
-                    let receive = at(&self.node_receive, size)?;
-                    Some((size, (time - receive).max(0.1 * receive)))
-                })
-                .collect();
-        }
         let ranks = f64::from(self.cores);
+        if !exchange.is_empty() {
+            // Of large messages, what a pair alone does not see is what all share, and not the time of a copy.
+            let copy = |(&size, &time): (&u64, &f64)| {
+                let receive = at(&self.node_receive, size)?;
+                let most = if size < SHARED { f64::INFINITY } else { receive };
+                Some((size, (time - receive).max(0.1 * receive).min(most)))
+            };
+            self.node_send = exchange.iter().filter_map(copy).collect();
+        }
         // Each rank gets so many messages of the size of the call.
         let all = [
             (Benchmark::Sendrecv, 1.0),
@@ -544,30 +555,41 @@ impl Machine<'_> {
         self.process_bandwidth = (single > 0.0 && single < self.bandwidth).then_some(single);
     }
 
-    /// The costs of messages between nodes.
-    fn fit_network(&mut self, rows: &[Row]) {
+    /// The costs of messages between nodes, and the bandwidth that one process reaches.
+    fn fit_network(&mut self, rows: &[Row]) -> Result<(), BenchmarkError> {
         let between = |row: &&Row| {
             row.benchmark == Benchmark::PingPong
                 && row.ranks == 2
                 && (row.place == Some(Place::BetweenNodes)
                     || row.place.is_none() && row.nodes == 2 && row.ranks_per_node == 1)
         };
-        let ping_pong = times(rows.iter().filter(between));
-        let Some((_, &least)) = ping_pong.first_key_value() else { return };
-        self.latency = 0.5 * least;
-        let bandwidth = self.process_bandwidth.unwrap_or(self.bandwidth);
-        let cost = |(&size, &time): (&u64, &f64)| {
-            let way = self.latency + size as f64 / bandwidth;
-            (size, (0.5 * (time - way)).max(0.05 * least))
+        let rows: Vec<&Row> = rows.iter().filter(between).collect();
+        let ping_pong = times(rows.iter().copied());
+        let (Some((_, &least)), Some((&size, &time))) = (ping_pong.first_key_value(), ping_pong.last_key_value())
+        else {
+            return Ok(());
         };
-        self.send = ping_pong.iter().map(cost).collect();
+        self.latency = 0.5 * least;
+        let single = size as f64 / (time - least).max(1e-9);
+        if size > EAGER_THRESHOLD && SLOWER * single < self.bandwidth {
+            self.process_bandwidth.get_or_insert(single);
+        }
+        let free = [(0, 0.0)];
+        let ways = Machine { send: free.into(), receive: free.into(), rendezvous: free.into(), ..self.clone() };
+        let cost = |row: &&Row| -> Result<Option<(u64, f64)>, BenchmarkError> {
+            let size = row.bytes.0;
+            let Some(way) = ways.predict(row)? else { return Ok(None) };
+            Ok(ping_pong.get(&size).map(|time| (size, (time - way).max(0.1 * least))))
+        };
+        let costs = in_parallel(&rows, cost).into_iter().filter_map(Result::transpose);
+        self.rendezvous = costs.collect::<Result<_, _>>()?;
+        self.send = self.rendezvous.iter().map(|(&size, &cost)| (size, 0.5 * cost)).collect();
         self.receive = self.send.clone();
+        Ok(())
     }
 
     /// The costs of messages between nodes from `Sendrecv` on two nodes, where no ping-pong was measured there.
     fn fit_ring(&mut self, rows: &[Row]) -> Result<(), BenchmarkError> {
-        let has_ping_pong =
-            rows.iter().any(|row| row.benchmark == Benchmark::PingPong && row.place == Some(Place::BetweenNodes));
         let ring: BTreeMap<u64, &Row> = self.full(rows, Benchmark::Sendrecv, 2).map(|row| (row.bytes.0, row)).collect();
         if ring.is_empty() {
             return Ok(());
@@ -583,13 +605,16 @@ impl Machine<'_> {
                 let costs: Costs = [(size, factor * cost), (2 * size + 1, factor * cost)].into();
                 Machine { send: costs.clone(), receive: costs, ..self.clone() }.predict(row)
             };
-            // All nodes at once are no faster than two ranks alone.
-            let least = if has_ping_pong { 1.0 } else { 0.1 };
-            Ok(root(with, measured.0)?.map(|(factor, _)| (size, factor.max(least) * cost)))
+            Ok(root(with, measured.0)?.map(|(factor, _)| (size, factor.max(0.1) * cost)))
         };
         let fits = in_parallel(&sizes, fit).into_iter().filter_map(Result::transpose);
         self.send = fits.collect::<Result<_, _>>()?;
         self.receive = self.send.clone();
+        // In a chain, messages follow each other without waiting: what its ranks do not pay of a ping-pong is on the way.
+        let has_ping_pong = self.latency != self.sheet.latency.0;
+        if let Some((&size, &cost)) = self.send.first_key_value().filter(|_| has_ping_pong) {
+            self.latency += (2.0 * (at(&base, size).unwrap_or(cost) - cost)).max(0.0);
+        }
         Ok(())
     }
 
@@ -603,6 +628,9 @@ impl Machine<'_> {
             let sizes: Vec<u64> = one.keys().filter(|size| **size > 0).copied().collect();
             let fit = |&size: &u64| -> Result<Option<(u64, CollectiveFit)>, BenchmarkError> {
                 let rows = [one.get(&size), two.get(&size)].map(Option::<&&Row>::copied);
+                let gathered = rows[1].map_or(0, |row| u64::from(row.ranks) * size);
+                let is_small = kind == CollectiveKind::Allgather && (1..=GATHERED).contains(&gathered);
+                let candidates = if is_small { &["han"][..] } else { candidates };
                 Ok(self.fit_collective(kind, size, rows, candidates)?.map(|fit| (size, fit)))
             };
             let fits: BTreeMap<u64, CollectiveFit> =
@@ -697,6 +725,10 @@ fn root(
     }
     Ok(Some(if at_high < -at_low { (high, at_high) } else { (low, at_low) }))
 }
+
+/// The bytes that allgathers on two nodes bring to every rank up to which the nodes' first ranks exchange what their nodes
+/// have gathered: one and two nodes do not show it, more do, with all libraries of TRUTH.md but MVAPICH.
+const GATHERED: u64 = 16_384;
 
 /// The algorithms among which the one of a collective is found.
 const CANDIDATES: [(CollectiveKind, &[&str]); 3] = [

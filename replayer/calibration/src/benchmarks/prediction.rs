@@ -5,8 +5,8 @@
 //! an all-to-all or allgather, what each rank has for each other one; of a reduction, the vector, of floating-point numbers of 4
 //! bytes; a reduce-scatter shares its vector out. The root is rank 0.
 //!
-//! **The time.** That of an iteration, in the mean over all ranks for collectives, `Sendrecv` and `Exchange`, and of the slowest rank
-//! otherwise. A ping-pong has half of it, and a message of a window its part of all messages of the window of all pairs.
+//! **The time.** That of an iteration, in the mean over all ranks for collectives, and of the slowest rank otherwise: in
+//! a chain, it sets the pace of all in the end. A ping-pong has half of it, and a message of a window its part of all messages of the window of all pairs.
 //!
 //! **The place.** Rank *r* is on host *⌊r / ranks per node⌋*, whatever the platform's placement is.
 
@@ -61,10 +61,10 @@ impl Benchmark {
         let messages = f64::from(WINDOW) * (of_ranks.len() / 2) as f64;
         Seconds(match self {
             Self::PingPong => longest / 2.0,
-            Self::PingPing => longest,
+            Self::PingPing | Self::Sendrecv | Self::Exchange => longest,
             Self::Uniband => longest / messages,
             Self::Biband => longest / (2.0 * messages),
-            Self::Sendrecv | Self::Exchange | Self::ReduceLocal | Self::Collective(_) => mean(of_ranks),
+            Self::ReduceLocal | Self::Collective(_) => mean(of_ranks),
         })
     }
 

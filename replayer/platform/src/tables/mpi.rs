@@ -38,6 +38,8 @@ pub(crate) struct MpiTable {
     /// call that hands the message to the kernel returns later than the message leaves. Partitioned sends have 0.
     /// Default: 0.
     pub send_overlap: Option<Spanned<NonNegative>>,
+    /// Cost of `MPI_Send` of a rendezvous message before it leaves, in such steps: the handshake. Default: none.
+    pub rendezvous_overhead: Overhead,
     /// Cost of receiving an eager message, in such steps. Default: none.
     pub recv_overhead: Overhead,
     /// Cost of a test (`MPI_Test` and its relatives), and of `MPI_Iprobe` and `MPI_Improbe`. Default: none.
@@ -158,6 +160,7 @@ impl Builder<'_> {
                 .send_overlap
                 .as_ref()
                 .map_or(Ok(library.send_overlap), |part| self.part_of_a_send(part))?,
+            rendezvous_overhead: table.rendezvous_overhead.clone(),
             recv_overhead: table.recv_overhead.clone(),
             test_overhead: table.test_overhead.map_or(library.test_overhead, |time| time.0),
             iprobe_overhead: table.iprobe_overhead.map_or(library.iprobe_overhead, |time| time.0),

@@ -6,8 +6,8 @@
 //!   SimGrid, the handshake itself takes no time. But if a library makes progress in calls only, the receiver has to be
 //!   in one to answer the request, and the sender to send the data ([`chapters`](crate::ranks::chapters)).
 //!
-//! A sender pays its overhead: `send_overhead` for a blocking send that is eager or synchronous, `isend_overhead` for any
-//! other but a blocking rendezvous. The message leaves at the end of that time, or earlier by `send_overlap` of it. A
+//! A sender pays its overhead: `send_overhead` for a blocking send that is eager or synchronous, `rendezvous_overhead` for any other
+//! blocking send, and `isend_overhead` for one that does not block. The message leaves at the end of that time, or earlier by `send_overlap` of it. A
 //! receiver pays `recv_overhead` when it completes the receive of an eager message.
 
 use std::collections::VecDeque;
@@ -28,6 +28,7 @@ pub(in crate::ranks) struct Protocol {
     send_overhead: Overhead,
     isend_overhead: Overhead,
     send_overlap: f64,
+    rendezvous_overhead: Overhead,
     recv_overhead: Overhead,
     /// Costs within hosts, where they differ.
     local: Option<LocalProtocol>,
@@ -69,6 +70,7 @@ impl Protocol {
             send_overhead: mpi.send_overhead.clone(),
             isend_overhead: mpi.isend_overhead.clone(),
             send_overlap: mpi.send_overlap,
+            rendezvous_overhead: mpi.rendezvous_overhead.clone(),
             recv_overhead: mpi.recv_overhead.clone(),
             test_overhead: mpi.test_overhead,
             iprobe_overhead: mpi.iprobe_overhead,
@@ -132,7 +134,7 @@ impl Protocol {
         if mode == SendMode::Synchronous || self.is_eager(mode, bytes) {
             self.cost(&self.send_overhead, bytes)
         } else {
-            SendCost::default()
+            self.rendezvous_overhead.of(bytes).into()
         }
     }
 

@@ -1,7 +1,7 @@
 //! The load of each link over time.
 //!
-//! A message is assumed to cross every link of its paths at a constant rate from its injection to its delivery. The
-//! paths are those of the topology, even if packets choose others, on each rail that the message takes. Time is divided
+//! A message is assumed to cross every link of its paths at a constant rate from its injection to its delivery; what exceeds
+//! the bandwidth of a link that messages share crosses it later. The paths are those of the topology, even if packets choose others, on each rail that the message takes. Time is divided
 //! into equal intervals; when there are too many, pairs are merged, so that memory depends on the number of links and not on
 //! the duration of the replay.
 
@@ -10,9 +10,9 @@ use std::sync::Arc;
 use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::timeline::Series;
-use titr_network::topology::{HostId, LinkId, Paths, Topology, capacity};
+use titr_network::topology::{HostId, LinkId, Paths, Sharing, Topology, capacity};
 use titr_network::{Connection, RailChooser, Stripes, Transfer, TransferId};
-use titr_platform::{PlacementError, Platform};
+use titr_platform::{Model, PlacementError, Platform};
 use titr_simulation::observe::{Departure, Observer};
 
 /// Intervals of one link, where the network is small.
@@ -31,6 +31,8 @@ pub struct LinkHistory {
     /// The messages in transit, indexed by transfer id.
     under_way: Vec<Option<InTransit>>,
     rails: RailChooser,
+    /// Whether messages share links.
+    shares_links: bool,
     /// The length of an interval in picoseconds.
     interval: u64,
     /// The number of intervals.
@@ -62,6 +64,7 @@ impl LinkHistory {
             hosts: platform.place(ranks)?.0,
             under_way: Vec::new(),
             rails: RailChooser::new(Arc::clone(&topology)),
+            shares_links: !matches!(platform.model, Model::Ideal),
             interval: 1000,
             intervals: (ALL_INTERVALS / links.max(1)).clamp(FEWEST_INTERVALS, MOST_INTERVALS),
             carried: vec![Vec::new(); links],
@@ -90,9 +93,15 @@ impl LinkHistory {
 
     fn series(&self, link: usize) -> Series {
         let name = format!("{}, % of bandwidth", self.topology.link_name(LinkId(link as u32)));
+        let is_shared = self.shares_links && self.topology.links()[link].sharing == Sharing::Shared;
+        let mut left = 0.0;
         let percent = |(begin, bytes): (u64, &f64)| {
             let end = Time(begin + self.interval.min(self.end.0.saturating_sub(begin)).max(1));
-            (Time(begin), 100.0 * bytes / capacity(&*self.topology, LinkId(link as u32), Time(begin), end))
+            let capacity = capacity(&*self.topology, LinkId(link as u32), Time(begin), end);
+            let all = bytes + left;
+            let carried = if is_shared { f64::min(all, capacity) } else { all };
+            left = all - carried;
+            (Time(begin), 100.0 * carried / capacity)
         };
         let begins = (0..).step_by(self.interval as usize);
         let mut samples: Vec<_> = begins.zip(&self.carried[link]).map(percent).collect();

@@ -14,8 +14,8 @@ use titr_common::units::{Bytes, Instructions, Seconds};
 use titr_network::LinkLoad;
 use titr_network::packet::{ChannelFigures, Figures, Observation, PacketSpec};
 use titr_network::statistics::Estimate;
-use titr_network::topology::{Link, LinkId, Topology, capacity};
-use titr_platform::Platform;
+use titr_network::topology::{Link, LinkId, Sharing, Topology, capacity};
+use titr_platform::{Model, Platform};
 
 /// The number of links in `links`, the busiest ones.
 const BUSIEST: usize = 5;
@@ -254,6 +254,11 @@ impl LinkUse {
             [] => link.bandwidth * time.0,
             _ => capacity(topology, id, Time::ZERO, Time::from_seconds(time)),
         };
+        // Messages that are still under way at the end count, too.
+        let most = |link: &Link| match (&platform.model, link.sharing) {
+            (Model::Flow(_), Sharing::Shared) => 1.0,
+            _ => f64::INFINITY,
+        };
         let mut links: Vec<Self> = links
             .filter(|(_, load)| load.messages > 0)
             .map(|((id, link), load)| Self {
@@ -261,7 +266,10 @@ impl LinkUse {
                 is_loopback: topology.is_loopback(id),
                 bytes: load.bytes,
                 messages: load.messages,
-                utilization: if time.0 > 0.0 { load.bytes.0 as f64 / could_carry(id, link) } else { 0.0 },
+                utilization: match time.0 > 0.0 {
+                    true => (load.bytes.0 as f64 / could_carry(id, link)).min(most(link)),
+                    false => 0.0,
+                },
             })
             .collect();
         Self::sort(&mut links);

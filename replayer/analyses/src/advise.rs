@@ -89,12 +89,17 @@ pub fn advise(
     let mut advice = Advice { simulated_time, hypotheses: Vec::new(), bounds: Vec::new(), not_tried: Vec::new() };
     let waits = base.analyses.as_ref().and_then(|findings| findings.wait_states.as_ref());
     let mut candidates = VecDeque::from(waits.map(|waits| candidates(&base, waits)).unwrap_or_default());
+    let mut serialised = waits.and_then(|waits| serialisation(&base, waits));
     let mut next = bounds().to_vec();
     follow(Step::Replayed(simulated_time, candidates.len().min(MOST) + next.len()));
     loop {
         // In place of those that do not fit the program, others are tried.
         let free = MOST.saturating_sub(advice.hypotheses.len()).min(candidates.len());
         next.extend(candidates.drain(..free));
+        if next.is_empty() {
+            let most = advice.hypotheses.iter().map(|tried| tried.saves.0).fold(0.0, f64::max);
+            next.extend(serialised.take().filter(|_| most < SAVED * simulated_time.0));
+        }
         if next.is_empty() {
             break;
         }
@@ -166,6 +171,11 @@ pub struct Candidate {
 /// Causes of less than this part of all ranks' time suggest nothing.
 const LEAST: f64 = 0.005;
 
+/// Computation that makes ranks wait for at least this part of all ranks' time serialises them, if no other change saves the
+/// second part of the time.
+const SERIALISED: f64 = 0.1;
+const SAVED: f64 = 0.05;
+
 /// The most places of the program whose computation is balanced.
 const PLACES: usize = 3;
 
@@ -182,26 +192,53 @@ fn candidates(result: &AnalysedResult, waits: &WaitFindings) -> Vec<Candidate> {
     all
 }
 
-/// Computation that makes ranks wait is balanced, at the places that make them wait most.
-fn imbalances(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Candidate> {
+/// A region or a call site, and the waiting of all ranks for its computation, in seconds.
+type Awaited<'a> = ((Option<&'a str>, Option<&'a str>), f64);
+
+/// The places whose computation makes ranks wait, most first.
+fn awaited(waits: &WaitFindings) -> Vec<Awaited<'_>> {
     let mut computing: BTreeMap<(Option<&str>, Option<&str>), f64> = BTreeMap::new();
     for cause in waits.causes.iter().filter(|cause| cause.kind == SegmentKind::Compute) {
         *computing.entry(innermost(&cause.place)).or_default() += cause.seconds.0;
     }
-    // Everywhere, and at the places that matter most.
-    let mut computing: Vec<_> = match computing.len() {
-        0 | 1 => computing.into_iter().collect(),
-        _ => [((None, None), computing.values().sum())].into_iter().chain(computing).collect(),
-    };
-    computing.retain(|(_, time)| is_large(time));
+    let mut computing: Vec<_> = computing.into_iter().collect();
     computing.sort_by(|a, b| b.1.total_cmp(&a.1));
+    computing
+}
+
+/// A place as a part of a sentence.
+fn at((region, call_site): (Option<&str>, Option<&str>)) -> String {
+    match (region, call_site) {
+        (Some(region), _) => format!(" in region {region}"),
+        (None, Some(site)) => format!(" before {site}"),
+        (None, None) => String::new(),
+    }
+}
+
+/// Where balance saves nothing, the code that ranks wait for most is what others are serialised by: it is made faster.
+fn serialisation(result: &AnalysedResult, waits: &WaitFindings) -> Option<Candidate> {
+    let whole = result.simulated_time.0 * result.ranks as f64;
+    let (place, seconds) = awaited(waits).into_iter().find(|(place, _)| *place != (None, None))?;
+    let (region, call_site) = (place.0.map(str::to_owned), place.1.map(str::to_owned));
+    (seconds >= SERIALISED * whole).then(|| Candidate {
+        title: format!("computation{} takes half as long", at(place)),
+        because: Some(format!("ranks wait for it {}, one after another", of_ranks(seconds))),
+        change: Change::ScaleCompute { region, call_site, factor: 0.5 },
+        concerns: seconds,
+    })
+}
+
+/// Computation that makes ranks wait is balanced, at the places that make them wait most.
+fn imbalances(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Candidate> {
+    let mut computing = awaited(waits);
+    // Everywhere, and at the places that matter most.
+    if computing.len() > 1 {
+        computing.insert(0, ((None, None), computing.iter().map(|(_, seconds)| seconds).sum()));
+    }
+    computing.retain(|(_, time)| is_large(time));
     let mut all = Vec::new();
     for ((region, call_site), seconds) in computing.into_iter().take(PLACES + 1) {
-        let place = match (region, call_site) {
-            (Some(region), _) => format!(" in region {region}"),
-            (None, Some(site)) => format!(" before {site}"),
-            (None, None) => String::new(),
-        };
+        let place = at((region, call_site));
         let mut balanced = |over, how, part| {
             let (region, call_site) = (region.map(str::to_owned), call_site.map(str::to_owned));
             all.push(Candidate {

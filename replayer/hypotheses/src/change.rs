@@ -21,6 +21,17 @@ pub enum Change {
         /// The amounts that become equal.
         over: Scope,
     },
+    /// Computation takes more or less time.
+    ScaleCompute {
+        /// The region that computes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        region: Option<String>,
+        /// The call site that computes.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        call_site: Option<String>,
+        /// The factor.
+        factor: f64,
+    },
     /// Computation takes no time.
     InfiniteCpu,
     /// Messages between two ranks are not sent.
@@ -80,6 +91,7 @@ mod tests {
         let changes = [
             Change::BalanceCompute { region: Some("a \"b\"\n".into()), call_site: None, over: Scope::Instances },
             Change::BalanceCompute { region: None, call_site: Some("f (a.c:1)".into()), over: Scope::Totals },
+            Change::ScaleCompute { region: None, call_site: Some("f (a.c:1)".into()), factor: 0.5 },
             Change::InfiniteCpu,
             Change::RemoveMessages { max_bytes: Bytes(0) },
             Change::ScaleMessages { factor: 0.5, collective: None },
@@ -92,7 +104,7 @@ mod tests {
             let text = Change::file(std::slice::from_ref(change)).unwrap();
             assert!(Hypotheses::parse(Path::new("changes"), text.clone()).is_ok(), "{text}");
         }
-        let text = Change::file(&changes[1..4]).unwrap();
+        let text = Change::file(&[changes[1].clone(), changes[3].clone(), changes[4].clone()]).unwrap();
         let expected = "[[change]]\nkind = \"balance-compute\"\ncall_site = \"f (a.c:1)\"\nover = \"totals\"\n\n\
                         [[change]]\nkind = \"infinite-cpu\"\n\n[[change]]\nkind = \"remove-messages\"\nmax_bytes = 0\n";
         assert_eq!(text, expected);

@@ -63,7 +63,7 @@ pub(super) fn advise(args: &AdviseArgs, out: &mut impl Write) -> Result<(), Fail
                 Some(_) => "saves nothing".to_owned(),
                 None => "does not fit the program".to_owned(),
             };
-            let (all, hypothesis) = (all.load(Ordering::Relaxed), on_one_line(hypothesis));
+            let (all, hypothesis) = (all.load(Ordering::Relaxed).max(number), on_one_line(hypothesis));
             say(format_args!("{number} of {all}: {hypothesis}: {outcome}"));
         }
     };

@@ -45,3 +45,20 @@ fn the_cause_of_waiting_is_found_and_what_it_costs() {
 fn advice_for_people() {
     insta::assert_snapshot!(unbalanced().run(TITR, &[&ADVISE[..], &["--jobs", "1"]].concat()));
 }
+
+/// Two ranks that compute for 50 µs in turn, four times: balance changes nothing, half the computation saves half.
+#[test]
+fn code_that_serialises_ranks_is_named() {
+    let folder = Folder::new();
+    folder.file("cluster.toml", PLATFORM);
+    let compute = |me| format!("{me} region_begin turn\n{me} compute 50000\n{me} region_end turn\n");
+    let (first, second) =
+        (compute(0) + "0 send 1 0 8\n0 recv 1 0 8\n", "1 recv 0 0 8\n".to_owned() + &compute(1) + "1 send 0 0 8\n");
+    folder.trace(&[first.repeat(4), second.repeat(4)].each_ref().map(String::as_str));
+    let said = folder.run(TITR, &[&ADVISE[..], &["--json"]].concat());
+    let advice: serde_json::Value = serde_json::from_str(said.strip_suffix("[0]").unwrap()).unwrap();
+    let best = &advice["hypotheses"][0];
+    assert_eq!(best["hypothesis"], "computation in region turn takes half as long");
+    let saves = best["saves"].as_f64().unwrap() / advice["simulated_time"].as_f64().unwrap();
+    assert!((0.45..0.5).contains(&saves), "{saves}");
+}

@@ -85,6 +85,7 @@ fn the_load_of_a_link_adds_up() {
         for link in links {
             let name = link["name"].as_str().unwrap();
             let loads = &picture.counters[&format!("{name}, % of bandwidth")];
+            assert!(loads.iter().all(|(_, percent)| *percent < 100.000_1), "{program}: {name}: {loads:?}");
             let spans = loads.windows(2).map(|pair| (pair[1].0 - pair[0].0) as f64 * 1e-9 * pair[0].1 / 100.0 * 1e9);
             let (carried, bytes) = (spans.sum::<f64>(), link["bytes"].as_f64().unwrap());
             // Times in the file are whole nanoseconds.

@@ -13,8 +13,8 @@ use titr_document::Source;
 use titr_platform::Platform;
 
 use super::{
-    Benchmark, DataSheet, Errors, FittedMachine, FullHosts, Job, Place, Results, Row, Selection, compare, node_range,
-    predict, read, results,
+    Benchmark, Compared, DataSheet, Errors, FittedMachine, FullHosts, Job, Place, Results, Row, Selection, compare,
+    node_range, predict, read, results,
 };
 use crate::NamedTopology;
 
@@ -396,6 +396,39 @@ collectives = { library = "mpich", allgather = "ring", allreduce = "recursive_do
     let typical = Platform::parse(Path::new("sheet.toml"), FittedMachine::of_sheet(&sheet, 4), &[]).unwrap();
     let by_sheet = Errors::of(&compare(&typical, &rows_of(&platform, &[4, 8])).unwrap()).unwrap();
     assert!(many.median < by_sheet.median, "{many}, by the data sheet {by_sheet}");
+}
+
+/// Ping-pongs between hosts and within one are found again at all sizes, beside a chain in which all ranks send.
+#[test]
+fn pairs_alone_are_found_again_beside_full_nodes() {
+    let text = "schema = 1\ntopology = { star = {} }\nhosts = { count = 4, cores = 8, speed = \"1 x recorded\" }\n\
+                network = { bandwidth = \"10 GB/s\", latency = \"0.5 us\", card = { process_bandwidth = \"6 GB/s\" } }\n\
+                [node]\nmemory = \"8 GB/s\"\ncache = \"64 KiB\"\n[mpi]\neager_threshold = \"16 KiB\"\n\
+                send_overhead = [[0, 4e-7, 1e-11]]\nisend_overhead = [[0, 4e-7, 1e-11]]\nrecv_overhead = [[0, 4e-7, 1e-11]]\n\
+                rendezvous_overhead = [[0, 3e-6, 0]]\n";
+    let platform = Platform::parse(Path::new("known.toml"), text.to_owned(), &[]).unwrap();
+    let measured = |mut row: Row| {
+        row.time = predict(&platform, &row).unwrap();
+        row
+    };
+    let sizes = [64, 4096, 16_384, 262_144, 4 << 20];
+    let pair = |place| move |bytes| Row { place: Some(place), ..row(Benchmark::PingPong, [2, 8, 2], bytes) };
+    let chain = |bytes| row(Benchmark::Sendrecv, [2, 8, 16], bytes);
+    let pairs = sizes.into_iter().map(pair(Place::Node)).chain(sizes.into_iter().map(pair(Place::BetweenNodes)));
+    let rows: Vec<Row> = pairs.chain(sizes[..4].iter().copied().map(chain)).map(measured).collect();
+    let sheet = DataSheet {
+        hosts: 4,
+        topology: NamedTopology::Star,
+        bandwidth: 10e9,
+        latency: Seconds(1e-6),
+        memory: Some(40e9),
+        cache: Some(Bytes(64 << 10)),
+        library: Library::Mpich,
+    };
+    let found = FittedMachine::of(&rows, &sheet).unwrap();
+    let alone = |compared: &&Compared| compared.row.benchmark == Benchmark::PingPong;
+    let errors = Errors::of(found.fitted.iter().filter(alone)).unwrap();
+    assert!(errors.most < 0.2, "{errors}: {:#?}", found.fitted);
 }
 
 /// Hosts of two sockets whose cores share a level, with a card that messages of several processes fill, and a limit on both

@@ -84,6 +84,9 @@ pub enum Pattern {
     },
 }
 
+/// With so many ranks, an all-to-all has 2³⁰ messages.
+const MOST_IN_ALL_TO_ALL: u32 = 1 << 15;
+
 /// An error in the arguments of a kernel.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[allow(missing_docs)] // The messages say what the variants and their fields are.
@@ -96,6 +99,8 @@ pub enum Impossible {
     NoPairs,
     #[error("a wave has at least one message")]
     NoWave,
+    #[error("all pairs of {0} ranks are too many messages to write down: there are at most {MOST_IN_ALL_TO_ALL} ranks")]
+    TooManyPairs(u32),
     #[error("{dimensions} are {places} ranks, not {ranks}")]
     Places { dimensions: Grid, places: u32, ranks: u32 },
 }
@@ -136,6 +141,7 @@ impl Kernel {
             Pattern::OneToAll { root } | Pattern::AllToOne { root } if root >= ranks => {
                 Err(Impossible::Root { root, last: ranks.saturating_sub(1) })
             }
+            Pattern::AllToAll if ranks > MOST_IN_ALL_TO_ALL => Err(Impossible::TooManyPairs(ranks)),
             Pattern::Random { .. } if ranks < 2 => Err(Impossible::NoPairs),
             Pattern::Random { wave: 0, .. } => Err(Impossible::NoWave),
             Pattern::Butterfly if !ranks.is_power_of_two() => Err(Impossible::NotAPowerOfTwo(ranks)),

@@ -1,10 +1,12 @@
 //! The page of a machine without a program: its hosts in their shape, and its links.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
 use serde::Serialize;
 use titr_common::output::OutputFile;
+use titr_common::time::Time;
 use titr_network::topology::{LinkId, Topology};
 
 use super::document;
@@ -30,6 +32,8 @@ pub(super) const SCRIPTS: [&str; 8] = [
 struct MachinePage<'a> {
     version: &'static str,
     summary: &'a MachineSummary,
+    /// What the page says of the machine beside its links, each with a name.
+    facts: Vec<(&'static str, String)>,
     links: Vec<NamedLink>,
 }
 
@@ -39,6 +43,8 @@ struct NamedLink {
     name: String,
     bandwidth: f64,
     latency: f64,
+    /// Whether it has failed at the start.
+    failed: bool,
 }
 
 /// Writes the page of a machine.
@@ -46,12 +52,20 @@ struct NamedLink {
 /// # Errors
 /// If the data cannot be serialised, or the file not be written.
 pub(crate) fn write_machine(summary: &MachineSummary, topology: &dyn Topology, path: &Path) -> io::Result<()> {
+    let failed: BTreeSet<LinkId> = topology
+        .failures()
+        .iter()
+        .filter(|failure| failure.at == Time::ZERO)
+        .flat_map(|failure| failure.links.iter().copied())
+        .collect();
     let links = (0..).map(LinkId).zip(topology.links()).filter(|(id, _)| !topology.is_loopback(*id));
     let links = links.map(|(id, link)| NamedLink {
         name: topology.link_name(id),
         bandwidth: link.bandwidth,
         latency: link.latency.0,
+        failed: failed.contains(&id),
     });
-    let page = MachinePage { version: env!("CARGO_PKG_VERSION"), summary, links: links.collect() };
+    let facts = summary.facts().into_iter().filter(|(name, _)| *name != "Links").collect();
+    let page = MachinePage { version: env!("CARGO_PKG_VERSION"), summary, facts, links: links.collect() };
     OutputFile::write(path, document(&page, &SCRIPTS)?.as_bytes())
 }

@@ -16,7 +16,7 @@ use crate::machine::MachineSummary;
 pub(crate) const MOST_DRAWN: u32 = 4096;
 
 /// Parts of the script, in the order in which they build on each other.
-pub(super) const SCRIPTS: [&str; 8] = [
+pub(super) const SCRIPTS: [&str; 9] = [
     include_str!("assets/base.js"),
     include_str!("assets/numbers.js"),
     include_str!("assets/table.js"),
@@ -24,6 +24,7 @@ pub(super) const SCRIPTS: [&str; 8] = [
     include_str!("assets/paint.js"),
     include_str!("assets/shape.js"),
     include_str!("assets/machine.js"),
+    include_str!("assets/links.js"),
     include_str!("assets/platform.js"),
 ];
 

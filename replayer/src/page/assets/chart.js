@@ -63,7 +63,11 @@ class SvgDrawing {
   moveTo(x, y) { this.step("M", x, y); }
   lineTo(x, y) { this.step("L", x, y); }
   quadraticCurveTo(byX, byY, x, y) { this.step("Q", byX, byY, x, y); }
-  stroke() { this.add("path", { d: this.path, fill: "none", stroke: this.strokeStyle, "stroke-width": this.lineWidth }); }
+  setLineDash(dash) { this.dash = dash; }
+  stroke() {
+    const dashes = this.dash && this.dash.length ? { "stroke-dasharray": this.dash.join(" ") } : {};
+    this.add("path", { d: this.path, fill: "none", stroke: this.strokeStyle, "stroke-width": this.lineWidth, ...dashes });
+  }
   /** The drawing with its title, and the meaning of its colours. */
   text(key) {
     const parts = this.parts;

@@ -222,5 +222,7 @@ mod load_tests {
         for text in ["", "0", "-0.1", "1.5", "0.1..0.5", "0.5..0.1:0.1", "0.1..0.5:0", "nan", "0.1..1:1e-9"] {
             assert!(text.parse::<Loads>().is_err(), "{text}");
         }
+        let why = |text: &str| text.parse::<Loads>().unwrap_err();
+        assert!(matches!(why("0.5..0.1:0.1"), NoLoad::Falling(_)) && matches!(why("0.1..1:1e-9"), NoLoad::TooMany(_)));
     }
 }

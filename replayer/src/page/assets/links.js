@@ -123,13 +123,12 @@ const drawLevels = (context, width, height, { rows, place }, links) => {
   });
 };
 
-/** What the picture of a result says: what the colours are about, their ends if they differ, and each link; a machine without a program
- * has others. */
-const USE_WORDS = { what: "Use", low: `0${SPACE}%`, high: `100${SPACE}%`, about: "of the bandwidth, on average",
+/** What the picture of a result says of links and of each link, and what its colours mean; a machine without a program has others. */
+const USE_WORDS = { what: "Use", bar: (context, y, width) => colorBar(context, y, width, `0${SPACE}%`, `100${SPACE}%`, "of the bandwidth, on average"),
   describe: ({ name, use, bytes }) => `${name}: ${percent(use)} of its bandwidth, ${volume(bytes)}`, columns: ["use", "bytes", "messages"] };
 
 /** The picture of the network; null if its links do not say where they are. */
-const linksPicture = (data, network, { what, low, high, about, describe, columns } = USE_WORDS) => {
+const linksPicture = (data, network, { what, bar, describe, columns } = USE_WORDS) => {
   const { result } = data;
   const shape = machineShape(data);
   const isGrid = shape.isGrid && network.some(({ name }) => gridLink(name));
@@ -144,15 +143,7 @@ const linksPicture = (data, network, { what, low, high, about, describe, columns
     csv: () => [["link", ...columns], ...data.links.map((one) => [one.name, ...columns.map((column) => one[column])])],
     draw: (context, width) => {
       if (isGrid) drawGrid(context, width, shape, directions); else drawLevels(context, width, tall(width), tree, network);
-      if (low) {
-        colorBar(context, tall(width), width, low, high, about);
-        return;
-      }
-      context.font = FONT;
-      context.fillStyle = color("faint");
-      context.textAlign = "left";
-      context.textBaseline = "top";
-      context.fillText(about, 0, tall(width) + 6);
+      bar(context, tall(width), width);
     } });
   const whole = () => ({ columns: 1, rows: Math.min(20, network.length), x: 0, y: 0, width: made.canvas.clientWidth, height: made.canvas.clientHeight });
   inspect(made, whole, (_, row) =>

@@ -19,10 +19,17 @@ const bandwidthPicture = (machine) => {
   const bandwidths = machine.links.map(({ bandwidth }) => bandwidth);
   const most = largest(bandwidths);
   const differ = bandwidths.some((bandwidth) => bandwidth !== most);
-  const about = (differ ? "bandwidth" : `${rate(most)} each`) + (machine.links.some(({ failed }) => failed) ? "; failed links are orange" : "");
-  return linksPicture(machine, machine.links.map((one) => ({ ...one, use: differ ? one.bandwidth / most : 0.4 })), { what: "Bandwidth", about,
-    low: differ ? rate(0) : "", high: rate(most), describe: ({ name, bandwidth, failed }) => `${name}: ${failed ? "failed" : rate(bandwidth)}`,
-    columns: ["bandwidth", "latency", "failed"] });
+  const failed = machine.links.some((one) => one.failed) ? "; failed links are orange" : "";
+  const oneRate = (context, y) => {
+    context.font = FONT;
+    context.fillStyle = color("faint");
+    context.textAlign = "left";
+    context.textBaseline = "top";
+    context.fillText(`${rate(most)} each${failed}`, 0, y + 6);
+  };
+  return linksPicture(machine, machine.links.map((one) => ({ ...one, use: differ ? one.bandwidth / most : 0.4 })), { what: "Bandwidth",
+    bar: differ ? (context, y, width) => colorBar(context, y, width, rate(0), rate(most), `bandwidth${failed}`) : oneRate,
+    describe: ({ name, bandwidth, failed: isFailed }) => `${name}: ${isFailed ? "failed" : rate(bandwidth)}`, columns: ["bandwidth", "latency", "failed"] });
 };
 
 /** The switches and the hosts of each, in groups by the first part of their names: counts in place of 4,096 cells. */

@@ -17,24 +17,14 @@ const scaleOf = (numbers) => {
 /** An axis of times from zero: the place of each as a fraction, and the marks. */
 const fromZero = (times) => ({ place: (number) => number / largest(times), marks: timeMarks(0, largest(times), 5) });
 
-/**
- * The lines of text at the ends {left, high} of curves, from top to bottom as the ends are: as near to them as there is room between
- * `from` and `until`; none if there is not.
- */
-const endLines = (ends, from, until) => {
-  if (ends.length * TEXT > until - from) return [];
-  const sorted = [...ends].sort((one, other) => one.high - other.high || one.left - other.left);
-  let free = from;
-  for (const end of sorted) {
-    end.line = Math.max(free, end.high);
-    free = end.line + TEXT;
-  }
-  free = until;
-  for (const end of sorted.reverse()) {
-    end.line = Math.min(free, end.line);
-    free = end.line - TEXT;
-  }
-  return sorted;
+/** A thin line from what a text names to the text. */
+const lead = (context, paint, [left, high], [toLeft, toHigh]) => {
+  context.lineWidth = 1;
+  context.strokeStyle = color(paint);
+  context.beginPath();
+  context.moveTo(left, high);
+  context.lineTo(toLeft, toHigh);
+  context.stroke();
 };
 
 /** Where a text can stand beside a point: how far its begin and its middle are, for a text of this length. */
@@ -60,15 +50,13 @@ const besidePoints = (context, points, lines, width, tall) => {
 
 /**
  * A chart of `rows` {x, y, text, paint, name}: a point of the colour `paint` with its name beside it, if there is room; `lines` are
- * {paint, dash, name, points}, of which points {x, y} are joined, with the name at the right. `xMarks` are pairs of a number and its
- * text; `xTitle` stands below, and `y` is a number on the axis that `scale` makes of all of them, by default a time.
+ * {paint, dash, points}, of which points {x, y} are joined. `xMarks` are pairs of a number and its text; `xTitle` stands below, and `y`
+ * is a number on the axis that `scale` makes of all of them, by default a time. `mark(context, to, {wide, tall})` draws what else there
+ * is, with room of `right` beside the axes.
  */
-const scatterChart = ({ id, title, label, rows, lines, xMarks, xTitle, csv, key = [], scale = fromZero }) => {
+const scatterChart = ({ id, title, label, rows, lines, xMarks, xTitle, csv, key = [], scale = fromZero, right = SCATTER.right, mark = () => {} }) => {
   const x = scaleOf([...rows.map((row) => row.x), ...xMarks.map(([at]) => at)]);
   const y = scale(rows.map((row) => row.y));
-  const named = lines.filter(({ name, points }) => name && points.length);
-  measuring.font = FONT;
-  const right = SCATTER.right + (named.length ? largest(named.map(({ name }) => measuring.measureText(name).width)) + 14 : 0);
   const shape = (width) => ({ wide: width - SCATTER.left - right, tall: SCATTER.height - SCATTER.top - SCATTER.bottom });
   const at = (width) => {
     const { wide, tall } = shape(width);
@@ -110,27 +98,8 @@ const scatterChart = ({ id, title, label, rows, lines, xMarks, xTitle, csv, key 
     }
     context.textBaseline = "middle";
     context.textAlign = "left";
-    context.lineWidth = 1;
-    /** A thin line to a text from what it names. */
-    const lead = (paint, left, high, toLeft, toHigh) => {
-      context.strokeStyle = color(paint);
-      context.beginPath();
-      context.moveTo(left, high);
-      context.lineTo(toLeft, toHigh);
-      context.stroke();
-    };
-    context.setLineDash([1, 3]);
-    const ends = named.map(({ name, paint, points }) => {
-      const [left, high] = to(points[points.length - 1]);
-      return { name, paint, left, high };
-    });
-    for (const { name, paint, left, high, line } of endLines(ends, SCATTER.top, SCATTER.top + tall)) {
-      const column = SCATTER.left + wide + 14;
-      lead(paint, left, high, column - 3, line);
-      context.fillStyle = color("ink");
-      context.fillText(name, column, line);
-    }
     context.setLineDash([]);
+    mark(context, to, shape(width));
     for (const row of rows) {
       const [left, high] = to(row);
       context.fillStyle = color(row.paint || "amount");
@@ -146,7 +115,7 @@ const scatterChart = ({ id, title, label, rows, lines, xMarks, xTitle, csv, key 
     };
     const covered = lines.flatMap(({ points: joined }) => joined.slice(1).flatMap((point, which) => between([joined[which], point].map(to))));
     for (const { name, left, high, begin, line, near } of besidePoints(context, points, covered, width, tall)) {
-      if (Math.abs(line - high) > TEXT) lead("faint", left, high, near, line + (line < high ? 6 : -6));
+      if (Math.abs(line - high) > TEXT) lead(context, "faint", [left, high], [near, line + (line < high ? 6 : -6)]);
       context.fillStyle = color("ink");
       context.fillText(name, begin, line);
     }

@@ -38,6 +38,48 @@ const below = (points, most) => {
   return last ? [...points.slice(0, above), { x: last.x + (next.x - last.x) * (most - last.y) / (next.y - last.y), y: most }] : [];
 };
 
+/**
+ * The lines of text at the ends {left, high} of curves, from top to bottom as the ends are: as near to them as there is room between
+ * `from` and `until`; none if there is not.
+ */
+const endLines = (ends, from, until) => {
+  if (ends.length * TEXT > until - from) return [];
+  const sorted = [...ends].sort((one, other) => one.high - other.high || one.left - other.left);
+  let free = from;
+  for (const end of sorted) {
+    end.line = Math.max(free, end.high);
+    free = end.line + TEXT;
+  }
+  free = until;
+  for (const end of sorted.reverse()) {
+    end.line = Math.min(free, end.line);
+    free = end.line - TEXT;
+  }
+  return sorted;
+};
+
+/** Writes the names of curves {paint, name, points} at their ends, to the right of the axes. */
+const writeEnds = (curves) => (context, to, { wide, tall }) => {
+  const column = SCATTER.left + wide + 14;
+  const ends = curves.filter(({ points }) => points.length).map(({ points, ...curve }) => {
+    const [left, high] = to(points[points.length - 1]);
+    return { ...curve, left, high };
+  });
+  context.setLineDash([1, 3]);
+  for (const { name, paint, left, high, line } of endLines(ends, SCATTER.top, SCATTER.top + tall)) {
+    lead(context, paint, [left, high], [column - 3, line]);
+    context.fillStyle = color("ink");
+    context.fillText(name, column, line);
+  }
+  context.setLineDash([]);
+};
+
+/** The room for the longest of these names beside a chart. */
+const besideChart = (names) => {
+  measuring.font = FONT;
+  return SCATTER.right + 14 + largest(names.map((name) => measuring.measureText(name).width));
+};
+
 drawPage(async () => {
   const { version, result: { settings, command, curves } } = await readData();
   const parts = (setting) => [setting.slice(0, setting.indexOf("=")), setting.slice(setting.indexOf("=") + 1)];
@@ -67,17 +109,19 @@ drawPage(async () => {
       { name: "saturated from", kind: "number", value: ({ curve }) => curve.saturated }], curves.map((curve) => ({ curve }))) : null)).classList.add("first");
   const all = curves.flatMap((curve) => curve.result.points.map((point) => ({ curve, point })));
   const loads = [...new Set(all.map(({ point }) => point.offered))].sort((one, other) => one - other);
-  const curve = (id, name, valueOf, most, shown, limit = "") => scatterChart({ id,
-    title: `${name} against offered load${limit}${several || !best.saturated ? "" : "; saturated from the line on"}`,
-    label: `${name} against offered load`, scale: () => upTo(most, shown), xTitle: "offered load, phits per cycle and host",
-    rows: curves.flatMap((curve) => curve.result.points.filter((point) => valueOf(point) <= most).map((point) => ({ x: point.offered, y: valueOf(point),
-      paint: several ? curve.paint : curve.saturated && point.offered >= curve.saturated ? "worse" : "amount",
-      text: `${several ? `${curve.name}, ` : ""}offered ${plain(point.offered)}: ${name.toLowerCase()} ${shown(valueOf(point))}` }))),
-    lines: [...curves.map((curve) => ({ paint: curve.paint, dash: curve.dash, name: several ? curve.values.join(", ") : "",
-      points: below(curve.result.points.map((point) => ({ x: point.offered, y: valueOf(point) })), most) })),
-      ...(several || !best.saturated ? [] : [{ paint: "worse", points: [0, most].map((y) => ({ x: best.saturated, y })) }])],
-    xMarks: loads.map((offered) => [offered, plain(offered)]),
-    csv: () => [["settings", "offered", name], ...all.map(({ curve, point }) => [curve.settings.join(" "), point.offered, valueOf(point)])] });
+  const curve = (id, name, valueOf, most, shown, limit = "") => {
+    const drawn = curves.map((curve) => ({ paint: curve.paint, dash: curve.dash, name: curve.values.join(", "),
+      points: below(curve.result.points.map((point) => ({ x: point.offered, y: valueOf(point) })), most) }));
+    const ends = several ? { right: besideChart(drawn.map((curve) => curve.name)), mark: writeEnds(drawn) } : {};
+    return scatterChart({ id, ...ends, title: `${name} against offered load${limit}${several || !best.saturated ? "" : "; saturated from the line on"}`,
+      label: `${name} against offered load`, scale: () => upTo(most, shown), xTitle: "offered load, phits per cycle and host",
+      rows: curves.flatMap((curve) => curve.result.points.filter((point) => valueOf(point) <= most).map((point) => ({ x: point.offered, y: valueOf(point),
+        paint: several ? curve.paint : curve.saturated && point.offered >= curve.saturated ? "worse" : "amount",
+        text: `${several ? `${curve.name}, ` : ""}offered ${plain(point.offered)}: ${name.toLowerCase()} ${shown(valueOf(point))}` }))),
+      lines: [...drawn, ...(several || !best.saturated ? [] : [{ paint: "worse", points: [0, most].map((y) => ({ x: best.saturated, y })) }])],
+      xMarks: loads.map((offered) => [offered, plain(offered)]),
+      csv: () => [["settings", "offered", name], ...all.map(({ curve, point }) => [curve.settings.join(" "), point.offered, valueOf(point)])] });
+  };
   const latency = ({ message_latency: value }) => value;
   // Beyond saturation, latency only says how long the measurement was: lines leave the chart.
   const least = Math.min(...all.map(({ point }) => latency(point)));

@@ -186,7 +186,8 @@ const addTimeline = (data) => {
       return [part === undefined ? name : `${name} ${percent(part)}`, paint];
     });
     const [first, last] = [rows[Math.floor(view.top)], rows[Math.min(many, Math.ceil(view.bottom)) - 1]];
-    const lane = messages.length ? [[`at most ${underWay(mostAtOnce(inView))}`, "amount"]] : [];
+    const kept = messages.length < detail.all_messages ? `, of the ${count(messages.length)} that took longest` : "";
+    const lane = messages.length ? [[`at most ${underWay(mostAtOnce(inView))}${kept}`, "amount"]] : [];
     statistics.replaceChildren(...legend([...shown, ...lane, ...jobKey]).children,
       element("li", { class: "faint" }, `${time(view.from)} to ${time(view.to)}, ranks ${first.rank} to ${last.rank}`));
   };

@@ -2,7 +2,7 @@
 
 /** Colours of curves, and patterns of their lines. */
 const PAINTS = ["amount", "job-0", "job-2", "job-1"];
-const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
+const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [15, 5], [7, 2, 2, 2, 2, 2]];
 
 /**
  * How curves look: [colour, pattern] by their numbers. With several keys, the last one has the pattern and the others have the colour,

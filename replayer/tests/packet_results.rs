@@ -91,6 +91,24 @@ fn tables_hold_what_is_told() {
     assert_eq!(points.lines().count(), 3);
 }
 
+/// A link is in use as many phits a cycle as it carries, however many channels it has: a host of a torus has four links.
+#[test]
+fn the_use_of_a_link_is_that_of_all_its_channels() {
+    let folder = Folder::new();
+    for channels in ["1", "4"] {
+        let set = format!("network.packet.virtual_channels={channels}");
+        let traffic = ["--traffic", "uniform", "--load", "0.2,1.0", "--cycles", "2000", "--runs", "1", "--set", &set];
+        for point in json(&folder, &traffic)["points"].as_array().unwrap() {
+            let [injected, hops, mean, most] =
+                ["injected", "hops", "link_use", "link_use_max"].map(|name| point[name].as_f64().unwrap());
+            assert!((mean - injected * hops / 4.0).abs() < 0.02, "{channels}: {mean}");
+            assert!(mean < most && most <= 1.0, "{channels}: {most}");
+        }
+    }
+    let large = shown(&folder, &["--traffic", "uniform", "--message", "2TB"]);
+    assert!(large.contains("31,250,000,000 packets") && large.ends_with("[1]"), "{large}");
+}
+
 /// Each message takes two channels that no other does.
 #[test]
 fn a_burst_is_over_when_all_have_arrived() {

@@ -96,6 +96,7 @@ fn a_machine_without_a_program_is_drawn() {
         let Some(mut browser) = open(&folder.path().join("machine.html")) else { return };
         let colours = browser.evaluate(COLOURS);
         assert!(colours["hosts-chart"].as_u64().unwrap() >= 2, "{line}: {colours}");
+        assert!(colours["links-chart"].as_u64().unwrap() >= 2, "{line}: {colours}");
         let told = browser.evaluate(
             "(() => {
                 const canvas = document.getElementById('hosts-chart');
@@ -107,6 +108,39 @@ fn a_machine_without_a_program_is_drawn() {
         assert!(told.as_str().unwrap().starts_with(host), "{told}");
         assert_eq!(browser.complaints, [""; 0]);
     }
+}
+
+/// The names of curves stand from top to bottom as the curves end, and a page says which keys were set.
+#[test]
+fn curves_of_traffic_have_their_names_at_their_ends() {
+    let folder = Folder::new();
+    let key = "network.failures.links=0,3,10";
+    let measure = ["traffic", "uniform", "--platform", "torus:16x16 100Gbit/s packet", "--key", key, "--runs", "1"];
+    let more = ["--load", "0.1,0.4,0.7", "--warmup", "500", "--cycles", "1500", "--report", "curves.html"];
+    let set = ["--set", "network.packet.packet=128B"];
+    let shown = folder.run(TITR, &[&measure[..], &more, &set].concat());
+    assert!(shown.contains("torus 16×16, network.packet.packet=128B, network.failures.links=0,"), "{shown}");
+    let Some(mut browser) = open(&folder.path().join("curves.html")) else { return };
+    let title = browser.evaluate("document.title");
+    assert!(title.as_str().unwrap().contains("network.packet.packet=128B"), "{title}");
+    let files = saved(&mut browser);
+    let file = |name: &str| &*files.iter().find(|file| file.0 == name).unwrap().2;
+    let at = |row: &str, column: usize| row.split(',').nth(column).unwrap().to_owned();
+    let mut ends: Vec<(f64, String)> = file("traffic-accepted.csv")
+        .lines()
+        .filter(|row| at(row, 1).starts_with("0.7"))
+        .map(|row| (at(row, 2).parse().unwrap(), at(row, 0).rsplit('=').next().unwrap().to_owned()))
+        .collect();
+    ends.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let texts = "(text) => [...new DOMParser().parseFromString(text, 'image/svg+xml').querySelectorAll('text')]
+        .map((text) => [Number(text.getAttribute('y')), text.textContent])";
+    let texts = browser.evaluate(&format!("({texts})({})", json!(file("traffic-accepted.svg"))));
+    let mut texts: Vec<(f64, String)> = serde_json::from_value(texts).unwrap();
+    let mut names = texts.split_off(texts.len() - 3);
+    names.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let names: Vec<String> = names.into_iter().map(|(_, name)| name).collect();
+    assert_eq!(names, ends.into_iter().map(|(_, name)| name).collect::<Vec<_>>());
+    assert_eq!(browser.complaints, [""; 0]);
 }
 
 #[test]
@@ -323,12 +357,8 @@ fn findings_are_shown_as_they_are() {
     assert_eq!(browser.complaints, [""; 0]);
 }
 
-/// Each chart is saved as SVG, and its data and each table as CSV, by the page itself.
-#[test]
-fn every_chart_and_table_can_be_saved() {
-    let folder = Folder::new();
-    let page = page(&folder, TORUS, "../examples/torus.toml", &["--set", "hosts.cores=1"]);
-    let Some(mut browser) = open(&page) else { return };
+/// All files that a page saves: name, kind and text.
+fn saved(browser: &mut Browser) -> Vec<(String, String, String)> {
     let saved = "(async () => {
         const files = [];
         URL.createObjectURL = (blob) => { files.push(blob); return 'data:,'; };
@@ -336,7 +366,16 @@ fn every_chart_and_table_can_be_saved() {
         for (const button of document.querySelectorAll('button.link')) if (/^(SVG|CSV)$/.test(button.textContent)) button.click();
         return Promise.all(files.map(async (file) => [file.title, file.type, await file.text()]));
     })()";
-    let files: Vec<(String, String, String)> = serde_json::from_value(browser.evaluate(saved)).unwrap();
+    serde_json::from_value(browser.evaluate(saved)).unwrap()
+}
+
+/// Each chart is saved as SVG, and its data and each table as CSV, by the page itself.
+#[test]
+fn every_chart_and_table_can_be_saved() {
+    let folder = Folder::new();
+    let page = page(&folder, TORUS, "../examples/torus.toml", &["--set", "hosts.cores=1"]);
+    let Some(mut browser) = open(&page) else { return };
+    let files = saved(&mut browser);
     for chart in CHARTS {
         let name = chart.replace("-chart", "");
         for (kind, media) in [("svg", "image/svg+xml"), ("csv", "text/csv")] {

@@ -2,10 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
+use titr_common::time::Time;
 use titr_common::units::Seconds;
 use titr_network::properties::{DeviceGraph, bisection, distances, route_lengths};
-use titr_network::topology::{Cable, Dragonfly, Duplex, FatTree, Grid, RouteVariant, Shape, Stage, Star, Topology};
+use titr_network::topology::{
+    Cable, Dragonfly, Duplex, Failure, FatTree, Grid, LinkId, RouteVariant, Shape, Stage, Star, Topology, WithFailures,
+};
 
 const CABLE: Cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
 
@@ -58,6 +63,32 @@ fn trees() {
     assert_eq!(halves(&tree(&[(8, 1), (8, 2)])), (8.0, true));
     assert_eq!(halves(&tree(&[(4, 1), (4, 4), (4, 4)])), (32.0, true));
     assert_eq!(devices(&full).cables().len(), 128);
+}
+
+/// What has failed at the start is in no cut: a torus of 8×8 without a cable between its halves, and a tree whose switches 0 to 3
+/// have kept one cable each to the second level.
+#[test]
+fn networks_with_failures() {
+    let without = |topology: Box<dyn Topology>, is_failed: &dyn Fn(&str) -> bool| {
+        let links = (0..topology.links().len() as u32).map(LinkId).filter(|link| is_failed(&topology.link_name(*link)));
+        let failure = Failure {
+            name: String::new(),
+            links: links.collect(),
+            routers: BTreeSet::new(),
+            at: Time::ZERO,
+            until: Time::NEVER,
+        };
+        let graph = topology.router_graph().unwrap();
+        WithFailures::new(topology.into(), &graph, vec![failure])
+    };
+    let torus = without(Box::new(Grid::torus(&[8, 8], CABLE)), &|name| ["node-3 +x", "node-4 -x"].contains(&name));
+    assert_eq!((halves(&torus), devices(&torus).cables().len()), ((15.0, false), 127));
+    let is_failed = |name: &str| {
+        let of_level = name.contains("switch-2.") && !name.contains("switch-2.0");
+        of_level && (0..4).any(|leaf| name.contains(&format!("switch-1.{leaf}")))
+    };
+    let tree = without(Box::new(tree(&[(8, 1), (8, 4)])), &is_failed);
+    assert_eq!((halves(&tree), devices(&tree).cables().len()), ((4.0, false), 84));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
+use titr_network::Unreachable;
 use titr_network::packet::PacketSpec;
 use titr_network::traffic::{
     Arrangement, Destinations, Injection, Loads, NoPattern, Pattern, Plan, Point, Sizes, measure_run, point,
@@ -54,6 +55,9 @@ pub enum TrafficError {
         "synthetic traffic is for the packet model: write model = \"packet\" under [network], or --set network.model=packet"
     )]
     NotPackets,
+    /// Its messages are too large.
+    #[error(transparent)]
+    Message(#[from] Unreachable),
     /// The hosts have several rails.
     #[error("synthetic traffic does not choose rails: leave network.rails out, or write --set network.rails.count=1")]
     Rails,
@@ -108,12 +112,14 @@ impl TrafficSweep {
     /// Prepares to measure this traffic on a platform.
     ///
     /// # Errors
-    /// If the platform's network is not one of packets, if it has several rails, or if its topology has no such pattern.
+    /// If the platform's network is not one of packets, if it has several rails, if its topology has no such pattern, or if
+    /// messages are too large.
     pub fn on<'a>(&self, platform: &'a Platform) -> Result<PlatformTraffic<'a>, TrafficError> {
         let Model::Packet(spec) = &platform.model else { return Err(TrafficError::NotPackets) };
         if platform.topology.rails().count.get() > 1 {
             return Err(TrafficError::Rails);
         }
+        spec.parameters().check_size(self.sizes.largest())?;
         let arrangement = Arrangement::of(spec.graph());
         let destinations = Destinations::new(self.pattern, platform.topology.hosts(), arrangement)?;
         let &Self { warmup, cycles, runs, .. } = self;

@@ -23,6 +23,11 @@ impl MachineArgs {
         &self.platform
     }
 
+    /// The keys that are set.
+    pub(super) fn settings(&self) -> &[String] {
+        &self.set
+    }
+
     /// The text of the platform file.
     pub(super) fn text(&self) -> Result<String, PlatformError> {
         Platform::text(&self.platform)

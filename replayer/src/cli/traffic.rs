@@ -79,10 +79,21 @@ pub(super) fn traffic(args: &TrafficArgs, out: &mut Out) -> Result<(), Failure> 
         let curve = |number| args.sweep(settings(&combination(&args.keys, number)), out);
         let curves = (0..count_combinations(&args.keys)?).map(curve).collect::<Result<Vec<_>, _>>()?;
         if let Some(path) = &args.page {
-            write_result(ResultKind::Traffic, &[], &curves, path)?;
+            let (settings, command) = (args.machine.settings(), super::recorded_command(None));
+            write_result(ResultKind::Traffic, &[], &Curves { settings, command, curves }, path)?;
         }
         Ok(None)
     })
+}
+
+/// The curves of a page.
+#[derive(Serialize)]
+struct Curves<'a> {
+    /// The keys that all have.
+    settings: &'a [String],
+    /// The words of the command line.
+    command: Vec<String>,
+    curves: Vec<Curve>,
 }
 
 /// The curve of a platform, for the page.
@@ -110,7 +121,7 @@ impl TrafficArgs {
         let traffic = TrafficSweep { pattern, sizes, demand, warmup, cycles, runs, channels }.on(&platform)?;
         let (topology, cycle) = (platform.topology.name(), traffic.cycle());
         if report.has_summary() {
-            let on = [std::slice::from_ref(&topology), &settings].concat().join(", ");
+            let on = [std::slice::from_ref(&topology), self.machine.settings(), &settings].concat().join(", ");
             let what = format!("{pattern} traffic on {on}, {runs} × {cycles} cycles of {:.3} ns", cycle * 1e9);
             text::curve_heading(&what, out)?;
         }

@@ -28,7 +28,7 @@ pub(crate) struct MachineSummary {
     /// The number of routers or switches. A host of a torus or mesh is a router, too. `None` if the routers are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routers: Option<u64>,
-    /// The number of cables between devices; `None` if the routers are unknown.
+    /// The number of cables between devices that have not failed at the start; `None` if the routers are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cables: Option<u64>,
     /// The links outside hosts by their class, such as a dimension or a level. A cable with two directions is two links.
@@ -38,7 +38,8 @@ pub(crate) struct MachineSummary {
     /// The distances between routers with hosts; `None` if the routers are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distances: Option<Distances>,
-    /// The bandwidth between halves of the hosts; `None` if the routers are unknown, or if there are fewer than two hosts.
+    /// The bandwidth between halves of the hosts at the start; `None` if the routers are unknown, if rails differ, or if there
+    /// are fewer than two hosts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bisection: Option<BisectionOfMachine>,
     /// The packet network; `None` if the machine has another network model.
@@ -108,6 +109,8 @@ pub(crate) struct PacketsOfMachine {
     pub switch: String,
     /// The length of a cycle.
     pub cycle: Seconds,
+    /// Whether packets take the latencies of links. Otherwise `network.packet.wire_delay` stands for them.
+    pub has_latencies: bool,
 }
 
 impl MachineSummary {
@@ -119,14 +122,15 @@ impl MachineSummary {
         let graph = topology.router_graph();
         let network = graph.as_ref().ok().map(|graph| (graph, DeviceGraph::of(graph)));
         let lengths = network.as_ref().map(|(_, devices)| distances(devices));
-        let bisection = network.as_ref().and_then(|(graph, devices)| bisection(topology, graph, devices));
+        let of_equal_rails = network.as_ref().filter(|_| !topology.rails_differ());
+        let bisection = of_equal_rails.and_then(|(graph, devices)| bisection(topology, graph, devices));
         Self {
             topology: topology.name(),
             model: platform.model.name(),
             hosts: topology.hosts(),
             cores: u64::from(topology.hosts()) * u64::from(platform.cores),
             routers: network.as_ref().map(|(_, devices)| u64::from(devices.routers) * rails),
-            cables: network.as_ref().map(|(_, devices)| devices.cables().len() as u64 * rails),
+            cables: cables(topology),
             links: classes(topology).into_iter().chain(within_hosts(platform)).collect(),
             findings: findings(topology, &routes, lengths.as_ref(), network.as_ref().map(|(_, devices)| devices)),
             routes,
@@ -143,6 +147,7 @@ impl MachineSummary {
                     has_rings: spec.has_rings() && spec.parameters().switch == Switch::InputQueued,
                     switch: spec.parameters().switch.to_string(),
                     cycle: Seconds(spec.cycle()),
+                    has_latencies: !spec.graph().own_links().is_empty(),
                 }),
                 Model::Flow(_) | Model::Ideal => None,
             },
@@ -158,6 +163,15 @@ impl FailureOfMachine {
         let until = (failure.until < Time::NEVER).then(|| failure.until.seconds());
         Self { what: failure.name.clone(), at: failure.at.seconds(), until }
     }
+}
+
+/// The cables of all rails that have not failed at the start.
+fn cables(topology: &dyn Topology) -> Option<u64> {
+    let of_rail = |number| {
+        let graph = topology.rail(number).unwrap_or(topology).router_graph().ok()?;
+        Some(DeviceGraph::of(&graph).cables().len() as u64)
+    };
+    topology.rails().numbers().map(of_rail).sum()
 }
 
 /// The links outside hosts, by class and properties.
@@ -237,35 +251,36 @@ impl MachineSummary {
     /// # Errors
     /// If it cannot be written.
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        let Self { hosts, cores, .. } = self;
-        row(out, "Machine", &format!("{}; {} model", self.topology, self.model))?;
-        row(
-            out,
-            "Hosts",
-            &format!("{}, {} {}", count((*hosts).into()), count(*cores), plural(*cores, "core", "cores")),
-        )?;
+        let mut last = "";
+        for (name, what) in self.facts() {
+            writeln!(out, "{:<11}{}", if name == last { "" } else { name }, on_one_line(&what))?;
+            last = name;
+        }
+        Ok(())
+    }
+
+    /// What there is to say of the machine, each with a name. Several facts in a row can have the same name.
+    pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
+        let Self { hosts, cores, routes, .. } = self;
+        let mut facts = vec![
+            ("Machine", format!("{}; {} model", self.topology, self.model)),
+            ("Hosts", format!("{}, {} {}", count((*hosts).into()), count(*cores), plural(*cores, "core", "cores"))),
+        ];
         if let (Some(routers), Some(cables)) = (self.routers, self.cables) {
             let noun = plural(cables, "cable", "cables");
-            row(out, "Routers", &format!("{}; {} {noun}", count(routers), count(cables)))?;
+            facts.push(("Routers", format!("{}; {} {noun}", count(routers), count(cables))));
         }
-        if let Some(why) = &self.no_routers {
-            row(out, "Routers", &format!("unknown: {why}"))?;
-        }
-        let width = self.links.iter().map(|class| class.class.len()).max().unwrap_or_default();
-        let numbers = self.links.iter().map(|class| count(class.links).len()).max().unwrap_or_default();
-        for (number, class) in self.links.iter().enumerate() {
-            let (links, latency) = (count(class.links), uncertain(class.latency, None));
-            let what = format!("{:<width$}  {links:>numbers$}  {}, {latency}", class.class, rate(class.bandwidth));
-            row(out, if number == 0 { "Links" } else { "" }, &what)?;
-        }
-        let routes = &self.routes;
+        facts.extend(self.no_routers.iter().map(|why| ("Routers", format!("unknown: {why}"))));
+        facts.extend(self.links_in_words().map(|links| ("Links", links)));
         let sample =
             if routes.is_complete { String::new() } else { format!(", of {} pairs of hosts", count(routes.pairs)) };
-        let latencies = (uncertain(routes.longest_latency, None), uncertain(routes.mean_latency, None));
         if routes.pairs > 0 {
             let links = counted(routes.longest, "link", "links");
-            row(out, "Routes", &format!("at most {links}, mean {}{sample}", significant(routes.mean, 4)))?;
-            row(out, "Latency", &format!("at most {}, mean {}", latencies.0, latencies.1))?;
+            facts.push(("Routes", format!("at most {links}, mean {}{sample}", significant(routes.mean, 4))));
+        }
+        if routes.pairs > 0 && self.has_latencies() {
+            let [longest, mean] = [routes.longest_latency, routes.mean_latency].map(|latency| uncertain(latency, None));
+            facts.push(("Latency", format!("at most {longest}, mean {mean}")));
         }
         if let Some(distances) = self.distances.as_ref().filter(|_| *hosts > 1) {
             let diameter = match distances.is_complete {
@@ -273,30 +288,38 @@ impl MachineSummary {
                 false => format!("{} or more, from {} routers", distances.diameter, count(distances.sources.into())),
             };
             let mean = significant(distances.mean, 4);
-            row(out, "Diameter", &format!("{diameter}; mean distance of routers {mean}"))?;
+            facts.push(("Diameter", format!("{diameter}; mean distance of routers {mean}")));
         }
-        if let Some(bisection) = &self.bisection {
-            row(out, "Bisection", &bisection.in_words())?;
-        }
+        facts.extend(self.bisection.iter().map(|bisection| ("Bisection", bisection.in_words())));
         if let Some(packets) = &self.packets {
             let channels = counted(packets.virtual_channels, "virtual channel", "virtual channels");
             let rings = if packets.has_rings { ", bubbles in rings" } else { "" };
-            row(
-                out,
-                "Packets",
-                &format!("free of deadlock with {channels}{rings}; cycles of {}", uncertain(packets.cycle, None)),
-            )?;
+            let cycle = uncertain(packets.cycle, None);
+            facts.push(("Packets", format!("free of deadlock with {channels}{rings}; cycles of {cycle}")));
         }
         if let Some(packets) = self.packets.as_ref().filter(|packets| packets.switch != "input-queued") {
-            row(out, "Switches", &packets.switch)?;
+            facts.push(("Switches", packets.switch.clone()));
         }
-        for (number, failure) in self.failures.iter().enumerate() {
-            row(out, if number == 0 { "Failures" } else { "" }, &failure.in_words())?;
-        }
-        for finding in &self.findings {
-            row(out, "Mistake", finding)?;
-        }
-        Ok(())
+        facts.extend(self.failures.iter().map(|failure| ("Failures", failure.in_words())));
+        facts.extend(self.findings.iter().map(|finding| ("Mistake", finding.clone())));
+        facts
+    }
+
+    /// Whether messages take the latencies of links.
+    fn has_latencies(&self) -> bool {
+        self.packets.as_ref().is_none_or(|packets| packets.has_latencies)
+    }
+
+    /// The classes of links, in columns.
+    fn links_in_words(&self) -> impl Iterator<Item = String> {
+        let width = self.links.iter().map(|class| class.class.len()).max().unwrap_or_default();
+        let numbers = self.links.iter().map(|class| count(class.links).len()).max().unwrap_or_default();
+        self.links.iter().map(move |class| {
+            let (links, rate) = (count(class.links), rate(class.bandwidth));
+            let latency = uncertain(class.latency, None);
+            let latency = if self.has_latencies() { format!(", {latency}") } else { String::new() };
+            format!("{:<width$}  {links:>numbers$}  {rate}{latency}", class.class)
+        })
     }
 }
 
@@ -327,8 +350,4 @@ impl BisectionOfMachine {
 
 fn rate(bytes_per_second: f64) -> String {
     format!("{}/s", volume(Bytes(bytes_per_second as u64)))
-}
-
-fn row(out: &mut impl Write, name: &str, what: &str) -> io::Result<()> {
-    writeln!(out, "{name:<11}{}", on_one_line(what))
 }

@@ -1,10 +1,12 @@
 //! The page of a machine without a program: its hosts in their shape, and its links.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
 use serde::Serialize;
 use titr_common::output::OutputFile;
+use titr_common::time::Time;
 use titr_network::topology::{LinkId, Topology};
 
 use super::document;
@@ -14,7 +16,7 @@ use crate::machine::MachineSummary;
 pub(crate) const MOST_DRAWN: u32 = 4096;
 
 /// Parts of the script, in the order in which they build on each other.
-pub(super) const SCRIPTS: [&str; 8] = [
+pub(super) const SCRIPTS: [&str; 9] = [
     include_str!("assets/base.js"),
     include_str!("assets/numbers.js"),
     include_str!("assets/table.js"),
@@ -22,6 +24,7 @@ pub(super) const SCRIPTS: [&str; 8] = [
     include_str!("assets/paint.js"),
     include_str!("assets/shape.js"),
     include_str!("assets/machine.js"),
+    include_str!("assets/links.js"),
     include_str!("assets/platform.js"),
 ];
 
@@ -30,6 +33,8 @@ pub(super) const SCRIPTS: [&str; 8] = [
 struct MachinePage<'a> {
     version: &'static str,
     summary: &'a MachineSummary,
+    /// What the page says of the machine beside its links, each with a name.
+    facts: Vec<(&'static str, String)>,
     links: Vec<NamedLink>,
 }
 
@@ -39,6 +44,8 @@ struct NamedLink {
     name: String,
     bandwidth: f64,
     latency: f64,
+    /// Whether it has failed at the start.
+    failed: bool,
 }
 
 /// Writes the page of a machine.
@@ -46,12 +53,20 @@ struct NamedLink {
 /// # Errors
 /// If the data cannot be serialised, or the file not be written.
 pub(crate) fn write_machine(summary: &MachineSummary, topology: &dyn Topology, path: &Path) -> io::Result<()> {
+    let failed: BTreeSet<LinkId> = topology
+        .failures()
+        .iter()
+        .filter(|failure| failure.at == Time::ZERO)
+        .flat_map(|failure| failure.links.iter().copied())
+        .collect();
     let links = (0..).map(LinkId).zip(topology.links()).filter(|(id, _)| !topology.is_loopback(*id));
     let links = links.map(|(id, link)| NamedLink {
         name: topology.link_name(id),
         bandwidth: link.bandwidth,
         latency: link.latency.0,
+        failed: failed.contains(&id),
     });
-    let page = MachinePage { version: env!("CARGO_PKG_VERSION"), summary, links: links.collect() };
+    let facts = summary.facts().into_iter().filter(|(name, _)| *name != "Links").collect();
+    let page = MachinePage { version: env!("CARGO_PKG_VERSION"), summary, facts, links: links.collect() };
     OutputFile::write(path, document(&page, &SCRIPTS)?.as_bytes())
 }

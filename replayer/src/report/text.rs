@@ -269,8 +269,8 @@ pub(crate) fn packets(packets: &Packets, out: &mut Escaped<impl Write>) -> io::R
     latency("packet takes", figures.packet_latency, figures.packet_latency_ci99, all)?;
     let hops: Vec<_> = figures.hop_histogram.iter().map(|packets| count(*packets)).collect();
     writeln!(out, "  channels      {:.2} a packet; packets with 0, 1, …: {}", figures.hops, hops.join(", "))?;
-    let (mean, most) = (100.0 * figures.channel_use, 100.0 * figures.channel_use_max);
-    writeln!(out, "  in use        {mean:.1} %, at most {most:.1} %; {:.2} packets a queue", figures.queue_occupancy)
+    let (mean, most) = (100.0 * figures.link_use, 100.0 * figures.link_use_max);
+    writeln!(out, "  links in use  {mean:.1} %, at most {most:.1} %; {:.2} packets a queue", figures.queue_occupancy)
 }
 
 /// Prints the busiest links, if the network has been used.
@@ -305,7 +305,7 @@ pub(crate) fn channel_table(channels: &[ChannelUse], out: &mut impl Write) -> io
 /// The columns of a curve.
 const HEADING: &str = "
  offered  injected  accepted          message latency   network   p95   p99      max   hops  use  most
-               phits a cycle and host                                  cycles                channels";
+               phits a cycle and host                                  cycles                   links";
 
 /// Prints the subject of the measurement, and the columns of the curve.
 ///
@@ -358,8 +358,8 @@ fn curve_row(MeasuredPoint { point, saturated, .. }: &MeasuredPoint, out: &mut i
         percentiles.p99,
         percentiles.max,
         figures.hops,
-        figures.channel_use,
-        figures.channel_use_max,
+        figures.link_use,
+        figures.link_use_max,
         if *saturated { "  saturated" } else { "" },
     )?;
     let Some(Burst { messages, cycles, cycles_ci99 }) = point.burst else { return Ok(()) };

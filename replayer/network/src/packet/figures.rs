@@ -1,5 +1,7 @@
 //! Statistics of a network under a load. Loads are in phits per cycle and host, latencies in cycles.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -109,10 +111,10 @@ pub struct Figures {
     pub hop_histogram: Vec<u64>,
     /// The mean number of packets in a queue, over all queues at the ends of channels.
     pub queue_occupancy: f64,
-    /// The fraction of the time in which a channel between routers was in use: the mean over all channels.
-    pub channel_use: f64,
-    /// The fraction of the time in which the busiest channel was in use.
-    pub channel_use_max: f64,
+    /// The fraction of the time in which a link between routers was in use, by any of its channels: the mean over all links.
+    pub link_use: f64,
+    /// The fraction of the time in which the busiest link was in use.
+    pub link_use_max: f64,
     /// The number of messages that arrived.
     pub messages: u64,
     /// Statistics of each virtual channel of each link.
@@ -176,7 +178,10 @@ impl Figures {
         let used = |ChannelUsage { link, carried, .. }: ChannelUsage| {
             (carried.packets as f64 * spec.packet_cycles(link) - carried.missing_phits as f64) / cycles
         };
-        let uses = usage.channels().map(used);
+        let mut links: BTreeMap<LinkId, f64> = BTreeMap::new();
+        usage.channels().for_each(|channel| *links.entry(channel.link).or_default() += used(channel));
+        // A packet counts as a whole in the cycle in which it begins, although the last ones end after the observation.
+        let uses = || links.values().map(|used| used.min(1.0));
         let queues = usage.channels().count().max(1) as f64;
         let channels = usage.channels().map(|channel| ChannelFigures {
             link: channel.link,
@@ -201,9 +206,9 @@ impl Figures {
             packet_latency_percentiles_ci99: percentiles(&|run| run.usage.latencies().percentiles()),
             hops: usage.mean_hops(),
             hop_histogram: usage.hops().to_vec(),
-            queue_occupancy: usage.channels().map(|channel| channel.stays as f64).sum::<f64>() / cycles / queues,
-            channel_use: uses.clone().sum::<f64>() / queues,
-            channel_use_max: uses.fold(0.0, f64::max),
+            queue_occupancy: usage.channels().map(|channel| channel.stays).sum::<u64>() as f64 / cycles / queues,
+            link_use: uses().fold(0.0, |sum, used| sum + used) / links.len().max(1) as f64,
+            link_use_max: uses().fold(0.0, f64::max),
             messages: all.messages,
             channels: channels.collect(),
         }

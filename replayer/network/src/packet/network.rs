@@ -6,14 +6,13 @@ use std::sync::Arc;
 use titr_common::time::Time;
 use titr_common::units::Seconds;
 
+use super::parameters::MOST_PACKETS;
 use super::{Batch, Delays, Delivery, Engine, Message, Observation, PacketSpec, engine};
 use crate::indexed_heap::{Deadline, IndexedHeap};
 use crate::network::{LinkLoad, Network, Transfer, TransferId, Unloaded, Unreachable, no_route};
 use crate::statistics::Histogram;
 use crate::topology::{HostId, Link, LinkId, RoutePeriod, Topology};
 
-/// Packets that a message may have: about an hour of simulation, and a terabyte in packets of 64 bytes.
-const MOST_PACKETS: u64 = 1 << 34;
 /// Cycles after which no message is injected, so that sums of cycles never overflow.
 const LAST_CYCLE: u64 = 1 << 62;
 

@@ -27,6 +27,7 @@ use titr_common::units::{Bytes, Seconds};
 use super::sources::InjectionOrder;
 use super::{OutputId, QueueIndex};
 use crate::chance::chance;
+use crate::network::Unreachable;
 use crate::topology::RoutingOptions;
 
 /// Parameters of a packet network (`[network.packet]` in platform files).
@@ -100,10 +101,23 @@ impl Default for PacketParameters {
     }
 }
 
+/// Packets that a message may have: about an hour of simulation, and a terabyte in packets of 64 bytes.
+pub(super) const MOST_PACKETS: u64 = 1 << 34;
+
 impl PacketParameters {
     /// The number of packets of a message of `bytes`: at least one, as there is a header to carry.
     pub(crate) fn packets(&self, bytes: Bytes) -> u64 {
         bytes.0.div_ceil(self.payload()).max(1)
+    }
+
+    /// Checks that a message of `bytes` has no more packets than can be simulated.
+    ///
+    /// # Errors
+    /// If it has more.
+    pub fn check_size(&self, bytes: Bytes) -> Result<(), Unreachable> {
+        let packets = self.packets(bytes);
+        let too_many = Unreachable::Packets { bytes, packets, most: MOST_PACKETS };
+        if packets > MOST_PACKETS { Err(too_many) } else { Ok(()) }
     }
 
     /// Phits of the last packet of a message of `bytes`, if switches have packets of different lengths and it is shorter.

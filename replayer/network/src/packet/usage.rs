@@ -188,8 +188,8 @@ impl Usage {
 
     /// Channels that a packet took in the mean.
     pub(crate) fn mean_hops(&self) -> f64 {
-        let sum: f64 = (0_u32..).zip(&self.hops).map(|(hops, &packets)| f64::from(hops) * packets as f64).sum();
-        sum / self.consumed.max(1) as f64
+        let sum: u64 = (0..).zip(&self.hops).map(|(hops, packets)| hops * packets).sum();
+        sum as f64 / self.consumed.max(1) as f64
     }
 
     /// Cycles from when each packet left its host until it was consumed.

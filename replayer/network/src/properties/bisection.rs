@@ -60,11 +60,11 @@ pub fn bisection(topology: &dyn Topology, graph: &RouterGraph, devices: &DeviceG
     Some(Bisection { bandwidth, is_exact: false, divisions, injection })
 }
 
-/// The exact bandwidth, if the definition of the topology gives it and all links are equal.
+/// The exact bandwidth, if the definition of the topology gives it, all links are equal and none has failed.
 fn closed_form(topology: &dyn Topology, graph: &RouterGraph) -> Option<f64> {
     let mut links = graph.links().map(|link| topology.links()[link.index()]);
     let first: Link = links.next()?;
-    if links.any(|link| link.bandwidth != first.bandwidth) {
+    if graph.starts_with_failures() || links.any(|link| link.bandwidth != first.bandwidth) {
         return None;
     }
     let cables = match (graph.geometry::<Lattice>(), graph.geometry::<Stages>()) {

@@ -57,14 +57,13 @@ impl CableEnds {
 }
 
 impl DeviceGraph {
-    /// The devices and channels of a graph of routers.
+    /// The devices of a graph of routers, and the channels that work at the start of a run.
     #[must_use]
     pub fn of(graph: &RouterGraph) -> Self {
         let mut channels = BTreeSet::new();
         for from in graph.routers() {
-            let ports = graph.ports(from).iter().filter_map(|port| port.to.map(|to| (to, port.link)));
             let channel = |(to, link)| LinkEnds { from: Device::Router(from), to: Device::Router(to), link };
-            channels.extend(ports.map(channel));
+            channels.extend(graph.working_ports(from).map(channel));
         }
         for (host, attachment) in (0..).map(|host| Device::Host(HostId(host))).zip(graph.hosts()) {
             let router = Device::Router(attachment.router);

@@ -74,7 +74,7 @@ impl MultiRail {
         let changes = changes.collect();
         let route_changes: BTreeSet<Time> =
             topologies.iter().flat_map(|of_rail| of_rail.route_changes().iter().copied()).collect();
-        let failures = failures(&topologies);
+        let failures = failures(&topologies, rails.count.get());
         Self { route_changes: route_changes.into_iter().collect(), failures, changes, links, rails, topologies }
     }
 
@@ -99,14 +99,21 @@ impl MultiRail {
     }
 }
 
-/// The failures of all rails, each with the rail in its name if rails differ.
-fn failures(topologies: &[Box<dyn Topology>]) -> Vec<Failure> {
+/// The failures of all `rails`, each with the rail in its name if rails differ.
+fn failures(topologies: &[Box<dyn Topology>], rails: u32) -> Vec<Failure> {
     let named = |(rail, of_rail): (u32, &dyn Topology)| -> Vec<Failure> {
         let name = |failure: &Failure| match topologies.len() {
             1 => failure.name.clone(),
             _ => format!("{} of rail {rail}", failure.name),
         };
-        of_rail.failures().iter().map(|failure| Failure { name: name(failure), ..failure.clone() }).collect()
+        let links = of_rail.links().len() as u32;
+        let affected = if topologies.len() == 1 { 0..rails } else { rail..rail + 1 };
+        let of_rails = |failure: &Failure| {
+            let of_rail = |rail| failure.links.iter().map(move |link| LinkId(link.0 + rail * links));
+            affected.clone().flat_map(of_rail).collect()
+        };
+        let all = of_rail.failures().iter();
+        all.map(|failure| Failure { name: name(failure), links: of_rails(failure), ..failure.clone() }).collect()
     };
     (0..).zip(topologies.iter().map(|of_rail| &**of_rail)).flat_map(named).collect()
 }

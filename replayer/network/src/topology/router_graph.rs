@@ -147,6 +147,20 @@ impl RouterGraph {
         &self.ports[self.port_numbers(router)]
     }
 
+    /// The routers that the ports of a router lead to at the start of a run, and the links there.
+    pub(crate) fn working_ports(&self, router: RouterId) -> impl Iterator<Item = (RouterId, LinkId)> {
+        let numbers = self.port_numbers(router);
+        let failed = self.failed.first().map_or(&[][..], |failed| &failed[numbers.clone()]);
+        let works = move |at: usize| !failed.get(at).copied().unwrap_or_default();
+        let ports = self.ports[numbers].iter().enumerate().filter(move |(at, _)| works(*at));
+        ports.filter_map(|(_, port)| Some((port.to?, port.link)))
+    }
+
+    /// Whether a port has failed at the start of a run.
+    pub(crate) fn starts_with_failures(&self) -> bool {
+        self.failed.first().is_some_and(|failed| failed.contains(&true))
+    }
+
     /// The ports of all routers, one router after another.
     pub(crate) fn all_ports(&self) -> &[Port] {
         &self.ports

@@ -25,9 +25,9 @@ use super::{
 pub struct Failure {
     /// Its name in messages, such as `` link `node-0 +x` ``.
     pub name: String,
-    /// The links.
+    /// The links; in a [`Topology`], also those of the routers.
     pub links: BTreeSet<LinkId>,
-    /// The routers, whose links have failed, too.
+    /// The routers.
     pub routers: BTreeSet<RouterId>,
     /// Its begin.
     pub at: Time,
@@ -78,10 +78,14 @@ struct SurvivingNetwork {
 impl WithFailures {
     /// The topology `inner`, whose routers are those of `graph`, with failures.
     #[must_use]
-    pub fn new(inner: Arc<dyn Topology>, graph: &RouterGraph, failures: Vec<Failure>) -> Self {
+    pub fn new(inner: Arc<dyn Topology>, graph: &RouterGraph, mut failures: Vec<Failure>) -> Self {
         let host_nodes = host_nodes(graph);
         let nodes = graph.routers().count() + host_nodes.len();
         let channels = channels(graph);
+        for Failure { links, routers, .. } in &mut failures {
+            let fails = |end: u32| routers.contains(&RouterId(end));
+            links.extend(channels.iter().filter(|(from, to, _)| fails(*from) || fails(*to)).map(|(.., link)| link));
+        }
         let during = |change: &Time| Time::ZERO < *change && *change < Time::NEVER;
         let changes: BTreeSet<Time> =
             failures.iter().flat_map(|failure| [failure.at, failure.until]).filter(during).collect();
@@ -104,11 +108,8 @@ impl WithFailures {
 impl SurvivingNetwork {
     fn new(nodes: u32, links: usize, channels: &BTreeSet<(u32, u32, LinkId)>, failures: &[&Failure]) -> Self {
         let mut is_failed = vec![false; links];
-        for &(from, to, link) in channels {
-            let fails = |failure: &&Failure| {
-                failure.links.contains(&link) || [from, to].iter().any(|end| failure.routers.contains(&RouterId(*end)))
-            };
-            is_failed[link.index()] |= failures.iter().any(fails);
+        for (.., link) in channels {
+            is_failed[link.index()] |= failures.iter().any(|failure| failure.links.contains(link));
         }
         let mut links: FxHashMap<(u32, u32), Vec<LinkId>> = FxHashMap::default();
         for &(from, to, link) in channels {

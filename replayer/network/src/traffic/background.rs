@@ -129,8 +129,19 @@ pub struct Loads(pub Vec<f64>);
 
 /// An error in the text of a list of loads.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("`{0}` is not a load above 0 and up to 1, a list of them (0.1,0.2), or a range with a step (0.05..1.0:0.05)")]
-pub struct NoLoad(String);
+pub enum NoLoad {
+    /// It has another form, or a load that no host can offer.
+    #[error(
+        "`{0}` is not a load above 0 and up to 1, a list of them (0.1,0.2), or a range with a step (0.05..1.0:0.05)"
+    )]
+    Text(String),
+    /// A range whose first load is the largest.
+    #[error("`{0}` falls: a range goes from its smallest load to its largest (0.05..1.0:0.05)")]
+    Falling(String),
+    /// A range with too many loads.
+    #[error("`{0}` has more than {MOST} loads: take a larger step")]
+    TooMany(String),
+}
 
 /// Loads of a range at most.
 const MOST: f64 = 10_000.0;
@@ -139,19 +150,24 @@ impl FromStr for Loads {
     type Err = NoLoad;
 
     fn from_str(text: &str) -> Result<Self, NoLoad> {
-        let loads: Option<Vec<Vec<f64>>> = text.split(',').map(part).collect();
-        loads.map(|loads| Self(loads.concat())).ok_or_else(|| NoLoad(text.to_owned()))
+        let loads: Vec<Vec<f64>> = text.split(',').map(part).collect::<Result<_, _>>()?;
+        Ok(Self(loads.concat()))
     }
 }
 
-fn part(text: &str) -> Option<Vec<f64>> {
-    let load = |text: &str| text.trim().parse().ok().filter(|&load| load > 0.0 && load <= 1.0);
-    let Some((from, rest)) = text.split_once("..") else { return Some(vec![load(text)?]) };
-    let (to, step) = rest.split_once(':')?;
+fn part(text: &str) -> Result<Vec<f64>, NoLoad> {
+    let wrong = || NoLoad::Text(text.to_owned());
+    let load = |text: &str| text.trim().parse().ok().filter(|&load| load > 0.0 && load <= 1.0).ok_or_else(wrong);
+    let Some((from, rest)) = text.split_once("..") else { return Ok(vec![load(text)?]) };
+    let (to, step) = rest.split_once(':').ok_or_else(wrong)?;
     let (from, to, step) = (load(from)?, load(to)?, load(step)?);
     // The rounding error of the last step is less than this fraction of it.
     let steps = ((to - from) / step + 1e-9).floor();
-    (0.0..MOST).contains(&steps).then(|| (0..=steps as u32).map(|number| from + f64::from(number) * step).collect())
+    match steps {
+        _ if from > to => Err(NoLoad::Falling(text.to_owned())),
+        _ if steps >= MOST => Err(NoLoad::TooMany(text.to_owned())),
+        _ => Ok((0..=steps as u32).map(|number| from + f64::from(number) * step).collect()),
+    }
 }
 
 #[cfg(test)]
@@ -206,5 +222,7 @@ mod load_tests {
         for text in ["", "0", "-0.1", "1.5", "0.1..0.5", "0.5..0.1:0.1", "0.1..0.5:0", "nan", "0.1..1:1e-9"] {
             assert!(text.parse::<Loads>().is_err(), "{text}");
         }
+        let why = |text: &str| text.parse::<Loads>().unwrap_err();
+        assert!(matches!(why("0.5..0.1:0.1"), NoLoad::Falling(_)) && matches!(why("0.1..1:1e-9"), NoLoad::TooMany(_)));
     }
 }

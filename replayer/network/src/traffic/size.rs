@@ -68,6 +68,18 @@ impl Sizes {
         }
     }
 
+    /// The largest that can be drawn.
+    #[must_use]
+    pub fn largest(&self) -> Bytes {
+        match self {
+            Self::Range(_, to) => *to,
+            Self::Weighted(weighted) => {
+                let drawn = weighted.iter().filter(|(_, weight)| *weight > 0.0);
+                drawn.map(|&(bytes, _)| bytes).max().unwrap_or_default()
+            }
+        }
+    }
+
     /// Packets of a message in the mean.
     pub(super) fn mean_packets(&self, parameters: &PacketParameters) -> f64 {
         let packets = |bytes: Bytes| parameters.packets(bytes) as f64;

@@ -66,6 +66,12 @@ const csvText = ([heading, ...rows]) => [heading, ...rows].map((row) => row.map(
 
 const link = (text, title, action) => element("button", { type: "button", class: "link", title, "aria-label": title, onclick: action }, text);
 
+/** The command that repeats a measurement or a replay. */
+const repeatedBy = (what, command) => {
+  const quoted = (word) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return [element("p", {}, `The ${what} is repeated by`), element("pre", {}, command.map(quoted).join(" "))];
+};
+
 const downloads = element("ul");
 /** Adds what can be saved to the menu of downloads: its title, and the kinds of files with the functions that save them. */
 const offer = (title, saves) => downloads.append(element("li", {}, title, Object.entries(saves).map(([kind, action]) =>

@@ -38,7 +38,7 @@ const SVG_NAMESPACE = ["http", "//www.w3.org/2000/svg"].join(":");
 class SvgDrawing {
   constructor(width, height, title) {
     Object.assign(this, { width, height, title, font: FONT, textAlign: "left", textBaseline: "alphabetic", fillStyle: "#000", strokeStyle: "#000",
-      lineWidth: 1, globalAlpha: 1, parts: [], path: "" });
+      lineWidth: 1, dash: [], globalAlpha: 1, parts: [], path: "" });
   }
   measureText(text) {
     measuring.font = this.font;
@@ -63,7 +63,10 @@ class SvgDrawing {
   moveTo(x, y) { this.step("M", x, y); }
   lineTo(x, y) { this.step("L", x, y); }
   quadraticCurveTo(byX, byY, x, y) { this.step("Q", byX, byY, x, y); }
-  stroke() { this.add("path", { d: this.path, fill: "none", stroke: this.strokeStyle, "stroke-width": this.lineWidth }); }
+  setLineDash(dash) { this.dash = dash; }
+  stroke() {
+    this.add("path", { d: this.path, fill: "none", stroke: this.strokeStyle, "stroke-width": this.lineWidth, "stroke-dasharray": this.dash.join(" ") || "none" });
+  }
   /** The drawing with its title, and the meaning of its colours. */
   text(key) {
     const parts = this.parts;

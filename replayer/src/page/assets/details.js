@@ -65,12 +65,11 @@ const folded = (title, make) => {
 
 const addDetails = (data) => {
   const { origin, result, units, version } = data;
-  const quoted = (word) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
   const analyses = Object.entries(result.analyses || {}).filter(([name]) => name !== "matrix");
   section("details", "Details",
     data.is_shortened ? element("p", { class: "faint" }, "Of long lists, the largest rows are shown one by one; of the others, causes and parts of the critical path are joined by place. " +
       "titr replay --json has all.") : null,
-    element("p", {}, "The replay is repeated by"), element("pre", {}, origin.command.map(quoted).join(" ")),
+    repeatedBy("replay", origin.command),
     folded("Ranks", () => rankTable(data)),
     analyses.map(([name, found]) => folded(titled(name), () => findingTables(name, found, units))),
     folded(`Platform file ${origin.platform}`, () => element("pre", {}, origin.platform_text)));

@@ -2,10 +2,16 @@
 
 const directionName = ({ along, up }) => `${up ? "+" : "−"}${"xyz"[along] || `d${along}`}`;
 
-/** The links of a grid by their direction: [direction, use by host], for the directions that have any use. */
+/** The colour of a link: of its use, from 0 to 1, unless it has failed. */
+const linkPaint = () => {
+  const paint = ramp();
+  return ({ use, failed }) => failed ? color("worse") : css(paint(use));
+};
+
+/** The links of a grid by their direction: [direction, link by host], for the directions that have any. */
 const gridDirections = (links) => {
-  const found = links.map(({ name, use }) => ({ ...gridLink(name), use })).filter(({ host }) => host !== undefined);
-  const directions = grouped(found, directionName, () => 1).map(({ key, rows }) => [key, new Map(rows.map(({ host, use }) => [host, use]))]);
+  const found = links.map((one) => ({ ...one, ...gridLink(one.name) })).filter(({ host }) => host !== undefined);
+  const directions = grouped(found, directionName, () => 1).map(({ key, rows }) => [key, new Map(rows.map((one) => [one.host, one]))]);
   return directions.sort(([one], [other]) => one.slice(1).localeCompare(other.slice(1)) || one.localeCompare(other));
 };
 
@@ -25,18 +31,18 @@ const gridPanels = (shape, many, width) => {
 
 const drawGrid = (context, width, shape, directions) => {
   const { cell, title, plane } = gridPanels(shape, directions.length, width);
-  const paint = ramp();
+  const paint = linkPaint();
   const gap = cell > 12 ? 2 : cell > 6 ? 1 : 0;
   context.textAlign = "left";
   context.textBaseline = "top";
-  directions.forEach(([direction, uses], panel) => {
+  directions.forEach(([direction, links], panel) => {
     context.font = BOLD;
     context.fillStyle = color("ink");
     context.fillText(direction, title(panel).x, title(panel).y);
     shape.groups.forEach((group, which) => {
       const { x, y } = plane(panel, which);
       group.cells.forEach((host, at) => {
-        context.fillStyle = uses.has(host) ? css(paint(uses.get(host))) : color("panel");
+        context.fillStyle = links.has(host) ? paint(links.get(host)) : color("panel");
         context.fillRect(x + at % shape.across * cell, y + Math.floor(at / shape.across) * cell, cell - gap, cell - gap);
       });
     });
@@ -67,7 +73,7 @@ const levels = (links) => {
 };
 
 const drawLevels = (context, width, height, { rows, place }, links) => {
-  const paint = ramp();
+  const paint = linkPaint();
   const depthOf = (name) => place.has(name) ? place.get(name)[1] : null;
   // Links within a level are arcs above it.
   const isArc = ({ name }) => linkEnds(name) && depthOf(linkEnds(name)[0]) === depthOf(linkEnds(name)[1]);
@@ -76,14 +82,14 @@ const drawLevels = (context, width, height, { rows, place }, links) => {
     const [x, depth] = place.get(name);
     return [6 + x * (width - 12), height - 26 - depth * (height - 26 - top) / Math.max(1, rows.length - 1)];
   };
-  const ordered = [...links].sort((one, other) => one.use - other.use).slice(-8000);
+  const ordered = [...links].sort((one, other) => (one.failed || 0) - (other.failed || 0) || one.use - other.use).slice(-8000);
   context.globalAlpha = ordered.length > 2000 ? 0.5 : 1;
-  for (const { name, use } of ordered) {
-    const ends = linkEnds(name);
+  for (const one of ordered) {
+    const ends = linkEnds(one.name);
     if (!ends || !place.has(ends[0]) || !place.has(ends[1])) continue;
     const [[x, y], [toX, toY]] = ends.map(at);
-    context.strokeStyle = css(paint(use));
-    context.lineWidth = 1.2 + 3 * Math.min(1, use);
+    context.strokeStyle = paint(one);
+    context.lineWidth = 1.2 + 3 * Math.min(1, one.failed ? 0.5 : one.use);
     context.beginPath();
     // The two directions of a cable do not hide each other.
     const aside = y > toY || (y === toY && x > toX) ? 4 : -4;
@@ -117,8 +123,12 @@ const drawLevels = (context, width, height, { rows, place }, links) => {
   });
 };
 
+/** What the picture of a result says of links and of each link, and what its colours mean; a machine without a program has others. */
+const USE_WORDS = { what: "Use", bar: (context, y, width) => colorBar(context, y, width, `0${SPACE}%`, `100${SPACE}%`, "of the bandwidth, on average"),
+  describe: ({ name, use, bytes }) => `${name}: ${percent(use)} of its bandwidth, ${volume(bytes)}`, columns: ["use", "bytes", "messages"] };
+
 /** The picture of the network; null if its links do not say where they are. */
-const linksPicture = (data, network) => {
+const linksPicture = (data, network, { what, bar, describe, columns } = USE_WORDS) => {
   const { result } = data;
   const shape = machineShape(data);
   const isGrid = shape.isGrid && network.some(({ name }) => gridLink(name));
@@ -127,15 +137,14 @@ const linksPicture = (data, network) => {
   const directions = isGrid ? gridDirections(network) : [];
   const tall = (width) => isGrid ? Math.ceil(gridPanels(shape, directions.length, width).height) + 4 : Math.min(380, 90 + 80 * tree.rows.length);
   const planes = shape.groups.length > 1 ? `; ${counted(shape.groups.length, "plane", "planes")} side by side` : "";
-  const made = chart({ id: "links", title: isGrid ? `Use of the links that leave each host, by direction${planes}`
-    : "Use of the links between hosts, at the bottom, and switches", label: `Use of the links of a ${result.network.topology}`,
+  const made = chart({ id: "links", title: isGrid ? `${what} of the links that leave each host, by direction${planes}`
+    : `${what} of the links between hosts, at the bottom, and switches`, label: `${what} of the links of a ${result.network.topology}`,
     height: (width) => tall(width) + SCALE_HEIGHT,
-    csv: () => [["link", "use", "bytes", "messages"], ...data.links.map(({ name, use, bytes, messages }) => [name, use, bytes, messages])],
+    csv: () => [["link", ...columns], ...data.links.map((one) => [one.name, ...columns.map((column) => one[column])])],
     draw: (context, width) => {
       if (isGrid) drawGrid(context, width, shape, directions); else drawLevels(context, width, tall(width), tree, network);
-      colorBar(context, tall(width), width, `0${SPACE}%`, `100${SPACE}%`, "of the bandwidth, on average");
+      bar(context, tall(width), width);
     } });
-  const describe = ({ name, use, bytes }) => `${name}: ${percent(use)} of its bandwidth, ${volume(bytes)}`;
   const whole = () => ({ columns: 1, rows: Math.min(20, network.length), x: 0, y: 0, width: made.canvas.clientWidth, height: made.canvas.clientHeight });
   inspect(made, whole, (_, row) =>
     `${row + 1}. ${describe(network[row])}`);

@@ -5,17 +5,36 @@ const rate = (value) => `${volume(value)}/s`;
 /** The quantities that a host can be coloured by: the links that leave it, and their bandwidth. */
 const hostQuantities = ({ summary, links }) => {
   const [leaving, bandwidths] = [new Array(summary.hosts).fill(0), new Array(summary.hosts).fill(0)];
-  for (const { name, bandwidth } of links) {
+  for (const { name, bandwidth, failed } of links) {
     const host = hostOf(name);
-    if (host === null || host >= summary.hosts) continue;
+    if (failed || host === null || host >= summary.hosts) continue;
     leaving[host] += 1;
     bandwidths[host] += bandwidth;
   }
   return [["bandwidth into the network", bandwidths, rate], ["links into the network", leaving, count]];
 };
 
+/** The picture of the links of a machine by their bandwidth; null if their names do not say where they are. */
+const bandwidthPicture = (machine) => {
+  const bandwidths = machine.links.map(({ bandwidth }) => bandwidth);
+  const most = largest(bandwidths);
+  const differ = bandwidths.some((bandwidth) => bandwidth !== most);
+  const failed = machine.links.some((one) => one.failed) ? "; failed links are orange" : "";
+  const oneRate = (context, y) => {
+    context.font = FONT;
+    context.fillStyle = color("faint");
+    context.textAlign = "left";
+    context.textBaseline = "top";
+    context.fillText(`${rate(most)} each${failed}`, 0, y + 6);
+  };
+  return linksPicture(machine, machine.links.map((one) => ({ ...one, use: differ ? one.bandwidth / most : 0.4 })), { what: "Bandwidth",
+    bar: differ ? (context, y, width) => colorBar(context, y, width, rate(0), rate(most), `bandwidth${failed}`) : oneRate,
+    describe: ({ name, bandwidth, failed: isFailed }) => `${name}: ${isFailed ? "failed" : rate(bandwidth)}`, columns: ["bandwidth", "latency", "failed"] });
+};
+
 /** The switches and the hosts of each, in groups by the first part of their names: counts in place of 4,096 cells. */
-const addGroups = (shape) => {
+const addGroups = (shape, topology) => {
+  const titleOf = (key) => topology.startsWith("dragonfly") ? key.replace("router-", "group ") : `${key}.*`;
   const groups = grouped(shape.groups, ({ name }) => name.replace(/\.\d+$/, ""), ({ cells }) => cells.length);
   groups.sort((one, other) => one.rows[0].cells[0] - other.rows[0].cells[0]);
   const most = largest(groups.map(({ rows }) => rows.length));
@@ -36,7 +55,7 @@ const addGroups = (shape) => {
         context.fillStyle = color("faint");
         context.textAlign = "left";
         context.textBaseline = "top";
-        const text = [`${key}: ${counted(value, "host", "hosts")}`, key, key.replace(/^\D+/, "")].find((one) => context.measureText(one).width < across * tiles.cell);
+        const text = [`${titleOf(key)}: ${counted(value, "host", "hosts")}`, titleOf(key), key.replace(/^\D+/, "")].find((one) => context.measureText(one).width < across * tiles.cell);
         if (text) context.fillText(text, x, y);
         rows.forEach(({ cells }, inner) => {
           const [left, top] = place(tiles, which, inner);
@@ -62,30 +81,29 @@ const addGroups = (shape) => {
 
 drawPage(async () => {
   const data = await readData();
-  const { summary, links, version } = data;
+  const { summary, facts, links, version } = data;
   document.title = `${summary.topology} – titr`;
   document.getElementById("title").textContent = summary.topology;
   fileName = "platform";
-  const facts = [["hosts", count(summary.hosts)], ["cores", count(summary.cores)], ["routers", summary.routers && count(summary.routers)],
-    ["cables", summary.cables && count(summary.cables)], ["bisection", summary.bisection && rate(summary.bisection.bandwidth)]];
-  section("answer", "Machine", element("dl", {}, facts.filter(([, value]) => value)
-    .map(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]))).classList.add("first");
+  const kept = new Map();
+  for (const [name, what] of facts) (kept.get(name) || kept.set(name, []).get(name)).push(what);
+  section("answer", "Machine", element("dl", {}, [...kept].map(([name, all]) => [element("dt", {}, name), element("dd", {}, all.join(", "))]))).classList.add("first");
   const hosts = Array.from({ length: summary.hosts }, (_, host) => host);
   const network = { topology: summary.topology, hosts: summary.hosts };
   const machine = { origin: { hosts }, links, result: { ranks: summary.hosts, hosts_used: summary.hosts, network } };
   const shape = machineShape(machine);
-  if (shape.groups.length > MOST_LABELS) addGroups(shape); else addMachine(machine, hostQuantities(data),
-    { first: (quantities) => [...quantities], id: "hosts", section: "Where: hosts", title: "Hosts of the machine", one: (_, host) => host, csv: "number" });
-  section("links", "Links", table("classes", [
+  const isLarge = shape.groups.length > MOST_LABELS;
+  const latency = summary.packets && !summary.packets.has_latencies ? [] : [{ name: "latency", kind: "time", value: ({ latency: seconds }) => seconds }];
+  const bandwidth = { name: "bandwidth", kind: "rate", value: ({ bandwidth: number }) => number };
+  section("links", "Links", isLarge ? null : bandwidthPicture(machine), row(table("classes", [
     { name: "class", kind: "text", value: ({ class: name }) => name || "links" },
-    { name: "links", kind: "count", value: ({ links: number }) => number },
-    { name: "bandwidth per second", kind: "bytes", value: ({ bandwidth }) => bandwidth },
-    { name: "latency", kind: "time", value: ({ latency }) => latency },
+    { name: "links", kind: "count", value: ({ links: number }) => number }, bandwidth, ...latency,
   ], summary.links, "Links by their class"), table("links", [
-    { name: "link", kind: "text", value: ({ name }) => name },
-    { name: "bandwidth per second", kind: "bytes", value: ({ bandwidth }) => bandwidth },
-    { name: "latency", kind: "time", value: ({ latency }) => latency },
-  ], links, "All links"));
+    { name: "link", kind: "text", value: ({ name }) => name }, bandwidth, ...latency,
+    { name: "state", kind: "text", value: ({ failed }) => failed ? "failed" : "" },
+  ], [...links].sort((one, other) => other.failed - one.failed), "All links")));
+  if (isLarge) addGroups(shape, summary.topology); else addMachine(machine, hostQuantities(data),
+    { first: (quantities) => [...quantities], id: "hosts", section: "Where: hosts", title: "Hosts of the machine", one: (_, host) => host, csv: "number" });
   const warnings = [...summary.findings, ...summary.warnings];
   if (warnings.length) section("warnings", "Assumptions and limits", element("ul", { class: "warnings" }, warnings.map((warning) => element("li", {}, warning))));
   document.getElementById("footer").textContent = `titr ${version}`;

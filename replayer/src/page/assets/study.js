@@ -107,11 +107,18 @@ const paretoFront = (machines) => {
   });
 };
 
+/** An axis of times about these, not from zero. */
+const aboutTimes = (times) => {
+  const [least, most] = [Math.min(...times), largest(times)];
+  const [from, until] = [least - 0.1 * (most - least || most), most + 0.1 * (most - least || most)];
+  return { place: (number) => (number - from) / (until - from), marks: timeMarks(from, until, 5) };
+};
+
 const priceChart = (machines, currency) => {
   const front = paretoFront(machines);
   const prices = machines.map(({ price }) => price);
   const { all } = ticks(Math.min(...prices), Math.max(...prices), 5);
-  return scatterChart({ id: "pareto", title: "Time against price; the line joins the machines that no other beats in both",
+  return scatterChart({ id: "pareto", scale: aboutTimes, title: "Time against price; the line joins the machines that no other beats in both",
     label: "Time of all programs against the price of the machine, with the Pareto front",
     // The machines of the front have their names first.
     rows: [...front, ...machines.filter((machine) => !front.includes(machine))].map((machine) => ({ ...machine, x: machine.price, y: machine.total,

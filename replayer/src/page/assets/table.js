@@ -7,7 +7,7 @@ const MOST_ROWS = 500;
 /** How a column of numbers is written: its unit, and each number with as many decimals as the largest one needs. */
 const columnStyle = (kind, numbers) => {
   const most = largest(numbers.map(Math.abs));
-  const units = { time: TIME_UNITS, bytes: BYTE_UNITS, percent: [["%", 100]], count: [["", 1]], number: [["", 1]] }[kind];
+  const units = { time: TIME_UNITS, bytes: BYTE_UNITS, rate: BYTE_UNITS.map(([unit, factor]) => [`${unit}/s`, factor]), percent: [["%", 100]], count: [["", 1]], number: [["", 1]] }[kind];
   const [unit, factor] = unitOf(units, most);
   const whole = kind === "count" || unit === "B";
   const decimals = whole ? 0 : Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(most * factor || 1))));
@@ -22,7 +22,7 @@ const shownCell = (column, row) => {
 };
 
 /**
- * A table of `rows`. A column is {name, kind, value(row)}, of kind text, time, bytes, count, percent or number; `title(row)` is shown
+ * A table of `rows`. A column is {name, kind, value(row)}, of kind text, time, bytes, rate, count, percent or number; `title(row)` is shown
  * with the pointer over the cell, and `link(row)` is the address of another page. Columns without any value are left out. The rows are in the order of `rows`.
  */
 const table = (name, columns, rows, caption) => {
@@ -63,7 +63,7 @@ const table = (name, columns, rows, caption) => {
       column.name, column.unit ? element("span", { class: "unit" }, `, ${column.unit}`) : null));
     return made;
   };
-  const csv = () => csvText([columns.map((column) => column.name + ({ time: " (s)", bytes: " (B)" }[column.kind] || "")),
+  const csv = () => csvText([columns.map((column) => column.name + ({ time: " (s)", bytes: " (B)", rate: " (B/s)" }[column.kind] || "")),
     ...order.map((row) => columns.map((column) => column.value(row)))]);
   fill();
   let before = shown;

@@ -75,12 +75,22 @@ const addTimeline = (data) => {
     }
     let under = 0;
     density = parts.slice(0, columns).map((part, place) => part + (under += changes[place]));
-    const most = largest(density);
+    const mean = largest(density);
     context.fillStyle = color("amount");
     const base = frame.height + AXIS + LANE;
     density.forEach((number, place) => {
-      const tall = most > 0 ? number / most * (LANE - 2) : 0;
+      const tall = mean > 0 ? number / mean * (LANE - 2) : 0;
       context.fillRect(frame.x + place * frame.width / columns, base - tall, frame.width / columns + 0.5, tall);
+    });
+  };
+
+  /** The largest number of messages that are under way at once; one that departs as another arrives comes after it. */
+  const mostAtOnce = (shown) => {
+    const [departures, arrivals] = [2, 3].map((which) => Float64Array.from(shown, (message) => message[which]).sort());
+    let [most, arrived] = [0, 0];
+    departures.forEach((departed, place) => {
+      while (arrivals[arrived] <= departed && arrived < place) arrived += 1;
+      most = Math.max(most, place + 1 - arrived);
     });
     return most;
   };
@@ -169,14 +179,15 @@ const addTimeline = (data) => {
 
   // What the ranks do within the window: the legend says it.
   const statistics = element("ul", { class: "legend" });
-  const describe = (mostUnderWay) => {
+  const describe = (inView) => {
     const shares = isCoarse() ? sharesOfMap(map, cells, view) : sharesOfStates(rows, partsOf, view);
     const shown = key.map(([name, paint]) => {
       const part = name === "done" ? Math.max(0, 1 - sum(shares)) : shares[activities.indexOf(name)];
       return [part === undefined ? name : `${name} ${percent(part)}`, paint];
     });
     const [first, last] = [rows[Math.floor(view.top)], rows[Math.min(many, Math.ceil(view.bottom)) - 1]];
-    const lane = messages.length ? [[`at most ${underWay(mostUnderWay)}`, "amount"]] : [];
+    const kept = messages.length < detail.all_messages ? `, of the ${count(messages.length)} that took longest` : "";
+    const lane = messages.length ? [[`at most ${underWay(mostAtOnce(inView))}${kept}`, "amount"]] : [];
     statistics.replaceChildren(...legend([...shown, ...lane, ...jobKey]).children,
       element("li", { class: "faint" }, `${time(view.from)} to ${time(view.to)}, ranks ${first.rank} to ${last.rank}`));
   };
@@ -204,7 +215,7 @@ const addTimeline = (data) => {
       const drawn = arrows ? drawArrows(context, inView) : { drawn: 0, all: 0 };
       if (hasPath) drawPath(context);
       drawAxes(context, width, height);
-      const mostUnderWay = drawDensity(context, inView);
+      drawDensity(context, inView);
       if (jobs.length) drawJobs(context);
       const few = messages.length < detail.all_messages ? ` Of ${counted(detail.all_messages, "message", "messages")}, ` +
         `the ${count(messages.length)} that were in the network for the longest time can be drawn.` : "";
@@ -212,7 +223,7 @@ const addTimeline = (data) => {
       note.textContent = (drawn.all > drawn.drawn ? `Zoom in to see the ${counted(drawn.all, "message", "messages")} of this window.` : "") + few +
         (shortest && (view.to - view.from) / frame.width < shortest ? ` States shorter than ${time(shortest)} are joined with their ` +
           "neighbours: --timeline-ranks and --timeline-window choose a part that is shown in full." : "");
-      describe(mostUnderWay);
+      describe(inView);
       Object.assign(made.canvas.dataset, { from: view.from, to: view.to, top: view.top, bottom: view.bottom, arrows: drawn.drawn });
     } });
 

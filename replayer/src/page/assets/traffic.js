@@ -1,7 +1,29 @@
 // The page of synthetic traffic: latency and accepted load against the load that is offered.
 
-/** Colours of curves, one after the other. */
+/** Colours of curves, and patterns of their lines. */
 const PAINTS = ["amount", "job-0", "job-2", "job-1"];
+const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [15, 5], [7, 2, 2, 2, 2, 2]];
+
+/**
+ * How curves look: [colour, pattern] by their numbers. With several keys, the last one has the pattern and the others have the colour,
+ * if there are enough of them.
+ */
+const looks = (curves) => {
+  const values = curves.map(({ values: all }) => [all.slice(0, -1).join(", "), all[all.length - 1]]);
+  const kinds = [0, 1].map((which) => [...new Set(values.map((pair) => pair[which]))]);
+  const numbers = kinds[0].length > 1 && kinds[0].length <= PAINTS.length && kinds[1].length <= DASHES.length
+    ? values.map((pair) => pair.map((value, which) => kinds[which].indexOf(value)))
+    : curves.map((_, number) => [number % PAINTS.length, Math.floor(number / PAINTS.length) % DASHES.length]);
+  return numbers.map(([paint, dash]) => [PAINTS[paint], DASHES[dash]]);
+};
+
+/** A piece of a line in a legend. */
+const piece = (paint, dash) => {
+  let at = 0;
+  const stops = dash.map((length, part) => `${part % 2 ? "transparent" : `var(--${paint})`} ${at}px ${at += length}px`);
+  const image = dash.length ? `repeating-linear-gradient(90deg, ${stops.join(", ")})` : `linear-gradient(var(--${paint}), var(--${paint}))`;
+  return element("i", { style: `width: 2rem; height: 2px; vertical-align: .25em; background: ${image}` });
+};
 
 const plain = (number) => String(Number(number.toPrecision(3)));
 
@@ -16,60 +38,107 @@ const below = (points, most) => {
   return last ? [...points.slice(0, above), { x: last.x + (next.x - last.x) * (most - last.y) / (next.y - last.y), y: most }] : [];
 };
 
+/**
+ * The lines of text at the ends {left, high} of curves, from top to bottom as the ends are: as near to them as there is room between
+ * `from` and `until`; none if there is not.
+ */
+const endLines = (ends, from, until) => {
+  if (ends.length * TEXT > until - from) return [];
+  const sorted = [...ends].sort((one, other) => one.high - other.high || one.left - other.left);
+  let free = from;
+  for (const end of sorted) {
+    end.line = Math.max(free, end.high);
+    free = end.line + TEXT;
+  }
+  free = until;
+  for (const end of sorted.reverse()) {
+    end.line = Math.min(free, end.line);
+    free = end.line - TEXT;
+  }
+  return sorted;
+};
+
+/** Writes the names of curves {paint, name, points} at their ends, to the right of the axes. */
+const writeEnds = (curves) => (context, to, { wide, tall }) => {
+  const column = SCATTER.left + wide + 14;
+  const ends = curves.filter(({ points }) => points.length).map(({ points, ...curve }) => {
+    const [left, high] = to(points[points.length - 1]);
+    return { ...curve, left, high };
+  });
+  context.setLineDash([1, 3]);
+  for (const { name, paint, left, high, line } of endLines(ends, SCATTER.top, SCATTER.top + tall)) {
+    lead(context, paint, [left, high], [column - 3, line]);
+    context.fillStyle = color("ink");
+    context.fillText(name, column, line);
+  }
+  context.setLineDash([]);
+};
+
+/** The room for the longest of these names beside a chart. */
+const besideChart = (names) => {
+  measuring.font = FONT;
+  return SCATTER.right + 14 + largest(names.map((name) => measuring.measureText(name).width));
+};
+
 drawPage(async () => {
-  const { version, result: curves } = await readData();
-  for (const [place, curve] of curves.entries()) {
+  const { version, result: { settings, command, curves } } = await readData();
+  const parts = (setting) => [setting.slice(0, setting.indexOf("=")), setting.slice(setting.indexOf("=") + 1)];
+  const keys = curves[0].settings.map((setting) => parts(setting)[0]);
+  for (const curve of curves) {
     const { points } = curve.result;
-    curve.paint = PAINTS[place % PAINTS.length];
+    curve.values = curve.settings.map((setting) => parts(setting)[1]);
     curve.name = curve.settings.join(", ") || curve.topology;
-    curve.short = curve.settings.map((setting) => setting.slice(setting.indexOf("=") + 1)).join(", ");
     curve.most = largest(points.map(({ accepted }) => accepted));
     curve.saturated = points.find(({ saturated }) => saturated)?.offered;
   }
+  looks(curves).forEach((look, number) => { [curves[number].paint, curves[number].dash] = look; });
   const [{ topology, cycle, result: { traffic, runs, cycles } }] = curves;
   const best = curves.reduce((one, other) => other.most > one.most ? other : one);
   const several = curves.length > 1;
   const until = ({ saturated }) => saturated ? `saturated from an offered load of ${plain(saturated)} on` : "not saturated";
-  const title = `${traffic} traffic on ${topology}`;
+  const title = `${traffic} traffic on ${[topology, ...settings].join(", ")}`;
   document.title = `${title} – titr`;
   document.getElementById("title").textContent = title;
   fileName = "traffic";
+  const ofKeys = keys.map((name, which) => ({ name: name.split(".").slice(-2).join("."), kind: "text", value: ({ curve }) => curve.values[which] }));
   section("answer", "Result", element("div", { class: "hero" },
     element("p", { class: "answer" }, plain(best.most)),
     element("p", { class: "sure" }, `phits per cycle and host are accepted at most${several ? `, with ${best.name}` : ""}; ${until(best)}. ` +
       `${counted(runs, "run", "runs")} of ${count(cycles)} cycles of ${plain(cycle * 1e9)}${SPACE}ns each.`),
-    several ? element("dl", {}, curves.flatMap((curve) => [element("dt", {}, curve.name),
-      element("dd", {}, `${plain(curve.most)} at most, ${until(curve)}`)])) : null)).classList.add("first");
+    several ? table("maxima", [...ofKeys, { name: "accepted at most", kind: "number", value: ({ curve }) => curve.most },
+      { name: "saturated from", kind: "number", value: ({ curve }) => curve.saturated }], curves.map((curve) => ({ curve }))) : null)).classList.add("first");
   const all = curves.flatMap((curve) => curve.result.points.map((point) => ({ curve, point })));
   const loads = [...new Set(all.map(({ point }) => point.offered))].sort((one, other) => one - other);
-  const curve = (id, name, valueOf, most, shown) => scatterChart({ id, title: `${name} against offered load${several ? "" : "; saturated from the line on"}`,
-    label: `${name} against offered load`, scale: () => upTo(most, shown), xTitle: "offered load, phits per cycle and host",
-    rows: curves.flatMap((curve) => {
-      const rows = curve.result.points.filter((point) => valueOf(point) <= most).map((point) => ({ x: point.offered, y: valueOf(point),
+  const curve = (id, name, valueOf, most, shown, limit = "") => {
+    const drawn = curves.map((curve) => ({ paint: curve.paint, dash: curve.dash, name: curve.values.join(", "),
+      points: below(curve.result.points.map((point) => ({ x: point.offered, y: valueOf(point) })), most) }));
+    const ends = several ? { right: besideChart(drawn.map((curve) => curve.name)), mark: writeEnds(drawn) } : {};
+    return scatterChart({ id, ...ends, title: `${name} against offered load${limit}${several || !best.saturated ? "" : "; saturated from the line on"}`,
+      label: `${name} against offered load`, scale: () => upTo(most, shown), xTitle: "offered load, phits per cycle and host",
+      rows: curves.flatMap((curve) => curve.result.points.filter((point) => valueOf(point) <= most).map((point) => ({ x: point.offered, y: valueOf(point),
         paint: several ? curve.paint : curve.saturated && point.offered >= curve.saturated ? "worse" : "amount",
-        text: `${several ? `${curve.name}, ` : ""}offered ${plain(point.offered)}: ${name.toLowerCase()} ${shown(valueOf(point))}` }));
-      if (several && rows.length) rows[rows.length - 1].name = curve.short;
-      return rows;
-    }),
-    lines: [...curves.map((curve) => ({ paint: curve.paint,
-      points: below(curve.result.points.map((point) => ({ x: point.offered, y: valueOf(point) })), most) })),
-      ...(several || !best.saturated ? [] : [{ paint: "worse", points: [0, most].map((y) => ({ x: best.saturated, y })) }])],
-    xMarks: loads.map((offered) => [offered, plain(offered)]),
-    csv: () => [["settings", "offered", name], ...all.map(({ curve, point }) => [curve.settings.join(" "), point.offered, valueOf(point)])] });
+        text: `${several ? `${curve.name}, ` : ""}offered ${plain(point.offered)}: ${name.toLowerCase()} ${shown(valueOf(point))}` }))),
+      lines: [...drawn, ...(several || !best.saturated ? [] : [{ paint: "worse", points: [0, most].map((y) => ({ x: best.saturated, y })) }])],
+      xMarks: loads.map((offered) => [offered, plain(offered)]),
+      csv: () => [["settings", "offered", name], ...all.map(({ curve, point }) => [curve.settings.join(" "), point.offered, valueOf(point)])] });
+  };
   const latency = ({ message_latency: value }) => value;
   // Beyond saturation, latency only says how long the measurement was: lines leave the chart.
   const least = Math.min(...all.map(({ point }) => latency(point)));
   const sound = all.filter(({ curve, point }) => !curve.saturated || point.offered < curve.saturated).map(({ point }) => latency(point));
-  const highest = Math.min(1.1 * largest(all.map(({ point }) => latency(point))), Math.max(4 * least, 1.2 * largest([0, ...sound])));
+  const longest = largest(all.map(({ point }) => latency(point)));
+  const highest = Math.min(1.1 * longest, Math.max(4 * least, 1.2 * largest([0, ...sound])));
   const inCycles = (value) => `${plain(value)}${SPACE}cycles`;
-  section("curves", "Curves", row(curve("accepted", "Accepted load", ({ accepted }) => accepted, largest(loads), plain).figure,
-    curve("latency", "Mean latency of messages", latency, highest, inCycles).figure));
-  section("points", "Points", table("points", [
-    ...(several ? [{ name: "settings", kind: "text", value: ({ curve }) => curve.settings.join(" ") }] : []),
+  section("curves", "Curves", several ? element("ul", { class: "legend" }, element("li", { class: "faint" }, keys.join(", ")),
+    curves.map(({ values, paint, dash }) => element("li", {}, piece(paint, dash), values.join(", ")))) : null,
+  row(curve("accepted", "Accepted load", ({ accepted }) => accepted, largest(loads), plain).figure,
+    curve("latency", "Mean latency of messages", latency, highest, inCycles, longest > highest ? `, up to ${count(highest)}${SPACE}cycles` : "").figure));
+  section("points", "Points", table("points", [...(several ? ofKeys : []),
     { name: "offered", kind: "number", value: ({ point }) => point.offered }, { name: "accepted", kind: "number", value: ({ point }) => point.accepted },
     { name: "latency, cycles", kind: "number", value: ({ point }) => latency(point) },
-    { name: "busiest channel", kind: "percent", value: ({ point }) => point.channel_use_max },
-  ], all, "Loads"));
+    { name: "links in use", kind: "percent", value: ({ point }) => point.link_use },
+    { name: "busiest link", kind: "percent", value: ({ point }) => point.link_use_max },
+  ], all, "Loads"), repeatedBy("measurement", command));
   const warnings = [...new Set(curves.flatMap(({ result }) => result.warnings))];
   if (warnings.length) section("warnings", "Assumptions and limits", element("ul", { class: "warnings" }, warnings.map((warning) => element("li", {}, warning))));
   document.getElementById("footer").textContent = `titr ${version}`;

@@ -212,6 +212,12 @@ fn a_torn_trace_replays_when_asked_to() {
     assert!(shown.ends_with("[0]"), "{shown}");
     assert!(shown.contains("\"events\":8"), "{shown}");
     assert!(shown.contains("torn after line 5"), "{shown}");
+    let shown = folder.run(TITR_REPLAY, &["--platform", "cluster.toml", "--partial", "traces"]);
+    let (first, _) = shown.split_once("Predicted time").unwrap();
+    assert!(
+        first.contains("Not finished    the trace of rank 1 is torn; the replay ends where the trace does"),
+        "{shown}"
+    );
 }
 
 #[test]

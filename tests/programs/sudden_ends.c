@@ -68,6 +68,10 @@ int main(int argc, char **argv) {
         if (rank == 1) *(volatile int *)8 = 1;
         sleep(20);
     }
+    if (is(how, "error-one")) {
+        if (rank == 1) MPI_Send(NULL, 0, MPI_INT, 1000, 0, MPI_COMM_WORLD);
+        sleep(20);
+    }
     if (is(how, "abort-one")) {
         if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 3);
         MPI_Barrier(MPI_COMM_WORLD);

@@ -104,8 +104,16 @@ fn a_rank_that_waits_in_a_call_is_whole_up_to_the_call() {
 
 #[test]
 fn one_rank_says_how_the_run_ended_and_where_its_trace_is() {
-    let ends = [("segv-one", "rank 1 ended by SIGSEGV"), ("abort-one", "rank 1 ended in MPI_Abort")];
+    let ends = [
+        ("segv-one", "rank 1 ended by SIGSEGV"),
+        ("abort-one", "rank 1 ended in MPI_Abort"),
+        ("error-one", "rank 1 ended by an MPI error"),
+    ];
     for (family, (how, ended)) in Family::ALL.into_iter().flat_map(|family| ends.map(|end| (family, end))) {
+        // MPICH asks its launcher to kill all ranks, and tells nobody before whether a handler lets the program go on.
+        if (family, how) == (Family::Mpich, "error-one") {
+            continue;
+        }
         let directory = tempfile::TempDir::new().unwrap();
         let mut command = family.mpirun();
         command.args(["-np", "3"]).arg(built("titrace")).arg(family.build("sudden_ends.c", &[])).arg(how);

@@ -37,7 +37,7 @@ impl State {
     pub fn name(&self) -> String {
         let word = match self.word {
             "compute" => return "computing".to_owned(),
-            "sleep" => return "sleeping".to_owned(),
+            "sleep" => return "computing for a fixed time".to_owned(),
             "call" => return "another call".to_owned(),
             // In SimGrid's spelling.
             word => word.replace("reducescatter", "reduce_scatter"),

@@ -29,6 +29,17 @@ pub enum Ended {
     Signal(Signal),
 }
 
+impl Ended {
+    /// Whether this may be the work of a launcher, which ends all ranks when one has failed.
+    #[must_use]
+    pub fn may_be_consequence(self) -> bool {
+        matches!(self, Self::Running | Self::Signal(Signal(SIGTERM)))
+    }
+}
+
+/// The signal by which launchers end ranks.
+const SIGTERM: i32 = 15;
+
 /// A signal by its number on Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]

@@ -59,7 +59,12 @@ impl RankEntry {
     pub fn write(&self, directory: &Path) -> io::Result<()> {
         let path = directory::entry(directory, Rank(self.rank));
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
-        replace(&path, &to_json(self)?)
+        let text = to_json(self)?;
+        match replace(&path, &text) {
+            // The block of the entry at the start has room for this one.
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => overwrite(&path, &text).map_err(|_| error),
+            written => written,
+        }
     }
 
     /// Writes the final entry. The last of the world's `ranks` to do so moves all entries into the manifest, and gets it.
@@ -106,6 +111,13 @@ fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+/// Writes `text` over the text of an existing file, on a disk that is full.
+fn overwrite(path: &Path, text: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    file.write_all(text)?;
+    file.set_len(text.len() as u64)
 }
 
 fn to_json(value: &impl Serialize) -> io::Result<Vec<u8>> {

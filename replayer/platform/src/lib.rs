@@ -27,7 +27,8 @@ mod topology;
 mod xml;
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
@@ -128,6 +129,9 @@ fn read(path: &Path) -> Result<String, PlatformError> {
     if let Some(line) = one_line::in_place_of(path) {
         return Ok(line.to_owned());
     }
+    if let Some(what) = other_file(path) {
+        return Err(unreadable(io::Error::other(format!("this is {what}, and --platform takes the machine"))));
+    }
     input::read_text(path, WRITTEN_BY_PROGRAM).map_err(|error| {
         let may_be_file = path.extension().is_some_and(|end| !end.as_encoded_bytes().contains(&b' '));
         unreadable(match error.kind() {
@@ -141,6 +145,25 @@ fn read(path: &Path) -> Result<String, PlatformError> {
             _ => error,
         })
     })
+}
+
+/// What a file is that is certainly no platform.
+fn other_file(path: &Path) -> Option<&'static str> {
+    let mut head = Vec::new();
+    // Of a pipe, nothing can be read twice.
+    let path = Some(path).filter(|path| path.is_file())?;
+    File::open(path).ok()?.take(4096).read_to_end(&mut head).ok()?;
+    // Each line of a trace but comments begins with the number of its rank.
+    let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let line = lines.find(|line| !line.is_empty() && !line.starts_with(b"#")).unwrap_or_default();
+    let rank = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    match head.as_slice() {
+        [b'\x7f', b'E', b'L', b'F', ..] => Some("a program or a library"),
+        [0x1f, 0x8b, ..] => Some("a compressed file, perhaps a part of a trace"),
+        [b'#', b'!', ..] => Some("a script"),
+        _ if rank > 0 && line.get(rank) == Some(&b' ') => Some("a trace"),
+        _ => None,
+    }
 }
 
 impl Platform {

@@ -27,8 +27,10 @@ const SPEED: &str = "1 x recorded";
 const WORDS: [&str; 4] = ["host:4", "flow", "packet", "ideal"];
 
 /// Units that a quantity may have been meant to have, for messages.
-const UNITS: [&str; 11] =
-    ["bit/s", "Mbit/s", "Gbit/s", "Tbit/s", "MB/s", "GB/s", "us", "ns", "ms", "Ginstr/s", "Gflop/s"];
+const UNITS: [&str; 14] = [
+    "bit/s", "Mbit/s", "Gbit/s", "Tbit/s", "Mb/s", "Gb/s", "Tb/s", "MB/s", "GB/s", "us", "ns", "ms", "Ginstr/s",
+    "Gflop/s",
+];
 
 /// Letters by which a word may differ from the one that was meant.
 const NEAR: usize = 2;
@@ -92,7 +94,7 @@ fn form(name: &str) -> Option<&'static ShortForm> {
 }
 
 /// The word that was probably meant.
-fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let near = known.map(|known| (strsim::levenshtein(word, known), known)).filter(|(letters, _)| *letters <= NEAR);
     near.min_by_key(|(letters, _)| *letters).map(|(_, known)| known)
 }
@@ -219,11 +221,28 @@ fn quantity(text: &str) -> Option<&'static str> {
     }
 }
 
+/// The unit that differs in the case of letters alone. That of a `b` stays, if it can.
+fn in_other_case(unit: &str) -> Option<String> {
+    let (first, rest) = unit.split_at_checked(1)?;
+    let rests = [rest.to_owned(), rest.replace("/S", "/s"), rest.to_ascii_lowercase()];
+    let firsts = [first.to_ascii_uppercase(), first.to_ascii_lowercase()];
+    let mut spellings = rests.iter().flat_map(|rest| firsts.iter().map(move |first| format!("{first}{rest}")));
+    spellings.find(|unit| quantity(&format!("1{unit}")).is_some())
+}
+
 /// Advice for a word that is not understood.
 fn meant(word: &str) -> String {
     let unit = word.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     let (number, _) = word.split_at(word.len() - unit.len());
-    let near = if number.is_empty() { nearest(word, WORDS.into_iter()) } else { nearest(unit, UNITS.into_iter()) };
+    if number.parse() == Ok(0.0) && quantity(&format!("1{unit}")).is_some() {
+        return "it must be above 0".to_owned();
+    }
+    // Another first letter would be another power of ten, or another quantity.
+    let of_same_power = || nearest(unit, UNITS.into_iter().filter(|known| known.get(..1) == unit.get(..1)));
+    let near = match number {
+        "" => nearest(word, WORDS.into_iter()).map(str::to_owned),
+        _ => in_other_case(unit).or_else(|| of_same_power().map(str::to_owned)),
+    };
     match near {
         Some(near) => format!("did you mean `{number}{near}`?"),
         None => "after the topology come a bandwidth (10Gbit/s), a latency (1us) and, if you like, cores of a host \

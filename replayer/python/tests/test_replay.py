@@ -223,7 +223,7 @@ def test_an_error_has_the_message_of_the_command_and_its_place(torus, stencil, t
 
 
 def test_wrong_arguments_are_refused(torus, stencil):
-    with pytest.raises(titr.Error, match="unexpected argument '--colour'"):
+    with pytest.raises(titr.Error, match="unexpected argument 'colour'"):
         titr.replay(torus, stencil, colour="red")
     with pytest.raises(titr.Error, match="invalid value 'luck'"):
         titr.replay(torus, stencil, analyses=["luck"])

@@ -69,12 +69,12 @@ def sweep(
     value as it was given; simulated_time in seconds; uncertainty, parallel (the parallel efficiency), load_balance and
     communication as fractions; messages; and bytes.
 
-    axes: keys and their values, such as {"network.latency": ["1us", "2us"], "hosts.cores": [1, 2]}.
+    axes: keys and their values, such as {"network.latency": ["1us", "2us"], "hosts.cores": [1, 2]}; a text is one value.
     jobs: the number of replays at the same time; by default the number of processors.
 
     Everything else is as for titr.replay.
     """
-    axes = {key: list(values) for key, values in axes.items()}
+    axes = {key: [values] if isinstance(values, str) else list(values) for key, values in axes.items()}
     keys = []
     for key, values in axes.items():
         if not values:

@@ -51,12 +51,17 @@ class _WrongArgument(Error, TypeError):
     __module__, __qualname__ = "titr", "Error"
 
 
+# Callers see one exception, whatever else it is.
+_MissingFile.__name__ = _WrongArgument.__name__ = Error.__name__
+
 #: Words of the command, and what they are in Python.
 _IN_PYTHON = [
     ("--analyse ANALYSIS", "analyses=[...]"),
     ("'--analyse [^']*'", "'analyses'"),
     (r"--(analy\w+)", r"\1"),
     ("--partial", "partial=True"),
+    (r"unexpected argument '--([\w-]+)'", r"unexpected argument '\1'"),
+    (r"\n+  tip: to pass '[^']+' as a value, use '[^']+'", ""),
 ]
 
 

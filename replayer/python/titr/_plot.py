@@ -25,7 +25,7 @@ def plot(result: Result, ax: Any = None) -> Any:
             from matplotlib import pyplot
         except ImportError:
             raise ImportError("plot needs matplotlib: pip install matplotlib") from None
-        _, ax = pyplot.subplots()
+        _, ax = pyplot.subplots(layout="constrained")
     ranks = result.ranks
     below = [0.0] * len(ranks)
     for activity, colour in ACTIVITIES.items():

@@ -82,6 +82,14 @@ impl<'a> RecordedSpeeds<'a> {
     }
 }
 
+/// A sentence on hosts whose speed has no effect, as the computation of the trace is of fixed times.
+pub(crate) fn of_fixed_times(platform: &Platform) -> Option<String> {
+    let has_speed = platform.speeds.iter().any(|speed| *speed != HostSpeed::OfRecorded(1.0));
+    has_speed.then(|| {
+        "hosts.speed has no effect: the computation of the trace is of fixed times, not of instructions".to_owned()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! The main loop of a replay, between ranks and network.
 
+use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::trace::EventSource;
 use titr_common::units::{Bytes, Instructions, Speed};
@@ -60,6 +61,8 @@ pub struct Outcome<O> {
     pub started: Vec<Option<Time>>,
     /// The number of ranks that wait forever for something missing from an incomplete trace.
     pub waiting: u64,
+    /// The ranks whose streams are incomplete, and why.
+    pub torn: Vec<(Rank, String)>,
     /// Sentences on what could not be simulated faithfully, and what was left unmatched.
     pub warnings: Vec<String>,
     /// Sentences on the ways in which the replay of a sound trace deviates from the program.
@@ -74,6 +77,7 @@ impl<A> Outcome<A> {
     pub fn map<B>(self, observer: impl FnOnce(A) -> B) -> Outcome<B> {
         let Self { simulated_time, ranks, events, computed, messages, bytes, spawned, started, waiting, .. } = self;
         let (warnings, approximations, observer) = (self.warnings, self.approximations, observer(self.observer));
+        let torn = self.torn;
         Outcome {
             simulated_time,
             ranks,
@@ -84,6 +88,7 @@ impl<A> Outcome<A> {
             spawned,
             started,
             waiting,
+            torn,
             warnings,
             approximations,
             observer,
@@ -145,7 +150,7 @@ pub fn replay<S: EventSource, O: Observer>(
     let (simulated_time, events, computed, waiting) =
         (ranks.finish(), ranks.events(), ranks.computed(), ranks.waiting());
     let (warnings, approximations, spawned) = (ranks.warnings(), ranks.approximations(), ranks.spawned());
-    let started = ranks.started();
+    let (started, torn) = (ranks.started(), ranks.torn());
     let (Traffic { messages, bytes }, observer) = ranks.into_observer();
     Ok(Outcome {
         simulated_time,
@@ -157,6 +162,7 @@ pub fn replay<S: EventSource, O: Observer>(
         spawned,
         started,
         waiting,
+        torn,
         warnings,
         approximations,
         observer,

@@ -9,7 +9,7 @@ use thiserror::Error;
 use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::trace::manifest::Mode;
-use titr_common::trace::{Trace, TraceError, Transformation};
+use titr_common::trace::{Manifest, Trace, TraceError, Transformation};
 use titr_network::packet::PacketStatistics;
 use titr_platform::job_mix::JobMix;
 use titr_platform::{Model, PlacementError, Platform, Policy, Spawn};
@@ -22,7 +22,7 @@ use crate::normalisation::Comparison;
 use crate::observe::Observer;
 use crate::parallel::Jobs;
 use crate::ranks::{Causality, Deadlock, ReplayError};
-use crate::recorded_speed::RecordedSpeeds;
+use crate::recorded_speed::{self, RecordedSpeeds};
 use crate::recording::Recording;
 use crate::replay::{Outcome, ReplayProgress};
 use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
@@ -254,7 +254,12 @@ impl<'a> Simulation<'a> {
         let of_manifest = self.trace.manifest().map(warnings::of_manifest).unwrap_or_default();
         let no_prediction =
             warnings::no_prediction(outcome.waiting, outcome.ranks as u64).into_iter().collect::<Vec<_>>();
-        let waiting_ranks = outcome.waiting;
+        let (waiting_ranks, torn) = (outcome.waiting, warnings::torn(&outcome.torn));
+        let mut recording = self.trace.manifest().map(Recording::of);
+        if let Some(ended) = warnings::torn_ranks(&outcome.torn) {
+            let unknown = || Recording::of(&Manifest::of_unknown_origin(outcome.ranks as u32));
+            recording.get_or_insert_with(unknown).ended.get_or_insert(ended);
+        }
         let Outcome {
             ranks,
             events,
@@ -272,6 +277,7 @@ impl<'a> Simulation<'a> {
         let uncertainty = uncertainty(self.trace.manifest(), self.computation, simulated_time, &per_rank, &times);
         let of_platform = platform.warnings.clone();
         let of_speeds = match self.computation {
+            _ if self.is_of_fixed_times() => recorded_speed::of_fixed_times(platform).into_iter().collect(),
             Computation::Counted if per_rank.iter().any(|shares| shares.compute.0 > 0.0) => {
                 let of_counts = self.trace.manifest().and_then(disturbed_counts);
                 let of_speeds = RecordedSpeeds::of(self.trace, &normalisation.worth).warnings(platform, ranks as u32);
@@ -291,7 +297,7 @@ impl<'a> Simulation<'a> {
         let result = SimulationResult {
             simulated_time,
             uncertainty,
-            recording: self.trace.manifest().map(Recording::of),
+            recording,
             ranks,
             worlds: if jobs.is_empty() { WorldRanks::of(self.trace) } else { Vec::new() },
             spawned_in_no_time: if platform.mpi.spawn == Spawn::default() { spawned } else { 0 },
@@ -315,6 +321,7 @@ impl<'a> Simulation<'a> {
             tried: None,
             warnings: [
                 no_prediction,
+                torn,
                 of_speeds,
                 of_platform,
                 warnings,
@@ -341,6 +348,16 @@ impl<'a> Simulation<'a> {
             mix: self.mix,
             read_ahead,
         })
+    }
+
+    /// Whether computation is a time of the trace, whatever the hosts.
+    fn is_of_fixed_times(&self) -> bool {
+        let is_of_times = |manifest: &Manifest| manifest.foreign.is_some() && manifest.mode == Mode::Ti;
+        match self.computation {
+            Computation::Timed => true,
+            Computation::Counted => self.trace.manifest().is_some_and(is_of_times),
+            Computation::Ignored => false,
+        }
     }
 
     /// The weight of each rank's counts, and warnings about ranks that do not count alike.

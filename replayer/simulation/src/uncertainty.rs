@@ -74,7 +74,8 @@ pub(crate) fn disturbed_counts(manifest: &Manifest) -> Option<String> {
     (!why.is_empty()).then(|| {
         format!(
             "computation was counted in CPU time on a busy machine, which makes it longer by a part that is not known: {} \
-             (titrace --counter emulated counts instructions; --repeat 3 takes the least of three runs)",
+             (titrace --repeat 3 takes the least of three runs; --counter emulated counts instructions, and hosts.speed then has to say \
+             how many a core executes)",
             why.join("; ")
         )
     })

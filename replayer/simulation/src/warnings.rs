@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use titr_common::event::Rank;
 use titr_common::format::{count, counted, plural, ranges};
 use titr_common::trace::Manifest;
+use titr_common::trace::manifest::Ended;
 use titr_common::trace::manifest::RankTimes;
-use titr_common::trace::manifest::{Ended, Signal};
 use titr_common::trace::process_time::ProcessTime;
 
 /// The first sentence of a result with ranks that wait forever: the simulated time is no prediction.
@@ -20,17 +21,29 @@ pub(crate) fn no_prediction(waiting: u64, ranks: u64) -> Option<String> {
     })
 }
 
-/// The signal by which launchers end ranks.
-const SIGTERM: i32 = 15;
+/// A phrase on the ranks whose streams are torn.
+pub(crate) fn torn_ranks(torn: &[(Rank, String)]) -> Option<String> {
+    let ranks: Vec<u32> = torn.iter().map(|(rank, _)| rank.0).collect();
+    let traces = plural(ranks.len() as u64, "the trace of rank", "the traces of ranks");
+    let are = plural(ranks.len() as u64, "is", "are");
+    (!ranks.is_empty()).then(|| format!("{traces} {} {are} torn", ranges(&ranks)))
+}
+
+/// A sentence on the ranks whose streams are torn, and why the first is.
+pub(crate) fn torn(torn: &[(Rank, String)]) -> Vec<String> {
+    let [(_, first), more @ ..] = torn else { return Vec::new() };
+    let others = plural(more.len() as u64, "rank is", "ranks are");
+    let more =
+        if more.is_empty() { String::new() } else { format!("; {} {others} torn, too", count(more.len() as u64)) };
+    vec![format!("{first}{more}")]
+}
 
 /// A sentence on the ranks that did not end in `MPI_Finalize`, and how they ended; `None` if all did, or nothing is known.
 #[must_use]
 pub fn unfinished(manifest: &Manifest) -> Option<String> {
     let mut by_ending = BTreeMap::<(bool, String), Vec<u32>>::new();
     for rank in manifest.per_rank.iter().filter(|rank| rank.ended != Ended::Finalize) {
-        // Launchers end the other ranks so.
-        let is_consequence = rank.ended == Ended::Signal(Signal(SIGTERM)) || rank.ended == Ended::Running;
-        by_ending.entry((is_consequence, rank.ended.to_string())).or_default().push(rank.rank);
+        by_ending.entry((rank.ended.may_be_consequence(), rank.ended.to_string())).or_default().push(rank.rank);
     }
     let (all, unfinished) = (manifest.per_rank.len() as u64, by_ending.values().map(Vec::len).sum::<usize>());
     let how = |((_, how), ranks): ((bool, String), Vec<u32>)| {

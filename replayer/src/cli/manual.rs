@@ -48,7 +48,8 @@ pub(super) fn man(args: &ManArgs, titr: Command) -> Result<(), Failure> {
 const SEE_ALSO: &str = ".SH \"SEE ALSO\"
 .BR titr (1),
 .BR titr\\-replay (1),
-.BR titrace (1mpi);
+.BR titrace (1mpi),
+.BR titr\\-calibrate (1mpi);
 the manuals, in share/doc/titr/docs of the installation
 ";
 

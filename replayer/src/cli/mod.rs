@@ -188,7 +188,7 @@ type Out = Escaped<BufWriter<StdoutLock<'static>>>;
 
 /// Words that other programs or earlier versions have, each with what to do instead. One that begins with an option is for the
 /// subcommands that have it.
-const OTHER_WORDS: [(&[&str], &str); 19] = [
+const OTHER_WORDS: [(&[&str], &str); 20] = [
     (&["--cycle"], "titr reads no traces of netrace any more"),
     (&["dumpi"], "titr writes no traces of DUMPI any more, and reads them as before: otf2 keeps the same calls"),
     (&["--paraver"], "--perfetto and --paje draw a replay; `titr convert --to paraver` writes a trace for Paraver"),
@@ -206,7 +206,8 @@ const OTHER_WORDS: [(&[&str], &str); 19] = [
         &["--analysis", "--analyses", "--profile", "--critical-path", "--wait-states"],
         "--analyse ANALYSIS explains the time",
     ),
-    (&["--threads", "--parallel", "--np", "-n"], "--jobs N runs simulations at the same time"),
+    (&["--threads", "--parallel"], "--jobs N runs simulations at the same time"),
+    (&["--np", "-n"], "a trace has its number of ranks, which titr extrapolate changes"),
     (&["--color", "--colour", "--no-color"], "NO_COLOR=1 in the environment: no colours"),
     (
         &["report", "plot", "view", "timeline", "gantt"],
@@ -250,9 +251,21 @@ fn tell_of_other_words(error: &mut clap::Error, command: &clap::Command, words: 
     }
 }
 
+/// The mistake of a long option behind one dash, which would be a short one with a value: `-platform`.
+fn option_with_one_dash(command: &clap::Command, words: &[OsString]) -> Option<clap::Error> {
+    let mut words = words.iter().skip(1).map_while(|word| word.to_str()).take_while(|word| *word != "--");
+    let found = words.clone().try_fold(command, |command, name| command.find_subcommand(name).ok_or(command));
+    let (Ok(found) | Err(found)) = found;
+    let is_long = |name: &str| name.len() > 1 && found.get_opts().any(|option| option.get_long() == Some(name));
+    let word = words.find(|word| word.strip_prefix('-').is_some_and(is_long))?;
+    let message = format!("unexpected argument '{word}' found\n\n  tip: a similar argument exists: '-{word}'");
+    Some(command.clone().error(ErrorKind::ValueValidation, message))
+}
+
 /// The arguments in the words of a command line. On a mistake or a request for help, prints it and ends the process.
 fn arguments<A: Parser>(words: &[OsString]) -> A {
-    A::try_parse_from(words).unwrap_or_else(|mut error| {
+    let parsed = option_with_one_dash(&A::command(), words).map_or_else(|| A::try_parse_from(words), Err);
+    parsed.unwrap_or_else(|mut error| {
         tell_of_other_words(&mut error, &A::command(), words);
         let words = words.iter().map(|word| word.to_string_lossy());
         // A message has its colours where it repeats nothing that a terminal would obey.

@@ -4,14 +4,15 @@
 //! not call or called with inconsistent amounts of data, requests that were never created. A trace without such faults
 //! is replayed a second time, without buffered sends, to see whether it relies on them.
 
+use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
 use std::path::PathBuf;
 use std::thread;
 
 use rustc_hash::FxHashMap;
 use titr_common::event::Rank;
-use titr_common::format::{count, counted, plural};
-use titr_common::trace::manifest::Ended;
+use titr_common::format::{count, counted, plural, ranges};
+use titr_common::trace::manifest::{Ended, Signal};
 use titr_common::trace::{Manifest, Trace, TraceError};
 use titr_common::units::Bytes;
 use titr_simulation::{
@@ -41,8 +42,10 @@ pub(crate) fn check(trace: &Trace, follower: Option<&mut dyn ReplayProgress>) ->
     let (aborted, ended): (Vec<_>, Vec<_>) =
         trace.manifest().and_then(unfinished).into_iter().partition(|_| trace.manifest().is_some_and(was_aborted));
     warnings.extend(ended);
+    warnings.extend(trace.manifest().and_then(unwritten));
     warnings.extend(trace.manifest().into_iter().flat_map(uncounted_computation));
-    let DryRun { findings, survived } = faults(trace, follower)?;
+    let (DryRun { findings, survived }, last_calls) = faults(trace, follower)?;
+    warnings.extend(last_calls);
     let (left_open, mut findings): (Vec<_>, Vec<_>) =
         findings.into_iter().partition(|finding| finding.ends_with(NEVER_COMPLETED));
     for what in left_open {
@@ -64,14 +67,44 @@ pub(crate) fn check(trace: &Trace, follower: Option<&mut dyn ReplayProgress>) ->
     Ok(Verdict { findings, warnings, relies_on_buffers })
 }
 
+/// A sentence on the last calls of the ranks of a run that somebody ended from outside, as it hung.
+fn hang(manifest: &Manifest, last_calls: &BTreeMap<&str, Vec<u32>>) -> Option<String> {
+    let is_by_signal = |ended: Ended| ended.may_be_consequence() && ended != Ended::Running;
+    let is_from_outside = |ended: Ended| is_by_signal(ended) || ended == Ended::Signal(Signal(SIGINT));
+    if manifest.per_rank.is_empty() || !manifest.per_rank.iter().all(|rank| is_from_outside(rank.ended)) {
+        return None;
+    }
+    let of = |(call, ranks): (&&str, &Vec<u32>)| {
+        format!("{call} on {} {}", plural(ranks.len() as u64, "rank", "ranks"), ranges(ranks))
+    };
+    let last: Vec<String> = last_calls.iter().map(of).collect();
+    Some(format!(
+        "last recorded calls: {}; if the run hung, it was in later calls, which never returned and are not in the trace",
+        last.join(", ")
+    ))
+}
+
+/// The signal of Ctrl-C.
+const SIGINT: i32 = 2;
+
+/// A sentence on ranks whose events could not be written.
+fn unwritten(manifest: &Manifest) -> Option<String> {
+    let mut errors = manifest.per_rank.iter().filter_map(|entry| entry.error.as_ref());
+    let first = errors.next()?;
+    match errors.count() as u64 {
+        0 => Some(first.clone()),
+        more => Some(format!("{first}; nor could {} {}", count(more), plural(more, "other rank", "other ranks"))),
+    }
+}
+
 /// Whether a rank ended the run before its end.
 fn was_aborted(manifest: &Manifest) -> bool {
     manifest.per_rank.iter().any(|rank| rank.ended == Ended::Abort)
 }
 
-/// The faults of a trace, and those that it survives. It is read and replayed at the same time; faults that the replay
-/// finds in an unreadable trace are ignored.
-fn faults(trace: &Trace, follower: Option<&mut dyn ReplayProgress>) -> Result<DryRun, TraceError> {
+/// The faults of a trace and those that it survives, and the last calls of a run that hung, perhaps. It is read and replayed at
+/// the same time; faults that the replay finds in an unreadable trace are ignored.
+fn faults(trace: &Trace, follower: Option<&mut dyn ReplayProgress>) -> Result<(DryRun, Option<String>), TraceError> {
     let (read, replayed) = thread::scope(|scope| {
         // If the system has no more threads, it is done afterwards.
         let reader = thread::Builder::new().spawn_scoped(scope, || read(trace));
@@ -80,10 +113,10 @@ fn faults(trace: &Trace, follower: Option<&mut dyn ReplayProgress>) -> Result<Dr
     });
     let read = read.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     if !read.unreadable.is_empty() {
-        return Ok(DryRun { findings: read.unreadable, survived: Vec::new() });
+        return Ok((DryRun { findings: read.unreadable, survived: Vec::new() }, read.last_calls));
     }
     let DryRun { findings, survived } = replayed?;
-    Ok(DryRun { findings: read.others.into_iter().chain(findings).collect(), survived })
+    Ok((DryRun { findings: read.others.into_iter().chain(findings).collect(), survived }, read.last_calls))
 }
 
 /// The faults that reading a trace finds.
@@ -93,6 +126,8 @@ struct Findings {
     unreadable: Vec<String>,
     /// Faults of a trace that can be read.
     others: Vec<String>,
+    /// The last calls of ranks that were ended from outside.
+    last_calls: Option<String>,
 }
 
 /// Reads each world by itself, as its tracer has written it.
@@ -100,8 +135,9 @@ fn read(trace: &Trace) -> Findings {
     let mut findings = Findings::default();
     for world in trace.worlds() {
         let place = world.place.display();
-        let Findings { unreadable, others } = read_world(&world.trace);
+        let Findings { unreadable, others, last_calls } = read_world(&world.trace);
         findings.unreadable.extend(unreadable);
+        findings.last_calls = findings.last_calls.or(last_calls);
         findings.others.extend(others.into_iter().map(|finding| format!("{place}: {finding}")));
     }
     if trace.worlds().is_empty() { read_world(&trace.as_recorded()) } else { findings }
@@ -111,11 +147,17 @@ fn read_world(trace: &Trace) -> Findings {
     let mut findings = Findings::default();
     let mut inventory = Inventory { ranks: trace.ranks(), ..Inventory::default() };
     let (mut unreadable, mut checksums) = (Unreadable::default(), FxHashMap::default());
+    let mut last_calls = BTreeMap::<&str, Vec<u32>>::new();
     let is_traced = |rank: &Rank| trace.manifest().is_none_or(|manifest| manifest.of_rank(*rank).is_some());
     let (traced, untraced): (Vec<_>, Vec<_>) = (0..trace.ranks()).map(Rank).partition(is_traced);
     // The error of one names all of them.
     for rank in traced.into_iter().chain(untraced.into_iter().take(1)) {
         let read = trace.stream(rank).and_then(|stream| inventory.add(stream));
+        if read.is_ok()
+            && let Some(last) = inventory.per_rank.last().and_then(|end| end.last)
+        {
+            last_calls.entry(last).or_default().push(rank.0);
+        }
         if let Err(error) = read.and_then(|()| unchanged(trace, rank, &mut checksums)) {
             unreadable.add(&error);
         }
@@ -123,6 +165,7 @@ fn read_world(trace: &Trace) -> Findings {
     findings.unreadable = unreadable.into_sentences();
     if let Some(manifest) = trace.manifest() {
         findings.others.extend(against_manifest(manifest, &inventory));
+        findings.last_calls = hang(manifest, &last_calls);
     }
     findings
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::Serialize;
-use titr_common::event::{Event, Rank};
+use titr_common::event::{Activity, Event, Rank};
 use titr_common::trace::{Ending, Manifest, RankStream, Trace, TraceError};
 use titr_common::units::{Bytes, Instructions};
 
@@ -40,6 +40,9 @@ pub(crate) struct RankEnd {
     pub torn: Option<String>,
     /// Whether the stream's last event is `finalize`.
     pub finalized: bool,
+    /// The word of the stream's last call; `None` if it has none.
+    #[serde(skip)]
+    pub last: Option<&'static str>,
 }
 
 /// The object that `titr info --json` prints.
@@ -74,9 +77,12 @@ impl Inventory {
     pub(crate) fn add(&mut self, mut stream: RankStream) -> Result<(), TraceError> {
         let mut kinds: FxHashMap<&'static str, u64> = FxHashMap::default();
         let mut sent = SentMessages::default();
-        let mut finalized = false;
+        let (mut finalized, mut last) = (false, None);
         while let Some(event) = stream.next_event()? {
             finalized = event == Event::Finalize;
+            if event.activity().is_some_and(|activity| activity != Activity::Compute) {
+                last = Some(event.word());
+            }
             *kinds.entry(event.word()).or_default() += 1;
             self.count(&event, &mut sent);
         }
@@ -86,7 +92,7 @@ impl Inventory {
         };
         kinds.into_iter().for_each(|(word, events)| *self.kinds.entry(word).or_default() += events);
         self.events += stream.events();
-        self.per_rank.push(RankEnd { events: stream.events(), torn, finalized });
+        self.per_rank.push(RankEnd { events: stream.events(), torn, finalized, last });
         Ok(())
     }
 

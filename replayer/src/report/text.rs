@@ -528,7 +528,7 @@ fn largest(mut times: Vec<(String, f64)>, most: usize, whole: Seconds) -> Vec<(S
 fn kind(kind: SegmentKind, with: Option<&str>) -> String {
     let kind = match kind {
         SegmentKind::Compute => "computation",
-        SegmentKind::Sleep => "sleeping",
+        SegmentKind::Sleep => "computation of a fixed time",
         SegmentKind::Overhead => "overheads of messages",
         SegmentKind::Latency => "latencies of messages",
         SegmentKind::Transfer => "the bytes of messages",

@@ -111,11 +111,20 @@ pub(crate) fn size(manifest: &Manifest) -> Bytes {
 /// Says where a complete trace is, and what can be done with it.
 pub(crate) fn announce(place: &Path, manifest: &Manifest, size: Bytes) {
     let short = short(place).display();
-    let next = match manifest.per_rank.iter().find(|rank| rank.ended != Ended::Finalize) {
-        Some(rank) => format!("{}: {}", ending(rank, None), how_to_replay(place)),
+    let unfinished = manifest.per_rank.iter().filter(|rank| rank.ended != Ended::Finalize);
+    let next = match unfinished.min_by_key(|rank| rank.ended.may_be_consequence()) {
+        Some(rank) => format!("{}: {}", ending(rank, None), how_to_replay(place, rank.ended)),
+        None if is_without_part(manifest) => {
+            "no rank came to the part of the program that was to be traced (--part): nothing can be replayed".to_owned()
+        }
         None => format!("titr replay --platform FILE {short} predicts the time on another machine"),
     };
     log(format_args!("traced {} in {short} ({}); {next}", counted(manifest.ranks, "rank", "ranks"), volume(size)));
+}
+
+/// Whether only a part of the program was to be traced, which no rank came to.
+fn is_without_part(manifest: &Manifest) -> bool {
+    manifest.per_rank.iter().all(|rank| rank.part.as_ref().is_some_and(|calls| calls.times == 0))
 }
 
 /// The directory as the user wrote it, where that is shorter.
@@ -126,16 +135,21 @@ fn short(place: &Path) -> &Path {
 
 /// How the run ended early, by the entry of a rank.
 fn ending(entry: &RankEntry, status: Option<i32>) -> String {
+    if entry.ended.may_be_consequence() {
+        return format!("the run was ended {}, which launchers send to all ranks when one has failed", entry.ended);
+    }
     let status = status.filter(|_| matches!(entry.ended, Ended::Exit | Ended::ImmediateExit));
     let status = status.map_or(String::new(), |status| format!(" (status {status})"));
     format!("the run did not finish, as rank {} ended {}{status}", entry.rank, entry.ended)
 }
 
-/// What can be done with the trace of a run that ended early.
-fn how_to_replay(place: &Path) -> String {
+/// What can be done with the trace of a run that ended early as `ended`.
+fn how_to_replay(place: &Path, ended: Ended) -> String {
     let short = short(place).display();
+    // Where ranks exit by themselves, others mostly wait for none of them.
+    let partial = if matches!(ended, Ended::Exit | Ended::ImmediateExit) { "" } else { "--partial " };
     format!(
-        "titr check {short} says how each rank ended, titr replay --partial --platform FILE {short} replays up to there"
+        "titr check {short} says how each rank ended, titr replay {partial}--platform FILE {short} replays up to there"
     )
 }
 
@@ -265,7 +279,7 @@ impl Flush {
             self.write_entry(&entry);
             self.closed = Some((entry.ended, Instant::now()));
             // The program may go on after these.
-            if !matches!(entry.ended, Ended::Error | Ended::Exec) {
+            if !matches!(entry.ended, Ended::Error | Ended::Exec) || termination::is_aborting() {
                 self.tell_of(&entry);
             }
         }
@@ -274,12 +288,14 @@ impl Flush {
     fn end(&mut self, mut entry: RankEntry) -> RankEntry {
         self.end_stream(&mut entry);
         let failed_before = self.error.is_some();
+        let is_told = entry.ended != Ended::Finalize && directory::crashed(&self.directory).exists();
         self.complete(&mut entry);
         make_room();
         match entry.end(&self.directory, self.ranks) {
             Err(error) if !failed_before => {
                 log(format_args!("rank {}: cannot complete the manifest: {error}", entry.rank));
             }
+            Ok(Some(_)) if is_told => {}
             Ok(Some(manifest)) if self.announces => {
                 announce(&self.directory, &manifest, size(&manifest));
             }
@@ -294,8 +310,11 @@ impl Flush {
         let mark = directory::crashed(&self.directory);
         if launched::by_titrace() && OpenOptions::new().write(true).create_new(true).open(mark).is_ok() {
             let short = short(&self.directory).display();
-            let (ended, next) = (ending(entry, termination::exit_status()), how_to_replay(&self.directory));
-            log_last(format_args!("{ended}. The trace up to there is in {short}: {next}"));
+            let (ended, next) =
+                (ending(entry, termination::exit_status()), how_to_replay(&self.directory, entry.ended));
+            // An aborting library passes its own messages on, and must not be kept from ending the other ranks.
+            let log = if termination::is_aborting() { log } else { log_last };
+            log(format_args!("{ended}. The trace up to there is in {short}: {next}"));
         }
     }
 

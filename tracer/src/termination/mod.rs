@@ -233,12 +233,21 @@ fn decoded(number: u32) -> Option<Ended> {
 /// errors may be frequent.
 const BETWEEN: u64 = 100;
 
+/// Whether the MPI library ends the process because of an error, which the program cannot handle.
+static ABORTS: AtomicBool = AtomicBool::new(false);
+
+/// Whether the process ends because of an error, whatever the program does.
+pub(crate) fn is_aborting() -> bool {
+    ABORTS.load(Ordering::Acquire)
+}
+
 /// Open MPI's way to end all processes.
 ///
 /// # Safety
 /// As the library's function of this name.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn ompi_mpi_abort(comm: *mut c_void, code: c_int) -> c_int {
+    ABORTS.store(true, Ordering::Release);
     order(Ended::Error, TO_TAKE);
     let Some(real) = library_function(c"ompi_mpi_abort") else { return code };
     // SAFETY: the library's function of this name and type.

@@ -47,7 +47,7 @@ pub struct Visit {
 pub struct ByKind {
     /// Computation, and the arithmetic of reductions.
     pub compute: Seconds,
-    /// Sleeping.
+    /// Computation of a fixed time.
     #[serde(default)]
     pub sleep: Seconds,
     /// Software overheads of messages, at their senders and receivers.

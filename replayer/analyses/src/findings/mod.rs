@@ -66,7 +66,7 @@ pub struct Pair {
 pub enum SegmentKind {
     /// Computing.
     Compute,
-    /// Sleeping.
+    /// Computation of a fixed time.
     Sleep,
     /// The software overhead of a message, at its sender or receiver.
     Overhead,

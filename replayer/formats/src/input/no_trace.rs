@@ -55,9 +55,12 @@ const BEGINNINGS: [(&[u8], &str); 11] = [
 /// A sentence about a file that is no trace; `None` if it may be one.
 fn described(candidate: &Candidate) -> Option<String> {
     if let Some(directory) = candidate.directory() {
-        return of_directory(directory);
+        return of_directory(directory).map(|what| part_of(directory).unwrap_or(what));
     }
     let path = candidate.file()?;
+    if let Some(what) = part_of(path) {
+        return Some(what);
+    }
     let head = candidate.head();
     let is_binary = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
     if let Some((_, what)) = BEGINNINGS.iter().find(|(beginning, _)| head.trim_ascii_start().starts_with(beginning)) {
@@ -75,6 +78,19 @@ fn described(candidate: &Candidate) -> Option<String> {
     let is_table = line.starts_with(b"[") && line.ends_with(b"]");
     let is_key = before(line, b'=').is_some_and(|key| !key.is_empty() && key.iter().all(is_of_key));
     (is_table || is_key).then(|| "a TOML file, such as a platform, which --platform takes".to_owned())
+}
+
+/// A sentence about a file or directory of a trace that another file stands for.
+fn part_of(path: &Path) -> Option<String> {
+    let with = |ending: &str| path.with_extension(ending);
+    let whole = match path.extension().unwrap_or_default().as_encoded_bytes() {
+        b"pcf" | b"row" => [with("prv"), with("prv.gz")],
+        b"def" | b"evt" => [with("otf2"), path.parent()?.with_extension("otf2")],
+        b"" => [with("otf2"), with("otf2")],
+        _ => return None,
+    };
+    let whole = whole.into_iter().find(|whole| whole.is_file())?;
+    Some(format!("a part of a trace: give {}, which stands for all of it", whole.display()))
 }
 
 /// The part of a text before a byte, without blanks around it.
@@ -202,5 +218,19 @@ mod tests {
         assert!(about().is_some_and(|said| said.starts_with("streams of single ranks")));
         fs::write(directory.path().join("manifest.json"), "{}").unwrap();
         assert_eq!(about(), None);
+    }
+
+    #[test]
+    fn a_part_of_a_trace_names_the_file_that_stands_for_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        fs::create_dir(path("traces")).unwrap();
+        for name in ["traces.otf2", "traces.def", "traces/0.evt", "lu.prv", "lu.pcf", "lu.row"] {
+            fs::write(path(name), "x").unwrap();
+        }
+        for (part, whole) in [("traces", "traces.otf2"), ("traces/0.evt", "traces.otf2"), ("lu.row", "lu.prv")] {
+            let said = described(&Candidate::new(&[path(part).as_path()]).unwrap()).unwrap();
+            assert!(said.contains(&format!("give {}", path(whole).display())), "{said}");
+        }
     }
 }

@@ -3,8 +3,9 @@
 use std::fs;
 
 use proptest::prelude::*;
+use titr_common::event::{Event, Rank};
 
-use crate::counts::computed;
+use crate::counts::{computed, events};
 use crate::samples::{collection, open, sample};
 use crate::tally::{counted, damage, lu, of, programs, read_damaged, unpacked};
 
@@ -44,6 +45,28 @@ fn a_local_call_is_computation_and_another_without_an_event_is_named() {
     let trace = open(&path).unwrap();
     assert_eq!(computed(&trace), [50.0, 10.0]);
     assert!(trace.untranslated().contains(&"1 calls of MPI_Comm_idup have no event".to_owned()));
+}
+
+/// Extrae marks the task of the world whose number is that of the root in the communicator.
+#[test]
+fn the_bytes_of_a_scatter_tell_its_root() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.prv");
+    let call = |task| {
+        let (sent, mark) = (if task == 1 { 96 } else { 0 }, if task == 3 { ":50100003:1" } else { "" });
+        let bytes = format!("50100001:{sent}:50100002:32:50100004:2{mark}");
+        format!("2:{task}:1:{task}:1:10:50000002:15:{bytes}\n2:{task}:1:{task}:1:20:50000002:0\n")
+    };
+    let lines: String = [1, 2, 3].into_iter().map(call).collect();
+    let header = "#Paraver (24/11/2026 at 23:09):100_ns:1(3):1:3(1:1,1:1,1:1),2\nc:1:1:3:1:2:3\nc:1:2:3:3:2:1\n";
+    fs::write(&path, format!("{header}{lines}")).unwrap();
+    fs::write(path.with_extension("pcf"), "EVENT_TYPE\n9 50000002 MPI\nVALUES\n15 MPI_Scatter\n").unwrap();
+    let trace = open(&path).unwrap();
+    for rank in 0..3 {
+        let root = |event| if let Event::Collective(call, _) = event { call.root } else { None };
+        let roots: Vec<_> = events(&trace, rank).unwrap().into_iter().filter_map(root).collect();
+        assert_eq!(roots, [Rank(0)]);
+    }
 }
 
 proptest! {

@@ -48,6 +48,16 @@ pub enum JobMixError {
     Trace(#[from] TraceError),
 }
 
+/// A mistake of a file of jobs, with advice if it is a platform.
+fn of_platform(mistake: Mistake) -> Mistake {
+    const KEYS: [&str; 5] = ["schema", "hosts", "topology", "network", "mpi"];
+    match KEYS.iter().any(|key| mistake.message() == format!("unknown key `{key}`")) {
+        true => mistake
+            .with_help("this is a platform, where a trace or a file of jobs is expected: it stands after --platform"),
+        false => mistake,
+    }
+}
+
 impl JobMix {
     /// Reads the jobs of a file, whose traces are opened with `open`, and places them on `platform`.
     ///
@@ -61,7 +71,7 @@ impl JobMix {
         let text = input::read_text(path, WRITTEN_BY_HAND)
             .map_err(|error| JobMixError::Unreadable { path: path.to_owned(), error })?;
         let source = Source::new(&path.display().to_string(), text, []);
-        let JobsFile { job: tables, background } = source.read()?;
+        let JobsFile { job: tables, background } = source.read().map_err(of_platform)?;
         check_names(&source, &tables)?;
         let starts = starts(&source, &tables)?;
         let background = backgrounds(&source, &background, platform.topology.hosts())?;

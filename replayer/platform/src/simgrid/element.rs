@@ -4,6 +4,8 @@ use roxmltree::Node;
 use titr_common::units::Dimension;
 use titr_document::{Checked, Located, Mistake, Place, Source, Value};
 
+use crate::one_line::nearest;
+
 /// An element of the XML.
 #[derive(Clone, Copy)]
 pub(crate) struct Element<'a> {
@@ -18,6 +20,9 @@ pub(crate) struct Attribute<'a> {
     pub place: Place,
     source: &'a Source,
 }
+
+/// The names of elements, for messages about misspelt ones.
+const NAMES: [&str; 9] = ["cluster", "zone", "host", "link", "router", "route", "zoneRoute", "config", "prop"];
 
 /// The attributes that an element may have: those that are read, or that change nothing in titr.
 pub(crate) type Known = &'static [&'static str];
@@ -110,10 +115,13 @@ impl<'a> Element<'a> {
     pub(crate) fn unexpected(&self, parent: &Self) -> Mistake {
         let mistake = self.wrong(format!("titr does not read <{}> in <{}>", self.name(), parent.name()));
         mistake.with_help(match self.name() {
-            "backbone" | "cabinet" | "host_link" => "it belongs in a zone with routing=\"Cluster\"",
-            "peer" => "it belongs in a zone with routing=\"Vivaldi\"",
-            "include" => "SimGrid has no <include> any more: write what is in the file in its place",
-            _ => "leave it out",
+            "backbone" | "cabinet" | "host_link" => "it belongs in a zone with routing=\"Cluster\"".to_owned(),
+            "peer" => "it belongs in a zone with routing=\"Vivaldi\"".to_owned(),
+            "include" => "SimGrid has no <include> any more: write what is in the file in its place".to_owned(),
+            name => match nearest(name, NAMES.into_iter().filter(|known| *known != name)) {
+                Some(near) => format!("did you mean <{near}>?"),
+                None => "leave it out".to_owned(),
+            },
         })
     }
 }

@@ -281,20 +281,15 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         waiting.collect::<BTreeSet<Rank>>().len() as u64
     }
 
-    /// A sentence on the ranks whose streams are incomplete.
-    fn torn(&self) -> Option<String> {
-        let mut torn = (0..self.mpi.ranks() as u32).filter_map(|rank| self.programs.torn(Rank(rank)));
-        let first = torn.next()?;
-        match torn.count() as u64 {
-            0 => Some(first),
-            more => Some(format!("{first}; {} {} torn, too", count(more), plural(more, "rank is", "ranks are"))),
-        }
+    /// The ranks whose streams are incomplete, and why.
+    pub(crate) fn torn(&self) -> Vec<(Rank, String)> {
+        let ranks = (0..self.mpi.ranks() as u32).map(Rank);
+        ranks.filter_map(|rank| Some((rank, self.programs.torn(rank)?))).collect()
     }
 
     /// The warnings about a replay that came to its end or was left where it stood, a sentence each.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let mut all = self.mpi.warnings.sentences();
-        all.extend(self.torn());
         all.extend(self.leftovers().into_iter().map(|what| format!("never received: {what}")));
         let open: Vec<usize> = self.mpi.all_requests().iter().map(RequestTable::outstanding).collect();
         let ranks = open.iter().filter(|&&open| open > 0).count();

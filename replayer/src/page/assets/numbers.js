@@ -77,7 +77,7 @@ const shortSite = (site) => {
 const placeName = ({ region, call_site: site }) =>
   [site ? shortSite(site) : null, region ? `region ${region}` : null].filter((part) => part).join(", ");
 
-const KINDS = { compute: "computation", sleep: "sleeping", overhead: "software overhead of messages", latency: "latency of messages", transfer: "bytes of messages",
+const KINDS = { compute: "computation", sleep: "computation of a fixed time", overhead: "software overhead of messages", latency: "latency of messages", transfer: "bytes of messages",
   contention: "messages that share links", storage: "access to files", other: "other" };
 const kindName = (kind) => KINDS[kind] || kind;
 

@@ -122,11 +122,13 @@ const addSummary = (data) => {
     ["Computation", origin.measured ? `measured as ${origin.measured}` : "as the trace says"]];
   const best = path ? improvements(path, whole)[0] : null;
   const [waiting, rest] = [result.waiting_ranks, result.warnings.slice(3)];
+  const ended = result.recording && result.recording.ended;
   const warnings = (list) => element("ul", { class: "warnings" }, list.map((warning) => element("li", {}, warning)));
   const made = section("answer", "Result",
     element("div", { class: "hero" },
       element("p", { class: "answer" }, waiting > 0 ? "no prediction" : time(result.runs ? result.runs.mean : whole)),
       element("p", { class: "sure" }, waiting > 0 ? `${counted(waiting, "rank waits", "ranks wait")} for ever` : uncertaintyOf(result)),
+      ended ? element("p", { class: "finding" }, `Not finished: ${ended}; the replay ends where the trace does.`) : null,
       element("dl", {}, facts.map(([name, what]) => [element("dt", {}, name), element("dd", {}, what)]))),
     element("div", { class: "made-of" },
       cause ? element("p", { class: "finding" }, `Mostly ${cause}.`) : null,

@@ -54,13 +54,24 @@ impl Point {
     }
 }
 
+/// What a trace says about the root of a collective.
+#[derive(Default)]
+struct KnownRoot {
+    /// The member that names itself. The first one does not in programs in C, where the value is the root's rank. In some
+    /// communicators, Extrae compares that with a rank of the world and marks another task, or none.
+    marked: Option<Rank>,
+    /// The last member with bytes that only a root has.
+    with_bytes: Option<Rank>,
+    /// Whether more than one member has such bytes, which therefore tell nothing.
+    is_ambiguous: bool,
+}
+
 /// What is known of a trace.
 pub(super) struct PrvSurvey {
     pub header: Header,
     pub names: Names,
     pub communicators: BTreeMap<CommNumber, Arc<[Rank]>>,
-    /// The roots that say so. The first member does not in programs in C, where the value is the root's rank.
-    roots: FxHashMap<Instance, Rank>,
+    roots: FxHashMap<Instance, KnownRoot>,
     /// What members of collectives with lists give and get.
     volumes: FxHashMap<Instance, FxHashMap<Rank, (u64, u64)>>,
     /// The time of the first MPI call of each rank.
@@ -139,8 +150,19 @@ impl PrvSurvey {
         let number = before.entry((rank, point.comm)).or_default();
         let instance = (point.comm, *number);
         *number += 1;
-        if point.root != 0 {
-            self.roots.insert(instance, rank);
+        let of_root = match name {
+            "Bcast" | "Scatter" | "Scatterv" => point.sent,
+            "Reduce" | "Gather" | "Gatherv" => point.received,
+            _ => 0,
+        };
+        if point.root != 0 || of_root > 0 {
+            let root = self.roots.entry(instance).or_default();
+            if point.root != 0 {
+                root.marked = Some(rank);
+            }
+            if of_root > 0 {
+                root.is_ambiguous |= root.with_bytes.replace(rank).is_some();
+            }
         }
         if has_lists && *kept < MOST_VOLUMES {
             *kept += 1;
@@ -150,7 +172,9 @@ impl PrvSurvey {
 
     /// The root of a collective of these members.
     pub(super) fn root(&self, instance: Instance, members: &[Rank]) -> Option<Rank> {
-        self.roots.get(&instance).or(members.first()).copied()
+        let known = self.roots.get(&instance);
+        let by_bytes = known.filter(|root| !root.is_ambiguous).and_then(|root| root.with_bytes);
+        by_bytes.or_else(|| known?.marked).or_else(|| members.first().copied())
     }
 
     /// What the members of a collective give and get; `None` for those whose members all have the same, or if there were too

@@ -187,8 +187,8 @@ fn in_parallel<T: Sync, R: Send>(items: &[T], function: impl Fn(&T) -> R + Sync)
 
 /// Costs of a message between nodes of a typical machine, and of its bytes, for each of both processors. These and the
 /// following are chosen by half of the machines of TRUTH.md, and judged by the others.
-const COST: f64 = 0.8e-6;
-const COPY: f64 = 1.0 / 8e9;
+const COST: f64 = 0.3e-6;
+const COPY: f64 = 1.0 / 12e9;
 /// The part of the data sheet's bandwidth of memory that messages get, as every copy reads and writes.
 const OF_MEMORY: f64 = 0.2;
 /// The part of the data sheet's bandwidth of a card that data gets.

@@ -630,8 +630,8 @@ impl Machine<'_> {
                 let rows = [one.get(&size), two.get(&size)].map(Option::<&&Row>::copied);
                 let gathered = rows[1].map_or(0, |row| u64::from(row.ranks) * size);
                 let is_small = kind == CollectiveKind::Allgather && (1..=GATHERED).contains(&gathered);
-                let candidates = if is_small { &["han"][..] } else { candidates };
-                Ok(self.fit_collective(kind, size, rows, candidates)?.map(|fit| (size, fit)))
+                let candidates = [candidates, if is_small { &[BY_NODES] } else { &[] }].concat();
+                Ok(self.fit_collective(kind, size, rows, &candidates)?.map(|fit| (size, fit)))
             };
             let fits: BTreeMap<u64, CollectiveFit> =
                 in_parallel(&sizes, fit).into_iter().filter_map(Result::transpose).collect::<Result<_, _>>()?;
@@ -675,6 +675,9 @@ impl Machine<'_> {
             score += 0.1 * node.ln().abs();
             if two.is_some() {
                 score += 0.3 * (network / node).ln().abs();
+            }
+            if algorithm != BY_NODES && candidates.contains(&BY_NODES) {
+                score += PREFERENCE;
             }
             if best.as_ref().is_none_or(|(least, _)| score < *least) {
                 best = Some((score, CollectiveFit { algorithm, factors }));
@@ -726,9 +729,11 @@ fn root(
     Ok(Some(if at_high < -at_low { (high, at_high) } else { (low, at_low) }))
 }
 
-/// The bytes that allgathers on two nodes bring to every rank up to which the nodes' first ranks exchange what their nodes
-/// have gathered: one and two nodes do not show it, more do, with all libraries of TRUTH.md but MVAPICH.
+/// Small blocks are gathered on each node, and exchanged by the nodes' first ranks: rows on one and two nodes hardly show it,
+/// those on more do, with most libraries of TRUTH.md. It is preferred up to so many bytes of the result on two nodes.
+const BY_NODES: &str = "han";
 const GATHERED: u64 = 16_384;
+const PREFERENCE: f64 = 0.4;
 
 /// The algorithms among which the one of a collective is found.
 const CANDIDATES: [(CollectiveKind, &[&str]); 3] = [

@@ -99,7 +99,8 @@ const improvements = (path, whole) => path.sensitivities.map(({ parameter, links
 const improvementChart = (path, whole) => {
   const rows = improvements(path, whole).slice(0, 6).map((row) => ({ ...row, value: row.change,
     text: row.change ? `${time(row.change)} (${percent(row.change / whole)})` : NOTHING, parts: [["amount", row.change]] }));
-  return barChart({ id: "improvements", title: "What a machine that is 10 % better in one respect would change", rows,
+  return barChart({ id: "improvements", title: "What a machine that is 10 % better in one respect would change" +
+    (rows.every(({ checked }) => checked) ? "" : ", at most"), rows,
     label: "Change of the predicted time by parameters of the machine", csv: () => [["parameter", "elasticity", "change (s)", "checked by replays"],
       ...improvements(path, whole).map(({ name, elasticity, change, checked }) => [name, elasticity, change, checked ? "yes" : "no"])],
     tell: ({ name, elasticity, checked }) => `${name}: elasticity ${elasticity.toFixed(2)}, ` +

@@ -160,7 +160,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 fn a_shared_link_is_used_up_to_its_bandwidth() {
     let folder = Folder::new();
     let send = "0 send 1 0 60000\n".repeat(3);
-    folder.file("t.txt", &format!("0 init\n{send}0 finalize\n1 init\n1 recv 0 0 60000\n1 finalize\n"));
+    folder.file("t.txt", format!("0 init\n{send}0 finalize\n1 init\n1 recv 0 0 60000\n1 finalize\n"));
     let run = folder.run(TITR_REPLAY, &["--platform", "star:2 1Gbit/s 1us", "--json", "t.txt"]);
     let json: serde_json::Value = serde_json::from_str(run.strip_suffix("[0]").unwrap()).unwrap();
     assert_eq!(json["links"][0]["use"], 1.0);

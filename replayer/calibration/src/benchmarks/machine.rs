@@ -229,7 +229,7 @@ impl<'a> Machine<'a> {
             send: typical_costs(),
             receive: typical_costs(),
             // A request and an answer.
-            rendezvous: [(EAGER_THRESHOLD, 2.0 * (COST + sheet.latency.0))].into(),
+            rendezvous: [EAGER_THRESHOLD, 1 << 22].map(|size| (size, 2.0 * (COST + sheet.latency.0))).into(),
             reduction: Costs::new(),
             collectives: BTreeMap::new(),
         }
@@ -355,8 +355,11 @@ pub(super) fn steps(costs: &Costs) -> String {
             steps.push(if slope < 0.0 { (size, cost, 0.0) } else { (size, 0.0, cost / size.max(1) as f64) });
         }
     }
-    if let Some(&(size, cost)) = sizes.last() {
-        steps.push((size, 0.0, cost / size.max(1) as f64));
+    // Beyond the largest, costs are in proportion to the size if that is large.
+    match sizes.last() {
+        Some(&(size, cost)) if size < EAGER_THRESHOLD => steps.push((size, cost, 0.0)),
+        Some(&(size, cost)) => steps.push((size, 0.0, cost / size as f64)),
+        None => {}
     }
     steps.dedup_by_key(|(from, ..)| from.saturating_sub(1));
     let step =

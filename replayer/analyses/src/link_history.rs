@@ -1,9 +1,9 @@
 //! The load of each link over time.
 //!
 //! A message is assumed to cross every link of its paths at a constant rate from its injection to its delivery; what exceeds
-//! the bandwidth of a link that messages share crosses it later. The paths are those of the topology, even if packets choose others, on each rail that the message takes. Time is divided
-//! into equal intervals; when there are too many, pairs are merged, so that memory depends on the number of links and not on
-//! the duration of the replay.
+//! the bandwidth of a link that messages share crosses it later. The paths are those of the topology, even if
+//! packets choose others, on each rail that the message takes. Time is divided into equal intervals; when there are too many,
+//! pairs are merged, so that memory depends on the number of links and not on the duration of the replay.
 
 use std::sync::Arc;
 

@@ -264,7 +264,9 @@ fn option_with_one_dash(command: &clap::Command, words: &[OsString]) -> Option<c
 
 /// The arguments in the words of a command line. On a mistake or a request for help, prints it and ends the process.
 fn arguments<A: Parser>(words: &[OsString]) -> A {
-    let parsed = option_with_one_dash(&A::command(), words).map_or_else(|| A::try_parse_from(words), Err);
+    let is_candidate = |word: &OsString| matches!(word.as_encoded_bytes(), [b'-', b'a'..=b'z', _, ..]);
+    let mistake = words.iter().any(is_candidate).then(|| option_with_one_dash(&A::command(), words)).flatten();
+    let parsed = mistake.map_or_else(|| A::try_parse_from(words), Err);
     parsed.unwrap_or_else(|mut error| {
         tell_of_other_words(&mut error, &A::command(), words);
         let words = words.iter().map(|word| word.to_string_lossy());

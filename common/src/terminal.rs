@@ -139,7 +139,7 @@ pub fn columns_of(file: impl AsFd) -> Option<usize> {
 /// A line that is broken between words where it is longer than `columns`, unless it is JSON. What follows is indented as the
 /// text behind the label, or a bit.
 #[must_use]
-pub fn wrapped(line: &str, columns: usize) -> String {
+pub(crate) fn wrapped(line: &str, columns: usize) -> String {
     let text = line.trim_start();
     let begin = line.len() - text.len();
     let label = text.find("  ").filter(|_| !text.is_empty());

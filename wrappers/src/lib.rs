@@ -29,7 +29,7 @@
 //! | `caller`, `stack`, [`unwinding`] | the place of a call in the program, and the calls around it |
 //! | `in_progress`, `callbacks`, `bypasses` | the current calls of a thread, whether the program has left them, and objects whose calls are not seen |
 //! | `containment` | panics of the tool, which end here, and exceptions of others, which pass |
-//! | [`functions`], [`call`] | every function, and the handling of a call of one |
+//! | [`functions`], `call` | every function, and the handling of a call of one |
 //!
 //! # Why words suffice
 //! A function is passed on without knowledge of its types: every argument of every MPI function is an integer or a
@@ -52,7 +52,7 @@ compile_error!("passing arguments on as words is only known to be right on 64-bi
 
 pub mod abi;
 pub mod argument;
-pub mod call;
+mod call;
 mod callbacks;
 mod caller;
 mod containment;

@@ -245,7 +245,7 @@ pub struct Task {
 
 /// The lists of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ListSize {
+pub(crate) struct ListSize {
     /// Entries of all lists.
     pub entries: usize,
     /// Bytes that they take on the heap.

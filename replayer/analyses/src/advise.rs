@@ -156,7 +156,7 @@ fn replayed(
 
 /// A hypothesis to try.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// The hypothesis in words.
     pub title: String,
     /// The cause that suggests it; `None` of a bound.

@@ -252,7 +252,7 @@ fn pairs(ranks: u32, count: u64, seed: u64, phase: u64) -> Vec<(u32, u32)> {
 
 /// The size of the trace that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Generated {
+pub(crate) struct Generated {
     /// The number of ranks.
     pub ranks: u32,
     /// The number of events of all ranks.

@@ -226,7 +226,7 @@ impl Inputs {
 
     /// Whether there is no point, which never is so after [`read`](Self::read).
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.points.is_empty()
     }
 
@@ -245,7 +245,7 @@ impl Inputs {
 
     /// A point in words: its number from 1, and the values of its axes.
     #[must_use]
-    pub fn in_words(&self, point: usize) -> String {
+    pub(crate) fn in_words(&self, point: usize) -> String {
         match in_words(&self.study, self.settings(point)) {
             words if words.is_empty() => (point + 1).to_string(),
             words => format!("{} ({words})", point + 1),

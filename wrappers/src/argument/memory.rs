@@ -226,7 +226,7 @@ impl<'c, T: Stored> Array<'c, T> {
     }
 
     /// Whether the array has no elements.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 

@@ -139,15 +139,15 @@ pub mod collective;
 pub mod communicator;
 pub mod datatype;
 pub mod environment;
-pub mod extension;
+mod extension;
 pub(crate) mod external;
-pub mod info;
+mod info;
 pub mod io;
 pub mod mark;
 pub mod one_sided;
 pub mod point_to_point;
 pub mod process;
-pub mod tools;
+mod tools;
 pub mod topology;
 
 /// All intercepted MPI functions: all but conversions and those of [`environment::LEFT_ALONE`].

@@ -9,7 +9,7 @@ mod otf2;
 mod paraver;
 mod rank_files;
 pub mod simgrid;
-pub mod ti;
+mod ti;
 mod timed_calls;
 
 use std::io;

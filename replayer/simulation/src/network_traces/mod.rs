@@ -9,7 +9,7 @@
 //! releases the messages of a trace as their triggers arrive, independent of the network model.
 
 mod feedback;
-pub mod grammar;
+mod grammar;
 mod reader;
 mod rules;
 mod triggers;

@@ -159,7 +159,7 @@ impl EventBuffer {
 
     /// Whether there are no events.
     #[must_use]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.packed.is_empty()
     }
 

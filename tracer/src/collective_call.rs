@@ -10,8 +10,9 @@ use titr_wrappers::argument::{
 };
 use titr_wrappers::functions::collective::Collective::{self, *};
 use titr_wrappers::functions::topology::Topology::{self, *};
-use titr_wrappers::pmpi::region::Region;
 use titr_wrappers::signature::{Allgather, NeighborAllgatherv, NeighborAlltoallv, NeighborAlltoallw};
+
+use crate::pmpi::Region;
 
 pub(crate) struct CollectiveCall<'c> {
     pub kind: CollectiveKind,

@@ -31,6 +31,7 @@ mod lifecycle;
 mod local_ranks;
 mod never_called;
 mod open;
+mod pmpi;
 mod process_time;
 mod ranks;
 mod record;

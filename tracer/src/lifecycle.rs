@@ -27,7 +27,7 @@ use titr_common::units::Instructions;
 use titr_config::{Config, CountedThreads, Mode};
 use titr_wrappers::functions::process::{MPI_Abort, MPI_Finalize, MPI_Session_finalize, Process};
 use titr_wrappers::{
-    Abi, Call, Effect, Function, Real, Tool, as_program, bypasses, functions_in_progress, install, is_in_call, pmpi,
+    Abi, Call, Effect, Function, Real, Tool, as_program, bypasses, functions_in_progress, install, is_in_call,
     tool_word,
 };
 
@@ -39,6 +39,7 @@ use crate::hook;
 use crate::launched;
 use crate::never_called;
 use crate::open::{Opened, open};
+use crate::pmpi;
 use crate::process_time::{BeforeInit, ProcessClock};
 use crate::record::{Recorder, RecorderOptions};
 use crate::stderr::{self, log};

@@ -12,7 +12,7 @@ use titr_common::event::Rank;
 use titr_common::trace::Manifest;
 use titr_common::trace::manifest;
 use titr_config::{Config, Mode, Verbosity};
-use titr_wrappers::{Abi, hidden_tool, library_file, own_file, pmpi};
+use titr_wrappers::{Abi, hidden_tool, library_file, own_file};
 
 use crate::call_sites::{self, CallSites};
 use crate::counter::Source;
@@ -20,6 +20,7 @@ use crate::directory::{self, Claim, DirectoryError};
 use crate::gather::Gather;
 use crate::launched;
 use crate::local_ranks::PartlyTraced;
+use crate::pmpi;
 use crate::record::RecorderOptions;
 use crate::sink::{self, Sink, SinkOptions};
 use crate::stderr::log;

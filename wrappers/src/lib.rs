@@ -24,7 +24,7 @@
 //! | [`symbol`] | a function of the library, and how to call one with words |
 //! | [`handle`], [`abi`] | handles, and the constants of each family |
 //! | [`argument`] | one argument of a call |
-//! | [`pmpi`] | MPI calls that the tool makes itself |
+//! | [`pmpi`] | calls that the tool makes itself |
 //! | [`signature`] | the arguments that several functions have in common |
 //! | `caller`, `stack`, [`unwinding`] | the place of a call in the program, and the calls around it |
 //! | `in_progress`, `callbacks`, `bypasses` | the current calls of a thread, whether the program has left them, and objects whose calls are not seen |

@@ -8,7 +8,7 @@ use crate::library;
 
 /// A function of the library by its profiling name, `PMPI_Send`.
 #[derive(Debug)]
-pub(crate) struct Symbol {
+pub struct Symbol {
     name: &'static CStr,
     address: AtomicPtr<c_void>,
 }
@@ -16,7 +16,7 @@ pub(crate) struct Symbol {
 impl Symbol {
     /// The function whose profiling name is `name`, which ends with a NUL.
     #[allow(clippy::panic, reason = "the compiler panics")]
-    pub(crate) const fn new(name: &'static str) -> Self {
+    pub const fn new(name: &'static str) -> Self {
         let Ok(name) = CStr::from_bytes_with_nul(name.as_bytes()) else {
             panic!("a C string has one NUL, its last byte")
         };

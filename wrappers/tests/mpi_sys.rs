@@ -47,7 +47,7 @@ impl Tool for Notes {
             Call::PointToPoint(PointToPoint::MPI_Waitall(wait)) => {
                 wait.array_of_statuses().keep();
                 self.fail_if_asked();
-                let before = wait.array_of_requests().len();
+                let before = wait.array_of_requests().iter().len();
                 real.run();
                 let tags: Vec<i32> =
                     (0..before).filter_map(|i| wait.array_of_statuses().get(i)).map(|s| s.tag()).collect();

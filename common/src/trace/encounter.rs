@@ -87,14 +87,8 @@ impl Runs {
 
     /// How many numbers there are.
     #[must_use]
-    pub fn len(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.0.iter().map(|&(_, count)| u64::from(count)).sum()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 
@@ -120,6 +114,6 @@ mod tests {
         let numbers = [0, 1, 2, 7, 6, 5, 6];
         let runs: Runs = numbers.into_iter().collect();
         assert_eq!(runs.0, [(0, 3), (7, 1), (6, 1), (5, 2)]);
-        assert_eq!((runs.iter().collect::<Vec<_>>(), runs.len()), (numbers.to_vec(), 7));
+        assert_eq!((runs.iter().collect::<Vec<_>>(), runs.count()), (numbers.to_vec(), 7));
     }
 }

@@ -161,7 +161,7 @@ fn origin(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
 fn encounters(manifest: &Manifest, out: &mut impl Write) -> std::io::Result<()> {
     for entry in &manifest.per_rank {
         for met in entry.encounters.iter().filter(|met| met.root == entry.rank) {
-            let processes = met.remote.len();
+            let processes = met.remote.count();
             let noun = plural(processes, "process", "processes");
             row(out, "other worlds", &format!("rank {} has {} {} {noun}", entry.rank, met.side, count(processes)))?;
         }

@@ -96,9 +96,9 @@ pub(super) fn sweep(args: &SweepArgs, out: &mut Out) -> Result<(), Failure> {
         slurm::check()?;
     }
     let folder = ResultsFolder::open(path, &inputs)?;
-    let missing = folder.missing(inputs.len(), args.reports);
-    let old = inputs.len() - missing.len();
-    let meter = if args.quiet { None } else { Meter::of_points(inputs.len()) };
+    let missing = folder.missing(inputs.count(), args.reports);
+    let old = inputs.count() - missing.len();
+    let meter = if args.quiet { None } else { Meter::of_points(inputs.count()) };
     let show = |done: usize| meter.iter().for_each(|meter| meter.done(done));
     show(old);
     match args.engine {
@@ -115,7 +115,7 @@ pub(super) fn sweep(args: &SweepArgs, out: &mut Out) -> Result<(), Failure> {
                 points_per_task: args.points_per_task.map(|points| points as usize),
                 has_reports: args.reports,
             };
-            array.run(inputs.len(), &show)?;
+            array.run(inputs.count(), &show)?;
         }
     }
     drop(meter);
@@ -146,7 +146,7 @@ impl SweepArgs {
     fn task(&self, inputs: &Inputs, path: &Path, task: usize) -> Result<(), Failure> {
         let folder = ResultsFolder::of_task(path, inputs)?;
         let mut points = slurm::points_of_task(path, task)?;
-        let missing = folder.missing(inputs.len(), self.reports);
+        let missing = folder.missing(inputs.count(), self.reports);
         points.retain(|point| missing.binary_search(point).is_ok());
         let replay = |point, prepared: &PreparedPoint| {
             let result = self.replay(inputs, &folder, prepared, point);
@@ -174,7 +174,7 @@ impl SweepArgs {
     /// Prints how many replays there are, and how long they take.
     fn dry_run(&self, inputs: &Inputs, out: &mut Out) -> Result<(), Failure> {
         let mut kinds: Vec<(String, usize, usize)> = Vec::new();
-        for point in 0..inputs.len() {
+        for point in 0..inputs.count() {
             let is_of_kind = |key: &AxisKey| matches!(key, AxisKey::Platform | AxisKey::Trace);
             let settings = inputs.study.axes.iter().zip(inputs.settings(point));
             let kind: Vec<&str> =
@@ -193,13 +193,13 @@ impl SweepArgs {
             work += start.elapsed() * u32::try_from(*points).unwrap_or(u32::MAX);
         }
         let replays =
-            inputs.len() as u64 * u64::from(inputs.study.repeats) * (1 + u64::from(inputs.study.split_communication));
-        writeln!(out, "{}, {}", counted(inputs.len(), "point", "points"), counted(replays, "replay", "replays"))?;
+            inputs.count() as u64 * u64::from(inputs.study.repeats) * (1 + u64::from(inputs.study.split_communication));
+        writeln!(out, "{}, {}", counted(inputs.count(), "point", "points"), counted(replays, "replay", "replays"))?;
         for (kind, _, points) in &kinds {
             writeln!(out, "  {}: {}", on_one_line(kind), counted(*points, "point", "points"))?;
         }
         let jobs = self.jobs.jobs().0.get();
-        let wall = work.as_secs_f64() / jobs.min(inputs.len()) as f64;
+        let wall = work.as_secs_f64() / jobs.min(inputs.count()) as f64;
         let (work, wall) = (significant(work.as_secs_f64(), 2), significant(wall, 2));
         writeln!(out, "about {work} s of processor time, {wall} s with --jobs {jobs}")?;
         Ok(())

@@ -55,7 +55,7 @@ impl ResultsFolder {
                 return Err(StudyError::NoFolder(path.to_owned()));
             }
             make_directory(path)?;
-            let content = Identity { study: inputs.identity()?, points: inputs.len() };
+            let content = Identity { study: inputs.identity()?, points: inputs.count() };
             OutputFile::write(&identity, &serde_json::to_vec(&content).map_err(io::Error::from)?)?;
         }
         let file = File::open(&identity).map_err(|error| named(&identity, error))?;
@@ -86,7 +86,7 @@ impl ResultsFolder {
         let path = self.path.join(IDENTITY);
         let content = fs::read(&path).map_err(|error| named(&path, error))?;
         match serde_json::from_slice::<Identity>(&content) {
-            Ok(identity) if identity.study == inputs.identity()? && identity.points == inputs.len() => Ok(()),
+            Ok(identity) if identity.study == inputs.identity()? && identity.points == inputs.count() => Ok(()),
             Ok(_) | Err(_) => Err(StudyError::OtherStudy(self.path.clone())),
         }
     }
@@ -155,7 +155,7 @@ impl ResultsFolder {
     pub fn finish(&self, inputs: &Inputs) -> Result<Vec<PointOutcome>, StudyError> {
         // Tasks may have been killed since this process wrote there first.
         [&self.path, &self.path.join(POINTS)].into_iter().for_each(|folder| remove_leftovers(folder));
-        let outcomes = (0..inputs.len()).map(|point| self.outcome(point)).collect::<Result<Vec<_>, _>>()?;
+        let outcomes = (0..inputs.count()).map(|point| self.outcome(point)).collect::<Result<Vec<_>, _>>()?;
         table::write(inputs, &outcomes, &self.path)?;
         Ok(outcomes)
     }

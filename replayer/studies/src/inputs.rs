@@ -220,14 +220,8 @@ impl Inputs {
 
     /// The number of points.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.points.len()
-    }
-
-    /// Whether there is no point, which never is so after [`read`](Self::read).
-    #[must_use]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.points.is_empty()
     }
 
     /// The value of an axis at a point in few words, as names of machines have it.

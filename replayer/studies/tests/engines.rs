@@ -83,7 +83,7 @@ fn simulate(
         true => ResultsFolder::of_task(results, &inputs).unwrap(),
         false => ResultsFolder::open(results, &inputs).unwrap(),
     };
-    let missing = folder.missing(inputs.len(), false);
+    let missing = folder.missing(inputs.count(), false);
     let points: Vec<usize> = order.iter().copied().filter(|point| missing.contains(point)).collect();
     let begun = AtomicUsize::new(0);
     let replay = |point, prepared: &PreparedPoint| {

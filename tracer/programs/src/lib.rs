@@ -70,7 +70,7 @@ impl Mpi {
 
     /// Whether a function failed because a message is larger than the room for it.
     pub fn is_truncation(&self, error: &MpiError) -> bool {
-        error.code.is_some_and(|code| pmpi::is_truncation(self.abi, ErrorCode(code)))
+        error.code.and_then(|code| ErrorCode(code).class()) == Some(self.abi.err_truncate)
     }
 
     /// The library's description of itself, in one line.

@@ -10,8 +10,8 @@ use titr_common::trace::manifest;
 use titr_common::units::Nanoseconds;
 use titr_wrappers::Abi;
 use titr_wrappers::argument::Comm;
-use titr_wrappers::pmpi::exchange::{Exchange, Part, Space};
-use titr_wrappers::pmpi::{self, ErrorCode};
+
+use crate::pmpi::{self, BufferPart, ErrorCode, Exchange, Space};
 
 /// A monotonic clock (`CLOCK_MONOTONIC`).
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ impl Clock {
     /// Compares all clocks of a communicator with its first member's. Collective.
     pub(super) fn compare(&self, abi: &'static Abi, comm: Comm) -> Result<Offset, ErrorCode> {
         let mut exchange = Exchange::new(abi, comm, 0, [8, 8, 0]);
-        let part = |space| Part { space, offset: 0, len: 8 };
+        let part = |space| BufferPart { space, offset: 0, len: 8 };
         if pmpi::comm_rank(comm) == 0 {
             for member in 1..pmpi::comm_size(comm) as u32 {
                 for _ in 0..ATTEMPTS {

@@ -6,11 +6,9 @@
 use titr_common::collectives::{Library, RootRole};
 use titr_common::event::{CollectiveKind, NeighborOp, Neighborhood};
 use titr_wrappers::argument::{Count, Datatype};
-use titr_wrappers::pmpi::Neighbors;
-use titr_wrappers::pmpi::exchange::Reduction;
-use titr_wrappers::pmpi::region::Region;
 
 use crate::collective_call::{Blocks, BufferArgs, CollectiveCall, NeighborhoodCall};
+use crate::pmpi::{Neighbors, Reduction, Region};
 
 #[derive(Clone, Default)]
 pub(super) struct Data {

@@ -51,11 +51,10 @@ use titr_common::event::{self, CommId, Message};
 use titr_common::trace::manifest;
 use titr_wrappers::abi::Family;
 use titr_wrappers::argument::Comm;
-use titr_wrappers::pmpi::exchange::Reduction;
-use titr_wrappers::pmpi::{self, ErrorCode, Neighbors};
 use titr_wrappers::{Abi, Real};
 
 use crate::collective_call::{CollectiveCall, NeighborhoodCall};
+use crate::pmpi::{self, Neighbors, Reduction};
 use crate::ranks::Ranks;
 use clock::Offset;
 use plan::Plan;
@@ -192,7 +191,7 @@ impl Engine {
         if let Err(error) = result {
             pmpi::raise(description.comm, error);
         }
-        real.replace(ErrorCode::of(result));
+        real.replace(result.map_or_else(|error| error.0, |()| 0));
         Some(Made { success: result.is_ok(), messages: Some(messages) })
     }
 

@@ -6,17 +6,15 @@ use std::sync::Once;
 use titr_common::collectives::{self, Buffer, Member, RootRole, Slice, Step, neighborhood_steps};
 use titr_common::event::{CollectiveKind, Message, MessageEnd, Rank, Span};
 use titr_common::units::Nanoseconds;
+use titr_wrappers::Abi;
 use titr_wrappers::abi::Family;
 use titr_wrappers::argument::{Comm, Count, Datatype};
-use titr_wrappers::pmpi::exchange::{Exchange, Part, Side, Space};
-use titr_wrappers::pmpi::region::Region;
-use titr_wrappers::pmpi::{ErrorCode, type_size};
-use titr_wrappers::{Abi, pmpi};
 
 use super::clock::Clock;
 use super::data::{Data, Groups, Ordered};
 use super::{Description, Engine, Operation};
 use crate::collective_call::{Blocks, BufferArgs, CollectiveCall, NeighborhoodCall};
+use crate::pmpi::{self, BufferPart, ErrorCode, Exchange, Region, Side, Space, type_size};
 use crate::ranks::Ranks;
 use crate::stderr::log;
 
@@ -249,8 +247,8 @@ pub(super) fn space(buffer: Buffer) -> Space {
     }
 }
 
-fn part(slice: Slice) -> Part {
-    Part { space: space(slice.buffer), offset: slice.offset.0, len: slice.len.0 }
+fn part(slice: Slice) -> BufferPart {
+    BufferPart { space: space(slice.buffer), offset: slice.offset.0, len: slice.len.0 }
 }
 
 /// The slices that a step reads and writes.
@@ -272,7 +270,7 @@ pub(super) fn slices(step: &Step) -> impl Iterator<Item = Slice> + use<> {
 /// If a library accepts buffers in memory that the host cannot read, it executes the collective, and all members have to
 /// leave it to the library. They agree on this in each blocking collective, unless no rank uses devices.
 pub(super) fn may_be_used(abi: &Abi) -> bool {
-    let here = i64::from(pmpi::region::may_be_on_device());
+    let here = i64::from(pmpi::may_be_on_device());
     pmpi::allreduce(abi, here, abi.max, abi.comm_world).is_some_and(|anywhere| anywhere != 0)
 }
 

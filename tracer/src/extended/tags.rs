@@ -12,9 +12,9 @@
 
 use rustc_hash::FxHashSet;
 use titr_wrappers::argument::{Comm, Op};
-use titr_wrappers::pmpi;
 
 use super::{Engine, State};
+use crate::pmpi;
 
 /// A number that names a communicator to its members and that no other communicator has had, in this world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,11 +22,11 @@ use titr_common::trace::manifest::{Manifest, RankEntry};
 use titr_common::trace::{OwnFile, directory};
 use titr_config::{Gathering, Placeholders};
 use titr_wrappers::Abi;
-use titr_wrappers::pmpi::ToolComm;
 
 use crate::descriptors::place_high;
 use crate::directory::{absolute, candidate};
 use crate::launched;
+use crate::pmpi::ToolComm;
 use crate::sink::{announce, size};
 use crate::stderr::log;
 use archive::{Archive, Entries, with_file_size_errors};

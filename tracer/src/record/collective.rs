@@ -11,7 +11,6 @@ use titr_wrappers::Abi;
 use titr_wrappers::argument::{Comm, Place, Request};
 use titr_wrappers::functions::collective::Collective;
 use titr_wrappers::functions::topology::Topology;
-use titr_wrappers::pmpi::{self, ErrorCode, Neighbors};
 
 use super::message_args::TypeSizes;
 use super::omitted_calls::Omission;
@@ -19,6 +18,7 @@ use super::request_table::RequestKind;
 use super::{Outcome, RankTrace};
 use crate::collective_call::{Blocks, CollectiveCall, NeighborBlocks, NeighborhoodCall, Start};
 use crate::extended::{Description, Operation};
+use crate::pmpi::{self, ErrorCode, Neighbors};
 use crate::ranks::Ranks;
 
 #[derive(Clone, Copy)]

@@ -6,7 +6,6 @@ use titr_common::units::{Bytes, Instructions};
 use titr_wrappers::argument::{Comm, Place, Request};
 use titr_wrappers::functions::communicator::Communicator::{self, *};
 use titr_wrappers::functions::topology::Topology::{self, *};
-use titr_wrappers::pmpi::{self, KnownGroup, Translation};
 use titr_wrappers::{Abi, Call};
 
 use super::omitted_calls::Omission;
@@ -14,6 +13,7 @@ use super::overwritten::Overwritten;
 use super::request_table::RequestKind;
 use super::{Outcome, RankTrace};
 use crate::extended::Engine;
+use crate::pmpi::{self, KnownGroup, Translation};
 use crate::ranks::Ranks;
 
 /// The communicator that a call has made, of whose members all have made the same call. `None` if the communicator is

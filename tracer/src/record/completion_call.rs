@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use titr_common::event::{Quantifier, RequestId};
+use titr_wrappers::Call;
 use titr_wrappers::argument::{Array, Place, Request, Status, StatusArgument, Statuses};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
 use titr_wrappers::signature::WaitSome;
-use titr_wrappers::{Call, pmpi};
 
 use super::message_args::{Match, RequestRef};
+use crate::pmpi;
 
 /// A call that may complete requests: a wait or a test.
 pub(crate) struct CompletionCall<'c> {
@@ -185,7 +186,7 @@ impl<'c> CompletionCall<'c> {
     pub(crate) fn len(&self) -> usize {
         match &self.requests {
             Handles::One(_) | Handles::Copied(_) => 1,
-            Handles::Many(all) => all.len(),
+            Handles::Many(all) => all.iter().len(),
         }
     }
 

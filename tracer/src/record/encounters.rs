@@ -6,12 +6,12 @@ use titr_common::event::CommCall;
 use titr_common::trace::encounter::{Encounter, Side};
 use titr_wrappers::argument::Comm;
 use titr_wrappers::functions::process::Process::{self, *};
-use titr_wrappers::pmpi;
 
 use super::communicators::Communicators;
 use super::omitted_calls::Omission;
 use super::overwritten::{NamedSpawn, Overwritten};
 use super::{Outcome, RankTrace};
+use crate::pmpi;
 use crate::ranks::Ranks;
 
 /// The environment variable that tells spawned processes the name of their spawn.

@@ -3,7 +3,8 @@
 use titr_common::event::{Direction, FilePointer};
 use titr_wrappers::argument::{Count, Datatype, File, Offset, Place, Request};
 use titr_wrappers::functions::io::Io::{self, *};
-use titr_wrappers::pmpi;
+
+use crate::pmpi;
 
 /// A call that reads or writes a file.
 pub(super) struct AccessCall<'c> {

@@ -6,7 +6,6 @@ use titr_common::units::Bytes;
 use titr_wrappers::Abi;
 use titr_wrappers::argument::{Comm, Message, Place, Request};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
-use titr_wrappers::pmpi::{self, ErrorCode};
 use titr_wrappers::signature::{Recv, Send};
 
 use super::completion_call::CompletionCall;
@@ -17,6 +16,7 @@ use super::overwritten::{MatchedMessage, Overwritten};
 use super::request_table::RequestKind;
 use super::requests::Requests;
 use super::{Outcome, RankTrace};
+use crate::pmpi::ErrorCode;
 use crate::ranks::Ranks;
 
 /// Whom a rank argument names.
@@ -322,7 +322,7 @@ impl Messages {
 /// notified.
 pub(super) fn is_truncated(abi: &Abi, call: &PointToPoint<'_>, error: ErrorCode) -> bool {
     matches!(call, MPI_Recv(..) | MPI_Mrecv(..) | MPI_Sendrecv(..) | MPI_Sendrecv_replace(..))
-        && pmpi::is_truncation(abi, error)
+        && error.class() == Some(abi.err_truncate)
 }
 
 /// The rank of the world that a receive was matched with.

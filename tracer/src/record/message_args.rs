@@ -3,8 +3,9 @@
 
 use titr_common::units::Bytes;
 use titr_wrappers::argument::{Comm, Count, Datatype, Place, Request, Status};
-use titr_wrappers::pmpi;
 use titr_wrappers::signature::{Probe, Recv, Send, Sendrecv, SendrecvReplace};
+
+use crate::pmpi;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SendArgs {

@@ -47,11 +47,11 @@ use titr_wrappers::argument::{Comm, Message, Place, Request};
 use titr_wrappers::functions::collective::Collective;
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, MPI_Request_free};
 use titr_wrappers::functions::process::Process;
-use titr_wrappers::pmpi::ErrorCode;
 use titr_wrappers::{Abi, Call, Function};
 
 use crate::collective_call::{CollectiveCall, NeighborhoodCall};
 use crate::extended::{Description, Engine};
+use crate::pmpi::ErrorCode;
 use crate::sink::Sink;
 use crate::termination::Order;
 use collective::Collectives;

@@ -9,7 +9,6 @@ use titr_wrappers::Abi;
 use titr_wrappers::argument::{Comm, Group, Place, Request, Win};
 use titr_wrappers::functions::one_sided::OneSided as Call;
 use titr_wrappers::functions::one_sided::OneSided::*;
-use titr_wrappers::pmpi;
 use titr_wrappers::signature::{Exchange, Transfer};
 
 use super::id_pool::IdPool;
@@ -18,6 +17,7 @@ use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::request_table::RequestKind;
 use super::{Outcome, RankTrace};
+use crate::pmpi;
 use crate::ranks::Ranks;
 
 /// The windows of a rank, with the ranks of the world that each has.

@@ -7,11 +7,12 @@ use titr_common::event::{CollectiveKind, Event, Mark};
 use titr_common::units::Bytes;
 use titr_wrappers::functions::mark::Mark as MarkCall;
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
-use titr_wrappers::{Abi, Call, pmpi};
+use titr_wrappers::{Abi, Call};
 
 use super::message_args::{RecvArgs, SendArgs, Volumes, element, volume};
 use super::{Outcome, RankTrace};
 use crate::collective_call::{Blocks, CollectiveCall};
+use crate::pmpi;
 
 const NOTHING: Volumes = (Bytes(0), Bytes(0));
 

@@ -8,11 +8,11 @@ use titr_wrappers::argument::{Comm, File, Request, Win};
 use titr_wrappers::functions::io::Io::MPI_File_close;
 use titr_wrappers::functions::one_sided::OneSided::MPI_Win_free;
 use titr_wrappers::functions::point_to_point::PointToPoint::{MPI_Start, MPI_Startall};
-use titr_wrappers::pmpi::ChangedInfos;
 use titr_wrappers::{Call, Function};
 
 use super::file_access::AccessCall;
 use super::omitted_calls::Omission;
+use crate::pmpi::ChangedInfos;
 
 /// The handle or the file pointer that a call overwrites, as it was before the call.
 #[derive(Clone, Debug)]

@@ -2,10 +2,10 @@
 
 use titr_common::event::{Completed, Completion, Event, Incoming, Quantifier, RequestKey, Wildcard};
 use titr_common::units::Bytes;
+use titr_wrappers::Function;
 use titr_wrappers::argument::{Message, Place, Status, StatusArgument};
 use titr_wrappers::functions::point_to_point::{self, PointToPoint, PointToPoint::*};
 use titr_wrappers::signature::{Mrecv, Probe};
-use titr_wrappers::{Function, pmpi};
 
 use super::message::Messages;
 use super::message_args::{Match, RecvArgs, halves, halves_of_one};
@@ -13,6 +13,7 @@ use super::omitted_calls::Omission;
 use super::overwritten::{MatchedMessage, Overwritten};
 use super::request_table::RequestKind;
 use super::{Outcome, RankTrace};
+use crate::pmpi;
 
 impl Messages {
     /// Records a probe, or a receive of a message that a matched probe has found.

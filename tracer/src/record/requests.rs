@@ -2,9 +2,9 @@
 
 use titr_common::event::Completed::{self, These};
 use titr_common::event::{Event, Quantifier, Rank, RequestId, RequestKey, Tag};
+use titr_wrappers::Abi;
 use titr_wrappers::argument::{Place, Request};
 use titr_wrappers::functions::point_to_point::PointToPoint::{self, *};
-use titr_wrappers::{Abi, pmpi};
 
 use super::completion_call::{CompletionCall, CompletionKind, HeldRequests, KeptStatus, Matches, note_cancellation};
 use super::message_args::{Match, RequestRef};
@@ -12,6 +12,7 @@ use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::request_table::{Entry, RequestKind, RequestTable};
 use super::{Outcome, RankTrace};
+use crate::pmpi;
 use crate::ranks::Ranks;
 
 pub(super) struct Requests {

@@ -219,17 +219,6 @@ impl<'c, T: Stored> Array<'c, T> {
         self.of(counts.len)
     }
 
-    /// The number of elements.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether the array has no elements.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// The current value of the `index`-th element.
     #[inline]
     pub fn get(&self, index: usize) -> Option<T> {

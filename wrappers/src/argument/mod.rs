@@ -126,7 +126,7 @@ impl<'c> Argument<'c> for Size {
 
 /// A place in a file, in elements of its view: `MPI_Offset`, which is 64 bits wide in every family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Offset(pub(crate) i64);
+pub struct Offset(pub i64);
 
 impl<'c> Argument<'c> for Offset {
     const WORDS: usize = 1;

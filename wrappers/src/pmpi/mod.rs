@@ -1,15 +1,17 @@
-//! The few MPI functions that a tool calls itself, by their profiling names, so that no tool sees them.
+//! MPI functions that a tool calls itself, by their profiling names, so that no tool sees them: any by [`call!`], and a
+//! few that the arguments of calls depend on.
 //!
-//! All but [`allreduce`], [`barrier`], [`split`], [`free`], [`ToolComm`] and [`exchange`] are
-//! local. Handles must refer to live objects, as everywhere in MPI; an error gives a neutral value (no rank, no size,
-//! nothing), and with MPI's default error handler ends the program.
+//! All but [`allreduce`] are local. Handles must refer to live objects, as everywhere in MPI; an error gives a neutral
+//! value (no rank, no size, nothing), and with MPI's default error handler ends the program.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::env;
 use std::ffi::{c_int, c_void};
 
-use crate::abi::{Abi, Family};
-use crate::argument::{Comm, Datatype, File, HandleCell, Offset, Op, Request, Status};
+use crate::abi::Abi;
+use crate::argument::{Comm, Datatype, HandleCell, Op, Status};
 use crate::handle::ErrhandlerKind;
+use crate::loaded::Object;
 use crate::symbol::{Forward, Symbol};
 
 /// Calls the library's function of a name with these arguments, in C's order and each a [`Word`](crate::symbol::Word), and
@@ -17,6 +19,7 @@ use crate::symbol::{Forward, Symbol};
 ///
 /// # Safety
 /// The arguments are those that the function may be called with.
+#[macro_export]
 macro_rules! call {
     ($name:ident($($argument:expr),* $(,)?)) => {{
         static SYMBOL: $crate::symbol::Symbol = $crate::symbol::Symbol::new(concat!("P", stringify!($name), "\0"));
@@ -33,22 +36,22 @@ macro_rules! int_of {
     }};
 }
 
-pub mod exchange;
 mod groups;
-pub mod region;
 mod spawn;
 
 pub use groups::{KnownGroup, Neighbors, Translation, neighbors, translate, translate_group, translate_to};
-pub use spawn::{ChangedInfos, SpawnInfos, comm_parent, socket_ends};
+pub use spawn::{ChangedInfos, SpawnInfos};
 
 /// The code of an error that an MPI function returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErrorCode(pub c_int);
 
 impl ErrorCode {
-    /// The code that a call returns which ended like this.
-    pub fn of(result: Result<(), Self>) -> c_int {
-        result.map_or_else(|error| error.0, |()| 0)
+    /// `MPI_Error_class`.
+    pub fn class(self) -> Option<c_int> {
+        let mut class: c_int = 0;
+        // SAFETY: (int, int *).
+        unsafe { call!(MPI_Error_class(self.0, &raw mut class)) }.ok().map(|()| class)
     }
 }
 
@@ -56,7 +59,7 @@ impl ErrorCode {
 ///
 /// # Safety
 /// `words` are arguments that the function may be called with.
-pub(crate) unsafe fn attempt<const N: usize>(function: &Symbol, words: [usize; N]) -> Result<(), ErrorCode>
+pub unsafe fn attempt<const N: usize>(function: &Symbol, words: [usize; N]) -> Result<(), ErrorCode>
 where
     [usize; N]: Forward,
 {
@@ -94,11 +97,6 @@ pub fn comm_peers(comm: Comm) -> usize {
     if comm_is_inter(comm) { comm_remote_size(comm) } else { comm_size(comm) }
 }
 
-/// `MPI_Op_commutative`; true after an error.
-pub fn op_is_commutative(op: Op) -> bool {
-    int_of!(MPI_Op_commutative(op)).is_none_or(|flag| flag != 0)
-}
-
 /// `MPI_Comm_test_inter`.
 pub fn comm_is_inter(comm: Comm) -> bool {
     int_of!(MPI_Comm_test_inter(comm)).is_some_and(|flag| flag != 0)
@@ -114,13 +112,6 @@ pub fn type_size(datatype: Datatype) -> Option<u64> {
     // SAFETY: (MPI_Datatype, MPI_Count *); MPI_Count is 64 bits wide in every family.
     unsafe { call!(MPI_Type_size_x(datatype, &raw mut size)) }.ok()?;
     u64::try_from(size).ok()
-}
-
-/// `MPI_Type_get_extent`: the distance between elements in bytes.
-pub(crate) fn type_extent(datatype: Datatype) -> Option<i64> {
-    let (mut lower, mut extent) = (0_i64, 0_i64);
-    // SAFETY: (MPI_Datatype, MPI_Aint *, MPI_Aint *); MPI_Aint is 64 bits wide on these platforms.
-    unsafe { call!(MPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent)) }.ok().map(|()| extent)
 }
 
 /// `MPI_Test_cancelled`: whether the request that a status is of was cancelled.
@@ -145,23 +136,6 @@ pub fn allreduce(abi: &Abi, value: i64, op: Op, comm: Comm) -> Option<i64> {
     unsafe { call!(MPI_Allreduce(&raw const value, &raw mut result, 1, abi.int64, op, comm)) }.ok().map(|()| result)
 }
 
-/// `MPI_Barrier`: collective.
-pub fn barrier(comm: Comm) {
-    // SAFETY: (MPI_Comm).
-    let _ = unsafe { call!(MPI_Barrier(comm)) };
-}
-
-/// `MPI_Comm_split` into one communicator of the same members in the same order, with nothing else of `comm`'s
-/// (`MPI_Comm_dup` would call functions that the program has attached to it). Its errors are returned. Collective.
-pub fn split(abi: &Abi, comm: Comm) -> Option<Comm> {
-    let mut new = HandleCell::empty();
-    // SAFETY: (MPI_Comm, int color, int key, MPI_Comm *).
-    unsafe { call!(MPI_Comm_split(comm, 0, comm_rank(comm), new.address())) }.ok()?;
-    let new = new.get(abi);
-    return_errors(abi, new);
-    Some(new)
-}
-
 /// The largest tag (`MPI_TAG_UB`), or the largest that MPI guarantees.
 pub fn tag_ub(abi: &Abi, comm: Comm) -> u32 {
     /// MPI 4.0 §9.1.2.
@@ -174,47 +148,6 @@ pub fn tag_ub(abi: &Abi, comm: Comm) -> u32 {
     }
     // SAFETY: as above.
     u32::try_from(unsafe { value.read() }).unwrap_or(GUARANTEED)
-}
-
-/// Whether a request was cancelled, so that it completes without a message; `None` if it is not complete.
-pub fn completes_cancelled(request: Request) -> Option<bool> {
-    // A status of any family fits.
-    let mut status = [0_u64; 4];
-    let (mut complete, mut cancelled): (c_int, c_int) = (0, 0);
-    // SAFETY: (MPI_Request, int *, MPI_Status *).
-    unsafe { call!(MPI_Request_get_status(request, &raw mut complete, &raw mut status)) }.ok()?;
-    if complete == 0 {
-        return None;
-    }
-    // SAFETY: (MPI_Status *, int *).
-    unsafe { call!(MPI_Test_cancelled(&raw mut status, &raw mut cancelled)) }.ok().map(|()| cancelled != 0)
-}
-
-/// `MPI_Comm_free`: collective.
-pub(crate) fn free(comm: Comm) {
-    // SAFETY: (MPI_Comm *).
-    let _ = unsafe { call!(MPI_Comm_free(HandleCell::holding(comm).address())) };
-}
-
-/// The byte of a file at which an access of this rank starts: at `offset` of its view (`MPI_File_get_byte_offset`), or
-/// where its own file pointer is (`MPI_File_get_position`). `None` if MPI does not say.
-pub fn access_start(file: File, offset: Option<Offset>) -> Option<u64> {
-    let offset = match offset {
-        Some(Offset(offset)) => offset,
-        None => position(file)?,
-    };
-    // A negative one MPI refuses, as it will refuse the access.
-    let offset = usize::try_from(offset).ok()?;
-    let mut byte: i64 = 0;
-    // SAFETY: (MPI_File, MPI_Offset, MPI_Offset *); MPI_Offset is as wide as a word.
-    unsafe { call!(MPI_File_get_byte_offset(file, offset, &raw mut byte)) }.ok()?;
-    u64::try_from(byte).ok()
-}
-
-fn position(file: File) -> Option<i64> {
-    let mut position: i64 = 0;
-    // SAFETY: (MPI_File, MPI_Offset *).
-    unsafe { call!(MPI_File_get_position(file, &raw mut position)) }.ok().map(|()| position)
 }
 
 /// Makes the functions that a tool calls on its own communicator return their errors instead of ending the program.
@@ -232,123 +165,6 @@ pub fn return_errors(abi: &Abi, comm: Comm) {
 
 /// After a handler that returns, the function that failed returns the error (MPI 4.0 §9.3).
 extern "C" fn ignore(_: *const c_void, _: *const c_int) {}
-
-/// `MPI_Comm_call_errhandler`: calls the program's error handler for an error of `comm`, which may end the program.
-pub fn raise(comm: Comm, ErrorCode(code): ErrorCode) {
-    // SAFETY: (MPI_Comm, int).
-    let _ = unsafe { call!(MPI_Comm_call_errhandler(comm, code)) };
-}
-
-/// Whether a collective that returned this error has taken place nevertheless: others may have received its messages.
-/// Classes of errors in arguments, which MPI detects before it communicates, precede `MPI_ERR_TRUNCATE` in every
-/// family.
-pub fn has_taken_place(abi: &Abi, error: ErrorCode) -> bool {
-    class(error).is_some_and(|class| class >= abi.err_truncate)
-}
-
-/// Whether a receive returned this error because the message is larger than the buffer.
-pub fn is_truncation(abi: &Abi, error: ErrorCode) -> bool {
-    class(error) == Some(abi.err_truncate)
-}
-
-/// `MPI_Error_class`.
-fn class(ErrorCode(code): ErrorCode) -> Option<c_int> {
-    let mut class: c_int = 0;
-    // SAFETY: (int, int *).
-    unsafe { call!(MPI_Error_class(code, &raw mut class)) }.ok().map(|()| class)
-}
-
-/// A communicator of the tool, with the members of one of the program's: no message on it belongs to the program. Freed
-/// when dropped, by all members together.
-pub struct ToolComm {
-    abi: &'static Abi,
-    comm: Comm,
-}
-
-impl ToolComm {
-    /// A communicator with the members of `comm`, made by [`split`]: collective, all members must take part.
-    pub fn like(abi: &'static Abi, comm: Comm) -> Option<Self> {
-        split(abi, comm).map(|comm| Self { abi, comm })
-    }
-
-    /// `MPI_Ssend` of bytes: returns once they are being received.
-    pub fn ssend(&self, bytes: &[u8], to: u32) -> Result<(), ErrorCode> {
-        let (count, to) = (int(bytes.len())?, int(to)?);
-        // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm), and this many bytes are there.
-        unsafe { call!(MPI_Ssend(bytes.as_ptr(), count, self.abi.byte, to, 0, self.comm)) }
-    }
-
-    /// `MPI_Recv` of as many bytes as there is room for.
-    pub fn recv(&self, bytes: &mut [u8], from: u32) -> Result<(), ErrorCode> {
-        let (abi, count, from) = (self.abi, int(bytes.len())?, int(from)?);
-        // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *), and there is room for this many bytes.
-        unsafe { call!(MPI_Recv(bytes.as_mut_ptr(), count, abi.byte, from, 0, self.comm, abi.status_ignore)) }
-    }
-
-    /// [`allreduce`] among the members.
-    pub fn allreduce(&self, value: i64, op: Op) -> Option<i64> {
-        allreduce(self.abi, value, op, self.comm)
-    }
-}
-
-impl Drop for ToolComm {
-    fn drop(&mut self) {
-        free(self.comm);
-    }
-}
-
-/// An argument that C has as `int`.
-fn int(number: impl TryInto<c_int>) -> Result<c_int, ErrorCode> {
-    number.try_into().map_err(|_| ErrorCode(1))
-}
-
-/// Makes `MPI_Finalize` call `last` after all functions that the program has attached to `MPI_COMM_SELF`, and before
-/// anything else is ended: those are called in the reverse order of their attachment (MPI 4.0 §11.2.4). To be called
-/// before the program can attach any. MPICH continues with those of `MPI_COMM_WORLD`, while it still communicates.
-///
-/// # Errors
-/// The library's code; `last` is not called then.
-pub fn at_finalize(abi: &Abi, last: extern "C-unwind" fn()) -> Result<(), ErrorCode> {
-    let mut keyval: c_int = 0;
-    let comm = match abi.family {
-        Family::OpenMpi | Family::Standard => abi.comm_self,
-        Family::Mpich => abi.comm_world,
-    };
-    // SAFETY: (MPI_Comm_copy_attr_function *, MPI_Comm_delete_attr_function *, int *, void *), (MPI_Comm, int, void *) and
-    // (int *). The attribute is the function to be called.
-    unsafe {
-        call!(MPI_Comm_create_keyval(
-            copy as *const (),
-            delete as *const (),
-            &raw mut keyval,
-            std::ptr::null::<c_void>()
-        ))?;
-        let attached = call!(MPI_Comm_set_attr(comm, keyval as usize, last as *const ()));
-        let _ = call!(MPI_Comm_free_keyval(&raw mut keyval));
-        attached
-    }
-}
-
-/// A duplicate of the communicator has no such attribute.
-unsafe extern "C" fn copy(
-    _comm: usize,
-    _keyval: c_int,
-    _extra: *const c_void,
-    _value: *const c_void,
-    _copied: *mut c_void,
-    is_copied: *mut c_int,
-) -> c_int {
-    // SAFETY: MPI gives a place for the flag.
-    unsafe { is_copied.write(0) };
-    0
-}
-
-unsafe extern "C-unwind" fn delete(_comm: usize, _keyval: c_int, last: *const (), _extra: *const c_void) -> c_int {
-    // SAFETY: the attribute that was attached above.
-    let last: extern "C-unwind" fn() = unsafe { std::mem::transmute(last) };
-    last();
-    0
-}
 
 /// Memory that MPI may write to at any time, zeros at first.
 pub struct Memory {
@@ -397,4 +213,30 @@ impl Drop for Memory {
             unsafe { dealloc(self.address, self.layout) };
         }
     }
+}
+
+/// The beginnings of the file names of libraries that programs get the memory of devices from: CUDA, HIP, ROCm and oneAPI.
+const RUNTIMES: [&str; 5] = ["libcuda.so", "libcudart.so", "libamdhip64.so", "libhsa-runtime64.so", "libze_loader.so"];
+
+/// Variables by which MVAPICH, Cray MPICH and Intel MPI are asked to take buffers in the memory of devices.
+const VARIABLES: [&str; 4] = ["MV2_USE_CUDA", "MV2_USE_ROCM", "MPICH_GPU_SUPPORT_ENABLED", "I_MPI_OFFLOAD"];
+
+/// Whether buffers of this process may be in the memory of a device: the library supports such buffers, or the user
+/// requested support, or a loaded library has such memory.
+pub fn may_be_on_device() -> bool {
+    static QUERIES: [Symbol; 3] = [
+        Symbol::new("PMPIX_Query_cuda_support\0"),
+        Symbol::new("PMPIX_Query_rocm_support\0"),
+        Symbol::new("PMPIX_Query_ze_support\0"),
+    ];
+    // SAFETY: functions without arguments that return an `int`.
+    let says_so = QUERIES.iter().any(|query| unsafe { query.call([]) }.is_some_and(|answer| answer != 0));
+    let is_asked = || VARIABLES.iter().any(|name| env::var_os(name).is_some_and(|value| value != "0"));
+    says_so || is_asked() || Object::all().iter().any(is_runtime)
+}
+
+fn is_runtime(object: &Object) -> bool {
+    let path = object.name.to_bytes();
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    RUNTIMES.iter().any(|runtime| name.starts_with(runtime.as_bytes()))
 }

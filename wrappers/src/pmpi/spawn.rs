@@ -1,33 +1,10 @@
-//! Processes of other worlds: the environment of spawned processes, and the parents of this world.
+//! The environment of spawned processes.
 
 use std::ffi::{CString, c_int};
-use std::mem::ManuallyDrop;
-use std::net::{SocketAddr, TcpStream};
-use std::os::fd::FromRawFd;
 
 use crate::abi::{Abi, Family};
-use crate::argument::{Argument, Arguments, Comm, HandleCell, Info};
+use crate::argument::{Argument, Arguments, HandleCell, Info};
 use crate::handle::{Handle, InfoKind};
-
-/// `MPI_Comm_get_parent`: the communicator with the processes that spawned this world; `None` if it was not spawned.
-pub fn comm_parent(abi: &Abi) -> Option<Comm> {
-    let mut cell = HandleCell::empty();
-    // SAFETY: (MPI_Comm *).
-    unsafe { call!(MPI_Comm_get_parent(cell.address())) }.ok()?;
-    Some(cell.get(abi)).filter(|&parent| parent != abi.comm_null)
-}
-
-/// The addresses of a socket of the Internet's, which `MPI_Comm_join` was given: this end's, and the other end's.
-/// `None` for any other socket.
-pub fn socket_ends(socket: c_int) -> Option<(SocketAddr, SocketAddr)> {
-    if socket < 0 {
-        return None;
-    }
-    // SAFETY: the program has just given the open socket to MPI; it is only queried for its addresses here, and not
-    // closed.
-    let stream = ManuallyDrop::new(unsafe { TcpStream::from_raw_fd(socket) });
-    Some((stream.local_addr().ok()?, stream.peer_addr().ok()?))
-}
 
 /// The hints of a spawn: an `MPI_Info`, or if `MULTIPLE` an array of as many as the call's first argument says.
 #[derive(Clone, Copy)]

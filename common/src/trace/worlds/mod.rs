@@ -172,7 +172,7 @@ fn folder_of(place: &Path) -> Option<PathBuf> {
 
 /// Says that a world is missing.
 fn is_missing(worlds: &[World], key: EntryKey, entry: &Encounter) -> String {
-    let processes = entry.remote.len();
+    let processes = entry.remote.count();
     let place = worlds.get(key.world).map_or(String::new(), |world| world.place.display().to_string());
     format!(
         "not simulated: calls that concern the {} {} that rank {} of {place} has {}; their trace is not beside it: name it \

@@ -119,8 +119,8 @@ impl<'w> Encounters<'w> {
         let Some(&other) = self.pairs.get(&root) else { return Ok(false) };
         let (mine, theirs) = (self.entry(root), self.entry(other));
         let all: u64 = self.worlds.iter().map(|world| u64::from(world.ranks())).sum();
-        let are_alike = (mine.members.len(), mine.remote.len()) == (theirs.remote.len(), theirs.members.len());
-        if !are_alike || mine.members.len().max(mine.remote.len()) > all {
+        let are_alike = (mine.members.count(), mine.remote.count()) == (theirs.remote.count(), theirs.members.count());
+        if !are_alike || mine.members.count().max(mine.remote.count()) > all {
             return Err(self.unlike(root, other));
         }
         let Some(remote) = self.members(other) else { return Ok(false) };
@@ -146,8 +146,8 @@ impl<'w> Encounters<'w> {
         let members = self.members(key)?;
         let is_alike = |entry: &Encounter| {
             entry.side == mine.side
-                && entry.members.len() == mine.members.len()
-                && entry.remote.len() == mine.remote.len()
+                && entry.members.count() == mine.members.count()
+                && entry.remote.count() == mine.remote.count()
         };
         // This rank and the root have made these calls in one order.
         let before = &self.worlds[key.world].encounters(key.rank)[..key.index];
@@ -212,11 +212,11 @@ impl<'w> Encounters<'w> {
             "rank {} has {} {} processes, which say otherwise in {}: they are {}, and met {} where {} took part",
             one.rank,
             mine.side,
-            mine.remote.len(),
+            mine.remote.count(),
             self.worlds[other.world].place.display(),
-            theirs.members.len(),
-            theirs.remote.len(),
-            mine.members.len(),
+            theirs.members.count(),
+            theirs.remote.count(),
+            mine.members.count(),
         );
         TraceError::Directory { path: self.worlds[one.world].place.clone(), what }
     }

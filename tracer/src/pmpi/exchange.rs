@@ -6,16 +6,18 @@
 use std::collections::VecDeque;
 use std::ffi::c_int;
 
+use titr_wrappers::abi::Abi;
+use titr_wrappers::argument::{Comm, Datatype, HandleCell, Op};
+use titr_wrappers::call;
+use titr_wrappers::handle::{DatatypeKind, RequestKind};
+use titr_wrappers::symbol::Word;
+
 use super::region::{Region, is_named, true_extent};
 use super::{ErrorCode, Memory, op_is_commutative, type_extent, type_size};
-use crate::abi::Abi;
-use crate::argument::{Comm, Datatype, HandleCell, Op};
-use crate::handle::{DatatypeKind, RequestKind};
-use crate::symbol::Word;
 
 /// A buffer of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Space {
+pub(crate) enum Space {
     /// The data that the program gives.
     Send,
     /// The data that the program gets.
@@ -26,18 +28,18 @@ pub enum Space {
 
 /// A part of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub(crate) struct BufferPart {
     /// The buffer.
-    pub space: Space,
+    pub(crate) space: Space,
     /// The position of the first byte.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// The length in bytes.
-    pub len: u64,
+    pub(crate) len: u64,
 }
 
 /// The side of an operand in a non-commutative operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub(crate) enum Side {
     /// `into = from ⊕ into`.
     Left,
     /// `into = into ⊕ from`.
@@ -45,7 +47,7 @@ pub enum Side {
 }
 
 /// A member's messages, its buffers, and the messages that it has started and not completed.
-pub struct Exchange {
+pub(crate) struct Exchange {
     abi: &'static Abi,
     comm: Comm,
     tag: c_int,
@@ -56,11 +58,11 @@ pub struct Exchange {
 
 impl Exchange {
     /// An exchange whose messages are on `comm` and have this tag, with buffers of these lengths in bytes.
-    pub fn new(abi: &'static Abi, comm: Comm, tag: i32, lens: [u64; 3]) -> Self {
+    pub(crate) fn new(abi: &'static Abi, comm: Comm, tag: i32, lens: [u64; 3]) -> Self {
         Self { abi, comm, tag, spaces: lens.map(Memory::new), started: VecDeque::new() }
     }
 
-    fn address(&self, part: Part) -> Result<usize, ErrorCode> {
+    fn address(&self, part: BufferPart) -> Result<usize, ErrorCode> {
         /// A part outside of a buffer is a mistake in the schedule.
         const OUTSIDE: ErrorCode = ErrorCode(1);
         let memory = &self.spaces[part.space as usize];
@@ -69,7 +71,7 @@ impl Exchange {
     }
 
     /// Packs regions of the program into a buffer, one behind the other.
-    pub fn pack(&mut self, space: Space, regions: &[Region]) -> Result<(), ErrorCode> {
+    pub(crate) fn pack(&mut self, space: Space, regions: &[Region]) -> Result<(), ErrorCode> {
         self.each_region(space, regions, |region, room, comm| {
             // SAFETY: `each_region` gives it room for all its bytes; the call is in progress while this runs.
             unsafe { region.pack(room, comm) }
@@ -77,7 +79,7 @@ impl Exchange {
     }
 
     /// Unpacks a buffer into regions of the program.
-    pub fn unpack(&mut self, space: Space, regions: &[Region]) -> Result<(), ErrorCode> {
+    pub(crate) fn unpack(&mut self, space: Space, regions: &[Region]) -> Result<(), ErrorCode> {
         self.each_region(space, regions, |region, room, comm| {
             // SAFETY: as for packing.
             unsafe { region.unpack(room, comm) }
@@ -93,28 +95,28 @@ impl Exchange {
         let mut offset = 0;
         for region in regions {
             let len = region.bytes();
-            each(region, self.address(Part { space, offset, len })?, self.comm)?;
+            each(region, self.address(BufferPart { space, offset, len })?, self.comm)?;
             offset += len;
         }
         Ok(())
     }
 
     /// `MPI_Send`.
-    pub fn send(&mut self, to: u32, part: Part) -> Result<(), ErrorCode> {
+    pub(crate) fn send(&mut self, to: u32, part: BufferPart) -> Result<(), ErrorCode> {
         let (at, bytes) = (self.address(part)?, Bytes::new(self.abi, part.len)?);
         // SAFETY: (const void *, int, MPI_Datatype, int, int, MPI_Comm); this many bytes are there.
         unsafe { call!(MPI_Send(at, bytes.count, bytes.datatype, to as c_int, self.tag, self.comm)) }
     }
 
     /// `MPI_Recv`.
-    pub fn recv(&mut self, from: u32, part: Part) -> Result<(), ErrorCode> {
+    pub(crate) fn recv(&mut self, from: u32, part: BufferPart) -> Result<(), ErrorCode> {
         let (at, bytes, ignore) = (self.address(part)?, Bytes::new(self.abi, part.len)?, self.abi.status_ignore);
         // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *); there is room for this many bytes.
         unsafe { call!(MPI_Recv(at, bytes.count, bytes.datatype, from as c_int, self.tag, self.comm, ignore)) }
     }
 
     /// `MPI_Isend`. After an error there is a message nevertheless, which is complete.
-    pub fn isend(&mut self, to: u32, part: Part) -> Result<(), ErrorCode> {
+    pub(crate) fn isend(&mut self, to: u32, part: BufferPart) -> Result<(), ErrorCode> {
         let mut request = Box::new(HandleCell::empty());
         let (to, tag, comm, place) = (to as c_int, self.tag, self.comm, request.address());
         let started = self.address(part).and_then(|at| {
@@ -127,7 +129,7 @@ impl Exchange {
     }
 
     /// `MPI_Irecv`. After an error there is a message nevertheless, which is complete.
-    pub fn irecv(&mut self, from: u32, part: Part) -> Result<(), ErrorCode> {
+    pub(crate) fn irecv(&mut self, from: u32, part: BufferPart) -> Result<(), ErrorCode> {
         let mut request = Box::new(HandleCell::empty());
         let (from, tag, comm, place) = (from as c_int, self.tag, self.comm, request.address());
         let started = self.address(part).and_then(|at| {
@@ -148,8 +150,8 @@ impl Exchange {
     ///
     /// # Errors
     /// An error code if the buffer is too short.
-    pub fn put(&mut self, space: Space, number: u64) -> Result<(), ErrorCode> {
-        let at = self.address(Part { space, offset: 0, len: 8 })?;
+    pub(crate) fn put(&mut self, space: Space, number: u64) -> Result<(), ErrorCode> {
+        let at = self.address(BufferPart { space, offset: 0, len: 8 })?;
         // SAFETY: this many bytes are there.
         unsafe { (at as *mut u64).write(number) };
         Ok(())
@@ -159,8 +161,8 @@ impl Exchange {
     ///
     /// # Errors
     /// An error code if the buffer is too short.
-    pub fn get(&self, space: Space) -> Result<u64, ErrorCode> {
-        let at = self.address(Part { space, offset: 0, len: 8 })?;
+    pub(crate) fn get(&self, space: Space) -> Result<u64, ErrorCode> {
+        let at = self.address(BufferPart { space, offset: 0, len: 8 })?;
         // SAFETY: this many bytes are there, and any value is a valid number.
         Ok(unsafe { (at as *const u64).read() })
     }
@@ -171,7 +173,7 @@ impl Exchange {
     }
 
     /// Completes the `nth` of the messages that were started and not completed.
-    pub fn wait(&mut self, nth: usize) -> Result<(), ErrorCode> {
+    pub(crate) fn wait(&mut self, nth: usize) -> Result<(), ErrorCode> {
         let Some(mut request) = self.started.remove(nth) else { return Ok(()) };
         // SAFETY: (MPI_Request *, MPI_Status *), a request of `isend` or `irecv`.
         unsafe { call!(MPI_Wait(request.address(), self.abi.status_ignore)) }
@@ -181,7 +183,7 @@ impl Exchange {
     ///
     /// # Errors
     /// An error code if a part lies outside of its buffer.
-    pub fn copy(&mut self, from: Part, to: Part) -> Result<(), ErrorCode> {
+    pub(crate) fn copy(&mut self, from: BufferPart, to: BufferPart) -> Result<(), ErrorCode> {
         let len = from.len.min(to.len) as usize;
         let [from, to] = [self.address(from)?, self.address(to)?];
         // SAFETY: both have this many bytes.
@@ -190,7 +192,13 @@ impl Exchange {
     }
 
     /// Reduces `from` into a part of the same length.
-    pub fn reduce(&mut self, by: &Reduction, from: Part, side: Side, into: Part) -> Result<(), ErrorCode> {
+    pub(crate) fn reduce(
+        &mut self,
+        by: &Reduction,
+        from: BufferPart,
+        side: Side,
+        into: BufferPart,
+    ) -> Result<(), ErrorCode> {
         let bytes = from.len.min(into.len);
         let [from, to] = [self.address(from)?, self.address(into)?];
         if side == Side::Left || by.commutes() {
@@ -273,18 +281,18 @@ impl Drop for Bytes {
 /// `MPI_Reduce_local` requires its operands in the layout of the datatype. For a predefined datatype without gaps this
 /// is the packed layout; for others, operands are unpacked temporarily.
 #[derive(Clone, Copy, Debug)]
-pub struct Reduction {
+pub(crate) struct Reduction {
     op: Op,
     datatype: Datatype,
     /// Bytes of data in an element.
     size: u64,
     /// The layout of elements in memory; `None`: packed.
-    layout: Option<Layout>,
+    layout: Option<ElementLayout>,
     commutes: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Layout {
+struct ElementLayout {
     /// The position of an element's first byte, counted from the element's address, in bytes.
     lower: i64,
     /// The distance from the first byte of an element to the end of its last, in bytes.
@@ -295,12 +303,12 @@ struct Layout {
 
 impl Reduction {
     /// An operation on elements of a datatype; `None` if MPI does not reveal the structure of the datatype.
-    pub fn new(op: Op, datatype: Datatype) -> Option<Self> {
+    pub(crate) fn new(op: Op, datatype: Datatype) -> Option<Self> {
         let size = type_size(datatype)?;
         let extent = type_extent(datatype)?;
         let (lower, span) = true_extent(datatype)?;
         let is_packed = is_named(datatype) && u64::try_from(extent) == Ok(size) && lower == 0;
-        let layout = (!is_packed).then_some(Layout { lower, span, extent });
+        let layout = (!is_packed).then_some(ElementLayout { lower, span, extent });
         Some(Self { op, datatype, size, layout, commutes: op_is_commutative(op) })
     }
 
@@ -311,7 +319,7 @@ impl Reduction {
 
     /// Whether the library has the operation for the datatype: reduces no elements on a communicator of one member,
     /// which returns its errors.
-    pub fn is_allowed(&self, alone: Comm) -> bool {
+    pub(crate) fn is_allowed(&self, alone: Comm) -> bool {
         let nothing = std::ptr::null_mut::<u8>();
         // SAFETY: (const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm), and no elements.
         unsafe { call!(MPI_Allreduce(nothing, nothing, 0, self.datatype, self.op, alone)) }.is_ok()
@@ -354,7 +362,7 @@ impl Reduction {
     }
 }
 
-impl Layout {
+impl ElementLayout {
     /// The length of `count` elements in bytes, and the position of their first byte, counted from the first address.
     fn stretch(&self, count: u64) -> (i64, i64) {
         let last = (count as i64 - 1).max(0).wrapping_mul(self.extent);

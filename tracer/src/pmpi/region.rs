@@ -1,18 +1,17 @@
 //! The program's own data, described by the arguments of a call: packed for a message, and unpacked to its place.
 
-use std::env;
 use std::ffi::{c_int, c_void};
 
+use titr_wrappers::abi::Abi;
+use titr_wrappers::argument::{Buffer, Comm, Datatype, HandleCell};
+use titr_wrappers::call;
+use titr_wrappers::handle::DatatypeKind;
+
 use super::{ErrorCode, type_extent, type_size};
-use crate::abi::Abi;
-use crate::argument::{Buffer, Comm, Datatype, HandleCell};
-use crate::handle::DatatypeKind;
-use crate::loaded::Object;
-use crate::symbol::Symbol;
 
 /// Elements of one datatype in the program's memory. All gaps and bounds are the datatype's own affair.
 #[derive(Clone, Copy, Debug)]
-pub struct Region {
+pub(crate) struct Region {
     address: usize,
     count: u64,
     datatype: Datatype,
@@ -39,7 +38,7 @@ const AT_ONCE: u64 = 1 << 30;
 impl Region {
     /// `count` elements at a buffer that the program passed to the call in progress. `None` if MPI cannot tell their
     /// size.
-    pub fn new(buffer: Buffer, count: u64, datatype: Datatype) -> Option<Self> {
+    pub(crate) fn new(buffer: Buffer, count: u64, datatype: Datatype) -> Option<Self> {
         let nothing = Self { address: buffer.address(), count: 0, datatype, size: 0, extent: 0 };
         if count == 0 {
             return Some(nothing);
@@ -59,17 +58,17 @@ impl Region {
     }
 
     /// This region, displaced by a multiple of the datatype's extent.
-    pub fn displaced(self, elements: i64) -> Self {
+    pub(crate) fn displaced(self, elements: i64) -> Self {
         self.displaced_bytes(elements.wrapping_mul(self.extent))
     }
 
     /// This region, displaced by a number of bytes.
-    pub fn displaced_bytes(self, bytes: i64) -> Self {
+    pub(crate) fn displaced_bytes(self, bytes: i64) -> Self {
         Self { address: self.address.wrapping_add_signed(bytes as isize), ..self }
     }
 
     /// The size of the data without gaps, in bytes.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.count.saturating_mul(self.size)
     }
 
@@ -85,7 +84,7 @@ impl Region {
 
     /// Whether the host can read the memory at the beginning and the end of the region's data; memory of a device may
     /// be unreadable.
-    pub fn is_readable(&self) -> bool {
+    pub(crate) fn is_readable(&self) -> bool {
         let Some((lower, span)) = true_extent(self.datatype).filter(|_| self.bytes() > 0) else { return true };
         let last = self.displaced(self.count as i64 - 1).address;
         let at = |element: usize, offset: i64| element.wrapping_add_signed(lower.wrapping_add(offset) as isize);
@@ -159,10 +158,10 @@ pub(super) fn is_named(datatype: Datatype) -> bool {
 }
 
 /// A datatype of several elements of another one, some bytes from its address (`MPI_Type_create_hindexed`).
-pub(super) struct Displaced(HandleCell<DatatypeKind>);
+struct Displaced(HandleCell<DatatypeKind>);
 
 impl Displaced {
-    pub(super) fn new(count: c_int, datatype: Datatype, displacement: i64) -> Result<Self, ErrorCode> {
+    fn new(count: c_int, datatype: Datatype, displacement: i64) -> Result<Self, ErrorCode> {
         let mut cell = HandleCell::empty();
         let (counts, displacements) = (&raw const count, &raw const displacement);
         // SAFETY: (int, const int *, const MPI_Aint *, MPI_Datatype, MPI_Datatype *), then (MPI_Datatype *).
@@ -174,7 +173,7 @@ impl Displaced {
         }
     }
 
-    pub(super) fn datatype(&self, abi: &Abi) -> Datatype {
+    fn datatype(&self, abi: &Abi) -> Datatype {
         self.0.get(abi)
     }
 }
@@ -186,34 +185,8 @@ impl Drop for Displaced {
     }
 }
 
-/// The beginnings of the file names of libraries that programs get the memory of devices from: CUDA, HIP, ROCm and oneAPI.
-const RUNTIMES: [&str; 5] = ["libcuda.so", "libcudart.so", "libamdhip64.so", "libhsa-runtime64.so", "libze_loader.so"];
-
-/// Variables by which MVAPICH, Cray MPICH and Intel MPI are asked to take buffers in the memory of devices.
-const VARIABLES: [&str; 4] = ["MV2_USE_CUDA", "MV2_USE_ROCM", "MPICH_GPU_SUPPORT_ENABLED", "I_MPI_OFFLOAD"];
-
-/// Whether buffers of this process may be in the memory of a device: the library supports such buffers, or the user
-/// requested support, or a loaded library has such memory.
-pub fn may_be_on_device() -> bool {
-    static QUERIES: [Symbol; 3] = [
-        Symbol::new("PMPIX_Query_cuda_support\0"),
-        Symbol::new("PMPIX_Query_rocm_support\0"),
-        Symbol::new("PMPIX_Query_ze_support\0"),
-    ];
-    // SAFETY: functions without arguments that return an `int`.
-    let says_so = QUERIES.iter().any(|query| unsafe { query.call([]) }.is_some_and(|answer| answer != 0));
-    let is_asked = || VARIABLES.iter().any(|name| env::var_os(name).is_some_and(|value| value != "0"));
-    says_so || is_asked() || Object::all().iter().any(is_runtime)
-}
-
-fn is_runtime(object: &Object) -> bool {
-    let path = object.name.to_bytes();
-    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-    RUNTIMES.iter().any(|runtime| name.starts_with(runtime.as_bytes()))
-}
-
 /// Whether the host can read the bytes at all `addresses`. The system checks this without a fault.
-pub(super) fn are_readable<const N: usize>(addresses: [usize; N]) -> bool {
+fn are_readable<const N: usize>(addresses: [usize; N]) -> bool {
     let mut bytes = [0_u8; N];
     let there = addresses.map(|address| libc::iovec { iov_base: address as *mut c_void, iov_len: 1 });
     let here = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: N };

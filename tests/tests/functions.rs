@@ -128,10 +128,10 @@ impl Observed {
     }
 
     fn row(&self, function: &Function) -> String {
-        let words = self.words.get(&plain(function.name())).filter(|words| !words.is_empty());
+        let words = self.words.get(&plain(function.name)).filter(|words| !words.is_empty());
         // The tracer asks what a function does of those alone whose arguments it does not read.
         let is_read = !function.types().is_empty();
-        let (recorded, replayed) = match (words, function.effect()) {
+        let (recorded, replayed) = match (words, function.effect) {
             (Some(words), _) => {
                 let recorded: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
                 // `matched` and `cancel` go with the completion that tells the match, or that there is none.
@@ -139,18 +139,18 @@ impl Observed {
                 let replayed: BTreeSet<&str> = own.map(|word| self.replayed[word.as_str()]).collect();
                 (recorded.join(", "), Vec::from_iter(replayed).join(", "))
             }
-            (None, _) if function.name() == "MPI_Abort" => ("the end of the trace".to_owned(), String::new()),
-            (None, _) if function.name() == "MPI_Cancel" => {
+            (None, _) if function.name == "MPI_Abort" => ("the end of the trace".to_owned(), String::new()),
+            (None, _) if function.name == "MPI_Cancel" => {
                 ("`cancel` when the request completes, if it was cancelled".to_owned(), "waiting".to_owned())
             }
-            (None, _) if is_read => panic!("no program calls {}: add a call to one of them", function.name()),
+            (None, _) if is_read => panic!("no program calls {}: add a call to one of them", function.name),
             (None, Effect::Communicates) => {
-                let call = Other { function: function.name().into(), sent: Bytes(0), received: Bytes(0) };
+                let call = Other { function: function.name.into(), sent: Bytes(0), received: Bytes(0) };
                 ("`call`".to_owned(), replayed(&Event::Other(call)).to_owned())
             }
             (None, Effect::Local) => ("counted".to_owned(), String::new()),
         };
-        format!("| `{}` | {recorded} | {replayed} |", function.name())
+        format!("| `{}` | {recorded} | {replayed} |", function.name)
     }
 }
 

@@ -128,7 +128,7 @@ macro_rules! collectives {
                         ..Self::new(CollectiveKind::$kind, start, call.comm())
                     },
                 )*};
-                form.is_in_place = form.op.is_some() && form.send.buffer.is_in_place();
+                form.is_in_place = form.op.is_some() && form.send.buffer.is_in_place;
                 if form.is_in_place {
                     form.send.buffer = form.recv.buffer;
                 }
@@ -249,11 +249,9 @@ impl<'c> NeighborBlocks<'c> {
         Some(match self.layout {
             Layout::Same(..) => region,
             Layout::Equal(..) => region.displaced((place as i64).saturating_mul(count as i64)),
-            Layout::Displaced(counts, displacements, _) => {
-                region.displaced(displacements.along(&counts).get(place)?.get())
-            }
+            Layout::Displaced(counts, displacements, _) => region.displaced(displacements.along(&counts).get(place)?.0),
             Layout::Typed(counts, displacements, _) => {
-                region.displaced_bytes(displacements.along(&counts).get(place)?.get())
+                region.displaced_bytes(displacements.along(&counts).get(place)?.0)
             }
         })
     }

@@ -44,7 +44,7 @@ pub(crate) fn call(
     real: Real<'_>,
     thread: &mut Thread,
 ) {
-    if function.effect() == Effect::Communicates {
+    if function.effect == Effect::Communicates {
         thread.stop();
     } else if ptr::eq(function, &MPI_Wtime) {
         shared.admit(thread);
@@ -73,7 +73,7 @@ fn begin_call(recorder: &mut Recorder, thread: &Thread) {
 /// Ends the call that the thread is in. The time of one that communicates and becomes no event is in no computation either.
 #[inline]
 fn settle(recorder: &mut Recorder, thread: &mut Thread, function: &'static Function, outcome: Result<(), Omission>) {
-    if outcome.is_err_and(|why| why != Omission::Opaque) && function.effect() == Effect::Communicates {
+    if outcome.is_err_and(|why| why != Omission::Opaque) && function.effect == Effect::Communicates {
         recorder.passed_over(thread.volume_of_call());
     }
     recorder.settle(function, outcome);
@@ -112,7 +112,7 @@ fn any_other(
     match thread.engine {
         None => {
             let success = real.run();
-            if function.effect() == Effect::Local {
+            if function.effect == Effect::Local {
                 thread.stop();
             }
             shared.with(thread, |recorder, thread| {
@@ -228,7 +228,7 @@ fn extended(
             success
         }
     });
-    if function.effect() == Effect::Local {
+    if function.effect == Effect::Local {
         thread.stop();
     }
     shared.with(thread, |recorder, thread| {

@@ -193,7 +193,7 @@ impl Tool for Tracer {
         }
         let mut nested = is_nested.then(|| inside(&functions_in_progress()));
         if let Some(thread) = nested.as_mut().or_else(|| own_thread()) {
-            if function.effect() == Effect::Local {
+            if function.effect == Effect::Local {
                 thread.stop();
             }
             self.recorder.abandon(thread, function);
@@ -363,7 +363,7 @@ fn calls_left() -> impl Iterator<Item = &'static Function> {
 /// Whether the counter of a thread goes on inside these calls: if they concern the caller only, the computation of their
 /// callbacks is the program's, and otherwise a part of the call.
 fn goes_on_in(calls: impl IntoIterator<Item = &'static Function>) -> bool {
-    calls.into_iter().all(|function| function.effect() == Effect::Local)
+    calls.into_iter().all(|function| function.effect == Effect::Local)
 }
 
 /// The calling thread inside these calls, for a call of a callback.

@@ -185,7 +185,7 @@ fn outermost(tool: &'static dyn Tool, calls: CallsInProgress, pending: &Pending<
 fn inside(calls: CallsInProgress, pending: &Pending<'_>) -> usize {
     let caller = Caller::last();
     let Some(tool) = tool() else { return pending.run() };
-    if callbacks::is_of_library(pending.function.name(), caller) {
+    if callbacks::is_of_library(pending.function.name, caller) {
         return pending.run();
     }
     while let Some(innermost) = calls.innermost()
@@ -254,7 +254,7 @@ fn seen(tool: &'static dyn Tool, pending: &Pending<'_>, see: impl FnOnce(&Call<'
             pending.run()
         }
         Err(library) => {
-            if matches!(pending.function.name(), "MPI_Init" | "MPI_Init_thread") {
+            if matches!(pending.function.name, "MPI_Init" | "MPI_Init_thread") {
                 tool.unknown_library(library);
             }
             pending.run()

@@ -16,9 +16,12 @@ pub enum Effect {
 /// An MPI function.
 #[derive(Debug)]
 pub struct Function {
-    name: &'static str,
-    arity: usize,
-    effect: Effect,
+    /// The name, `MPI_Send`.
+    pub name: &'static str,
+    /// The number of arguments.
+    pub arity: usize,
+    /// The processes that the function concerns.
+    pub effect: Effect,
     large: bool,
     types: Types,
     real: Symbol,
@@ -38,21 +41,6 @@ impl Function {
     ) -> Self {
         let large = matches!(name.as_bytes(), [.., b'_', b'c']);
         Self { name, arity, effect, large, types, real: Symbol::new(profiling_name) }
-    }
-
-    /// The name, `MPI_Send`.
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// The number of arguments.
-    pub fn arity(&self) -> usize {
-        self.arity
-    }
-
-    /// The processes that the function concerns.
-    pub fn effect(&self) -> Effect {
-        self.effect
     }
 
     /// The C types of the arguments that titr reads, an empty string for an argument that is passed on unread. `COUNT`

@@ -251,7 +251,7 @@ lengths! {
     call: ReduceScatter => members = pmpi::comm_size(call.comm());
     call: Gatherv Scatterv Allgatherv Alltoallv Alltoallw => members = pmpi::comm_peers(call.comm());
     call: Gatherv Scatterv => members_at_root = if pmpi::is_root(call.root(), call.comm()) { call.members() } else { 0 };
-    call: Alltoallv Alltoallw => members_sending = if call.sendbuf().is_in_place() { 0 } else { call.members() };
+    call: Alltoallv Alltoallw => members_sending = if call.sendbuf().is_in_place { 0 } else { call.members() };
     call: NeighborAllgatherv NeighborAlltoallv NeighborAlltoallw =>
         sources = pmpi::neighbors(call.call.abi, call.comm()).sources.len();
     call: NeighborAlltoallv NeighborAlltoallw =>

@@ -68,12 +68,12 @@ fn parameters(rest: &str) -> Vec<String> {
 fn is_left_alone(name: &str) -> bool {
     let ends = ["_f2c", "_c2f", "_f082c", "_c2f08", "_f082f", "_f2f08", "_fromint", "_toint"];
     let is_conversion = ends.iter().any(|end| name.ends_with(end));
-    is_conversion || functions::environment::LEFT_ALONE.iter().any(|function| function.name() == name)
+    is_conversion || functions::environment::LEFT_ALONE.iter().any(|function| function.name == name)
 }
 
 #[test]
 fn every_declared_function_is_wrapped_with_its_arity() {
-    let wrapped: BTreeMap<&str, usize> = functions::all().map(|function| (function.name(), function.arity())).collect();
+    let wrapped: BTreeMap<&str, usize> = functions::all().map(|function| (function.name, function.arity)).collect();
     for library in &LIBRARIES {
         let declared = declared(library);
         // The header of the standard ABI has only the functions that the others lack.
@@ -104,13 +104,13 @@ fn arguments_are_read_as_the_types_they_have() {
     for library in &LIBRARIES {
         let declared = declared(library);
         for function in functions::all() {
-            let Some(parameters) = declared.get(function.name()) else { continue };
-            let is_large = function.name().ends_with("_c");
+            let Some(parameters) = declared.get(function.name) else { continue };
+            let is_large = function.name.ends_with("_c");
             let (count, displacement) = if is_large { ("MPI_Count", "MPI_Aint") } else { ("int", "int") };
             for (read, parameter) in function.types().iter().zip(parameters) {
                 let read = read.replace("COUNT", count).replace("DISPLACEMENT", displacement);
                 // Arguments that are only passed on have no type.
-                assert!(read.is_empty() || read == c_type(parameter), "{}: {read} for {parameter}", function.name());
+                assert!(read.is_empty() || read == c_type(parameter), "{}: {read} for {parameter}", function.name);
                 compared += 1;
             }
         }
@@ -121,7 +121,7 @@ fn arguments_are_read_as_the_types_they_have() {
 #[test]
 fn every_wrapped_function_is_declared_somewhere_and_once() {
     let declared: Vec<_> = LIBRARIES.iter().map(declared).collect();
-    let mut names: Vec<&str> = functions::all().map(|function| function.name()).collect();
+    let mut names: Vec<&str> = functions::all().map(|function| function.name).collect();
     for name in &names {
         assert!(declared.iter().any(|header| header.contains_key(*name)), "no installed mpi.h has {name}");
     }

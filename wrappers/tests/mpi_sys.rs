@@ -55,12 +55,12 @@ impl Tool for Notes {
             }
             Call::Collective(Collective::MPI_Allgatherv(gather)) => {
                 let counts: Vec<u64> = gather.recvcounts().iter().map(|count| count.get()).collect();
-                self.note(format!("MPI_Allgatherv {counts:?} in place {}", gather.sendbuf().is_in_place()));
+                self.note(format!("MPI_Allgatherv {counts:?} in place {}", gather.sendbuf().is_in_place));
             }
-            _ => self.note(function.name().to_owned()),
+            _ => self.note(function.name.to_owned()),
         }
         self.fail_if_asked();
-        assert!(real.run() || function.name() == "MPI_Wtime");
+        assert!(real.run() || function.name == "MPI_Wtime");
     }
 
     fn nested_call(&self, function: &'static Function, call: &Call<'_>, real: Real<'_>) {
@@ -68,7 +68,7 @@ impl Tool for Notes {
     }
 
     fn left(&self, function: &'static Function, _is_nested: bool) {
-        self.note(format!("left {}", function.name()));
+        self.note(format!("left {}", function.name));
     }
 
     fn unknown_library(&self, library: &str) {

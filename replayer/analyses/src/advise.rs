@@ -143,7 +143,7 @@ fn replayed(
     let message = |mistake: Mistake| mistake.message().to_owned();
     let changes = Change::file(std::slice::from_ref(change)).map_err(|error| first_line(&error))?;
     let hypotheses = Hypotheses::parse(Path::new("advice"), changes.clone()).map_err(message)?;
-    let platform = apply_machine_changes(hypotheses.machine(), platform.clone()).map_err(message)?;
+    let platform = apply_machine_changes(&hypotheses.machine, platform.clone()).map_err(message)?;
     let simulation = Simulation::new(&platform, trace).computation(computation).transform(&hypotheses);
     match simulation.read_ahead(read_ahead).run() {
         Ok(result) => Ok((result.simulated_time, changes)),

@@ -70,9 +70,9 @@ impl<'a> AnalysedSimulation<'a> {
     /// As [`Simulation::run`], and for an analysis that does not exist.
     pub fn run(self) -> Result<AnalysedResult, AnalysisError> {
         let Self { simulation, names, sensitivity_jobs, splits_communication } = self;
-        let ranks = simulation.trace().ranks();
+        let ranks = simulation.trace.ranks();
         let mut analyses = names.into_iter().map(|name| analysis(name, ranks)).collect::<Result<Vec<_>, _>>()?;
-        let platform = simulation.platform();
+        let platform = simulation.platform;
         let observers = analyses.iter_mut().map(|analysis| &mut **analysis as &mut dyn Observer).collect();
         let (mut result, replay) = simulation.run_observed(observers)?;
         // The time of ranks that wait for ever is no prediction.

@@ -17,7 +17,7 @@ impl Source {
     /// # Errors
     /// If the file is not TOML, or not as the schema asks.
     pub fn read<T: DeserializeOwned>(&self) -> Checked<T> {
-        self.parse(self.file())?.read().map_err(|error| error.shown_in(self))
+        self.parse(&self.file)?.read().map_err(|error| error.shown_in(self))
     }
 }
 

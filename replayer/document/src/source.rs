@@ -29,8 +29,10 @@ pub type Checked<T> = Result<T, Mistake>;
 /// The text of a file, and of the overrides on top of it.
 #[derive(Debug)]
 pub struct Source {
-    file: Part,
-    overrides: Vec<Part>,
+    /// The file.
+    pub file: Part,
+    /// The overrides.
+    pub overrides: Vec<Part>,
 }
 
 /// The file, or one override.
@@ -75,18 +77,6 @@ impl Source {
             source.overrides.push(Part { name: OVERRIDE.to_owned(), text, start });
         }
         source
-    }
-
-    /// The file.
-    #[must_use]
-    pub fn file(&self) -> &Part {
-        &self.file
-    }
-
-    /// The overrides.
-    #[must_use]
-    pub fn overrides(&self) -> &[Part] {
-        &self.overrides
     }
 
     /// The file's text.

@@ -267,8 +267,8 @@ mod tests {
     fn document(text: &str, overrides: &[&str]) -> Located {
         let overrides = overrides.iter().map(|setting| override_as_toml(setting));
         let source = Source::new("file", text.to_owned(), overrides);
-        let mut document = source.parse(source.file()).unwrap();
-        for part in source.overrides() {
+        let mut document = source.parse(&source.file).unwrap();
+        for part in &source.overrides {
             document.overlay(source.parse(part).unwrap(), &[("collectives", "library")]);
         }
         document

@@ -30,7 +30,8 @@ const KINDS: [Kind; 8] = [
 /// Changes of a program and its machine, in the order in which they are applied.
 pub struct Hypotheses {
     program: Vec<ProgramChange>,
-    machine: Vec<MachineChange>,
+    /// The changes of the machine.
+    pub machine: Vec<MachineChange>,
 }
 
 /// A change of the program, or several of one kind that are applied together.
@@ -118,17 +119,11 @@ impl Hypotheses {
             scalings.push(scaling);
         }
     }
-
-    /// The changes of the machine.
-    #[must_use]
-    pub fn machine(&self) -> &[MachineChange] {
-        &self.machine
-    }
 }
 
 /// The tables of a file.
 fn changes(source: &Source) -> Result<Vec<Spanned<Table>>, Mistake> {
-    let Value::Table(mut file) = source.parse(source.file())?.value else { return Ok(Vec::new()) };
+    let Value::Table(mut file) = source.parse(&source.file)?.value else { return Ok(Vec::new()) };
     let changes = file.remove("change");
     if let Some((key, _)) = file.into_entries().next() {
         return Err(source.wrong(&key, "a file of hypotheses has tables [[change]] only"));

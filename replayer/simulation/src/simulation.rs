@@ -35,8 +35,10 @@ pub use run::PreparedReplay;
 /// A replay of a trace on a platform, to be [run](Self::run).
 #[must_use]
 pub struct Simulation<'a> {
-    platform: &'a Platform,
-    trace: &'a Trace,
+    /// The platform.
+    pub platform: &'a Platform,
+    /// The trace.
+    pub trace: &'a Trace,
     mix: Option<&'a JobMix>,
     runs: u32,
     jobs: Jobs,
@@ -182,18 +184,6 @@ impl<'a> Simulation<'a> {
     /// Tells `follower` from time to time how far the replay is.
     pub fn follow(self, follower: &'a mut dyn ReplayProgress) -> Self {
         Self { follower: Some(follower), ..self }
-    }
-
-    /// The platform.
-    #[must_use]
-    pub fn platform(&self) -> &'a Platform {
-        self.platform
-    }
-
-    /// The trace.
-    #[must_use]
-    pub fn trace(&self) -> &'a Trace {
-        self.trace
     }
 
     /// Replays.

@@ -161,7 +161,7 @@ impl Program<'_> {
             platform.mpi.collectives = Selection::from(library);
         }
         let Some(hypotheses) = &self.hypotheses else { return Ok(platform) };
-        for change in hypotheses.machine() {
+        for change in &hypotheses.machine {
             if let (MachineChange::Collective { written, .. }, Some(Collectives::Recorded)) =
                 (change, self.args.collectives)
             {
@@ -169,7 +169,7 @@ impl Program<'_> {
                 return Err(HypothesesError::from(written.mistake(message)).into());
             }
         }
-        Ok(apply_machine_changes(hypotheses.machine(), platform).map_err(HypothesesError::from)?)
+        Ok(apply_machine_changes(&hypotheses.machine, platform).map_err(HypothesesError::from)?)
     }
 
     /// The simulation with the hypotheses, and with `names` of call sites where anything names them.

@@ -206,7 +206,7 @@ impl Kernel {
             Pattern::Collective(ref example) => example.steps(me).iter().for_each(|step| script.step(step)),
             Pattern::Stencil(ref grid) => {
                 let ways =
-                    || (0..grid.sizes().len()).flat_map(|along| [(along, Direction::Up), (along, Direction::Down)]);
+                    || (0..grid.sizes.len()).flat_map(|along| [(along, Direction::Up), (along, Direction::Down)]);
                 // A tag says which way the message goes: two may go to the same neighbour.
                 for (tag, (along, way)) in (0..).zip(ways()) {
                     let from = grid.neighbour(me, along, way.opposite());
@@ -236,7 +236,7 @@ impl Kernel {
 
 /// The neighbours of a rank in one direction of each dimension.
 fn neighbours(grid: &Lattice, me: u32, way: Direction) -> impl Iterator<Item = u32> {
-    (0..grid.sizes().len()).filter_map(move |along| grid.neighbour(me, along, way))
+    (0..grid.sizes.len()).filter_map(move |along| grid.neighbour(me, along, way))
 }
 
 /// Random senders and receivers of a phase: a function of the phase and the seed, so that all ranks know it.

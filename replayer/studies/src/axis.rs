@@ -304,7 +304,7 @@ mod tests {
 
     fn axis(value: &str) -> Result<Axis, String> {
         let source = Source::new("study.toml", format!("a = {value}"), []);
-        let Value::Table(mut table) = source.parse(source.file()).unwrap().value else { unreachable!() };
+        let Value::Table(mut table) = source.parse(&source.file).unwrap().value else { unreachable!() };
         let written = table.remove("a").unwrap();
         Axis::read(AxisKey::Set("a".into()), 0..1, written, &source).map_err(|mistake| mistake.message().to_owned())
     }

@@ -124,7 +124,7 @@ mod tests {
     fn parts_and_their_power_have_prices() {
         let text = "host = 100\nlink = \"5 * size\"\nswitch = 50\nwatt = 2\nhost-watts = 3\nswitch-watts = 0.5\ncurrency = \"€\"";
         let source = Source::new("study.toml", text.to_owned(), []);
-        let Value::Table(table) = source.parse(source.file()).unwrap().value else { unreachable!() };
+        let Value::Table(table) = source.parse(&source.file).unwrap().value else { unreachable!() };
         let cost = Cost::read(table, &["size"], &source).unwrap();
         // Parts: 1000 + 200 + 200. Power: 30 + 2 watts at 2 each.
         assert_eq!(cost.of(&Machine, &source).unwrap(), 1464.0);

@@ -264,7 +264,7 @@ impl Inputs {
         let trace = trace.ok_or_else(|| self.study.source.mistake(BEGINNING, "the study has no trace"))?;
         let platform = platform.for_trace(trace);
         let platform = match hypotheses {
-            Some(hypotheses) => apply_machine_changes(hypotheses.machine(), platform).map_err(HypothesesError::from)?,
+            Some(hypotheses) => apply_machine_changes(&hypotheses.machine, platform).map_err(HypothesesError::from)?,
             None => platform,
         };
         Ok(PreparedPoint { platform, trace, hypotheses, cost })

@@ -88,7 +88,7 @@ mod tests {
 
     fn axes(text: &str) -> Vec<Axis> {
         let source = Source::new("study.toml", text.to_owned(), []);
-        let Value::Table(table) = source.parse(source.file()).unwrap().value else { unreachable!() };
+        let Value::Table(table) = source.parse(&source.file).unwrap().value else { unreachable!() };
         let read = |(key, written): (titr_document::Spanned<String>, _)| {
             Axis::read(AxisKey::Set(key.get_ref().clone()), key.span(), written, &source).unwrap()
         };

@@ -93,7 +93,7 @@ impl Study {
     /// If the text is no study.
     pub(crate) fn parse(path: &Path, text: String) -> Checked<Self> {
         let source = Source::new(&path.display().to_string(), text, []);
-        let parsed = source.parse(source.file())?;
+        let parsed = source.parse(&source.file)?;
         let whole = parsed.place.clone();
         let Value::Table(mut file) = parsed.value else {
             return Err(source.mistake(BEGINNING, "a study is a TOML file"));

@@ -22,7 +22,7 @@ fn main() {
 }
 
 fn tour(mpi: &Mpi, world: Comm<'_>) -> Result<(), Box<dyn Error>> {
-    let (rank, size) = (world.rank(), world.size());
+    let (rank, size) = (world.rank, world.size);
     let (right, left) = (Peer::Rank((rank + 1) % size), Peer::Rank((rank + size - 1) % size));
     for bytes in [0, 8, 1 << 20] {
         let receive = world.irecv(left, TagChoice::Tag(7), bytes)?;
@@ -48,7 +48,7 @@ fn tour(mpi: &Mpi, world: Comm<'_>) -> Result<(), Box<dyn Error>> {
     let others = world.split(color, size - rank)?;
     assert_eq!(others.is_some(), rank > 0);
     if let Some(others) = others {
-        assert_eq!((others.rank(), others.size()), (size - 1 - rank, size - 1));
+        assert_eq!((others.rank, others.size), (size - 1 - rank, size - 1));
         others.barrier()?;
         others.free()?;
     }

@@ -141,7 +141,7 @@ impl<'m> Comm<'m> {
         collective: &Collective,
         root: Option<u32>,
     ) -> Result<Arguments, MpiError> {
-        let (abi, comm, size) = (self.mpi.abi, self.handle.word(), u64::from(self.size()));
+        let (abi, comm, size) = (self.mpi.abi, self.handle.word(), u64::from(self.size));
         let root = root.map_or(abi.proc_null, |root| root as c_int).word();
         let int = |bytes: Bytes| {
             c_int::try_from(bytes.0).map(Word::word).map_err(|_| MpiError::too_large(function.name(), bytes.0))
@@ -213,7 +213,7 @@ impl<'m> Comm<'m> {
             }
             CollectiveKind::Alltoallw => {
                 let ([sent, from], [received, to]) = (list(send)?, list(recv)?);
-                let types = self.mpi.bytes_of_each(self.size());
+                let types = self.mpi.bytes_of_each(self.size);
                 vec![given, sent, from, types, got, received, to, types, comm]
             }
         };

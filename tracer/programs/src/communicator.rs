@@ -30,8 +30,10 @@ impl<'m> Duplicate<'m> {
 pub struct Comm<'m> {
     pub(crate) mpi: &'m Mpi,
     pub(crate) handle: titr_wrappers::handle::Comm,
-    rank: u32,
-    size: u32,
+    /// The number of this process in the communicator.
+    pub rank: u32,
+    /// The number of processes in the communicator.
+    pub size: u32,
 }
 
 impl<'m> Comm<'m> {
@@ -43,16 +45,6 @@ impl<'m> Comm<'m> {
         // SAFETY: as above.
         let _ = unsafe { call!(MPI_Comm_size(handle, &raw mut size)) };
         Self { mpi, handle, rank: rank.unsigned_abs(), size: size.unsigned_abs() }
-    }
-
-    /// The number of this process in the communicator.
-    pub fn rank(&self) -> u32 {
-        self.rank
-    }
-
-    /// The number of processes in the communicator.
-    pub fn size(&self) -> u32 {
-        self.size
     }
 
     /// The largest tag that a message may have (`MPI_TAG_UB`).

@@ -69,8 +69,8 @@ impl Comm<'_> {
     /// The library's, and where there are more bytes than an `int` can say.
     pub fn gather(&self, root: u32, bytes: &[u8]) -> Result<Vec<Vec<u8>>, MpiError> {
         let (abi, count) = (self.mpi.abi, length("MPI_Gather", bytes.len())?);
-        let is_root = self.rank() == root;
-        let mut counts: Vec<c_int> = vec![0; if is_root { self.size() as usize } else { 0 }];
+        let is_root = self.rank == root;
+        let mut counts: Vec<c_int> = vec![0; if is_root { self.size as usize } else { 0 }];
         let int = size_of::<c_int>() as c_int;
         // SAFETY: (const void *, int, MPI_Datatype, void *, int, MPI_Datatype, int, MPI_Comm): the bytes of an `int` of
         // each, and at the root room for all.

@@ -16,7 +16,8 @@ use crate::error::MpiError;
 pub struct Request<'m> {
     mpi: &'m Mpi,
     cell: HandleCell<RequestKind>,
-    is_persistent: bool,
+    /// Whether the request is persistent: after its completion it can be started again.
+    pub is_persistent: bool,
     /// Arguments that the library may read until the request is complete.
     lists: Vec<Vec<c_int>>,
 }
@@ -36,11 +37,6 @@ impl<'m> Request<'m> {
     pub(crate) fn with_lists(mut self, lists: Vec<Vec<c_int>>) -> Self {
         self.lists = lists;
         self
-    }
-
-    /// Whether the request is persistent: after its completion it can be started again.
-    pub fn is_persistent(&self) -> bool {
-        self.is_persistent
     }
 
     /// Waits until the request is complete.

@@ -165,10 +165,10 @@ impl SiteCache {
             }
         });
         // Another object may be where one was that has been unloaded.
-        if *changes != unwinder.changes() {
+        if *changes != unwinder.changes {
             callers.clear();
             stacks.clear();
-            *changes = unwinder.changes();
+            *changes = unwinder.changes;
         }
         // A stack that cannot be walked, as the code says nothing of its frames, ends here.
         addresses.retain(|address| *address != 0);

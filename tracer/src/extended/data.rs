@@ -56,7 +56,7 @@ impl Data {
         refused: Option<Datatype>,
     ) -> Option<Self> {
         let (send, recv) = (&call.send, &call.recv);
-        let in_place = |buffer: &BufferArgs<'_>| buffer.buffer.is_in_place();
+        let in_place = |buffer: &BufferArgs<'_>| buffer.buffer.is_in_place;
         let size = if call.kind.is_shared_out() { groups.local } else { groups.peers };
         let is_root = role == RootRole::Root;
         let (gives, gets) = match (role, groups.are_two) {
@@ -127,11 +127,11 @@ fn regions(BufferArgs { buffer, blocks }: &BufferArgs<'_>, size: usize) -> Optio
         }
         Blocks::Displaced(counts, displacements, datatype) => {
             let members = counts.iter().zip(displacements.along(&counts).iter());
-            members.map(|(count, at)| Some(region(count, datatype)?.displaced(at.get()))).collect()
+            members.map(|(count, at)| Some(region(count, datatype)?.displaced(at.0))).collect()
         }
         Blocks::Typed(counts, displacements, datatypes) => {
             let members = counts.iter().zip(displacements.along(&counts).iter()).zip(datatypes.along(&counts).iter());
-            members.map(|((count, at), of)| Some(region(count, of)?.displaced_bytes(at.get()))).collect()
+            members.map(|((count, at), of)| Some(region(count, of)?.displaced_bytes(at.0))).collect()
         }
     }
 }

@@ -312,7 +312,7 @@ pub(super) fn is_aliased(abi: &Abi, call: &CollectiveCall<'_>, me: usize, is_roo
     use CollectiveKind::{Allreduce, Exscan, Gather, Gatherv, Reduce, ReduceScatter, ReduceScatterBlock};
     use CollectiveKind::{Scan, Scatter, Scatterv};
     let (send, recv) = (&call.send, &call.recv);
-    if abi.family != Family::Mpich || call.is_in_place || send.buffer.is_in_place() || recv.buffer.is_in_place() {
+    if abi.family != Family::Mpich || call.is_in_place || send.buffer.is_in_place || recv.buffer.is_in_place {
         return false;
     }
     match call.kind {
@@ -321,9 +321,7 @@ pub(super) fn is_aliased(abi: &Abi, call: &CollectiveCall<'_>, me: usize, is_roo
         Allreduce | Scan | Exscan | ReduceScatter | ReduceScatterBlock => is_same(send, recv),
         Alltoall => are_alike(&send.blocks, &recv.blocks) && is_same(send, recv),
         // Whether there is any data depends on the member, and MPICH does not check it.
-        Alltoallv | Alltoallw => {
-            are_alike(&send.blocks, &recv.blocks) && send.buffer.address() == recv.buffer.address()
-        }
+        Alltoallv | Alltoallw => are_alike(&send.blocks, &recv.blocks) && send.buffer.address == recv.buffer.address,
         Allgather | Allgatherv => is_within(send, recv, me),
         Gather | Gatherv => is_root && is_within(send, recv, me),
         Scatter | Scatterv => is_root && is_within(recv, send, me),
@@ -337,7 +335,7 @@ pub(super) fn refused_datatype(abi: &Abi) -> Option<Datatype> {
 
 /// Whether both buffers are not empty and begin at one address.
 fn is_same(send: &BufferArgs<'_>, recv: &BufferArgs<'_>) -> bool {
-    send.buffer.address() == recv.buffer.address() && send.blocks.elements(1) > 0
+    send.buffer.address == recv.buffer.address && send.blocks.elements(1) > 0
 }
 
 /// Whether the two buffers of an all-to-all exchange are described alike: by the same lists, if by lists.
@@ -359,7 +357,7 @@ fn is_within(one: &BufferArgs<'_>, all: &BufferArgs<'_>, me: usize) -> bool {
     let Blocks::One(own, of) = one.blocks else { return false };
     let at = |elements: i64, datatype: Datatype| {
         let bytes = elements.wrapping_mul(type_size(datatype)? as i64);
-        Some(all.buffer.address().wrapping_add_signed(bytes as isize))
+        Some(all.buffer.address.wrapping_add_signed(bytes as isize))
     };
     let has_any = |count: Count| count.get() > 0;
     let place = match all.blocks {
@@ -369,9 +367,9 @@ fn is_within(one: &BufferArgs<'_>, all: &BufferArgs<'_>, me: usize) -> bool {
         Blocks::Displaced(counts, places, like)
             if of == like && has_any(own) && counts.get(me).is_some_and(has_any) =>
         {
-            places.along(&counts).get(me).and_then(|place| at(place.get(), like))
+            places.along(&counts).get(me).and_then(|place| at(place.0, like))
         }
         _ => None,
     };
-    place == Some(one.buffer.address())
+    place == Some(one.buffer.address)
 }

@@ -39,7 +39,7 @@ impl Region {
     /// `count` elements at a buffer that the program passed to the call in progress. `None` if MPI cannot tell their
     /// size.
     pub(crate) fn new(buffer: Buffer, count: u64, datatype: Datatype) -> Option<Self> {
-        let nothing = Self { address: buffer.address(), count: 0, datatype, size: 0, extent: 0 };
+        let nothing = Self { address: buffer.address, count: 0, datatype, size: 0, extent: 0 };
         if count == 0 {
             return Some(nothing);
         }

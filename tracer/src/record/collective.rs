@@ -119,7 +119,7 @@ impl Collectives {
         let (send, send_element) = match signature.send {
             Extent::None => (Volumes::None, Bytes(1)),
             extent if !gives => nothing(extent, number, sends),
-            _ if call.send.buffer.is_in_place() && signature.recv != Extent::None && gets => {
+            _ if call.send.buffer.is_in_place && signature.recv != Extent::None && gets => {
                 in_place(&call.send.blocks, &call.recv.blocks, call.comm, sizes, sends)
             }
             _ => volumes(&call.send.blocks, sizes, sends),
@@ -127,7 +127,7 @@ impl Collectives {
         let (recv, recv_element) = match signature.recv {
             Extent::None => (Volumes::None, send_element),
             extent if !gets => nothing(extent, number, recvs),
-            _ if call.recv.buffer.is_in_place() && signature.send != Extent::None && gives => {
+            _ if call.recv.buffer.is_in_place && signature.send != Extent::None && gives => {
                 in_place(&call.recv.blocks, &call.send.blocks, call.comm, sizes, recvs)
             }
             _ => volumes(&call.recv.blocks, sizes, recvs),

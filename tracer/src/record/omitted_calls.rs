@@ -43,7 +43,7 @@ struct Calls {
 impl Omission {
     /// The reason for a call of a function whose arguments are not read.
     pub(super) fn unless_read(function: &Function) -> Self {
-        match function.effect() {
+        match function.effect {
             Effect::Local => Self::Local,
             Effect::Communicates => Self::Untraced,
         }
@@ -87,7 +87,7 @@ impl OmittedCalls {
             note(&mut entry.untraced, &format!("{function} in {file} (at least)"), 1);
         }
         for calls in &self.calls {
-            let name = calls.function.name();
+            let name = calls.function.name;
             note(&mut entry.null_peer, name, calls.null_peer);
             note(&mut entry.local, name, calls.local);
             note(&mut entry.untraced, name, calls.untraced);

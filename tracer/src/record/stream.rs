@@ -179,7 +179,7 @@ impl EventStream {
 
     /// Writes a call of `function` that no specific event describes.
     pub(super) fn write_other(&mut self, function: &Function, (sent, received): Volumes) {
-        self.write(&Event::Other(Other { function: function.name().into(), sent, received }));
+        self.write(&Event::Other(Other { function: function.name.into(), sent, received }));
     }
 
     /// Writes an event with its call site and its annotations.
@@ -359,7 +359,7 @@ impl Explanation {
     /// Ends a call: the events since the last one were a call of `function`.
     pub(super) fn end_call(&mut self, function: &Function) {
         if !self.call.is_empty() {
-            self.functions.entry(function.name()).or_default().extend(self.call.drain(..));
+            self.functions.entry(function.name).or_default().extend(self.call.drain(..));
         }
     }
 

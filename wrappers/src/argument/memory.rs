@@ -63,14 +63,7 @@ impl Stored for Count {
 
 /// A distance into a buffer: `int`, or `MPI_Aint` in the functions whose names end in `_c`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Displacement(i64);
-
-impl Displacement {
-    /// The number, of elements or of bytes as the function says.
-    pub fn get(self) -> i64 {
-        self.0
-    }
-}
+pub struct Displacement(pub i64);
 
 impl Stored for Displacement {
     const POINTER: &'static str = "DISPLACEMENT*";
@@ -85,14 +78,7 @@ impl Stored for Displacement {
 
 /// A distance into a buffer in bytes, which is an `MPI_Aint` in all functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ByteDisplacement(i64);
-
-impl ByteDisplacement {
-    /// The number of bytes.
-    pub fn get(self) -> i64 {
-        self.0
-    }
-}
+pub struct ByteDisplacement(pub i64);
 
 impl Stored for ByteDisplacement {
     const POINTER: &'static str = "MPI_Aint*";

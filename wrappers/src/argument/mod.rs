@@ -164,20 +164,10 @@ impl<'c> Argument<'c> for PartitionCount {
 /// The place of data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Buffer {
-    address: usize,
-    in_place: bool,
-}
-
-impl Buffer {
-    /// Whether it is `MPI_IN_PLACE`.
-    pub fn is_in_place(self) -> bool {
-        self.in_place
-    }
-
     /// The address, or one of MPI's special values for it.
-    pub fn address(self) -> usize {
-        self.address
-    }
+    pub address: usize,
+    /// Whether it is `MPI_IN_PLACE`.
+    pub is_in_place: bool,
 }
 
 impl<'c> Argument<'c> for Buffer {
@@ -188,7 +178,7 @@ impl<'c> Argument<'c> for Buffer {
     #[inline]
     fn read(call: &'c Arguments<'c>, at: usize) -> Self {
         let address = call.word(at);
-        Self { address, in_place: address == call.abi.in_place }
+        Self { address, is_in_place: address == call.abi.in_place }
     }
 }
 

@@ -33,7 +33,7 @@ use crate::stack;
 pub struct Unwinder {
     code: FxHashMap<usize, ReturnPlace>,
     /// The number of changes to the loaded objects when `code` was last known to be right.
-    changes: u64,
+    pub changes: u64,
     /// The thread's own stack, empty if it is unknown.
     stack: Range<usize>,
     /// The stack is the thread's.
@@ -71,12 +71,6 @@ impl Unwinder {
     pub fn new() -> Self {
         let stack = stack::bounds().unwrap_or_default();
         Self { code: FxHashMap::default(), changes: 0, stack, _thread: PhantomData }
-    }
-
-    /// The number of changes to the loaded objects when a walk last visited code of an object that may be unloaded.
-    /// While it is the same, an address that walks have shown is in the same object.
-    pub fn changes(&self) -> u64 {
-        self.changes
     }
 
     /// Passes the caller to `visit`, then the calls around it, innermost first, until it has seen enough, each with

@@ -80,7 +80,8 @@ const HEAD: u64 = 512;
 pub struct Candidate<'a> {
     paths: &'a [&'a Path],
     is_directory: bool,
-    head: Vec<u8>,
+    /// The first bytes of the file on disk, at most 512; none if there is no single file.
+    pub head: Vec<u8>,
 }
 
 impl<'a> Candidate<'a> {
@@ -114,12 +115,6 @@ impl<'a> Candidate<'a> {
             [path] if !self.is_directory => Some(path),
             _ => None,
         }
-    }
-
-    /// The first bytes of the file on disk, at most 512; none if there is no single file.
-    #[must_use]
-    pub fn head(&self) -> &[u8] {
-        &self.head
     }
 
     /// The first line of the file that is not blank and no comment, unpacked where it is gzipped.

@@ -61,7 +61,7 @@ fn described(candidate: &Candidate) -> Option<String> {
     if let Some(what) = part_of(path) {
         return Some(what);
     }
-    let head = candidate.head();
+    let head = &candidate.head;
     let is_binary = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
     if let Some((_, what)) = BEGINNINGS.iter().find(|(beginning, _)| head.trim_ascii_start().starts_with(beginning)) {
         return Some((*what).to_owned());
@@ -157,7 +157,7 @@ fn is_trace(path: &Path) -> bool {
     let (paths, readings) = ([path], Readings::default());
     let Ok(candidate) = Candidate::new(&paths) else { return false };
     let is_known = || FOREIGN[..FOREIGN.len() - 1].iter().any(|format| format(&readings).recognises(&candidate));
-    directory::manifest(path).is_file() || candidate.head().get(USTAR) == Some(b"ustar") || is_known()
+    directory::manifest(path).is_file() || candidate.head.get(USTAR) == Some(b"ustar") || is_known()
 }
 
 #[cfg(test)]

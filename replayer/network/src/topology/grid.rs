@@ -260,9 +260,9 @@ impl BuildRouting for GridRouting {
             ));
         }
         let entry = if lattice.edge() == Edge::Open { 1 } else { 2 };
-        let mut coordinates = Vec::with_capacity(lattice.places() as usize * lattice.sizes().len());
+        let mut coordinates = Vec::with_capacity(lattice.places() as usize * lattice.sizes.len());
         for mut place in 0..lattice.places() {
-            for &size in lattice.sizes() {
+            for &size in &lattice.sizes {
                 coordinates.push((place % size) as i32);
                 place /= size;
             }
@@ -277,7 +277,7 @@ impl Routing for GridRouting {
     }
 
     fn state_words(&self) -> usize {
-        self.lattice.sizes().len()
+        self.lattice.sizes.len()
     }
 
     fn has_rings(&self) -> bool {

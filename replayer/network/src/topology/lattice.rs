@@ -16,7 +16,8 @@ use super::{Geometry, RouterId};
 /// A grid's geometry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lattice {
-    sizes: Vec<u32>,
+    /// Places along each dimension.
+    pub sizes: Vec<u32>,
     edge: Edge,
 }
 
@@ -48,12 +49,6 @@ impl Lattice {
     #[must_use]
     pub fn new(sizes: &[u32], edge: Edge) -> Self {
         Self { sizes: sizes.to_vec(), edge }
-    }
-
-    /// Places along each dimension.
-    #[must_use]
-    pub fn sizes(&self) -> &[u32] {
-        &self.sizes
     }
 
     /// The kind of its edges.
@@ -168,7 +163,7 @@ mod tests {
         distances[0] = 0;
         let mut queue = std::collections::VecDeque::from([0]);
         while let Some(place) = queue.pop_front() {
-            for dimension in 0..lattice.sizes().len() {
+            for dimension in 0..lattice.sizes.len() {
                 for direction in [Direction::Up, Direction::Down] {
                     if let Some(next) = lattice.neighbour(place, dimension, direction)
                         && distances[next as usize] == u32::MAX
@@ -222,7 +217,7 @@ mod tests {
         #[test]
         fn displacements_are_shortest_ways(lattice in lattice(), ends in any::<(u32, u32)>(), ties in any::<u64>()) {
             let (from, to) = (ends.0 % lattice.places(), ends.1 % lattice.places());
-            let mut steps = vec![0; lattice.sizes().len()];
+            let mut steps = vec![0; lattice.sizes.len()];
             lattice.displacement(from, to, ties, &mut steps);
             let mut here = from;
             for (dimension, &step) in steps.iter().enumerate() {
@@ -237,7 +232,7 @@ mod tests {
             hops[from as usize] = 0;
             let mut queue = std::collections::VecDeque::from([from]);
             while let Some(place) = queue.pop_front() {
-                for dimension in 0..lattice.sizes().len() {
+                for dimension in 0..lattice.sizes.len() {
                     for next in [Direction::Up, Direction::Down].map(|way| lattice.neighbour(place, dimension, way)) {
                         if let Some(next) = next && hops[next as usize] == u32::MAX {
                             hops[next as usize] = hops[place as usize] + 1;

@@ -115,7 +115,7 @@ impl Arrangement {
     /// The arrangement of the hosts of a network.
     #[must_use]
     pub fn of(graph: &RouterGraph) -> Self {
-        let grid = graph.geometry::<Lattice>().map(|lattice| Self::Grid(lattice.sizes().to_vec()));
+        let grid = graph.geometry::<Lattice>().map(|lattice| Self::Grid(lattice.sizes.to_vec()));
         let groups = || graph.geometry::<Shape>().map(|shape| Self::Groups(shape.hosts_of_group()));
         grid.or_else(groups).unwrap_or_default()
     }

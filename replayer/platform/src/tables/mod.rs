@@ -190,9 +190,9 @@ impl Builder<'_> {
         } else if one_line::is_line(source.text()) {
             SimGridPlatform { tables: one_line::read(source)?, beside: BesideTables::default() }
         } else {
-            SimGridPlatform { tables: source.parse(source.file())?, beside: BesideTables::default() }
+            SimGridPlatform { tables: source.parse(&source.file)?, beside: BesideTables::default() }
         };
-        for setting in source.overrides() {
+        for setting in &source.overrides {
             tables.overlay(source.parse(setting)?, &SHORTHANDS);
         }
         Ok(SimGridPlatform { tables, beside })

@@ -148,7 +148,7 @@ pub(crate) fn slim_fly(table: &SlimFlyTable, site: &Site) -> Checked<Box<dyn Top
         );
     };
     let place = table.hosts.as_ref().map_or(table.q.span(), Spanned::span);
-    site.within_max_hosts(place.clone(), &[2 * q * q, slim_fly.hosts_of_router()])?;
+    site.within_max_hosts(place.clone(), &[2 * q * q, slim_fly.hosts])?;
     site.within_max_cables(place, slim_fly.cables())?;
     site.fabric(slim_fly.wiring())
 }

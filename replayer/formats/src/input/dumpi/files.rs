@@ -25,7 +25,7 @@ pub(super) fn are_in(directory: &Path) -> bool {
 
 /// Whether a file is a `.meta` file of DUMPI: lines of keys, `hostname` first, with the prefix of the other files.
 pub(super) fn is_meta(candidate: &Candidate) -> bool {
-    let text = String::from_utf8_lossy(candidate.head());
+    let text = String::from_utf8_lossy(&candidate.head);
     text.lines().any(|line| line.starts_with("fileprefix=")) && text.lines().any(|line| line.starts_with("numprocs="))
 }
 

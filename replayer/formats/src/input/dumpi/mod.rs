@@ -41,7 +41,7 @@ impl TraceFormat for Dumpi {
     fn recognises(&self, candidate: &Candidate) -> bool {
         match candidate.directory() {
             Some(directory) => files::are_in(directory),
-            None => DumpiRankFile::begins_with(candidate.head()) || files::is_meta(candidate),
+            None => DumpiRankFile::begins_with(&candidate.head) || files::is_meta(candidate),
         }
     }
 

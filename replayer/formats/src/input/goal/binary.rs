@@ -43,7 +43,7 @@ impl TraceFormat for GoalBinary {
     }
 
     fn recognises(&self, candidate: &Candidate) -> bool {
-        let magic = candidate.head().first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+        let magic = candidate.head.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
         matches!(magic, Some(MAGIC | USED_UP))
     }
 

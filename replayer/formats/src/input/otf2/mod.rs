@@ -58,7 +58,7 @@ impl TraceFormat for Otf2 {
     fn recognises(&self, candidate: &Candidate) -> bool {
         match candidate.directory() {
             Some(directory) => !anchor::in_directory(directory).is_empty(),
-            None => anchor::is_anchor(candidate.head()),
+            None => anchor::is_anchor(&candidate.head),
         }
     }
 

@@ -18,7 +18,8 @@ use super::Wiring;
 pub struct SlimFly {
     field: Field,
     order: u32,
-    hosts: u32,
+    /// Hosts of each router.
+    pub hosts: u32,
 }
 
 impl SlimFly {
@@ -36,12 +37,6 @@ impl SlimFly {
             3 => (3 * order).div_ceil(2),
             _ => 3 * order / 2,
         }
-    }
-
-    /// Hosts of each router.
-    #[must_use]
-    pub fn hosts_of_router(&self) -> u32 {
-        self.hosts
     }
 
     /// The number of cables.

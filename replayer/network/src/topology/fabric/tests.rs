@@ -73,7 +73,7 @@ fn a_slim_fly_has_two_hops() {
         assert_eq!(wiring.routers.len() as u32, 2 * q * q);
         assert!(degrees(&wiring).iter().all(|&cables| cables == degree), "q = {q}");
         let hosts = degree.div_ceil(2);
-        assert_eq!((slim_fly.hosts_of_router(), wiring.hosts.len() as u32), (hosts, 2 * q * q * hosts));
+        assert_eq!((slim_fly.hosts, wiring.hosts.len() as u32), (hosts, 2 * q * q * hosts));
         assert_eq!((wiring.hosts.len() + wiring.cables.len()) as u64, slim_fly.cables());
         let fabric = Fabric::new(wiring, CABLE).unwrap();
         assert_eq!(fabric.diameter(), 2, "q = {q}");

@@ -23,7 +23,7 @@ pub(crate) struct Calls {
 
 /// Makes calls together with all ranks. Returns this rank's time of an iteration in each sample, in seconds.
 pub(crate) fn make(world: Comm<'_>, calls: &Calls) -> Result<Vec<f64>, MpiError> {
-    let at = calls.ranks.iter().position(|&rank| rank == world.rank());
+    let at = calls.ranks.iter().position(|&rank| rank == world.rank);
     let comm = world.split(at.map(|_| 0), at.unwrap_or(0) as u32)?;
     let mut mine = Vec::new();
     if let Some(comm) = comm {
@@ -51,9 +51,9 @@ impl<'m> Caller<'m> {
     fn new(comm: Comm<'m>, calls: &Calls) -> Self {
         let &Calls { benchmark, bytes, .. } = calls;
         let elements = if benchmark == Benchmark::ReduceLocal { bytes / 8 } else { 0 };
-        let of_each = if matches!(benchmark, Benchmark::Collective(_)) { u64::from(comm.size()) } else { 1 };
+        let of_each = if matches!(benchmark, Benchmark::Collective(_)) { u64::from(comm.size) } else { 1 };
         comm.write_outgoing(bytes * of_each);
-        let calls = benchmark.calls(comm.size(), Bytes(bytes), comm.rank());
+        let calls = benchmark.calls(comm.size, Bytes(bytes), comm.rank);
         Self { comm, benchmark, calls, vector: vec![1; elements as usize] }
     }
 

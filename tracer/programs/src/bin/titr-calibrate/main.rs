@@ -49,10 +49,10 @@ fn main() -> ExitCode {
     };
     let world = mpi.world();
     let status = match options {
-        Ok(options) if world.rank() == 0 => lead(&options, &mpi, world),
+        Ok(options) if world.rank == 0 => lead(&options, &mpi, world),
         Ok(_) => follow(&mpi, world),
         Err(error) => {
-            if world.rank() == 0 {
+            if world.rank == 0 {
                 say_usage(&error.render().to_string());
             }
             Ok(ExitCode::from(2))
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     };
     let status = status.unwrap_or_else(|error| {
         // The other ranks wait for this one.
-        say(format_args!("titr-calibrate: rank {}: {error}", world.rank()));
+        say(format_args!("titr-calibrate: rank {}: {error}", world.rank));
         mpi.abort(1)
     });
     match mpi.finish() {

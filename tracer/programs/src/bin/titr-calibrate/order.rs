@@ -63,7 +63,7 @@ impl<'m> Measuring<'m> {
     }
 
     pub(crate) fn ranks(&self) -> u32 {
-        self.world.size()
+        self.world.size
     }
 
     /// The place of each rank.
@@ -157,7 +157,7 @@ fn carry_out(world: Comm<'_>, measured: &Measured) -> Result<Vec<f64>, Failure> 
 
 /// Watches a rank for interruptions, while the others rest. Returns them to rank 0.
 fn gaps(world: Comm<'_>, rank: u32, time: Duration) -> Result<Gaps, Failure> {
-    let mine = if world.rank() == rank { watch(time) } else { Gaps::default() };
+    let mine = if world.rank == rank { watch(time) } else { Gaps::default() };
     reported(world, rank, mine)
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn sample(world: Comm<'_>, measured: &Measured) -> Result<Option<Dura
     let Measured { pattern, ref ranks, bytes, repetitions, idle, pause, .. } = *measured;
     world.barrier()?;
     sleep(idle);
-    let Some(at) = ranks.iter().position(|&rank| rank == world.rank()) else { return Ok(None) };
+    let Some(at) = ranks.iter().position(|&rank| rank == world.rank) else { return Ok(None) };
     let role = Role { world, ranks, at };
     // With empty messages the ranks wait for each other, and connect if they have not yet.
     match pattern {
@@ -80,12 +80,12 @@ pub(crate) fn late_receive(
     delay: Duration,
 ) -> Result<Option<Duration>, MpiError> {
     world.barrier()?;
-    if world.rank() == sender {
+    if world.rank == sender {
         receive(world, receiver, 0)?;
         let (passed, ()) = timed(|| send(world, receiver, bytes))?;
         return Ok(Some(passed));
     }
-    if world.rank() == receiver {
+    if world.rank == receiver {
         send(world, sender, 0)?;
         // Outside of MPI, so that nothing is answered.
         sleep(delay);
@@ -217,7 +217,7 @@ impl Pair<'_> {
     /// Messages back and forth. The first rank's time counts, of half a round.
     fn ping_pong(&self, bytes: u64, repetitions: u32) -> Result<Option<Duration>, MpiError> {
         let round = |bytes| {
-            if self.world.rank() == self.first {
+            if self.world.rank == self.first {
                 send(self.world, self.second, bytes)?;
                 receive(self.world, self.second, bytes)
             } else {
@@ -227,7 +227,7 @@ impl Pair<'_> {
         };
         round(0)?;
         let (passed, ()) = timed(|| (0..repetitions).try_for_each(|_| round(bytes)))?;
-        Ok((self.world.rank() == self.first).then_some(passed / (2 * repetitions)))
+        Ok((self.world.rank == self.first).then_some(passed / (2 * repetitions)))
     }
 }
 
@@ -246,14 +246,14 @@ pub(crate) struct Train {
 pub(crate) fn send_train(world: Comm<'_>, train: &Train) -> Result<Vec<f64>, MpiError> {
     let Train { ranks: [sender, receiver], bytes, messages, pause } = *train;
     world.barrier()?;
-    if world.rank() == sender {
+    if world.rank == sender {
         // The two connect before the pause.
         world.send(SendMode::Standard, Peer::Rank(receiver), TAG, 0)?;
         sleep(pause);
         let requests = (0..messages).map(|_| world.isend(SendMode::Standard, Peer::Rank(receiver), TAG, bytes));
         Request::wait_all(requests.collect::<Result<_, _>>()?)?;
     }
-    if world.rank() != receiver {
+    if world.rank != receiver {
         return Ok(Vec::new());
     }
     let receive = |bytes| world.recv(Peer::Rank(sender), TagChoice::Tag(TAG), bytes);

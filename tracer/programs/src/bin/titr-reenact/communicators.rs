@@ -26,8 +26,8 @@ pub(crate) struct CommunicatorTable<'m> {
 impl<'m> CommunicatorTable<'m> {
     /// The communicators that no event introduces: the world, and the communicator of this rank alone.
     pub(crate) fn new(world: Comm<'m>, alone: Comm<'m>) -> Self {
-        let me = Rank(world.rank());
-        let numbers = (0..world.size()).map(|rank| (Rank(rank), rank)).collect();
+        let me = Rank(world.rank);
+        let numbers = (0..world.size).map(|rank| (Rank(rank), rank)).collect();
         let world = Known { comm: Handle::Made(world), numbers };
         let alone = Known { comm: Handle::Made(alone), numbers: FxHashMap::from_iter([(me, 0)]) };
         Self { me, by_id: FxHashMap::from_iter([(CommId::WORLD, world), (CommId::SELF, alone)]) }

@@ -76,7 +76,7 @@ fn main() -> ExitCode {
     let status = match options {
         Ok(options) => reenact(&mpi, world, &options),
         Err(error) => {
-            if world.rank() == 0 {
+            if world.rank == 0 {
                 say_usage(&error.render().to_string());
             }
             ExitCode::from(error.exit_code() as u8)
@@ -111,7 +111,7 @@ fn reenact(mpi: &Mpi, world: Comm<'_>, options: &Options) -> ExitCode {
         Ok(status) => status,
         // The others may wait for this rank.
         Err(error) => {
-            say(format_args!("titr-reenact: rank {}: {error}", world.rank()));
+            say(format_args!("titr-reenact: rank {}: {error}", world.rank));
             mpi.abort(1);
         }
     }
@@ -128,14 +128,14 @@ struct Prepared {
 /// Opens the trace and finds out whether this process can reenact its rank.
 fn prepare(world: Comm<'_>, options: &Options) -> Result<Prepared, Error> {
     let trace = Trace::open_all(&options.places)?;
-    if trace.ranks() != world.size() {
-        return Err(Error::Size { trace: trace.ranks(), world: world.size() });
+    if trace.ranks() != world.size {
+        return Err(Error::Size { trace: trace.ranks(), world: world.size });
     }
     if let Some(part) = trace.recorded_part() {
         let why = format!("the trace holds only a part of the program ({part}), and a part cannot be reenacted");
         return Err(Error::Infeasible(why));
     }
-    let rank = Rank(world.rank());
+    let rank = Rank(world.rank);
     let rate = options.rate_of(&trace, rank).map_err(Error::Infeasible)?;
     let recompute = ComputeScaling { computation: options.computation(&trace), scale: options.compute_scale };
     let hypotheses = options.hypotheses()?;
@@ -168,7 +168,7 @@ fn perform(mpi: &Mpi, world: Comm<'_>, options: &Options, (prepared, tags): (Pre
     if needs.buffered > 0 {
         mpi.attach_buffer(needs.buffered)?;
     }
-    let rank = Rank(world.rank());
+    let rank = Rank(world.rank);
     let own = report::recorded(&trace, rank, needs.ended);
     let recorded = report::of_all(world, own)?;
     let mut windows = Workload::new(vec![trace.stream(rank)?]).into_windows();

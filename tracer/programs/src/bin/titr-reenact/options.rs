@@ -83,7 +83,7 @@ impl Options {
     pub(crate) fn hypotheses(&self) -> Result<Option<Hypotheses>, Infeasible> {
         let Some(path) = &self.what_if else { return Ok(None) };
         let hypotheses = Hypotheses::load(path)?;
-        match hypotheses.machine() {
+        match &hypotheses.machine[..] {
             [] => Ok(Some(hypotheses)),
             [change, ..] => Err(Infeasible::Machine { path: path.clone(), change: change.to_string() }),
         }

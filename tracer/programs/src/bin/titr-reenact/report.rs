@@ -66,7 +66,7 @@ pub(crate) fn print(
 ) -> Result<(), MpiError> {
     let reenacted = world.max((own.seconds * 1e9) as i64)? as f64 * 1e-9;
     let activities = calls::activities(&calls::of_all(world, &own.calls)?);
-    if world.rank() != 0 {
+    if world.rank != 0 {
         return Ok(());
     }
     let recorded = recorded.map(|all| (all.ended - all.began) as f64 * 1e-9);
@@ -74,7 +74,7 @@ pub(crate) fn print(
     let error: f64 = activities.iter().map(|activity| activity.error).sum();
     if is_json {
         let report = Report {
-            ranks: world.size(),
+            ranks: world.size,
             recorded_time: recorded,
             reenacted_time: reenacted,
             deviation,
@@ -84,7 +84,7 @@ pub(crate) fn print(
         terminal::print(format_args!("{}", serde_json::json!(report)));
         return Ok(());
     }
-    terminal::print(format_args!("Reenacted time  {reenacted:.6} s   {} ranks", world.size()));
+    terminal::print(format_args!("Reenacted time  {reenacted:.6} s   {} ranks", world.size));
     if let Some(recorded) = recorded {
         terminal::print(format_args!("Recorded time   {recorded:.6} s"));
     }

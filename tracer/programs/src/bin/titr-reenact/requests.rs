@@ -21,7 +21,7 @@ pub(crate) struct RequestTable<'m> {
 impl<'m> RequestTable<'m> {
     /// A request that was made: active, unless it is persistent and has to be started.
     pub(crate) fn add(&mut self, id: RequestId, request: Request<'m>) {
-        let is_active = !request.is_persistent();
+        let is_active = !request.is_persistent;
         self.slots.insert(id, Slot { request, is_active });
     }
 
@@ -51,7 +51,7 @@ impl<'m> RequestTable<'m> {
             several => Request::complete_all(&mut several.iter_mut().collect::<Vec<_>>()),
         };
         for (id, request) in ids.into_iter().zip(requests) {
-            if request.is_persistent() {
+            if request.is_persistent {
                 self.slots.insert(id, Slot { request, is_active: false });
             }
         }

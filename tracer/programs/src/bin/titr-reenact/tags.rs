@@ -64,7 +64,7 @@ impl TagMap {
         let all = if has_many { Vec::new() } else { world.gather(0, &used.to_bytes())? };
         let all: BTreeSet<u32> = all.iter().flat_map(|bytes| numbers(bytes)).collect();
         let found = if has_many { None } else { replacements(&all, bound) };
-        if world.rank() == 0 {
+        if world.rank == 0 {
             tell(found.as_deref(), bound);
         }
         // Nothing: there are not enough.

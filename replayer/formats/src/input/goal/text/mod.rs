@@ -34,11 +34,11 @@ impl TraceFormat for GoalText {
         if candidate.file().is_none() {
             return false;
         }
-        if candidate.head().starts_with(&[0x1f]) {
+        if candidate.head.starts_with(&[0x1f]) {
             let line = candidate.first_line();
             return line.is_ok_and(|line| line.is_some_and(|line| line.trim_ascii_start().starts_with(FIRST_WORD)));
         }
-        let head = candidate.head();
+        let head = &candidate.head;
         skip_comments(head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head)).starts_with(FIRST_WORD)
     }
 

@@ -9,3 +9,4 @@ pub mod page;
 mod report;
 pub mod schedule;
 pub mod schema;
+mod studies;

@@ -13,13 +13,13 @@ use titr_analyses::diff::Difference;
 use titr_analyses::scaling::EfficiencyTable;
 use titr_simulation::traffic::TrafficResult;
 use titr_simulation::triggered::TriggeredResult;
-use titr_studies::placement::FastestPlacement;
-use titr_studies::tolerance::Tolerances;
 
 use crate::inspect::TraceInfo;
 use crate::machine::MachineSummary;
 use crate::page::{PageData, StudyPage};
 use crate::report::variations::Variations;
+use crate::studies::placement::FastestPlacement;
+use crate::studies::tolerance::Tolerances;
 
 /// A kind of JSON object that a command writes.
 pub struct Output {

@@ -33,10 +33,9 @@ const LAYERS: &str = "\
 | `replayer/simulation` | `common` `replayer/document` `replayer/network` `replayer/platform` `replayer/workload` |
 | `replayer/analyses` | `common` `replayer/document` `replayer/network` `replayer/platform` `replayer/hypotheses` `replayer/workload` `replayer/simulation` |
 | `replayer/calibration` | `common` `replayer/document` `replayer/network` `replayer/platform` `replayer/simulation` |
-| `replayer/studies` | `common` `replayer/document` `replayer/network` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` `replayer/simulation` `replayer/analyses` |
 | `replayer/library` | `common` `replayer/network` `replayer/platform` `replayer/formats` `replayer/simulation` `replayer/analyses` |
 | `replayer/network-c` | `common` `replayer/network` `replayer/platform` |
-| `replayer` | `common` `replayer/network` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` `replayer/extrapolation` `replayer/simulation` `replayer/analyses` `replayer/calibration` `replayer/studies` |
+| `replayer` | `common` `replayer/document` `replayer/network` `replayer/platform` `replayer/workload` `replayer/hypotheses` `replayer/formats` `replayer/extrapolation` `replayer/simulation` `replayer/analyses` `replayer/calibration` |
 | `wrappers` |  |
 | `tracer/papi-sys` |  |
 | `tracer/config` | `common` |

@@ -35,8 +35,9 @@ use titr_simulation::SimulationError;
 use titr_simulation::network_traces::{NetworkTraceError, NoTriggers};
 use titr_simulation::traffic::TrafficError;
 use titr_simulation::triggered::TriggeredError;
-use titr_studies::StudyError;
 use trace::TraceArgs;
+
+use crate::studies::StudyError;
 
 mod advise;
 mod benchmarks;

@@ -11,15 +11,15 @@ use titr_network::topology::HostId;
 use titr_platform::Policy;
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
-use titr_studies::placement::{
-    FastestPlacement, HostNames, PlacementMethod, PlacementSubject, RankFileFormat, by_rule,
-};
 use titr_workload::call_sites::CallSiteNames;
 
 use super::Failure;
 use super::machine::MachineArgs;
 use super::program::ProgramArgs;
 use super::runs::JobsArgs;
+use crate::studies::placement::{
+    FastestPlacement, HostNames, PlacementMethod, PlacementSubject, RankFileFormat, by_rule,
+};
 
 const EXAMPLES: &str = "\
 Examples:

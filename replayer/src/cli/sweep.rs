@@ -14,8 +14,6 @@ use titr_common::timeline::{EventSorter, Excerpt, Subject};
 use titr_platform::Platform;
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
-use titr_studies::engine::{self, slurm};
-use titr_studies::{AxisKey, Inputs, PointOutcome, PreparedPoint, Ranking, ResultsFolder, Study, StudyError};
 use titr_workload::call_sites::CallSiteNames;
 
 use super::meter::Meter;
@@ -24,6 +22,8 @@ use super::{Failure, Out};
 use crate::cli::page::{DRAWN, PageSubject};
 use crate::cli::replay::DRAWN_LINKS;
 use crate::page::{PageData, Recorder, StudyPage, write as write_page};
+use crate::studies::engine::{self, slurm};
+use crate::studies::{AxisKey, Inputs, PointOutcome, PreparedPoint, Ranking, ResultsFolder, Study, StudyError};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,9 +6,9 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 use titr_common::output::OutputFile;
-use titr_studies::{Inputs, PointOutcome, Ranking};
 
 use super::{document, with_charts};
+use crate::studies::{Inputs, PointOutcome, Ranking};
 
 /// Parts of the script, in the order in which they build on each other.
 pub(super) const SCRIPTS: [&str; 6] = with_charts(include_str!("assets/study.js"));

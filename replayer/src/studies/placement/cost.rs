@@ -25,7 +25,7 @@ const BYTES_OF_A_MESSAGE: f64 = 1250.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Exchange {
     /// The rank of the partner.
-    pub with: u32,
+    pub(crate) with: u32,
     messages: f64,
     bytes: f64,
 }

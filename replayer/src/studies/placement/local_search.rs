@@ -15,7 +15,7 @@ use titr_simulation::parallel::Jobs;
 use super::cost::CommunicationCost;
 use super::mapping::free;
 use super::parts::HostPart;
-use crate::sampling::fraction;
+use crate::studies::sampling::fraction;
 
 /// Steps that are replayed at the same time: fixed, so that the result does not depend on the number of threads.
 const BATCH: u32 = 8;
@@ -29,21 +29,21 @@ const IN_VAIN: u32 = 200;
 /// A placement with its predicted time.
 #[derive(Clone, Debug)]
 pub(super) struct Replayed {
-    pub hosts: Vec<HostPart>,
-    pub time: Time,
+    pub(crate) hosts: Vec<HostPart>,
+    pub(crate) time: Time,
 }
 
 pub(super) struct LocalSearch<'a> {
-    pub cost: &'a CommunicationCost<'a>,
+    pub(crate) cost: &'a CommunicationCost<'a>,
     /// The hosts of all cores, host by host.
-    pub cores: &'a [HostPart],
+    pub(crate) cores: &'a [HostPart],
     /// The number of replays.
-    pub replays: u32,
+    pub(crate) replays: u32,
     /// The seed of the random choices.
-    pub seed: u64,
-    pub jobs: Jobs,
+    pub(crate) seed: u64,
+    pub(crate) jobs: Jobs,
     /// The predicted time of a placement.
-    pub time: &'a (dyn Fn(&[HostPart]) -> Result<Time, SimulationError> + Sync),
+    pub(crate) time: &'a (dyn Fn(&[HostPart]) -> Result<Time, SimulationError> + Sync),
 }
 
 impl LocalSearch<'_> {

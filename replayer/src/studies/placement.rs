@@ -20,41 +20,41 @@ use titr_platform::{PlacementError, Platform, Policy};
 use titr_simulation::parallel::Jobs;
 use titr_simulation::{PreparedReplay, SimulationError};
 
-use crate::error::StudyError;
+use crate::studies::error::StudyError;
 use cost::CommunicationCost;
 use local_search::{LocalSearch, Replayed};
 use mapping::mapped;
 use parts::{HostPart, HostParts};
 
-pub use rank_file::{HostNames, RankFileFormat};
+pub(crate) use rank_file::{HostNames, RankFileFormat};
 
 /// The number of random placements that are replayed for comparison.
 const RANDOM: u64 = 10;
 
 /// The fastest placement that was found, and the others that it was compared with.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct FastestPlacement {
+pub(crate) struct FastestPlacement {
     /// The predicted time with the placement.
-    pub simulated_time: Seconds,
+    pub(crate) simulated_time: Seconds,
     /// The way in which the placement was found.
-    pub found_by: PlacementMethod,
+    pub(crate) found_by: PlacementMethod,
     /// The number of the host of each rank.
-    pub hosts: Vec<u32>,
+    pub(crate) hosts: Vec<u32>,
     /// The number of the core of each rank in its host, if hosts have levels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cores: Vec<u32>,
+    pub(crate) cores: Vec<u32>,
     /// The predicted time with the placement of each method except the random ones.
-    pub methods: Vec<MethodTime>,
+    pub(crate) methods: Vec<MethodTime>,
     /// The predicted times with random placements.
-    pub random: RandomPlacements,
+    pub(crate) random: RandomPlacements,
     /// The number of replays of the local search.
-    pub replays: u32,
+    pub(crate) replays: u32,
 }
 
 /// A way to place ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum PlacementMethod {
+pub(crate) enum PlacementMethod {
     /// Ranks fill a host before the next host is used.
     Block,
     /// Each host gets one rank, then each a second one, and so on.
@@ -69,49 +69,49 @@ pub enum PlacementMethod {
 
 /// The predicted time with the placement of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct MethodTime {
+pub(crate) struct MethodTime {
     /// The method.
-    pub method: PlacementMethod,
+    pub(crate) method: PlacementMethod,
     /// The predicted time.
-    pub simulated_time: Seconds,
+    pub(crate) simulated_time: Seconds,
 }
 
 /// The predicted times with random placements.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct RandomPlacements {
+pub(crate) struct RandomPlacements {
     /// The predicted time of each.
-    pub simulated_times: Vec<Seconds>,
+    pub(crate) simulated_times: Vec<Seconds>,
     /// Their mean.
-    pub mean: Seconds,
+    pub(crate) mean: Seconds,
     /// Their standard deviation.
-    pub deviation: Seconds,
+    pub(crate) deviation: Seconds,
 }
 
 /// The program and the machine for which a placement is wanted.
-pub struct PlacementSubject<'a> {
+pub(crate) struct PlacementSubject<'a> {
     /// The machine.
-    pub platform: &'a Platform,
+    pub(crate) platform: &'a Platform,
     /// The program, ready to be replayed with other placements.
-    pub replay: &'a PreparedReplay<'a>,
+    pub(crate) replay: &'a PreparedReplay<'a>,
     /// The communication matrix.
-    pub pairs: &'a [Pair],
+    pub(crate) pairs: &'a [Pair],
     /// The number of ranks.
-    pub ranks: u32,
+    pub(crate) ranks: u32,
     /// The hosts of the cores that may have a rank, host by host.
-    pub cores: &'a [HostId],
+    pub(crate) cores: &'a [HostId],
     /// Whether ranks may have any core of a host, and not those in the order of the ranks.
-    pub any_core: bool,
+    pub(crate) any_core: bool,
     /// The number of replays of the local search.
-    pub replays: u32,
+    pub(crate) replays: u32,
     /// The seed of the local search.
-    pub seed: u64,
+    pub(crate) seed: u64,
 }
 
 /// The placement of ranks on these cores by a rule.
 ///
 /// # Errors
 /// If there are too few cores.
-pub fn by_rule(
+pub(crate) fn by_rule(
     policy: &Policy,
     ranks: u32,
     cores: &[HostId],
@@ -134,7 +134,7 @@ impl PlacementSubject<'_> {
     ///
     /// # Errors
     /// If there are too few cores, or a replay fails.
-    pub fn fastest(&self, jobs: Jobs) -> Result<FastestPlacement, StudyError> {
+    pub(crate) fn fastest(&self, jobs: Jobs) -> Result<FastestPlacement, StudyError> {
         let parts = HostParts::of(self.platform, self.any_core);
         let cost = CommunicationCost::new(self.platform, parts, self.ranks, self.pairs);
         let cores = parts.of_cores(self.cores);

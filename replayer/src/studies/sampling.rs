@@ -6,7 +6,7 @@
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{RngCore, SeedableRng};
 
-use crate::axis::{Axis, Setting, Values};
+use crate::studies::axis::{Axis, Setting, Values};
 
 /// The way in which the points of a study are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ mod tests {
     use titr_document::{Source, Value};
 
     use super::*;
-    use crate::axis::AxisKey;
+    use crate::studies::axis::AxisKey;
 
     fn axes(text: &str) -> Vec<Axis> {
         let source = Source::new("study.toml", text.to_owned(), []);

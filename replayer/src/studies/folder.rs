@@ -16,14 +16,14 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use titr_common::output::{OutputFile, is_unfinished, make_directory, named, remove_leftovers};
 
-use crate::error::StudyError;
-use crate::inputs::Inputs;
-use crate::outcome::PointOutcome;
-use crate::table;
+use crate::studies::error::StudyError;
+use crate::studies::inputs::Inputs;
+use crate::studies::outcome::PointOutcome;
+use crate::studies::table;
 
 /// The folder of a study's results.
 #[derive(Debug)]
-pub struct ResultsFolder {
+pub(crate) struct ResultsFolder {
     path: PathBuf,
     /// The file that is locked; `None` in a task of a batch system, whose master holds the lock.
     _lock: Option<File>,
@@ -46,7 +46,7 @@ impl ResultsFolder {
     ///
     /// # Errors
     /// If the folder has other files, is in use, or cannot be written.
-    pub fn open(path: &Path, inputs: &Inputs) -> Result<Self, StudyError> {
+    pub(crate) fn open(path: &Path, inputs: &Inputs) -> Result<Self, StudyError> {
         let identity = path.join(IDENTITY);
         let is_new = !identity.exists();
         if is_new {
@@ -76,7 +76,7 @@ impl ResultsFolder {
     ///
     /// # Errors
     /// If the folder is of another study.
-    pub fn of_task(path: &Path, inputs: &Inputs) -> Result<Self, StudyError> {
+    pub(crate) fn of_task(path: &Path, inputs: &Inputs) -> Result<Self, StudyError> {
         let this = Self { path: path.to_owned(), _lock: None, is_new: false };
         this.check(inputs)?;
         Ok(this)
@@ -93,13 +93,13 @@ impl ResultsFolder {
 
     /// The path of the folder.
     #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The file of the report of a point.
     #[must_use]
-    pub fn report(&self, point: usize) -> PathBuf {
+    pub(crate) fn report(&self, point: usize) -> PathBuf {
         self.of_point(point, "html")
     }
 
@@ -109,7 +109,7 @@ impl ResultsFolder {
 
     /// The points that have no outcome yet, or no report where reports are asked for.
     #[must_use]
-    pub fn missing(&self, points: usize, has_reports: bool) -> Vec<usize> {
+    pub(crate) fn missing(&self, points: usize, has_reports: bool) -> Vec<usize> {
         let is_done =
             |point: &usize| self.of_point(*point, "json").exists() && (!has_reports || self.report(*point).exists());
         (0..points).filter(|point| !is_done(point)).collect()
@@ -127,7 +127,7 @@ impl ResultsFolder {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn keep_failure(&self, point: usize, why: &str) -> io::Result<()> {
+    pub(crate) fn keep_failure(&self, point: usize, why: &str) -> io::Result<()> {
         OutputFile::write(&self.of_point(point, "error"), why.as_bytes())
     }
 
@@ -152,7 +152,7 @@ impl ResultsFolder {
     ///
     /// # Errors
     /// If an outcome cannot be read, or a table not be written.
-    pub fn finish(&self, inputs: &Inputs) -> Result<Vec<PointOutcome>, StudyError> {
+    pub(crate) fn finish(&self, inputs: &Inputs) -> Result<Vec<PointOutcome>, StudyError> {
         // Tasks may have been killed since this process wrote there first.
         [&self.path, &self.path.join(POINTS)].into_iter().for_each(|folder| remove_leftovers(folder));
         let outcomes = (0..inputs.count()).map(|point| self.outcome(point)).collect::<Result<Vec<_>, _>>()?;

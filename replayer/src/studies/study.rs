@@ -7,11 +7,11 @@ use serde::Deserialize;
 use titr_common::input::{self, WRITTEN_BY_HAND};
 use titr_document::{Checked, Located, Mistake, Place, Source, Spanned, Table, Value};
 
-use crate::axis::{Axis, AxisKey, Setting, Values};
-use crate::cost::Cost;
-use crate::error::StudyError;
-use crate::expression::{Expression, Names};
-use crate::sampling::{self, Sample, Settings};
+use crate::studies::axis::{Axis, AxisKey, Setting, Values};
+use crate::studies::cost::Cost;
+use crate::studies::error::StudyError;
+use crate::studies::expression::{Expression, Names};
+use crate::studies::sampling::{self, Sample, Settings};
 
 /// The version of the format.
 const SCHEMA: u32 = 1;
@@ -24,27 +24,27 @@ pub(crate) const BEGINNING: Place = 0..0;
 
 /// A study, read and checked as far as its own text goes.
 #[derive(Debug)]
-pub struct Study {
+pub(crate) struct Study {
     pub(crate) source: Source,
     /// The folder to which the names of files are relative.
     folder: PathBuf,
     /// The axes: platform, trace, hypotheses, and then the keys in the order of the file.
-    pub axes: Vec<Axis>,
+    pub(crate) axes: Vec<Axis>,
     pub(crate) constraints: Vec<Constraint>,
     pub(crate) cost: Option<Cost>,
     sample: Sample,
     /// How often each program runs, by its name or its trace; once, if it is not said.
     pub(crate) weights: BTreeMap<String, f64>,
     /// The number of runs of each point, with different seeds.
-    pub repeats: u32,
+    pub(crate) repeats: u32,
     /// Whether the communication efficiency is split by a further replay of each point.
-    pub split_communication: bool,
+    pub(crate) split_communication: bool,
 }
 
 /// A condition that points have to meet.
 #[derive(Debug)]
 pub(crate) struct Constraint {
-    pub condition: Expression,
+    pub(crate) condition: Expression,
     place: Place,
 }
 
@@ -81,7 +81,7 @@ impl Study {
     ///
     /// # Errors
     /// If the file cannot be read, or is no study.
-    pub fn load(path: &Path) -> Result<Self, StudyError> {
+    pub(crate) fn load(path: &Path) -> Result<Self, StudyError> {
         let text = input::read_text(path, WRITTEN_BY_HAND)
             .map_err(|error| StudyError::Unreadable { path: path.to_owned(), error })?;
         Ok(Self::parse(path, text)?)
@@ -162,7 +162,7 @@ impl Study {
 
     /// The path of a file that the study names.
     #[must_use]
-    pub fn file(&self, setting: &Setting) -> PathBuf {
+    pub(crate) fn file(&self, setting: &Setting) -> PathBuf {
         self.folder.join(&setting.shown)
     }
 
@@ -177,7 +177,7 @@ impl Study {
     }
 
     /// The axes that have several values, with their numbers.
-    pub fn varied(&self) -> impl Iterator<Item = (usize, &Axis)> {
+    pub(crate) fn varied(&self) -> impl Iterator<Item = (usize, &Axis)> {
         self.axes.iter().enumerate().filter(|(_, axis)| match &axis.values {
             Values::List(settings) => settings.len() > 1 || matches!(axis.key, AxisKey::Set(_)),
             Values::Between(_) => true,

@@ -18,28 +18,28 @@ const MOST: usize = 120;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Goal {
     /// The time without slowness.
-    pub time: Seconds,
+    pub(crate) time: Seconds,
     /// The slowdown as a fraction of this time.
-    pub slowdown: f64,
+    pub(crate) slowdown: f64,
     /// The slowness at which the search begins.
-    pub start: f64,
+    pub(crate) start: f64,
     /// The largest slowness that is tried.
-    pub limit: f64,
+    pub(crate) limit: f64,
 }
 
 /// The end of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct Reached {
     /// The slowness.
-    pub at: f64,
+    pub(crate) at: f64,
     /// The time there.
-    pub time: Seconds,
+    pub(crate) time: Seconds,
     /// Whether the time jumps over the goal there.
-    pub jumps: bool,
+    pub(crate) jumps: bool,
 }
 
 /// The slowness that reaches the goal; `None` if none up to the limit does.
-pub(super) fn search<E>(goal: Goal, mut time: impl FnMut(f64) -> Result<Seconds, E>) -> Result<Option<Found>, E> {
+pub(super) fn search<E>(goal: Goal, mut time: impl FnMut(f64) -> Result<Seconds, E>) -> Result<Option<Reached>, E> {
     let wanted = (1.0 + goal.slowdown) * goal.time.0;
     let accuracy = ACCURACY.min(goal.slowdown / 10.0) * goal.time.0;
     let is_close = |excess: f64| excess.abs() <= accuracy;
@@ -49,7 +49,7 @@ pub(super) fn search<E>(goal: Goal, mut time: impl FnMut(f64) -> Result<Seconds,
     let mut above = loop {
         let excess = time(high)?.0 - wanted;
         if is_close(excess) {
-            return Ok(Some(Found { at: high, time: Seconds(excess + wanted), jumps: false }));
+            return Ok(Some(Reached { at: high, time: Seconds(excess + wanted), jumps: false }));
         }
         if excess > 0.0 {
             break excess;
@@ -76,7 +76,7 @@ pub(super) fn search<E>(goal: Goal, mut time: impl FnMut(f64) -> Result<Seconds,
         let middle = if middle > low && middle < high { middle } else { f64::midpoint(low, high) };
         let excess = time(middle)?.0 - wanted;
         if is_close(excess) {
-            return Ok(Some(Found { at: middle, time: Seconds(excess + wanted), jumps: false }));
+            return Ok(Some(Reached { at: middle, time: Seconds(excess + wanted), jumps: false }));
         }
         if excess > 0.0 {
             (high, above, at_high) = (middle, excess, excess);
@@ -86,7 +86,7 @@ pub(super) fn search<E>(goal: Goal, mut time: impl FnMut(f64) -> Result<Seconds,
             (weight_below, weight_above) = (1.0, weight_above / 2.0);
         }
     }
-    Ok(Some(Found { at: high, time: Seconds(at_high + wanted), jumps: true }))
+    Ok(Some(Reached { at: high, time: Seconds(at_high + wanted), jumps: true }))
 }
 
 #[cfg(test)]
@@ -97,7 +97,7 @@ mod tests {
 
     use super::*;
 
-    fn found(slowdown: f64, start: f64, time: impl Fn(f64) -> f64) -> Option<Found> {
+    fn found(slowdown: f64, start: f64, time: impl Fn(f64) -> f64) -> Option<Reached> {
         let goal = Goal { time: Seconds(time(0.0)), slowdown, start, limit: 10.0 };
         let Ok(found) = search(goal, |slowness| Ok::<_, Infallible>(Seconds(time(slowness))));
         found

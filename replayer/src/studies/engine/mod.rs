@@ -1,16 +1,18 @@
 //! The engines that simulate the points of a study: here, on several threads, or as a job array of a batch system. The results
 //! are the same.
 
-pub mod slurm;
+pub(crate) mod slurm;
+#[cfg(test)]
+mod tests;
 
 use titr_analyses::{AnalysedResult, AnalysedSimulation};
 use titr_simulation::parallel::Jobs;
 use titr_workload::call_sites::CallSiteNames;
 
-use crate::error::StudyError;
-use crate::folder::ResultsFolder;
-use crate::inputs::{Inputs, PreparedPoint};
-use crate::outcome::PointOutcome;
+use crate::studies::error::StudyError;
+use crate::studies::folder::ResultsFolder;
+use crate::studies::inputs::{Inputs, PreparedPoint};
+use crate::studies::outcome::PointOutcome;
 
 /// A way to simulate a point: [`simulate`], or one that writes a report, too.
 pub(crate) type Replay<'a> = dyn Fn(usize, &PreparedPoint) -> Result<AnalysedResult, StudyError> + Sync + 'a;
@@ -19,7 +21,7 @@ pub(crate) type Replay<'a> = dyn Fn(usize, &PreparedPoint) -> Result<AnalysedRes
 ///
 /// # Errors
 /// If the simulation fails.
-pub fn simulate(inputs: &Inputs, prepared: &PreparedPoint, point: usize) -> Result<AnalysedResult, StudyError> {
+pub(crate) fn simulate(inputs: &Inputs, prepared: &PreparedPoint, point: usize) -> Result<AnalysedResult, StudyError> {
     let names = CallSiteNames::default();
     let simulation = prepared.simulation(&names).runs(inputs.study.repeats).jobs(Jobs::ONE).read_ahead(false);
     let analysed = AnalysedSimulation::new(simulation).split_communication(inputs.study.split_communication);
@@ -31,7 +33,7 @@ pub fn simulate(inputs: &Inputs, prepared: &PreparedPoint, point: usize) -> Resu
 ///
 /// # Errors
 /// The error of the first point that has one. The outcomes of others stay.
-pub fn run(
+pub(crate) fn run(
     inputs: &Inputs,
     folder: &ResultsFolder,
     points: &[usize],

@@ -9,10 +9,10 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::studies::engine;
+use crate::studies::{Inputs, PreparedPoint, ResultsFolder, Study, StudyError};
 use proptest::prelude::*;
 use titr_simulation::parallel::Jobs;
-use titr_studies::engine;
-use titr_studies::{Inputs, PreparedPoint, ResultsFolder, Study, StudyError};
 
 /// Twelve points; a random placement has another time in each of its runs.
 const STUDY: &str = "\

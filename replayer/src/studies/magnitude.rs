@@ -6,11 +6,11 @@ use titr_platform::HostSpeed;
 
 /// A number with its SI unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Magnitude {
+pub(crate) struct Magnitude {
     /// The number of units.
-    pub number: f64,
+    pub(crate) number: f64,
     /// The unit; empty for a number alone.
-    pub unit: &'static str,
+    pub(crate) unit: &'static str,
 }
 
 /// The quantities of a platform, each with its base unit.

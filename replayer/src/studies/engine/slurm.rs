@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use titr_common::output::{OutputFile, make_directory, named};
 
-use crate::error::StudyError;
-use crate::folder::ResultsFolder;
+use crate::studies::error::StudyError;
+use crate::studies::folder::ResultsFolder;
 
 /// Tasks of an array: fewer than the smallest default of Slurm's `MaxArraySize`.
 const MOST_TASKS: usize = 1000;
@@ -26,22 +26,22 @@ const USUAL_TASKS: usize = 256;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// An array of Slurm for points of a study.
-pub struct SlurmArray<'a> {
+pub(crate) struct SlurmArray<'a> {
     /// The folder of results.
-    pub folder: &'a ResultsFolder,
+    pub(crate) folder: &'a ResultsFolder,
     /// The words of a command that simulates the points of a task, without the number of the task.
-    pub command: Vec<String>,
+    pub(crate) command: Vec<String>,
     /// The number of points of a task.
-    pub points_per_task: Option<usize>,
+    pub(crate) points_per_task: Option<usize>,
     /// Whether each point has a report.
-    pub has_reports: bool,
+    pub(crate) has_reports: bool,
 }
 
 /// Checks that the commands of Slurm can be run.
 ///
 /// # Errors
 /// If they cannot.
-pub fn check() -> Result<(), StudyError> {
+pub(crate) fn check() -> Result<(), StudyError> {
     ["sbatch", "squeue"].into_iter().try_for_each(|command| slurm(command, &["--version"]).map(drop))
 }
 
@@ -49,7 +49,7 @@ pub fn check() -> Result<(), StudyError> {
 ///
 /// # Errors
 /// If the folder has no such task.
-pub fn points_of_task(folder: &Path, task: usize) -> Result<Vec<usize>, StudyError> {
+pub(crate) fn points_of_task(folder: &Path, task: usize) -> Result<Vec<usize>, StudyError> {
     let path = folder.join("slurm").join("tasks");
     let text = fs::read_to_string(&path).map_err(|error| named(&path, error))?;
     let line = text.lines().nth(task);
@@ -63,7 +63,7 @@ impl SlurmArray<'_> {
     ///
     /// # Errors
     /// If Slurm does not take the job, a point cannot be simulated, or tasks are lost again and again.
-    pub fn run(&self, points: usize, done: &dyn Fn(usize)) -> Result<(), StudyError> {
+    pub(crate) fn run(&self, points: usize, done: &dyn Fn(usize)) -> Result<(), StudyError> {
         let all: Vec<usize> = (0..points).collect();
         // An array of a sweep that was killed.
         if let Ok(job) = fs::read_to_string(self.file("job")) {

@@ -8,11 +8,11 @@ use titr_common::format::counted;
 use titr_common::input::{self, WRITTEN_BY_PROGRAM};
 use titr_network::topology::{HostId, Topology};
 
-use crate::error::StudyError;
+use crate::studies::error::StudyError;
 
 /// The reader of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RankFileFormat {
+pub(crate) enum RankFileFormat {
     /// Open MPI: a rank file, with a host and a core for each rank. Without names, the hosts are numbered in the order of the
     /// allocation of a batch system.
     OpenMpi,
@@ -25,7 +25,7 @@ pub enum RankFileFormat {
 impl RankFileFormat {
     /// Whether hosts need names.
     #[must_use]
-    pub fn needs_names(self) -> bool {
+    pub(crate) fn needs_names(self) -> bool {
         match self {
             Self::OpenMpi => false,
             Self::Mpich | Self::Slurm => true,
@@ -34,13 +34,13 @@ impl RankFileFormat {
 
     /// Whether the file says the core of a rank.
     #[must_use]
-    pub fn has_cores(self) -> bool {
+    pub(crate) fn has_cores(self) -> bool {
         self == Self::OpenMpi
     }
 
     /// The file for the host of each rank, and its core; without `cores`, in the order of the ranks.
     #[must_use]
-    pub fn file(self, hosts: &[u32], cores: &[u32], names: Option<&HostNames>) -> String {
+    pub(crate) fn file(self, hosts: &[u32], cores: &[u32], names: Option<&HostNames>) -> String {
         let name = |host: u32| match names.and_then(|names| names.of(HostId(host))) {
             Some(name) => name.to_owned(),
             None => format!("+n{host}"),
@@ -71,7 +71,7 @@ const NO_HOST: &str = "-";
 
 /// The name of each host of a platform; `None` for a host that no rank may have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HostNames(Vec<Option<String>>);
+pub(crate) struct HostNames(Vec<Option<String>>);
 
 impl HostNames {
     /// Reads a file with a line for each host of the platform, whose first word is the name; `#` starts a comment, and `-` is a host
@@ -79,7 +79,7 @@ impl HostNames {
     ///
     /// # Errors
     /// If the file cannot be read, or has not a name for each of `hosts` hosts.
-    pub fn read(path: &Path, hosts: u32) -> Result<Self, StudyError> {
+    pub(crate) fn read(path: &Path, hosts: u32) -> Result<Self, StudyError> {
         let wrong = |what| StudyError::HostNames { path: path.to_owned(), what };
         let text = input::read_text(path, WRITTEN_BY_PROGRAM);
         let text = text.map_err(|error| wrong(format!("the names of the hosts cannot be read: {error}")))?;
@@ -105,7 +105,7 @@ impl HostNames {
 
     /// The names that the platform has for its hosts, if it has any.
     #[must_use]
-    pub fn of_platform(topology: &dyn Topology) -> Option<Self> {
+    pub(crate) fn of_platform(topology: &dyn Topology) -> Option<Self> {
         let name = |host| Some(topology.host_name(HostId(host))).filter(|name| !name.contains(' '));
         (0..topology.hosts()).map(|host| name(host).map(Some)).collect::<Option<_>>().map(Self)
     }
@@ -116,7 +116,7 @@ impl HostNames {
 
     /// The hosts that ranks may have.
     #[must_use]
-    pub fn usable(&self) -> Vec<HostId> {
+    pub(crate) fn usable(&self) -> Vec<HostId> {
         (0..).map(HostId).zip(&self.0).filter(|(_, name)| name.is_some()).map(|(host, _)| host).collect()
     }
 }

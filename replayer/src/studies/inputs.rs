@@ -18,16 +18,16 @@ use titr_simulation::Simulation;
 use titr_simulation::parallel::Jobs;
 use titr_workload::call_sites::CallSiteNames;
 
-use crate::axis::{AxisKey, Setting};
-use crate::error::StudyError;
-use crate::expression::{Measure, Names};
-use crate::sampling::Settings;
-use crate::study::{BEGINNING, Study, in_words, overrides};
+use crate::studies::axis::{AxisKey, Setting};
+use crate::studies::error::StudyError;
+use crate::studies::expression::{Measure, Names};
+use crate::studies::sampling::Settings;
+use crate::studies::study::{BEGINNING, Study, in_words, overrides};
 
 /// A study with its inputs. All points were checked.
-pub struct Inputs {
+pub(crate) struct Inputs {
     /// The study.
-    pub study: Study,
+    pub(crate) study: Study,
     /// The text of each platform, by its name in the study.
     platforms: BTreeMap<String, String>,
     traces: BTreeMap<String, Trace>,
@@ -42,11 +42,11 @@ pub struct Inputs {
 const NO_HYPOTHESES: &str = "none";
 
 /// The machine and the program of a point.
-pub struct PreparedPoint<'a> {
+pub(crate) struct PreparedPoint<'a> {
     /// The platform.
-    pub platform: Platform,
+    pub(crate) platform: Platform,
     /// The trace.
-    pub trace: &'a Trace,
+    pub(crate) trace: &'a Trace,
     hypotheses: Option<&'a Hypotheses>,
     /// The cost of the machine, if the study has prices.
     pub(crate) cost: Option<f64>,
@@ -67,7 +67,7 @@ impl Inputs {
     ///
     /// # Errors
     /// If an input cannot be read, a point has no platform or no room for its ranks, or there is no point.
-    pub fn read(study: Study, jobs: Jobs) -> Result<Self, StudyError> {
+    pub(crate) fn read(study: Study, jobs: Jobs) -> Result<Self, StudyError> {
         let mut this = Self {
             study,
             platforms: BTreeMap::new(),
@@ -107,7 +107,7 @@ impl Inputs {
     }
 
     /// The file of a platform, or the platform itself if it is one line.
-    pub fn platform_file(&self, setting: &Setting) -> PathBuf {
+    pub(crate) fn platform_file(&self, setting: &Setting) -> PathBuf {
         let file = self.study.file(setting);
         if Platform::is_line(&setting.shown) && !file.exists() { PathBuf::from(&setting.shown) } else { file }
     }
@@ -220,20 +220,20 @@ impl Inputs {
 
     /// The number of points.
     #[must_use]
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.points.len()
     }
 
     /// The value of an axis at a point in few words, as names of machines have it.
     #[must_use]
-    pub fn value_name(&self, point: usize, axis: usize) -> String {
+    pub(crate) fn value_name(&self, point: usize, axis: usize) -> String {
         let value = self.study.axes.get(axis).zip(self.settings(point).get(axis));
         value.map_or_else(String::new, |(axis, setting)| axis.name_of(setting))
     }
 
     /// The values of all axes at a point.
     #[must_use]
-    pub fn settings(&self, point: usize) -> &[Setting] {
+    pub(crate) fn settings(&self, point: usize) -> &[Setting] {
         self.points.get(point).map_or(&[], Vec::as_slice)
     }
 
@@ -250,7 +250,7 @@ impl Inputs {
     ///
     /// # Errors
     /// If its machine has none of the parts that have a price, or its hypotheses do not fit the machine.
-    pub fn point(&self, point: usize) -> Result<PreparedPoint<'_>, StudyError> {
+    pub(crate) fn point(&self, point: usize) -> Result<PreparedPoint<'_>, StudyError> {
         let settings = self.settings(point);
         self.prepare(self.platform(settings)?, settings)
     }
@@ -303,7 +303,7 @@ impl Inputs {
 
 impl PreparedPoint<'_> {
     /// The simulation of the point, without observers.
-    pub fn simulation<'a>(&'a self, names: &'a CallSiteNames) -> Simulation<'a> {
+    pub(crate) fn simulation<'a>(&'a self, names: &'a CallSiteNames) -> Simulation<'a> {
         let simulation = Simulation::new(&self.platform, self.trace);
         match self.hypotheses {
             Some(hypotheses) => simulation.transform(names).transform(hypotheses),

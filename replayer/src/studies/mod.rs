@@ -8,25 +8,24 @@
 
 mod axis;
 mod cost;
-pub mod engine;
+pub(crate) mod engine;
 mod error;
 mod expression;
 mod folder;
 mod inputs;
 mod magnitude;
 mod outcome;
-pub mod placement;
+pub(crate) mod placement;
 mod ranking;
 mod sampling;
 mod study;
 mod table;
-pub mod tolerance;
+pub(crate) mod tolerance;
 
-pub use axis::{Axis, AxisKey, Setting};
-pub use error::StudyError;
-pub use folder::ResultsFolder;
-pub use inputs::{Inputs, PreparedPoint};
-pub use magnitude::Magnitude;
-pub use outcome::PointOutcome;
-pub use ranking::Ranking;
-pub use study::Study;
+pub(crate) use axis::AxisKey;
+pub(crate) use error::StudyError;
+pub(crate) use folder::ResultsFolder;
+pub(crate) use inputs::{Inputs, PreparedPoint};
+pub(crate) use outcome::PointOutcome;
+pub(crate) use ranking::Ranking;
+pub(crate) use study::Study;

@@ -12,7 +12,7 @@ use rand_pcg::rand_core::SeedableRng;
 
 use super::cost::{CommunicationCost, Exchange};
 use super::parts::HostPart;
-use crate::sampling::fraction;
+use crate::studies::sampling::fraction;
 
 /// Steps of the annealing for each rank, and at most.
 const STEPS_OF_A_RANK: usize = 4000;
@@ -196,7 +196,7 @@ mod tests {
     use titr_platform::Platform;
 
     use super::*;
-    use crate::placement::parts::HostParts;
+    use crate::studies::placement::parts::HostParts;
 
     fn ring(hosts: u32, cores: u32) -> Platform {
         let text = format!(

@@ -2,15 +2,15 @@
 
 use titr_document::{Checked, Located, Place, Source, Table, Value};
 
-use crate::expression::{Expression, Measure, Names};
-use crate::magnitude::Magnitude;
+use crate::studies::expression::{Expression, Measure, Names};
+use crate::studies::magnitude::Magnitude;
 
 /// The prices of a study, each an expression over its axes.
 #[derive(Debug)]
 pub(crate) struct Cost {
-    prices: Vec<(Part, Price)>,
+    prices: Vec<(PricedPart, Price)>,
     /// The sign of the currency; empty if the study names none.
-    pub currency: String,
+    pub(crate) currency: String,
 }
 
 /// A price, with its place in the study.
@@ -22,7 +22,7 @@ struct Price {
 
 /// A part of the cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum PricedPart {
     /// The price of each part of this kind.
     Each(Measure),
     /// The power that each part of this kind takes.
@@ -31,15 +31,15 @@ enum Part {
     Watt,
 }
 
-const PARTS: [(&str, Part); 7] = [
-    ("host", Part::Each(Measure::Hosts)),
+const PARTS: [(&str, PricedPart); 7] = [
+    ("host", PricedPart::Each(Measure::Hosts)),
     // Who buys links buys cables.
-    ("link", Part::Each(Measure::Cables)),
-    ("switch", Part::Each(Measure::Switches)),
-    ("watt", Part::Watt),
-    ("host-watts", Part::Watts(Measure::Hosts)),
-    ("link-watts", Part::Watts(Measure::Cables)),
-    ("switch-watts", Part::Watts(Measure::Switches)),
+    ("link", PricedPart::Each(Measure::Cables)),
+    ("switch", PricedPart::Each(Measure::Switches)),
+    ("watt", PricedPart::Watt),
+    ("host-watts", PricedPart::Watts(Measure::Hosts)),
+    ("link-watts", PricedPart::Watts(Measure::Cables)),
+    ("switch-watts", PricedPart::Watts(Measure::Switches)),
 ];
 
 impl Cost {
@@ -77,9 +77,9 @@ impl Cost {
             let number = price.expression.number(names).map_err(wrong(price))?;
             let of_all = |measure| Ok(number * names.measure(measure).map_err(wrong(price))?);
             match part {
-                Part::Each(measure) => cost += of_all(*measure)?,
-                Part::Watts(measure) => watts += of_all(*measure)?,
-                Part::Watt => watt = number,
+                PricedPart::Each(measure) => cost += of_all(*measure)?,
+                PricedPart::Watts(measure) => watts += of_all(*measure)?,
+                PricedPart::Watt => watt = number,
             }
         }
         Ok(cost + watt * watts)

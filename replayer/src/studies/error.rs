@@ -13,7 +13,7 @@ use titr_simulation::SimulationError;
 
 /// A reason why a study has no results.
 #[derive(Debug, Error)]
-pub enum StudyError {
+pub(crate) enum StudyError {
     /// The file of the study cannot be read.
     #[error("cannot read the study {}: {error}", path.display())]
     Unreadable {

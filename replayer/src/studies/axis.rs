@@ -4,11 +4,11 @@ use std::path::Path;
 
 use titr_document::{Checked, Located, Place, Source, Table, Value};
 
-use crate::magnitude::{Magnitude, rounded};
+use crate::studies::magnitude::{Magnitude, rounded};
 
 /// The property that an axis varies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AxisKey {
+pub(crate) enum AxisKey {
     /// The platform file.
     Platform,
     /// The trace.
@@ -22,7 +22,7 @@ pub enum AxisKey {
 impl AxisKey {
     /// The name of the axis in tables.
     #[must_use]
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match self {
             Self::Platform => "platform",
             Self::Trace => "trace",
@@ -34,24 +34,24 @@ impl AxisKey {
 
 /// A value of an axis.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
+pub(crate) struct Setting {
     /// The value for people: a text without its quotes.
-    pub shown: String,
+    pub(crate) shown: String,
     /// The name that the study gives to a file.
     pub(crate) name: Option<String>,
     /// The value in TOML.
     pub(crate) toml: String,
     /// The number in SI units, if the value is one.
-    pub magnitude: Option<Magnitude>,
+    pub(crate) magnitude: Option<Magnitude>,
     /// The place of the value in the study.
     pub(crate) place: Place,
 }
 
 /// A key, and the values that it takes.
 #[derive(Clone, Debug)]
-pub struct Axis {
+pub(crate) struct Axis {
     /// The property that varies.
-    pub key: AxisKey,
+    pub(crate) key: AxisKey,
     /// The place of the key in the study.
     pub(crate) place: Place,
     pub(crate) values: Values,
@@ -223,7 +223,7 @@ impl Axis {
 
     /// The unit in SI of all values, if all are numbers of one unit.
     #[must_use]
-    pub fn unit(&self) -> Option<&'static str> {
+    pub(crate) fn unit(&self) -> Option<&'static str> {
         match &self.values {
             Values::List(settings) => {
                 let mut units = settings.iter().map(|setting| Some(setting.magnitude?.unit));

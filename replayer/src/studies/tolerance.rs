@@ -6,7 +6,7 @@
 //! stays the same.
 
 use schemars::JsonSchema;
-use search::{Found, Goal, search};
+use search::{Goal, Reached, search};
 use serde::Serialize;
 use titr_analyses::{Parameter, Sensitivity, scaled_platform};
 use titr_common::event::{Event, Rank};
@@ -27,82 +27,82 @@ const LARGEST_DELAY: f64 = 100.0;
 
 /// The slownesses that a program tolerates.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Tolerances {
+pub(crate) struct Tolerances {
     /// The predicted time on the machine as it is.
-    pub simulated_time: Seconds,
+    pub(crate) simulated_time: Seconds,
     /// The tolerance to changes of the machine.
-    pub parameters: Vec<ParameterTolerance>,
+    pub(crate) parameters: Vec<ParameterTolerance>,
     /// The tolerance to each rank that begins late; empty if it is not asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub late_ranks: Vec<LateRankTolerance>,
+    pub(crate) late_ranks: Vec<LateRankTolerance>,
 }
 
 /// The tolerance to a parameter of the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ParameterTolerance {
+pub(crate) struct ParameterTolerance {
     /// The parameter.
-    pub parameter: Parameter,
+    pub(crate) parameter: Parameter,
     /// The latency of each link of the network, if the parameter is the latency and all links have the same one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub link_latency: Option<Seconds>,
+    pub(crate) link_latency: Option<Seconds>,
     /// A point for each slowdown, in the order in which these were given.
-    pub curve: Vec<ToleratedFactor>,
+    pub(crate) curve: Vec<ToleratedFactor>,
 }
 
 /// A slowdown, and the factor of a parameter that causes it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ToleratedFactor {
+pub(crate) struct ToleratedFactor {
     /// The slowdown as a fraction: 0.01 is 1 % longer.
-    pub slowdown: f64,
+    pub(crate) slowdown: f64,
     /// The factor: above 1 of a latency, below 1 of a bandwidth or a speed. `None` if no factor up to 10,000 makes the program so
     /// slow.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub factor: Option<f64>,
+    pub(crate) factor: Option<f64>,
     /// The predicted time with this factor. The time differs from the slowdown where it jumps.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub simulated_time: Option<Seconds>,
+    pub(crate) simulated_time: Option<Seconds>,
     /// Whether the predicted time jumps over the slowdown at this factor.
-    pub jumps: bool,
+    pub(crate) jumps: bool,
 }
 
 /// The tolerance to a rank that begins late.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct LateRankTolerance {
+pub(crate) struct LateRankTolerance {
     /// The rank.
-    pub rank: u32,
+    pub(crate) rank: u32,
     /// A point for each slowdown, in the order in which these were given.
-    pub curve: Vec<ToleratedDelay>,
+    pub(crate) curve: Vec<ToleratedDelay>,
 }
 
 /// A slowdown, and the delay of a rank that causes it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ToleratedDelay {
+pub(crate) struct ToleratedDelay {
     /// The slowdown as a fraction: 0.01 is 1 % longer.
-    pub slowdown: f64,
+    pub(crate) slowdown: f64,
     /// The time by which the rank begins late. `None` if no delay makes the program so slow.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Seconds>,
+    pub(crate) delay: Option<Seconds>,
     /// The predicted time with this delay.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub simulated_time: Option<Seconds>,
+    pub(crate) simulated_time: Option<Seconds>,
     /// Whether the predicted time jumps over the slowdown at this delay.
-    pub jumps: bool,
+    pub(crate) jumps: bool,
 }
 
 /// The program and the machine whose tolerance is asked for.
-pub struct ToleranceSubject<'a> {
+pub(crate) struct ToleranceSubject<'a> {
     /// The machine.
-    pub platform: &'a Platform,
+    pub(crate) platform: &'a Platform,
     /// The program, ready to be replayed on other machines.
-    pub replay: &'a PreparedReplay<'a>,
+    pub(crate) replay: &'a PreparedReplay<'a>,
     /// The predicted time on the machine as it is.
-    pub time: Seconds,
+    pub(crate) time: Seconds,
     /// The sensitivities of this time.
-    pub sensitivities: &'a [Sensitivity],
+    pub(crate) sensitivities: &'a [Sensitivity],
     /// The number of ranks.
-    pub ranks: u32,
+    pub(crate) ranks: u32,
     /// Replays the program with a change, and returns the predicted time.
-    pub changed: &'a (dyn Fn(&dyn Transformation) -> Result<Seconds, SimulationError> + Sync),
+    pub(crate) changed: &'a (dyn Fn(&dyn Transformation) -> Result<Seconds, SimulationError> + Sync),
 }
 
 impl ToleranceSubject<'_> {
@@ -110,7 +110,7 @@ impl ToleranceSubject<'_> {
     ///
     /// # Errors
     /// If a replay fails.
-    pub fn tolerances(
+    pub(crate) fn tolerances(
         &self,
         parameters: &[Parameter],
         has_late_ranks: bool,
@@ -143,11 +143,11 @@ impl ToleranceSubject<'_> {
 
     /// Whether the network model has the parameter.
     #[must_use]
-    pub fn has(&self, parameter: Parameter) -> bool {
+    pub(crate) fn has(&self, parameter: Parameter) -> bool {
         self.slower(parameter, 0.0).is_some()
     }
 
-    fn of_parameter(&self, parameter: Parameter, slowdown: f64) -> Result<Option<Found>, SimulationError> {
+    fn of_parameter(&self, parameter: Parameter, slowdown: f64) -> Result<Option<Reached>, SimulationError> {
         let known = self.sensitivities.iter().find(|known| known.parameter == parameter && known.links.is_none());
         let elasticity = known.and_then(|known| known.replays.or(known.path)).map_or(0.0, f64::abs);
         let start = if elasticity > 1e-6 { (1.0 + slowdown).ln() / elasticity } else { slowdown };
@@ -166,7 +166,7 @@ impl ToleranceSubject<'_> {
         scaled_platform(self.platform, parameter, scale(parameter, slowness), links)
     }
 
-    fn of_rank(&self, rank: Rank, slowdown: f64) -> Result<Option<Found>, SimulationError> {
+    fn of_rank(&self, rank: Rank, slowdown: f64) -> Result<Option<Reached>, SimulationError> {
         // A rank on the critical path delays the end by its own delay.
         let (start, limit) = (slowdown * self.time.0, LARGEST_DELAY * self.time.0);
         let goal = Goal { time: self.time, slowdown, start, limit };
@@ -191,7 +191,7 @@ fn scale(parameter: Parameter, slowness: f64) -> f64 {
     }
 }
 
-fn factor(parameter: Parameter, slowdown: f64, found: Option<Found>) -> ToleratedFactor {
+fn factor(parameter: Parameter, slowdown: f64, found: Option<Reached>) -> ToleratedFactor {
     ToleratedFactor {
         slowdown,
         factor: found.map(|found| scale(parameter, found.at)),
@@ -200,7 +200,7 @@ fn factor(parameter: Parameter, slowdown: f64, found: Option<Found>) -> Tolerate
     }
 }
 
-fn delay(slowdown: f64, found: Option<Found>) -> ToleratedDelay {
+fn delay(slowdown: f64, found: Option<Reached>) -> ToleratedDelay {
     ToleratedDelay {
         slowdown,
         delay: found.map(|found| Seconds(found.at)),
@@ -213,9 +213,9 @@ fn delay(slowdown: f64, found: Option<Found>) -> ToleratedDelay {
 #[derive(Clone, Copy, Debug)]
 struct LateRank {
     /// The rank.
-    pub rank: Rank,
+    pub(crate) rank: Rank,
     /// The time before its first event.
-    pub delay: Seconds,
+    pub(crate) delay: Seconds,
 }
 
 impl Transformation for LateRank {

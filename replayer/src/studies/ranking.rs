@@ -7,42 +7,42 @@ use serde::Serialize;
 use titr_common::format::{count, significant, uncertain};
 use titr_common::units::Seconds;
 
-use crate::axis::{Axis, AxisKey, Setting};
-use crate::inputs::Inputs;
-use crate::outcome::PointOutcome;
+use crate::studies::axis::{Axis, AxisKey, Setting};
+use crate::studies::inputs::Inputs;
+use crate::studies::outcome::PointOutcome;
 
 /// The machines of a study, and the programs by which they are ranked.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Ranking {
+pub(crate) struct Ranking {
     /// The names of the programs.
-    pub programs: Vec<String>,
+    pub(crate) programs: Vec<String>,
     /// How often each program runs.
-    pub weights: Vec<f64>,
+    pub(crate) weights: Vec<f64>,
     /// The sign of the currency of prices; empty if the study names none.
-    pub currency: String,
+    pub(crate) currency: String,
     /// The machines on which all programs were replayed, the fastest first.
-    pub machines: Vec<RankedMachine>,
+    pub(crate) machines: Vec<RankedMachine>,
 }
 
 /// A machine of a study.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct RankedMachine {
+pub(crate) struct RankedMachine {
     /// The name.
-    pub name: String,
+    pub(crate) name: String,
     /// The number of the point of each program, from 1.
-    pub points: Vec<usize>,
+    pub(crate) points: Vec<usize>,
     /// The predicted time of each program.
-    pub times: Vec<Seconds>,
+    pub(crate) times: Vec<Seconds>,
     /// The time of all programs, each as often as it runs.
-    pub total: Seconds,
+    pub(crate) total: Seconds,
     /// The price; `None` if the study has no prices.
-    pub price: Option<f64>,
+    pub(crate) price: Option<f64>,
 }
 
 impl Ranking {
     /// Ranks the machines of a study by the outcomes of its points.
     #[must_use]
-    pub fn of(inputs: &Inputs, outcomes: &[PointOutcome]) -> Self {
+    pub(crate) fn of(inputs: &Inputs, outcomes: &[PointOutcome]) -> Self {
         let study = &inputs.study;
         let trace = study.axis(&AxisKey::Trace);
         let mut programs: Vec<&Setting> = Vec::new();
@@ -100,7 +100,7 @@ impl Ranking {
 
     /// The answers in words: the fastest machine, and the one that is worth most.
     #[must_use]
-    pub fn answers(&self) -> Vec<String> {
+    pub(crate) fn answers(&self) -> Vec<String> {
         let Some(fastest) = self.machines.first() else { return Vec::new() };
         let each = self
             .programs

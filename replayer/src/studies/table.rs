@@ -8,8 +8,8 @@ use csv::WriterBuilder;
 use titr_common::format::cell;
 use titr_common::output::OutputFile;
 
-use crate::inputs::Inputs;
-use crate::outcome::{COLUMNS, PointOutcome};
+use crate::studies::inputs::Inputs;
+use crate::studies::outcome::{COLUMNS, PointOutcome};
 
 /// The name of the table.
 pub(crate) const RESULTS: &str = "results.csv";

@@ -9,40 +9,40 @@ use titr_simulation::observe::Shares;
 
 /// The outcome of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PointOutcome {
+pub(crate) struct PointOutcome {
     /// The predicted time; of several runs, that of the first.
-    pub simulated_time: Seconds,
+    pub(crate) simulated_time: Seconds,
     /// The mean of the predicted times of several runs; `None` if there was one run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub mean_time: Option<Seconds>,
+    pub(crate) mean_time: Option<Seconds>,
     /// The ends of the 99 % confidence interval of this mean.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<[Seconds; 2]>,
+    pub(crate) interval: Option<[Seconds; 2]>,
     /// The time by activity: the mean over the ranks.
-    pub activities: Shares,
+    pub(crate) activities: Shares,
     /// The parallel efficiency and its factors; `None` if no rank computes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub efficiencies: Option<Efficiencies>,
+    pub(crate) efficiencies: Option<Efficiencies>,
     /// The number of messages that entered the network.
-    pub messages: u64,
+    pub(crate) messages: u64,
     /// The payload of these messages.
-    pub bytes: Bytes,
+    pub(crate) bytes: Bytes,
     /// The number of hosts that have ranks.
-    pub hosts_used: u64,
+    pub(crate) hosts_used: u64,
     /// The payload on the busiest link, as a fraction of what the link could have carried.
-    pub largest_link_use: f64,
+    pub(crate) largest_link_use: f64,
     /// The cost of the machine; `None` if the study has no prices.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost: Option<f64>,
+    pub(crate) cost: Option<f64>,
     /// The sentences on what could not be simulated faithfully.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A column of the table of results.
 pub(crate) struct Column {
-    pub name: &'static str,
-    pub unit: &'static str,
-    pub number: fn(&PointOutcome) -> Option<f64>,
+    pub(crate) name: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) number: fn(&PointOutcome) -> Option<f64>,
 }
 
 /// The columns of outcomes. A column without any value is left out.

@@ -6,7 +6,7 @@
 
 use evalexpr::{ContextWithMutableVariables, HashMapContext, Node, Operator, Value};
 
-use crate::magnitude::Magnitude;
+use crate::studies::magnitude::Magnitude;
 
 /// The most characters of an expression: evaluation recurses into brackets.
 const LONGEST: usize = 1000;

@@ -8,16 +8,16 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use titr_analyses::AnalysedResult;
-use titr_analyses::advise::Advice;
-use titr_analyses::diff::Difference;
-use titr_analyses::scaling::EfficiencyTable;
 use titr_simulation::traffic::TrafficResult;
 use titr_simulation::triggered::TriggeredResult;
 
+use crate::diff::Difference;
 use crate::inspect::TraceInfo;
 use crate::machine::MachineSummary;
 use crate::page::{PageData, StudyPage};
 use crate::report::variations::Variations;
+use crate::scaling::EfficiencyTable;
+use crate::studies::advise::Advice;
 use crate::studies::placement::FastestPlacement;
 use crate::studies::tolerance::Tolerances;
 

@@ -1,4 +1,4 @@
-//! Explains replays and compares them.
+//! Explains replays.
 //!
 //! ```
 //! use titr_analyses::AnalysedSimulation;
@@ -19,26 +19,18 @@
 //! ```
 //!
 //! An [`Analysis`] is an observer of a replay whose [`Findings`] become part of the result. To add one, write it in a
-//! file of this crate, name it in [`ANALYSES`], and add a field for its findings to [`Findings`]. Other observers draw
-//! a [`Timeline`] or record the messages in the network. Analyses that need several replays are separate modules:
-//! [`sensitivities`](AnalysedSimulation::check_sensitivities), [`steady`] loops, [`advise`].
+//! file of this crate, name it in [`ANALYSES`], and add a field for its findings to [`Findings`].
+//! [Sensitivities](AnalysedSimulation::check_sensitivities) need several replays.
 
-pub mod advise;
 mod analysed_simulation;
 mod analysis;
 mod apportionment;
 mod causes;
 mod critical_path;
-pub mod diff;
 mod findings;
 pub mod interval;
-mod link_history;
 mod matrix;
-mod network_trace;
-pub mod scaling;
 mod sensitivities;
-pub mod steady;
-mod timeline;
 mod wait_states;
 
 pub use analysed_simulation::{ANALYSES, AnalysedResult, AnalysedSimulation, AnalysisError, apply_machine_changes};
@@ -48,7 +40,4 @@ pub use findings::{
     PlaceWaiting, ProgramPlace, RankShare, RankWaiting, RegionShare, SegmentKind, SegmentShare, Sensitivity, Visit,
     WaitCause, WaitFindings, WaitTime,
 };
-pub use link_history::LinkHistory;
-pub use network_trace::NetworkTraceRecorder;
 pub use sensitivities::scaled_platform;
-pub use timeline::Timeline;

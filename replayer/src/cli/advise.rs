@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::Args;
-use titr_analyses::advise::{Advice, Step, TriedHypothesis, advise as advice_for};
 use titr_common::format::uncertain;
 use titr_common::terminal::{on_one_line, say};
 use titr_common::trace::Transformation;
@@ -16,6 +15,7 @@ use super::machine::MachineArgs;
 use super::program::{Compute, compute};
 use super::runs::JobsArgs;
 use super::{Failure, TraceArgs};
+use crate::studies::advise::{Advice, Step, TriedHypothesis, advise as advice_for};
 
 /// Replays a trace with hypotheses (changes of the program or the machine) that its waiting times suggest, and sorts
 /// them by the time that they save.

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use titr_analyses::ProgramPlace;
-use titr_analyses::diff::{CauseChange, Change, Difference, LinkShare, PlaceChange, ReplayedResult};
 use titr_common::format::{TimeUnit, uncertain, volume};
 use titr_common::output::claim;
 use titr_common::terminal::on_one_line;
 use titr_common::units::Seconds;
 
 use super::Failure;
+use crate::diff::{CauseChange, Change, Difference, LinkShare, PlaceChange, ReplayedResult};
 use crate::page::{ResultKind, write_result};
 
 /// Compares two results of `titr replay --json`: the time by activity and rank, and the load of links.

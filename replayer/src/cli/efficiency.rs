@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use titr_analyses::diff::ReplayedResult;
-use titr_analyses::scaling::{EfficiencyTable, ScaledResult, Scaling};
 use titr_common::format::uncertain;
 use titr_common::terminal::on_one_line;
 
 use super::Failure;
+use crate::diff::ReplayedResult;
+use crate::scaling::{EfficiencyTable, ScaledResult, Scaling};
 
 /// Compares the parallel efficiencies of results of `titr replay --json`, and how they scale from the first result on.
 #[derive(Debug, Args)]

@@ -16,8 +16,6 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use thiserror::Error;
 use titr_analyses::AnalysisError;
-use titr_analyses::diff::DiffError;
-use titr_analyses::steady::SteadyError;
 use titr_calibration::benchmarks::BenchmarkError;
 use titr_calibration::measurements::MeasurementsError;
 use titr_calibration::{CalibrationError, NoRate, RefineError};
@@ -37,7 +35,9 @@ use titr_simulation::traffic::TrafficError;
 use titr_simulation::triggered::TriggeredError;
 use trace::TraceArgs;
 
+use crate::diff::DiffError;
 use crate::studies::StudyError;
+use crate::studies::steady::SteadyError;
 
 mod advise;
 mod benchmarks;

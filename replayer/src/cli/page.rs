@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use titr_analyses::diff::{DiffError, ReplayedResult};
 use titr_analyses::{ANALYSES, AnalysedResult};
 use titr_common::timeline::Series;
 use titr_common::trace::Trace;
@@ -12,6 +11,7 @@ use titr_simulation::SimulationError;
 
 use super::Failure;
 use super::program::EVERY_ITERATION;
+use crate::diff::{DiffError, ReplayedResult};
 use crate::page::{Origin, PageData, Recorder, write};
 
 /// The analysis that has its own picture on the page.

@@ -4,9 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use titr_analyses::AnalysedResult;
 use titr_analyses::interval::IntervalMeter;
-use titr_analyses::steady::Steady;
-use titr_analyses::{AnalysedResult, LinkHistory, NetworkTraceRecorder, Timeline};
 use titr_common::event::{Activity, Rank};
 use titr_common::output::{OutputFile, can_be_file, claim};
 use titr_common::time::Time;
@@ -27,7 +26,9 @@ use super::time::TimeArgs;
 use super::timeline::{ExcerptArgs, TimelineArgs};
 use super::{Failure, Out, suggestion};
 use crate::page::Recorder;
+use crate::recorders::{LinkHistory, NetworkTraceRecorder, Timeline};
 use crate::report::{Results, text};
+use crate::studies::steady::Steady;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use titr_analyses::{ANALYSES, AnalysedSimulation, LinkHistory, Timeline};
+use titr_analyses::{ANALYSES, AnalysedSimulation};
 use titr_common::format::{counted, significant};
 use titr_common::output::named;
 use titr_common::terminal::{message, on_one_line};
@@ -22,6 +22,7 @@ use super::{Failure, Out};
 use crate::cli::page::{DRAWN, PageSubject};
 use crate::cli::replay::DRAWN_LINKS;
 use crate::page::{PageData, Recorder, StudyPage, write as write_page};
+use crate::recorders::{LinkHistory, Timeline};
 use crate::studies::engine::{self, slurm};
 use crate::studies::{AxisKey, Inputs, PointOutcome, PreparedPoint, Ranking, ResultsFolder, Study, StudyError};
 

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 use titr_analyses::AnalysedResult;
-use titr_analyses::diff::Difference;
 use titr_common::timeline::Series;
 use titr_platform::Platform;
 use titr_simulation::result::LinkUse;
@@ -16,6 +15,7 @@ use super::findings::shorten;
 use super::overview::{ActivityMap, PairMap};
 use super::units::Unit;
 use super::{Detail, Overview};
+use crate::diff::Difference;
 use crate::report::cause;
 
 /// The program, the machine and the command that a page is about.

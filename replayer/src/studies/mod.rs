@@ -5,7 +5,9 @@
 //! at any time, and no point is simulated twice.
 //!
 //! [`placement`] finds the core of each rank with which a program is fastest, and [`tolerance`] finds how much slower a machine may be until a program takes a given part longer.
+//! [`advise`] tries changes of the program and the machine, and [`steady`] simulates some iterations of many.
 
+pub(crate) mod advise;
 mod axis;
 mod cost;
 pub(crate) mod engine;
@@ -18,6 +20,7 @@ mod outcome;
 pub(crate) mod placement;
 mod ranking;
 mod sampling;
+pub(crate) mod steady;
 mod study;
 mod table;
 pub(crate) mod tolerance;

@@ -14,12 +14,12 @@ use super::sampled_trace::Work;
 
 /// The replays of the two samples of a loop.
 pub(crate) struct Replays {
-    pub longer: SimulationResult,
-    pub shorter: SimulationResult,
+    pub(crate) longer: SimulationResult,
+    pub(crate) shorter: SimulationResult,
     /// Iterations that the longer one has more than the shorter one, at least 1.
-    pub between: u64,
+    pub(crate) between: u64,
     /// Iterations that the longer one has less than the program.
-    pub left_out: u64,
+    pub(crate) left_out: u64,
 }
 
 impl Replays {

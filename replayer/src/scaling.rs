@@ -19,7 +19,7 @@ use crate::diff::ReplayedResult;
 
 /// The work that stays the same for any number of ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scaling {
+pub(crate) enum Scaling {
     /// The work of all ranks together.
     #[default]
     Strong,
@@ -29,40 +29,40 @@ pub enum Scaling {
 
 /// The efficiencies of several results.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct EfficiencyTable {
+pub(crate) struct EfficiencyTable {
     /// The results, in the order in which they were given. The first one is the reference of the scalings.
-    pub results: Vec<ScaledResult>,
+    pub(crate) results: Vec<ScaledResult>,
 }
 
 /// The efficiencies of one of several results. All are fractions.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ScaledResult {
+pub(crate) struct ScaledResult {
     /// The name of the result.
-    pub name: String,
+    pub(crate) name: String,
     /// The number of ranks.
-    pub ranks: usize,
+    pub(crate) ranks: usize,
     /// The predicted time.
-    pub simulated_time: Seconds,
+    pub(crate) simulated_time: Seconds,
     /// The parallel efficiency and its factors; `None` if no rank computes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub efficiencies: Option<Efficiencies>,
+    pub(crate) efficiencies: Option<Efficiencies>,
     /// The computation of all ranks in the first result, in seconds, divided by that in this one; `None` if one of both has no
     /// computation.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub computation_scaling: Option<f64>,
+    pub(crate) computation_scaling: Option<f64>,
     /// The instructions of all ranks in the first result, divided by those in this one; `None` if the instructions of one of both
     /// were not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub instruction_scaling: Option<f64>,
+    pub(crate) instruction_scaling: Option<f64>,
     /// The parallel efficiency times the computation scaling.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub global: Option<f64>,
+    pub(crate) global: Option<f64>,
 }
 
 impl EfficiencyTable {
     /// The efficiencies of results with their names.
     #[must_use]
-    pub fn of(results: &[(String, ReplayedResult)], scaling: Scaling) -> Self {
+    pub(crate) fn of(results: &[(String, ReplayedResult)], scaling: Scaling) -> Self {
         let Some((_, first)) = results.first() else { return Self { results: Vec::new() } };
         let scaled = |(name, result): &(String, ReplayedResult)| ScaledResult::of(name, result, first, scaling);
         Self { results: results.iter().map(scaled).collect() }

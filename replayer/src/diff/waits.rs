@@ -7,49 +7,49 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Change;
-use crate::{Pattern, ProgramPlace, SegmentKind, WaitFindings};
+use titr_analyses::{Pattern, ProgramPlace, SegmentKind, WaitFindings};
 
 /// The waiting of all ranks before and after, in total and in parts, the largest changes first. If the results are of
 /// different numbers of ranks, it is the waiting of the mean rank.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct WaitChanges {
+pub(crate) struct WaitChanges {
     /// All waiting.
-    pub waiting: Change,
+    pub(crate) waiting: Change,
     /// Waiting by its place in the program and its pattern.
-    pub places: Vec<PlaceChange>,
+    pub(crate) places: Vec<PlaceChange>,
     /// Waiting by cause.
-    pub causes: Vec<CauseChange>,
+    pub(crate) causes: Vec<CauseChange>,
     /// The waiting of each rank; none if the results are of different numbers of ranks.
-    pub ranks: Vec<Change>,
+    pub(crate) ranks: Vec<Change>,
 }
 
 /// The waiting at a place of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct PlaceChange {
+pub(crate) struct PlaceChange {
     /// The place.
     #[serde(flatten)]
-    pub place: ProgramPlace,
+    pub(crate) place: ProgramPlace,
     /// The pattern.
-    pub pattern: Pattern,
+    pub(crate) pattern: Pattern,
     /// The waiting of all ranks.
     #[serde(flatten)]
-    pub change: Change,
+    pub(crate) change: Change,
 }
 
 /// The waiting that a cause is responsible for, before and after.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct CauseChange {
+pub(crate) struct CauseChange {
     /// The place.
     #[serde(flatten)]
-    pub place: ProgramPlace,
+    pub(crate) place: ProgramPlace,
     /// The kind of the time of the cause.
-    pub kind: SegmentKind,
+    pub(crate) kind: SegmentKind,
     /// The other job or load whose messages shared links with those of the cause; only of contention.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub with: Option<Arc<str>>,
+    pub(crate) with: Option<Arc<str>>,
     /// The waiting of all ranks because of it.
     #[serde(flatten)]
-    pub change: Change,
+    pub(crate) change: Change,
 }
 
 impl WaitChanges {
@@ -104,7 +104,7 @@ mod tests {
     use titr_common::units::Seconds;
 
     use super::*;
-    use crate::{WaitCause, WaitTime};
+    use titr_analyses::{WaitCause, WaitTime};
 
     fn findings(waits: &[(u32, &str, Pattern, f64)]) -> WaitFindings {
         let wait = |&(rank, region, pattern, seconds): &(u32, &str, Pattern, f64)| WaitTime {

@@ -15,47 +15,47 @@ use titr_hypotheses::{Change, Hypotheses, Network, Scope};
 use titr_simulation::parallel::Jobs;
 use titr_simulation::{Computation, Platform, Simulation, SimulationError};
 
-use crate::{
+use titr_analyses::{
     AnalysedResult, AnalysedSimulation, AnalysisError, CollectiveWaiting, Pattern, ProgramPlace, SegmentKind,
     WaitFindings, apply_machine_changes,
 };
 
 /// The times that a program would take under a standard set of hypotheses.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Advice {
+pub(crate) struct Advice {
     /// The predicted time of the program as it is.
-    pub simulated_time: Seconds,
+    pub(crate) simulated_time: Seconds,
     /// The hypotheses that were replayed, the largest saving first.
-    pub hypotheses: Vec<TriedHypothesis>,
+    pub(crate) hypotheses: Vec<TriedHypothesis>,
     /// Hypotheses that no program can reach, such as a network without cost: upper bounds of the savings.
-    pub bounds: Vec<TriedHypothesis>,
+    pub(crate) bounds: Vec<TriedHypothesis>,
     /// Hypotheses that do not fit the program.
-    pub not_tried: Vec<NotTried>,
+    pub(crate) not_tried: Vec<NotTried>,
 }
 
 /// A hypothesis that was replayed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct TriedHypothesis {
+pub(crate) struct TriedHypothesis {
     /// The hypothesis in words.
-    pub hypothesis: String,
+    pub(crate) hypothesis: String,
     /// The cause that suggests the hypothesis; `None` for a bound.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub because: Option<String>,
+    pub(crate) because: Option<String>,
     /// The predicted time.
-    pub simulated_time: Seconds,
+    pub(crate) simulated_time: Seconds,
     /// The time that the hypothesis saves; negative if the program would take longer.
-    pub saves: Seconds,
+    pub(crate) saves: Seconds,
     /// A file of hypotheses for `titr replay --what-if`.
-    pub changes: String,
+    pub(crate) changes: String,
 }
 
 /// A hypothesis that does not fit the program.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct NotTried {
+pub(crate) struct NotTried {
     /// The hypothesis in words.
-    pub hypothesis: String,
+    pub(crate) hypothesis: String,
     /// The reason.
-    pub why: String,
+    pub(crate) why: String,
 }
 
 /// The most hypotheses that are replayed, besides the bounds.
@@ -63,7 +63,7 @@ const MOST: usize = 12;
 
 /// A step of the work, for users who wait for it.
 #[derive(Clone, Copy, Debug)]
-pub enum Step<'a> {
+pub(crate) enum Step<'a> {
     /// The program was replayed as it is; so many hypotheses follow.
     Replayed(Seconds, usize),
     /// A hypothesis was tried, and saves so much; `None` if it does not fit the program.
@@ -75,7 +75,7 @@ pub enum Step<'a> {
 ///
 /// # Errors
 /// If the unchanged trace cannot be replayed.
-pub fn advise(
+pub(crate) fn advise(
     platform: &Platform,
     trace: &Trace,
     computation: Computation,
@@ -104,13 +104,13 @@ pub fn advise(
             break;
         }
         let replays = jobs.map(next.len(), |number| {
-            let Candidate { title, change, .. } = &next[number];
+            let Trial { title, change, .. } = &next[number];
             let replayed = replayed(platform, trace, computation, change, !jobs.are_several());
             let saves = replayed.as_ref().ok().map(|(time, _)| Seconds(simulated_time.0 - time.0));
             follow(Step::Tried(title, saves));
             Ok::<_, SimulationError>(replayed)
         })?;
-        for (Candidate { title: hypothesis, because, .. }, replayed) in next.drain(..).zip(replays) {
+        for (Trial { title: hypothesis, because, .. }, replayed) in next.drain(..).zip(replays) {
             match replayed {
                 Ok((time, changes)) => {
                     let is_bound = because.is_none();
@@ -156,16 +156,16 @@ fn replayed(
 
 /// A hypothesis to try.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Candidate {
+pub(crate) struct Trial {
     /// The hypothesis in words.
-    pub title: String,
+    pub(crate) title: String,
     /// The cause that suggests it; `None` of a bound.
-    pub because: Option<String>,
+    pub(crate) because: Option<String>,
     /// The change of the program or the machine.
-    pub change: Change,
+    pub(crate) change: Change,
     /// The waiting of all ranks that the cause explains, in seconds, and less for further hypotheses of one cause: the
     /// change that may save most comes first.
-    pub concerns: f64,
+    pub(crate) concerns: f64,
 }
 
 /// Causes of less than this part of all ranks' time suggest nothing.
@@ -181,7 +181,7 @@ const PLACES: usize = 3;
 
 /// The hypotheses that a result with these wait states suggests, the most promising first: further ones of a
 /// cause count less.
-fn candidates(result: &AnalysedResult, waits: &WaitFindings) -> Vec<Candidate> {
+fn candidates(result: &AnalysedResult, waits: &WaitFindings) -> Vec<Trial> {
     let whole = result.simulated_time.0 * result.ranks as f64;
     let is_large = |seconds: &f64| *seconds > 0.0 && *seconds >= LEAST * whole;
     let mut all = imbalances(waits, is_large);
@@ -216,11 +216,11 @@ fn at((region, call_site): (Option<&str>, Option<&str>)) -> String {
 }
 
 /// Where balance saves nothing, the code that ranks wait for most is what others are serialised by: it is made faster.
-fn serialisation(result: &AnalysedResult, waits: &WaitFindings) -> Option<Candidate> {
+fn serialisation(result: &AnalysedResult, waits: &WaitFindings) -> Option<Trial> {
     let whole = result.simulated_time.0 * result.ranks as f64;
     let (place, seconds) = awaited(waits).into_iter().find(|(place, _)| *place != (None, None))?;
     let (region, call_site) = (place.0.map(str::to_owned), place.1.map(str::to_owned));
-    (seconds >= SERIALISED * whole).then(|| Candidate {
+    (seconds >= SERIALISED * whole).then(|| Trial {
         title: format!("computation{} takes half as long", at(place)),
         because: Some(format!("ranks wait for it {}, one after another", of_ranks(seconds))),
         change: Change::ScaleCompute { region, call_site, factor: 0.5 },
@@ -229,7 +229,7 @@ fn serialisation(result: &AnalysedResult, waits: &WaitFindings) -> Option<Candid
 }
 
 /// Computation that makes ranks wait is balanced, at the places that make them wait most.
-fn imbalances(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Candidate> {
+fn imbalances(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Trial> {
     let mut computing = awaited(waits);
     // Everywhere, and at the places that matter most.
     if computing.len() > 1 {
@@ -241,7 +241,7 @@ fn imbalances(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Cand
         let place = at((region, call_site));
         let mut balanced = |over, how, part| {
             let (region, call_site) = (region.map(str::to_owned), call_site.map(str::to_owned));
-            all.push(Candidate {
+            all.push(Trial {
                 title: format!("all ranks compute the same{place}{how}"),
                 because: Some(format!("computation{place} makes ranks wait {}", of_ranks(seconds))),
                 change: Change::BalanceCompute { region, call_site, over },
@@ -259,7 +259,7 @@ fn imbalances(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Cand
 }
 
 /// Messages that make ranks wait are sent in the background, are fewer, or are smaller.
-fn messages(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Candidate> {
+fn messages(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Trial> {
     let in_patterns = |patterns: &[Pattern]| -> f64 {
         waits.patterns.iter().filter(|time| patterns.contains(&time.pattern)).map(|time| time.seconds.0).sum()
     };
@@ -302,7 +302,7 @@ fn messages(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Candid
             Change::IdealNetwork { messages: Network::Uncontended },
         ),
     ];
-    let candidate = |(concerns, title, because, change): (f64, &str, String, Change)| Candidate {
+    let candidate = |(concerns, title, because, change): (f64, &str, String, Change)| Trial {
         title: title.to_owned(),
         because: Some(because),
         change,
@@ -312,10 +312,10 @@ fn messages(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Candid
 }
 
 /// A collective by each of its algorithms, and with half the bytes.
-fn collective(waiting: &CollectiveWaiting) -> Vec<Candidate> {
+fn collective(waiting: &CollectiveWaiting) -> Vec<Trial> {
     let named = collective_named(&waiting.collective);
     let (collective, own) = (&waiting.collective, waiting.own.0);
-    let candidate = |title, change, concerns| Candidate {
+    let candidate = |title, change, concerns| Trial {
         title,
         because: Some(format!("the messages of {collective} make ranks wait {}", of_ranks(own))),
         change,
@@ -326,7 +326,7 @@ fn collective(waiting: &CollectiveWaiting) -> Vec<Candidate> {
         let change = Change::Collective { collective: collective.clone(), algorithm: algorithm.to_string() };
         candidate(format!("{collective} by {algorithm}"), change, own / f64::from(number))
     };
-    let mut all: Vec<Candidate> = (1..).zip(algorithms).map(by).collect();
+    let mut all: Vec<Trial> = (1..).zip(algorithms).map(by).collect();
     if named.is_some_and(|(kind, _)| kind != CollectiveKind::Barrier) {
         let change = Change::ScaleMessages { factor: 0.5, collective: Some(collective.clone()) };
         all.push(candidate(format!("{collective} of half the bytes"), change, own));
@@ -335,9 +335,8 @@ fn collective(waiting: &CollectiveWaiting) -> Vec<Candidate> {
 }
 
 /// Hypotheses that cannot come true.
-fn bounds() -> [Candidate; 2] {
-    let bound =
-        |title: &str, change| Candidate { title: title.to_owned(), because: None, change, concerns: f64::INFINITY };
+fn bounds() -> [Trial; 2] {
+    let bound = |title: &str, change| Trial { title: title.to_owned(), because: None, change, concerns: f64::INFINITY };
     [
         bound("the network takes no time", Change::IdealNetwork { messages: Network::Instant }),
         bound("computation takes no time", Change::InfiniteCpu),

@@ -17,14 +17,13 @@ use titr_simulation::observe::Shares;
 use titr_simulation::recording::Recording;
 use titr_simulation::result::LinkUse;
 
-use crate::AnalysedResult;
-use crate::findings::Findings;
+use titr_analyses::{AnalysedResult, Findings};
 
-pub use waits::{CauseChange, PlaceChange, WaitChanges};
+pub(crate) use waits::{CauseChange, PlaceChange, WaitChanges};
 
 /// The parts of a result that are compared.
 #[derive(Clone, Debug, Deserialize)]
-pub struct ReplayedResult {
+pub(crate) struct ReplayedResult {
     pub(crate) simulated_time: Seconds,
     #[serde(default)]
     uncertainty: Option<f64>,
@@ -46,60 +45,60 @@ pub struct ReplayedResult {
 
 /// A time before and after.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Change {
+pub(crate) struct Change {
     /// The number in the first result, in seconds.
-    pub before: f64,
+    pub(crate) before: f64,
     /// The number in the second result, in seconds.
-    pub after: f64,
+    pub(crate) after: f64,
 }
 
 /// The gains and losses of one result against another. Times are in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
     /// The predicted time.
-    pub simulated_time: Change,
+    pub(crate) simulated_time: Change,
     /// The number of ranks of each result.
-    pub ranks: [usize; 2],
+    pub(crate) ranks: [usize; 2],
     /// What to know before the comparison, a sentence each: other programs, a difference within the spread.
-    pub remarks: Vec<String>,
+    pub(crate) remarks: Vec<String>,
     /// The time of each activity: the mean over the ranks.
-    pub activities: BTreeMap<&'static str, Change>,
+    pub(crate) activities: BTreeMap<&'static str, Change>,
     /// The parallel efficiency of POP and its two factors, `load balance` and `communication`, as fractions ([`Efficiencies`]).
-    pub efficiencies: BTreeMap<&'static str, Change>,
+    pub(crate) efficiencies: BTreeMap<&'static str, Change>,
     /// The time of each rank by activity, and when it finished; none if the results are of different numbers of ranks.
-    pub per_rank: Vec<Shares<Change>>,
+    pub(crate) per_rank: Vec<Shares<Change>>,
     /// The links that are among the busiest of either result: first those of the first result, in its order, then the
     /// others.
-    pub links: Vec<LinkChange>,
+    pub(crate) links: Vec<LinkChange>,
     /// The wait states, if both results have them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub waits: Option<WaitChanges>,
+    pub(crate) waits: Option<WaitChanges>,
 }
 
 /// A link before and after.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct LinkChange {
+pub(crate) struct LinkChange {
     /// The name of the link.
-    pub name: String,
+    pub(crate) name: String,
     /// The link in the first result; `None` if it is not among the busiest there.
-    pub before: Option<LinkShare>,
+    pub(crate) before: Option<LinkShare>,
     /// The link in the second result; `None` if it is not among the busiest there.
-    pub after: Option<LinkShare>,
+    pub(crate) after: Option<LinkShare>,
 }
 
 /// The traffic over a link.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct LinkShare {
+pub(crate) struct LinkShare {
     /// The payload.
-    pub bytes: Bytes,
+    pub(crate) bytes: Bytes,
     /// The payload as a fraction of the link's capacity.
     #[serde(rename = "use")]
-    pub utilization: f64,
+    pub(crate) utilization: f64,
 }
 
 /// A reason why two results cannot be compared.
 #[derive(Debug, Error)]
-pub enum DiffError {
+pub(crate) enum DiffError {
     /// A file cannot be read.
     #[error("{}: {error}", path.display())]
     Unreadable {
@@ -134,7 +133,7 @@ impl ReplayedResult {
     ///
     /// # Errors
     /// If the file cannot be read, or holds no result.
-    pub fn read(path: &Path) -> Result<Self, DiffError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, DiffError> {
         let text = input::read_text(path, WRITTEN_BY_PROGRAM)
             .map_err(|error| DiffError::Unreadable { path: path.to_owned(), error })?;
         serde_json::from_str(&text).map_err(|error| DiffError::NoResult { path: path.to_owned(), error })
@@ -144,7 +143,7 @@ impl ReplayedResult {
     ///
     /// # Errors
     /// If the file cannot be read, holds no result, or if ranks of the result wait for ever.
-    pub fn read_prediction(path: &Path) -> Result<Self, DiffError> {
+    pub(crate) fn read_prediction(path: &Path) -> Result<Self, DiffError> {
         let result = Self::read(path)?;
         match result.waiting_ranks {
             0 => Ok(result),
@@ -154,7 +153,7 @@ impl ReplayedResult {
 
     /// The compared parts of a result.
     #[must_use]
-    pub fn of(result: &AnalysedResult) -> Self {
+    pub(crate) fn of(result: &AnalysedResult) -> Self {
         let AnalysedResult { simulated_time, uncertainty, recording, waiting_ranks, computed, .. } = result;
         let AnalysedResult { per_rank, efficiencies, links, analyses, .. } = result;
         Self {
@@ -172,7 +171,7 @@ impl ReplayedResult {
 
     /// The difference to a result that came `after`. Results of different numbers of ranks are compared by the mean rank.
     #[must_use]
-    pub fn to(&self, after: &Self) -> Difference {
+    pub(crate) fn to(&self, after: &Self) -> Difference {
         let ranks = [self, after].map(|result| result.per_rank.len());
         let change = |before: Seconds, after: Seconds| Change { before: before.0, after: after.0 };
         let both = self.per_rank.iter().zip(&after.per_rank).filter(|_| ranks[0] == ranks[1]);
@@ -249,7 +248,7 @@ fn links(before: &[LinkUse], after: &[LinkUse]) -> Vec<LinkChange> {
 impl Change {
     /// The increase from the first number to the second.
     #[must_use]
-    pub fn gain(self) -> f64 {
+    pub(crate) fn gain(self) -> f64 {
         self.after - self.before
     }
 }
@@ -257,7 +256,7 @@ impl Change {
 impl Difference {
     /// The ranks and when they finish, those first whose finish changes most.
     #[must_use]
-    pub fn finishes(&self) -> Vec<(usize, Change)> {
+    pub(crate) fn finishes(&self) -> Vec<(usize, Change)> {
         let mut finishes: Vec<_> = self.per_rank.iter().map(|shares| shares.finish).enumerate().collect();
         // Stable: ranks that change as much stay in their order.
         finishes.sort_by(|(_, one), (_, other)| other.gain().abs().total_cmp(&one.gain().abs()));

@@ -102,13 +102,13 @@ impl EventSource for SampledSource {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Work {
     /// Its instructions in the whole trace.
-    pub instructions: f64,
+    pub(crate) instructions: f64,
     /// Its instructions in the sampled trace.
-    pub instructions_in_sample: f64,
+    pub(crate) instructions_in_sample: f64,
     /// The time it sleeps in the sampled trace.
-    pub slept_in_sample: Seconds,
+    pub(crate) slept_in_sample: Seconds,
     /// The time it sleeps in the whole trace.
-    pub slept: Seconds,
+    pub(crate) slept: Seconds,
 }
 
 impl Work {

@@ -18,7 +18,7 @@ use dependences::Dependences;
 ///
 /// A message is written when it has arrived and all before it were written, so memory holds the messages in transit,
 /// and those behind the oldest of them.
-pub struct NetworkTraceRecorder<W: Write> {
+pub(crate) struct NetworkTraceRecorder<W: Write> {
     writer: NetworkTraceWriter<W>,
     /// The label of the first message that is kept.
     first: u64,
@@ -35,7 +35,7 @@ pub struct NetworkTraceRecorder<W: Write> {
 impl<W: Write> NetworkTraceRecorder<W> {
     /// A recorder whose trace goes to `writer`, which is for messages in order.
     #[must_use]
-    pub fn new(writer: NetworkTraceWriter<W>) -> Self {
+    pub(crate) fn new(writer: NetworkTraceWriter<W>) -> Self {
         let kind = |&kind: &TransferKind| Some((kind, Kind::named(kind.name())?));
         Self {
             writer,
@@ -52,7 +52,7 @@ impl<W: Write> NetworkTraceRecorder<W> {
     ///
     /// # Errors
     /// If the trace could not be written, now or before.
-    pub fn finish(mut self) -> io::Result<W> {
+    pub(crate) fn finish(mut self) -> io::Result<W> {
         while let Some(message) = self.kept.pop_front() {
             self.write(&message);
         }

@@ -24,7 +24,7 @@ const ALL_INTERVALS: usize = 1 << 22;
 
 /// The load of the links over time.
 #[derive(Debug)]
-pub struct LinkHistory {
+pub(crate) struct LinkHistory {
     topology: Arc<dyn Topology>,
     /// The host of each rank.
     hosts: Vec<HostId>,
@@ -57,7 +57,7 @@ impl LinkHistory {
     ///
     /// # Errors
     /// If the platform has no place for all ranks.
-    pub fn new(platform: &Platform, ranks: u32) -> Result<Self, PlacementError> {
+    pub(crate) fn new(platform: &Platform, ranks: u32) -> Result<Self, PlacementError> {
         let topology = Arc::clone(&platform.topology);
         let links = topology.links().len();
         Ok(Self {
@@ -77,7 +77,7 @@ impl LinkHistory {
     /// The load of the `most` links with the highest use of their bandwidth: a percentage of the bandwidth in each
     /// interval.
     #[must_use]
-    pub fn busiest(&self, most: usize) -> Vec<Series> {
+    pub(crate) fn busiest(&self, most: usize) -> Vec<Series> {
         let links = self.topology.links();
         let could_carry = |link: usize| match self.topology.changes() {
             [] => links[link].bandwidth,

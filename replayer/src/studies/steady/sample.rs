@@ -30,20 +30,20 @@ const UNUSUAL_ONE_OF: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Groups {
     /// The usual iterations.
-    pub usual: Vec<u64>,
+    pub(crate) usual: Vec<u64>,
     /// Few others, whose computation or sleeps differ much from those of the usual ones.
-    pub unusual: Vec<u64>,
+    pub(crate) unusual: Vec<u64>,
 }
 
 /// Iterations to simulate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sample {
+pub(crate) struct IterationSample {
     /// The iterations of the longer trace, in order.
-    pub longer: Vec<u64>,
+    pub(crate) longer: Vec<u64>,
     /// Whether each of them is unusual.
-    pub is_unusual: Vec<bool>,
+    pub(crate) is_unusual: Vec<bool>,
     /// The iterations of the longer trace that the shorter one has, too.
-    pub shorter: Vec<u64>,
+    pub(crate) shorter: Vec<u64>,
 }
 
 /// What the trace knows of an iteration: the longest computation of a rank, the sum of all, the longest sleep, and the sum of all.
@@ -100,7 +100,7 @@ fn spread(some: u64, all: &[u64]) -> Vec<u64> {
     (0..some).map(|index| all[(((2 * index + 1) * over) / (2 * some)) as usize]).collect()
 }
 
-impl Sample {
+impl IterationSample {
     /// A sample of `kept` usual iterations, more than [`SHORTER`], and of at most half as many unusual ones.
     pub(crate) fn new(kept: u64, groups: &Groups) -> Self {
         let (usual, unusual) = (spread(kept, &groups.usual), spread(kept / 2, &groups.unusual));
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn a_sample_is_spread_over_the_loop() {
         let groups = Groups { usual: (0..60).collect(), unusual: Vec::new() };
-        let Sample { longer, shorter, .. } = Sample::new(6, &groups);
+        let IterationSample { longer, shorter, .. } = IterationSample::new(6, &groups);
         assert_eq!((longer, shorter), (vec![5, 15, 25, 35, 45, 55], vec![15, 35, 55]));
     }
 
@@ -141,7 +141,7 @@ mod tests {
         for iterations in 4..40 {
             for kept in 4..=iterations {
                 let groups = Groups { usual: (0..iterations).collect(), unusual: Vec::new() };
-                let Sample { longer, shorter, .. } = Sample::new(kept, &groups);
+                let IterationSample { longer, shorter, .. } = IterationSample::new(kept, &groups);
                 assert!(longer.windows(2).all(|pair| pair[0] < pair[1]) && longer.last() < Some(&iterations));
                 assert!(shorter.windows(2).all(|pair| pair[0] < pair[1]) && shorter.len() < longer.len());
             }
@@ -155,7 +155,7 @@ mod tests {
         work[30][0] = 150.0;
         let groups = Groups::of(&program(&work));
         assert_eq!((groups.usual.len(), &groups.unusual[..]), (48, &[30, 17][..]));
-        let sample = Sample::new(6, &groups);
+        let sample = IterationSample::new(6, &groups);
         assert_eq!((sample.longer.len(), sample.shorter.len()), (8, 3));
         let unusual = sample.longer.iter().zip(&sample.is_unusual).filter(|&(_, &is_unusual)| is_unusual);
         assert_eq!(unusual.map(|(&iteration, _)| iteration).collect::<Vec<_>>(), [17, 30]);
@@ -168,7 +168,7 @@ mod tests {
         let work: Vec<[f64; 2]> =
             (0..60).map(|iteration| [if is_long(iteration) { 120.0 } else { 100.0 }, 90.0]).collect();
         for kept in 6..20 {
-            let sample = Sample::new(kept, &Groups::of(&program(&work)));
+            let sample = IterationSample::new(kept, &Groups::of(&program(&work)));
             let long = sample.longer.iter().filter(|&&iteration| is_long(iteration)).count() as u64;
             assert!((kept / 5..=kept.div_ceil(5)).contains(&long), "{long} of {kept}");
             assert!(sample.longer.is_sorted() && sample.shorter.is_sorted());
@@ -207,7 +207,7 @@ mod tests {
     fn a_sample_does_not_resonate_with_what_recurs() {
         let groups = Groups::of(&program(&[[100.0, 90.0]; 400]));
         for kept in [8, 10, 20, 25, 40] {
-            let Sample { longer, .. } = Sample::new(kept, &groups);
+            let IterationSample { longer, .. } = IterationSample::new(kept, &groups);
             let even = longer.iter().filter(|&iteration| iteration % 2 == 0).count();
             assert!((1..longer.len()).contains(&even), "{even} of {kept}");
         }

@@ -4,7 +4,7 @@ use titr_common::statistics::mean;
 use titr_network::statistics::Estimate;
 
 use super::iteration_times::IterationTime;
-use super::sample::{Groups, Sample};
+use super::sample::{Groups, IterationSample};
 
 /// The most iterations after one for whose correlation with it an interval is widened.
 const LAGS: usize = 3;
@@ -13,12 +13,12 @@ const LAGS: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Overheads {
     /// That of all iterations that were not simulated.
-    pub left_out: f64,
+    pub(crate) left_out: f64,
     /// Half the width of its 99 % confidence interval.
-    pub half_width: f64,
+    pub(crate) half_width: f64,
     /// The growth per iteration of the distance between the mean of all ranks and the first or the last one; 0 if it is not
     /// significant.
-    pub drift: f64,
+    pub(crate) drift: f64,
 }
 
 impl Overheads {
@@ -26,7 +26,7 @@ impl Overheads {
     ///
     /// The variance of a mean of n out of N iterations is s²/n. The sum of the other N − n iterations differs from N − n times that
     /// mean with the variance (N − n)² s²/n + (N − n) s² = (N − n) N s²/n (W. G. Cochran, Sampling Techniques, 1977, theorem 2.2).
-    pub(crate) fn of(times: &[IterationTime], sample: &Sample, groups: &Groups, settling: usize) -> Self {
+    pub(crate) fn of(times: &[IterationTime], sample: &IterationSample, groups: &Groups, settling: usize) -> Self {
         let of_group = |unusual: bool| {
             let group = times.iter().zip(&sample.is_unusual).filter(move |&(_, &is_unusual)| is_unusual == unusual);
             group.map(|(&time, _)| time).collect::<Vec<_>>()
@@ -56,12 +56,12 @@ impl Overheads {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Overhead {
     /// The mean.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// Half the width of its 99 % confidence interval.
-    pub half_width: f64,
+    pub(crate) half_width: f64,
     /// The growth per iteration of the distance between the mean of all ranks and the first or the last one; 0 if it is not
     /// significant.
-    pub drift: f64,
+    pub(crate) drift: f64,
 }
 
 impl Overhead {
@@ -111,7 +111,8 @@ mod tests {
     #[test]
     fn the_interval_covers_the_iterations_that_were_not_simulated() {
         let groups = Groups { usual: (0..100).collect(), unusual: Vec::new() };
-        let sample = Sample { longer: vec![8, 25, 41, 58, 75, 91], is_unusual: vec![false; 6], shorter: Vec::new() };
+        let sample =
+            IterationSample { longer: vec![8, 25, 41, 58, 75, 91], is_unusual: vec![false; 6], shorter: Vec::new() };
         let found = Overheads::of(&times(&[9.0, 6.0, 2.0, 4.0, 1.0, 3.0]), &sample, &groups, 2);
         assert_eq!(found.left_out, 94.0 * 2.5);
         let expected = 5.841 * (5.0_f64 / 12.0).sqrt() * (94.0_f64 * 100.0).sqrt();
@@ -122,7 +123,7 @@ mod tests {
     fn unusual_iterations_are_estimated_by_themselves() {
         let groups = Groups { usual: (0..98).collect(), unusual: vec![98, 99] };
         let is_unusual = vec![false, false, false, false, true, true];
-        let sample = Sample { longer: vec![1, 20, 40, 60, 98, 99], is_unusual, shorter: Vec::new() };
+        let sample = IterationSample { longer: vec![1, 20, 40, 60, 98, 99], is_unusual, shorter: Vec::new() };
         let found = Overheads::of(&times(&[5.0, 4.0, 2.0, 2.0, 70.0, 90.0]), &sample, &groups, 2);
         assert_eq!((found.left_out, found.half_width), (94.0 * 2.0, 0.0));
     }

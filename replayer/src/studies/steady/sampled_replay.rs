@@ -13,7 +13,7 @@ use titr_simulation::{SimulationError, SimulationResult};
 use super::estimate::Overheads;
 use super::extrapolation::Replays;
 use super::iteration_times::IterationTimes;
-use super::sample::{Groups, Sample};
+use super::sample::{Groups, IterationSample};
 use super::sampled_trace::{Work, boundaries, sampled};
 use super::structure::{NoProgramLoop, ProgramLoop};
 
@@ -35,17 +35,17 @@ const LARGER: (u64, u64) = (2, 4);
 
 /// A replay that leaves out iterations.
 #[derive(Clone, Copy, Debug)]
-pub struct Steady {
+pub(crate) struct Steady {
     /// The accepted error of the predicted time due to extrapolation, as a fraction of it.
-    pub tolerance: f64,
+    pub(crate) tolerance: f64,
     /// Ranks whose traces are read at the same time. The result is the same for any number.
-    pub jobs: Jobs,
+    pub(crate) jobs: Jobs,
 }
 
 /// An error of a sampled replay.
 #[derive(Debug, Error)]
 #[allow(missing_docs)] // The messages say what the variants are.
-pub enum SteadyError {
+pub(crate) enum SteadyError {
     #[error(transparent)]
     Trace(#[from] TraceError),
     #[error(transparent)]
@@ -67,7 +67,7 @@ impl Steady {
     ///
     /// # Errors
     /// If the trace cannot be read or replayed.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         trace: &Trace,
         simulate: impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<SimulationResult, SimulationError> + Sync,
@@ -110,7 +110,7 @@ impl Steady {
         while kept <= iterations / WORTHWHILE {
             let larger;
             let settling = kept as usize / if drifting { DRIFTING } else { SETTLING };
-            match self.attempt(trace, &program, &Sample::new(kept, &groups), settling, &groups, simulate) {
+            match self.attempt(trace, &program, &IterationSample::new(kept, &groups), settling, &groups, simulate) {
                 Ok(Attempt::Settled(result)) => return Ok(Ok(result)),
                 Ok(Attempt::DriftApart) if drifting => return Ok(Err(reason)),
                 Ok(Attempt::DriftApart) => {
@@ -145,7 +145,7 @@ impl Steady {
         &self,
         trace: &Trace,
         program: &Arc<ProgramLoop>,
-        sample: &Sample,
+        sample: &IterationSample,
         settling: usize,
         groups: &Groups,
         simulate: &(impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<SimulationResult, SimulationError> + Sync),

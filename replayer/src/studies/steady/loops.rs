@@ -11,11 +11,11 @@ const MOST_IN_ITERATION: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Loop {
     /// Events before the loop.
-    pub start: u64,
+    pub(crate) start: u64,
     /// Events of an iteration.
-    pub period: u64,
+    pub(crate) period: u64,
     /// The number of complete iterations.
-    pub iterations: u64,
+    pub(crate) iterations: u64,
 }
 
 impl Loop {

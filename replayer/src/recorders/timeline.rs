@@ -10,7 +10,7 @@ use titr_network::TransferId;
 use titr_simulation::observe::{Departure, Observer};
 
 /// An observer that writes a timeline.
-pub struct Timeline {
+pub(crate) struct Timeline {
     sorter: EventSorter,
     messages: u64,
     /// The messages in transit, indexed by transfer id; an id is reused once its message has arrived.
@@ -20,7 +20,7 @@ pub struct Timeline {
 impl Timeline {
     /// A timeline of a replay, whose events go to `sorter`.
     #[must_use]
-    pub fn new(sorter: EventSorter) -> Self {
+    pub(crate) fn new(sorter: EventSorter) -> Self {
         Self { sorter, messages: 0, under_way: Vec::new() }
     }
 
@@ -28,7 +28,7 @@ impl Timeline {
     ///
     /// # Errors
     /// If a file could not be written, now or before.
-    pub fn finish(self, series: &[Series]) -> io::Result<()> {
+    pub(crate) fn finish(self, series: &[Series]) -> io::Result<()> {
         self.sorter.finish(series)
     }
 }

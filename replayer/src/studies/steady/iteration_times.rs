@@ -10,7 +10,7 @@ use titr_simulation::observe::Observer;
 
 /// Takes the times at which ranks begin the iterations of a loop, which are known by the number of events before them.
 #[derive(Clone, Debug)]
-pub struct IterationTimes {
+pub(crate) struct IterationTimes {
     ranks: Vec<RankProgress>,
     boundaries: Vec<Boundary>,
 }
@@ -41,13 +41,13 @@ struct RankProgress {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct IterationTime {
     /// Time from the beginning of the iteration to the beginning of the next, as the mean over all ranks.
-    pub whole: f64,
+    pub(crate) whole: f64,
     /// Time that was computed, the mean over all ranks.
-    pub computed: f64,
+    pub(crate) computed: f64,
     /// How much the first rank gains on the mean of all ranks during the iteration.
-    pub ahead: f64,
+    pub(crate) ahead: f64,
     /// How much the last rank falls behind the mean of all ranks during the iteration.
-    pub behind: f64,
+    pub(crate) behind: f64,
 }
 
 impl IterationTimes {

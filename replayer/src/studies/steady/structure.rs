@@ -15,11 +15,11 @@ use super::loops::{FEWEST, find_loop};
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramLoop {
     /// The number of complete iterations of every rank.
-    pub iterations: u64,
+    pub(crate) iterations: u64,
     /// The loop of each rank, with at least this many iterations.
-    pub ranks: Vec<PassedLoop>,
+    pub(crate) ranks: Vec<PassedLoop>,
     /// The counts of all events of each rank, in and outside the loop.
-    pub totals: Vec<EventCounts>,
+    pub(crate) totals: Vec<EventCounts>,
 }
 
 /// The reason why `--steady` finds no loop in a program.

@@ -145,7 +145,7 @@ pub enum FileUse {
 impl FileAccess {
     /// The distance in bytes from the end of the rank's last access before this one to its own end, modulo 2⁶⁴.
     #[must_use]
-    pub(crate) fn distance(&self) -> u64 {
+    pub fn distance(&self) -> u64 {
         self.skip.0.cast_unsigned().wrapping_add(self.bytes.0)
     }
 }
@@ -169,7 +169,7 @@ impl FileEvent {
 
     /// The open file that the call names.
     #[must_use]
-    pub(crate) fn id(&self) -> Option<FileId> {
+    pub fn id(&self) -> Option<FileId> {
         match self {
             Self::Open(_, file) | Self::Close(file) | Self::Manage(_, file) => Some(*file),
             Self::Access(access) => Some(access.file),

@@ -6,9 +6,8 @@
 //!
 //! Each chapter of MPI has a file with its types. The meaning of an event is defined here, for all readers, by methods
 //! of [`Event`]: its effects on [`requests`](Event::requests), [`communicators`](Event::communicators) and
-//! [`windows`](Event::windows), the [`ranks`](Event::ranks) and [`tags`](Event::tags) that it names, its
-//! [`volumes`](Event::volumes), the messages that it [`transfers`](Event::transfers), the rank's
-//! [`activity`](Event::activity), and the memory that its lists take
+//! [`windows`](Event::windows), the [`ranks`](Event::ranks) that it names, the messages that it
+//! [`transfers`](Event::transfers), the rank's [`activity`](Event::activity), and the memory that its lists take
 //! ([`list_size`](Event::list_size)). Each method names every event, so the compiler finds the places to change for a
 //! new one. Partitioned and one-sided communication and files implement these methods in their own files.
 
@@ -22,7 +21,6 @@ mod plain;
 mod point_to_point;
 mod rank_set;
 mod uses;
-mod volumes;
 
 use crate::units::{Bytes, Instructions, Seconds};
 
@@ -41,7 +39,6 @@ pub use point_to_point::{
 };
 pub use rank_set::{RankSet, ranges_written};
 pub use uses::{CommUse, RequestUse, Transfers, WindowUse};
-pub use volumes::Volume;
 
 /// An event of one rank: a call of MPI, the computation between two calls, or an observation of either.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,6 @@ mod members;
 mod node_maps;
 mod regions;
 mod requests;
-mod unrecorded;
 
 pub use communicators::{CommIndex, Communicator, Communicators, Participation};
 pub use fault::{Fault, Place};
@@ -18,7 +17,6 @@ pub use members::Members;
 pub use node_maps::{NodeMaps, NodesId};
 pub use regions::OpenRegions;
 pub use requests::{OpenRequest, RequestTable, Template};
-pub use unrecorded::UnrecordedCalls;
 
 /// A context: a communicator's point-to-point messages, or those within its collectives.
 ///

@@ -32,6 +32,7 @@ mod recording;
 mod scaling;
 #[cfg(test)]
 mod tests;
+mod volumes;
 mod work;
 
 use std::path::Path;

@@ -7,13 +7,14 @@
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
-use titr_common::event::{CommId, Event, Group, Mark, Partitioned, Rank, Tag, ThreadId, Volume, Volumes};
+use titr_common::event::{CommId, Event, Group, Mark, Partitioned, Rank, Tag, ThreadId, Volumes};
 use titr_common::grammar::write_event;
 use titr_common::trace::manifest::Ended;
 use titr_common::trace::{EventSource as _, Trace};
 use titr_common::units::{Bytes, Instructions};
 
 use crate::error::{CallPlace, ExtrapolationError};
+use crate::volumes::{Volume, visit_tags, visit_volumes};
 
 /// A call, by its number among the different calls of all recordings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,11 +118,11 @@ impl Calls {
         }
         let (mut peers, mut amounts, mut tags) = (Vec::new(), Vec::new(), Vec::new());
         event.ranks(|rank| peers.push(std::mem::take(rank)));
-        event.volumes(|volume| match volume {
+        visit_volumes(event, |volume| match volume {
             Volume::Bytes(bytes) => amounts.push(std::mem::take(bytes).0 as f64),
             Volume::Work(Instructions(work)) => amounts.push(std::mem::take(work)),
         });
-        event.tags(|tag| tags.push(std::mem::take(tag).0));
+        visit_tags(event, |tag| tags.push(std::mem::take(tag).0));
         let mut text = Vec::new();
         write_event(&mut text, Rank(0), event);
         let next = SkeletonId(self.skeletons.len() as u32);
@@ -155,14 +156,14 @@ impl Calls {
         let mut event = self.skeletons[parts.skeleton.0 as usize].clone();
         let (mut peers, mut amounts, mut tags) = (parts.peers.iter(), parts.volumes.iter(), parts.tags.iter());
         event.ranks(|rank| *rank = peers.next().copied().unwrap_or_default());
-        event.volumes(|volume| {
+        visit_volumes(&mut event, |volume| {
             let amount = amounts.next().copied().unwrap_or_default();
             match volume {
                 Volume::Bytes(bytes) => *bytes = Bytes(amount as u64),
                 Volume::Work(work) => *work = Instructions(amount),
             }
         });
-        event.tags(|tag| *tag = Tag(tags.next().copied().unwrap_or_default()));
+        visit_tags(&mut event, |tag| *tag = Tag(tags.next().copied().unwrap_or_default()));
         if let Event::CommCreate(_, _, Some(group)) = &mut event {
             group.members = parts.members.unwrap_or_default();
         }

@@ -37,6 +37,7 @@ mod probe;
 mod request_table;
 mod requests;
 mod stream;
+mod unrecorded;
 
 use std::collections::BTreeMap;
 

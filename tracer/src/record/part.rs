@@ -3,9 +3,11 @@
 use std::time::Instant;
 
 use titr_common::event::{Event, Mark};
-use titr_common::program::{OpenRegions, UnrecordedCalls};
+use titr_common::program::OpenRegions;
 use titr_common::trace::manifest::PartCalls;
 use titr_config::Part;
+
+use super::unrecorded::UnrecordedCalls;
 
 /// A rank's way through the part.
 pub(super) struct PartGate {

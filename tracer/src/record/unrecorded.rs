@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::event::{
+use titr_common::event::{
     Collective, CommId, Completion, Event, FileEvent, Incoming, Mark, OneSided, Partitioned, Phase, RequestId,
     Synchronisation, Unrecorded, UnrecordedCall, WinSync,
 };
 
 /// The calls of a rank outside of the part that is in the trace.
 #[derive(Debug, Default)]
-pub struct UnrecordedCalls {
+pub(super) struct UnrecordedCalls {
     numbers: BTreeMap<UnrecordedCall, u64>,
     /// Requests of receives that left their source or tag open.
     open: FxHashMap<RequestId, OpenReceive>,
@@ -28,7 +28,7 @@ struct OpenReceive {
 
 impl UnrecordedCalls {
     /// Records a call that is in the trace. It may name the match of a call that is not.
-    pub fn recorded(&mut self, event: &Event) {
+    pub(super) fn recorded(&mut self, event: &Event) {
         match event {
             Event::Recv(message, Completion::Request(Some(id)) | Completion::Persistent(id)) => {
                 self.note(*id, message, true);
@@ -67,7 +67,7 @@ impl UnrecordedCalls {
     }
 
     /// The rank has made a call that is not in the trace.
-    pub fn unrecorded(&mut self, event: &Event) {
+    pub(super) fn unrecorded(&mut self, event: &Event) {
         use UnrecordedCall::{Received, Sent, Start};
         match event {
             Event::Send(_, message, Completion::Blocking | Completion::Request(_)) => {
@@ -135,7 +135,7 @@ impl UnrecordedCalls {
     /// Whether the call is in the trace for any part of the program: it creates or frees objects that later calls may
     /// name.
     #[must_use]
-    pub fn is_definition(event: &Event) -> bool {
+    pub(super) fn is_definition(event: &Event) -> bool {
         match event {
             Event::Init | Event::Finalize | Event::CommCreate(..) | Event::CommFree(_) | Event::RequestFree(_) => true,
             Event::Send(.., completion) | Event::Recv(_, completion) => matches!(completion, Completion::Persistent(_)),
@@ -153,7 +153,7 @@ impl UnrecordedCalls {
     }
 
     /// The calls since this was asked last, if there were any.
-    pub fn take(&mut self) -> Option<Mark> {
+    pub(super) fn take(&mut self) -> Option<Mark> {
         let numbers = std::mem::take(&mut self.numbers);
         let calls: Box<[Unrecorded]> = numbers.into_iter().map(|(call, number)| Unrecorded { call, number }).collect();
         (!calls.is_empty()).then_some(Mark::Unrecorded(calls))

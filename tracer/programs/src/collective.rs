@@ -65,12 +65,12 @@ struct Arguments {
 }
 
 /// Whether the library has persistent collectives of a kind, which came with MPI 4.0.
-pub fn has_persistent(kind: CollectiveKind) -> bool {
+pub(crate) fn has_persistent(kind: CollectiveKind) -> bool {
     functions(kind).persistent.exists()
 }
 
 /// The largest count or displacement among the arguments of a collective.
-pub fn largest_argument(collective: &Collective) -> u64 {
+pub(crate) fn largest_argument(collective: &Collective) -> u64 {
     let unit = if collective.kind.signature().reduces { unit(collective.element) } else { 1 };
     let largest = |volumes: &Volumes| match volumes {
         Volumes::None => 0,
@@ -94,7 +94,7 @@ impl<'m> Comm<'m> {
     ///
     /// # Errors
     /// The library's, and where a volume is more than an `int` can say.
-    pub fn collective(&self, collective: &Collective, root: Option<u32>) -> Result<(), MpiError> {
+    pub(crate) fn collective(&self, collective: &Collective, root: Option<u32>) -> Result<(), MpiError> {
         let function = &functions(collective.kind).blocking;
         let Arguments { words, lists } = self.arguments(function, collective, root)?;
         // SAFETY: `arguments` made them for this function, and keeps their targets until here.
@@ -107,7 +107,7 @@ impl<'m> Comm<'m> {
     ///
     /// # Errors
     /// The library's, and where a volume is more than an `int` can say.
-    pub fn icollective(&self, collective: &Collective, root: Option<u32>) -> Result<Request<'m>, MpiError> {
+    pub(crate) fn icollective(&self, collective: &Collective, root: Option<u32>) -> Result<Request<'m>, MpiError> {
         let function = &functions(collective.kind).nonblocking;
         let Arguments { mut words, lists } = self.arguments(function, collective, root)?;
         let mut request = HandleCell::empty();
@@ -122,7 +122,7 @@ impl<'m> Comm<'m> {
     ///
     /// # Errors
     /// The library's, that it has no persistent collectives, and where a volume is more than an `int` can say.
-    pub fn collective_init(&self, collective: &Collective, root: Option<u32>) -> Result<Request<'m>, MpiError> {
+    pub(crate) fn collective_init(&self, collective: &Collective, root: Option<u32>) -> Result<Request<'m>, MpiError> {
         let function = &functions(collective.kind).persistent;
         let Arguments { mut words, lists } = self.arguments(function, collective, root)?;
         let mut request = HandleCell::empty();

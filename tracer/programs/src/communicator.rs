@@ -20,7 +20,7 @@ pub struct Duplicate<'m> {
 
 impl<'m> Duplicate<'m> {
     /// The communicator, after the request is complete.
-    pub fn comm(&self) -> Comm<'m> {
+    pub(crate) fn comm(&self) -> Comm<'m> {
         Comm::of(self.mpi, self.handle.get(self.mpi.abi))
     }
 }
@@ -48,7 +48,7 @@ impl<'m> Comm<'m> {
     }
 
     /// The largest tag that a message may have (`MPI_TAG_UB`).
-    pub fn tag_bound(&self) -> u32 {
+    pub(crate) fn tag_bound(&self) -> u32 {
         pmpi::tag_ub(self.mpi.abi, self.handle)
     }
 
@@ -69,7 +69,7 @@ impl<'m> Comm<'m> {
     }
 
     /// A communicator of the same members in the same order (`MPI_Comm_dup`). Collective.
-    pub fn duplicate(&self) -> Result<Self, MpiError> {
+    pub(crate) fn duplicate(&self) -> Result<Self, MpiError> {
         let abi = self.mpi.abi;
         let mut new = HandleCell::empty();
         // SAFETY: (MPI_Comm, MPI_Comm *).
@@ -78,7 +78,7 @@ impl<'m> Comm<'m> {
     }
 
     /// The same without a wait for the other members (`MPI_Comm_idup`): the duplicate, and the request of its creation.
-    pub fn iduplicate(&self) -> Result<(Duplicate<'m>, Request<'m>), MpiError> {
+    pub(crate) fn iduplicate(&self) -> Result<(Duplicate<'m>, Request<'m>), MpiError> {
         let (mut handle, mut request) = (Box::new(HandleCell::empty()), HandleCell::empty());
         // SAFETY: (MPI_Comm, MPI_Comm *, MPI_Request *); the handle's place stays as long as the duplicate.
         unsafe { call!(MPI_Comm_idup(self.handle, handle.address(), request.address())) }?;

@@ -20,14 +20,14 @@ const LONGEST_NAP: Duration = Duration::from_millis(2);
 
 impl Comm<'_> {
     /// Waits until all members do (`MPI_Barrier`, which no tool sees). Collective.
-    pub fn synchronise(&self) -> Result<(), MpiError> {
+    pub(crate) fn synchronise(&self) -> Result<(), MpiError> {
         // SAFETY: (MPI_Comm).
         unsafe { call!(unseen MPI_Barrier(self.handle)) }
     }
 
     /// Waits until all members do, asleep most of the time: where members share processors, one that waits leaves its
     /// processor to one that works. Collective.
-    pub fn rest(&self) -> Result<(), MpiError> {
+    pub(crate) fn rest(&self) -> Result<(), MpiError> {
         let mut request = HandleCell::empty();
         // SAFETY: (MPI_Comm, MPI_Request *).
         unsafe { call!(unseen MPI_Ibarrier(self.handle, request.address())) }?;
@@ -49,7 +49,7 @@ impl Comm<'_> {
     }
 
     /// Puts the larger of each two elements into the second vector (`MPI_Reduce_local`). Both have as many.
-    pub fn reduce_local(&self, from: &[i64], into: &mut [i64]) -> Result<(), MpiError> {
+    pub(crate) fn reduce_local(&self, from: &[i64], into: &mut [i64]) -> Result<(), MpiError> {
         let (abi, count) = (self.mpi.abi, length("MPI_Reduce_local", from.len().min(into.len()))?);
         // SAFETY: (const void *, void *, int, MPI_Datatype, MPI_Op), with `count` MPI_INT64_T in either vector.
         unsafe { call!(unseen MPI_Reduce_local(from.as_ptr(), into.as_mut_ptr(), count, abi.int64, abi.max)) }
@@ -57,7 +57,7 @@ impl Comm<'_> {
 
     /// Writes to the memory that messages of this many bytes are sent from. What was never written is one page of zeros, which
     /// is always in a cache.
-    pub fn write_outgoing(&self, bytes: u64) {
+    pub(crate) fn write_outgoing(&self, bytes: u64) {
         let address = self.mpi.outgoing.of(bytes) as *mut u8;
         // SAFETY: the room is as long, and nothing else uses it between two messages.
         unsafe { address.write_bytes(1, bytes as usize) };

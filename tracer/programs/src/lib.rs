@@ -6,8 +6,9 @@
 //!
 //! Messages have a length and no content: MPI reads from and writes to memory that nothing else uses ([`room`]). This
 //! suffices for programs that measure or imitate communication, and a mistake in them cannot corrupt their memory. The
-//! few functions that carry data are in [`data`].
+//! few functions that carry data are in [`data`]. The programs are [`calibrate`] and [`reenact`].
 
+pub mod calibrate;
 mod call;
 mod collective;
 mod communicator;
@@ -16,6 +17,7 @@ mod error;
 mod function;
 mod library;
 mod message;
+pub mod reenact;
 mod request;
 
 use std::ffi::{CStr, c_char, c_int};
@@ -27,11 +29,12 @@ use titr_wrappers::pmpi::{self, ErrorCode};
 use call::call;
 use data::Room;
 
-pub use collective::{has_persistent, largest_argument};
-pub use communicator::{Comm, Duplicate};
-pub use error::{MpiError, StartError};
+pub(crate) use collective::{has_persistent, largest_argument};
+pub use communicator::Comm;
+pub(crate) use communicator::Duplicate;
+pub(crate) use error::{MpiError, StartError};
 pub use message::{Peer, SendMode, TagChoice};
-pub use request::{Received, Request};
+pub use request::Request;
 
 /// MPI in this process, from `MPI_Init` to `MPI_Finalize`. It belongs to the thread that has started it.
 pub struct Mpi {
@@ -64,12 +67,12 @@ impl Mpi {
     }
 
     /// `MPI_COMM_SELF`, of this process alone.
-    pub fn alone(&self) -> Comm<'_> {
+    pub(crate) fn alone(&self) -> Comm<'_> {
         Comm::of(self, self.abi.comm_self)
     }
 
     /// Whether a function failed because a message is larger than the room for it.
-    pub fn is_truncation(&self, error: &MpiError) -> bool {
+    pub(crate) fn is_truncation(&self, error: &MpiError) -> bool {
         error.code.and_then(|code| ErrorCode(code).class()) == Some(self.abi.err_truncate)
     }
 
@@ -90,14 +93,14 @@ impl Mpi {
     }
 
     /// Gives the library memory for messages that it buffers (`MPI_Buffer_attach`), once.
-    pub fn attach_buffer(&self, bytes: u32) -> Result<(), MpiError> {
+    pub(crate) fn attach_buffer(&self, bytes: u32) -> Result<(), MpiError> {
         let room = Room::default();
         // SAFETY: (void *, int), and the memory is never freed.
         unsafe { call!(unseen MPI_Buffer_attach(room.of(bytes.into()), bytes as c_int)) }
     }
 
     /// Waits until the messages in the attached buffer need it no more (`MPI_Buffer_detach`), and attaches it again.
-    pub fn empty_buffer(&self) -> Result<(), MpiError> {
+    pub(crate) fn empty_buffer(&self) -> Result<(), MpiError> {
         let (mut buffer, mut bytes) = (0_usize, 0 as c_int);
         // SAFETY: (void *, int *): the place of an address, and of its size.
         unsafe { call!(MPI_Buffer_detach(&raw mut buffer, &raw mut bytes)) }?;

@@ -93,7 +93,7 @@ impl<'m> Comm<'m> {
     }
 
     /// Sends and receives at once (`MPI_Sendrecv`).
-    pub fn sendrecv(
+    pub(crate) fn sendrecv(
         &self,
         (to, sent_tag, sent): (Peer, u32, u64),
         (from, tag, bytes): (Peer, TagChoice, u64),
@@ -132,7 +132,7 @@ impl<'m> Comm<'m> {
     }
 
     /// The message that a receive with these arguments would get now, if one has come (`MPI_Iprobe`).
-    pub fn iprobe(&self, from: Peer, tag: TagChoice) -> Result<Option<Received>, MpiError> {
+    pub(crate) fn iprobe(&self, from: Peer, tag: TagChoice) -> Result<Option<Received>, MpiError> {
         let (mut status, mut flag) = (StatusCell::default(), 0 as c_int);
         let (from, tag) = (self.peer(from), self.tag(tag));
         // SAFETY: (int, int, MPI_Comm, int *, MPI_Status *).
@@ -206,7 +206,7 @@ impl<'m> Comm<'m> {
     ///
     /// # Errors
     /// The library's, and if the length of a message exceeds an `int`.
-    pub fn send_init(&self, mode: SendMode, to: Peer, tag: u32, bytes: u64) -> Result<Request<'m>, MpiError> {
+    pub(crate) fn send_init(&self, mode: SendMode, to: Peer, tag: u32, bytes: u64) -> Result<Request<'m>, MpiError> {
         let Envelope { buffer, count, byte, peer, tag, comm } = self.outgoing("MPI_Send_init", to, tag, bytes)?;
         let mut request = HandleCell::empty();
         let cell = request.address();
@@ -223,7 +223,7 @@ impl<'m> Comm<'m> {
     }
 
     /// Sets up a persistent receive of a message of at most this many bytes.
-    pub fn recv_init(&self, from: Peer, tag: TagChoice, bytes: u64) -> Result<Request<'m>, MpiError> {
+    pub(crate) fn recv_init(&self, from: Peer, tag: TagChoice, bytes: u64) -> Result<Request<'m>, MpiError> {
         let Envelope { buffer, count, byte, peer, tag, comm } = self.incoming("MPI_Recv_init", from, tag, bytes)?;
         let mut request = HandleCell::empty();
         // SAFETY: (void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *), and the room stays where it is.

@@ -45,7 +45,7 @@ impl<'m> Request<'m> {
     }
 
     /// Waits until the request is complete (`MPI_Wait`). A persistent one can be started again.
-    pub fn complete(&mut self) -> Result<Received, MpiError> {
+    pub(crate) fn complete(&mut self) -> Result<Received, MpiError> {
         let mut status = StatusCell::default();
         // SAFETY: (MPI_Request *, MPI_Status *).
         unsafe { call!(MPI_Wait(self.cell.address(), status.address())) }?;
@@ -62,7 +62,7 @@ impl<'m> Request<'m> {
     ///
     /// # Errors
     /// The library's; a truncated message only if that is all.
-    pub fn complete_all(requests: &mut [&mut Self]) -> Result<(), MpiError> {
+    pub(crate) fn complete_all(requests: &mut [&mut Self]) -> Result<(), MpiError> {
         let Some(first) = requests.first() else { return Ok(()) };
         let abi = first.mpi.abi;
         let mut handles = Handles::of(abi, requests.iter().map(|request| &**request));
@@ -95,7 +95,7 @@ impl<'m> Request<'m> {
     }
 
     /// Starts persistent requests (`MPI_Startall`).
-    pub fn start_all(requests: &mut [&mut Self]) -> Result<(), MpiError> {
+    pub(crate) fn start_all(requests: &mut [&mut Self]) -> Result<(), MpiError> {
         if let [only] = requests {
             // SAFETY: (MPI_Request *).
             return unsafe { call!(MPI_Start(only.cell.address())) };
@@ -114,7 +114,7 @@ impl<'m> Request<'m> {
     }
 
     /// Lets the library make progress, as a test does, without completing the request (`MPI_Request_get_status`).
-    pub fn poll(&self) -> Result<bool, MpiError> {
+    pub(crate) fn poll(&self) -> Result<bool, MpiError> {
         let (abi, mut flag) = (self.mpi.abi, 0 as c_int);
         // SAFETY: (MPI_Request, int *, MPI_Status *).
         unsafe { call!(MPI_Request_get_status(self.cell.get(abi), &raw mut flag, abi.status_ignore)) }?;
@@ -122,13 +122,13 @@ impl<'m> Request<'m> {
     }
 
     /// Asks the library to cancel the request (`MPI_Cancel`), which is completed as before.
-    pub fn cancel(&mut self) -> Result<(), MpiError> {
+    pub(crate) fn cancel(&mut self) -> Result<(), MpiError> {
         // SAFETY: (MPI_Request *).
         unsafe { call!(MPI_Cancel(self.cell.address())) }
     }
 
     /// `MPI_Request_free`: the request completes unobserved; a persistent one is gone.
-    pub fn free(mut self) -> Result<(), MpiError> {
+    pub(crate) fn free(mut self) -> Result<(), MpiError> {
         // Open MPI itself frees a persistent receive that fails.
         if self.cell.get(self.mpi.abi) == self.mpi.abi.request_null {
             return Ok(());

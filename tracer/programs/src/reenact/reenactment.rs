@@ -9,13 +9,13 @@ use titr_common::event::{
     Rank, RequestId,
 };
 use titr_common::trace::{EventSource, TraceError};
-use titr_mpi::{Comm, Mpi, MpiError, Peer, Request, TagChoice};
 use titr_workload::{Match, Window};
 
-use crate::calls::{self, CallTimes, Times};
-use crate::communicators::CommunicatorTable;
-use crate::requests::RequestTable;
-use crate::tags::TagMap;
+use super::calls::{self, CallTimes, Times};
+use super::communicators::CommunicatorTable;
+use super::requests::RequestTable;
+use super::tags::TagMap;
+use crate::{Comm, Mpi, MpiError, Peer, Request, TagChoice};
 
 /// An error that ends a reenactment early.
 #[derive(Debug, Error)]

@@ -5,10 +5,10 @@ use titr_common::event::Rank;
 use titr_common::terminal;
 use titr_common::trace::Trace;
 use titr_common::units::Nanoseconds;
-use titr_mpi::{Comm, MpiError};
 
-use crate::calls::{self, ActivityOfAll};
-use crate::reenactment::Reenacted;
+use super::calls::{self, ActivityOfAll};
+use super::reenactment::Reenacted;
+use crate::{Comm, MpiError};
 
 /// The object that `--json` prints. Times are in seconds.
 #[derive(Debug, Serialize)]

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use titr_calibration::measurements::{LateReceive, Point};
 use titr_common::units::{Bytes, Seconds};
-use titr_mpi::{Comm, Mpi, MpiError};
 
-use crate::calls::{self, Calls};
-use crate::pattern::{Measured, Train, late_receive, sample, send_train};
-use crate::seat::Seat;
+use super::calls::{self, Calls};
+use super::pattern::{Measured, Train, late_receive, sample, send_train};
+use super::seat::Seat;
+use crate::{Comm, Mpi, MpiError};
 
 /// A step that all ranks take together.
 #[derive(Clone, Debug, Serialize, Deserialize)]

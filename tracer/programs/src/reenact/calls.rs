@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use titr_common::event::{Activity, Span};
-use titr_mpi::{Comm, MpiError};
+
+use crate::{Comm, MpiError};
 
 /// All activities with the names that a report gives them.
 const ACTIVITIES: [(Activity, &str); 6] = [

@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{CommCall, CommId, Group, Rank};
-use titr_mpi::{Comm, Duplicate, MpiError, Request};
+
+use crate::{Comm, Duplicate, MpiError, Request};
 
 /// A communicator, and the numbers that its members have in it.
 struct Known<'m> {

@@ -8,7 +8,8 @@ use rustc_hash::FxHashMap;
 use titr_common::event::{Event, Tag};
 use titr_common::format::{count, plural};
 use titr_common::terminal::say;
-use titr_mpi::{Comm, MpiError};
+
+use crate::{Comm, MpiError};
 
 /// Maximum number of different tags of a rank, if some are replaced.
 const MOST: usize = 1 << 20;

@@ -7,8 +7,8 @@ use titr_calibration::measurements::{Detours, Measurements, Pattern, Point, Seri
 use titr_calibration::robust::median;
 use titr_common::units::{Bytes, Seconds};
 
-use crate::order::{Failure, Measuring};
-use crate::pattern::{Measured, Train};
+use super::order::{Failure, Measuring};
+use super::pattern::{Measured, Train};
 
 /// The samples of each size at most, and at least.
 const SAMPLES: u32 = 9;

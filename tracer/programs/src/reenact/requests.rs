@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use titr_common::event::{Completed, RequestId};
-use titr_mpi::{MpiError, Request};
+
+use crate::{MpiError, Request};
 
 /// A request, and whether an operation of it is in progress.
 struct Slot<'m> {

@@ -27,11 +27,12 @@ use titr_common::event::Rank;
 use titr_common::format::{counted, plural};
 use titr_common::terminal::{self, say, say_usage};
 use titr_common::trace::{Trace, TraceError, Transformation};
-use titr_mpi::{Comm, Mpi, MpiError};
 use titr_workload::{ComputeScaling, Workload};
 
+use crate::{Comm, Mpi, MpiError};
+
 use feasible::{Needs, feasible};
-use options::Options;
+use options::ReenactOptions;
 use reenactment::{Reenactment, ReenactmentError};
 use tags::TagMap;
 
@@ -57,8 +58,10 @@ enum Error {
     Reenactment(#[from] ReenactmentError),
 }
 
-fn main() -> ExitCode {
-    let options = Options::try_parse();
+/// The command.
+#[must_use]
+pub fn main() -> ExitCode {
+    let options = ReenactOptions::try_parse();
     // Help and version need no MPI.
     if let Err(error) = &options
         && matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
@@ -92,7 +95,7 @@ fn main() -> ExitCode {
 }
 
 /// Reenacts the trace if all ranks can; otherwise rank 0 says why not.
-fn reenact(mpi: &Mpi, world: Comm<'_>, options: &Options) -> ExitCode {
+fn reenact(mpi: &Mpi, world: Comm<'_>, options: &ReenactOptions) -> ExitCode {
     let prepared = prepare(world, options);
     let objection = prepared.as_ref().err().map(ToString::to_string);
     match agree(world, objection) {
@@ -126,7 +129,7 @@ struct Prepared {
 }
 
 /// Opens the trace and finds out whether this process can reenact its rank.
-fn prepare(world: Comm<'_>, options: &Options) -> Result<Prepared, Error> {
+fn prepare(world: Comm<'_>, options: &ReenactOptions) -> Result<Prepared, Error> {
     let trace = Trace::open_all(&options.places)?;
     if trace.ranks() != world.size {
         return Err(Error::Size { trace: trace.ranks(), world: world.size });
@@ -163,7 +166,12 @@ fn agree(world: Comm<'_>, objection: Option<String>) -> Result<bool, MpiError> {
 }
 
 /// Reenacts a rank's events, together with all others, and reports.
-fn perform(mpi: &Mpi, world: Comm<'_>, options: &Options, (prepared, tags): (Prepared, TagMap)) -> Result<(), Error> {
+fn perform(
+    mpi: &Mpi,
+    world: Comm<'_>,
+    options: &ReenactOptions,
+    (prepared, tags): (Prepared, TagMap),
+) -> Result<(), Error> {
     let Prepared { trace, needs, rate } = prepared;
     if needs.buffered > 0 {
         mpi.attach_buffer(needs.buffered)?;

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use titr_calibration::benchmarks::Benchmark;
 use titr_common::event::{Completion, Event, Incoming};
 use titr_common::units::Bytes;
-use titr_mpi::{Comm, MpiError, Peer, Request, TagChoice};
 
-use crate::pattern::TAG;
+use super::pattern::TAG;
+use crate::{Comm, MpiError, Peer, Request, TagChoice};
 
 /// Calls that ranks make together.
 #[derive(Clone, Debug, Serialize, Deserialize)]

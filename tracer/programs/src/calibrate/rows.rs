@@ -10,10 +10,10 @@ use titr_calibration::robust::median;
 use titr_common::terminal::say;
 use titr_common::units::{Bytes, Seconds};
 
-use crate::calls::Calls;
-use crate::order::{Failure, Measuring};
-use crate::plan::way;
-use crate::seat::{Seat, are_in_order, between, levels};
+use super::calls::Calls;
+use super::order::{Failure, Measuring};
+use super::plan::way;
+use super::seat::{Seat, are_in_order, between, levels};
 
 /// Sizes of messages of a pair and of a ring of ranks; of many pairs; of windows; of reductions; of collectives. The first are the
 /// most important, if there is no time for all.

@@ -24,20 +24,23 @@ use titr_calibration::{Calibration, ComputeRate, Measurements, NamedTopology, Re
 use titr_common::output::{Command, OutputFile, claim};
 use titr_common::terminal::{self, print, say, say_usage};
 use titr_common::trace::Trace;
-use titr_mpi::{Comm, Mpi};
 
-use crate::order::{Failure, Measuring, Order, follow};
+use crate::{Comm, Mpi};
 
-fn main() -> ExitCode {
+use order::{Failure, Measuring, Order, follow};
+
+/// The command.
+#[must_use]
+pub fn main() -> ExitCode {
     let _command = Command::begin();
-    let options = Options::try_parse();
+    let options = CalibrateOptions::try_parse();
     // Help and version need no MPI.
     if let Err(error) = &options
         && matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
     {
         return terminal::status_of("titr-calibrate", error.print()).into();
     }
-    if let Ok(Options { from: Some(runs), output, .. }) = &options {
+    if let Ok(CalibrateOptions { from: Some(runs), output, .. }) = &options {
         return refine(runs, output);
     }
     let mpi = match Mpi::start() {
@@ -92,7 +95,7 @@ fn refine(runs: &Path, output: &Path) -> ExitCode {
 }
 
 /// Rank 0: the whole calibration. Errors other than MPI's are reported once, and end all ranks.
-fn lead(options: &Options, mpi: &Mpi, world: Comm<'_>) -> Result<ExitCode, Failure> {
+fn lead(options: &CalibrateOptions, mpi: &Mpi, world: Comm<'_>) -> Result<ExitCode, Failure> {
     let mut measuring = Measuring::new(world);
     let result = calibrate(options, mpi, &mut measuring);
     let failed = match result {
@@ -111,7 +114,7 @@ fn lead(options: &Options, mpi: &Mpi, world: Comm<'_>) -> Result<ExitCode, Failu
 const OF_FULL_HOSTS: f64 = 0.4;
 
 /// Measures, fits and writes the platform. Returns whether it fits the measurements.
-fn calibrate(options: &Options, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Result<bool, Failure> {
+fn calibrate(options: &CalibrateOptions, mpi: &Mpi, measuring: &mut Measuring<'_>) -> Result<bool, Failure> {
     if measuring.ranks() < 2 {
         return Err(Failure::told(
             "one rank cannot send messages: start at least two, mpirun -np 4 titr-calibrate ...",
@@ -176,7 +179,7 @@ Exit status: 0 done; 1 nothing can be measured or written, or the platform does 
 /// Measures the machine that it runs on, and writes a platform file for titr replay.
 #[derive(Debug, Parser)]
 #[command(name = "titr-calibrate", version, after_help = NOTES)]
-pub(crate) struct Options {
+pub(crate) struct CalibrateOptions {
     /// The platform file to write.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use titr_calibration::measurements::Pattern;
-use titr_mpi::{Comm, MpiError, Peer, Request, SendMode, TagChoice};
+
+use crate::{Comm, MpiError, Peer, Request, SendMode, TagChoice};
 
 /// The tag of all messages.
 pub(crate) const TAG: u32 = 7;

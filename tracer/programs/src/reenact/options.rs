@@ -24,7 +24,7 @@ Examples:
 
 Exit status: 0 reenacted; 1 the trace cannot be reenacted; 2 wrong usage."
 )]
-pub(crate) struct Options {
+pub(crate) struct ReenactOptions {
     /// The trace: a directory, several parts of one, or an archive.
     #[arg(required = true, value_name = "TRACE")]
     pub places: Vec<PathBuf>,
@@ -67,7 +67,7 @@ pub(crate) enum Infeasible {
     Machine { path: PathBuf, change: String },
 }
 
-impl Options {
+impl ReenactOptions {
     /// Where the computation of the trace comes from.
     pub(crate) fn computation(&self, trace: &Trace) -> Computation {
         match self.compute {

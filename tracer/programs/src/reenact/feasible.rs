@@ -6,9 +6,9 @@ use titr_common::event::{
 };
 use titr_common::trace::Trace;
 use titr_common::units::Nanoseconds;
-use titr_mpi::{has_persistent, largest_argument};
 
-use crate::tags::UsedTags;
+use super::tags::UsedTags;
+use crate::{has_persistent, largest_argument};
 
 /// The memory that a rank's reenactment needs, and when the rank ended.
 #[derive(Default)]

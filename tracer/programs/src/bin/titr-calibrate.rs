@@ -1,0 +1,5 @@
+//! `titr-calibrate`.
+
+fn main() -> std::process::ExitCode {
+    titr_mpi::calibrate::main()
+}

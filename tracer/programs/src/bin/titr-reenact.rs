@@ -1,0 +1,5 @@
+//! `titr-reenact`.
+
+fn main() -> std::process::ExitCode {
+    titr_mpi::reenact::main()
+}

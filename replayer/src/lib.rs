@@ -1,6 +1,7 @@
 //! The commands `titr-replay` and `titr`: they parse arguments, replay and print.
 
 pub mod cli;
+mod combine;
 mod diff;
 pub mod generate;
 mod inspect;

@@ -7,10 +7,10 @@ use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use titr_common::terminal::say;
 use titr_common::trace::combined::CombinedBy;
-use titr_formats::combine::{self, NamedTrace};
 use titr_formats::input;
 
 use super::Failure;
+use crate::combine::{self, NamedTrace};
 
 const NOTES: &str = "\
 The runs must be recordings of one program with the same input, and the program must send the same messages in every run, \

@@ -24,7 +24,6 @@ use titr_common::output::{Command, remove_unfinished};
 use titr_common::terminal::{self, Escaped, say};
 use titr_common::trace::TraceError;
 use titr_extrapolation::ExtrapolationError;
-use titr_formats::combine::CombineError;
 use titr_formats::output::ConvertError;
 use titr_hypotheses::HypothesesError;
 use titr_platform::PlatformError;
@@ -35,6 +34,7 @@ use titr_simulation::traffic::TrafficError;
 use titr_simulation::triggered::TriggeredError;
 use trace::TraceArgs;
 
+use crate::combine::CombineError;
 use crate::diff::DiffError;
 use crate::studies::StudyError;
 use crate::studies::steady::SteadyError;

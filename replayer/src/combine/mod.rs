@@ -24,7 +24,7 @@ use lock_step::LockStep;
 use rewrite::Rewriter;
 
 /// A recording of a run, and the name that it was given.
-pub type NamedTrace<'n> = (&'n Path, Trace);
+pub(crate) type NamedTrace<'n> = (&'n Path, Trace);
 
 /// Sums over the volumes between two calls, for the deviation of a volume.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,7 +37,7 @@ struct VolumeSums {
 ///
 /// # Errors
 /// If the runs differ in communication, cannot be read, or the directory cannot be written.
-pub fn combine(runs: &[NamedTrace<'_>], by: CombinedBy, output: &Path) -> Result<Combined, CombineError> {
+pub(crate) fn combine(runs: &[NamedTrace<'_>], by: CombinedBy, output: &Path) -> Result<Combined, CombineError> {
     let Some(((_, first), others)) = runs.split_first().filter(|(_, others)| !others.is_empty()) else {
         return Err(CombineError::TooFew);
     };
@@ -107,7 +107,7 @@ fn combine_rank(
 /// Runs that could not be combined.
 #[derive(Debug, Error)]
 #[allow(missing_docs)] // The messages say what the variants and their fields are.
-pub enum CombineError {
+pub(crate) enum CombineError {
     #[error(transparent)]
     Trace(#[from] TraceError),
     #[error("one run has nothing to be combined with: name two recordings of one program, or more")]
@@ -140,15 +140,15 @@ pub enum CombineError {
 
 /// The place of a call in a recording.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RecordedCall {
+pub(crate) struct RecordedCall {
     /// The file of the rank, or the name of the trace.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The line in the file.
-    pub line: Option<u64>,
+    pub(crate) line: Option<u64>,
     /// The rank and its thread.
-    pub actor: Actor,
+    pub(crate) actor: Actor,
     /// The call; `None` at the end of the recording.
-    pub event: Option<Event>,
+    pub(crate) event: Option<Event>,
 }
 
 impl Display for RecordedCall {

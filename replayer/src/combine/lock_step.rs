@@ -37,11 +37,11 @@ const MOST_DIFFERENT: usize = 1 << 16;
 /// The computation of one thread in a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ChosenVolume {
-    pub thread: ThreadId,
+    pub(crate) thread: ThreadId,
     /// The volume in the first run.
-    pub first: f64,
+    pub(crate) first: f64,
     /// The volume in the combined trace.
-    pub chosen: f64,
+    pub(crate) chosen: f64,
 }
 
 /// One run's recording of a rank.

@@ -1,5 +1,6 @@
 //! The commands `titr-replay` and `titr`: they parse arguments, replay and print.
 
+mod call_sites;
 pub mod cli;
 mod combine;
 mod diff;

@@ -18,7 +18,7 @@ fn kernel(pattern: Pattern, ranks: u32) -> Kernel {
 
 fn events(kernel: &Kernel, iterations: u64) -> Vec<Vec<Event>> {
     let pause = Some(Pause::Compute(Instructions(1000.0)));
-    (0..kernel.ranks()).map(|me| program(kernel, me, iterations, pause).collect()).collect()
+    (0..kernel.ranks).map(|me| program(kernel, me, iterations, pause).collect()).collect()
 }
 
 /// Who sends to whom, in order of their numbers, and how much.

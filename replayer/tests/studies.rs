@@ -26,7 +26,7 @@ fn machines(ports: u32) -> [Platform; 2] {
 
 /// What a kernel takes, in the mean of three seeds.
 fn time(platform: &Platform, kernel: &Kernel) -> f64 {
-    let ranks = kernel.ranks();
+    let ranks = kernel.ranks;
     let cores: Vec<_> = platform.place(ranks).unwrap().0;
     let cores: Vec<_> = cores.into_iter().map(|host| Core::on(platform, host)).collect();
     let times = (0..3).map(|run| {

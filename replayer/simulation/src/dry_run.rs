@@ -98,7 +98,7 @@ fn run(
     let one_sided = OneSided::from(Implementation::Mpich);
     let mpi = Mpi { eager_threshold, progress: Progress::Thread, one_sided, ..Mpi::from(library) };
     let workload = Workload::read_ahead(trace.streams()?).recorded_in(trace);
-    let cores = vec![core; workload.ranks()];
+    let cores = vec![core; workload.windows.len()];
     let observer = (Breakdown::new(trace.ranks()), observers);
     let network: &mut dyn Network = &mut Instant::default();
     Ok(replay(workload, cores, &mpi, network, observer, options).map(|outcome| outcome.warnings))

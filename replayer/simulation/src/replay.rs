@@ -108,7 +108,7 @@ pub fn replay<S: EventSource, O: Observer>(
     observer: O,
     mut options: Options,
 ) -> Result<Outcome<O>, ReplayError> {
-    let count = workload.ranks();
+    let count = workload.windows.len();
     let free;
     let mpi = if options.causality.is_timed() {
         mpi

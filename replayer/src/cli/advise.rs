@@ -9,12 +9,12 @@ use titr_common::terminal::{on_one_line, say};
 use titr_common::trace::Transformation;
 use titr_common::units::Seconds;
 use titr_simulation::Computation;
-use titr_workload::call_sites::CallSiteNames;
 
 use super::machine::MachineArgs;
 use super::program::{Compute, compute};
 use super::runs::JobsArgs;
 use super::{Failure, TraceArgs};
+use crate::call_sites::CallSiteNames;
 use crate::studies::advise::{Advice, Step, TriedHypothesis, advise as advice_for};
 
 /// Replays a trace with hypotheses (changes of the program or the machine) that its waiting times suggest, and sorts

@@ -8,9 +8,9 @@ use titr_common::event::{Actor, Rank};
 use titr_common::grammar::write_event;
 use titr_common::terminal::say;
 use titr_common::trace::{Trace, TraceError, Transformation};
-use titr_workload::call_sites::CallSiteNames;
 
 use super::{Failure, TraceArgs};
+use crate::call_sites::CallSiteNames;
 use crate::inspect::{EventRow, sent_by};
 
 /// Prints a trace as text.

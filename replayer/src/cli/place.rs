@@ -11,12 +11,12 @@ use titr_network::topology::HostId;
 use titr_platform::Policy;
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
-use titr_workload::call_sites::CallSiteNames;
 
 use super::Failure;
 use super::machine::MachineArgs;
 use super::program::ProgramArgs;
 use super::runs::JobsArgs;
+use crate::call_sites::CallSiteNames;
 use crate::studies::placement::{
     FastestPlacement, HostNames, PlacementMethod, PlacementSubject, RankFileFormat, by_rule,
 };

@@ -14,9 +14,9 @@ use titr_platform::job_mix::JobMix;
 use titr_platform::{Platform, Policy};
 use titr_simulation::parallel::Jobs;
 use titr_simulation::{Causality, Computation, Simulation};
-use titr_workload::call_sites::CallSiteNames;
 
 use super::{Failure, TraceArgs};
+use crate::call_sites::CallSiteNames;
 
 /// The group of the options that need each iteration of the program, and so do not go with leaving some out.
 pub(super) const EVERY_ITERATION: &str = "every-iteration";

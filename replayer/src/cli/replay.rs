@@ -13,7 +13,6 @@ use titr_common::timeline::{EventSorter, Subject};
 use titr_simulation::SimulationError;
 use titr_simulation::network_traces::NetworkTraceWriter;
 use titr_simulation::observe::Observer;
-use titr_workload::call_sites::CallSiteNames;
 
 use super::machine::MachineArgs;
 use super::meter::Meter;
@@ -25,6 +24,7 @@ use super::spread::{Found, SpreadArgs};
 use super::time::TimeArgs;
 use super::timeline::{ExcerptArgs, TimelineArgs};
 use super::{Failure, Out, suggestion};
+use crate::call_sites::CallSiteNames;
 use crate::page::Recorder;
 use crate::recorders::{LinkHistory, NetworkTraceRecorder, Timeline};
 use crate::report::{Results, text};

@@ -4,11 +4,11 @@ use clap::Args;
 use titr_simulation::parallel::Jobs;
 use titr_simulation::spread::{DrawnTimes, PredictedSpread};
 use titr_simulation::{Draw, Platform};
-use titr_workload::call_sites::CallSiteNames;
 
 use super::Failure;
 use super::machine::MachineArgs;
 use super::program::{EVERY_ITERATION, Program};
+use crate::call_sites::CallSiteNames;
 
 /// The options for the spread of a prediction.
 #[derive(Debug, Args)]

@@ -13,10 +13,10 @@ use titr_platform::Property;
 use titr_simulation::observe::Shares;
 use titr_simulation::parallel::Jobs;
 use titr_simulation::result::{Suggestion, TriedChanges};
-use titr_workload::call_sites::CallSiteNames;
 
 use super::machine::MachineArgs;
 use super::program::Program;
+use crate::call_sites::CallSiteNames;
 
 /// Replays of changes together take at most this long where the user waits: none is tried where one replay takes longer.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -14,11 +14,11 @@ use titr_common::timeline::{EventSorter, Excerpt, Subject};
 use titr_platform::Platform;
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
-use titr_workload::call_sites::CallSiteNames;
 
 use super::meter::Meter;
 use super::runs::JobsArgs;
 use super::{Failure, Out};
+use crate::call_sites::CallSiteNames;
 use crate::cli::page::{DRAWN, PageSubject};
 use crate::cli::replay::DRAWN_LINKS;
 use crate::page::{PageData, Recorder, StudyPage, write as write_page};

@@ -7,9 +7,9 @@ use titr_common::format::{count, counted};
 use titr_common::terminal::say;
 use titr_common::trace::manifest::Manifest;
 use titr_common::trace::{self, TraceError};
-use titr_workload::call_sites::look_up;
 
 use super::Failure;
+use crate::call_sites::look_up;
 
 const NOTES: &str = "\
 A trace with call sites (TITRACE_CALLSITES) has addresses in the program and its libraries. Their names are in these files, \

@@ -9,12 +9,12 @@ use titr_common::trace::Transformation;
 use titr_common::units::Seconds;
 use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
-use titr_workload::call_sites::CallSiteNames;
 
 use super::Failure;
 use super::machine::MachineArgs;
 use super::program::ProgramArgs;
 use super::runs::JobsArgs;
+use crate::call_sites::CallSiteNames;
 use crate::studies::tolerance::{
     LateRankTolerance, ParameterTolerance, ToleranceSubject, Tolerances, ToleratedDelay, ToleratedFactor,
 };

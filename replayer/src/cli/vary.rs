@@ -6,7 +6,6 @@ use clap::Args;
 use titr_common::format::count;
 use titr_common::output::claim;
 use titr_simulation::parallel::Jobs;
-use titr_workload::call_sites::CallSiteNames;
 
 use super::machine::MachineArgs;
 use super::program::ProgramArgs;
@@ -14,6 +13,7 @@ use super::report::ReportArgs;
 use super::runs::RunsArgs;
 use super::time::TimeArgs;
 use super::{Failure, Out};
+use crate::call_sites::CallSiteNames;
 use crate::report::Results;
 use crate::report::variations::{self, Variations, VariedResult};
 

@@ -33,7 +33,8 @@ pub use script::{Pause, Script};
 /// A program, defined by the actions of each of its ranks.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    ranks: u32,
+    /// The number of ranks.
+    pub ranks: u32,
     /// The payload of each message.
     bytes: Bytes,
     pattern: Pattern,
@@ -147,12 +148,6 @@ impl Kernel {
             Pattern::Butterfly if !ranks.is_power_of_two() => Err(Impossible::NotAPowerOfTwo(ranks)),
             pattern => Ok(Self { ranks, bytes, pattern }),
         }
-    }
-
-    /// The number of ranks.
-    #[must_use]
-    pub fn ranks(&self) -> u32 {
-        self.ranks
     }
 
     /// The number of phases in an iteration.
@@ -273,7 +268,7 @@ pub(crate) fn write(
 ) -> io::Result<Generated> {
     let failed = |error| named(directory, error);
     let output = OutputDirectory::create(directory)?;
-    let ranks = kernel.ranks();
+    let ranks = kernel.ranks;
     let entries = (0..ranks).map(|rank| write_rank(kernel, rank, iterations, pause, directory));
     let per_rank = entries.collect::<io::Result<Vec<_>>>().map_err(failed)?;
     let events = per_rank.iter().map(|entry| entry.events).sum();

@@ -69,8 +69,7 @@ pub(crate) fn check(trace: &Trace, follower: Option<&mut dyn ReplayProgress>) ->
 
 /// A sentence on the last calls of the ranks of a run that somebody ended from outside, as it hung.
 fn hang(manifest: &Manifest, last_calls: &BTreeMap<&str, Vec<u32>>) -> Option<String> {
-    let is_by_signal = |ended: Ended| ended.may_be_consequence() && ended != Ended::Running;
-    let is_from_outside = |ended: Ended| is_by_signal(ended) || ended == Ended::Signal(Signal(SIGINT));
+    let is_from_outside = |ended| matches!(ended, Ended::Signal(Signal(SIGINT | SIGTERM)));
     if manifest.per_rank.is_empty() || !manifest.per_rank.iter().all(|rank| is_from_outside(rank.ended)) {
         return None;
     }
@@ -84,8 +83,9 @@ fn hang(manifest: &Manifest, last_calls: &BTreeMap<&str, Vec<u32>>) -> Option<St
     ))
 }
 
-/// The signal of Ctrl-C.
+/// The signals of Ctrl-C, and of launchers and batch systems.
 const SIGINT: i32 = 2;
+const SIGTERM: i32 = 15;
 
 /// A sentence on ranks whose events could not be written.
 fn unwritten(manifest: &Manifest) -> Option<String> {

@@ -6,7 +6,8 @@ use rustc_hash::FxHashMap;
 use titr_common::event::{CallSiteId, Completed, Event, Mark, Rank, RequestId, RequestUse};
 use titr_common::format::{counted, plural, ranges};
 use titr_common::trace::{Trace, TraceError, Transformation};
-use titr_workload::call_sites::CallSiteNames;
+
+use crate::call_sites::CallSiteNames;
 
 /// The most calls that are named.
 const SHOWN: usize = 8;

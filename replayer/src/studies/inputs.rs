@@ -16,8 +16,8 @@ use titr_network::topology::LinkId;
 use titr_platform::{Platform, PlatformError, Policy};
 use titr_simulation::Simulation;
 use titr_simulation::parallel::Jobs;
-use titr_workload::call_sites::CallSiteNames;
 
+use crate::call_sites::CallSiteNames;
 use crate::studies::axis::{AxisKey, Setting};
 use crate::studies::error::StudyError;
 use crate::studies::expression::{Measure, Names};

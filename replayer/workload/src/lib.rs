@@ -11,7 +11,6 @@
 //! The result is a [`Workload`]. It has the events of a rank in the order of the trace, with its threads interleaved;
 //! the simulated ranks distribute them to the threads.
 
-pub mod call_sites;
 mod computation;
 mod prefetch;
 mod window;
@@ -36,7 +35,8 @@ const LEAST_AHEAD: usize = 8 << 10;
 
 /// The events of all ranks.
 pub struct Workload<S> {
-    windows: Vec<Window<S>>,
+    /// The events of each rank.
+    pub windows: Vec<Window<S>>,
 }
 
 impl<S: EventSource> Workload<S> {
@@ -87,24 +87,12 @@ impl<S: EventSource> Workload<S> {
         self
     }
 
-    /// The size of the world.
-    #[must_use]
-    pub fn ranks(&self) -> usize {
-        self.windows.len()
-    }
-
     /// The events of `rank`.
     ///
     /// # Panics
     /// If the world is smaller.
     pub fn rank(&mut self, rank: Rank) -> &mut Window<S> {
         &mut self.windows[rank.0 as usize]
-    }
-
-    /// The events of each rank.
-    #[must_use]
-    pub fn into_windows(self) -> Vec<Window<S>> {
-        self.windows
     }
 }
 

@@ -86,7 +86,7 @@ pub fn run_programs<S: EventSource>(programs: Vec<S>, mpi: &Mpi) -> Result<Outco
 /// # Errors
 /// As [`replay`].
 pub fn run_workload<S: EventSource>(workload: Workload<S>, mpi: &Mpi) -> Result<Outcome<Breakdown>, ReplayError> {
-    explained(workload.ranks(), |observer| observe(workload, mpi, observer))
+    explained(workload.windows.len(), |observer| observe(workload, mpi, observer))
 }
 
 /// The breakdown of a replay, and analyses.
@@ -128,7 +128,7 @@ pub fn observe<S: EventSource, O: Observer>(
     mpi: &Mpi,
     observer: O,
 ) -> Result<Outcome<O>, ReplayError> {
-    let ranks = workload.ranks() as u32;
+    let ranks = workload.windows.len() as u32;
     let cable = Cable { bandwidth: 1e9, latency: Seconds(1e-6), duplex: Duplex::Full };
     let mut network = Ideal::new(Arc::new(Star::new(ranks, cable, None)));
     let cores = (0..ranks).map(|host| Core::new(HostId(host), Speed { per_second: 1e9 })).collect();
@@ -147,7 +147,7 @@ pub fn wait_states<S: EventSource>(workload: Workload<S>, mpi: &Mpi) -> WaitFind
 }
 
 fn analyse<S: EventSource>(name: &str, workload: Workload<S>, mpi: &Mpi) -> (Time, Findings) {
-    let mut analysis = analysis(name, workload.ranks() as u32);
+    let mut analysis = analysis(name, workload.windows.len() as u32);
     let observers: Vec<&mut dyn Observer> = vec![&mut *analysis];
     let time = observe(workload, mpi, observers).unwrap().simulated_time;
     let mut found = Findings::default();

@@ -149,10 +149,9 @@ impl OpenOperations {
         Explanation {
             first: (pattern, facts.entered),
             second: facts.progress(posted),
-            rest: Pattern::Transfer,
             communicator,
             delayer: Some(facts.message.from),
-            collective: None,
+            ..Explanation::of(Pattern::Transfer)
         }
     }
 
@@ -162,10 +161,9 @@ impl OpenOperations {
         Explanation {
             first: (Pattern::LateReceiver, posted),
             second: facts.progress(posted),
-            rest: Pattern::Transfer,
             communicator: Some(facts.message.communicator),
             delayer: Some(facts.message.to),
-            collective: None,
+            ..Explanation::of(Pattern::Transfer)
         }
     }
 }

@@ -107,7 +107,7 @@ impl<'a, S: EventSource, O: Observer> Ranks<'a, S, O> {
         causality: Causality,
         observer: O,
     ) -> Result<Self, ReplayError> {
-        let ranks = workload.ranks();
+        let ranks = workload.windows.len();
         if cores.len() < ranks {
             return Err(ReplayError::Places { ranks, places: cores.len() });
         }

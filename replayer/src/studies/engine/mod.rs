@@ -7,8 +7,8 @@ mod tests;
 
 use titr_analyses::{AnalysedResult, AnalysedSimulation};
 use titr_simulation::parallel::Jobs;
-use titr_workload::call_sites::CallSiteNames;
 
+use crate::call_sites::CallSiteNames;
 use crate::studies::error::StudyError;
 use crate::studies::folder::ResultsFolder;
 use crate::studies::inputs::{Inputs, PreparedPoint};

@@ -179,7 +179,7 @@ fn perform(
     let rank = Rank(world.rank);
     let own = report::recorded(&trace, rank, needs.ended);
     let recorded = report::of_all(world, own)?;
-    let mut windows = Workload::new(vec![trace.stream(rank)?]).into_windows();
+    let mut windows = Workload::new(vec![trace.stream(rank)?]).windows;
     world.synchronise()?;
     let reenactment = Reenactment::new(mpi, rate, report::delay(own, recorded), tags);
     if let [events] = &mut windows[..] {

@@ -98,7 +98,7 @@ fn as_messages(trace: &Trace, rules: &Rules, directory: &Path) -> Result<(Trace,
     let computation = if is_timed { Computation::Timed } else { Computation::Counted };
     let trace = ComputeScaling { computation, scale: 1.0 }.apply(trace.clone())?;
     let workload = Workload::new(trace.streams()?);
-    let files = RankFiles::create(directory, workload.ranks())?;
+    let files = RankFiles::create(directory, workload.windows.len())?;
     let written = simgrid::convert_to(workload, rules, files, Collectives::AsMessages)?;
     let sentences = written.warnings();
     Ok((Trace::open(&written.index)?, written.threads, sentences))

@@ -96,7 +96,7 @@ pub fn convert<S: EventSource>(
     rules: &Rules,
     directory: &Path,
 ) -> Result<Written, ConvertError> {
-    let files = RankFiles::create(directory, workload.ranks())?;
+    let files = RankFiles::create(directory, workload.windows.len())?;
     convert_to(workload, rules, files, Collectives::Kept)
 }
 
@@ -119,7 +119,7 @@ pub(super) fn convert_to<S: EventSource>(
     files: RankFiles,
     collectives: Collectives,
 ) -> Result<Written, ConvertError> {
-    let ranks: Vec<Rank> = (0..workload.ranks() as u32).map(Rank).collect();
+    let ranks: Vec<Rank> = (0..workload.windows.len() as u32).map(Rank).collect();
     let mut translation = Translation::new(workload, rules, files, collectives);
     // SimGrid requires this action first, regardless of the beginning of the trace.
     ranks.iter().for_each(|&rank| translation.emit(rank, &Event::Init));

@@ -99,7 +99,7 @@ pub(super) struct CollectiveProgress {
 
 impl<'a, S: EventSource> Translation<'a, S> {
     pub(super) fn new(workload: Workload<S>, rules: &'a Rules, files: RankFiles, collectives: Collectives) -> Self {
-        let count = workload.ranks();
+        let count = workload.windows.len();
         let communicators = Communicators::new(count);
         let nodes = NodeMaps::new(&rules.collectives, rules.hosts.iter().copied());
         let tags = Tags::new(communicators.get(CommIndex::WORLD).context);

@@ -93,8 +93,8 @@ impl ThreadTable {
 
 impl<S: EventSource> Programs<S> {
     pub(super) fn new(workload: Workload<S>) -> Self {
-        let table = ThreadTable { ranks: workload.ranks(), others: Vec::new(), signals: Vec::new() };
-        let windows = workload.into_windows().into_iter();
+        let table = ThreadTable { ranks: workload.windows.len(), others: Vec::new(), signals: Vec::new() };
+        let windows = workload.windows.into_iter();
         Self { ranks: windows.map(|window| Program { window, queues: None }).collect(), table }
     }
 

@@ -8,4 +8,4 @@
 mod code;
 mod names;
 
-pub use names::{CallSiteNames, look_up};
+pub(crate) use names::{CallSiteNames, look_up};

@@ -11,15 +11,15 @@ use titr_common::trace::manifest::{CodeModule, NamedCode, NamedFunction};
 use titr_common::trace::{Located, LocatedEvents, Trace, TraceError, Transformation};
 
 use super::code::is_mark;
-use crate::call_sites::code::{Code, NoCode};
+use super::code::{Code, NoCode};
 
 /// A transformation of traces that names the places of call sites, as far as names can be found.
 #[derive(Default)]
-pub struct CallSiteNames(Arc<Mutex<Known>>);
+pub(crate) struct CallSiteNames(Arc<Mutex<KnownNames>>);
 
 /// All that was found of the modules of a trace.
 #[derive(Default)]
-struct Known {
+struct KnownNames {
     /// The names that the trace itself has.
     kept: FxHashMap<CodeModule, BTreeMap<u64, Vec<NamedFunction>>>,
     codes: FxHashMap<CodeModule, Result<Code, NoCode>>,
@@ -36,7 +36,7 @@ impl CallSiteNames {
 
     /// The reasons for places without a name in the part of the trace that was read: a sentence for each module.
     #[must_use]
-    pub fn unnamed(&self) -> Vec<String> {
+    pub(crate) fn unnamed(&self) -> Vec<String> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let said = |path: &str, why: &NoCode| format!("call sites without names: those in {path}, as {why}");
         let closed = known.codes.iter().filter_map(|(module, code)| Some(said(&module.path, code.as_ref().err()?)));
@@ -49,7 +49,7 @@ impl CallSiteNames {
 ///
 /// # Errors
 /// If the trace cannot be read.
-pub fn look_up(trace: &Trace) -> Result<(Vec<NamedCode>, Vec<String>), TraceError> {
+pub(crate) fn look_up(trace: &Trace) -> Result<(Vec<NamedCode>, Vec<String>), TraceError> {
     let names = CallSiteNames::default();
     let mut found = BTreeMap::<(String, String), NamedCode>::new();
     let entries = trace.manifest().map(|manifest| manifest.per_rank.as_slice()).unwrap_or_default();
@@ -128,7 +128,7 @@ struct FoundPlace {
     silent: Option<String>,
 }
 
-impl Known {
+impl KnownNames {
     /// A stack with names. Functions that the compiler made part of others are places of their own, but the stack has no more
     /// places than it had.
     fn named(&mut self, modules: &Arc<[CodeModule]>, stack: &CallStack) -> CallStack {

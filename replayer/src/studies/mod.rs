@@ -4,8 +4,9 @@
 //! [`engine`] simulates the points, and a [`ResultsFolder`] keeps the outcome of each: the study can be killed and started again
 //! at any time, and no point is simulated twice.
 //!
-//! [`placement`] finds the core of each rank with which a program is fastest, and [`tolerance`] finds how much slower a machine may be until a program takes a given part longer.
-//! [`advise`] tries changes of the program and the machine, and [`steady`] simulates some iterations of many.
+//! [`placement`] finds the core of each rank with which a program is fastest, [`tolerance`] how much slower a machine may
+//! be until a program takes a given part longer, [`advise`] the changes of a program that save most; [`steady`] simulates
+//! some iterations of many.
 
 pub(crate) mod advise;
 mod axis;

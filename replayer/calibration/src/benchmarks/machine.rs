@@ -1,8 +1,9 @@
 //! A platform fitted to the results of benchmarks on few nodes, and the errors of its predictions.
 //!
-//! 1. **Within a node**: latency and the cost of copies by size, from ping-pongs of two ranks and from `Sendrecv` of all; the
-//!    bandwidth of memory, from the all-to-all of large messages.
-//! 2. **Cards**: bandwidth and rate of messages, from the all-to-all between two nodes, or from windows of messages.
+//! 1. **Within a node**: latency and the cost of copies by size, from ping-pongs of two ranks and from `Sendrecv` of all, or from
+//!    windows of messages; the bandwidth of memory, from large messages of all ranks.
+//! 2. **Cards**: bandwidth, in one direction and in both, and rate of messages, from the all-to-all between two nodes, or from
+//!    windows of messages.
 //! 3. **Between nodes**: costs by size from ping-pongs there. What is not measured is from the data sheet.
 //! 4. **Collectives**, for each size: the algorithm that explains the step from one node to two best at the costs of other
 //!    messages, and then the factors on these costs, within nodes and between them, at which both predictions are right.
@@ -52,6 +53,8 @@ pub(super) struct Machine<'a> {
     cores: u32,
     bandwidth: f64,
     latency: f64,
+    /// Bytes per second of a host in both directions together.
+    limiter: Option<f64>,
     pub(super) process_bandwidth: Option<f64>,
     pub(super) messages_per_second: Option<f64>,
     levels: Vec<FittedLevel>,
@@ -197,6 +200,8 @@ const OF_CARD: f64 = 0.9;
 const MESSAGE: f64 = 3000.0;
 /// Bytes per second of a message within a host, besides what its copies cost.
 const WITHIN: f64 = 100e9;
+/// Messages of at least so many bytes fill a card before its rate of messages is reached.
+const FILLING: u64 = 4096;
 /// A time that is so many times another is longer not only by chance.
 const SLOWER: f64 = 1.1;
 /// Bytes per second that a core reduces.
@@ -220,6 +225,7 @@ impl<'a> Machine<'a> {
             cores,
             bandwidth: OF_CARD * sheet.bandwidth,
             latency: sheet.latency.0,
+            limiter: None,
             process_bandwidth: None,
             messages_per_second: Some(sheet.bandwidth / MESSAGE),
             levels: Vec::new(),
@@ -250,6 +256,9 @@ impl<'a> Machine<'a> {
             self.bandwidth,
             self.latency / f64::from(topology.longest_route())
         );
+        if let Some(limiter) = self.limiter.filter(|_| topology == NamedTopology::Star) {
+            let _ = writeln!(text, "limiter = \"{limiter:.0} B/s\"\n");
+        }
         text.extend([self.card(), self.inside()]);
         let _ = writeln!(text, "\n[mpi]\neager_threshold = \"{EAGER_THRESHOLD} B\"");
         for key in ["send_overhead", "isend_overhead"] {
@@ -416,8 +425,8 @@ impl FittedMachine {
         let mut machine = Machine::typical(sheet, cores);
         machine.fit_node(rows, &[(Place::Node, cores)]);
         machine.fit_cards(rows);
-        machine.fit_network(rows)?;
-        machine.fit_ring(rows)?;
+        let has_ping_pong = machine.fit_network(rows)?;
+        machine.fit_ring(rows, has_ping_pong)?;
         machine.fit_collectives(rows)?;
         let fitted = compare(&machine.platform()?, rows)?;
         Ok(Self { cluster: machine.cluster(), fitted, unknown: machine.unknown() })
@@ -476,10 +485,7 @@ impl Machine<'_> {
         let cache = self.sheet.cache.map_or(2 << 20, |cache| cache.0);
         let ping_pong = levels.first().map(|&(innermost, _)| ping_pongs(innermost)).unwrap_or_default();
         let Some((_, &least)) = ping_pong.first_key_value() else {
-            // Of a window, each message takes the longer of both copies.
-            let window = |row: &&Row| row.benchmark == Benchmark::Uniband && row.ranks == 2 && row.ranks_per_node > 1;
-            self.node_send = times(rows.iter().filter(window));
-            self.node_receive = self.node_send.clone();
+            self.fit_windows(rows, cache);
             return;
         };
         let latency = 0.5 * least;
@@ -530,6 +536,30 @@ impl Machine<'_> {
         }
     }
 
+    /// The costs of messages within a node from windows of messages, if possible of all its ranks, in both directions. Beyond the
+    /// caches, they share the memory.
+    fn fit_windows(&mut self, rows: &[Row], cache: u64) {
+        let all = [(Benchmark::Biband, self.cores), (Benchmark::Uniband, self.cores), (Benchmark::Uniband, 2)];
+        let windows = all.map(|(benchmark, ranks)| {
+            let is_it = |row: &&Row| {
+                row.benchmark == benchmark
+                    && row.ranks == ranks
+                    && row.ranks_per_node >= ranks
+                    && row.ranks_per_node > 1
+            };
+            (f64::from(ranks / 2), rows.iter().filter(is_it).collect::<Vec<_>>())
+        });
+        let Some((pairs, windows)) = windows.into_iter().find(|(_, rows)| !rows.is_empty()) else { return };
+        // In one direction, each message takes the longer of both copies; in both, each rank makes two.
+        self.node_send = times(windows.iter().copied()).into_iter().map(|(size, time)| (size, pairs * time)).collect();
+        let beyond = windows.into_iter().filter(|row| row.ranks == self.cores && row.bytes.0 > cache);
+        if let Some(rate) = beyond.filter_map(Row::rate).max_by(f64::total_cmp) {
+            self.memory = Some(rate);
+            self.node_send.retain(|&size, _| size <= cache);
+        }
+        self.node_receive = self.node_send.clone();
+    }
+
     /// The bandwidth and the rate of messages of the cards.
     fn fit_cards(&mut self, rows: &[Row]) {
         let all_to_all = times(self.full(rows, Benchmark::Collective(CollectiveKind::Alltoall), 2));
@@ -543,9 +573,12 @@ impl Machine<'_> {
             self.messages_per_second = Some(most);
         }
         // All pairs are between nodes.
-        let between =
-            |row: &&Row| row.benchmark == Benchmark::Uniband && row.nodes == 2 && row.ranks == 2 * row.ranks_per_node;
-        let windows = rows.iter().filter(between);
+        let between = |benchmark| {
+            let is_it =
+                move |row: &&Row| row.benchmark == benchmark && row.nodes == 2 && row.ranks == 2 * row.ranks_per_node;
+            rows.iter().filter(is_it)
+        };
+        let windows = between(Benchmark::Uniband);
         let rate = windows.clone().filter_map(|row| row.messages_per_second).fold(0.0, f64::max);
         let most = windows.clone().filter_map(Row::rate).fold(0.0, f64::max);
         let single = windows.filter(|row| row.ranks == 2).filter_map(Row::rate).fold(0.0, f64::max);
@@ -556,10 +589,15 @@ impl Machine<'_> {
             self.bandwidth = most;
         }
         self.process_bandwidth = (single > 0.0 && single < self.bandwidth).then_some(single);
+        let both = between(Benchmark::Biband).filter(|row| self.is_full(row) && row.bytes.0 >= FILLING);
+        let mut both: Vec<f64> = both.filter_map(Row::rate).collect();
+        both.sort_by(f64::total_cmp);
+        let limit = (!both.is_empty()).then(|| quantile(&both, 0.5));
+        self.limiter = limit.filter(|limit| SLOWER * limit < 2.0 * self.bandwidth);
     }
 
-    /// The costs of messages between nodes, and the bandwidth that one process reaches.
-    fn fit_network(&mut self, rows: &[Row]) -> Result<(), BenchmarkError> {
+    /// The costs of messages between nodes, and the bandwidth that one process reaches. Returns whether a ping-pong shows them.
+    fn fit_network(&mut self, rows: &[Row]) -> Result<bool, BenchmarkError> {
         let between = |row: &&Row| {
             row.benchmark == Benchmark::PingPong
                 && row.ranks == 2
@@ -570,7 +608,7 @@ impl Machine<'_> {
         let ping_pong = times(rows.iter().copied());
         let (Some((_, &least)), Some((&size, &time))) = (ping_pong.first_key_value(), ping_pong.last_key_value())
         else {
-            return Ok(());
+            return Ok(false);
         };
         self.latency = 0.5 * least;
         let single = size as f64 / (time - least).max(1e-9);
@@ -579,20 +617,21 @@ impl Machine<'_> {
         }
         let free = [(0, 0.0)];
         let ways = Machine { send: free.into(), receive: free.into(), rendezvous: free.into(), ..self.clone() };
-        let cost = |row: &&Row| -> Result<Option<(u64, f64)>, BenchmarkError> {
-            let size = row.bytes.0;
+        let cost = |(size, row): &(u64, &Row)| -> Result<Option<(u64, f64)>, BenchmarkError> {
             let Some(way) = ways.predict(row)? else { return Ok(None) };
-            Ok(ping_pong.get(&size).map(|time| (size, (time - way).max(0.1 * least))))
+            Ok(ping_pong.get(size).map(|time| (*size, (time - way).max(0.1 * least))))
         };
-        let costs = in_parallel(&rows, cost).into_iter().filter_map(Result::transpose);
+        let sizes: BTreeMap<u64, &Row> = rows.iter().map(|row| (row.bytes.0, *row)).collect();
+        let sizes: Vec<(u64, &Row)> = sizes.into_iter().collect();
+        let costs = in_parallel(&sizes, cost).into_iter().filter_map(Result::transpose);
         self.rendezvous = costs.collect::<Result<_, _>>()?;
         self.send = self.rendezvous.iter().map(|(&size, &cost)| (size, 0.5 * cost)).collect();
         self.receive = self.send.clone();
-        Ok(())
+        Ok(true)
     }
 
     /// The costs of messages between nodes from `Sendrecv` on two nodes, where no ping-pong was measured there.
-    fn fit_ring(&mut self, rows: &[Row]) -> Result<(), BenchmarkError> {
+    fn fit_ring(&mut self, rows: &[Row], has_ping_pong: bool) -> Result<(), BenchmarkError> {
         let ring: BTreeMap<u64, &Row> = self.full(rows, Benchmark::Sendrecv, 2).map(|row| (row.bytes.0, row)).collect();
         if ring.is_empty() {
             return Ok(());
@@ -614,7 +653,6 @@ impl Machine<'_> {
         self.send = fits.collect::<Result<_, _>>()?;
         self.receive = self.send.clone();
         // In a chain, messages follow each other without waiting: what its ranks do not pay of a ping-pong is on the way.
-        let has_ping_pong = self.latency != self.sheet.latency.0;
         if let Some((&size, &cost)) = self.send.first_key_value().filter(|_| has_ping_pong) {
             self.latency += (2.0 * (at(&base, size).unwrap_or(cost) - cost)).max(0.0);
         }

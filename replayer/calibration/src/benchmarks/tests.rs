@@ -431,6 +431,44 @@ fn pairs_alone_are_found_again_beside_full_nodes() {
     assert!(errors.most < 0.2, "{errors}: {:#?}", found.fitted);
 }
 
+/// Ping-pongs between hosts and windows of messages tell what all-to-alls of full hosts take.
+#[test]
+fn windows_tell_what_full_hosts_take() {
+    let text = "schema = 1\ntopology = { star = {} }\nhosts = { count = 2, cores = 8, speed = \"1 x recorded\" }\n\
+                network = { bandwidth = \"10 GB/s\", latency = \"0.5 us\", limiter = \"12 GB/s\" }\n\
+                [node]\nmemory = \"6 GB/s\"\ncache = \"256 KiB\"\nsend_overhead = [[0, 6e-7, 3e-10]]\n\
+                [mpi]\neager_threshold = \"16 KiB\"\nsend_overhead = [[0, 4e-7, 1e-11]]\nisend_overhead = [[0, 4e-7, 1e-11]]\n\
+                recv_overhead = [[0, 4e-7, 1e-11]]\nrendezvous_overhead = [[0, 3e-6, 0]]\n";
+    let platform = Platform::parse(Path::new("known.toml"), text.to_owned(), &[]).unwrap();
+    let measured = |mut row: Row| {
+        row.time = predict(&platform, &row).unwrap();
+        row.messages_per_second = row.time.map(|time| 1.0 / time.0);
+        row
+    };
+    let of_size = |bytes| {
+        let windows = [Benchmark::Uniband, Benchmark::Biband].into_iter().flat_map(move |benchmark| {
+            [[2, 8, 2], [2, 8, 8], [2, 8, 16], [2, 1, 2]].map(|nodes| row(benchmark, nodes, bytes))
+        });
+        windows.chain([row(Benchmark::PingPong, [2, 1, 2], bytes)])
+    };
+    let rows: Vec<Row> = [64, 4096, 65_536, 1 << 20].into_iter().flat_map(of_size).map(measured).collect();
+    let sheet = DataSheet {
+        hosts: 2,
+        topology: NamedTopology::Star,
+        bandwidth: 10e9,
+        latency: Seconds(1e-6),
+        memory: Some(100e9),
+        cache: Some(Bytes(256 << 10)),
+        library: Library::Mpich,
+    };
+    let found = FittedMachine::of(&rows, &sheet).unwrap();
+    let found = Platform::parse(Path::new("found.toml"), found.cluster, &[]).unwrap();
+    let all_to_all = |bytes| measured(row(Benchmark::Collective(CollectiveKind::Alltoall), [2, 8, 16], bytes));
+    let all_to_alls = [4096, 65_536, 1 << 20].map(all_to_all);
+    let errors = Errors::of(&compare(&found, &all_to_alls).unwrap()).unwrap();
+    assert!(errors.most < 0.15, "{errors}");
+}
+
 /// Hosts of two sockets whose cores share a level, with a card that messages of several processes fill, and a limit on both
 /// directions together: everything is found again by rows, and collectives are predicted.
 #[test]

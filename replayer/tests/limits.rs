@@ -110,6 +110,11 @@ fn sizes_that_no_machine_has_are_refused_at_once() {
         ("$titr place -p cluster.toml traces -o hosts".to_owned(), "traces/manifest.json", "1000000000"),
         ("$titr place -p torus.toml trace.txt -o hosts".to_owned(), "torus.toml", "68719476736 hosts"),
         ("$titr traffic -p torus.toml uniform".to_owned(), "torus.toml", "68719476736 hosts"),
+        (
+            format!("$titr traffic -p 'torus:64x64 {wide}' --set network.model=packet --cycles 1000000000000 uniform"),
+            "fewer cycles",
+            "years",
+        ),
     ];
     let said = cases.map(|(line, place, size)| {
         let said = shell(&folder, &format!("ulimit -v 1000000; {line}"));

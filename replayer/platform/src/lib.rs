@@ -40,7 +40,7 @@ use titr_common::trace::{Trace, directory};
 use titr_common::units::Seconds;
 use titr_document::{Checked, Located, Mistake, Source, Value};
 use titr_network::packet::{PacketNetwork, PacketSpec};
-use titr_network::topology::{HostId, Node, OneRail, Topology};
+use titr_network::topology::{HostId, Link, Node, OneRail, Sharing, Topology};
 use titr_network::{HostNetwork, Network, RailNetwork, flow, ideal};
 use toml::Value as Toml;
 
@@ -99,6 +99,14 @@ pub enum Model {
     Ideal,
     /// Messages are packets that pass routers.
     Packet(Arc<PacketSpec>),
+}
+
+impl Model {
+    /// Whether messages share the bandwidth of a link.
+    #[must_use]
+    pub fn shares(&self, link: &Link) -> bool {
+        !matches!(self, Self::Ideal) && link.sharing == Sharing::Shared
+    }
 }
 
 /// A reason why there is no platform.

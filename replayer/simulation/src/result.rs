@@ -14,8 +14,8 @@ use titr_common::units::{Bytes, Instructions, Seconds};
 use titr_network::LinkLoad;
 use titr_network::packet::{ChannelFigures, Figures, Observation, PacketSpec};
 use titr_network::statistics::Estimate;
-use titr_network::topology::{Link, LinkId, Sharing, Topology, capacity};
-use titr_platform::{Model, Platform};
+use titr_network::topology::{Link, LinkId, Topology, capacity};
+use titr_platform::Platform;
 
 /// The number of links in `links`, the busiest ones.
 const BUSIEST: usize = 5;
@@ -255,10 +255,7 @@ impl LinkUse {
             _ => capacity(topology, id, Time::ZERO, Time::from_seconds(time)),
         };
         // Messages that are still under way at the end count, too.
-        let most = |link: &Link| match (&platform.model, link.sharing) {
-            (Model::Flow(_), Sharing::Shared) => 1.0,
-            _ => f64::INFINITY,
-        };
+        let most = |link| if platform.model.shares(link) { 1.0 } else { f64::INFINITY };
         let mut links: Vec<Self> = links
             .filter(|(_, load)| load.messages > 0)
             .map(|((id, link), load)| Self {

@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::Serialize;
 use thiserror::Error;
+use titr_common::format::count;
 use titr_network::Unreachable;
 use titr_network::packet::PacketSpec;
+use titr_network::topology::{HostId, Paths, RoutePeriod};
 use titr_network::traffic::{
     Arrangement, Destinations, Injection, Loads, NoPattern, Pattern, Plan, Point, Sizes, measure_run, point,
 };
@@ -61,6 +63,15 @@ pub enum TrafficError {
     /// The hosts have several rails.
     #[error("synthetic traffic does not choose rails: leave network.rails out, or write --set network.rails.count=1")]
     Rails,
+    /// Nobody waits for its end.
+    #[error(
+        "these measurements would take a processor some {} years: choose fewer cycles, loads or runs, or a smaller network",
+        count(*.years)
+    )]
+    Endless {
+        /// The estimate.
+        years: u64,
+    },
 }
 
 /// The result of a sweep.
@@ -92,6 +103,12 @@ pub struct TrafficResult {
     pub phit_hops_per_second: f64,
 }
 
+/// Phit-hops that a processor simulates in a second, to an order of magnitude.
+const PHIT_HOPS_PER_SECOND: f64 = 1e8;
+/// Pairs of hosts whose distance is taken for that of all.
+const SAMPLED: u32 = 64;
+const SECONDS_A_YEAR: f64 = 365.25 * 24.0 * 3600.0;
+
 /// The part of the offered load that a network accepts at least, unless it is saturated.
 const ACCEPTED: f64 = 0.95;
 
@@ -112,8 +129,8 @@ impl TrafficSweep {
     /// Prepares to measure this traffic on a platform.
     ///
     /// # Errors
-    /// If the platform's network is not one of packets, if it has several rails, if its topology has no such pattern, or if
-    /// messages are too large.
+    /// If the platform's network is not one of packets, if it has several rails, if its topology has no such pattern, if
+    /// messages are too large, or if all would take longer than a year.
     pub fn on<'a>(&self, platform: &'a Platform) -> Result<PlatformTraffic<'a>, TrafficError> {
         let Model::Packet(spec) = &platform.model else { return Err(TrafficError::NotPackets) };
         if platform.topology.rails().count.get() > 1 {
@@ -124,7 +141,9 @@ impl TrafficSweep {
         let destinations = Destinations::new(self.pattern, platform.topology.hosts(), arrangement)?;
         let &Self { warmup, cycles, runs, .. } = self;
         let plan = Plan { destinations, sizes: self.sizes.clone(), warmup, cycles, runs };
-        Ok(PlatformTraffic { platform, spec, plan, sweep: self.clone() })
+        let traffic = PlatformTraffic { platform, spec, plan, sweep: self.clone() };
+        let years = traffic.processor_seconds() / SECONDS_A_YEAR;
+        if years > 1.0 { Err(TrafficError::Endless { years: years as u64 }) } else { Ok(traffic) }
     }
 }
 
@@ -141,6 +160,26 @@ impl PlatformTraffic<'_> {
     #[must_use]
     pub fn cycle(&self) -> f64 {
         self.spec.cycle()
+    }
+
+    /// The time that all measurements take a processor, in seconds: an estimate to an order of magnitude.
+    #[must_use]
+    pub fn processor_seconds(&self) -> f64 {
+        let topology = &*self.platform.topology;
+        let hosts = topology.hosts();
+        let host = |number: u32| HostId(number.wrapping_mul(0x9e37_79b1) % hosts);
+        let mut paths = Paths::default();
+        let mut hops = |pair: u32| {
+            paths.find(topology, RoutePeriod(0), (host(2 * pair), host(2 * pair + 1)));
+            paths.parts().map(|(_, part)| part).sum::<f64>()
+        };
+        let hops = (0..SAMPLED).map(&mut hops).sum::<f64>() / f64::from(SAMPLED);
+        let load = match &self.sweep.demand {
+            TrafficDemand::Loads(loads) => loads.0.iter().sum(),
+            TrafficDemand::Burst(_) => 1.0,
+        };
+        let cycles = (self.plan.warmup + self.plan.cycles) as f64 * f64::from(self.plan.runs);
+        f64::from(hosts) * load * cycles * hops / PHIT_HOPS_PER_SECOND
     }
 
     /// Measures all points, this many runs at a time. `each` receives every point, in order, as soon as it is measured.

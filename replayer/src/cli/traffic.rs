@@ -1,9 +1,11 @@
 //! `titr traffic`: curves of latency and throughput.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
+use indicatif::HumanDuration;
 use serde::Serialize;
 use titr_common::output::{can_be_file, claim};
 use titr_network::traffic::{Loads, Pattern, Sizes};
@@ -69,6 +71,9 @@ pub(super) struct TrafficArgs {
 /// The largest number of cycles of a measurement. Their simulation would take years.
 const MOST_CYCLES: u64 = 1 << 50;
 
+/// The seconds from which the time that the measurements take is told before.
+const LONG: f64 = 300.0;
+
 /// The default number of runs of a load: enough for a confidence interval.
 const RUNS: u32 = 3;
 
@@ -119,6 +124,13 @@ impl TrafficArgs {
         let demand = self.burst.map_or_else(|| TrafficDemand::Loads(self.load.clone()), TrafficDemand::Burst);
         let (sizes, runs) = (self.message.clone(), self.runs.runs().unwrap_or(RUNS));
         let traffic = TrafficSweep { pattern, sizes, demand, warmup, cycles, runs, channels }.on(&platform)?;
+        let seconds = traffic.processor_seconds() / self.runs.jobs().0.get() as f64;
+        if seconds > LONG {
+            eprintln!(
+                "titr: this takes some {}; fewer --cycles, --load or --runs take less",
+                HumanDuration(Duration::from_secs_f64(seconds))
+            );
+        }
         let (topology, cycle) = (platform.topology.name(), traffic.cycle());
         if report.has_summary() {
             let on = [std::slice::from_ref(&topology), self.machine.settings(), &settings].concat().join(", ");

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use titr_common::event::Rank;
 use titr_common::time::Time;
 use titr_common::timeline::Series;
-use titr_network::topology::{HostId, LinkId, Paths, Sharing, Topology, capacity};
+use titr_network::topology::{HostId, LinkId, Paths, Topology, capacity};
 use titr_network::{Connection, RailChooser, Stripes, Transfer, TransferId};
 use titr_platform::{Model, PlacementError, Platform};
 use titr_simulation::observe::{Departure, Observer};
@@ -31,8 +31,7 @@ pub(crate) struct LinkHistory {
     /// The messages in transit, indexed by transfer id.
     under_way: Vec<Option<InTransit>>,
     rails: RailChooser,
-    /// Whether messages share links.
-    shares_links: bool,
+    model: Model,
     /// The length of an interval in picoseconds.
     interval: u64,
     /// The number of intervals.
@@ -64,7 +63,7 @@ impl LinkHistory {
             hosts: platform.place(ranks)?.0,
             under_way: Vec::new(),
             rails: RailChooser::new(Arc::clone(&topology)),
-            shares_links: !matches!(platform.model, Model::Ideal),
+            model: platform.model.clone(),
             interval: 1000,
             intervals: (ALL_INTERVALS / links.max(1)).clamp(FEWEST_INTERVALS, MOST_INTERVALS),
             carried: vec![Vec::new(); links],
@@ -93,7 +92,7 @@ impl LinkHistory {
 
     fn series(&self, link: usize) -> Series {
         let name = format!("{}, % of bandwidth", self.topology.link_name(LinkId(link as u32)));
-        let is_shared = self.shares_links && self.topology.links()[link].sharing == Sharing::Shared;
+        let is_shared = self.model.shares(&self.topology.links()[link]);
         let mut left = 0.0;
         let percent = |(begin, bytes): (u64, &f64)| {
             let end = Time(begin + self.interval.min(self.end.0.saturating_sub(begin)).max(1));

@@ -41,6 +41,8 @@ fn other_words_lead_to_the_right_one() {
             "replay --analysis matrix -p torus:2x2 ring.txt",
             "replay --bandwidth 3 -p torus:2x2 ring.txt",
             "info --output page.html ring.txt",
+            "sweep study.toml --report page.html",
+            "check --report page.html ring.txt",
         ]
     ));
     let analyzed =

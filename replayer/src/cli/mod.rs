@@ -189,7 +189,7 @@ type Out = Escaped<BufWriter<StdoutLock<'static>>>;
 
 /// Words that other programs or earlier versions have, each with what to do instead. One that begins with an option is for the
 /// subcommands that have it.
-const OTHER_WORDS: [(&[&str], &str); 20] = [
+const OTHER_WORDS: [(&[&str], &str); 22] = [
     (&["--cycle"], "titr reads no traces of netrace any more"),
     (&["dumpi"], "titr writes no traces of DUMPI any more, and reads them as before: otf2 keeps the same calls"),
     (&["--paraver"], "--perfetto and --paje draw a replay; `titr convert --to paraver` writes a trace for Paraver"),
@@ -199,6 +199,11 @@ const OTHER_WORDS: [(&[&str], &str); 20] = [
         &["--html", "--output", "-o", "--page", "--svg", "--pdf", "--plot", "--chart", "--gantt", "--visualize"],
         "--report FILE writes a page for a browser",
     ),
+    (
+        &["--report", "--html", "--page", "--plot", "--chart"],
+        "--reports adds a page of each point to that of the study, which is page.html in --output DIRECTORY",
+    ),
+    (&["--report", "--html", "--page"], "titr replay --report FILE draws a replay on a page for a browser"),
     (
         &["--bandwidth", "--latency", "--topology", "--speed", "--cores", "--model", "--network", "--network-model"],
         "--set KEY=VALUE sets a key of the platform, such as --set 'network.bandwidth=40 Gbit/s'",

@@ -239,6 +239,8 @@ fn tell_of_other_words(error: &mut clap::Error, command: &clap::Command, words: 
         ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,
         _ => ContextKind::InvalidValue,
     };
+    // That a mistaken option could be a value leads nowhere.
+    error.remove(ContextKind::Suggested);
     let Some(ContextValue::String(word)) = error.get(kind) else { return };
     let mut names = words.iter().skip(1).map_while(|word| word.to_str());
     let found = names.try_fold(command, |command, name| command.find_subcommand(name).ok_or(command));

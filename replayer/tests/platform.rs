@@ -58,6 +58,13 @@ fn a_machine_with_two_rails_has_twice_the_network() {
     assert_eq!(parts[0], parts[1]);
 }
 
+#[test]
+fn what_packets_do_not_use_is_said() {
+    let set = "network.card.process_bandwidth=1GB/s";
+    let shown = Folder::new().run(TITR, &["platform", "show", "torus:4x4 10Gbit/s packet", "--set", set]);
+    assert!(shown.contains("the packet model does not use network.card.process_bandwidth\n"), "{shown}");
+}
+
 /// Failures are listed with the time from which on they are there, and the time at which they end.
 #[test]
 fn a_machine_lists_its_failures() {

@@ -92,6 +92,9 @@ impl Builder<'_> {
                 spec.cycle() * 1e9
             ));
         }
+        if network.get_ref().card.process_bandwidth.is_some() {
+            warnings.push("the packet model does not use network.card.process_bandwidth".to_owned());
+        }
         Ok((spec, warnings))
     }
 

@@ -102,12 +102,14 @@ pub fn read_text(path: &Path, most: Bytes) -> io::Result<String> {
 /// Advice for a text that begins with `head` and is not UTF-8; `None` if its encoding is unknown.
 #[must_use]
 pub fn other_encoding(head: &[u8]) -> Option<&'static str> {
-    match head {
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=0x7f, ..] | [1..=0x7f, 0, ..] => {
-            Some("the text is UTF-16: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)")
-        }
-        _ => None,
-    }
+    let are_of_text =
+        |one: u8, other: u8| [one, other].iter().all(|&byte| matches!(byte, b'\t' | b'\r' | b'\n' | b' '..=b'~'));
+    let is_utf_16 = match *head {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
+        [0, one, 0, other, ..] | [one, 0, other, 0, ..] => are_of_text(one, other),
+        _ => false,
+    };
+    is_utf_16.then_some("the text is UTF-16: convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)")
 }
 
 /// A reader of `input`, which fails where there is more than `most`.

@@ -196,7 +196,7 @@ fn simgrid_one_file_for_each_rank() {
     assert_eq!(read(&index).unwrap(), [events(), events()]);
 
     fs::write(&index, "ring/0.txt\nring/2.txt\n").unwrap();
-    insta::assert_snapshot!(refusal(directory.path(), &index), @"DIR/ring.idx:2: no file 'ring/2.txt', neither from here nor beside the index");
+    insta::assert_snapshot!(refusal(directory.path(), &index), @"DIR/ring.idx:2: there is no file 'ring/2.txt' here or beside the index");
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub enum TraceError {
         "{path}: its checksum is {found:08x}, and its rank wrote {said:08x}: the file was changed or damaged since"
     )]
     Checksum { path: PathBuf, found: u32, said: u32 },
-    #[error("{path}:{line}: no file '{name}', neither from here nor beside the index")]
+    #[error("{path}:{line}: there is no file '{name}' here or beside the index")]
     Index { path: PathBuf, line: u64, name: String },
     /// A transformation needs something that the trace does not have.
     #[error(transparent)]

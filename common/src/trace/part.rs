@@ -215,7 +215,9 @@ impl Parts {
     fn no_manifest(&self) -> TraceError {
         let ranks: Vec<u32> = self.streams.keys().copied().collect();
         let what = match ranks.as_slice() {
-            [] => "no manifest.json in it: not a trace directory (an index is given as the file it is)".to_owned(),
+            [] => {
+                "no directory of a trace: it has no manifest.json. Of SimGrid's traces, give the index file".to_owned()
+            }
             [0, ..] => "no manifest.json, and it should be where the stream of rank 0 is: it was lost".to_owned(),
             [rank] => format!("the part of rank {rank} alone: give that of rank 0 as well, which has the manifest"),
             ranks => {

@@ -79,6 +79,15 @@ fn plain(value: String) -> String {
     }
 }
 
+/// A quantity as people write it, such as `2.5 GB/s`, where that is exact.
+fn quantity(number: f64, unit: &str) -> String {
+    let prefixes = [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "u"), (1e-9, "n")];
+    let (scale, prefix) = prefixes.into_iter().find(|(scale, _)| number >= *scale).unwrap_or((1.0, ""));
+    let short = format!("{} {prefix}{unit}", number / scale);
+    let is_exact = number / scale * scale == number && short.len() < 16;
+    if is_exact { short } else { format!("{number} {unit}") }
+}
+
 impl Property {
     /// The factor that makes the property twice as good.
     fn factor(self) -> f64 {
@@ -99,7 +108,7 @@ impl Property {
                     Self::Bandwidth => "B/s",
                     Self::Latency => "s",
                 };
-                quoted(&format!("{} {unit}", number * self.factor()))
+                quoted(&quantity(number * self.factor(), unit))
             }
             Value::List(items) => {
                 let items: Option<Vec<String>> = items.iter().map(|item| self.improved(&item.value)).collect();

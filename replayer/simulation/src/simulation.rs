@@ -264,11 +264,16 @@ impl<'a> Simulation<'a> {
             ..
         } = outcome;
         let per_rank: Vec<_> = breakdown.per_rank().collect();
+        if computed.0 == 0.0
+            && let Some(recording) = recording.as_mut().filter(|_| per_rank.iter().any(|shares| shares.compute.0 > 0.0))
+        {
+            "fixed times".clone_into(&mut recording.counted);
+        }
         let uncertainty = uncertainty(self.trace.manifest(), self.computation, simulated_time, &per_rank, &times);
         let of_platform = platform.warnings.clone();
         let of_speeds = match self.computation {
             _ if self.is_of_fixed_times() => recorded_speed::of_fixed_times(platform).into_iter().collect(),
-            Computation::Counted if per_rank.iter().any(|shares| shares.compute.0 > 0.0) => {
+            Computation::Counted if computed.0 > 0.0 => {
                 let of_counts = self.trace.manifest().and_then(disturbed_counts);
                 let of_speeds = RecordedSpeeds::of(self.trace, &normalisation.worth).warnings(platform, ranks as u32);
                 of_counts.into_iter().chain(of_speeds).collect()

@@ -73,7 +73,7 @@ pub(crate) fn disturbed_counts(manifest: &Manifest) -> Option<String> {
     }
     (!why.is_empty()).then(|| {
         format!(
-            "computation was counted in CPU time on a busy machine, which makes it longer by a part that is not known: {} \
+            "computation was counted in CPU time on a busy machine and may be too long by an unknown part: {} \
              (titrace --repeat 3 takes the least of three runs; --counter emulated counts instructions, and hosts.speed then has to say \
              how many a core executes)",
             why.join("; ")

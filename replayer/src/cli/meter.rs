@@ -53,13 +53,16 @@ impl Meter {
 
     /// A line that names the file that is being written; `None` if standard error is not a terminal.
     pub(super) fn writing(path: &Path) -> Option<Self> {
-        if !stderr().is_terminal() {
-            return None;
-        }
-        let name = path.display().to_string();
-        let bar = ProgressBar::new_spinner().with_message(format!("writing {}", on_one_line(&name)));
-        bar.tick();
-        Some(Self(bar))
+        Self::saying(format!("writing {}", on_one_line(&path.display().to_string())))
+    }
+
+    /// A line that says what is being done; `None` if standard error is not a terminal.
+    pub(super) fn saying(what: String) -> Option<Self> {
+        stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new_spinner().with_message(what);
+            bar.tick();
+            Self(bar)
+        })
     }
 }
 

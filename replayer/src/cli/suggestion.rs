@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use titr_analyses::AnalysedResult;
+use titr_common::format::counted;
 use titr_common::units::Seconds;
 use titr_hypotheses::{Change, Hypotheses, Scope};
 use titr_platform::Property;
@@ -15,6 +16,7 @@ use titr_simulation::parallel::Jobs;
 use titr_simulation::result::{Suggestion, TriedChanges};
 
 use super::machine::MachineArgs;
+use super::meter::Meter;
 use super::program::Program;
 use crate::call_sites::CallSiteNames;
 
@@ -55,6 +57,7 @@ pub(super) fn tried(
     let rounds = (PATIENCE.as_secs_f64() / replay.as_secs_f64()).floor();
     let most = (rounds * jobs.0.get() as f64) as usize;
     let chosen = candidates.get(..most).filter(|_| !is_all).unwrap_or(&candidates);
+    let _meter = Meter::saying(format!("trying {}", counted(chosen.len(), "change", "changes")));
     let times = jobs.map(chosen.len(), |number| {
         // A change that does not fit the program or the machine saves nothing.
         let time = chosen.get(number).and_then(|candidate| time_with(candidate, machine, program, !jobs.are_several()));

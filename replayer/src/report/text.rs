@@ -236,7 +236,7 @@ fn time(report: &AnalysedResult, out: &mut Escaped<impl Write>) -> io::Result<()
         )?;
         if compute.0 > 0.0 {
             let heaviest = most(&ranks, &|share| share.compute).map_or(0.0, |(_, most)| most.0);
-            let over = 100.0 * (heaviest / compute.0 - 1.0);
+            let over = (100.0 * (heaviest / compute.0 - 1.0)).max(0.0);
             writeln!(out, "  load imbalance: {over:.1} % (the most computing rank over the mean)")?;
         }
     }

@@ -50,6 +50,20 @@ fn amounts_that_do_not_fit_each_other_are_found() {
 }
 
 #[test]
+fn calls_outside_of_a_rank_s_life_are_found() {
+    for (ranks, said) in [
+        (["init", ""], "rank 0: event 2, 'init', after another init"),
+        (["barrier; finalize; barrier", "barrier; barrier"], "rank 0: event 4, 'barrier', after finalize"),
+    ] {
+        let verdict = check(&ranks);
+        assert!(verdict.contains(said) && verdict.ends_with("[1]"), "{verdict}");
+    }
+    let folder = Folder::new();
+    folder.file("t.txt", "1 init\n1 finalize\n");
+    assert_eq!(folder.run(TITR, &["check", "t.txt"]), "rank 0: no event: is its part missing?\n[1]");
+}
+
+#[test]
 fn legal_programs_are_sound() {
     let sound: [&[&str]; 10] = [
         // The collective's receives have more in them than the cancelled one has room for.

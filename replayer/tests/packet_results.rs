@@ -1,6 +1,6 @@
 //! The results of a packet network, as text, for programs and in tables.
 
-use crate::support::command::{Folder, TITR_REPLAY, here};
+use crate::support::command::{Folder, TITR, TITR_REPLAY, here};
 use serde_json::Value;
 
 /// What a replay on `examples/packet.toml` prints.
@@ -25,6 +25,14 @@ fn traces(folder: &Folder) {
 
 /// By hand: both messages are offered in cycle 0, and their packets leave one after the other in cycles 1, 17 and 33. The first
 /// message arrives in 1 + 1 + 32 = 34, the other, over two channels, in 33 + 2 + 16 = 51.
+#[test]
+fn a_message_that_never_arrives_saturates_nothing() {
+    let folder = Folder::new();
+    let never = ["--load", "0.5", "--message", "1TB", "--warmup", "0", "--cycles", "100"];
+    let said = folder.run(TITR, &[&["traffic", "uniform", "-p", "torus:4x4 10Gbit/s packet"], &never[..]].concat());
+    assert!(said.contains("  no message arrived\n") && !said.contains("saturated"), "{said}");
+}
+
 #[test]
 fn a_replay_tells_what_routers_saw() {
     let folder = Folder::new();

@@ -325,6 +325,15 @@ link = "network.bandwidth / 1e6"
 "#;
     folder.file("study.toml", text);
     let said = sweep(&folder, &["--output", "results"]);
+    for (right, wrong, why) in [
+        ("host = 1000", "host = -1000", "a price is at least 0, and this is -1000"),
+        ("FFT = 3", "fft3 = 3", "there are stencil, FFT"),
+    ] {
+        folder.file("study.toml", text.replace(right, wrong));
+        let refused = folder.run(TITR, &["sweep", "study.toml", "--output", "refused"]);
+        assert!(refused.contains(why) && refused.ends_with("[1]"), "{refused}");
+    }
+    folder.file("study.toml", text);
     // By hand, from the table.
     let table = read(&folder, "results/results.csv");
     let mut rows = table.lines().map(|line| line.split(',').collect::<Vec<_>>());

@@ -118,7 +118,8 @@ pub struct MeasuredPoint {
     /// The figures of this point.
     #[serde(flatten)]
     pub point: Point,
-    /// Whether the network accepts less than 95 % of the offered load, by all of the 99 % confidence interval.
+    /// Whether the network accepts less than 95 % of the offered load, by all of the 99 % confidence interval; of no use if no
+    /// message arrived.
     pub saturated: bool,
     /// The use of each virtual channel, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -215,7 +216,7 @@ impl PlatformTraffic<'_> {
             let point = point(spec, injections[points.len()], std::mem::take(&mut runs));
             let channels = sweep.channels.then(|| network.named(&point.figures.channels));
             let most = point.figures.accepted + point.figures.accepted_ci99.unwrap_or(0.0);
-            let saturated = point.burst.is_none() && most < ACCEPTED * point.offered;
+            let saturated = point.burst.is_none() && point.figures.messages > 0 && most < ACCEPTED * point.offered;
             let point = MeasuredPoint { point, saturated, channels };
             each(&point)?;
             points.push(point);

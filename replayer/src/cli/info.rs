@@ -98,6 +98,15 @@ fn row(out: &mut impl Write, name: &str, what: &str) -> std::io::Result<()> {
 
 /// The computation of all ranks, in the unit in which it was counted.
 fn computation(inventory: &Inventory, manifest: Option<&Manifest>) -> String {
+    let slept = format!("{} of fixed times in all ranks", uncertain(inventory.slept, None));
+    match (inventory.slept.0 > 0.0, inventory.compute.0 > 0.0) {
+        (true, true) => format!("{}, and {slept}", volume_of_computation(inventory, manifest)),
+        (true, false) => slept,
+        (false, _) => volume_of_computation(inventory, manifest),
+    }
+}
+
+fn volume_of_computation(inventory: &Inventory, manifest: Option<&Manifest>) -> String {
     let entries = manifest.map_or(&[][..], |manifest| manifest.per_rank.as_slice());
     let rate = entries.first().and_then(|entry| entry.counter.rate);
     match rate.filter(|_| entries.iter().all(|entry| entry.counter.rate == rate)) {

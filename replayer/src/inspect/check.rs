@@ -163,6 +163,11 @@ fn read_world(trace: &Trace) -> Findings {
         }
     }
     findings.unreadable = unreadable.into_sentences();
+    for (rank, end) in inventory.per_rank.iter().enumerate() {
+        let nothing =
+            (end.events == 0 && trace.manifest().is_none()).then(|| "no event: is its part missing?".to_owned());
+        findings.others.extend(end.misplaced.clone().or(nothing).map(|what| format!("rank {rank}: {what}")));
+    }
     if let Some(manifest) = trace.manifest() {
         findings.others.extend(against_manifest(manifest, &inventory));
         findings.last_calls = hang(manifest, &last_calls);

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use titr_common::event::{Activity, Event, Rank};
 use titr_common::trace::{Ending, Manifest, RankStream, Trace, TraceError};
-use titr_common::units::{Bytes, Instructions};
+use titr_common::units::{Bytes, Instructions, Seconds};
 
 use super::messages::SentMessages;
 
@@ -22,6 +22,9 @@ pub(crate) struct Inventory {
     pub kinds: BTreeMap<&'static str, u64>,
     /// Instructions of all ranks, excluding reductions.
     pub compute: Instructions,
+    /// Computation of fixed times, of all ranks.
+    #[serde(skip)]
+    pub slept: Seconds,
     /// The number of messages sent outside of collectives; a persistent request counts once for each start.
     pub messages: u64,
     /// Payload of these messages.
@@ -43,6 +46,34 @@ pub(crate) struct RankEnd {
     /// The word of the stream's last call; `None` if it has none.
     #[serde(skip)]
     pub last: Option<&'static str>,
+    /// The first event that `init` or `finalize` should not precede or follow.
+    #[serde(skip)]
+    pub misplaced: Option<String>,
+}
+
+/// Where a rank is between `init` and `finalize`.
+#[derive(Default)]
+struct Lifetime {
+    has_called: bool,
+    initialised: bool,
+    finalized: bool,
+}
+
+impl Lifetime {
+    /// Goes on by an event. Returns where it stands, if that is the wrong place.
+    fn pass(&mut self, event: &Event) -> Option<&'static str> {
+        let is_call = event.activity().is_some_and(|activity| activity != Activity::Compute);
+        let (init, finalize) = (*event == Event::Init, *event == Event::Finalize);
+        let wrong = [
+            (init && self.initialised, "after another init"),
+            (init && self.has_called, "after other calls"),
+            ((is_call || finalize) && self.finalized, "after finalize"),
+        ];
+        self.has_called |= is_call;
+        self.initialised |= init;
+        self.finalized |= finalize;
+        wrong.into_iter().find(|(is_wrong, _)| *is_wrong).map(|(_, place)| place)
+    }
 }
 
 /// The object that `titr info --json` prints.
@@ -78,10 +109,14 @@ impl Inventory {
         let mut kinds: FxHashMap<&'static str, u64> = FxHashMap::default();
         let mut sent = SentMessages::default();
         let (mut finalized, mut last) = (false, None);
+        let (mut lifetime, mut misplaced) = (Lifetime::default(), None);
         while let Some(event) = stream.next_event()? {
             finalized = event == Event::Finalize;
             if event.activity().is_some_and(|activity| activity != Activity::Compute) {
                 last = Some(event.word());
+            }
+            if let Some(place) = lifetime.pass(&event) {
+                misplaced.get_or_insert_with(|| format!("event {}, '{}', {place}", stream.events(), event.word()));
             }
             *kinds.entry(event.word()).or_default() += 1;
             self.count(&event, &mut sent);
@@ -92,7 +127,7 @@ impl Inventory {
         };
         kinds.into_iter().for_each(|(word, events)| *self.kinds.entry(word).or_default() += events);
         self.events += stream.events();
-        self.per_rank.push(RankEnd { events: stream.events(), torn, finalized, last });
+        self.per_rank.push(RankEnd { events: stream.events(), torn, finalized, last, misplaced });
         Ok(())
     }
 
@@ -100,6 +135,8 @@ impl Inventory {
     fn count(&mut self, event: &Event, sent: &mut SentMessages) {
         if let Event::Compute(work) = event {
             self.compute.0 += work.0;
+        } else if let Event::Sleep(time) = event {
+            self.slept.0 += time.0;
         }
         sent.visit(event, |message| self.send(message.bytes));
     }

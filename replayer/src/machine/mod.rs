@@ -274,18 +274,22 @@ impl MachineSummary {
         facts.extend(self.links_in_words().map(|links| ("Links", links)));
         let sample =
             if routes.is_complete { String::new() } else { format!(", of {} pairs of hosts", count(routes.pairs)) };
+        let most = if routes.is_complete { "at most" } else { "found up to" };
         if routes.pairs > 0 {
             let links = counted(routes.longest, "link", "links");
-            facts.push(("Routes", format!("at most {links}, mean {}{sample}", significant(routes.mean, 4))));
+            facts.push(("Routes", format!("{most} {links}, mean {}{sample}", significant(routes.mean, 4))));
         }
         if routes.pairs > 0 && self.has_latencies() {
             let [longest, mean] = [routes.longest_latency, routes.mean_latency].map(|latency| uncertain(latency, None));
-            facts.push(("Latency", format!("at most {longest}, mean {mean}")));
+            facts.push(("Latency", format!("{most} {longest}, mean {mean}")));
         }
         if let Some(distances) = self.distances.as_ref().filter(|_| *hosts > 1) {
             let diameter = match distances.is_complete {
                 true => distances.diameter.to_string(),
-                false => format!("{} or more, from {} routers", distances.diameter, count(distances.sources.into())),
+                false => {
+                    let from = counted(distances.sources as usize, "router", "routers");
+                    format!("{} or more, from {from}", distances.diameter)
+                }
             };
             let mean = significant(distances.mean, 4);
             facts.push(("Diameter", format!("{diameter}; mean distance of routers {mean}")));

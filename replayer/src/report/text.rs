@@ -360,7 +360,11 @@ fn curve_row(MeasuredPoint { point, saturated, .. }: &MeasuredPoint, out: &mut i
         figures.hops,
         figures.link_use,
         figures.link_use_max,
-        if *saturated { "  saturated" } else { "" },
+        match (*saturated, point.figures.messages) {
+            (_, 0) => "  no message arrived",
+            (true, _) => "  saturated",
+            (false, _) => "",
+        },
     )?;
     let Some(Burst { messages, cycles, cycles_ci99 }) = point.burst else { return Ok(()) };
     let sure = cycles_ci99.map_or(String::new(), |half_width| format!(" ± {half_width:.1}"));

@@ -75,6 +75,9 @@ impl Cost {
         let (mut cost, mut watts, mut watt) = (0.0, 0.0, 0.0);
         for (part, price) in &self.prices {
             let number = price.expression.number(names).map_err(wrong(price))?;
+            if number < 0.0 {
+                return Err(wrong(price)(format!("a price is at least 0, and this is {number}")));
+            }
             let of_all = |measure| Ok(number * names.measure(measure).map_err(wrong(price))?);
             match part {
                 PricedPart::Each(measure) => cost += of_all(*measure)?,

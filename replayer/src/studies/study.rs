@@ -252,7 +252,10 @@ fn weights(written: BTreeMap<String, Spanned<f64>>, axes: &[Axis], source: &Sour
         axes.iter().filter(|axis| axis.key == AxisKey::Trace).flat_map(Axis::settings).collect();
     let read = |(name, weight): (String, Spanned<f64>)| {
         if !traces.iter().any(|trace| trace.shown == name || trace.name.as_ref() == Some(&name)) {
-            return Err(source.wrong(&weight, format!("the study has no trace `{name}`")));
+            let names: Vec<&str> =
+                traces.iter().map(|trace| trace.name.as_ref().unwrap_or(&trace.shown).as_str()).collect();
+            let mistake = source.wrong(&weight, format!("the study has no trace `{name}`"));
+            return Err(mistake.with_help(format!("there are {}", names.join(", "))));
         }
         match *weight.get_ref() {
             runs if runs > 0.0 && runs.is_finite() => Ok((name, runs)),

@@ -129,8 +129,17 @@ fn of_directory(directory: &Path) -> Option<String> {
     if files.contains(&directory::manifest(directory)) || files.iter().any(is_of_titr) {
         return None;
     }
+    let first_line = |file: &PathBuf| Candidate::new(&[file]).ok()?.first_line().ok()?;
+    let names_another = |file: &&PathBuf| {
+        let line = first_line(file).and_then(|line| String::from_utf8(line).ok()).unwrap_or_default();
+        let name = Path::new(line.trim()).file_name();
+        name.is_some_and(|name| files.iter().any(|other| other != *file && other.file_name() == Some(name)))
+    };
+    if let Some(index) = files.iter().filter(|file| file.is_file()).take(NAMED).find(names_another) {
+        return Some(format!("a directory of streams: give {}, which lists them", index.display()));
+    }
     let first = files.iter().find(|file| file.is_file());
-    let line = first.and_then(|file| Candidate::new(&[file]).ok()?.first_line().ok()?).unwrap_or_default();
+    let line = first.and_then(first_line).unwrap_or_default();
     let mut words = line.split(u8::is_ascii_whitespace);
     if words.next().is_some_and(|rank| !rank.is_empty() && rank.iter().all(u8::is_ascii_digit))
         && words.next() == Some(b"init")

@@ -92,7 +92,8 @@ const PARAMETERS = { "host-speed": ["hosts 10 % faster", 1.1], bandwidth: ["band
 const improvements = (path, whole) => path.sensitivities.map(({ parameter, links, path: onPath, replays }) => {
   const [name, factor] = PARAMETERS[parameter];
   const elasticity = replays ?? onPath ?? 0;
-  const change = whole * (factor ** elasticity - 1);
+  // What falls with the parameter is in proportion to its inverse.
+  const change = whole * Math.abs(elasticity) * ((elasticity < 0 ? 1 / factor : factor) - 1);
   return { name: links ? `${name}: ${links}` : name, elasticity, change, checked: replays !== null && replays !== undefined };
 }).sort((one, other) => one.change - other.change);
 
@@ -100,11 +101,11 @@ const improvementChart = (path, whole) => {
   const rows = improvements(path, whole).slice(0, 6).map((row) => ({ ...row, value: row.change,
     text: row.change ? `${time(row.change)} (${percent(row.change / whole)})` : NOTHING, parts: [["amount", row.change]] }));
   return barChart({ id: "improvements", title: "What a machine that is 10 % better in one respect would change" +
-    (rows.every(({ checked }) => checked) ? "" : ", at most"), rows,
+    (rows.every(({ checked }) => checked) ? "" : ", by the critical path"), rows,
     label: "Change of the predicted time by parameters of the machine", csv: () => [["parameter", "elasticity", "change (s)", "checked by replays"],
       ...improvements(path, whole).map(({ name, elasticity, change, checked }) => [name, elasticity, change, checked ? "yes" : "no"])],
     tell: ({ name, elasticity, checked }) => `${name}: elasticity ${elasticity.toFixed(2)}, ` +
-      (checked ? "from replays with changed parameters" : "from the critical path as it is: an upper bound of the gain") });
+      (checked ? "from replays with changed parameters" : "from the critical path as it is") });
 };
 
 const addSummary = (data) => {

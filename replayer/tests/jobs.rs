@@ -127,7 +127,7 @@ fn a_variation_is_the_replay_with_its_keys_set() {
     let shown = folder.run(TITR_REPLAY, &[&common[..], &["--vary", "network.bandwidth=10 Gbit/s, 1 Gbit/s"]].concat());
     let lines: Vec<&str> = shown.lines().collect();
     assert_eq!(lines.len(), 4, "two replays, and the exit status: {shown}");
-    assert_eq!(lines[0], "network.bandwidth  Predicted time, s  of the first");
+    assert_eq!(lines[0], "network.bandwidth    Predicted time  of the first");
     assert!(lines[1].starts_with("10 Gbit/s          ") && lines[1].ends_with(" 100.0 %"), "{shown}");
     assert!(lines[2].starts_with("1 Gbit/s           "), "{shown}");
 

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use titr_analyses::AnalysedResult;
+use titr_common::format::uncertain;
 use titr_common::terminal::on_one_line;
 
 /// The result on one variation.
@@ -49,7 +50,7 @@ pub(crate) fn summary(results: &Variations, out: &mut impl Write) -> io::Result<
     for ((key, _), width) in first.set.iter().zip(&widths) {
         write!(out, "{:<width$}  ", on_one_line(key))?;
     }
-    writeln!(out, "Predicted time, s  of the first")?;
+    writeln!(out, "  Predicted time  of the first")?;
     let base = first.result.simulated_time.0;
     for VariedResult { set, result } in &results.variations {
         for ((_, value), width) in set.iter().zip(&widths) {
@@ -57,7 +58,7 @@ pub(crate) fn summary(results: &Variations, out: &mut impl Write) -> io::Result<
         }
         let time = result.simulated_time.0;
         let part = if base > 0.0 { format!("{:.1} %", 100.0 * time / base) } else { "-".to_owned() };
-        writeln!(out, "{time:>17.9}  {part:>12}")?;
+        writeln!(out, "{:>16}  {part:>12}", uncertain(result.simulated_time, result.uncertainty))?;
     }
     let mut warnings: Vec<&str> = Vec::new();
     for warning in results.variations.iter().flat_map(|varied| &varied.result.warnings) {

@@ -8,6 +8,7 @@ use clap::builder::RangedU64ValueParser;
 use indicatif::HumanDuration;
 use serde::Serialize;
 use titr_common::output::{can_be_file, claim};
+use titr_common::terminal::say;
 use titr_network::traffic::{Loads, Pattern, Sizes};
 use titr_simulation::traffic::{TrafficDemand, TrafficResult, TrafficSweep};
 
@@ -126,10 +127,8 @@ impl TrafficArgs {
         let traffic = TrafficSweep { pattern, sizes, demand, warmup, cycles, runs, channels }.on(&platform)?;
         let seconds = traffic.processor_seconds() / self.runs.jobs().0.get() as f64;
         if seconds > LONG {
-            eprintln!(
-                "titr: this takes some {}; fewer --cycles, --load or --runs take less",
-                HumanDuration(Duration::from_secs_f64(seconds))
-            );
+            let long = HumanDuration(Duration::from_secs_f64(seconds));
+            say(format_args!("titr: this takes some {long}; fewer --cycles, --load or --runs take less"));
         }
         let (topology, cycle) = (platform.topology.name(), traffic.cycle());
         if report.has_summary() {

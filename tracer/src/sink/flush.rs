@@ -136,7 +136,10 @@ fn short(place: &Path) -> &Path {
 /// How the run ended early, by the entry of a rank.
 fn ending(entry: &RankEntry, status: Option<i32>) -> String {
     if entry.ended.may_be_consequence() {
-        return format!("the run was ended {}, which launchers send to all ranks when one has failed", entry.ended);
+        return format!(
+            "the run was ended {}, which launchers send to all ranks when one has failed, or somebody ends them",
+            entry.ended
+        );
     }
     let status = status.filter(|_| matches!(entry.ended, Ended::Exit | Ended::ImmediateExit));
     let status = status.map_or(String::new(), |status| format!(" (status {status})"));

@@ -328,11 +328,19 @@ link = "network.bandwidth / 1e6"
     for (right, wrong, why) in [
         ("host = 1000", "host = -1000", "a price is at least 0, and this is -1000"),
         ("FFT = 3", "fft3 = 3", "there are stencil, FFT"),
+        ("1us\" }, ", "1us\", price = 9 }, ", "this machine has no price, and others have one"),
+        ("file = \"fft\"", "file = \"fft\", price = 9", "`trace` names a file"),
     ] {
         folder.file("study.toml", text.replace(right, wrong));
         let refused = folder.run(TITR, &["sweep", "study.toml", "--output", "refused"]);
         assert!(refused.contains(why) && refused.ends_with("[1]"), "{refused}");
     }
+    // The price of a whole machine stands in place of those of its parts.
+    folder.file(
+        "study.toml",
+        text.replace("1us\" }, ", "1us\", price = 9 }, ").replace("1us\" }]", "1us\", price = 7 }]"),
+    );
+    assert!(sweep(&folder, &["--output", "whole"]).contains(", at 7 €\n"));
     folder.file("study.toml", text);
     // By hand, from the table.
     let table = read(&folder, "results/results.csv");

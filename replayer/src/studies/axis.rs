@@ -39,6 +39,8 @@ pub(crate) struct Setting {
     pub(crate) shown: String,
     /// The name that the study gives to a file.
     pub(crate) name: Option<String>,
+    /// The price of the machine, where the study has prices of whole machines.
+    pub(crate) price: Option<f64>,
     /// The value in TOML.
     pub(crate) toml: String,
     /// The number in SI units, if the value is one.
@@ -87,7 +89,14 @@ impl Setting {
             Value::Text(text) => text.clone(),
             _ => toml.split_whitespace().collect::<Vec<_>>().join(" "),
         };
-        Self { shown, name: None, toml, magnitude: Magnitude::of(&written.value), place: written.place.clone() }
+        Self {
+            shown,
+            name: None,
+            price: None,
+            toml,
+            magnitude: Magnitude::of(&written.value),
+            place: written.place.clone(),
+        }
     }
 
     /// The name that the study gives to a file, or the file's own.
@@ -271,7 +280,7 @@ impl Range {
             "" => (shown.clone(), Some(Magnitude::plain(number))),
             _ => (format!("\"{shown}\""), Magnitude::of_text(&shown)),
         };
-        Setting { shown, name: None, toml, magnitude, place: place.clone() }
+        Setting { shown, name: None, price: None, toml, magnitude, place: place.clone() }
     }
 }
 

@@ -9,7 +9,7 @@ use titr_analyses::apply_machine_changes;
 use titr_common::event::Rank;
 use titr_common::input::{self, WRITTEN_BY_HAND, WRITTEN_BY_PROGRAM};
 use titr_common::trace::{Trace, TraceError};
-use titr_document::Mistake;
+use titr_document::{Checked, Mistake};
 use titr_hypotheses::{Hypotheses, HypothesesError};
 use titr_network::properties::DeviceGraph;
 use titr_network::topology::LinkId;
@@ -60,6 +60,16 @@ struct PointNames<'a> {
     platform: Option<&'a Platform>,
     /// The study, if expressions may name the cost: prices may not.
     priced: Option<&'a Study>,
+}
+
+impl PointNames<'_> {
+    /// The price of the machine, as a whole or the sum of its parts; `None` if the study has no prices.
+    fn cost(&self, study: &Study) -> Checked<Option<f64>> {
+        let whole = self.settings.iter().find_map(|setting| setting.price);
+        let names = PointNames { priced: None, ..*self };
+        let of_parts = || study.cost.as_ref().map(|cost| cost.of(&names, &study.source)).transpose();
+        whole.map_or_else(of_parts, |price| Ok(Some(price)))
+    }
 }
 
 impl Inputs {
@@ -256,8 +266,7 @@ impl Inputs {
     }
 
     fn prepare(&self, platform: Platform, settings: &[Setting]) -> Result<PreparedPoint<'_>, StudyError> {
-        let names = PointNames { priced: None, ..self.names(settings, Some(&platform)) };
-        let cost = self.study.cost.as_ref().map(|cost| cost.of(&names, &self.study.source)).transpose()?;
+        let cost = self.names(settings, Some(&platform)).cost(&self.study)?;
         let what_if = self.value(&AxisKey::WhatIf, settings);
         let hypotheses = what_if.and_then(|setting| self.hypotheses.get(&setting.shown)).map(|(found, _)| found);
         let trace = self.value(&AxisKey::Trace, settings).and_then(|setting| self.traces.get(&setting.shown));
@@ -342,9 +351,8 @@ impl Names for PointNames<'_> {
             }
             Measure::Cost => {
                 let study = self.priced.ok_or("a price cannot depend on the cost")?;
-                let cost = study.cost.as_ref().ok_or("the study has no prices: write them in a table [cost]")?;
-                let names = PointNames { priced: None, ..*self };
-                cost.of(&names, &study.source).map_err(|mistake| mistake.message().to_owned())?
+                let cost = self.cost(study).map_err(|mistake| mistake.message().to_owned())?;
+                cost.ok_or("the study has no prices: write them in a table [cost]")?
             }
         })
     }

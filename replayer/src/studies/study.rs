@@ -11,6 +11,7 @@ use crate::studies::axis::{Axis, AxisKey, Setting, Values};
 use crate::studies::cost::Cost;
 use crate::studies::error::StudyError;
 use crate::studies::expression::{Expression, Names};
+use crate::studies::magnitude::Magnitude;
 use crate::studies::sampling::{self, Sample, Settings};
 
 /// The version of the format.
@@ -220,11 +221,19 @@ fn files(key: AxisKey, written: Located, source: &Source) -> Checked<Axis> {
         Value::List(items) => items,
         value => vec![Located { value, place: place.clone() }],
     };
-    let (names, files): (Vec<_>, Vec<_>) =
-        items.into_iter().map(|item| named(item, &name, source)).collect::<Checked<Vec<_>>>()?.into_iter().unzip();
+    let named = items.into_iter().map(|item| named(item, key == AxisKey::Platform, &name, source));
+    let (names, files): (Vec<_>, Vec<_>) = named.collect::<Checked<Vec<_>>>()?.into_iter().unzip();
     let mut axis = Axis::read(key, place.clone(), Located { value: Value::List(files), place }, source)?;
     let Values::List(settings) = &mut axis.values else { return Ok(axis) };
-    settings.iter_mut().zip(names).for_each(|(setting, name)| setting.name = name);
+    for (setting, (name, price)) in settings.iter_mut().zip(names) {
+        (setting.name, setting.price) = (name, price);
+    }
+    if let (true, Some(setting)) = (
+        settings.iter().any(|setting| setting.price.is_some()),
+        settings.iter().find(|setting| setting.price.is_none()),
+    ) {
+        return Err(source.mistake(setting.place.clone(), "this machine has no price, and others have one"));
+    }
     match settings.iter().find(|setting| !setting.toml.starts_with(['"', '\''])) {
         Some(setting) => {
             Err(source.mistake(setting.place.clone(), format!("`{name}` is the name of a file, in quotes")))
@@ -233,12 +242,22 @@ fn files(key: AxisKey, written: Located, source: &Source) -> Checked<Axis> {
     }
 }
 
-/// A file, and its name if it has one: `{ name = "fat-tree 2:1", file = "fat-tree.toml" }`.
-fn named(item: Located, key: &str, source: &Source) -> Checked<(Option<String>, Located)> {
+/// A file, and its name and its price if it has them: `{ name = "fat-tree 2:1", file = "fat-tree.toml", price = 250000 }`.
+fn named(
+    item: Located,
+    has_price: bool,
+    key: &str,
+    source: &Source,
+) -> Checked<((Option<String>, Option<f64>), Located)> {
     let place = item.place.clone();
-    let Value::Table(mut table) = item.value else { return Ok((None, item)) };
+    let Value::Table(mut table) = item.value else { return Ok(((None, None), item)) };
+    let price = if has_price { table.remove("price") } else { None };
+    let price = price.map(|written| {
+        let price = Magnitude::of(&written.value).map(|price| price.number).filter(|price| *price >= 0.0);
+        price.ok_or_else(|| source.mistake(written.place, "a price is a number from 0 on"))
+    });
     match (table.remove("name").map(|name| name.value), table.remove("file"), table.entries().next()) {
-        (Some(Value::Text(name)), Some(file), None) => Ok((Some(name), file)),
+        (Some(Value::Text(name)), Some(file), None) => Ok(((Some(name), price.transpose()?), file)),
         _ => {
             let mistake = source.mistake(place, format!("`{key}` names a file, or a list of files"));
             Err(mistake.with_help("write \"FILE\", or { name = \"NAME\", file = \"FILE\" }"))

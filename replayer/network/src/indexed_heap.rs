@@ -2,11 +2,11 @@
 //!
 //! # Timers
 //!
-//! Timers that are never moved or cancelled: a queue for timers that are set in the order in which they are due, and a
+//! Timers that are never moved or cancelled: queues for timers that are set in the order in which they are due, and a
 //! heap for the rest.
 //!
 //! Messages of equal size and distance take equally long, so most messages of a program are due in the order of
-//! injection. A timer in the queue costs a single comparison.
+//! injection, or in a few such orders, one for each distance. A timer in a queue costs a few comparisons.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
@@ -15,8 +15,10 @@ use titr_common::time::Time;
 
 /// The time at which something is due. `sequence` orders deadlines at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Deadline<T = Time> {
+pub struct Deadline<T = Time> {
+    /// The time.
     pub at: T,
+    /// The place among deadlines of the same time.
     pub sequence: u64,
 }
 
@@ -157,37 +159,40 @@ impl<T: Copy + Ord + Into<u64>> IndexedHeap<T> {
 }
 
 /// Timers, each with a key, which need not be unique.
-#[derive(Debug, Default)]
-pub(super) struct TimerQueue {
-    /// In order.
-    queue: VecDeque<(Deadline, u32)>,
-    heap: BinaryHeap<Reverse<(Deadline, u32)>>,
+#[derive(Debug)]
+pub struct TimerQueue<K = u32> {
+    /// Each in order.
+    queues: [VecDeque<(Deadline, K)>; 4],
+    heap: BinaryHeap<Reverse<(Deadline, K)>>,
 }
 
-impl TimerQueue {
-    pub(crate) fn set(&mut self, key: u32, due: Deadline) {
-        if self.queue.back().is_none_or(|&(last, _)| last <= due) {
-            self.queue.push_back((due, key));
-        } else {
-            self.heap.push(Reverse((due, key)));
+impl<K: Ord> Default for TimerQueue<K> {
+    fn default() -> Self {
+        Self { queues: Default::default(), heap: BinaryHeap::new() }
+    }
+}
+
+impl<K: Ord> TimerQueue<K> {
+    /// Sets a timer.
+    pub fn set(&mut self, key: K, due: Deadline) {
+        match self.queues.iter_mut().find(|queue| queue.back().is_none_or(|&(last, _)| last <= due)) {
+            Some(queue) => queue.push_back((due, key)),
+            None => self.heap.push(Reverse((due, key))),
         }
     }
 
-    pub(crate) fn first(&self) -> Option<Deadline> {
-        match (self.queue.front(), self.heap.peek()) {
-            (Some(&(queued, _)), Some(&Reverse((heaped, _)))) => Some(queued.min(heaped)),
-            (Some(&(due, _)), None) | (None, Some(&Reverse((due, _)))) => Some(due),
-            (None, None) => None,
-        }
+    /// When the first timer is due.
+    pub fn first(&self) -> Option<Deadline> {
+        let queued = self.queues.iter().filter_map(|queue| queue.front().map(|&(due, _)| due));
+        queued.chain(self.heap.peek().map(|&Reverse((due, _))| due)).min()
     }
 
     /// Takes out the timer that is due first if it is due by `now`, and returns its key.
-    pub(crate) fn pop_by(&mut self, now: Time) -> Option<u32> {
+    pub fn pop_by(&mut self, now: Time) -> Option<K> {
         let first = self.first().filter(|due| due.at <= now)?;
-        if self.queue.front().is_some_and(|&(due, _)| due == first) {
-            self.queue.pop_front().map(|(_, key)| key)
-        } else {
-            self.heap.pop().map(|Reverse((_, key))| key)
+        match self.queues.iter_mut().find(|queue| queue.front().is_some_and(|&(due, _)| due == first)) {
+            Some(queue) => queue.pop_front().map(|(_, key)| key),
+            None => self.heap.pop().map(|Reverse((_, key))| key),
         }
     }
 }

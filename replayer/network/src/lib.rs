@@ -22,6 +22,7 @@ mod route_cache;
 
 pub use chance::chance;
 pub use hosts::HostNetwork;
+pub use indexed_heap::{Deadline, TimerQueue};
 pub use network::{
     Connection, JobOrLoadId, LinkLoad, Network, SharedWith, Transfer, TransferId, Unloaded, Unreachable,
 };

@@ -5,13 +5,12 @@
 //! Work that is deferred until its rank is in an MPI call. [`chapters`](super::chapters) decides which work that is,
 //! and does it.
 
-use std::cmp::Ordering;
 use std::collections::VecDeque;
-use std::collections::binary_heap::{BinaryHeap, PeekMut};
 
 use titr_common::event::{Actor, Rank};
 use titr_common::time::Time;
 use titr_common::units::Seconds;
+use titr_network::{Deadline, TimerQueue};
 use titr_platform::Progress;
 
 use super::ids::MessageId;
@@ -19,44 +18,9 @@ use super::ids::MessageId;
 #[derive(Default)]
 pub(super) struct Scheduler {
     ready: VecDeque<Waiter>,
-    timers: BinaryHeap<Timer>,
+    timers: TimerQueue<Waiter>,
     sequence: u64,
 }
-
-/// The sequence number makes ties stable: first set, first due.
-struct Timer {
-    time: Time,
-    sequence: u64,
-    waiter: Waiter,
-}
-
-impl Timer {
-    /// Time and sequence in one number, as one comparison without branches decides faster than two.
-    fn order(&self) -> u128 {
-        u128::from(self.time.0) << 64 | u128::from(self.sequence)
-    }
-}
-
-impl Ord for Timer {
-    /// The heap has the greatest on top.
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.order().cmp(&self.order())
-    }
-}
-
-impl PartialOrd for Timer {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Timer {
-    fn eq(&self, other: &Self) -> bool {
-        self.order() == other.order()
-    }
-}
-
-impl Eq for Timer {}
 
 impl Scheduler {
     /// Makes `waiter` runnable now.
@@ -67,7 +31,7 @@ impl Scheduler {
     /// Makes `waiter` runnable at `time`.
     pub(super) fn set_timer(&mut self, time: Time, waiter: Waiter) {
         self.sequence += 1;
-        self.timers.push(Timer { time, sequence: self.sequence, waiter });
+        self.timers.set(waiter, Deadline { at: time, sequence: self.sequence });
     }
 
     /// The runnable waiters, in order.
@@ -81,22 +45,14 @@ impl Scheduler {
     }
 
     pub(super) fn next_timer(&self) -> Option<Time> {
-        self.timers.peek().map(|timer| timer.time)
+        self.timers.first().map(|due| due.at)
     }
 
     /// Makes the waiters runnable whose timers have expired by `now`.
     #[inline]
     pub(super) fn advance(&mut self, now: Time) {
-        if self.next_timer().is_some_and(|first| first <= now) {
-            self.ring(now);
-        }
-    }
-
-    fn ring(&mut self, now: Time) {
-        while let Some(timer) = self.timers.peek_mut()
-            && timer.time <= now
-        {
-            self.ready.push_back(PeekMut::pop(timer).waiter);
+        while let Some(waiter) = self.timers.pop_by(now) {
+            self.ready.push_back(waiter);
         }
     }
 }

@@ -5,8 +5,13 @@
 //! and receives, contiguously into half a cache line each. All other events are larger, but programs run in loops, so
 //! few of them differ: the buffer keeps each distinct one once. Reading events copies and drops nothing.
 
+use std::slice::from_ref;
+
 use crate::counts::LoopCounter;
-use crate::event::{CommId, Completion, Event, Incoming, Outgoing, PlainEvent, Rank, SendMode, Tag, Wildcard};
+use crate::event::{
+    CommId, Completion, Event, Incoming, MessageCompletion, Outgoing, PlainEvent, Rank, RequestId, SendMode, Tag,
+    Wildcard,
+};
 use crate::units::{Bytes, Instructions};
 
 /// Consecutive events of one rank.
@@ -29,10 +34,10 @@ pub struct EventBuffer {
 pub enum EventRef<'b> {
     /// [`Event::Compute`].
     Compute(Instructions),
-    /// A blocking [`Event::Send`] of the standard mode.
-    Send(Outgoing),
-    /// A blocking [`Event::Recv`] without wildcards.
-    Recv(Incoming),
+    /// An [`Event::Send`] of the standard mode.
+    Send(Outgoing, MessageCompletion),
+    /// An [`Event::Recv`] without wildcards.
+    Recv(ExactRecv, MessageCompletion),
     /// Any other event.
     Event(&'b Event),
 }
@@ -69,14 +74,16 @@ pub(crate) trait EventSink {
 enum Packed {
     Compute(Instructions),
     Send(Outgoing),
+    Isend(Outgoing, RequestId),
     Recv(ExactRecv),
+    Irecv(ExactRecv, RequestId),
     /// The event at this index.
     Event(u32),
 }
 
 /// A receive without wildcards.
-#[derive(Clone, Copy, Debug)]
-struct ExactRecv {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExactRecv {
     comm: CommId,
     from: Rank,
     tag: Tag,
@@ -90,11 +97,18 @@ impl Packed {
         if let Event::Compute(work) = *event {
             return Some(Self::Compute(work));
         }
-        if let Event::Send(SendMode::Standard, message, Completion::Blocking) = *event {
-            return Some(Self::Send(message));
+        let by_completion = |completion| match completion {
+            Completion::Blocking => Some(None),
+            Completion::Request(Some(id)) => Some(Some(id)),
+            Completion::Request(None) | Completion::Persistent(_) => None,
+        };
+        if let Event::Send(SendMode::Standard, message, completion) = *event {
+            let request = by_completion(completion)?;
+            return Some(request.map_or(Self::Send(message), |id| Self::Isend(message, id)));
         }
-        if let Event::Recv(message, Completion::Blocking) = *event {
-            return ExactRecv::of(message).map(Self::Recv);
+        if let Event::Recv(message, completion) = *event {
+            let (message, request) = (ExactRecv::of(message)?, by_completion(completion)?);
+            return Some(request.map_or(Self::Recv(message), |id| Self::Irecv(message, id)));
         }
         None
     }
@@ -110,6 +124,13 @@ impl ExactRecv {
             }
             _ => None,
         }
+    }
+}
+
+impl From<ExactRecv> for Incoming {
+    #[inline]
+    fn from(ExactRecv { comm, from, tag, bytes }: ExactRecv) -> Self {
+        Self { comm, from: Some(from), tag: Some(tag), bytes, wildcard: Wildcard::NONE }
     }
 }
 
@@ -175,11 +196,10 @@ impl EventBuffer {
     pub(crate) fn get(&self, index: usize) -> Option<EventRef<'_>> {
         match *self.packed.get(index)? {
             Packed::Compute(work) => Some(EventRef::Compute(work)),
-            Packed::Send(message) => Some(EventRef::Send(message)),
-            Packed::Recv(ExactRecv { comm, from, tag, bytes }) => {
-                let (from, tag, wildcard) = (Some(from), Some(tag), Wildcard::NONE);
-                Some(EventRef::Recv(Incoming { comm, from, tag, bytes, wildcard }))
-            }
+            Packed::Send(message) => Some(EventRef::Send(message, Completion::Blocking)),
+            Packed::Isend(message, id) => Some(EventRef::Send(message, Completion::Request(Some(id)))),
+            Packed::Recv(message) => Some(EventRef::Recv(message, Completion::Blocking)),
+            Packed::Irecv(message, id) => Some(EventRef::Recv(message, Completion::Request(Some(id)))),
             Packed::Event(place) => self.events.get(place as usize).map(EventRef::Event),
         }
     }
@@ -281,9 +301,19 @@ impl EventRef<'_> {
     pub fn to_event(self) -> Event {
         match self {
             Self::Compute(work) => Event::Compute(work),
-            Self::Send(message) => Event::Send(SendMode::Standard, message, Completion::Blocking),
-            Self::Recv(message) => Event::Recv(message, Completion::Blocking),
+            Self::Send(message, completion) => Event::Send(SendMode::Standard, message, completion),
+            Self::Recv(message, completion) => Event::Recv(message.into(), completion),
             Self::Event(event) => event.clone(),
+        }
+    }
+
+    /// The requests that the event starts, as [`Event::starts`].
+    #[must_use]
+    pub fn starts(&self) -> &[RequestId] {
+        match self {
+            Self::Send(_, Completion::Request(Some(id))) | Self::Recv(_, Completion::Request(Some(id))) => from_ref(id),
+            Self::Compute(_) | Self::Send(..) | Self::Recv(..) => &[],
+            Self::Event(event) => event.starts(),
         }
     }
 }
@@ -351,8 +381,12 @@ mod tests {
         let all = [
             Event::Compute(Instructions(0.5)),
             Event::Send(SendMode::Standard, outgoing, Completion::Blocking),
+            Event::Send(SendMode::Standard, outgoing, Completion::Request(Some(RequestId(5)))),
+            Event::Send(SendMode::Standard, outgoing, Completion::Request(None)),
             Event::Send(SendMode::Synchronous, outgoing, Completion::Blocking),
             Event::Recv(incoming(from, tag), Completion::Blocking),
+            Event::Recv(incoming(from, tag), Completion::Request(Some(RequestId(6)))),
+            Event::Recv(incoming(from, tag), Completion::Persistent(RequestId(7))),
             Event::Recv(incoming(None, tag), Completion::Blocking),
             Event::Recv(incoming(from, None), Completion::Blocking),
             Event::Recv(
@@ -362,6 +396,6 @@ mod tests {
         ];
         let buffer: EventBuffer = all.iter().cloned().collect();
         assert_eq!(events(&buffer), all);
-        assert_eq!(buffer.events.len(), 4);
+        assert_eq!((buffer.events.len(), size_of::<Packed>()), (6, 32));
     }
 }

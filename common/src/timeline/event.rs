@@ -25,8 +25,7 @@ impl State {
     pub fn of(moment: EventRef) -> Option<Self> {
         let (word, activity) = match moment {
             EventRef::Compute(_) => return Some(Self::COMPUTING),
-            EventRef::Send(_) => ("send", Activity::Send),
-            EventRef::Recv(_) => ("recv", Activity::Recv),
+            EventRef::Send(..) | EventRef::Recv(..) => return Self::of(EventRef::Event(&moment.to_event())),
             EventRef::Event(event) => (event.word(), event.activity()?),
         };
         Some(Self { word, activity })

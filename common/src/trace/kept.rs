@@ -164,7 +164,7 @@ impl Keeper {
                     COMPUTE
                 }
                 EventRef::Event(event) => self.slot(event),
-                EventRef::Send(_) | EventRef::Recv(_) => self.slot(&event.to_event()),
+                EventRef::Send(..) | EventRef::Recv(..) => self.slot(&event.to_event()),
             };
             self.rank.codes.push(code);
         }

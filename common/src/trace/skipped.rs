@@ -66,7 +66,7 @@ impl SkippedEvents {
     pub(crate) fn add(&mut self, event: EventRef<'_>) {
         match event {
             EventRef::Compute(work) => self.compute(work),
-            EventRef::Send(_) | EventRef::Recv(_) => self.count(&event.to_event()),
+            EventRef::Send(..) | EventRef::Recv(..) => self.count(&event.to_event()),
             EventRef::Event(event) => self.count(event),
         }
     }

@@ -129,7 +129,7 @@ impl Position {
                 after.pass(mark);
                 !after.contains(region.get_ref())
             }),
-            (EventRef::Event(_) | EventRef::Compute(_) | EventRef::Send(_) | EventRef::Recv(_), _) => false,
+            (EventRef::Event(_) | EventRef::Compute(_) | EventRef::Send(..) | EventRef::Recv(..), _) => false,
         }
     }
 
@@ -152,7 +152,7 @@ impl Position {
 fn is_call(event: EventRef<'_>) -> bool {
     match event {
         EventRef::Compute(_) => false,
-        EventRef::Send(_) | EventRef::Recv(_) => true,
+        EventRef::Send(..) | EventRef::Recv(..) => true,
         EventRef::Event(event) => !matches!(
             event,
             Event::Compute(_)

@@ -109,7 +109,7 @@ impl Transformation for CallSiteNames {
                         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
                         Event::Mark(Mark::CallStack(*site, known.named(&modules, stack)))
                     }
-                    EventRef::Event(_) | EventRef::Compute(_) | EventRef::Send(_) | EventRef::Recv(_) => {
+                    EventRef::Event(_) | EventRef::Compute(_) | EventRef::Send(..) | EventRef::Recv(..) => {
                         event.to_event()
                     }
                 };

@@ -23,7 +23,7 @@ impl Volume {
             EventRef::Compute(Instructions(instructions))
             | EventRef::Event(&Event::Compute(Instructions(instructions))) => Some(Self { instructions, seconds: 0.0 }),
             EventRef::Event(&Event::Sleep(Seconds(seconds))) => Some(Self { instructions: 0.0, seconds }),
-            EventRef::Event(_) | EventRef::Send(_) | EventRef::Recv(_) => None,
+            EventRef::Event(_) | EventRef::Send(..) | EventRef::Recv(..) => None,
         }
     }
 

@@ -160,8 +160,8 @@ impl Survey {
     fn note_event(&mut self, position: &Position, Located { event, location }: Located<'_>) -> Result<(), Fault> {
         let (rank, thread) = (position.rank, location.thread);
         let event = match event {
-            EventRef::Compute(_) | EventRef::Recv(_) => return Ok(()),
-            EventRef::Send(message) => return self.sent(position, thread, &message),
+            EventRef::Compute(_) => return Ok(()),
+            EventRef::Send(..) | EventRef::Recv(..) => &event.to_event(),
             EventRef::Event(event) => event,
         };
         match event {

@@ -204,7 +204,7 @@ struct CollectiveRewrite {
 
 impl Rewrite for CollectiveRewrite {
     fn rewrite(&mut self, position: &Position, Located { event, location }: Located<'_>, out: &mut LocatedEvents) {
-        if let EventRef::Compute(_) | EventRef::Send(_) | EventRef::Recv(_) = event {
+        if let EventRef::Compute(_) | EventRef::Send(..) | EventRef::Recv(..) = event {
             self.annotations.drain(..).for_each(|(annotation, location)| out.push(annotation, location));
             return out.push(event.to_event(), location);
         }

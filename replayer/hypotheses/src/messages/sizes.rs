@@ -89,14 +89,16 @@ impl MessageScaling {
             is_selected.then(|| Outgoing { bytes: ByteFactor(self.factor).of(message.bytes), ..*message })
         };
         match event {
-            EventRef::Send(message) => scaled(&message).map(|message| EventRef::Send(message).to_event()),
+            EventRef::Send(message, completion) => {
+                scaled(&message).map(|message| EventRef::Send(message, completion).to_event())
+            }
             EventRef::Event(Event::Send(mode, message, completion)) => {
                 scaled(message).map(|message| Event::Send(*mode, message, *completion))
             }
             EventRef::Event(Event::Sendrecv(Some(message), received)) => {
                 scaled(message).map(|message| Event::Sendrecv(Some(message), *received))
             }
-            EventRef::Compute(_) | EventRef::Recv(_) | EventRef::Event(_) => None,
+            EventRef::Compute(_) | EventRef::Recv(..) | EventRef::Event(_) => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Executes the calls of a program, each at its simulated time.
 
-use titr_common::event::{Activity, CommCall, Completion, Event, MessageCompletion, Partitioned};
+use titr_common::event::{Activity, CommCall, Completion, Event, MessageCompletion, Partitioned, SendMode};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Template, agreements};
 use titr_common::trace::{EventSource, TraceError};
@@ -44,7 +44,20 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         } else {
             None
         };
-        let Some(EventRef::Event(event)) = programs.current(index) else { return Ok(Some(Activity::Compute)) };
+        let event = match programs.current(index) {
+            Some(EventRef::Event(event)) => event,
+            Some(EventRef::Send(message, completion)) => {
+                let recorded = recorded(programs, index, completion, false)?;
+                mpi.send(thread, SendMode::Standard, message, completion, recorded)?;
+                return Ok(Some(Activity::Send));
+            }
+            Some(EventRef::Recv(message, completion)) => {
+                let recorded = recorded(programs, index, completion, false)?;
+                mpi.receive(thread, message.into(), completion, recorded)?;
+                return Ok(Some(Activity::Recv));
+            }
+            Some(EventRef::Compute(_)) | None => return Ok(Some(Activity::Compute)),
+        };
         let activity = event.activity().unwrap_or(Activity::Compute);
         match event {
             Event::Init | Event::Finalize | Event::Compute(_) | Event::Sleep(_) => {}

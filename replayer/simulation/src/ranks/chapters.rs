@@ -3,7 +3,7 @@
 
 use titr_common::collectives::CallMode;
 use titr_common::event::{
-    Activity, Actor, CommCall, Completion, Event, OneSided as OneSidedEvent, Partitioned, Rank, RequestId, SendMode,
+    Activity, Actor, CommCall, Event, OneSided as OneSidedEvent, Partitioned, Rank, RequestId, SendMode,
 };
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Template};
@@ -144,8 +144,8 @@ impl<'a> Chapters<'a> {
     #[inline]
     pub(super) fn overhead(&self, mpi: &Mpi<impl Observer>, event: EventRef, thread: &Thread) -> SendCost {
         let (protocol, rank) = (&mpi.exchange.protocol, thread.actor.rank);
-        if let EventRef::Send(message) = event {
-            return protocol.cost_of_send(SendMode::Standard, message.bytes, (rank, message.to));
+        if let EventRef::Send(message, completion) = event {
+            return protocol.cost_of_message(SendMode::Standard, message.bytes, (rank, message.to), completion);
         }
         let EventRef::Event(event) = event else { return SendCost::default() };
         if let Event::OneSided(OneSidedEvent::Access(access)) = event {
@@ -160,10 +160,10 @@ impl<'a> Chapters<'a> {
         if let Event::CommCreate(CommCall::Spawn, _, Some(group)) = event {
             return protocol.cost_of_spawn(group.remote.len()).into();
         }
-        if let Event::Send(mode, message, Completion::Blocking) = event {
-            return protocol.cost_of_send(*mode, message.bytes, (rank, message.to));
+        if let Event::Send(mode, message, completion) = event {
+            return protocol.cost_of_message(*mode, message.bytes, (rank, message.to), *completion);
         }
-        if let Event::Send(_, message, Completion::Request(_)) | Event::Sendrecv(Some(message), _) = event {
+        if let Event::Sendrecv(Some(message), _) = event {
             return protocol.cost_of_isend(message.bytes, (rank, message.to));
         }
         if let Event::Start(ids) = event

@@ -304,7 +304,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
             // A loop inside the iterator: between two reads, the processor has fewer instructions to go through.
             self.programs.upcoming(main).take(EVENTS).for_each(|event| {
                 read += 1;
-                if let EventRef::Send(message) | EventRef::Event(&Event::Send(_, message, _)) = event
+                if let EventRef::Send(message, _) | EventRef::Event(&Event::Send(_, message, _)) = event
                     && message.comm == CommId::WORLD
                 {
                     read += self.mpi.exchange.queued(message.to) as u64;

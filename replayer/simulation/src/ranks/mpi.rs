@@ -252,13 +252,8 @@ impl<O: Observer> Mpi<O> {
             return self.requests(rank).add_persistent(id, Template::Send(mode, message));
         }
         let sent = self.start_unless_cancelled(rank, mode, message, recorded)?;
-        let cost = match completion {
-            Completion::Blocking => self.exchange.protocol.cost_of_send(mode, message.bytes, (rank, message.to)),
-            Completion::Request(_) | Completion::Persistent(_) => {
-                self.exchange.protocol.cost_of_isend(message.bytes, (rank, message.to))
-            }
-        };
-        self.charge_rest(thread, cost);
+        let ends = (rank, message.to);
+        self.charge_rest(thread, self.exchange.protocol.cost_of_message(mode, message.bytes, ends, completion));
         match completion {
             Completion::Blocking => self.wait_for(thread, sent),
             Completion::Request(Some(id)) => self.requests(rank).add(id, sent)?,

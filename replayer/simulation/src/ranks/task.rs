@@ -71,8 +71,8 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         thread.events += 1;
         thread.core = core.map(|core| TaskCore { rank, core });
         let takes_core = match event {
-            EventRef::Recv(_) | EventRef::Event(Event::Recv(..) | Event::Collective(..)) => None,
-            EventRef::Event(_) | EventRef::Compute(_) | EventRef::Send(_) => thread.core,
+            EventRef::Recv(..) | EventRef::Event(Event::Recv(..) | Event::Collective(..)) => None,
+            EventRef::Event(_) | EventRef::Compute(_) | EventRef::Send(..) => thread.core,
         };
         let start = takes_core.map_or(thread.clock.time, |core| mpi.task_cores.free(core, thread.clock.time));
         let cost: SendCost = match event {
@@ -81,7 +81,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 mpi.core(rank).time_for(work, start).into()
             }
             EventRef::Event(&Event::Sleep(time)) if mpi.causality().is_timed() => time.into(),
-            EventRef::Event(_) | EventRef::Send(_) | EventRef::Recv(_) => self.chapters.overhead(mpi, event, thread),
+            EventRef::Event(_) | EventRef::Send(..) | EventRef::Recv(..) => self.chapters.overhead(mpi, event, thread),
         };
         if let Some(core) = takes_core {
             mpi.task_cores.take(core, start + cost.all());
@@ -108,7 +108,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         let work = match event {
             EventRef::Compute(_) => Work::Compute,
             EventRef::Event(Event::Sleep(_)) => Work::Sleep,
-            EventRef::Event(_) | EventRef::Send(_) | EventRef::Recv(_) => Work::Overhead,
+            EventRef::Event(_) | EventRef::Send(..) | EventRef::Recv(..) => Work::Overhead,
         };
         let computes = work != Work::Overhead;
         thread.stage = if computes { TaskStage::Next } else { TaskStage::Paid };

@@ -3,7 +3,7 @@
 //! The threads of a rank share its requests and communicators, and receive its messages. Each computes on a core of its
 //! own. [`program`](super::program) decides when a thread begins and which events of other threads it has to wait for.
 
-use titr_common::event::{Activity, Actor, Event};
+use titr_common::event::{Activity, Actor, Completion, Event};
 use titr_common::event_buffer::EventRef;
 use titr_common::program::{Fault, Place};
 use titr_common::time::Time;
@@ -125,7 +125,7 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                     }
                     EventRef::Event(&Event::Sleep(time)) if self.mpi.causality().is_timed() => Some(time),
                     EventRef::Event(Event::Sleep(_)) => Some(Seconds(0.0)),
-                    EventRef::Send(_) | EventRef::Recv(_) | EventRef::Event(_) => None,
+                    EventRef::Send(..) | EventRef::Recv(..) | EventRef::Event(_) => None,
                 };
                 if computing.is_none() {
                     thread.clock.time = thread.clock.time.max(thread.first_call);
@@ -165,15 +165,15 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
                 return Err(self.wrong(thread, fault));
             }
             let carried_out = match event {
-                EventRef::Send(message) => {
+                EventRef::Send(message, Completion::Blocking) => {
                     let sent = self.mpi.blocking_send(&mut self.threads[at], message);
                     sent.map(|()| Some(Activity::Send)).map_err(Failure::Fault)
                 }
-                EventRef::Recv(message) => {
-                    let received = self.mpi.blocking_receive(&mut self.threads[at], message);
+                EventRef::Recv(message, Completion::Blocking) => {
+                    let received = self.mpi.blocking_receive(&mut self.threads[at], message.into());
                     received.map(|()| Some(Activity::Recv)).map_err(Failure::Fault)
                 }
-                EventRef::Event(_) | EventRef::Compute(_) => self.call(index),
+                EventRef::Event(_) | EventRef::Compute(_) | EventRef::Send(..) | EventRef::Recv(..) => self.call(index),
             };
             let activity = match carried_out {
                 Ok(Some(activity)) => activity,

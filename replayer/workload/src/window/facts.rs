@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 use titr_common::event::{Event, Rank, RequestId, Tag};
+use titr_common::event_buffer::EventRef;
 
 /// The outcome of a message's request, where the event that starts it does not tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,16 +45,16 @@ impl Facts {
     }
 
     /// An event was seen ahead.
-    pub(super) fn see(&mut self, event: &Event) {
+    pub(super) fn see(&mut self, event: EventRef<'_>) {
         let mut mark = |request, mark| self.requests.entry(request).or_default().push_back(mark);
-        if let &Event::Matched(request, source, tag) = event {
+        if let EventRef::Event(&Event::Matched(request, source, tag)) = event {
             mark(request, Mark::Matched(source, tag));
         }
-        if let &Event::Cancel(request) = event {
+        if let EventRef::Event(&Event::Cancel(request)) = event {
             mark(request, Mark::Cancelled);
         }
         event.starts().iter().for_each(|&request| mark(request, Mark::Started));
-        if let Event::Wait(_, completed) | Event::Test(_, Some(completed)) = event {
+        if let EventRef::Event(Event::Wait(_, completed) | Event::Test(_, Some(completed))) = event {
             match completed.requests() {
                 Some(requests) => requests.iter().for_each(|&request| mark(request, Mark::Completed)),
                 None => self.requests.values_mut().for_each(|marks| marks.push_back(Mark::Completed)),
@@ -62,7 +63,7 @@ impl Facts {
     }
 
     /// Makes `event` the next one: facts seen about the requests that it starts belong to this start.
-    pub(super) fn reach(&mut self, event: &Event) {
+    pub(super) fn reach(&mut self, event: EventRef<'_>) {
         for request in event.starts() {
             // A match before this start was out of reach of the start it belongs to.
             while let Some(marks) = self.requests.get_mut(request)

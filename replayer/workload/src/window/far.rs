@@ -39,9 +39,7 @@ impl FarFacts {
             let (mut source, mut events) = (origin.source()?, LocatedEvents::default());
             while source.read(&mut events)? {
                 for located in events.iter() {
-                    if let EventRef::Event(event) = located.event {
-                        reading.event(position, event);
-                    }
+                    reading.event(position, located.event);
                     position += 1;
                 }
                 events.clear();
@@ -61,18 +59,18 @@ impl FarFacts {
 }
 
 impl Reading {
-    fn event(&mut self, position: u64, event: &Event) {
-        if let &Event::Matched(request, source, tag) = event
+    fn event(&mut self, position: u64, event: EventRef<'_>) {
+        if let EventRef::Event(&Event::Matched(request, source, tag)) = event
             && let Some(started) = self.started.get_mut(&request)
         {
             started.outcome = Some(Match::With(source, tag));
         }
-        if let Event::Cancel(request) = event
+        if let EventRef::Event(Event::Cancel(request)) = event
             && let Some(started) = self.started.get_mut(request)
         {
             started.outcome.get_or_insert(Match::Cancelled);
         }
-        if let Event::Wait(_, completed) | Event::Test(_, Some(completed)) = event {
+        if let EventRef::Event(Event::Wait(_, completed) | Event::Test(_, Some(completed))) = event {
             match completed.requests() {
                 Some(requests) => requests.iter().for_each(|&request| self.end(position, request)),
                 None => self.end_all(position),

@@ -1,7 +1,6 @@
 //! Looking ahead in a rank's events.
 
 use titr_common::event::RequestId;
-use titr_common::event_buffer::EventRef;
 use titr_common::trace::{EventSource, TraceError};
 
 use super::far::{FAR, FarFacts};
@@ -134,9 +133,7 @@ impl<S: EventSource> Window<S> {
         };
         self.seen += 1;
         self.unseen.index += 1;
-        if let Some(EventRef::Event(event)) = moment {
-            self.facts.see(event);
-        }
+        moment.into_iter().for_each(|event| self.facts.see(event));
         Ok(true)
     }
 }

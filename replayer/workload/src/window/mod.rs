@@ -173,7 +173,7 @@ impl<S: EventSource> Window<S> {
         match self.batch.events.get(self.at) {
             None => false,
             Some(EventRef::Event(event)) => event.is_executed(),
-            Some(EventRef::Compute(_) | EventRef::Send(_) | EventRef::Recv(_)) => true,
+            Some(EventRef::Compute(_) | EventRef::Send(..) | EventRef::Recv(..)) => true,
         }
     }
 
@@ -258,7 +258,7 @@ impl<S: EventSource> Window<S> {
         }
         if self.seen == 0 {
             self.facts.forget_requests();
-        } else if let Some(EventRef::Event(next)) = self.batch.events.get(self.at) {
+        } else if let Some(next) = self.batch.events.get(self.at) {
             self.facts.reach(next);
         }
         of_another

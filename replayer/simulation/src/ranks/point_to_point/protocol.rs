@@ -12,7 +12,7 @@
 
 use std::collections::VecDeque;
 
-use titr_common::event::{Rank, SendMode};
+use titr_common::event::{Completion, MessageCompletion, Rank, SendMode};
 use titr_common::time::Time;
 use titr_common::units::{Bytes, Seconds};
 use titr_network::topology::HostId;
@@ -123,6 +123,22 @@ impl Protocol {
     pub(in crate::ranks) fn needs_sender(&self, bytes: Bytes) -> bool {
         let sends = self.progress == Progress::Calls && self.rendezvous == Rendezvous::ClearToSend;
         sends && self.has_separate_data(bytes)
+    }
+
+    /// The time that a send with this completion takes; the setup of a persistent one takes none.
+    #[inline]
+    pub(in crate::ranks) fn cost_of_message(
+        &self,
+        mode: SendMode,
+        bytes: Bytes,
+        ends: MessageEnds,
+        completion: MessageCompletion,
+    ) -> SendCost {
+        match completion {
+            Completion::Blocking => self.cost_of_send(mode, bytes, ends),
+            Completion::Request(_) => self.cost_of_isend(bytes, ends),
+            Completion::Persistent(_) => SendCost::default(),
+        }
     }
 
     /// The time that a blocking send takes.

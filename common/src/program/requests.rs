@@ -17,10 +17,15 @@ use crate::units::Bytes;
 /// The requests of one rank. Each has an operation of type `O` that continues until the request is completed, or `None`
 /// if the operation was complete at its creation.
 pub struct RequestTable<O> {
-    numbered: FxHashMap<RequestId, Request<O>>,
+    /// The requests with numbers below [`DENSE`], each at its number: contiguous, as a number is the lowest that is free.
+    dense: Vec<Option<Request<O>>>,
+    sparse: FxHashMap<RequestId, Request<O>>,
     /// Requests without a number: the oldest of each key, and those after it.
     keyed: FxHashMap<RequestKey, (Option<O>, VecDeque<Option<O>>)>,
 }
+
+/// The limit is low, as a call on all requests looks at all places below the highest number so far.
+const DENSE: u32 = 1 << 8;
 
 enum Request<O> {
     /// Gone once it is completed.
@@ -31,7 +36,7 @@ enum Request<O> {
 
 impl<O> Default for RequestTable<O> {
     fn default() -> Self {
-        Self { numbered: FxHashMap::default(), keyed: FxHashMap::default() }
+        Self { dense: Vec::new(), sparse: FxHashMap::default(), keyed: FxHashMap::default() }
     }
 }
 
@@ -79,11 +84,32 @@ pub struct OpenRequest {
 }
 
 impl<O: Copy> RequestTable<O> {
-    /// The number of requests that have a number.
+    /// Whether there is a request with the number 0, the first to be used.
     #[inline]
     #[must_use]
-    pub fn numbered(&self) -> usize {
-        self.numbered.len()
+    pub fn has_first(&self) -> bool {
+        self.dense.first().is_some_and(Option::is_some)
+    }
+
+    fn get(&self, id: RequestId) -> Option<&Request<O>> {
+        if id.0 < DENSE { self.dense.get(id.0 as usize)?.as_ref() } else { self.sparse.get(&id) }
+    }
+
+    fn get_mut(&mut self, id: RequestId) -> Option<&mut Request<O>> {
+        if id.0 < DENSE { self.dense.get_mut(id.0 as usize)?.as_mut() } else { self.sparse.get_mut(&id) }
+    }
+
+    fn remove(&mut self, id: RequestId) {
+        if id.0 >= DENSE {
+            self.sparse.remove(&id);
+        } else if let Some(request) = self.dense.get_mut(id.0 as usize) {
+            *request = None;
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (RequestId, &Request<O>)> {
+        let dense = (0..).map(RequestId).zip(&self.dense).filter_map(|(id, request)| Some((id, request.as_ref()?)));
+        dense.chain(self.sparse.iter().map(|(&id, request)| (id, request)))
     }
 
     /// Enters a request that was made.
@@ -111,7 +137,15 @@ impl<O: Copy> RequestTable<O> {
     }
 
     fn make(&mut self, id: RequestId, request: Request<O>) -> Result<(), Fault> {
-        match self.numbered.insert(id, request) {
+        let other = if id.0 >= DENSE {
+            self.sparse.insert(id, request)
+        } else {
+            if self.dense.len() <= id.0 as usize {
+                self.dense.resize_with(id.0 as usize + 1, || None);
+            }
+            self.dense[id.0 as usize].replace(request)
+        };
+        match other {
             None => Ok(()),
             Some(_) => Err(Fault::RequestInUse(id)),
         }
@@ -119,7 +153,7 @@ impl<O: Copy> RequestTable<O> {
 
     /// The operation that a persistent and inactive request starts.
     pub fn template(&self, id: RequestId) -> Option<&Template> {
-        match self.numbered.get(&id) {
+        match self.get(id) {
             Some(Request::Persistent(template, None)) => Some(template.as_ref()),
             _ => None,
         }
@@ -130,7 +164,7 @@ impl<O: Copy> RequestTable<O> {
     /// # Errors
     /// If it is not persistent, or active.
     pub fn start(&mut self, id: RequestId, operation: Option<O>) -> Result<(), Fault> {
-        match self.numbered.get_mut(&id) {
+        match self.get_mut(id) {
             Some(Request::Persistent(_, current @ None)) => {
                 *current = Some(operation);
                 Ok(())
@@ -145,9 +179,9 @@ impl<O: Copy> RequestTable<O> {
     /// # Errors
     /// If there is no such request.
     pub fn complete(&mut self, id: RequestId) -> Result<Option<O>, Fault> {
-        match self.numbered.get_mut(&id) {
+        match self.get_mut(id) {
             Some(&mut Request::Once(activity)) => {
-                self.numbered.remove(&id);
+                self.remove(id);
                 Ok(activity)
             }
             Some(Request::Persistent(_, activity)) => Ok(activity.take().flatten()),
@@ -180,7 +214,7 @@ impl<O: Copy> RequestTable<O> {
     {
         let keyed = self.keyed.drain().flat_map(|(_, (oldest, others))| std::iter::once(oldest).chain(others));
         let mut all: Vec<O> = keyed.flatten().collect();
-        self.numbered.retain(|&id, request| match request {
+        let mut stays = |id, request: &mut Request<O>| match request {
             _ if !asked(id) => true,
             Request::Once(activity) => {
                 all.extend(activity.take());
@@ -190,7 +224,11 @@ impl<O: Copy> RequestTable<O> {
                 all.extend(activity.take().flatten());
                 true
             }
-        });
+        };
+        for (id, request) in (0..).zip(&mut self.dense) {
+            request.take_if(|request| !stays(RequestId(id), request));
+        }
+        self.sparse.retain(|&id, request| stays(id, request));
         // The table's order is no order to rely on.
         all.sort_unstable();
         all
@@ -201,7 +239,7 @@ impl<O: Copy> RequestTable<O> {
     /// # Errors
     /// If there is no such request.
     pub fn activity(&self, id: RequestId) -> Result<Option<O>, Fault> {
-        match self.numbered.get(&id) {
+        match self.get(id) {
             Some(&Request::Once(activity)) => Ok(activity),
             Some(Request::Persistent(_, activity)) => Ok(activity.flatten()),
             None => Err(Fault::NoSuchRequest(id)),
@@ -214,13 +252,13 @@ impl<O: Copy> RequestTable<O> {
     /// If there is no such request.
     pub fn free(&mut self, id: RequestId) -> Result<Option<O>, Fault> {
         let activity = self.activity(id)?;
-        self.numbered.remove(&id);
+        self.remove(id);
         Ok(activity)
     }
 
     /// Mutable access to the current operation of a request; `None` if there is no such request or it has no operation.
     pub fn activity_mut(&mut self, id: RequestId) -> Option<&mut Option<O>> {
-        match self.numbered.get_mut(&id)? {
+        match self.get_mut(id)? {
             Request::Once(operation) => Some(operation),
             Request::Persistent(_, operation) => operation.as_mut(),
         }
@@ -236,7 +274,7 @@ impl<O: Copy> RequestTable<O> {
 
     /// The requests with a number that there are.
     pub fn open(&self) -> impl Iterator<Item = OpenRequest> {
-        self.numbered.iter().map(|(&id, request)| match request {
+        self.iter().map(|(id, request)| match request {
             Request::Once(_) => OpenRequest { id, comm: None, is_persistent: false, is_active: true },
             Request::Persistent(template, activity) => {
                 OpenRequest { id, comm: template.comm(), is_persistent: true, is_active: activity.is_some() }
@@ -248,8 +286,7 @@ impl<O: Copy> RequestTable<O> {
     #[must_use]
     pub fn outstanding(&self) -> usize {
         let keyed = self.keyed.values().map(|(_, others)| 1 + others.len());
-        let active = |request: &&Request<O>| matches!(request, Request::Once(_) | Request::Persistent(_, Some(_)));
-        keyed.sum::<usize>() + self.numbered.values().filter(active).count()
+        keyed.sum::<usize>() + self.open().filter(|open| open.is_active).count()
     }
 }
 

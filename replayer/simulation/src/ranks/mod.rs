@@ -58,6 +58,7 @@ use thiserror::Error;
 use titr_common::event::{CommId, Event, Rank};
 use titr_common::event_buffer::EventRef;
 use titr_common::format::counted;
+use titr_common::program::CommIndex;
 use titr_common::time::Time;
 use titr_common::trace::{EventSource, TraceError};
 use titr_common::units::Instructions;
@@ -70,6 +71,7 @@ use chapters::{Chapters, is_inside};
 use files::Files;
 use ids::{Carried, ThreadIndex};
 use mpi::Mpi;
+use point_to_point::Envelope;
 use program::Programs;
 use scheduler::{Task, Waiter};
 use starts::Starts;
@@ -268,18 +270,23 @@ const EVENTS: usize = 16;
 /// The state of fewer ranks is in the caches anyway.
 const FEWEST_RANKS: usize = 1 << 11;
 
-/// The number of the next waiters that were looked at.
-#[derive(Clone, Copy, Debug, Default)]
-struct CacheWarmer(usize);
+/// A look at the next waiters.
+#[derive(Debug, Default)]
+struct CacheWarmer {
+    /// The number of the next waiters that were looked at.
+    seen: usize,
+    /// The receivers of their messages, and what matches these. Kept to be used again.
+    messages: Vec<(Rank, Envelope)>,
+}
 
 impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// The next runnable waiter, after a look at those behind it.
     #[inline]
     fn next_waiter(&mut self) -> Option<Waiter> {
-        match self.cache_warmer.0.checked_sub(1) {
-            Some(left) => self.cache_warmer.0 = left,
+        match self.cache_warmer.seen.checked_sub(1) {
+            Some(left) => self.cache_warmer.seen = left,
             None if self.mpi.ranks() >= FEWEST_RANKS => {
-                self.cache_warmer.0 = self.look_ahead().saturating_sub(1);
+                self.cache_warmer.seen = self.look_ahead().saturating_sub(1);
             }
             None => {}
         }
@@ -288,29 +295,36 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
 
     /// Reads what the next waiters need. Returns the number of these waiters.
     #[inline(never)]
-    fn look_ahead(&self) -> usize {
-        let ranks = self.mpi.ranks() as u32;
+    fn look_ahead(&mut self) -> usize {
+        let Self { programs, threads, mpi, cache_warmer: CacheWarmer { messages, .. }, .. } = self;
+        let (ranks, context) = (mpi.ranks() as u32, mpi.communicators.get(CommIndex::WORLD).context);
         let (mut waiters, mut read) = (0, 0);
-        for waiter in self.mpi.scheduler.upcoming().take(AT_ONCE) {
+        messages.clear();
+        for waiter in mpi.scheduler.upcoming().take(AT_ONCE) {
             waiters += 1;
             // The first threads are the main threads of the ranks, in their order.
             let Waiter::Thread(main) = waiter else { continue };
             if main.0 >= ranks {
                 continue;
             }
-            let thread = &self.threads[main.0 as usize];
+            let thread = &threads[main.0 as usize];
             read += thread.clock.time.0 + thread.events + u64::from(thread.finished);
-            read += self.mpi.all_requests()[main.0 as usize].numbered() as u64;
+            read += u64::from(mpi.all_requests()[main.0 as usize].has_first());
+            // A computation and, mostly, a wait end the turn.
+            let ends = |event: &EventRef| {
+                matches!(event, EventRef::Compute(_) | EventRef::Event(Event::Sleep(_) | Event::Wait(..)))
+            };
             // A loop inside the iterator: between two reads, the processor has fewer instructions to go through.
-            self.programs.upcoming(main).take(EVENTS).for_each(|event| {
-                read += 1;
+            programs.upcoming(main).take(EVENTS).take_while(|event| !ends(event)).for_each(|event| {
                 if let EventRef::Send(message, _) | EventRef::Event(&Event::Send(_, message, _)) = event
                     && message.comm == CommId::WORLD
                 {
-                    read += self.mpi.exchange.queued(message.to) as u64;
+                    read += mpi.exchange.queued(message.to) as u64;
+                    messages.push((message.to, Envelope { context, source: Rank(main.0), tag: message.tag }));
                 }
             });
         }
+        messages.iter().for_each(|&(to, envelope)| read += u64::from(mpi.exchange.is_awaited(to, envelope)));
         black_box(read);
         waiters
     }

@@ -388,6 +388,12 @@ impl Exchange {
         self.matching.queued(receiver)
     }
 
+    /// As [`Matching::is_awaited`].
+    #[inline]
+    pub(in crate::ranks) fn is_awaited(&self, receiver: Rank, envelope: Envelope) -> bool {
+        self.matching.is_awaited(receiver, envelope)
+    }
+
     /// A message that leaves now.
     pub(in crate::ranks) fn leave(&mut self, id: MessageId, now: Time) {
         self.messages[id.0 as usize].under_way = now;

@@ -86,6 +86,13 @@ impl Matching {
         self.receivers.get(receiver.0 as usize).map_or(0, |receiver| receiver.queues.len())
     }
 
+    /// Whether a receive for exactly such messages waits, or an earlier one of them.
+    #[inline]
+    pub(in crate::ranks) fn is_awaited(&self, receiver: Rank, envelope: Envelope) -> bool {
+        let receiver = self.receivers.get(receiver.0 as usize);
+        receiver.is_some_and(|receiver| receiver.queues.front(&Selector::from(envelope).into()).is_some())
+    }
+
     /// The message that a receive would take, left where it is.
     pub(in crate::ranks) fn probe(&mut self, receiver: Rank, selector: Selector) -> Option<MessageId> {
         self.receivers[receiver.0 as usize].probe(selector)

@@ -222,10 +222,10 @@ fn files(key: AxisKey, written: Located, source: &Source) -> Checked<Axis> {
         value => vec![Located { value, place: place.clone() }],
     };
     let named = items.into_iter().map(|item| named(item, key == AxisKey::Platform, &name, source));
-    let (names, files): (Vec<_>, Vec<_>) = named.collect::<Checked<Vec<_>>>()?.into_iter().unzip();
+    let (entries, files): (Vec<_>, Vec<_>) = named.collect::<Checked<Vec<_>>>()?.into_iter().unzip();
     let mut axis = Axis::read(key, place.clone(), Located { value: Value::List(files), place }, source)?;
     let Values::List(settings) = &mut axis.values else { return Ok(axis) };
-    for (setting, (name, price)) in settings.iter_mut().zip(names) {
+    for (setting, Entry { name, price }) in settings.iter_mut().zip(entries) {
         (setting.name, setting.price) = (name, price);
     }
     if let (true, Some(setting)) = (
@@ -242,22 +242,26 @@ fn files(key: AxisKey, written: Located, source: &Source) -> Checked<Axis> {
     }
 }
 
-/// A file, and its name and its price if it has them: `{ name = "fat-tree 2:1", file = "fat-tree.toml", price = 250000 }`.
-fn named(
-    item: Located,
-    has_price: bool,
-    key: &str,
-    source: &Source,
-) -> Checked<((Option<String>, Option<f64>), Located)> {
+/// What a study says of a file: `{ name = "fat-tree 2:1", file = "fat-tree.toml", price = 250000 }`.
+#[derive(Default)]
+struct Entry {
+    name: Option<String>,
+    price: Option<f64>,
+}
+
+/// A file, and what the study says of it.
+fn named(item: Located, has_price: bool, key: &str, source: &Source) -> Checked<(Entry, Located)> {
     let place = item.place.clone();
-    let Value::Table(mut table) = item.value else { return Ok(((None, None), item)) };
+    let Value::Table(mut table) = item.value else { return Ok((Entry::default(), item)) };
     let price = if has_price { table.remove("price") } else { None };
     let price = price.map(|written| {
         let price = Magnitude::of(&written.value).map(|price| price.number).filter(|price| *price >= 0.0);
         price.ok_or_else(|| source.mistake(written.place, "a price is a number from 0 on"))
     });
     match (table.remove("name").map(|name| name.value), table.remove("file"), table.entries().next()) {
-        (Some(Value::Text(name)), Some(file), None) => Ok(((Some(name), price.transpose()?), file)),
+        (Some(Value::Text(name)), Some(file), None) => {
+            Ok((Entry { name: Some(name), price: price.transpose()? }, file))
+        }
         _ => {
             let mistake = source.mistake(place, format!("`{key}` names a file, or a list of files"));
             Err(mistake.with_help("write \"FILE\", or { name = \"NAME\", file = \"FILE\" }"))

@@ -265,6 +265,7 @@ impl<'a> Simulation<'a> {
         } = outcome;
         let per_rank: Vec<_> = breakdown.per_rank().collect();
         if computed.0 == 0.0
+            && self.computation == Computation::Counted
             && let Some(recording) = recording.as_mut().filter(|_| per_rank.iter().any(|shares| shares.compute.0 > 0.0))
         {
             "fixed times".clone_into(&mut recording.counted);

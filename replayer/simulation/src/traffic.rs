@@ -8,7 +8,7 @@ use thiserror::Error;
 use titr_common::format::count;
 use titr_network::Unreachable;
 use titr_network::packet::PacketSpec;
-use titr_network::topology::{HostId, Paths, RoutePeriod};
+use titr_network::topology::{HostId, Paths, RoutePeriod, Topology};
 use titr_network::traffic::{
     Arrangement, Destinations, Injection, Loads, NoPattern, Pattern, Plan, Point, Sizes, measure_run, point,
 };
@@ -142,9 +142,30 @@ impl TrafficSweep {
         let destinations = Destinations::new(self.pattern, platform.topology.hosts(), arrangement)?;
         let &Self { warmup, cycles, runs, .. } = self;
         let plan = Plan { destinations, sizes: self.sizes.clone(), warmup, cycles, runs };
-        let traffic = PlatformTraffic { platform, spec, plan, sweep: self.clone() };
-        let years = traffic.processor_seconds() / SECONDS_A_YEAR;
-        if years > 1.0 { Err(TrafficError::Endless { years: years as u64 }) } else { Ok(traffic) }
+        let processor_seconds = self.processor_seconds(&*platform.topology);
+        let years = processor_seconds / SECONDS_A_YEAR;
+        if years > 1.0 {
+            return Err(TrafficError::Endless { years: years as u64 });
+        }
+        Ok(PlatformTraffic { platform, spec, plan, sweep: self.clone(), processor_seconds })
+    }
+
+    /// The time that all measurements take a processor, in seconds: an estimate to an order of magnitude.
+    fn processor_seconds(&self, topology: &dyn Topology) -> f64 {
+        let hosts = topology.hosts();
+        let host = |number: u32| HostId(number.wrapping_mul(0x9e37_79b1) % hosts);
+        let mut paths = Paths::default();
+        let mut hops = |pair: u32| {
+            paths.find(topology, RoutePeriod(0), (host(2 * pair), host(2 * pair + 1)));
+            paths.parts().map(|(_, part)| part).sum::<f64>()
+        };
+        let hops = (0..SAMPLED).map(&mut hops).sum::<f64>() / f64::from(SAMPLED);
+        let load = match &self.demand {
+            TrafficDemand::Loads(loads) => loads.0.iter().sum(),
+            TrafficDemand::Burst(_) => 1.0,
+        };
+        let cycles = (self.warmup + self.cycles) as f64 * f64::from(self.runs);
+        f64::from(hosts) * load * cycles * hops / PHIT_HOPS_PER_SECOND
     }
 }
 
@@ -154,6 +175,8 @@ pub struct PlatformTraffic<'a> {
     spec: &'a PacketSpec,
     plan: Plan,
     sweep: TrafficSweep,
+    /// The time that all measurements take a processor: an estimate to an order of magnitude.
+    pub processor_seconds: f64,
 }
 
 impl PlatformTraffic<'_> {
@@ -161,26 +184,6 @@ impl PlatformTraffic<'_> {
     #[must_use]
     pub fn cycle(&self) -> f64 {
         self.spec.cycle()
-    }
-
-    /// The time that all measurements take a processor, in seconds: an estimate to an order of magnitude.
-    #[must_use]
-    pub fn processor_seconds(&self) -> f64 {
-        let topology = &*self.platform.topology;
-        let hosts = topology.hosts();
-        let host = |number: u32| HostId(number.wrapping_mul(0x9e37_79b1) % hosts);
-        let mut paths = Paths::default();
-        let mut hops = |pair: u32| {
-            paths.find(topology, RoutePeriod(0), (host(2 * pair), host(2 * pair + 1)));
-            paths.parts().map(|(_, part)| part).sum::<f64>()
-        };
-        let hops = (0..SAMPLED).map(&mut hops).sum::<f64>() / f64::from(SAMPLED);
-        let load = match &self.sweep.demand {
-            TrafficDemand::Loads(loads) => loads.0.iter().sum(),
-            TrafficDemand::Burst(_) => 1.0,
-        };
-        let cycles = (self.plan.warmup + self.plan.cycles) as f64 * f64::from(self.plan.runs);
-        f64::from(hosts) * load * cycles * hops / PHIT_HOPS_PER_SECOND
     }
 
     /// Measures all points, this many runs at a time. `each` receives every point, in order, as soon as it is measured.
@@ -192,7 +195,7 @@ impl PlatformTraffic<'_> {
         jobs: Jobs,
         mut each: impl FnMut(&MeasuredPoint) -> Result<(), E>,
     ) -> Result<TrafficResult, E> {
-        let Self { platform, spec, plan, sweep } = self;
+        let Self { platform, spec, plan, sweep, .. } = self;
         let network = NetworkName::from(platform);
         let start = Instant::now();
         let injections: Vec<Injection> = match &sweep.demand {

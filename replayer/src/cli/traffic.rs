@@ -125,7 +125,7 @@ impl TrafficArgs {
         let demand = self.burst.map_or_else(|| TrafficDemand::Loads(self.load.clone()), TrafficDemand::Burst);
         let (sizes, runs) = (self.message.clone(), self.runs.runs().unwrap_or(RUNS));
         let traffic = TrafficSweep { pattern, sizes, demand, warmup, cycles, runs, channels }.on(&platform)?;
-        let seconds = traffic.processor_seconds() / self.runs.jobs().0.get() as f64;
+        let seconds = traffic.processor_seconds / self.runs.jobs().0.get() as f64;
         if seconds > LONG {
             let long = HumanDuration(Duration::from_secs_f64(seconds));
             say(format_args!("titr: this takes some {long}; fewer --cycles, --load or --runs take less"));

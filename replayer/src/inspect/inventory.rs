@@ -60,9 +60,8 @@ struct Lifetime {
 }
 
 impl Lifetime {
-    /// Goes on by an event. Returns where it stands, if that is the wrong place.
-    fn pass(&mut self, event: &Event) -> Option<&'static str> {
-        let is_call = event.activity().is_some_and(|activity| activity != Activity::Compute);
+    /// Goes on by an event, and whether it is a call. Returns where it stands, if that is the wrong place.
+    fn pass(&mut self, event: &Event, is_call: bool) -> Option<&'static str> {
         let (init, finalize) = (*event == Event::Init, *event == Event::Finalize);
         let wrong = [
             (init && self.initialised, "after another init"),
@@ -112,10 +111,11 @@ impl Inventory {
         let (mut lifetime, mut misplaced) = (Lifetime::default(), None);
         while let Some(event) = stream.next_event()? {
             finalized = event == Event::Finalize;
-            if event.activity().is_some_and(|activity| activity != Activity::Compute) {
+            let is_call = event.activity().is_some_and(|activity| activity != Activity::Compute);
+            if is_call {
                 last = Some(event.word());
             }
-            if let Some(place) = lifetime.pass(&event) {
+            if let Some(place) = lifetime.pass(&event, is_call) {
                 misplaced.get_or_insert_with(|| format!("event {}, '{}', {place}", stream.events(), event.word()));
             }
             *kinds.entry(event.word()).or_default() += 1;

@@ -23,6 +23,7 @@ use super::BenchmarkError;
 use super::prediction::{PredictionError, predict};
 use super::row::{Benchmark, Place, Row};
 use crate::NamedTopology;
+use crate::robust::median;
 
 /// What is known of a machine without a measurement.
 #[derive(Clone, Debug)]
@@ -541,12 +542,7 @@ impl Machine<'_> {
     fn fit_windows(&mut self, rows: &[Row], cache: u64) {
         let all = [(Benchmark::Biband, self.cores), (Benchmark::Uniband, self.cores), (Benchmark::Uniband, 2)];
         let windows = all.map(|(benchmark, ranks)| {
-            let is_it = |row: &&Row| {
-                row.benchmark == benchmark
-                    && row.ranks == ranks
-                    && row.ranks_per_node >= ranks
-                    && row.ranks_per_node > 1
-            };
+            let is_it = |row: &&Row| row.benchmark == benchmark && row.ranks == ranks && row.ranks_per_node >= ranks;
             (f64::from(ranks / 2), rows.iter().filter(is_it).collect::<Vec<_>>())
         });
         let Some((pairs, windows)) = windows.into_iter().find(|(_, rows)| !rows.is_empty()) else { return };
@@ -590,10 +586,8 @@ impl Machine<'_> {
         }
         self.process_bandwidth = (single > 0.0 && single < self.bandwidth).then_some(single);
         let both = between(Benchmark::Biband).filter(|row| self.is_full(row) && row.bytes.0 >= FILLING);
-        let mut both: Vec<f64> = both.filter_map(Row::rate).collect();
-        both.sort_by(f64::total_cmp);
-        let limit = (!both.is_empty()).then(|| quantile(&both, 0.5));
-        self.limiter = limit.filter(|limit| SLOWER * limit < 2.0 * self.bandwidth);
+        let both: Vec<f64> = both.filter_map(Row::rate).collect();
+        self.limiter = median(&both).filter(|limit| SLOWER * limit < 2.0 * self.bandwidth);
     }
 
     /// The costs of messages between nodes, and the bandwidth that one process reaches. Returns whether a ping-pong shows them.

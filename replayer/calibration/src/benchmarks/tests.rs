@@ -398,6 +398,19 @@ collectives = { library = "mpich", allgather = "ring", allreduce = "recursive_do
     assert!(many.median < by_sheet.median, "{many}, by the data sheet {by_sheet}");
 }
 
+/// A data sheet of a star of 10 GB/s and 1 µs.
+fn sheet(hosts: u32, memory: f64, cache: u64) -> DataSheet {
+    DataSheet {
+        hosts,
+        topology: NamedTopology::Star,
+        bandwidth: 10e9,
+        latency: Seconds(1e-6),
+        memory: Some(memory),
+        cache: Some(Bytes(cache)),
+        library: Library::Mpich,
+    }
+}
+
 /// Ping-pongs between hosts and within one are found again at all sizes, beside a chain in which all ranks send.
 #[test]
 fn pairs_alone_are_found_again_beside_full_nodes() {
@@ -416,15 +429,7 @@ fn pairs_alone_are_found_again_beside_full_nodes() {
     let chain = |bytes| row(Benchmark::Sendrecv, [2, 8, 16], bytes);
     let pairs = sizes.into_iter().map(pair(Place::Node)).chain(sizes.into_iter().map(pair(Place::BetweenNodes)));
     let rows: Vec<Row> = pairs.chain(sizes[..4].iter().copied().map(chain)).map(measured).collect();
-    let sheet = DataSheet {
-        hosts: 4,
-        topology: NamedTopology::Star,
-        bandwidth: 10e9,
-        latency: Seconds(1e-6),
-        memory: Some(40e9),
-        cache: Some(Bytes(64 << 10)),
-        library: Library::Mpich,
-    };
+    let sheet = sheet(4, 40e9, 64 << 10);
     let found = FittedMachine::of(&rows, &sheet).unwrap();
     let alone = |compared: &&Compared| compared.row.benchmark == Benchmark::PingPong;
     let errors = Errors::of(found.fitted.iter().filter(alone)).unwrap();
@@ -452,15 +457,7 @@ fn windows_tell_what_full_hosts_take() {
         windows.chain([row(Benchmark::PingPong, [2, 1, 2], bytes)])
     };
     let rows: Vec<Row> = [64, 4096, 65_536, 1 << 20].into_iter().flat_map(of_size).map(measured).collect();
-    let sheet = DataSheet {
-        hosts: 2,
-        topology: NamedTopology::Star,
-        bandwidth: 10e9,
-        latency: Seconds(1e-6),
-        memory: Some(100e9),
-        cache: Some(Bytes(256 << 10)),
-        library: Library::Mpich,
-    };
+    let sheet = sheet(2, 100e9, 256 << 10);
     let found = FittedMachine::of(&rows, &sheet).unwrap();
     let found = Platform::parse(Path::new("found.toml"), found.cluster, &[]).unwrap();
     let all_to_all = |bytes| measured(row(Benchmark::Collective(CollectiveKind::Alltoall), [2, 8, 16], bytes));

@@ -71,6 +71,13 @@ fn what_is_not_simulated_is_told() {
     let platform = here("../examples/torus.toml");
     let shown = folder.run(TITR_REPLAY, &["--platform", platform.to_str().unwrap(), "traces"]);
     insta::assert_snapshot!(timeless(&shown));
+    // The error of communication that the summary and the page name is the one that was measured.
+    let truth = include_str!("../../docs/TRUTH.md");
+    let all = truth.lines().find_map(|line| line.strip_prefix("|all|")).unwrap();
+    let median = all.split(['|', ',']).nth(1).unwrap();
+    for said in [shown.as_str(), include_str!("../src/page/assets/summary.js")] {
+        assert!(said.contains(&format!("typically {median} % wrong")), "{median}");
+    }
 }
 
 /// A broadcast of 1 MB takes another time by each library.

@@ -17,6 +17,7 @@ use titr_workload::Workload;
 use crate::observe::{Breakdown, Observer, Truncations};
 use crate::ranks::{Core, Deadlock, ReplayError};
 use crate::replay::{Options, ReplayProgress, replay};
+use crate::warnings::unfinished;
 
 /// The outcome of a dry run.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +44,11 @@ pub fn dry_run(trace: &Trace, follower: Option<&mut dyn ReplayProgress>) -> Resu
             return Ok(DryRun { findings: warnings, survived: truncations.findings() });
         }
         Ok(warnings) => truncations.findings().into_iter().chain(warnings).collect(),
+        Err(ReplayError::Deadlock(deadlock))
+            if trace.manifest().is_some_and(|manifest| unfinished(manifest).is_some()) =>
+        {
+            vec![format!("the trace ends before the run does: {deadlock:#}")]
+        }
         Err(ReplayError::Deadlock(deadlock)) => vec![Deadlock { at: None, ..*deadlock }.to_string()],
         Err(error @ ReplayError::Event { .. }) if has_finished => {
             let mut survived = vec![error.to_string()];
@@ -78,10 +84,7 @@ fn has_finished(trace: &Trace) -> bool {
 pub fn relies_on_buffers(trace: &Trace) -> Result<Option<String>, TraceError> {
     let options = Options { storage: Storage::instant(), ..Options::default() };
     Ok(match run(trace, Library::SimGrid, Bytes(0), Vec::new(), options)? {
-        Err(ReplayError::Deadlock(deadlock)) => {
-            let text = Deadlock { at: None, ..*deadlock }.to_string();
-            Some(text.trim_start_matches("deadlock on any machine: ").to_owned())
-        }
+        Err(ReplayError::Deadlock(deadlock)) => Some(format!("{deadlock:#}")),
         Ok(_) | Err(_) => None,
     })
 }

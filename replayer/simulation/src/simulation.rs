@@ -26,7 +26,7 @@ use crate::recorded_speed::{self, RecordedSpeeds};
 use crate::recording::Recording;
 use crate::replay::{Outcome, ReplayProgress};
 use crate::result::{LinkUse, NetworkName, Packets, ReplaySpeed, Runs, SimulationResult, WorldRanks};
-use crate::uncertainty::{disturbed_counts, of_volumes, uncertainty};
+use crate::uncertainty::{disturbed_counts, is_unknown, of_volumes, uncertainty};
 use crate::warnings;
 use run::Run;
 
@@ -419,9 +419,7 @@ impl Simulation<'_> {
     /// The relative standard deviation of the recorded volumes, as far as it is known.
     fn deviation_of_volumes(&self) -> f64 {
         match (self.computation, self.trace.manifest()) {
-            (Computation::Counted, Some(manifest)) if disturbed_counts(manifest).is_none() => {
-                of_volumes(manifest).unwrap_or_default()
-            }
+            (Computation::Counted, Some(manifest)) if !is_unknown(manifest) => of_volumes(manifest).unwrap_or_default(),
             (Computation::Counted | Computation::Timed | Computation::Ignored, _) => 0.0,
         }
     }

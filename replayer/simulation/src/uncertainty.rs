@@ -23,8 +23,7 @@ pub(crate) fn uncertainty(
     runs: &[Time],
 ) -> Option<f64> {
     let of_volumes = match (computation, manifest) {
-        // CPU time of a busy machine is longer by a part that nothing tells, the reference kernel at the start included.
-        (Computation::Counted, Some(manifest)) if disturbed_counts(manifest).is_some() => return None,
+        (Computation::Counted, Some(manifest)) if is_unknown(manifest) => return None,
         (Computation::Counted, Some(manifest)) => of_volumes(manifest),
         (Computation::Counted | Computation::Timed | Computation::Ignored, _) => None,
     };
@@ -44,6 +43,12 @@ pub(crate) fn of_volumes(manifest: &Manifest) -> Option<f64> {
     }
 }
 
+/// Whether the spread of the volumes is unknown: CPU time of a busy machine, recorded once, is longer by a part that nothing
+/// tells, the reference kernel at the start included.
+pub(crate) fn is_unknown(manifest: &Manifest) -> bool {
+    manifest.combined.is_none() && disturbed_counts(manifest).is_some()
+}
+
 /// The part of their time that threads may wait for a core before their caches count as shared.
 const DISTURBED: f64 = 0.1;
 /// The relative deviation of the time of the reference kernel beyond which it counts as disturbed.
@@ -51,9 +56,6 @@ const UNLIKE: f64 = 0.15;
 
 /// A sentence on CPU time that depends on what else ran at that time; `None` if none was counted, or nothing disturbed it.
 pub(crate) fn disturbed_counts(manifest: &Manifest) -> Option<String> {
-    if manifest.combined.is_some() {
-        return None;
-    }
     let timed: Vec<_> = manifest.per_rank.iter().filter(|entry| entry.counter.rate.is_some()).collect();
     let times: Vec<_> = timed.iter().filter_map(|entry| entry.process_time.as_deref()).collect();
     let queued: f64 = times.iter().filter_map(|time| time.run_queue).sum();
@@ -72,10 +74,13 @@ pub(crate) fn disturbed_counts(manifest: &Manifest) -> Option<String> {
         why.push(format!("a fixed computation took unlike times on the ranks, ± {:.0} %", 100.0 * deviation));
     }
     (!why.is_empty()).then(|| {
+        let (which, repeat) = match &manifest.combined {
+            None => (String::new(), "titrace --repeat 3 takes the least of three runs; "),
+            Some(combined) => (format!(", {} of {} runs,", combined.by.name(), combined.runs), ""),
+        };
         format!(
-            "computation was counted in CPU time on a busy machine and may be too long by an unknown part: {} \
-             (titrace --repeat 3 takes the least of three runs; --counter emulated counts instructions, and hosts.speed then has to say \
-             how many a core executes)",
+            "computation was counted in CPU time{which} on a busy machine and may be too long by an unknown part: {} \
+             ({repeat}--counter emulated counts instructions, and hosts.speed then has to say how many a core executes)",
             why.join("; ")
         )
     })
@@ -96,6 +101,7 @@ pub(crate) fn of_reference_kernel(manifest: &Manifest) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use titr_common::trace::combined::{Combined, CombinedBy};
     use titr_common::trace::manifest::{Counter, ReferenceCount};
 
     fn counted(seconds: &[f64]) -> Manifest {
@@ -124,7 +130,12 @@ mod tests {
 
     #[test]
     fn nothing_is_known_of_a_busy_machine() {
-        let manifest = counted(&[0.5, 1.5]);
+        let mut manifest = counted(&[0.5, 1.5]);
+        assert!(disturbed_counts(&manifest).unwrap().contains("--repeat 3"));
+        manifest.combined = Some(Combined::new(CombinedBy::Least, 3, 0.0, Vec::new()));
+        let said = disturbed_counts(&manifest).unwrap();
+        assert!(said.contains("least of 3 runs, on a busy machine") && !said.contains("--repeat"), "{said}");
+        manifest.combined = None;
         let times = [Time(9), Time(11)];
         let of = |computation| uncertainty(Some(&manifest), computation, Seconds(1.0), &[shares(1.0)], &times);
         assert_eq!(of(Computation::Counted), None);

@@ -48,6 +48,9 @@ pub(crate) fn answer(report: &AnalysedResult, out: &mut Escaped<impl Write>) -> 
     if let Some(runs) = &report.runs {
         writeln!(out, "                {}", of_runs(runs))?;
     }
+    if report.recording.is_some() && report.messages > 0 {
+        writeln!(out, "                communication by a data sheet is typically 33 % wrong (TRUTH.md)")?;
+    }
     if let Some(IntervalTime { interval, time, .. }) =
         report.analyses.as_ref().and_then(|found| found.interval.as_ref())
     {

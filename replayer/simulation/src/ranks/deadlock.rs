@@ -338,16 +338,18 @@ fn waiting(stuck: &BTreeMap<Actor, Stuck>, actor: Actor, peer: Actor) -> Option<
     of_rank().find(|&other| other != actor).or_else(|| of_rank().next())
 }
 
+/// With `{:#}`, without its time.
 impl Display for Deadlock {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { at, ranks, stuck, chain, cycle, leftovers, unbuffered: _, locks: _ } = self;
         let waiting: BTreeSet<Rank> = stuck.iter().map(|thread| thread.place.rank).collect();
         match at {
-            None => f.write_str("deadlock on any machine")?,
-            Some(Seconds(0.0)) => f.write_str("deadlock before any time has passed")?,
-            Some(Seconds(at)) => write!(f, "deadlock after {at:.9} s")?,
+            _ if f.alternate() => {}
+            None => f.write_str("deadlock on any machine: ")?,
+            Some(Seconds(0.0)) => f.write_str("deadlock before any time has passed: ")?,
+            Some(Seconds(at)) => write!(f, "deadlock after {at:.9} s: ")?,
         }
-        write!(f, ": {} of {} wait for ever", waiting.len(), counted(*ranks, "rank", "ranks"))?;
+        write!(f, "{} of {} wait for ever", waiting.len(), counted(*ranks, "rank", "ranks"))?;
         if *cycle {
             write!(f, ", {chain} of them for each other")?;
         }

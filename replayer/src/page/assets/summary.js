@@ -20,7 +20,8 @@ const bits = (bytesASecond) => {
 
 /** How sure the predicted time is. */
 const uncertaintyOf = ({ uncertainty: deviation, runs }) => {
-  const sure = deviation ? `predicted, ± ${percent(deviation)} (one standard deviation)` : "predicted; a data sheet alone makes communication 33 % wrong, typically (TRUTH.md)";
+  const recorded = deviation ? `, ± ${percent(deviation)} (one standard deviation)` : "";
+  const sure = `predicted${recorded}; communication by a data sheet is typically 33 % wrong (TRUTH.md)`;
   return runs ? `${sure}; ${time(runs.mean)} in the mean of ${runs.times.length} runs, ${time(runs.interval[0])} to ${time(runs.interval[1])} (99 %)` : sure;
 };
 

@@ -58,8 +58,12 @@ pub(crate) struct NotTried {
     pub(crate) why: String,
 }
 
-/// The most hypotheses that are replayed, besides the bounds.
+/// The most hypotheses that are replayed, besides the bounds: so many at least, and four times as many of a trace whose
+/// replays take no time.
 const MOST: usize = 12;
+
+/// The events that all replays of hypotheses may have together, beyond the least number of them: some seconds.
+const EVENTS: u64 = 4_000_000;
 
 /// A step of the work, for users who wait for it.
 #[derive(Clone, Copy, Debug)]
@@ -91,10 +95,11 @@ pub(crate) fn advise(
     let mut candidates = VecDeque::from(waits.map(|waits| candidates(&base, waits)).unwrap_or_default());
     let mut serialised = waits.and_then(|waits| serialisation(&base, waits));
     let mut next = bounds().to_vec();
-    follow(Step::Replayed(simulated_time, candidates.len().min(MOST) + next.len()));
+    let most = ((EVENTS / base.events.max(1)) as usize).clamp(MOST, 4 * MOST);
+    follow(Step::Replayed(simulated_time, candidates.len().min(most) + next.len()));
     loop {
         // In place of those that do not fit the program, others are tried.
-        let free = MOST.saturating_sub(advice.hypotheses.len()).min(candidates.len());
+        let free = most.saturating_sub(advice.hypotheses.len()).min(candidates.len());
         next.extend(candidates.drain(..free));
         if next.is_empty() {
             let most = advice.hypotheses.iter().map(|tried| tried.saves.0).fold(0.0, f64::max);
@@ -124,7 +129,7 @@ pub(crate) fn advise(
     }
     advice.not_tried.extend(candidates.into_iter().map(|candidate| NotTried {
         hypothesis: candidate.title,
-        why: format!("its cause makes ranks wait for less than those of the {MOST} that were tried"),
+        why: format!("its cause makes ranks wait for less than those of the {most} that were tried"),
     }));
     advice.hypotheses.sort_by(|a, b| b.saves.0.total_cmp(&a.saves.0));
     Ok(advice)

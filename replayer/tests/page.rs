@@ -340,6 +340,8 @@ fn findings_are_shown_as_they_are() {
         platform_text: "</script>".into(),
         bandwidth: 1.25e9,
         hosts: vec![0, 0, 0, 0],
+        names: Vec::new(),
+        failures: Vec::new(),
     };
     write(&PageData::new(&origin, &result, (&overview, &detail), &[], None), &path).unwrap();
     let Some(mut browser) = open(&path) else { return };

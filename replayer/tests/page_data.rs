@@ -37,7 +37,7 @@ const PAGES: [(&str, &str, &str); 8] = [
     (
         "stencil --ranks 27 --dimensions 3x3x3 --torus --bytes 64KiB --iterations 3 --compute 1e5",
         "../examples/torus.toml",
-        "--set hosts.cores=1 --analyse critical-path --analyse wait-states --analyse matrix --check-sensitivities",
+        "--set hosts.cores=1 --set network.failures.links=2 --analyse critical-path --analyse wait-states --analyse matrix --check-sensitivities",
     ),
     (
         "collective allreduce --ranks 16 --bytes 64KiB --iterations 110",

@@ -237,7 +237,7 @@ pub struct LinkUse {
     pub is_loopback: bool,
     /// Payload that the link carried.
     pub bytes: Bytes,
-    /// The number of messages that the link carried.
+    /// The number of messages that the link carried; of packets, in a packet network.
     pub messages: u64,
     /// The payload as a fraction of what the link could have carried in the simulated time.
     #[serde(rename = "use")]

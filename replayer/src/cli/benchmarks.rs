@@ -1,5 +1,6 @@
 //! `titr calibrate` with the results of benchmarks.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -41,6 +42,9 @@ pub(super) struct BenchmarkArgs {
     /// Hosts of the machine to be predicted. Default: the nodes of the largest result.
     #[arg(long, value_name = "N")]
     hosts: Option<u32>,
+    /// Cores of a host. Default: the most ranks that results have on one.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    cores: u32,
     /// Bandwidth of a host's links, from the data sheet.
     #[arg(long, value_name = "BANDWIDTH", default_value = "100 Gbit/s")]
     link: Quantity<Bandwidth>,
@@ -84,11 +88,16 @@ pub(super) fn benchmarks(
             return Err(Failure::Value(format!("--{option} has {values} values, and there are {} files", files.len())));
         }
     }
-    let mut rows = Vec::new();
+    let (mut rows, mut passed_over) = (Vec::new(), BTreeSet::new());
     for (number, file) in files.iter().enumerate() {
+        if files[..number].contains(file) {
+            return Err(Failure::Value(format!("{} is named twice", file.display())));
+        }
         let of_file = |values: &[u32]| values.get(number).or(values.last()).copied();
         let job = Job { ranks: of_file(&of.ranks), nodes: of_file(&of.job_nodes) };
-        rows.extend(read(file, job)?.rows);
+        let results = read(file, job)?;
+        rows.extend(results.rows);
+        passed_over.extend(results.passed_over);
     }
     let chosen = Selection { machine: of.machine.clone(), library: of.library.clone(), nodes: None };
     let rows = chosen.of(rows).map_err(BenchmarkError::from)?;
@@ -102,6 +111,7 @@ pub(super) fn benchmarks(
     let nodes = rows.iter().map(|row| row.nodes).max().unwrap_or(1);
     let sheet = DataSheet {
         hosts: of.hosts.unwrap_or(nodes),
+        cores: of.cores,
         topology: topology.clone(),
         bandwidth: of.link.0.bytes_per_second,
         latency: of.latency.0,
@@ -124,10 +134,23 @@ pub(super) fn benchmarks(
             true => String::new(),
             false => format!("\n# They do not show: {}. That is from the data sheet, or typical.", unknown.join(", ")),
         };
+        if fitted.is_empty() {
+            let message = "none of these results shows a property of the machine; messages of two ranks, windows of messages, \
+                           and all-to-all, allgather and allreduce on one node and on two do";
+            return Err(Failure::Value(message.to_owned()));
+        }
+        let unknown = match passed_over.is_empty() {
+            true => unknown,
+            false => format!("{unknown}\n# Not used: {}.", Vec::from_iter(passed_over).join(", ")),
+        };
         let results = counted(fitted.len() as u64, "result", "results");
         let head = format!("Fitted to {results} of {}.{errors}{unknown}", names.join(", "));
         (head, cluster, fitted)
     };
+    let there_are = Platform::parse(output, cluster.clone(), &[])?.topology.hosts();
+    if let Some(hosts) = of.hosts.filter(|&hosts| hosts > there_are) {
+        return Err(Failure::Value(format!("the topology has {there_are} hosts, and --hosts says {hosts}")));
+    }
     OutputFile::write(output, format!("# {head}\n{cluster}").as_bytes())?;
     writeln!(out, "{}", head.replace("\n# ", "\n"))?;
     if let Some(file) = &of.predict {

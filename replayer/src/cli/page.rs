@@ -97,6 +97,8 @@ impl PageSubject<'_> {
             platform_text: platform_text.clone(),
             bandwidth: Origin::bandwidth(platform),
             hosts: platform.place(trace.ranks()).map_err(SimulationError::from)?.0.iter().map(|host| host.0).collect(),
+            names: Origin::names(&*platform.topology),
+            failures: Origin::failures(&*platform.topology),
         })
     }
 }

@@ -104,7 +104,7 @@ fn summary(result: &TriggeredResult, out: &mut Escaped<impl Write>) -> io::Resul
     if let Some(found) = &result.packets {
         packets(found, out)?;
     }
-    links(&result.links, out)?;
+    links(&result.links, result.packets.as_ref(), out)?;
     if let Some(channels) = result.packets.as_ref().and_then(|packets| packets.channels.as_ref()) {
         channel_table(channels, out)?;
     }

@@ -159,7 +159,7 @@ impl MachineSummary {
 }
 
 impl FailureOfMachine {
-    fn of(failure: &Failure) -> Self {
+    pub(crate) fn of(failure: &Failure) -> Self {
         let until = (failure.until < Time::NEVER).then(|| failure.until.seconds());
         Self { what: failure.name.clone(), at: failure.at.seconds(), until }
     }
@@ -328,7 +328,7 @@ impl MachineSummary {
 }
 
 impl FailureOfMachine {
-    fn in_words(&self) -> String {
+    pub(crate) fn in_words(&self) -> String {
         let from = if self.at.0 > 0.0 { format!(" from {}", uncertain(self.at, None)) } else { String::new() };
         let until = self.until.map(|until| format!(" until {}", uncertain(until, None))).unwrap_or_default();
         format!("{}{from}{until}", self.what)

@@ -14,6 +14,8 @@ pub(super) const ACTIVITIES: usize = 6;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cells {
     spent: Vec<[u64; ACTIVITIES]>,
+    /// Picoseconds that messages were under way by interval, of all messages together.
+    under_way: Vec<f64>,
     rows: usize,
     /// The length of an interval in picoseconds.
     interval: u64,
@@ -22,23 +24,37 @@ pub(super) struct Cells {
 impl Cells {
     /// Cells without any time.
     pub(super) fn new(rows: usize) -> Self {
-        Self { spent: vec![[0; ACTIVITIES]; rows * INTERVALS], rows, interval: 1000 }
+        let (spent, under_way) = (vec![[0; ACTIVITIES]; rows * INTERVALS], vec![0.0; INTERVALS]);
+        Self { spent, under_way, rows, interval: 1000 }
     }
 
     /// Adds a span of `activity` to a row.
     pub(super) fn add(&mut self, row: usize, activity: Activity, from: Time, to: Time) {
+        self.parts(from, to, |this, place, time| this.spent[row * INTERVALS + place][activity as usize] += time);
+    }
+
+    /// Adds a span in which so many messages are under way.
+    pub(super) fn add_messages(&mut self, many: u64, from: Time, to: Time) {
+        self.parts(from, to, |this, place, time| this.under_way[place] += many as f64 * time as f64);
+    }
+
+    /// Calls `add` with each interval of a span, and the picoseconds in it.
+    fn parts(&mut self, from: Time, to: Time, mut add: impl FnMut(&mut Self, usize, u64)) {
         while to.0 / self.interval >= INTERVALS as u64 {
             self.halve();
         }
         for place in from.0 / self.interval..=to.0 / self.interval {
             let (begin, end) = (from.0.max(place * self.interval), to.0.min((place + 1) * self.interval));
-            self.spent[row * INTERVALS + place as usize][activity as usize] += end.saturating_sub(begin);
+            add(self, place as usize, end.saturating_sub(begin));
         }
     }
 
     /// Makes one interval of two.
     fn halve(&mut self) {
         self.interval *= 2;
+        for place in 0..INTERVALS {
+            self.under_way[place] = self.under_way.get(2 * place..2 * place + 2).map_or(0.0, |pair| pair.iter().sum());
+        }
         for row in self.spent.chunks_mut(INTERVALS) {
             for place in 0..INTERVALS {
                 let pair = row.get(2 * place..2 * place + 2).map(|pair| (pair[0], pair[1]));
@@ -56,6 +72,12 @@ impl Cells {
     /// The number of intervals up to `end`.
     pub(super) fn until(&self, end: Time) -> usize {
         (end.0.div_ceil(self.interval) as usize).clamp(1, INTERVALS)
+    }
+
+    /// The mean number of messages under way in each interval until `end`.
+    pub(super) fn under_way(&self, end: Time) -> Vec<f64> {
+        let rounded = |time: &f64| (10.0 * time / self.interval as f64).round() / 10.0;
+        self.under_way[..self.until(end)].iter().map(rounded).collect()
     }
 
     /// Shares of the activities in each interval until `end`, row by row, in 255ths; `ranks` returns the number of ranks of
@@ -89,6 +111,10 @@ mod tests {
         assert_eq!(sum(0, Activity::Compute), 2_000);
         assert_eq!(sum(0, Activity::Send), 6_997_500);
         assert_eq!(sum(1, Activity::Wait), 1_000_000_000);
+        cells.add_messages(3, Time(0), Time(500_000_000));
+        cells.add_messages(1, Time(500_000_000), Time(1_000_000_000));
+        let under_way = cells.under_way(Time(1_000_000_000));
+        assert_eq!((under_way[0], under_way[under_way.len() - 2]), (3.0, 1.0));
         let end = Time(1_000_000_000);
         let shares = cells.shares(end, |_| 1);
         assert_eq!(shares.len(), 2 * cells.until(end) * ACTIVITIES);

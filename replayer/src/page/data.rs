@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 use titr_analyses::AnalysedResult;
+use titr_common::time::Time;
 use titr_common::timeline::Series;
+use titr_network::topology::{Failure, HostId, Topology};
 use titr_platform::Platform;
 use titr_simulation::result::LinkUse;
 
@@ -16,6 +18,7 @@ use super::overview::{ActivityMap, PairMap};
 use super::units::Unit;
 use super::{Detail, Overview};
 use crate::diff::Difference;
+use crate::machine::FailureOfMachine;
 use crate::report::cause;
 
 /// The program, the machine and the command that a page is about.
@@ -37,6 +40,10 @@ pub struct Origin {
     pub bandwidth: f64,
     /// The host of each rank.
     pub hosts: Vec<u32>,
+    /// The names of all hosts; empty if they are `node-0`, `node-1` ….
+    pub names: Vec<String>,
+    /// What fails: in words, and the links that have failed from the start.
+    pub failures: Vec<(String, Vec<String>)>,
 }
 
 impl Origin {
@@ -47,6 +54,24 @@ impl Origin {
         platform.topology.links().iter().for_each(|link| *links.entry(link.bandwidth as u64).or_default() += 1);
         // Of equally frequent bandwidths, the lowest one.
         links.into_iter().rev().max_by_key(|&(_, links)| links).map_or(0.0, |(bandwidth, _)| bandwidth as f64)
+    }
+
+    /// The names of all hosts, if they have names of their own.
+    pub(crate) fn names(topology: &dyn Topology) -> Vec<String> {
+        let name = |host| topology.host_name(HostId(host));
+        match name(0).as_str() {
+            "node-0" | "host 0" => Vec::new(),
+            _ => (0..topology.hosts()).map(name).collect(),
+        }
+    }
+
+    /// What fails on a machine.
+    pub(crate) fn failures(topology: &dyn Topology) -> Vec<(String, Vec<String>)> {
+        let links = |failure: &Failure| match failure.at {
+            Time::ZERO => failure.links.iter().map(|link| topology.link_name(*link)).collect(),
+            _ => Vec::new(),
+        };
+        topology.failures().iter().map(|failure| (FailureOfMachine::of(failure).in_words(), links(failure))).collect()
     }
 }
 
@@ -123,7 +148,7 @@ impl<'a> PageData<'a> {
             origin,
             result: shown,
             is_shortened,
-            cause: cause::main(result),
+            cause: cause::main(result).filter(|_| result.jobs.is_empty()),
             units: Unit::of_findings(),
             links: result.all_links.iter().map(link).collect(),
             loads: loads.iter().map(load).collect(),

@@ -9,7 +9,7 @@ use titr_common::output::OutputFile;
 use titr_common::time::Time;
 use titr_network::topology::{LinkId, Topology};
 
-use super::document;
+use super::{Origin, document};
 use crate::machine::MachineSummary;
 
 /// Hosts of the largest machine that is drawn.
@@ -36,6 +36,8 @@ struct MachinePage<'a> {
     /// What the page says of the machine beside its links, each with a name.
     facts: Vec<(&'static str, String)>,
     links: Vec<NamedLink>,
+    /// The names of all hosts; empty if they are `node-0`, `node-1` ….
+    names: Vec<String>,
 }
 
 /// A link outside hosts.
@@ -67,6 +69,7 @@ pub(crate) fn write_machine(summary: &MachineSummary, topology: &dyn Topology, p
         failed: failed.contains(&id),
     });
     let facts = summary.facts().into_iter().filter(|(name, _)| *name != "Links").collect();
-    let page = MachinePage { version: env!("CARGO_PKG_VERSION"), summary, facts, links: links.collect() };
+    let (links, names) = (links.collect(), Origin::names(topology));
+    let page = MachinePage { version: env!("CARGO_PKG_VERSION"), summary, facts, links, names };
     OutputFile::write(path, document(&page, &SCRIPTS)?.as_bytes())
 }

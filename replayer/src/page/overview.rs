@@ -44,6 +44,8 @@ pub(super) struct ActivityMap {
     interval: f64,
     /// Shares in 255ths, rounded to 15ths, row by row, interval by interval, activity by activity; in base 64.
     shares: String,
+    /// The mean number of messages under way in each interval.
+    under_way: Vec<f64>,
 }
 
 /// The communication matrix as it is serialised.
@@ -72,7 +74,8 @@ impl Overview {
         let ranks = |row: usize| u64::from(ranks_per_row.min(self.ranks - row as u32 * ranks_per_row));
         let shares = self.cells.shares(self.end, ranks);
         let (intervals, interval) = (self.cells.until(self.end), self.cells.interval().seconds().0);
-        ActivityMap { ranks_per_row, rows, intervals, interval, shares: letters(&shares) }
+        let under_way = self.cells.under_way(self.end);
+        ActivityMap { ranks_per_row, rows, intervals, interval, shares: letters(&shares), under_way }
     }
 
     pub(super) fn matrix(&self) -> PairMap {
@@ -93,11 +96,21 @@ pub(super) struct OverviewWriter {
     overview: Rc<RefCell<Overview>>,
     /// The activity of each rank, and since when.
     states: Vec<Option<(Activity, Time)>>,
+    /// The number of messages under way, and since when.
+    under_way: (u64, Time),
 }
 
 impl OverviewWriter {
     pub(super) fn new(overview: Rc<RefCell<Overview>>, ranks: u32) -> Self {
-        Self { overview, states: vec![None; ranks as usize] }
+        Self { overview, states: vec![None; ranks as usize], under_way: (0, Time::ZERO) }
+    }
+
+    fn messages(&mut self, at: Time, next: impl Fn(u64) -> u64) {
+        let (many, since) = self.under_way;
+        if many > 0 {
+            self.overview.borrow_mut().cells.add_messages(many, since, at);
+        }
+        self.under_way = (next(many), at);
     }
 
     fn leave(&mut self, rank: Rank, at: Time) {
@@ -120,6 +133,7 @@ impl TimelineWriter for OverviewWriter {
             }
             TimelineEvent::Leave(rank) => self.leave(rank, at),
             TimelineEvent::Depart(arrow) => {
+                self.messages(at, |many| many + 1);
                 let overview = &mut *self.overview.borrow_mut();
                 let per_group = per_part(overview.ranks, GROUPS);
                 let pair = overview.pairs.entry((arrow.from.0 / per_group, arrow.to.0 / per_group)).or_default();
@@ -129,7 +143,8 @@ impl TimelineWriter for OverviewWriter {
                     *bytes += arrow.bytes.0;
                 }
             }
-            TimelineEvent::Arrive(_) | TimelineEvent::InFlight(_) => {}
+            TimelineEvent::Arrive(_) => self.messages(at, |many| many.saturating_sub(1)),
+            TimelineEvent::InFlight(_) => {}
         }
         Ok(())
     }

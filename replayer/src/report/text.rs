@@ -122,7 +122,7 @@ pub(crate) fn details(report: &AnalysedResult, out: &mut Escaped<impl Write>) ->
     if let Some(found) = &report.packets {
         packets(found, out)?;
     }
-    links(&report.links, out)?;
+    links(&report.links, report.packets.as_ref(), out)?;
     if let Some(channels) = report.packets.as_ref().and_then(|packets| packets.channels.as_ref()) {
         channel_table(channels, out)?;
     }
@@ -277,14 +277,15 @@ pub(crate) fn packets(packets: &Packets, out: &mut Escaped<impl Write>) -> io::R
 }
 
 /// Prints the busiest links, if the network has been used.
-pub(crate) fn links(links: &[LinkUse], out: &mut Escaped<impl Write>) -> io::Result<()> {
+pub(crate) fn links(links: &[LinkUse], packets: Option<&Packets>, out: &mut Escaped<impl Write>) -> io::Result<()> {
     if links.iter().all(|link| link.is_loopback) {
         return Ok(());
     }
     let width = links.iter().map(|link| on_one_line(&link.name).chars().count()).max().unwrap_or_default().max(13);
     let column = width + 2;
     out.styled(CYAN, &format!("\n{:<column$}", "Busiest links"))?;
-    writeln!(out, "  {:>7}  {:>9}  messages", "use", "payload")?;
+    let what = if packets.is_some() { "packets" } else { "messages" };
+    writeln!(out, "  {:>7}  {:>9}  {what:>8}", "use", "payload")?;
     for LinkUse { name, bytes, messages, utilization, is_loopback: _ } in links {
         let name = on_one_line(name);
         let (use_, payload, messages) = (100.0 * utilization, volume(*bytes), count(*messages));

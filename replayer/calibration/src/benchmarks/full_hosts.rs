@@ -88,6 +88,7 @@ impl FullHosts {
         let rows = self.possible(&mut fit.remarks);
         let sheet = DataSheet {
             hosts: 1,
+            cores: 1,
             topology: NamedTopology::Star,
             bandwidth: process,
             latency: Seconds(0.0),

@@ -16,7 +16,7 @@ use titr_common::units::{Bytes, Seconds};
 use titr_document::{Checked, Source};
 
 use super::row::{Benchmark, Row};
-use super::{Job, Results, check, lines, measured, mistake, nodes_of};
+use super::{Job, Results, Rows, check, is_heading, lines, measured, mistake, nodes_of};
 
 /// A benchmark whose rows follow.
 #[derive(Default)]
@@ -26,8 +26,9 @@ struct Benchmarking<'t> {
     waiting: u32,
     /// Whether other ranks than the first ones take part.
     is_mapped: bool,
-    /// The names of the columns; empty before and after the rows.
+    /// The names of the columns; empty before the rows.
     columns: Vec<&'t str>,
+    rows: Rows,
 }
 
 pub(super) fn read(source: &Source, job: Job, results: &mut Results) -> Checked<()> {
@@ -36,15 +37,16 @@ pub(super) fn read(source: &Source, job: Job, results: &mut Results) -> Checked<
         if let Some(name) = text.strip_prefix("# Benchmarking ") {
             current = Benchmarking { name: name.trim(), ..Benchmarking::default() };
         } else if let Some(ranks) = text.strip_prefix("# #processes =") {
+            current.columns.clear();
             current.ranks = first_number(ranks).unwrap_or(0);
             current.is_mapped = ranks.contains("rank order");
         } else if let Some(waiting) = text.strip_prefix("# (").filter(|rest| rest.contains(" additional process")) {
             current.waiting = first_number(waiting).unwrap_or(0);
         } else if text.starts_with("#bytes") || text.starts_with("#repetitions") {
-            current.columns = text.split_whitespace().collect();
-        } else if !text.starts_with(|first: char| first.is_ascii_digit()) {
+            (current.columns, current.rows) = (text.split_whitespace().collect(), Rows::default());
+        } else if is_heading(text) {
             current.columns.clear();
-        } else if !current.columns.is_empty() {
+        } else if !current.columns.is_empty() && current.rows.has(text) {
             match Benchmark::named(current.name) {
                 Some(_) if current.is_mapped => _ = results.passed_over.insert(format!("{} with -map", current.name)),
                 Some(benchmark) => results.rows.extend(row(source, job, &current, benchmark, (line, text))?),

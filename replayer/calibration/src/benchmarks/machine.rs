@@ -23,13 +23,14 @@ use super::BenchmarkError;
 use super::prediction::{PredictionError, predict};
 use super::row::{Benchmark, Place, Row};
 use crate::NamedTopology;
-use crate::robust::median;
 
 /// What is known of a machine without a measurement.
 #[derive(Clone, Debug)]
 pub struct DataSheet {
     /// Hosts of the machine.
     pub hosts: u32,
+    /// Cores of a host, if they are more than the ranks that results have there.
+    pub cores: u32,
     /// Its topology.
     pub topology: NamedTopology,
     /// Bytes per second of the links of a host.
@@ -63,6 +64,8 @@ pub(super) struct Machine<'a> {
     node_receive: Costs,
     memory: Option<f64>,
     send: Costs,
+    /// Of sends that do not block; empty if they cost as much.
+    isend: Costs,
     receive: Costs,
     /// Of blocking sends that wait for their receives.
     rendezvous: Costs,
@@ -203,6 +206,8 @@ const MESSAGE: f64 = 3000.0;
 const WITHIN: f64 = 100e9;
 /// Messages of at least so many bytes fill a card before its rate of messages is reached.
 const FILLING: u64 = 4096;
+/// Messages of at least so many bytes take about as long as the link does.
+const LARGE: u64 = 1 << 20;
 /// A time that is so many times another is longer not only by chance.
 const SLOWER: f64 = 1.1;
 /// Bytes per second that a core reduces.
@@ -234,6 +239,7 @@ impl<'a> Machine<'a> {
             node_receive: Costs::new(),
             memory: sheet.memory.map(|memory| OF_MEMORY * memory),
             send: typical_costs(),
+            isend: Costs::new(),
             receive: typical_costs(),
             // A request and an answer.
             rendezvous: [EAGER_THRESHOLD, 1 << 22].map(|size| (size, 2.0 * (COST + sheet.latency.0))).into(),
@@ -250,7 +256,8 @@ impl<'a> Machine<'a> {
         if topology == NamedTopology::Star {
             let _ = writeln!(text, "count = {hosts}");
         }
-        let _ = writeln!(text, "cores = {}\nspeed = \"1 x recorded\"\n\n{}", self.cores, topology.table());
+        let cores = self.cores.max(self.sheet.cores);
+        let _ = writeln!(text, "cores = {cores}\nspeed = \"1 x recorded\"\n\n{}", topology.table());
         let _ = writeln!(
             text,
             "[network]\nbandwidth = \"{:.0} B/s\"\nlatency = \"{:.3e} s\"\n",
@@ -262,8 +269,9 @@ impl<'a> Machine<'a> {
         }
         text.extend([self.card(), self.inside()]);
         let _ = writeln!(text, "\n[mpi]\neager_threshold = \"{EAGER_THRESHOLD} B\"");
-        for key in ["send_overhead", "isend_overhead"] {
-            let _ = writeln!(text, "{key} = {}", steps(&self.send));
+        let isend = if self.isend.is_empty() { &self.send } else { &self.isend };
+        for (key, costs) in [("send_overhead", &self.send), ("isend_overhead", isend)] {
+            let _ = writeln!(text, "{key} = {}", steps(costs));
         }
         let _ = writeln!(text, "rendezvous_overhead = {}", steps(&self.rendezvous));
         let _ = writeln!(text, "recv_overhead = {}", steps(&self.receive));
@@ -560,7 +568,8 @@ impl Machine<'_> {
     fn fit_cards(&mut self, rows: &[Row]) {
         let all_to_all = times(self.full(rows, Benchmark::Collective(CollectiveKind::Alltoall), 2));
         let ranks = f64::from(self.cores);
-        let fastest = all_to_all.iter().map(|(&size, &time)| ranks * ranks * size as f64 / time).fold(0.0, f64::max);
+        let filling = all_to_all.range(FILLING..);
+        let fastest = filling.map(|(&size, &time)| ranks * ranks * size as f64 / time).fold(0.0, f64::max);
         if fastest > 0.0 {
             self.bandwidth = fastest;
         }
@@ -575,39 +584,55 @@ impl Machine<'_> {
             rows.iter().filter(is_it)
         };
         let windows = between(Benchmark::Uniband);
-        let rate = windows.clone().filter_map(|row| row.messages_per_second).fold(0.0, f64::max);
+        let rate =
+            |rows: &mut dyn Iterator<Item = &Row>| rows.filter_map(|row| row.messages_per_second).fold(0.0, f64::max);
+        let rate = rate(&mut windows.clone()).max(0.5 * rate(&mut between(Benchmark::Biband)));
+        // One pair of ranks reaches no more than the card, and no less than it reaches.
+        let pairs = windows.clone().filter_map(Row::measured).map(|time| 1.0 / time.0).filter(|rate| rate.is_finite());
+        let of_pairs = pairs.fold(0.0, f64::max);
+        let windows = windows.filter(|row| row.bytes.0 >= FILLING);
         let most = windows.clone().filter_map(Row::rate).fold(0.0, f64::max);
         let single = windows.filter(|row| row.ranks == 2).filter_map(Row::rate).fold(0.0, f64::max);
         if rate > 0.0 {
             self.messages_per_second = Some(rate);
         }
+        self.messages_per_second = self.messages_per_second.map(|rate| rate.max(of_pairs));
         if most > 0.0 {
             self.bandwidth = most;
         }
         self.process_bandwidth = (single > 0.0 && single < self.bandwidth).then_some(single);
         let both = between(Benchmark::Biband).filter(|row| self.is_full(row) && row.bytes.0 >= FILLING);
-        let both: Vec<f64> = both.filter_map(Row::rate).collect();
-        self.limiter = median(&both).filter(|limit| SLOWER * limit < 2.0 * self.bandwidth);
+        let both = both.filter_map(Row::rate).max_by(f64::total_cmp);
+        if let Some(limit) = both.filter(|_| most.max(fastest) == 0.0) {
+            // What a host sends is no more than this, nor less than half.
+            let is_star = self.sheet.topology.of_hosts(self.sheet.hosts, 1.0) == NamedTopology::Star;
+            self.bandwidth = self.bandwidth.min(if is_star { limit } else { 0.5 * limit });
+        }
+        self.limiter = both.filter(|limit| SLOWER * limit < 2.0 * self.bandwidth);
     }
 
     /// The costs of messages between nodes, and the bandwidth that one process reaches. Returns whether a ping-pong shows them.
-    fn fit_network(&mut self, rows: &[Row]) -> Result<bool, BenchmarkError> {
+    fn fit_network(&mut self, all: &[Row]) -> Result<bool, BenchmarkError> {
         let between = |row: &&Row| {
             row.benchmark == Benchmark::PingPong
                 && row.ranks == 2
                 && (row.place == Some(Place::BetweenNodes)
                     || row.place.is_none() && row.nodes == 2 && row.ranks_per_node == 1)
         };
-        let rows: Vec<&Row> = rows.iter().filter(between).collect();
+        let rows: Vec<&Row> = all.iter().filter(between).collect();
         let ping_pong = times(rows.iter().copied());
         let (Some((_, &least)), Some((&size, &time))) = (ping_pong.first_key_value(), ping_pong.last_key_value())
         else {
+            self.fit_window(all, false);
             return Ok(false);
         };
         self.latency = 0.5 * least;
         let single = size as f64 / (time - least).max(1e-9);
         if size > EAGER_THRESHOLD && SLOWER * single < self.bandwidth {
             self.process_bandwidth.get_or_insert(single);
+        }
+        if size >= LARGE {
+            self.bandwidth = self.bandwidth.max(single);
         }
         let free = [(0, 0.0)];
         let ways = Machine { send: free.into(), receive: free.into(), rendezvous: free.into(), ..self.clone() };
@@ -621,7 +646,33 @@ impl Machine<'_> {
         self.rendezvous = costs.collect::<Result<_, _>>()?;
         self.send = self.rendezvous.iter().map(|(&size, &cost)| (size, 0.5 * cost)).collect();
         self.receive = self.send.clone();
+        self.fit_window(all, true);
         Ok(true)
+    }
+
+    /// What a window of messages from one rank to another shows of their costs: a processor spends no longer on each than that, and
+    /// a message is on its way for the rest of the time of a ping-pong.
+    fn fit_window(&mut self, rows: &[Row], has_ping_pong: bool) {
+        let is_it =
+            |row: &&Row| row.benchmark == Benchmark::Uniband && (row.ranks, row.nodes, row.ranks_per_node) == (2, 2, 1);
+        let each = times(rows.iter().filter(is_it));
+        if !has_ping_pong && !each.is_empty() {
+            let processor = |(&size, &most): (&u64, &f64)| (size, at(&self.send, size).unwrap_or(COST).min(most));
+            self.send = each.iter().map(processor).collect();
+            self.receive = self.send.clone();
+            return;
+        }
+        let Some((size, cost)) = self.rendezvous.first_key_value().filter(|_| !each.is_empty()) else { return };
+        let on_its_way = (cost - 2.0 * at(&each, *size).unwrap_or(*cost)).max(0.0);
+        self.latency += on_its_way;
+        for (size, cost) in &mut self.rendezvous {
+            let most = at(&each, *size).unwrap_or(*cost);
+            let processor = most.min(0.5 * *cost);
+            *cost = (*cost - on_its_way).max(2.0 * processor);
+            self.isend.insert(*size, processor);
+            self.receive.insert(*size, processor);
+            self.send.insert(*size, *cost - processor);
+        }
     }
 
     /// The costs of messages between nodes from `Sendrecv` on two nodes, where no ping-pong was measured there.
@@ -646,6 +697,7 @@ impl Machine<'_> {
         let fits = in_parallel(&sizes, fit).into_iter().filter_map(Result::transpose);
         self.send = fits.collect::<Result<_, _>>()?;
         self.receive = self.send.clone();
+        self.isend.clear();
         // In a chain, messages follow each other without waiting: what its ranks do not pay of a ping-pong is on the way.
         if let Some((&size, &cost)) = self.send.first_key_value().filter(|_| has_ping_pong) {
             self.latency += (2.0 * (at(&base, size).unwrap_or(cost) - cost)).max(0.0);

@@ -109,9 +109,56 @@ fn results(source: &Source, job: Job) -> Checked<Results> {
     Ok(results)
 }
 
-/// The lines of a file with their numbers, from 1.
+/// What begins the headings of a table, in the texts of all programs.
+const HEADINGS: [&str; 7] =
+    ["# OSU ", "# Size", "# Avg Latency", "# Benchmarking ", "# #processes =", "#bytes", "#repetitions"];
+
+fn is_heading(line: &str) -> bool {
+    HEADINGS.iter().any(|heading| line.starts_with(heading))
+}
+
+/// The lines of a file with their numbers, from 1, without what launchers, logs and quotes put before each: the same stands before
+/// the headings of a table.
 fn lines(source: &Source) -> impl Iterator<Item = (u64, &str)> {
-    (1..).zip(source.text().lines().map(str::trim))
+    let mut before = "";
+    (1..).zip(source.text().lines().map(str::trim).map(move |line| {
+        let Some(at) = HEADINGS.iter().filter_map(|heading| line.find(heading)).min() else {
+            return without(line, before);
+        };
+        before = &line[..at];
+        &line[at..]
+    }))
+}
+
+/// A line without what stands before all: this text, or as many words, such as another time.
+fn without<'t>(line: &'t str, before: &str) -> &'t str {
+    let words = if before.ends_with(char::is_whitespace) { before.split_whitespace().count() } else { 0 };
+    let rest = |line: &'t str| line.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start());
+    line.strip_prefix(before).map_or_else(|| (0..words).fold(line, |line, _| rest(line)), str::trim_start)
+}
+
+/// The rows of a table below the names of its columns: lines that begin with a number. Below a line of something else, such as a
+/// warning, only those count that are numbers alone and go on with the sizes.
+#[derive(Default)]
+struct Rows {
+    last: Option<f64>,
+    is_interrupted: bool,
+}
+
+impl Rows {
+    /// Whether a line is the next row.
+    fn has(&mut self, line: &str) -> bool {
+        let mut numbers = line.split_whitespace().map(str::parse::<f64>);
+        let first = numbers.next().and_then(Result::ok);
+        let mut goes_on = || first > self.last && numbers.all(|number| number.is_ok());
+        let is_row = line.starts_with(|first: char| first.is_ascii_digit()) && (!self.is_interrupted || goes_on());
+        if is_row {
+            self.last = first;
+        } else {
+            self.is_interrupted = self.last.is_some();
+        }
+        is_row
+    }
 }
 
 fn mistake(source: &Source, line: u64, message: impl Into<String>, help: &str) -> Mistake {

@@ -17,7 +17,7 @@ use titr_document::{Checked, Source};
 
 use super::prediction::WINDOW;
 use super::row::{Benchmark, Row};
-use super::{Job, Results, check, lines, measured, mistake, nodes_of};
+use super::{Job, Results, Rows, check, is_heading, lines, measured, mistake, nodes_of};
 
 /// A test whose rows follow.
 #[derive(Default)]
@@ -26,8 +26,9 @@ struct OsuTest<'t> {
     /// `None`: one that titr does not know.
     benchmark: Option<Benchmark>,
     pairs: Option<u32>,
-    /// The line that names the columns; empty before and after the rows.
+    /// The line that names the columns; empty before the rows.
     columns: &'t str,
+    rows: Rows,
 }
 
 pub(super) fn read(source: &Source, job: Job, results: &mut Results) -> Checked<()> {
@@ -42,11 +43,10 @@ pub(super) fn read(source: &Source, job: Job, results: &mut Results) -> Checked<
                 current.benchmark = None;
             }
         } else if text.starts_with("# Size") || text.starts_with("# Avg Latency") {
-            current.columns = text;
-        } else if !text.starts_with(|first: char| first.is_ascii_digit()) {
-            // Between the columns and the rows is nothing.
+            (current.columns, current.rows) = (text, Rows::default());
+        } else if is_heading(text) {
             current.columns = "";
-        } else if !current.columns.is_empty() {
+        } else if !current.columns.is_empty() && current.rows.has(text) {
             match current.benchmark {
                 Some(benchmark) => results.rows.push(row(source, job, &current, benchmark, (line, text))?),
                 None => _ = results.passed_over.insert(format!("OSU {}", current.title)),
@@ -91,6 +91,11 @@ fn row(source: &Source, job: Job, current: &OsuTest, benchmark: Benchmark, (line
     })?;
     let value = measured(source, line, next()?)?;
     let is_time = current.columns.contains("Latency");
+    let unit = if is_time { "(us)" } else { "MB/s" };
+    if !current.columns.contains(unit) {
+        let message = format!("the table is not in {unit}: {}", current.columns);
+        return Err(mistake(source, line, message, "convert the results to the unit that OSU's programs print"));
+    }
     let has_messages = current.columns.contains("Messages/s");
     let messages_per_second = if has_messages { Some(measured(source, line, next()?)?) } else { None };
     let nodes = nodes_of(source, line, job)?;

@@ -5,7 +5,7 @@
 //! | `benchmark`, `bench` | as IMB-MPI1 or OSU's program is called: `PingPong`, `osu_alltoall` |
 //! | `ranks`, `bytes` | the ranks that take part; the size of a message |
 //! | `nodes` | the number of nodes. Without the column, the same for all rows, as the command says |
-//! | `ranks_per_node` | the ranks that the job had on each node. Without the column, the ranks are spread evenly over the nodes; but the two of a ping-pong are on one node, unless `place` says otherwise |
+//! | `ranks_per_node` | the ranks that the job had on each node. Without the column, the ranks are spread evenly over the nodes; but the two of a ping-pong are on one node, unless `place` says otherwise, or no row has more ranks than nodes |
 //! | `place` | `intraccx`, `intranuma`, `intrasocket`, `intranode`, `internode`, or empty |
 //! | `microseconds` | the time |
 //! | `megabytes_per_second`, `messages_per_second` | the rates of `Uniband` and `Biband` |
@@ -65,6 +65,10 @@ pub(super) fn read(source: &Source, job: Job, results: &mut Results) -> Checked<
             Some(benchmark) => results.rows.push(cells.row(benchmark, job)?),
             None => _ = results.passed_over.insert(name.to_owned()),
         }
+    }
+    // Where no row has two ranks on a node, those of a ping-pong are not there either.
+    if !header.iter().any(|name| name == "ranks_per_node") && results.rows.iter().all(|row| row.ranks <= row.nodes) {
+        results.rows.iter_mut().filter(|row| row.place.is_none()).for_each(|row| row.ranks_per_node = 1);
     }
     Ok(())
 }

@@ -379,6 +379,7 @@ collectives = { library = "mpich", allgather = "ring", allreduce = "recursive_do
     let platform = Platform::parse(Path::new("known.toml"), text.to_owned(), &[]).unwrap();
     let sheet = DataSheet {
         hosts: 8,
+        cores: 1,
         topology: NamedTopology::Star,
         bandwidth: 6e9,
         latency: Seconds(1.5e-6),
@@ -402,6 +403,7 @@ collectives = { library = "mpich", allgather = "ring", allreduce = "recursive_do
 fn sheet(hosts: u32, memory: f64, cache: u64) -> DataSheet {
     DataSheet {
         hosts,
+        cores: 1,
         topology: NamedTopology::Star,
         bandwidth: 10e9,
         latency: Seconds(1e-6),

@@ -30,13 +30,12 @@ drawPage(async () => {
   fileName = "calibration";
   const all = patterns.map(({ title, points }) => ({ title, points: points.map(([bytes, measured, predicted]) => ({ bytes, measured, predicted })) }));
   const worst = ({ points }) => points.reduce((one, other) => Math.abs(errorOf(other)) > Math.abs(errorOf(one)) ? other : one);
-  section("answer", "Fit", table("patterns", [
+  section("answer", "Fit", remarks.length ? element("ul", { class: "finding" }, remarks.map((remark) => element("li", {}, remark))) : null, table("patterns", [
     { name: "pattern", kind: "text", value: ({ title }) => title },
     { name: "largest error", kind: "percent", value: (pattern) => errorOf(worst(pattern)) },
-    { name: "at", kind: "bytes", value: (pattern) => worst(pattern).bytes },
+    { name: "at", kind: "text", value: (pattern) => volume(worst(pattern).bytes) },
   ], all, "Errors of the predictions")).classList.add("first");
   section("curves", "Curves", element("p", { class: "faint" }, "Points are measured (medians); the line is predicted."),
     row(all.map((pattern, number) => patternChart(pattern, number).figure)));
-  if (remarks.length) section("warnings", "Remarks", element("ul", { class: "warnings" }, remarks.map((remark) => element("li", {}, remark))));
   document.getElementById("footer").textContent = `titr ${version}`;
 });

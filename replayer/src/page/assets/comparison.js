@@ -68,8 +68,8 @@ const addComparison = (data) => {
     csv: () => [["activity", "before (s)", "after (s)"], ...activities.map(({ name, before, after }) => [name, before, after])] });
   const inOrder = comparison.per_rank.map(({ finish: { before, after } }, rank) => ({ rank, before, after }));
   const ranks = [...inOrder].sort((one, other) => Math.abs(gain(other)) - Math.abs(gain(one)));
-  const times = [{ name: "before", kind: "time", value: ({ before }) => before }, { name: "after", kind: "time", value: ({ after }) => after },
-    { name: "change", kind: "time", value: gain }];
+  const times = [["before", ({ before }) => before], ["after", ({ after }) => after], ["change", gain]]
+    .map(([name, value]) => ({ name, kind: "time", scale: "times", value }));
   const use = (when) => ({ name: `use ${when}`, kind: "percent", value: (row) => row[when] ? row[when].use : 0 });
   const { waits } = comparison;
   section("comparison", "Comparison",

@@ -1,6 +1,6 @@
 // The load of links: on the shape of the network, the busiest ones, and over time. Links inside hosts come last.
 
-const directionName = ({ along, up }) => `${up ? "+" : "−"}${"xyz"[along] || `d${along}`}`;
+const directionName = ({ rail, along, up }) => `${rail}${up ? "+" : "−"}${"xyz"[along] || `d${along}`}`;
 
 /** The colour of a link: of its use, from 0 to 1, unless it has failed. */
 const linkPaint = () => {
@@ -12,7 +12,8 @@ const linkPaint = () => {
 const gridDirections = (links) => {
   const found = links.map((one) => ({ ...one, ...gridLink(one.name) })).filter(({ host }) => host !== undefined);
   const directions = grouped(found, directionName, () => 1).map(({ key, rows }) => [key, new Map(rows.map((one) => [one.host, one]))]);
-  return directions.sort(([one], [other]) => one.slice(1).localeCompare(other.slice(1)) || one.localeCompare(other));
+  const axis = (direction) => direction.replace(/[+−]/, "");
+  return directions.sort(([one], [other]) => axis(one).localeCompare(axis(other)) || one.localeCompare(other));
 };
 
 const MARGIN = 30;
@@ -43,7 +44,16 @@ const drawGrid = (context, width, shape, directions) => {
       const { x, y } = plane(panel, which);
       group.cells.forEach((host, at) => {
         context.fillStyle = links.has(host) ? paint(links.get(host)) : color("panel");
-        context.fillRect(x + at % shape.across * cell, y + Math.floor(at / shape.across) * cell, cell - gap, cell - gap);
+        const [left, top] = [x + at % shape.across * cell, y + Math.floor(at / shape.across) * cell];
+        context.fillRect(left, top, cell - gap, cell - gap);
+        if (!links.has(host) || !links.get(host).failed || cell < 5) return;
+        context.strokeStyle = color("ink");
+        context.beginPath();
+        for (const [from, to] of [[0, 1], [1, 0]]) {
+          context.moveTo(left + from * (cell - gap), top);
+          context.lineTo(left + to * (cell - gap), top + cell - gap);
+        }
+        context.stroke();
       });
     });
   });
@@ -58,7 +68,7 @@ const levels = (links) => {
     if (ends) [ends, [...ends].reverse()].forEach(([one, other]) => join(one, other));
   }
   const level = new Map();
-  let next = [...neighbours.keys()].filter((name) => name.startsWith("node-"));
+  let next = [...neighbours.keys()].filter((name) => hostNumber(name) !== null);
   for (let depth = 0; next.length; depth += 1) {
     next.forEach((name) => level.set(name, depth));
     next = [...new Set(next.flatMap((name) => [...neighbours.get(name)]))].filter((name) => !level.has(name));
@@ -72,6 +82,9 @@ const levels = (links) => {
   return { rows, place };
 };
 
+/** The most links that are drawn as lines, the busiest first. */
+const MOST_LINES = 40000;
+
 const drawLevels = (context, width, height, { rows, place }, links) => {
   const paint = linkPaint();
   const depthOf = (name) => place.has(name) ? place.get(name)[1] : null;
@@ -82,7 +95,7 @@ const drawLevels = (context, width, height, { rows, place }, links) => {
     const [x, depth] = place.get(name);
     return [6 + x * (width - 12), height - 26 - depth * (height - 26 - top) / Math.max(1, rows.length - 1)];
   };
-  const ordered = [...links].sort((one, other) => (one.failed || 0) - (other.failed || 0) || one.use - other.use).slice(-8000);
+  const ordered = [...links].sort((one, other) => (one.failed || 0) - (other.failed || 0) || one.use - other.use).slice(-MOST_LINES);
   context.globalAlpha = ordered.length > 2000 ? 0.5 : 1;
   for (const one of ordered) {
     const ends = linkEnds(one.name);
@@ -90,6 +103,7 @@ const drawLevels = (context, width, height, { rows, place }, links) => {
     const [[x, y], [toX, toY]] = ends.map(at);
     context.strokeStyle = paint(one);
     context.lineWidth = 1.2 + 3 * Math.min(1, one.failed ? 0.5 : one.use);
+    context.setLineDash(one.failed ? [6, 4] : []);
     context.beginPath();
     // The two directions of a cable do not hide each other.
     const aside = y > toY || (y === toY && x > toX) ? 4 : -4;
@@ -98,6 +112,7 @@ const drawLevels = (context, width, height, { rows, place }, links) => {
     context.quadraticCurveTo((x + toX) / 2 + (above ? 0 : aside), (y + toY) / 2 - above, toX, toY);
     context.stroke();
   }
+  context.setLineDash([]);
   context.globalAlpha = 1;
   context.font = FONT;
   context.textAlign = "center";
@@ -125,7 +140,7 @@ const drawLevels = (context, width, height, { rows, place }, links) => {
 
 /** What the picture of a result says of links and of each link, and what its colours mean; a machine without a program has others. */
 const USE_WORDS = { what: "Use", bar: (context, y, width) => colorBar(context, y, width, `0${SPACE}%`, `100${SPACE}%`, "of the bandwidth, on average"),
-  describe: ({ name, use, bytes }) => `${name}: ${percent(use)} of its bandwidth, ${volume(bytes)}`, columns: ["use", "bytes", "messages"] };
+  describe: ({ name, use, bytes, failed }) => failed ? `${name}: failed` : `${name}: ${percent(use)} of its bandwidth, ${volume(bytes)}`, columns: ["use", "bytes", "messages"] };
 
 /** The picture of the network; null if its links do not say where they are. */
 const linksPicture = (data, network, { what, bar, describe, columns } = USE_WORDS) => {
@@ -138,7 +153,7 @@ const linksPicture = (data, network, { what, bar, describe, columns } = USE_WORD
   const tall = (width) => isGrid ? Math.ceil(gridPanels(shape, directions.length, width).height) + 4 : Math.min(380, 90 + 80 * tree.rows.length);
   const planes = shape.groups.length > 1 ? `; ${counted(shape.groups.length, "plane", "planes")} side by side` : "";
   const made = chart({ id: "links", title: isGrid ? `${what} of the links that leave each host, by direction${planes}`
-    : `${what} of the links between hosts, at the bottom, and switches`, label: `${what} of the links of a ${result.network.topology}`,
+    : `${what} of the links between hosts, at the bottom, and switches${network.length > MOST_LINES ? `; ${count(MOST_LINES)} of ${count(network.length)}` : ""}`, label: `${what} of the links of a ${result.network.topology}`,
     height: (width) => tall(width) + SCALE_HEIGHT,
     csv: () => [["link", ...columns], ...data.links.map((one) => [one.name, ...columns.map((column) => one[column])])],
     draw: (context, width) => {
@@ -177,7 +192,7 @@ const loadsChart = (data) => {
   if (shown.length === 0) return null;
   const margin = (width) => Math.min(190, width * 0.4);
   let last = 800;
-  const made = chart({ id: "loads", title: "The busiest links over time",
+  const made = chart({ id: "loads", title: `The busiest links over time${result.network.model === "packet" ? ", if packets took the routes of an empty network" : ""}`,
     label: "Load of the busiest links over time; arrow keys go from link to link and through time",
     height: shown.length * rowHeight + AXIS + SCALE_HEIGHT,
     csv: () => [["link", "from (s)", "load (%)"], ...loads.flatMap(({ name, samples }) => samples.map(([begin, load]) => [name, begin * 1e-9, load]))],
@@ -217,17 +232,24 @@ const loadsChart = (data) => {
   return made.figure;
 };
 
+const MOST_FAILURES = 8;
+
 const addLinks = (data) => {
   const links = data.links.map(({ name, use, bytes, messages }) => ({ name, use, bytes, messages }));
   if (links.length === 0) return;
+  const { failures } = data.origin;
+  const failed = new Set(failures.flatMap(([, names]) => names));
+  const drawn = [...links, ...[...failed].map((name) => ({ name, use: 0, bytes: 0, messages: 0, failed: true }))].filter((one) => !isInsideHost(one));
   const network = links.filter((one) => !isInsideHost(one));
   const inside = links.filter(isInsideHost);
   const columns = [{ name: "link", kind: "text", value: ({ name }) => name }, { name: "use", kind: "percent", value: ({ use }) => use },
-    { name: "payload", kind: "bytes", value: ({ bytes }) => bytes }, { name: "messages", kind: "count", value: ({ messages }) => messages }];
+    { name: "payload", kind: "bytes", value: ({ bytes }) => bytes }, { name: data.result.network.model === "packet" ? "packets" : "messages", kind: "count", value: ({ messages }) => messages }];
   section("links", "Where: links",
-    element("p", {}, network.length ? `The busiest link of the network, ${network[0].name}, was in use ${percent(network[0].use)} of the time.`
+    element("p", {}, network.length ? `The busiest link of the network, ${network[0].name}, carried ${percent(network[0].use)} of what it can.`
       : "No message left its host."),
-    row(network.length ? linksPicture(data, network) : null, loadsChart(data)),
+    failures.length ? element("p", {}, `Failures: ${failures.slice(0, MOST_FAILURES).map(([what]) => what).join("; ")}${failures.length > MOST_FAILURES ? "; …" : ""}. ` +
+      (failed.size ? "Links that have failed from the start are orange, and dashed or crossed." : "")) : null,
+    row(network.length ? linksPicture(data, drawn) : null, loadsChart(data)),
     row(network.length ? table("busiest-links", columns, network, "Links of the network") : null,
       inside.length ? table("links-inside-hosts", columns, inside, "Links inside hosts") : null));
 };

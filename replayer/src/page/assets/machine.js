@@ -17,7 +17,7 @@ const rankQuantities = ({ result, origin, links }) => {
   if (analyses && analyses["critical-path"]) found("time on the critical path", analyses["critical-path"].ranks, ({ seconds }) => seconds);
   const use = new Map();
   for (const one of links.filter((one) => !isInsideHost(one))) {
-    for (const host of [hostOf(one.name), hostOf((linkEnds(one.name) || ["", ""])[1])]) {
+    for (const host of [hostOf(one.name), hostNumber((linkEnds(one.name) || ["", ""])[1])]) {
       if (host !== null) use.set(host, Math.max(use.get(host) || 0, one.use));
     }
   }

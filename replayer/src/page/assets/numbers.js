@@ -85,5 +85,8 @@ const kindName = (kind) => KINDS[kind] || kind;
 const causeName = (cause) => [kindName(cause.kind) + (cause.with ? ` with messages of ${cause.with}` : ""), placeName(cause)]
   .filter((part) => part).join(" in ");
 
+/** A sentence whose numbers keep their units. */
+const unbroken = (text) => text.replace(/(\d) (%|[num]?s\b|[kMGT]?B\b)/g, `$1${SPACE}$2`);
+
 const words = (name) => name.replaceAll("_", " ").replaceAll("-", " ");
 const titled = (name) => words(name).replace(/^./, (letter) => letter.toUpperCase());

@@ -2,6 +2,7 @@
 
 drawPage(async () => {
   const data = await readData();
+  nameHosts(data.origin.names);
   addSummary(data);
   addComparison(data);
   addJobs(data);

@@ -7,7 +7,7 @@ const hostQuantities = ({ summary, links }) => {
   const [leaving, bandwidths] = [new Array(summary.hosts).fill(0), new Array(summary.hosts).fill(0)];
   for (const { name, bandwidth, failed } of links) {
     const host = hostOf(name);
-    if (failed || host === null || host >= summary.hosts) continue;
+    if (failed || host === null || isInsideHost({ name })) continue;
     leaving[host] += 1;
     bandwidths[host] += bandwidth;
   }
@@ -19,7 +19,7 @@ const bandwidthPicture = (machine) => {
   const bandwidths = machine.links.map(({ bandwidth }) => bandwidth);
   const most = largest(bandwidths);
   const differ = bandwidths.some((bandwidth) => bandwidth !== most);
-  const failed = machine.links.some((one) => one.failed) ? "; failed links are orange" : "";
+  const failed = machine.links.some((one) => one.failed) ? "; failed links are orange, and dashed or crossed" : "";
   const oneRate = (context, y) => {
     context.font = FONT;
     context.fillStyle = color("faint");
@@ -81,7 +81,8 @@ const addGroups = (shape, topology) => {
 
 drawPage(async () => {
   const data = await readData();
-  const { summary, facts, links, version } = data;
+  const { summary, facts, links, names, version } = data;
+  nameHosts(names);
   document.title = `${summary.topology} – titr`;
   document.getElementById("title").textContent = summary.topology;
   fileName = "platform";

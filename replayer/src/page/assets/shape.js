@@ -6,28 +6,41 @@ const gridSizes = (topology) => {
   return found ? found[1].split("×").map(Number) : null;
 };
 
-/** A link of a grid: its host, its dimension, and +1 or -1. */
+/** The numbers of hosts that have names of their own, by their names. */
+const namedHosts = new Map();
+const nameHosts = (names) => names.forEach((name, host) => namedHosts.set(name, host));
+const hostName = (host) => [...namedHosts.keys()][host] ?? `node-${host}`;
+
+/** A link of a grid: its host, its dimension, and +1 or -1, and the rail that it is of. */
 const gridLink = (name) => {
-  const found = /^node-(\d+) ([+-])(x|y|z|d(\d+))$/.exec(name);
+  const found = /^(rail-\d+ )?node-(\d+) ([+-])(x|y|z|d(\d+))$/.exec(name);
   if (!found) return null;
-  const along = found[4] ? Number(found[4]) : "xyz".indexOf(found[3]);
-  return { host: Number(found[1]), along, up: found[2] === "+" };
+  const along = found[5] ? Number(found[5]) : "xyz".indexOf(found[4]);
+  return { rail: found[1] || "", host: Number(found[2]), along, up: found[3] === "+" };
 };
 
-/** The two devices that a link joins, by its name. */
+/** The number of a device that is a host; null of another. */
+const hostNumber = (device) => {
+  const found = /^node-(\d+)$/.exec(device);
+  return namedHosts.get(device) ?? (found && namedHosts.size === 0 ? Number(found[1]) : null);
+};
+
+/** The two devices that a link joins, by its name. Each rail has its own switches. */
 const linkEnds = (name) => {
   // After the second device, the number or the colour of a cable.
-  const found = /^(\S+) to (\S+)( .*)?$/.exec(name);
-  if (found) return [found[1], found[2]];
-  const star = /^(node-\d+) (up|down|cable)$/.exec(name);
-  if (star) return star[2] === "down" ? ["switch", star[1]] : [star[1], "switch"];
+  const found = /^(rail-\d+ )?(\S+) to (\S+)( .*)?$/.exec(name);
+  if (found) return [found[2], found[3]].map((device) => found[1] && hostNumber(device) === null ? found[1] + device : device);
+  const star = /^(rail-\d+ )?(node-\d+) (up|down|cable)$/.exec(name);
+  const centre = star && `${star[1] || ""}switch`;
+  if (star) return star[3] === "down" ? [centre, star[2]] : [star[2], centre];
   return null;
 };
 
-const isInsideHost = ({ name }) => name.endsWith(" loopback");
+const isInsideHost = ({ name }) => /^(rail-\d+ )?node-\d+ /.test(name) && !linkEnds(name) && !gridLink(name);
+/** The host that a link leaves; null if it leaves another device. */
 const hostOf = (name) => {
-  const found = /^node-(\d+)\b/.exec(name);
-  return found ? Number(found[1]) : null;
+  const found = gridLink(name);
+  return found ? found.host : hostNumber((linkEnds(name) || [""])[0]);
 };
 
 const GAP = 12;
@@ -72,7 +85,8 @@ const machineShape = ({ origin, result, links }) => {
     const ends = linkEnds(name);
     if (!ends) continue;
     for (const [host, device] of [ends, [...ends].reverse()]) {
-      if (/^node-\d+$/.test(host) && !switches.has(Number(host.slice(5)))) switches.set(Number(host.slice(5)), device);
+      const number = hostNumber(host);
+      if (number !== null && !switches.has(number)) switches.set(number, device);
     }
   }
   // Hosts that sent nothing into the network belong to no known switch.
@@ -80,5 +94,5 @@ const machineShape = ({ origin, result, links }) => {
   const most = largest(groups.map(({ rows }) => rows.length));
   const across = most <= 8 ? most : 2 ** Math.ceil(Math.log2(Math.sqrt(most)));
   return { across, down: Math.ceil(most / across), groups: groups.map(({ key, rows }) => ({ name: groups.length > 1 ? key : "", cells: rows })),
-    hostName: (host) => `node-${host}${switches.has(host) && switches.get(host) !== "switch" ? ` at ${switches.get(host)}` : ""}`, isGrid: false };
+    hostName: (host) => `${hostName(host)}${switches.has(host) && switches.get(host) !== "switch" ? ` at ${switches.get(host)}` : ""}`, isGrid: false };
 };

@@ -148,7 +148,7 @@ const machinesTable = ({ programs, currency }, machines) => {
     ...programs.flatMap((program, which) => programs.length > 1 ? [{ name: program, kind: "time", value: ({ times }) => times[which] },
       { name: "above best", kind: "percent", value: ({ times }) => times[which] / best[which] - 1 }] : []),
     { name: currency ? `price, ${currency}` : "price", kind: "count", value: ({ price }) => price },
-    { name: "price × time", kind: "number", value: ({ price, total }) => price * total / Math.min(...machines.map((one) => one.price * one.total)) },
+    { name: "price × time / least", kind: "number", value: ({ price, total }) => price * total / Math.min(...machines.map((one) => one.price * one.total)) },
   ], machines, "Machines, the fastest first");
 };
 
@@ -166,7 +166,7 @@ const answerOf = ({ currency }, machines) => {
   if (fastest.price === null) return { name: fastest.name, what: `${time(fastest.total)}: the fastest of ${counted(machines.length, "machine", "machines")}` };
   const value = machines.reduce((one, other) => other.price * other.total < one.price * one.total ? other : one);
   return { name: value.name, what: value === fastest ? `${time(fastest.total)} for ${priced(value.price, currency)}: the fastest machine has the least price × time, too`
-    : `${slower(value, fastest)} at ${percent(value.price / fastest.price)} of its price: ${time(value.total)} for ${priced(value.price, currency)}; ${fastest.name} takes ${time(fastest.total)} for ${priced(fastest.price, currency)}` };
+    : `the least price × time: ${slower(value, fastest)} at ${percent(value.price / fastest.price)} of its price: ${time(value.total)} for ${priced(value.price, currency)}; ${fastest.name} takes ${time(fastest.total)} for ${priced(fastest.price, currency)}` };
 };
 
 drawPage(async () => {
@@ -196,7 +196,7 @@ drawPage(async () => {
       varied.length ? effectsChart(data, varied, machines).figure : null), machinesTable(ranking, machines));
   }
   if (varied.length) {
-    section("axes", "Axes", legend(key), row(varied.map((axis) => (axes[axis].is_numeric ? numericChart : namesChart)(data, axis, rows).figure)));
+    section("axes", "Axes", legend(ranking.programs.length > 1 ? ranking.programs.map((program, which) => [program, programColor(which)]) : []), row(varied.map((axis) => (axes[axis].is_numeric ? numericChart : namesChart)(data, axis, rows).figure)));
   }
   section("points", "Points", pointTable(data, sorted, "All points, the fastest first"));
   const warnings = [...new Set(points.flatMap(({ outcome }) => outcome.warnings))];

@@ -2,12 +2,16 @@
 
 const PARTS = [["compute", "compute"], ["send", "send"], ["receive", "recv"], ["wait", "wait"], ["file", "file"],
   ["collective", "collective"], ["done early", null]];
-const partColor = (name) => name === "done early" ? "done" : name;
+const partColor = (name) => name === "done early" || name === "not running" ? "done" : name;
 const partOf = (shares, key, whole) => key === null ? Math.max(0, whole - shares.finish) : shares[key];
+/** The time in which a rank of a job has not started, or is done. */
+const idleOf = (shares, whole) => Math.max(0, whole - sum(PARTS.filter(([, key]) => key).map(([, key]) => shares[key])));
 
 /** The parts of the time that any rank has: the mean over the ranks, the extremes, and the rank with most. */
-const timeParts = ({ per_rank: ranks, simulated_time: whole }) => PARTS.map(([name, key]) => {
-  const values = ranks.map((shares) => partOf(shares, key, whole));
+const timeParts = ({ per_rank: ranks, simulated_time: whole, jobs = [] }) => PARTS.map(([part, key]) => {
+  const isIdle = key === null && jobs.length > 0;
+  const name = isIdle ? "not running" : part;
+  const values = ranks.map((shares) => isIdle ? idleOf(shares, whole) : partOf(shares, key, whole));
   const rank = values.reduce((best, value, which) => value > values[best] ? which : best, 0);
   const least = values.reduce((min, value) => Math.min(min, value), Infinity);
   return { name, key, mean: sum(values) / Math.max(1, values.length), least, most: values[rank] || 0, rank };
@@ -19,10 +23,10 @@ const bits = (bytesASecond) => {
 };
 
 /** How sure the predicted time is. */
-const uncertaintyOf = ({ uncertainty: deviation, runs }) => {
+const uncertaintyOf = ({ uncertainty: deviation, runs, simulated_time: first }) => {
   const recorded = deviation ? `, ± ${percent(deviation)} (one standard deviation)` : "";
   const sure = `predicted${recorded}; communication by a data sheet is typically 33 % wrong (TRUTH.md)`;
-  return runs ? `${sure}; ${time(runs.mean)} in the mean of ${runs.times.length} runs, ${time(runs.interval[0])} to ${time(runs.interval[1])} (99 %)` : sure;
+  return runs ? `${sure}; ${time(runs.mean)} in the mean of ${runs.times.length} runs, ${time(runs.interval[0])} to ${time(runs.interval[1])} (99${SPACE}%). What follows is the first run, ${time(first)}` : sure;
 };
 
 /** The changes of the program that were tried in further replays and, after them, the one of the machine that saves most. */
@@ -113,13 +117,14 @@ const addSummary = (data) => {
   const { result, origin, cause } = data;
   const { network, simulated_time: whole } = result;
   const machine = [network.topology, origin.bandwidth > 0 ? bits(origin.bandwidth) : null].filter((part) => part).join(", ");
-  const title = `${origin.program}: ${time(whole)} on ${counted(result.ranks, "rank", "ranks")}, ${network.topology}`;
+  const program = (result.jobs || []).map(({ name }) => name).join(", ") || origin.program;
+  const title = `${program}: ${time(whole)} on ${counted(result.ranks, "rank", "ranks")}, ${network.topology}`;
   document.title = `${title} – titr`;
   document.getElementById("title").textContent = title;
-  fileName = origin.program.replace(/[^\w.-]+/g, "_");
+  fileName = program.replace(/[^\w.-]+/g, "_");
   const parts = timeParts(result);
   const path = result.analyses && result.analyses["critical-path"];
-  const facts = [["Program", origin.program], ["Machine", machine],
+  const facts = [["Program", program], ["Machine", machine],
     ["Ranks", `${count(result.ranks)} on ${count(result.hosts_used)} of ${count(network.hosts)} hosts, ${network.model} model`],
     ["Traffic", `${counted(result.messages, "message", "messages")}, ${volume(result.bytes)}`],
     ["Computation", origin.measured ? `measured as ${origin.measured}` : "as the trace says"]];
@@ -130,11 +135,11 @@ const addSummary = (data) => {
   const made = section("answer", "Result",
     element("div", { class: "hero" },
       element("p", { class: "answer" }, waiting > 0 ? "no prediction" : time(result.runs ? result.runs.mean : whole)),
-      element("p", { class: "sure" }, waiting > 0 ? `${counted(waiting, "rank waits", "ranks wait")} for ever` : uncertaintyOf(result)),
+      element("p", { class: "sure" }, waiting > 0 ? `${counted(waiting, "rank waits", "ranks wait")} for ever` : unbroken(uncertaintyOf(result))),
       ended ? element("p", { class: "finding" }, `Not finished: ${ended}; the replay ends where the trace does.`) : null,
       element("dl", {}, facts.map(([name, what]) => [element("dt", {}, name), element("dd", {}, what)]))),
     element("div", { class: "made-of" },
-      cause ? element("p", { class: "finding" }, `Mostly ${cause}.`) : null,
+      cause ? element("p", { class: "finding" }, `Mostly ${unbroken(cause)}.`) : null,
       parts.length ? partsChart(parts, whole).figure : null,
       result.efficiencies ? efficiencyChart(result.efficiencies).figure : null),
     element("div", { class: "to-try" },

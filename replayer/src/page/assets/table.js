@@ -11,7 +11,9 @@ const columnStyle = (kind, numbers) => {
   const [unit, factor] = unitOf(units, most);
   const whole = kind === "count" || unit === "B";
   const decimals = whole ? 0 : Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(most * factor || 1))));
-  const show = (value) => Math.abs(value * factor).toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  // Rates are data sheets': 1.25 beside 100.
+  const show = (value) => kind === "rate" ? Number(Math.abs(value * factor).toPrecision(4)).toLocaleString("en-US")
+    : Math.abs(value * factor).toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
   return { unit, show: (value) => value ? `${value < 0 ? "−" : ""}${show(value)}` : NOTHING };
 };
 
@@ -22,7 +24,8 @@ const shownCell = (column, row) => {
 };
 
 /**
- * A table of `rows`. A column is {name, kind, value(row)}, of kind text, time, bytes, rate, count, percent or number; `title(row)` is shown
+ * A table of `rows`. A column is {name, kind, value(row)}, of kind text, time, bytes, rate, count, percent or number; columns of one
+ * `scale` have one unit; `title(row)` is shown
  * with the pointer over the cell, and `link(row)` is the address of another page. Columns without any value are left out. The rows are in the order of `rows`.
  */
 const table = (name, columns, rows, caption) => {
@@ -32,7 +35,8 @@ const table = (name, columns, rows, caption) => {
   const styled = present.map((column) => ({
     ...column,
     ...(column.kind === "text" || isRank(column) ? { unit: "", show: (value) => isNothing(value) && value !== 0 ? NOTHING : String(value) }
-      : columnStyle(column.kind, rows.map((row) => column.value(row) || 0))),
+      : columnStyle(column.kind, present.filter((other) => other === column || (column.scale && other.scale === column.scale))
+        .flatMap((other) => rows.map((row) => other.value(row) || 0)))),
   }));
   let shown = SHOWN_ROWS;
   let order = [...rows];

@@ -40,11 +40,14 @@ const addTimeline = (data) => {
   const path = result.analyses && result.analyses["critical-path"];
   const visits = path ? path.visits.map(({ rank, begin }) => [rank, begin]).filter(([rank]) => rowOf.has(rank)) : [];
   const present = activities.filter((_, activity) => totals.some((part, place) => place % DONE === activity && part > 0));
-  const isDoneEarly = timeParts(result).some(({ name }) => name === "done early");
-  const key = [...present.map((name) => [name, name]), ...(isDoneEarly ? [["done", "done"]] : []), ...(visits.length ? [["critical path", "ink"]] : [])];
+  const idle = timeParts(result).filter(({ name }) => partColor(name) === "done").map(({ name }) => [name === "done early" ? "done" : name, "done"]);
+  const key = [...present.map((name) => [name, name]), ...idle, ...(visits.length ? [["critical path", "ink"]] : [])];
   const jobs = result.jobs || [];
   const jobKey = jobs.map(({ name }, which) => [name, jobColor(which)]);
   const rankName = (rank) => jobs.length ? `rank ${rank} (${jobs[jobOf(jobs, rank)].name})` : `rank ${rank}`;
+  const lane = messages.length ? LANE : 0;
+  /** Whether all messages are there, and not only those that took longest. */
+  const hasAll = messages.length === detail.all_messages;
   let arrows = true;
   let frame = { x: 0, y: 0, width: 1, height: 1 };
   const share = ({ from, to }) => (to - from) / (all.to - all.from);
@@ -63,6 +66,7 @@ const addTimeline = (data) => {
   /** A lane below the axis: the number of messages over time, which is all there is of them where arrows could not be told apart. */
   const drawDensity = (context, shown) => {
     const columns = Math.max(1, Math.round(frame.width / 3));
+    const inMap = (_, place) => map.under_way[Math.floor((view.from + (place + 0.5) / columns * (view.to - view.from)) / map.interval)] || 0;
     const column = (when) => Math.min(columns, Math.max(0, (when - view.from) / (view.to - view.from) * columns));
     const [parts, changes] = [new Float64Array(columns + 1), new Int32Array(columns + 2)];
     for (const [, , departed, arrived] of shown) {
@@ -74,7 +78,7 @@ const addTimeline = (data) => {
       changes[last] -= 1;
     }
     let under = 0;
-    density = parts.slice(0, columns).map((part, place) => part + (under += changes[place]));
+    density = hasAll ? parts.slice(0, columns).map((part, place) => part + (under += changes[place])) : Float64Array.from({ length: columns }, inMap);
     const mean = largest(density);
     context.fillStyle = color("amount");
     const base = frame.height + AXIS + LANE;
@@ -182,26 +186,25 @@ const addTimeline = (data) => {
   const describe = (inView) => {
     const shares = isCoarse() ? sharesOfMap(map, cells, view) : sharesOfStates(rows, partsOf, view);
     const shown = key.map(([name, paint]) => {
-      const part = name === "done" ? Math.max(0, 1 - sum(shares)) : shares[activities.indexOf(name)];
+      const part = paint === "done" ? Math.max(0, 1 - sum(shares)) : shares[activities.indexOf(name)];
       return [part === undefined ? name : `${name} ${percent(part)}`, paint];
     });
     const [first, last] = [rows[Math.floor(view.top)], rows[Math.min(many, Math.ceil(view.bottom)) - 1]];
-    const kept = messages.length < detail.all_messages ? `, of the ${count(messages.length)} that took longest` : "";
-    const lane = messages.length ? [[`at most ${underWay(mostAtOnce(inView))}${kept}`, "amount"]] : [];
-    statistics.replaceChildren(...legend([...shown, ...lane, ...jobKey]).children,
+    const atOnce = lane ? [[hasAll ? `at most ${underWay(mostAtOnce(inView))}` : `about ${underWay(largest(density))} at most`, "amount"]] : [];
+    statistics.replaceChildren(...legend([...shown, ...atOnce, ...jobKey]).children,
       element("li", { class: "faint" }, `${time(view.from)} to ${time(view.to)}, ranks ${first.rank} to ${last.rank}`));
   };
 
   const note = element("p", { class: "faint" });
   const made = chart({ id: "timeline", key: [...key, ...jobKey], title: "Each rank over time: the activity that dominates, as high as its share",
     label: "What each rank does over time. Plus and minus zoom, arrow keys move, page up and page down change the number of ranks, 0 shows everything.",
-    height: (width) => Math.min(width > 1800 ? 760 : width < 800 ? 400 : 560, many * 44) + AXIS + (messages.length ? LANE : 0),
+    height: (width) => Math.min(width > 1800 ? 760 : width < 800 ? 400 : 560, many * 44) + AXIS + lane,
     csv: () => [["rank", "begin (s)", "end (s)", "state"], ...rows.slice(Math.floor(view.top), Math.ceil(view.bottom)).flatMap(({ rank, times, names }) =>
       [...names].flatMap((name, place) => times[place + 1] < view.from || times[place] > view.to ? []
         : [[rank, times[place], times[place + 1], stateName(name)]]))],
     draw: (context, width, height, scale) => {
       const margin = marginOf(width);
-      frame = { x: margin, y: 0, width: width - margin, height: height - AXIS - (messages.length ? LANE : 0) };
+      frame = { x: margin, y: 0, width: width - margin, height: height - AXIS - lane };
       const across = Math.max(1, Math.round(frame.width * scale));
       // A band is high enough for shares.
       const most = Math.floor(frame.height / 4);
@@ -215,7 +218,7 @@ const addTimeline = (data) => {
       const drawn = arrows ? drawArrows(context, inView) : { drawn: 0, all: 0 };
       if (hasPath) drawPath(context);
       drawAxes(context, width, height);
-      drawDensity(context, inView);
+      if (lane) drawDensity(context, inView);
       if (jobs.length) drawJobs(context);
       const few = messages.length < detail.all_messages ? ` Of ${counted(detail.all_messages, "message", "messages")}, ` +
         `the ${count(messages.length)} that were in the network for the longest time can be drawn.` : "";
@@ -340,7 +343,7 @@ const addTimeline = (data) => {
     const when = atTime(event.offsetX);
     if (event.offsetY > frame.height) {
       const number = density[Math.floor((event.offsetX - frame.x) / frame.width * density.length)];
-      if (messages.length && number !== undefined) made.tell(`${time(when)}: ${underWay(number)}`, event.offsetX, event.offsetY);
+      if (lane && number !== undefined) made.tell(`${time(when)}: ${underWay(number)}`, event.offsetX, event.offsetY);
       return;
     }
     const row = Math.floor(view.top + (event.offsetY - frame.y) / frame.height * (view.bottom - view.top));

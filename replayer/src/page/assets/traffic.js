@@ -13,7 +13,7 @@ const looks = (curves) => {
   const kinds = [0, 1].map((which) => [...new Set(values.map((pair) => pair[which]))]);
   const numbers = kinds[0].length > 1 && kinds[0].length <= PAINTS.length && kinds[1].length <= DASHES.length
     ? values.map((pair) => pair.map((value, which) => kinds[which].indexOf(value)))
-    : curves.map((_, number) => [number % PAINTS.length, Math.floor(number / PAINTS.length) % DASHES.length]);
+    : curves.map((_, number) => [number % PAINTS.length, number % DASHES.length]);
   return numbers.map(([paint, dash]) => [PAINTS[paint], DASHES[dash]]);
 };
 
@@ -90,12 +90,14 @@ drawPage(async () => {
     curve.name = curve.settings.join(", ") || curve.topology;
     curve.most = largest(points.map(({ accepted }) => accepted));
     curve.saturated = points.find(({ saturated }) => saturated)?.offered;
+    curve.carried = points.filter(({ saturated, offered }) => !saturated && !(offered > curve.saturated)).at(-1)?.offered;
   }
   looks(curves).forEach((look, number) => { [curves[number].paint, curves[number].dash] = look; });
   const [{ topology, cycle, result: { traffic, runs, cycles } }] = curves;
   const best = curves.reduce((one, other) => other.most > one.most ? other : one);
   const several = curves.length > 1;
-  const until = ({ saturated }) => saturated ? `saturated from an offered load of ${plain(saturated)} on` : "not saturated";
+  const until = ({ saturated, carried }) => !saturated ? "not saturated" : carried === undefined ? `saturated at an offered load of ${plain(saturated)}`
+    : `saturated at an offered load of ${plain(saturated)}, not at ${plain(carried)}`;
   const title = `${traffic} traffic on ${[topology, ...settings].join(", ")}`;
   document.title = `${title} – titr`;
   document.getElementById("title").textContent = title;

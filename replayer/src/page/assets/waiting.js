@@ -9,7 +9,7 @@ const PATTERNS = { "late-sender": "a sender is late", "wrong-order": "messages i
   "late-post": "a window is not posted", "late-complete": "accesses are not completed", lock: "a lock", accesses: "accesses to a window", storage: "files",
   thread: "another thread", other: "other" };
 
-const CAUSE_COLORS = { compute: "compute", sleep: "done", overhead: "overhead", latency: "latency", transfer: "bytes", contention: "sharing", storage: "file", other: "done" };
+const CAUSE_COLORS = { compute: "compute", sleep: "compute", overhead: "overhead", latency: "latency", transfer: "bytes", contention: "sharing", storage: "file", other: "done" };
 
 const addWaiting = (data) => {
   const found = data.result.analyses && data.result.analyses["wait-states"];
@@ -26,8 +26,10 @@ const addWaiting = (data) => {
     tell: ({ name, value, group }) => `${name}: ${time(value)}, because of ${about(group)}`,
     csv: () => [["cause", "waiting (s)", "ranks"], ...groups.map((group) => [group.key, group.value, ranksOf(group)])] });
   const unknown = waiting - explained;
-  const kinds = patterns.filter(({ seconds }) => seconds > 0).slice(0, 5).map(({ pattern, seconds }) =>
-    ({ name: PATTERNS[pattern] || words(pattern), value: seconds, text: percent(seconds / waiting), parts: [["amount", seconds]] }));
+  const waited = patterns.filter(({ seconds }) => seconds > 0).map(({ pattern, seconds }) => ({ name: PATTERNS[pattern] || words(pattern), value: seconds }));
+  const others = { name: "in other ways", value: sum(waited.slice(5).map(({ value }) => value)) };
+  const kinds = [...waited.slice(0, 5), ...(others.value > 0 ? [others] : [])]
+    .map((one) => ({ ...one, text: percent(one.value / waiting), parts: [["amount", one.value]] }));
   const how = barChart({ id: "patterns", title: "How they wait", label: "Patterns of waiting, the largest first", rows: kinds, whole: waiting,
     tell: ({ name, value }) => `${name}: ${time(value)} of all ranks together`,
     csv: () => [["pattern", "waiting (s)"], ...patterns.map(({ pattern, seconds }) => [pattern, seconds])] });

@@ -274,9 +274,7 @@ impl Range {
             true => from * (to / from).powf(part),
             false => from + (to - from) * part,
         };
-        // Five digits between the ends, which are as they were written.
-        let digits = if part > 0.0 && part < 1.0 { 5 } else { 12 };
-        let number = if *is_whole { number.round() } else { rounded(number, digits) };
+        let number = if *is_whole { number.round() } else { rounded(number, 12) };
         let shown = if unit.is_empty() { number.to_string() } else { format!("{number} {unit}") };
         let (toml, magnitude) = match unit.as_str() {
             "" => (shown.clone(), Some(Magnitude::plain(number))),

@@ -10,7 +10,8 @@ use titr_common::event::CollectiveKind;
 use titr_common::format::significant;
 use titr_common::units::{Bytes, Seconds};
 
-use super::machine::{Compared, DataSheet, Errors, Machine, steps};
+use super::costs::steps;
+use super::machine::{Compared, DataSheet, Errors, Machine};
 use super::row::{Benchmark, Place, Row};
 use crate::NamedTopology;
 

@@ -20,6 +20,7 @@ use titr_common::units::{Bytes, Seconds};
 use titr_platform::{Platform, PlatformError};
 
 use super::BenchmarkError;
+use super::costs::{Costs, EAGER_THRESHOLD, at, steps, times};
 use super::prediction::{PredictionError, predict};
 use super::row::{Benchmark, Place, Row};
 use crate::NamedTopology;
@@ -44,9 +45,6 @@ pub struct DataSheet {
     /// The library whose rules hold where nothing is fitted.
     pub library: Library,
 }
-
-/// The costs of a message for a processor, by its size: between measured sizes they are interpolated.
-pub(super) type Costs = BTreeMap<u64, f64>;
 
 /// A machine that is being fitted.
 #[derive(Clone, Debug)]
@@ -213,8 +211,6 @@ const SLOWER: f64 = 1.1;
 /// Bytes per second that a core reduces.
 const REDUCTION: f64 = 2e9;
 
-/// Messages with fewer bytes are eager.
-const EAGER_THRESHOLD: u64 = 16_384;
 /// Messages within a host of at least so many bytes wait for what all of them share, if all ranks send; smaller ones do not.
 const SHARED: u64 = 16_384;
 
@@ -350,66 +346,6 @@ impl<'a> Machine<'a> {
 
     fn predict(&self, row: &Row) -> Result<Option<f64>, BenchmarkError> {
         Ok(predict(&self.platform()?, row)?.map(|time| time.0))
-    }
-}
-
-/// Costs as steps of a platform file, linear between two sizes.
-pub(super) fn steps(costs: &Costs) -> String {
-    let sizes: Vec<(u64, f64)> = costs.iter().map(|(&size, &cost)| (size, cost)).collect();
-    let mut steps = Vec::new();
-    for window in sizes.windows(2) {
-        let &[(from, low), (to, high)] = window else { continue };
-        let slope = (high - low) / (to - from) as f64;
-        let constant = low - slope * from as f64;
-        if slope >= 0.0 && constant >= 0.0 {
-            steps.push((from, constant, slope));
-            continue;
-        }
-        // Costs that fall, or rise faster than the size: a few steps that are constant, or in proportion to the size.
-        let part =
-            |number: i32| (from.max(1) as f64 * (to as f64 / from.max(1) as f64).powf(f64::from(number) / 4.0)) as u64;
-        for size in [from].into_iter().chain((1..4).map(part)) {
-            let cost = at(costs, size).unwrap_or(low);
-            steps.push(if slope < 0.0 { (size, cost, 0.0) } else { (size, 0.0, cost / size.max(1) as f64) });
-        }
-    }
-    // Beyond the largest, costs are in proportion to the size if that is large.
-    match sizes.last() {
-        Some(&(size, cost)) if size < EAGER_THRESHOLD => steps.push((size, cost, 0.0)),
-        Some(&(size, cost)) => steps.push((size, 0.0, cost / size as f64)),
-        None => {}
-    }
-    steps.dedup_by_key(|(from, ..)| from.saturating_sub(1));
-    let step =
-        |(from, constant, slope): (u64, f64, f64)| format!("[{}, {constant:.4e}, {slope:.4e}]", from.saturating_sub(1));
-    format!("[{}]", steps.into_iter().map(step).collect::<Vec<_>>().join(", "))
-}
-
-/// Measured times by size of some rows, as their median.
-pub(super) fn times<'r>(rows: impl IntoIterator<Item = &'r Row>) -> Costs {
-    let mut all: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-    for row in rows {
-        if let Some(time) = row.measured().filter(|time| time.0 > 0.0) {
-            all.entry(row.bytes.0).or_default().push(time.0);
-        }
-    }
-    let median = |(size, mut times): (u64, Vec<f64>)| {
-        times.sort_by(f64::total_cmp);
-        (size, quantile(&times, 0.5))
-    };
-    all.into_iter().map(median).collect()
-}
-
-/// The value at a size, between two known ones.
-fn at(costs: &Costs, size: u64) -> Option<f64> {
-    let below = costs.range(..=size).next_back();
-    let above = costs.range(size..).next();
-    match (below, above) {
-        (Some((&low, &value)), Some((&high, &other))) if high > low => {
-            Some(value + (other - value) * (size - low) as f64 / (high - low) as f64)
-        }
-        (Some((_, &value)), _) | (None, Some((_, &value))) => Some(value),
-        (None, None) => None,
     }
 }
 

@@ -6,8 +6,9 @@
 //!    one file, among other text.
 //! 3. `selection`: the rows of one machine.
 //! 4. `prediction`: the time that a platform predicts for a row, by a replay of what the benchmark does.
-//! 5. `machine`: a platform fitted to rows. `full_hosts`: the inside of hosts, fitted to the rows that titr-calibrate measures.
+//! 5. `machine`: a platform fitted to rows, with `costs` by size. `full_hosts`: the inside of hosts, fitted to the rows that titr-calibrate measures.
 
+mod costs;
 mod full_hosts;
 mod imb;
 mod machine;

@@ -86,6 +86,28 @@ fn a_table() {
     "#);
 }
 
+/// What launchers and logs write before each line and between two does not end a table.
+#[test]
+fn tables_in_logs() {
+    let table =
+        ["# OSU MPI Latency Test v7.3", "# Size  Latency (us)", "# Datatype: MPI_CHAR.", "1 1.5", "2 1.6", "4 1.7"];
+    let log = |before: &dyn Fn(usize) -> String| {
+        let lines: Vec<String> = (0..).zip(table).map(|(line, text)| before(line) + text).collect();
+        let warned =
+            [&lines[..4], &["", "[node01:1234] WARNING: something", "16 ranks"].map(str::to_owned), &lines[4..]];
+        let text = warned.concat().join("\n");
+        results(&Source::new("log", text, []), ON_TWO_NODES).unwrap().rows.into_iter().map(|row| row.bytes.0).collect()
+    };
+    let befores: [&dyn Fn(usize) -> String; 4] =
+        [&|_| String::new(), &|_| "[1,0]<stdout>:".to_owned(), &|line| format!("2026-11-30 12:00:0{line} "), &|_| {
+            "> ".to_owned()
+        }];
+    for before in befores {
+        let sizes: Vec<u64> = log(before);
+        assert_eq!(sizes, [1, 2, 4], "{}", before(0));
+    }
+}
+
 #[test]
 fn mistakes_in_files() {
     let mut all = String::new();
@@ -100,6 +122,7 @@ fn mistakes_in_files() {
         (format!("{imb}1 1000 1.0 1.0 1.0"), Job::default()),
         (format!("{osu}1 1.0"), Job { nodes: Some(2), ..Job::default() }),
         (format!("{osu}1"), ON_TWO_NODES),
+        ("# OSU MPI Latency Test v7.4\n# Size  Latency (ms)\n1 1.0".to_owned(), ON_TWO_NODES),
         ("# OSU MPI Put Latency Test v7.4\n# Size  Latency (us)\n1 1.0".to_owned(), ON_TWO_NODES),
         ("bench,nodes,rank\n".to_owned(), ON_TWO_NODES),
         (format!("{table}Alltoall,1,8,8"), ON_TWO_NODES),

@@ -125,7 +125,8 @@ impl RouterGraph {
         };
         let mut has_hosts = vec![false; self.routers().count()];
         self.hosts.iter().for_each(|host| has_hosts[host.router.index()] = true);
-        HopTable::new(self.first_port.clone(), self.routers().flat_map(to).collect(), &has_hosts)
+        let names = self.routers().map(|router| self.router_name(router)).collect();
+        HopTable::new(self.first_port.clone(), self.routers().flat_map(to).collect(), &has_hosts, names)
     }
 
     /// The numbers of the ports of a router among those of all routers.

@@ -41,8 +41,12 @@ impl Names {
         let graph = graph.filter(|graph| graph.geometry::<RouteTable>().is_none());
         let cables = graph.map(|graph| DeviceGraph::of(graph).cables()).unwrap_or_default();
         let both = cables.iter().filter_map(|cable| cable.there.zip(cable.back));
-        let routers =
+        // A number is a name, too.
+        let numbered =
+            graph.into_iter().flat_map(RouterGraph::routers).map(|router| (format!("router-{}", router.0), router));
+        let named =
             graph.into_iter().flat_map(|graph| graph.routers().map(|router| (graph.router_name(router), router)));
+        let routers = numbered.chain(named);
         Self {
             links: links.map(|link| (topology.link_name(link), link)).collect(),
             routers: routers.collect(),
@@ -169,6 +173,12 @@ impl Builder<'_> {
         let Some(written) = &network.failures else { return Ok(failures) };
         let RandomFailuresTable { links, class, seed } = written.get_ref();
         let (links, class) = (*links as usize, class.as_ref().map(Spanned::get_ref));
+        if links > 0 && names.cables.is_empty() {
+            let message = format!("titr draws no failures in this {}", topology.name());
+            let help = "it draws them among cables with a link for each direction, without limiters, if each host has one; \
+                        [[network.failed]] names links";
+            return Err(self.wrong(written, message).with_help(help));
+        }
         let is_in = |link: LinkId| class.is_none_or(|class| topology.link_class(link) == *class);
         let cables = names.cables.iter().filter(|cable| cable.is_between_routers());
         let mut cables: Vec<LinkId> = cables.filter_map(|cable| cable.there).filter(|link| is_in(*link)).collect();

@@ -176,9 +176,12 @@ drawPage(async () => {
   document.title = `${title} – titr`;
   document.getElementById("title").textContent = title;
   fileName = "study";
-  const machines = ranking.machines.map(({ name, points: numbers, times, total, price }) =>
-    ({ name, times: [...times], total, price: price ?? null, settings: points[numbers[0] - 1].settings }));
   const programAxis = axes.findIndex(({ name }) => name === "trace");
+  // Drawn values have more digits than a reader needs.
+  const short = (text) => text.replace(/\b\d+\.\d{4,}\b/g, (number) => String(Number(Number(number).toPrecision(5))));
+  points.forEach(({ settings }) => settings.forEach((setting, axis) => { if (axis !== programAxis) setting.shown = short(setting.shown); }));
+  const machines = ranking.machines.map(({ name, points: numbers, times, total, price }) =>
+    ({ name: short(name), times: [...times], total, price: price ?? null, settings: points[numbers[0] - 1].settings }));
   const sorted = [...points].sort((one, other) => studyTime(one) - studyTime(other));
   const varied = axes.map((_, axis) => axis).filter((axis) => axis !== programAxis && new Set(points.map(({ settings }) => settings[axis].shown)).size > 1);
   const rows = points.map((point) => ({ settings: point.settings, time: studyTime(point),

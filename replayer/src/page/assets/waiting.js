@@ -27,7 +27,8 @@ const addWaiting = (data) => {
     csv: () => [["cause", "waiting (s)", "ranks"], ...groups.map((group) => [group.key, group.value, ranksOf(group)])] });
   const unknown = waiting - explained;
   const waited = patterns.filter(({ seconds }) => seconds > 0).map(({ pattern, seconds }) => ({ name: PATTERNS[pattern] || words(pattern), value: seconds }));
-  const others = { name: "in other ways", value: sum(waited.slice(5).map(({ value }) => value)) };
+  const times = waited.map(({ value }) => value);
+  const others = { name: "in other ways", value: sum(times.slice(5)) };
   const kinds = [...waited.slice(0, 5), ...(others.value > 0 ? [others] : [])]
     .map((one) => ({ ...one, text: percent(one.value / waiting), parts: [["amount", one.value]] }));
   const how = barChart({ id: "patterns", title: "How they wait", label: "Patterns of waiting, the largest first", rows: kinds, whole: waiting,

@@ -26,6 +26,8 @@ pub(crate) struct HopTable(Arc<Hops>);
 
 #[derive(Debug)]
 struct Hops {
+    /// The names of the routers.
+    names: Vec<String>,
     /// The first port of each router; one entry more than there are routers.
     first_port: Vec<u32>,
     /// The router that each port leads to.
@@ -66,6 +68,10 @@ impl Geometry for HopTable {
     fn family(&self) -> &'static str {
         "graph of routers"
     }
+
+    fn router_name(&self, router: RouterId) -> String {
+        self.0.names[router.index()].clone()
+    }
 }
 
 impl HopTable {
@@ -75,6 +81,7 @@ impl HopTable {
         first_port: Vec<u32>,
         neighbours: Vec<RouterId>,
         has_hosts: &[bool],
+        names: Vec<String>,
     ) -> Result<Self, NoHops> {
         let mut rows = vec![NONE; has_hosts.len()];
         let mut ends = Vec::new();
@@ -86,7 +93,7 @@ impl HopTable {
             return Err(NoHops::TooMany { routers: rows.len() as u32, ends: ends.len() as u32 });
         }
         let mut hops =
-            Hops { first_port, neighbours, hops: vec![FAR; ends.len() * rows.len()], ends, rows, diameter: 0 };
+            Hops { names, first_port, neighbours, hops: vec![FAR; ends.len() * rows.len()], ends, rows, diameter: 0 };
         hops.fill()?;
         Ok(Self(Arc::new(hops)))
     }

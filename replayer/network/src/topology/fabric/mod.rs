@@ -116,7 +116,8 @@ impl Fabric {
         }
         let mut has_hosts = vec![false; wiring.routers.len()];
         wiring.hosts.iter().for_each(|router| has_hosts[router.index()] = true);
-        let table = HopTable::new(first_port, neighbours, &has_hosts).map_err(|why| wiring.explain(why))?;
+        let table = HopTable::new(first_port, neighbours, &has_hosts, wiring.routers.clone())
+            .map_err(|why| wiring.explain(why))?;
         let (limiters, flow_routing) = (Limiters::default(), FlowRouting::default());
         Ok(Self { wiring, cable, links, limiters, table, port_links, flow_routing, up_down: None })
     }

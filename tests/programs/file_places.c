@@ -12,11 +12,14 @@ int main(int argc, char **argv) {
     MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
 
     MPI_File_write_at_all(file, rank * 1000, data, 1000, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_read(file, data, 400, MPI_BYTE, MPI_STATUS_IGNORE);
     MPI_File_read(file, data, 400, MPI_BYTE, MPI_STATUS_IGNORE);
     MPI_File_seek(file, 100, MPI_SEEK_CUR);
     MPI_File_iread(file, data, 100, MPI_BYTE, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+    /* The file ends before. */
+    if (rank == size - 1) MPI_File_read_at(file, 1000 * size - 10, data, 1000, MPI_BYTE, MPI_STATUS_IGNORE);
 
     MPI_Type_vector(10, 1, size, MPI_INT, &mine);
     MPI_Type_create_resized(mine, 0, 40 * size, &mine);

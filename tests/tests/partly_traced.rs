@@ -58,6 +58,24 @@ fn a_job_of_several_programs_names_all() {
     }
 }
 
+/// Collectives that one rank makes by the tracer's algorithms, and another by the library's, would never end.
+#[test]
+fn ranks_that_differ_in_their_mode_are_not_traced() {
+    for family in Family::ALL {
+        let folder = TempDir::new().unwrap();
+        let program = family.build("collectives.c", &[]);
+        let mut command = family.mpirun();
+        command.current_dir(folder.path());
+        for (separator, mode) in [(None, "extended"), (Some(":"), "ti")] {
+            let variable = format!("TITRACE_MODE={mode}");
+            command.args(separator).args(["-np", "2", "env", &variable]).arg(built("titrace")).arg(&program);
+        }
+        let done = run(&mut command);
+        assert_eq!(done.status, Some(0), "{family:?}: {}", done.stderr);
+        assert!(done.stderr.contains("the ranks differ in TITRACE_MODE"), "{family:?}: {}", done.stderr);
+    }
+}
+
 #[test]
 fn the_ranks_with_the_tracer_are_traced_and_the_others_named() {
     for family in Family::ALL {

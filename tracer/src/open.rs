@@ -3,7 +3,7 @@
 //! The ranks agree on it, unless some of them [run without the tracer](crate::local_ranks).
 
 use std::fs;
-use std::hash::BuildHasher as _;
+use std::hash::{BuildHasher as _, Hash};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -49,9 +49,35 @@ pub(crate) fn open(
     }
     let opened = match partly_traced(abi) {
         Some(partly) => open_without_agreement(config, counters, abi, &partly),
+        None if !have_one_mode(config, abi) => {
+            if pmpi::comm_rank(abi.comm_world) == 0 {
+                log(format_args!(
+                    "not tracing: the ranks differ in TITRACE_MODE or TITRACE_COLLECTIVES, by which they would wait for each other \
+                     for ever: give all the same"
+                ));
+            }
+            None
+        }
         None => all_or_none(config, abi, open_with_all(config, counters, abi)),
     }?;
     Some(Opened { options: RecorderOptions { call_sites, ..opened.options }, ..opened })
+}
+
+/// Whether collectives are made in the same way on all ranks.
+fn have_one_mode(config: &Config, abi: &Abi) -> bool {
+    let collectives = match config.mode {
+        Mode::TimeIndependent => None,
+        Mode::Extended => Some(config.collectives.trim()),
+    };
+    have_one(abi, collectives)
+}
+
+/// Whether a value is the same on all ranks. Collective.
+fn have_one(abi: &Abi, value: impl Hash) -> bool {
+    let hash = (FxBuildHasher.hash_one(value) >> 1) as i64;
+    // The largest and the least hash differ otherwise.
+    pmpi::allreduce(abi, hash, abi.max, abi.comm_world)
+        == pmpi::allreduce(abi, -hash, abi.max, abi.comm_world).map(|least| -least)
 }
 
 /// In an extended trace, every member of a collective has to take part in the tracer's messages for it.
@@ -136,9 +162,8 @@ fn open_with_all(config: &Config, counters: &Source, abi: &'static Abi) -> Optio
     };
     let run = (rank == Rank(0)).then(|| run(config, size, &abi.library));
     let command = command();
-    let hash = (FxBuildHasher.hash_one(&command) >> 1) as i64;
-    // The largest and the least hash differ in a job of several programs.
-    let command = if agree(hash) == -agree(-hash) { Vec::new() } else { command };
+    // Those of a job of several programs differ.
+    let command = if have_one(abi, &command) { Vec::new() } else { command };
     begin_sink(config, counters, abi, &claim, (run, command), (rank, size), |records, run| {
         Gather::plan(config.gather.as_ref(), &claim.placeholders, &claim.path, records, run, agree)
     })

@@ -1,6 +1,6 @@
 //! A directory that a command fills.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -38,13 +38,15 @@ pub struct OutputDirectory {
     /// The directories that were made for it, the outermost first.
     made: Vec<PathBuf>,
     content: Option<Temporary>,
+    /// Open and locked as long as this process fills it.
+    _lock: File,
 }
 
 impl OutputDirectory {
     /// Makes the directory at `path`, or takes the one there if it is empty.
     ///
     /// # Errors
-    /// If the directory holds something ([`ErrorKind::DirectoryNotEmpty`]), is an input, or cannot be made.
+    /// If the directory holds something ([`ErrorKind::DirectoryNotEmpty`]), is an input, cannot be made, or another process fills it.
     pub fn create(path: &Path) -> io::Result<Self> {
         let missing = path.ancestors().take_while(|place| *place != Path::new("") && !place.exists());
         let mut made: Vec<PathBuf> = missing.map(Path::to_owned).collect();
@@ -52,10 +54,16 @@ impl OutputDirectory {
         let failed = |error| named(path, error);
         claims::check(path)?;
         make_directory(path)?;
+        let lock = File::open(path).map_err(failed)?;
+        // Where there are no locks, nobody is told.
+        if matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) {
+            let what = "another process is writing to it: wait until it ends, or name another directory";
+            return Err(failed(io::Error::new(ErrorKind::ResourceBusy, what)));
+        }
         if fs::read_dir(path).map_err(failed)?.next().is_some() {
             return Err(io::Error::new(ErrorKind::DirectoryNotEmpty, Occupied(path.into())));
         }
-        Ok(Self { path: path.into(), made, content: Some(Temporary::content(path.into())) })
+        Ok(Self { path: path.into(), made, content: Some(Temporary::content(path.into())), _lock: lock })
     }
 
     /// The path of the directory.

@@ -87,6 +87,8 @@ fn a_directory_is_as_it_was_unless_it_is_finished() {
         fs::write(directory.path().join("inner/file"), "").unwrap();
     };
     let directory = OutputDirectory::create(&path).unwrap();
+    // Who comes second takes nothing away.
+    assert_eq!(OutputDirectory::create(&path).unwrap_err().kind(), std::io::ErrorKind::ResourceBusy);
     fill(&directory);
     drop(directory);
     assert!(names(&folder).is_empty());

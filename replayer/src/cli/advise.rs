@@ -78,6 +78,8 @@ pub(super) fn advise(args: &AdviseArgs, out: &mut impl Write) -> Result<(), Fail
 
 /// The hypotheses that are shown.
 const SHOWN: usize = 10;
+/// Hypotheses that save nothing, of which so many are named.
+const OF_NO_USE: usize = 12;
 
 /// Less than this part of the predicted time is not worth trying.
 const WORTH: f64 = 0.001;
@@ -106,7 +108,10 @@ fn summary(advice: &Advice, out: &mut impl Write) -> io::Result<()> {
         let of_no_use = hypotheses.iter().filter(|tried| tried.saves.0 < WORTH * simulated_time);
         let of_no_use: Vec<_> = of_no_use.map(|tried| on_one_line(&tried.hypothesis).into_owned()).collect();
         if !of_no_use.is_empty() {
-            writeln!(out, "    nothing         {}", of_no_use.join("; "))?;
+            let rest = of_no_use.len().saturating_sub(OF_NO_USE);
+            let more = if rest > 0 { format!("; and {rest} more") } else { String::new() };
+            let shown = &of_no_use[..of_no_use.len() - rest];
+            writeln!(out, "    nothing         {}{more}", shown.join("; "))?;
         }
     }
     writeln!(out, "\nAt most")?;

@@ -1,7 +1,7 @@
 //! Calls that read or write files: one description for all of MPI's functions for this.
 
 use titr_common::event::{Direction, FilePointer};
-use titr_wrappers::argument::{Count, Datatype, File, Offset, Place, Request};
+use titr_wrappers::argument::{Count, Datatype, File, Offset, Place, Request, StatusArgument};
 use titr_wrappers::functions::io::Io::{self, *};
 
 use crate::pmpi;
@@ -14,6 +14,8 @@ pub(super) struct AccessCall<'c> {
     pub(super) phase: CallPhase<'c>,
     /// The data that is read or written; none at the end of a split call.
     pub(super) data: Option<(Count, Datatype)>,
+    /// The status of a read that blocks, which says how much there was.
+    pub(super) status: Option<StatusArgument<'c>>,
     /// The offset that the call names.
     offset: Option<Offset>,
 }
@@ -41,6 +43,7 @@ impl<'c> AccessCall<'c> {
                     reach: $reach,
                     phase: $phase,
                     data: Some(($data.count(), $data.datatype())),
+                    status: None,
                     offset: $offset,
                 }
             };
@@ -55,19 +58,28 @@ impl<'c> AccessCall<'c> {
                 access!($data, Some($data.offset()), $direction, $reach, $phase)
             };
         }
-        let end = |file, direction, reach| Self { file, direction, reach, phase: End, data: None, offset: None };
+        let end = |file, direction, reach| Self {
+            file,
+            direction,
+            reach,
+            phase: End,
+            data: None,
+            status: None,
+            offset: None,
+        };
+        let read = |access, status: &StatusArgument<'c>| Self { status: Some(*status), ..access };
         Some(match call {
-            MPI_File_read(data, _) => pointer!(data, Read, Own, Blocking),
+            MPI_File_read(data, status) => read(pointer!(data, Read, Own, Blocking), status),
             MPI_File_write(data, _) => pointer!(data, Write, Own, Blocking),
-            MPI_File_read_at(data, _) => explicit!(data, Read, At, Blocking),
+            MPI_File_read_at(data, status) => read(explicit!(data, Read, At, Blocking), status),
             MPI_File_write_at(data, _) => explicit!(data, Write, At, Blocking),
-            MPI_File_read_shared(data, _) => pointer!(data, Read, Shared, Blocking),
+            MPI_File_read_shared(data, status) => read(pointer!(data, Read, Shared, Blocking), status),
             MPI_File_write_shared(data, _) => pointer!(data, Write, Shared, Blocking),
-            MPI_File_read_all(data, _) => pointer!(data, Read, All, Blocking),
+            MPI_File_read_all(data, status) => read(pointer!(data, Read, All, Blocking), status),
             MPI_File_write_all(data, _) => pointer!(data, Write, All, Blocking),
-            MPI_File_read_at_all(data, _) => explicit!(data, Read, AtAll, Blocking),
+            MPI_File_read_at_all(data, status) => read(explicit!(data, Read, AtAll, Blocking), status),
             MPI_File_write_at_all(data, _) => explicit!(data, Write, AtAll, Blocking),
-            MPI_File_read_ordered(data, _) => pointer!(data, Read, Ordered, Blocking),
+            MPI_File_read_ordered(data, status) => read(pointer!(data, Read, Ordered, Blocking), status),
             MPI_File_write_ordered(data, _) => pointer!(data, Write, Ordered, Blocking),
 
             MPI_File_iread(data, request) => pointer!(data, Read, Own, Nonblocking(*request)),

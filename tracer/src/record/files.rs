@@ -13,6 +13,7 @@ use super::omitted_calls::Omission;
 use super::overwritten::Overwritten;
 use super::request_table::RequestKind;
 use super::{Outcome, RankTrace};
+use crate::pmpi;
 
 /// The open files of a rank.
 #[derive(Debug, Default)]
@@ -79,7 +80,10 @@ impl Files {
             CallPhase::Begin => Phase::Begin,
             CallPhase::End => Phase::End,
         };
-        let bytes = access.data.map_or(Bytes(0), |(count, datatype)| volume(count, datatype));
+        let asked_for = access.data.map_or(Bytes(0), |(count, datatype)| volume(count, datatype));
+        // A file may end before.
+        let there_was = access.status.and_then(|status| status.get()).map(|status| Bytes(pmpi::message_bytes(&status)));
+        let bytes = there_was.map_or(asked_for, |bytes| bytes.min(asked_for));
         let open = self.known.get_mut(&access.file).ok_or(Omission::Untraced)?;
         let mut skip = SeekDistance::default();
         if access.is_own_place() {

@@ -44,7 +44,12 @@ impl Overwritten {
             Call::PointToPoint(MPI_Startall(requests)) => Self::Started(requests.array_of_requests().iter().collect()),
             Call::OneSided(MPI_Win_free(win)) => Self::Win(win.get()),
             Call::Io(MPI_File_close(file)) => Self::File(file.get()),
-            Call::Io(call) => Self::AccessStart(AccessCall::of(call).and_then(|access| access.start())),
+            Call::Io(call) => {
+                let access = AccessCall::of(call);
+                // How much there is to read, the program may ignore.
+                access.iter().filter_map(|access| access.status).for_each(|status| status.keep());
+                Self::AccessStart(access.and_then(|access| access.start()))
+            }
             _ => Self::Nothing,
         }
     }

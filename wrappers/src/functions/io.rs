@@ -1,6 +1,6 @@
 //! Input and output (chapter 14).
 
-use crate::argument::{Comm, File, Opaque, Place, Request};
+use crate::argument::{Comm, File, Opaque, Place, Request, StatusArgument};
 use crate::signature::{FileData, FileDataAt};
 
 super::chapter! {
@@ -15,21 +15,21 @@ super::chapter! {
         MPI_File_set_view (6): File, Opaque, Opaque, Opaque, Opaque, Opaque;
         MPI_File_seek_shared (3): File, Opaque, Opaque;
         MPI_File_sync (1): File;
-        MPI_File_read, MPI_File_read_c (5): FileData<'c>, Opaque;
+        MPI_File_read, MPI_File_read_c (5): FileData<'c>, StatusArgument<'c>;
         MPI_File_iread, MPI_File_iread_c (5): FileData<'c>, Place<'c, Request>;
-        MPI_File_read_at, MPI_File_read_at_c (6): FileDataAt<'c>, Opaque;
+        MPI_File_read_at, MPI_File_read_at_c (6): FileDataAt<'c>, StatusArgument<'c>;
         MPI_File_iread_at, MPI_File_iread_at_c (6): FileDataAt<'c>, Place<'c, Request>;
-        MPI_File_read_shared, MPI_File_read_shared_c (5): FileData<'c>, Opaque;
+        MPI_File_read_shared, MPI_File_read_shared_c (5): FileData<'c>, StatusArgument<'c>;
         MPI_File_iread_shared, MPI_File_iread_shared_c (5): FileData<'c>, Place<'c, Request>;
-        MPI_File_read_all, MPI_File_read_all_c (5): FileData<'c>, Opaque;
+        MPI_File_read_all, MPI_File_read_all_c (5): FileData<'c>, StatusArgument<'c>;
         MPI_File_iread_all, MPI_File_iread_all_c (5): FileData<'c>, Place<'c, Request>;
         MPI_File_read_all_begin, MPI_File_read_all_begin_c (4): FileData<'c>;
         MPI_File_read_all_end (3): File, Opaque, Opaque;
-        MPI_File_read_at_all, MPI_File_read_at_all_c (6): FileDataAt<'c>, Opaque;
+        MPI_File_read_at_all, MPI_File_read_at_all_c (6): FileDataAt<'c>, StatusArgument<'c>;
         MPI_File_iread_at_all, MPI_File_iread_at_all_c (6): FileDataAt<'c>, Place<'c, Request>;
         MPI_File_read_at_all_begin, MPI_File_read_at_all_begin_c (5): FileDataAt<'c>;
         MPI_File_read_at_all_end (3): File, Opaque, Opaque;
-        MPI_File_read_ordered, MPI_File_read_ordered_c (5): FileData<'c>, Opaque;
+        MPI_File_read_ordered, MPI_File_read_ordered_c (5): FileData<'c>, StatusArgument<'c>;
         MPI_File_read_ordered_begin, MPI_File_read_ordered_begin_c (4): FileData<'c>;
         MPI_File_read_ordered_end (3): File, Opaque, Opaque;
         MPI_File_write, MPI_File_write_c (5): FileData<'c>, Opaque;

@@ -373,7 +373,8 @@ impl FittedMachine {
         let has_ping_pong = machine.fit_network(rows)?;
         machine.fit_ring(rows, has_ping_pong)?;
         machine.fit_collectives(rows)?;
-        let fitted = compare(&machine.platform()?, rows)?;
+        let used: Vec<Row> = rows.iter().filter(|row| machine.is_fitted_to(row.benchmark)).cloned().collect();
+        let fitted = compare(&machine.platform()?, &used)?;
         Ok(Self { cluster: machine.cluster(), fitted, unknown: machine.unknown() })
     }
 
@@ -399,6 +400,20 @@ impl Machine<'_> {
         let algorithms = CANDIDATES.iter().filter(|(kind, _)| !self.collectives.contains_key(kind));
         let parts = parts.into_iter().filter(|(_, is_unknown)| *is_unknown).map(|(part, _)| part.to_owned());
         parts.chain(algorithms.map(|(kind, _)| format!("algorithms of {}", kind.name()))).collect()
+    }
+
+    /// Whether results of a benchmark have been used.
+    fn is_fitted_to(&self, benchmark: Benchmark) -> bool {
+        match benchmark {
+            Benchmark::PingPing | Benchmark::Exchange => false,
+            Benchmark::Collective(CollectiveKind::Alltoall) => true,
+            Benchmark::Collective(kind) => self.collectives.contains_key(&kind),
+            Benchmark::PingPong
+            | Benchmark::Sendrecv
+            | Benchmark::Uniband
+            | Benchmark::Biband
+            | Benchmark::ReduceLocal => true,
+        }
     }
 
     /// Whether all ranks of the nodes take part in a row.

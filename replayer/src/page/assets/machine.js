@@ -28,6 +28,9 @@ const rankQuantities = ({ result, origin, links }) => {
 /** What the ranks of a result are called, and which quantities come first; the hosts of a machine without a program have others. */
 const RANK_WORDS = { first: (quantities) => quantities.filter(([, , written]) => written === time).slice(0, 6), id: "ranks", section: "Where: ranks", title: "Ranks on the machine", one: (rank, host) => `rank ${rank} on ${host}`, csv: "rank" };
 
+/** Pixels of a cell that has room for a number. */
+const ROOM_FOR_NUMBER = 28;
+
 /** Blocks that have room for their names. */
 const MOST_LABELS = 64;
 
@@ -72,9 +75,15 @@ const addMachine = (data, quantities = rankQuantities(data), words = RANK_WORDS)
             context.fillRect(left + cell * 0.4, top + cell * 0.4, Math.max(1, cell * 0.12), Math.max(1, cell * 0.12));
           }
           ranks.forEach((rank, core) => {
-            context.fillStyle = css(paint(most > least ? (values[rank] - least) / (most - least) : 0.5));
+            const part = most > least ? (values[rank] - least) / (most - least) : 0.5;
+            context.fillStyle = css(paint(part));
             const fine = side > 8 && inner > 1 ? 1 : 0;
-            context.fillRect(left + core % inner * side, top + Math.floor(core / inner) * side, side - fine, side - fine);
+            const [begin, high] = [left + core % inner * side, top + Math.floor(core / inner) * side];
+            context.fillRect(begin, high, side - fine, side - fine);
+            if (side < ROOM_FOR_NUMBER) return;
+            context.fillStyle = color(part > 0.5 ? "paper" : "ink");
+            context.textAlign = "center";
+            context.fillText(rank, begin + side / 2, high + side / 2 - 6);
           });
         });
       });

@@ -89,7 +89,7 @@ impl Collectives<'_> {
                 self.schedules.steps(call, part, &self.algorithms)
             }
         };
-        let flow = (call.kind.into(), root_of(mpi, index, call, root));
+        let flow = (call.kind.into(), root_of(mpi, index, call, root), false);
         Ok(self.start_steps(mpi, call.kind.word(), (rank, index, number), flow, steps, Some(call)))
     }
 
@@ -108,7 +108,7 @@ impl Collectives<'_> {
         let nodes = self.algorithms.nodes.of(&mpi.communicators, index, call.kind);
         let part = MemberPart { mode: CallMode::Blocking, me, size, root, nodes };
         let steps = self.schedules.steps(call, part, &self.algorithms);
-        let flow = (call.kind.into(), root_of(mpi, index, call, root));
+        let flow = (call.kind.into(), root_of(mpi, index, call, root), false);
         Ok(self.start_steps(mpi, word, (rank, index, number), flow, steps, Some(call)))
     }
 
@@ -121,7 +121,11 @@ impl Collectives<'_> {
     ) -> Result<OperationId, Fault> {
         let members = &mpi.communicators.get(index).members;
         let steps = neighborhood_steps(call, |rank| members.member(rank))?;
-        let flow = (CollectiveFlow::Neighborhood, None);
+        // Libraries pair the messages of a member that is a neighbour twice in ways of their own.
+        let mut from: Vec<Rank> = call.recvs.iter().map(|&(rank, _)| rank).collect();
+        from.sort_unstable();
+        let has_rooms = from.windows(2).all(|pair| pair[0] != pair[1]);
+        let flow = (CollectiveFlow::Neighborhood, None, has_rooms);
         Ok(self.start_steps(mpi, call.op.word(), (rank, index, number), flow, steps.into(), None))
     }
 
@@ -131,7 +135,7 @@ impl Collectives<'_> {
         mpi: &mut Mpi<impl Observer>,
         word: &'static str,
         (rank, index, number): (Rank, CommIndex, u64),
-        (flow, root): (CollectiveFlow, Option<Rank>),
+        (flow, root, has_rooms): (CollectiveFlow, Option<Rank>, bool),
         steps: CollectiveSteps,
         call: Option<&Collective>,
     ) -> OperationId {
@@ -140,8 +144,20 @@ impl Collectives<'_> {
         let working_set = call.map_or(Bytes(0), |call| working_set(call, members.len() as u64));
         let factors = call.and_then(|call| Some(self.factors.get(&call.kind)?.of(size_of(call))));
         let work = call.map_or(Instructions(0.0), |call| call.work);
-        let start =
-            CollectiveStart { rank, word, context, members, number, flow, root, steps, factors, working_set, work };
+        let start = CollectiveStart {
+            rank,
+            word,
+            context,
+            members,
+            number,
+            flow,
+            root,
+            steps,
+            has_rooms,
+            factors,
+            working_set,
+            work,
+        };
         self.start(mpi, start)
     }
 

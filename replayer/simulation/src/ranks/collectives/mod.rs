@@ -85,6 +85,8 @@ pub(super) struct CollectiveStart {
     pub(super) flow: CollectiveFlow,
     pub(super) root: Option<Rank>,
     pub(super) steps: CollectiveSteps,
+    /// Whether a receive must have room for its message.
+    pub(super) has_rooms: bool,
     /// The factors on the costs of messages within hosts, and between them; `None`: 1.
     pub(super) factors: Option<[f32; 2]>,
     /// The size of all buffers of the call.
@@ -135,8 +137,20 @@ impl<'a> Collectives<'a> {
 
     /// Starts a collective and takes its first steps; the operation that the rank is to wait for.
     pub(super) fn start(&mut self, mpi: &mut Mpi<impl Observer>, start: CollectiveStart) -> OperationId {
-        let CollectiveStart { rank, word, context, members, number, flow, root, steps, factors, working_set, work } =
-            start;
+        let CollectiveStart {
+            rank,
+            word,
+            context,
+            members,
+            number,
+            flow,
+            root,
+            steps,
+            has_rooms,
+            factors,
+            working_set,
+            work,
+        } = start;
         let index = CollectiveId(self.instances.vacant_key() as u32);
         let operation = mpi.open(OperationKind::Collective);
         let call = CollectiveCall {
@@ -164,7 +178,7 @@ impl<'a> Collectives<'a> {
             factors,
             paid: false,
             started: VecDeque::new(),
-            has_rooms: matches!(flow, CollectiveFlow::Neighborhood),
+            has_rooms,
             computation: work,
             work: BackgroundWork::new(rank.into(), mpi.now()),
             operation,

@@ -282,6 +282,7 @@ impl Files {
             flow,
             root,
             steps,
+            has_rooms: false,
             factors: None,
             working_set: Bytes(0),
             work,

@@ -342,6 +342,7 @@ fn findings_are_shown_as_they_are() {
         hosts: vec![0, 0, 0, 0],
         names: Vec::new(),
         failures: Vec::new(),
+        failed: Vec::new(),
     };
     write(&PageData::new(&origin, &result, (&overview, &detail), &[], None), &path).unwrap();
     let Some(mut browser) = open(&path) else { return };

@@ -129,32 +129,33 @@ pub(super) fn benchmarks(
         )
     } else {
         let FittedMachine { cluster, fitted, unknown } = FittedMachine::of(&few, &sheet)?;
-        let errors = Errors::of(&fitted).map_or_else(String::new, |errors| format!(" They are {errors}."));
-        let unknown = match unknown.is_empty() {
-            true => String::new(),
-            false => format!("\n# They do not show: {}. That is from the data sheet, or typical.", unknown.join(", ")),
-        };
         if fitted.is_empty() {
             let message = "none of these results shows a property of the machine; messages of two ranks, windows of messages, \
                            and all-to-all, allgather and allreduce on one node and on two do";
             return Err(Failure::Value(message.to_owned()));
         }
-        let unknown = match passed_over.is_empty() {
-            true => unknown,
-            false => format!("{unknown}\n# Not used: {}.", Vec::from_iter(passed_over).join(", ")),
-        };
         let results = counted(fitted.len() as u64, "result", "results");
-        let head = format!("Fitted to {results} of {}.{errors}{unknown}", names.join(", "));
+        let mut head = format!("Fitted to {results} of {}.", names.join(", "));
+        if let Some(errors) = Errors::of(&fitted) {
+            head += &format!(" They are {errors}.");
+        }
+        if !unknown.is_empty() {
+            let unknown = unknown.join(", ");
+            head += &format!("\n# They do not show: {unknown}. That is from the data sheet, or typical.");
+        }
+        if !passed_over.is_empty() {
+            head += &format!("\n# Not used: {}.", Vec::from_iter(passed_over).join(", "));
+        }
         (head, cluster, fitted)
     };
-    let there_are = Platform::parse(output, cluster.clone(), &[])?.topology.hosts();
+    let platform = Platform::parse(output, cluster.clone(), &[])?;
+    let there_are = platform.topology.hosts();
     if let Some(hosts) = of.hosts.filter(|&hosts| hosts > there_are) {
         return Err(Failure::Value(format!("the topology has {there_are} hosts, and --hosts says {hosts}")));
     }
     OutputFile::write(output, format!("# {head}\n{cluster}").as_bytes())?;
     writeln!(out, "{}", head.replace("\n# ", "\n"))?;
     if let Some(file) = &of.predict {
-        let platform = Platform::parse(output, cluster, &[])?;
         let is_fitted = |row: &Row| fitted.iter().any(|compared| compared.row == *row);
         let others: Vec<Row> = rows.into_iter().filter(|row| row.bytes <= of.largest.0 && !is_fitted(row)).collect();
         let predicted = compare(&platform, &others).map_err(BenchmarkError::from)?;

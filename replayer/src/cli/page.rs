@@ -99,6 +99,7 @@ impl PageSubject<'_> {
             hosts: platform.place(trace.ranks()).map_err(SimulationError::from)?.0.iter().map(|host| host.0).collect(),
             names: Origin::names(&*platform.topology),
             failures: Origin::failures(&*platform.topology),
+            failed: Origin::failed(&*platform.topology),
         })
     }
 }

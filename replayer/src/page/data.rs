@@ -1,14 +1,14 @@
 //! The data that a page is drawn from, as one object.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use titr_analyses::AnalysedResult;
 use titr_common::time::Time;
 use titr_common::timeline::Series;
-use titr_network::topology::{Failure, HostId, Topology};
+use titr_network::topology::{HostId, LinkId, Topology};
 use titr_platform::Platform;
 use titr_simulation::result::LinkUse;
 
@@ -42,8 +42,10 @@ pub struct Origin {
     pub hosts: Vec<u32>,
     /// The names of all hosts; empty if they are `node-0`, `node-1` ….
     pub names: Vec<String>,
-    /// What fails: in words, and the links that have failed from the start.
-    pub failures: Vec<(String, Vec<String>)>,
+    /// What fails, in words.
+    pub failures: Vec<String>,
+    /// The links that have failed at the start.
+    pub failed: Vec<String>,
 }
 
 impl Origin {
@@ -65,14 +67,21 @@ impl Origin {
         }
     }
 
-    /// What fails on a machine.
-    pub(crate) fn failures(topology: &dyn Topology) -> Vec<(String, Vec<String>)> {
-        let links = |failure: &Failure| match failure.at {
-            Time::ZERO => failure.links.iter().map(|link| topology.link_name(*link)).collect(),
-            _ => Vec::new(),
-        };
-        topology.failures().iter().map(|failure| (FailureOfMachine::of(failure).in_words(), links(failure))).collect()
+    /// What fails on a machine, in words.
+    pub(crate) fn failures(topology: &dyn Topology) -> Vec<String> {
+        topology.failures().iter().map(|failure| FailureOfMachine::of(failure).in_words()).collect()
     }
+
+    /// The names of the links that have failed at the start.
+    pub(crate) fn failed(topology: &dyn Topology) -> Vec<String> {
+        failed_at_start(topology).into_iter().map(|link| topology.link_name(link)).collect()
+    }
+}
+
+/// The links that have failed at the start.
+pub(super) fn failed_at_start(topology: &dyn Topology) -> BTreeSet<LinkId> {
+    let failures = topology.failures().iter().filter(|failure| failure.at == Time::ZERO);
+    failures.flat_map(|failure| failure.links.iter().copied()).collect()
 }
 
 /// The data of a page.

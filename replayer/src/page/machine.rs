@@ -1,14 +1,13 @@
 //! The page of a machine without a program: its hosts in their shape, and its links.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
 use serde::Serialize;
 use titr_common::output::OutputFile;
-use titr_common::time::Time;
 use titr_network::topology::{LinkId, Topology};
 
+use super::data::failed_at_start;
 use super::{Origin, document};
 use crate::machine::MachineSummary;
 
@@ -55,12 +54,7 @@ struct NamedLink {
 /// # Errors
 /// If the data cannot be serialised, or the file not be written.
 pub(crate) fn write_machine(summary: &MachineSummary, topology: &dyn Topology, path: &Path) -> io::Result<()> {
-    let failed: BTreeSet<LinkId> = topology
-        .failures()
-        .iter()
-        .filter(|failure| failure.at == Time::ZERO)
-        .flat_map(|failure| failure.links.iter().copied())
-        .collect();
+    let failed = failed_at_start(topology);
     let links = (0..).map(LinkId).zip(topology.links()).filter(|(id, _)| !topology.is_loopback(*id));
     let links = links.map(|(id, link)| NamedLink {
         name: topology.link_name(id),

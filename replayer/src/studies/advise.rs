@@ -95,11 +95,11 @@ pub(crate) fn advise(
     let mut candidates = VecDeque::from(waits.map(|waits| candidates(&base, waits)).unwrap_or_default());
     let mut serialised = waits.and_then(|waits| serialisation(&base, waits));
     let mut next = bounds().to_vec();
-    let most = ((EVENTS / base.events.max(1)) as usize).clamp(MOST, 4 * MOST);
-    follow(Step::Replayed(simulated_time, candidates.len().min(most) + next.len()));
+    let limit = ((EVENTS / base.events.max(1)) as usize).clamp(MOST, 4 * MOST);
+    follow(Step::Replayed(simulated_time, candidates.len().min(limit) + next.len()));
     loop {
         // In place of those that do not fit the program, others are tried.
-        let free = most.saturating_sub(advice.hypotheses.len()).min(candidates.len());
+        let free = limit.saturating_sub(advice.hypotheses.len()).min(candidates.len());
         next.extend(candidates.drain(..free));
         if next.is_empty() {
             let most = advice.hypotheses.iter().map(|tried| tried.saves.0).fold(0.0, f64::max);
@@ -129,7 +129,7 @@ pub(crate) fn advise(
     }
     advice.not_tried.extend(candidates.into_iter().map(|candidate| NotTried {
         hypothesis: candidate.title,
-        why: format!("its cause makes ranks wait for less than those of the {most} that were tried"),
+        why: format!("its cause makes ranks wait for less than those of the {limit} that were tried"),
     }));
     advice.hypotheses.sort_by(|a, b| b.saves.0.total_cmp(&a.saves.0));
     Ok(advice)

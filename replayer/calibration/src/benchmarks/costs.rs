@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use titr_common::statistics::quantile;
-
 use super::row::Row;
+use crate::robust::median;
 
 /// Messages with fewer bytes are eager.
 pub(super) const EAGER_THRESHOLD: u64 = 16_384;
@@ -52,11 +51,7 @@ pub(super) fn times<'r>(rows: impl IntoIterator<Item = &'r Row>) -> Costs {
             all.entry(row.bytes.0).or_default().push(time.0);
         }
     }
-    let median = |(size, mut times): (u64, Vec<f64>)| {
-        times.sort_by(f64::total_cmp);
-        (size, quantile(&times, 0.5))
-    };
-    all.into_iter().map(median).collect()
+    all.into_iter().filter_map(|(size, times)| Some((size, median(&times)?))).collect()
 }
 
 /// The value at a size, between two known ones.

@@ -360,6 +360,16 @@ fn shared(rows: &[Row], place: Place, alone: &Costs, (latency, cache): (f64, u64
     (time > SLOWER * once).then(|| f64::from(crowd.ranks / 2) * crowd.bytes.0 as f64 / (time - latency).max(1e-9))
 }
 
+/// The rows of windows of messages whose pairs are all between two nodes.
+fn between_nodes(rows: &[Row], windows: Benchmark) -> impl Iterator<Item = &Row> + Clone {
+    rows.iter().filter(move |row| row.benchmark == windows && row.nodes == 2 && row.ranks == 2 * row.ranks_per_node)
+}
+
+/// The time of each message of a window from one rank to another on another node.
+fn of_a_pair(rows: &[Row]) -> Costs {
+    times(between_nodes(rows, Benchmark::Uniband).filter(|row| row.ranks == 2))
+}
+
 impl FittedMachine {
     /// Fits a platform to rows on few nodes.
     ///
@@ -528,16 +538,10 @@ impl Machine<'_> {
         if most > 0.0 {
             self.messages_per_second = Some(most);
         }
-        // All pairs are between nodes.
-        let between = |benchmark| {
-            let is_it =
-                move |row: &&Row| row.benchmark == benchmark && row.nodes == 2 && row.ranks == 2 * row.ranks_per_node;
-            rows.iter().filter(is_it)
-        };
-        let windows = between(Benchmark::Uniband);
+        let windows = between_nodes(rows, Benchmark::Uniband);
         let rate =
             |rows: &mut dyn Iterator<Item = &Row>| rows.filter_map(|row| row.messages_per_second).fold(0.0, f64::max);
-        let rate = rate(&mut windows.clone()).max(0.5 * rate(&mut between(Benchmark::Biband)));
+        let rate = rate(&mut windows.clone()).max(0.5 * rate(&mut between_nodes(rows, Benchmark::Biband)));
         // One pair of ranks reaches no more than the card, and no less than it reaches.
         let pairs = windows.clone().filter_map(Row::measured).map(|time| 1.0 / time.0).filter(|rate| rate.is_finite());
         let of_pairs = pairs.fold(0.0, f64::max);
@@ -552,7 +556,7 @@ impl Machine<'_> {
             self.bandwidth = most;
         }
         self.process_bandwidth = (single > 0.0 && single < self.bandwidth).then_some(single);
-        let both = between(Benchmark::Biband).filter(|row| self.is_full(row) && row.bytes.0 >= FILLING);
+        let both = between_nodes(rows, Benchmark::Biband).filter(|row| self.is_full(row) && row.bytes.0 >= FILLING);
         let both = both.filter_map(Row::rate).max_by(f64::total_cmp);
         if let Some(limit) = both.filter(|_| most.max(fastest) == 0.0) {
             // What a host sends is no more than this, nor less than half.
@@ -574,7 +578,7 @@ impl Machine<'_> {
         let ping_pong = times(rows.iter().copied());
         let (Some((_, &least)), Some((&size, &time))) = (ping_pong.first_key_value(), ping_pong.last_key_value())
         else {
-            self.fit_window(all, false);
+            self.bound_by_window(all);
             return Ok(false);
         };
         self.latency = 0.5 * least;
@@ -597,22 +601,14 @@ impl Machine<'_> {
         self.rendezvous = costs.collect::<Result<_, _>>()?;
         self.send = self.rendezvous.iter().map(|(&size, &cost)| (size, 0.5 * cost)).collect();
         self.receive = self.send.clone();
-        self.fit_window(all, true);
+        self.fit_window(all);
         Ok(true)
     }
 
     /// What a window of messages from one rank to another shows of their costs: a processor spends no longer on each than that, and
     /// a message is on its way for the rest of the time of a ping-pong.
-    fn fit_window(&mut self, rows: &[Row], has_ping_pong: bool) {
-        let is_it =
-            |row: &&Row| row.benchmark == Benchmark::Uniband && (row.ranks, row.nodes, row.ranks_per_node) == (2, 2, 1);
-        let each = times(rows.iter().filter(is_it));
-        if !has_ping_pong && !each.is_empty() {
-            let processor = |(&size, &most): (&u64, &f64)| (size, at(&self.send, size).unwrap_or(COST).min(most));
-            self.send = each.iter().map(processor).collect();
-            self.receive = self.send.clone();
-            return;
-        }
+    fn fit_window(&mut self, rows: &[Row]) {
+        let each = of_a_pair(rows);
         let Some((size, cost)) = self.rendezvous.first_key_value().filter(|_| !each.is_empty()) else { return };
         let on_its_way = (cost - 2.0 * at(&each, *size).unwrap_or(*cost)).max(0.0);
         self.latency += on_its_way;
@@ -623,6 +619,16 @@ impl Machine<'_> {
             self.isend.insert(*size, processor);
             self.receive.insert(*size, processor);
             self.send.insert(*size, *cost - processor);
+        }
+    }
+
+    /// Typical costs of messages, where there is no ping-pong, and where a window shows that a processor spends less on each.
+    fn bound_by_window(&mut self, rows: &[Row]) {
+        let each = of_a_pair(rows);
+        if !each.is_empty() {
+            let processor = |(&size, &most): (&u64, &f64)| (size, at(&self.send, size).unwrap_or(COST).min(most));
+            self.send = each.iter().map(processor).collect();
+            self.receive = self.send.clone();
         }
     }
 

@@ -40,9 +40,9 @@ const findingTables = (name, value, units) => {
 };
 
 const rankTable = ({ result }) => {
-  const { per_rank: ranks, simulated_time: whole } = result;
+  const { per_rank: ranks } = result;
   const columns = [{ name: "rank", kind: "rank", value: ({ rank }) => rank }, { name: "finish", kind: "time", value: ({ rank }) => ranks[rank].finish },
-    ...PARTS.map(([name, key]) => ({ name, kind: "time", value: ({ rank }) => partOf(ranks[rank], key, whole) }))];
+    ...timeParts(result).map(({ name, key }) => ({ name, kind: "time", value: ({ rank }) => partOf(result, ranks[rank], key) }))];
   const rows = ranks.map((_, rank) => ({ rank })).sort((one, other) => ranks[other.rank].finish - ranks[one.rank].finish);
   return table("per-rank", columns, rows, "Time of each rank, the last one first");
 };

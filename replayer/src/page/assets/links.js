@@ -237,18 +237,17 @@ const MOST_FAILURES = 8;
 const addLinks = (data) => {
   const links = data.links.map(({ name, use, bytes, messages }) => ({ name, use, bytes, messages }));
   if (links.length === 0) return;
-  const { failures } = data.origin;
-  const failed = new Set(failures.flatMap(([, names]) => names));
-  const drawn = [...links, ...[...failed].map((name) => ({ name, use: 0, bytes: 0, messages: 0, failed: true }))].filter((one) => !isInsideHost(one));
+  const { failures, failed } = data.origin;
   const network = links.filter((one) => !isInsideHost(one));
   const inside = links.filter(isInsideHost);
+  const drawn = [...network, ...failed.map((name) => ({ name, use: 0, bytes: 0, messages: 0, failed: true }))];
   const columns = [{ name: "link", kind: "text", value: ({ name }) => name }, { name: "use", kind: "percent", value: ({ use }) => use },
     { name: "payload", kind: "bytes", value: ({ bytes }) => bytes }, { name: data.result.network.model === "packet" ? "packets" : "messages", kind: "count", value: ({ messages }) => messages }];
   section("links", "Where: links",
     element("p", {}, network.length ? `The busiest link of the network, ${network[0].name}, carried ${percent(network[0].use)} of what it can.`
       : "No message left its host."),
-    failures.length ? element("p", {}, `Failures: ${failures.slice(0, MOST_FAILURES).map(([what]) => what).join("; ")}${failures.length > MOST_FAILURES ? "; …" : ""}. ` +
-      (failed.size ? "Links that have failed from the start are orange, and dashed or crossed." : "")) : null,
+    failures.length ? element("p", {}, `Failures: ${failures.slice(0, MOST_FAILURES).join("; ")}${failures.length > MOST_FAILURES ? "; …" : ""}. ` +
+      (failed.length ? "Links that have failed from the start are orange, and dashed or crossed." : "")) : null,
     row(network.length ? linksPicture(data, drawn) : null, loadsChart(data)),
     row(network.length ? table("busiest-links", columns, network, "Links of the network") : null,
       inside.length ? table("links-inside-hosts", columns, inside, "Links inside hosts") : null));

@@ -3,8 +3,8 @@
 
 /** The quantities that a rank can be coloured by: [name, value of each rank, how a value is written]. */
 const rankQuantities = ({ result, origin, links }) => {
-  const { per_rank: ranks, simulated_time: whole, analyses } = result;
-  const all = timeParts(result).map(({ name, key }) => [name, ranks.map((shares) => partOf(shares, key, whole)), time]);
+  const { per_rank: ranks, analyses } = result;
+  const all = timeParts(result).map(({ name, key }) => [name, ranks.map((shares) => partOf(result, shares, key)), time]);
   const found = (name, rows, valueOf) => {
     const values = new Array(ranks.length).fill(0);
     for (const row of rows) values[row.rank] = valueOf(row);

@@ -3,15 +3,17 @@
 const PARTS = [["compute", "compute"], ["send", "send"], ["receive", "recv"], ["wait", "wait"], ["file", "file"],
   ["collective", "collective"], ["done early", null]];
 const partColor = (name) => name === "done early" || name === "not running" ? "done" : name;
-const partOf = (shares, key, whole) => key === null ? Math.max(0, whole - shares.finish) : shares[key];
-/** The time in which a rank of a job has not started, or is done. */
-const idleOf = (shares, whole) => Math.max(0, whole - sum(PARTS.filter(([, key]) => key).map(([, key]) => shares[key])));
+/** The time of a rank in a part; where there are jobs, the last one is that in which its job has not started, or is done. */
+const partOf = ({ simulated_time: whole, jobs = [] }, shares, key) => {
+  if (key !== null) return shares[key];
+  return Math.max(0, whole - (jobs.length ? sum(PARTS.filter(([, other]) => other).map(([, other]) => shares[other])) : shares.finish));
+};
 
 /** The parts of the time that any rank has: the mean over the ranks, the extremes, and the rank with most. */
-const timeParts = ({ per_rank: ranks, simulated_time: whole, jobs = [] }) => PARTS.map(([part, key]) => {
-  const isIdle = key === null && jobs.length > 0;
-  const name = isIdle ? "not running" : part;
-  const values = ranks.map((shares) => isIdle ? idleOf(shares, whole) : partOf(shares, key, whole));
+const timeParts = (result) => PARTS.map(([part, key]) => {
+  const { per_rank: ranks, jobs = [] } = result;
+  const name = key === null && jobs.length ? "not running" : part;
+  const values = ranks.map((shares) => partOf(result, shares, key));
   const rank = values.reduce((best, value, which) => value > values[best] ? which : best, 0);
   const least = values.reduce((min, value) => Math.min(min, value), Infinity);
   return { name, key, mean: sum(values) / Math.max(1, values.length), least, most: values[rank] || 0, rank };

@@ -66,7 +66,20 @@ const addTimeline = (data) => {
   /** A lane below the axis: the number of messages over time, which is all there is of them where arrows could not be told apart. */
   const drawDensity = (context, shown) => {
     const columns = Math.max(1, Math.round(frame.width / 3));
-    const inMap = (_, place) => map.under_way[Math.floor((view.from + (place + 0.5) / columns * (view.to - view.from)) / map.interval)] || 0;
+    density = hasAll ? densityOf(shown, columns) : densityOfMap(columns);
+    const mean = largest(density);
+    context.fillStyle = color("amount");
+    const base = frame.height + AXIS + LANE;
+    density.forEach((number, place) => {
+      const tall = mean > 0 ? number / mean * (LANE - 2) : 0;
+      context.fillRect(frame.x + place * frame.width / columns, base - tall, frame.width / columns + 0.5, tall);
+    });
+  };
+
+  const densityOfMap = (columns) => Float64Array.from({ length: columns }, (_, place) =>
+    map.under_way[Math.floor((view.from + (place + 0.5) / columns * (view.to - view.from)) / map.interval)] || 0);
+
+  const densityOf = (shown, columns) => {
     const column = (when) => Math.min(columns, Math.max(0, (when - view.from) / (view.to - view.from) * columns));
     const [parts, changes] = [new Float64Array(columns + 1), new Int32Array(columns + 2)];
     for (const [, , departed, arrived] of shown) {
@@ -78,14 +91,7 @@ const addTimeline = (data) => {
       changes[last] -= 1;
     }
     let under = 0;
-    density = hasAll ? parts.slice(0, columns).map((part, place) => part + (under += changes[place])) : Float64Array.from({ length: columns }, inMap);
-    const mean = largest(density);
-    context.fillStyle = color("amount");
-    const base = frame.height + AXIS + LANE;
-    density.forEach((number, place) => {
-      const tall = mean > 0 ? number / mean * (LANE - 2) : 0;
-      context.fillRect(frame.x + place * frame.width / columns, base - tall, frame.width / columns + 0.5, tall);
-    });
+    return parts.slice(0, columns).map((part, place) => part + (under += changes[place]));
   };
 
   /** The largest number of messages that are under way at once; one that departs as another arrives comes after it. */

@@ -3,7 +3,7 @@
 use titr_common::event::Rank;
 use titr_common::format::{count, plural};
 use titr_common::trace::Trace;
-use titr_common::trace::manifest::{Counter, Manifest};
+use titr_common::trace::manifest::{Counter, Manifest, Mode};
 use titr_common::units::Speed;
 use titr_platform::{HostSpeed, Platform};
 
@@ -82,12 +82,14 @@ impl<'a> RecordedSpeeds<'a> {
     }
 }
 
-/// A sentence on hosts whose speed has no effect, as the computation of the trace is of fixed times.
-pub(crate) fn of_fixed_times(platform: &Platform) -> Option<String> {
+/// Sentences on computation of fixed times: that hosts' speed has no effect, and what else the time between calls was.
+pub(crate) fn of_fixed_times(platform: &Platform, manifest: Option<&Manifest>) -> Vec<String> {
     let has_speed = platform.speeds.iter().any(|speed| *speed != HostSpeed::OfRecorded(1.0));
-    has_speed.then(|| {
-        "hosts.speed has no effect: the computation of the trace is of fixed times, not of instructions".to_owned()
-    })
+    let is_recorded = manifest.is_some_and(|manifest| manifest.foreign.is_some() && manifest.mode == Mode::Extended);
+    let no_effect = "hosts.speed has no effect: the computation of the trace is of fixed times, not of instructions";
+    let recording = "all time between calls counts as computation, also what it took to record them";
+    let said = [(has_speed, no_effect), (is_recorded, recording)];
+    said.into_iter().filter(|(is_so, _)| *is_so).map(|(_, sentence)| sentence.to_owned()).collect()
 }
 
 #[cfg(test)]

@@ -273,7 +273,7 @@ impl<'a> Simulation<'a> {
         let uncertainty = uncertainty(self.trace.manifest(), self.computation, simulated_time, &per_rank, &times);
         let of_platform = platform.warnings.clone();
         let of_speeds = match self.computation {
-            _ if self.is_of_fixed_times() => recorded_speed::of_fixed_times(platform).into_iter().collect(),
+            _ if self.is_of_fixed_times() => recorded_speed::of_fixed_times(platform, self.trace.manifest()),
             Computation::Counted if computed.0 > 0.0 => {
                 let of_counts = self.trace.manifest().and_then(disturbed_counts);
                 let of_speeds = RecordedSpeeds::of(self.trace, &normalisation.worth).warnings(platform, ranks as u32);

@@ -129,7 +129,7 @@ impl MachineSummary {
             model: platform.model.name(),
             hosts: topology.hosts(),
             cores: u64::from(topology.hosts()) * u64::from(platform.cores),
-            routers: network.as_ref().map(|(_, devices)| u64::from(devices.routers) * rails),
+            routers: network.as_ref().map(|(_, devices)| u64::from(devices.routers_beside_hosts()) * rails),
             cables: cables(topology),
             links: classes(topology).into_iter().chain(within_hosts(platform)).collect(),
             findings: findings(topology, &routes, lengths.as_ref(), network.as_ref().map(|(_, devices)| devices)),

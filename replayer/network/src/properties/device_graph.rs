@@ -99,6 +99,15 @@ impl DeviceGraph {
         links.into_iter().flat_map(of_two).collect()
     }
 
+    /// The number of routers that are not only hosts: where some have no host, one with a host and a single neighbour is one.
+    #[must_use]
+    pub fn routers_beside_hosts(&self) -> u32 {
+        let hosts = self.hosts_of_routers();
+        let is_host = |(&hosts, neighbours): (&u32, &Vec<_>)| hosts == 1 && neighbours.len() == 1;
+        let only_hosts = hosts.iter().zip(&self.neighbours()).filter(|&node| is_host(node)).count() as u32;
+        self.routers - if hosts.contains(&0) { only_hosts } else { 0 }
+    }
+
     /// The hosts at each router.
     #[must_use]
     pub fn hosts_of_routers(&self) -> Vec<u32> {

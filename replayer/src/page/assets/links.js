@@ -119,12 +119,17 @@ const drawLevels = (context, width, height, { rows, place }, links) => {
   rows.forEach((row, depth) => {
     const room = width / row.length;
     const side = Math.max(2, Math.min(11, room * 0.6));
-    row.forEach((name) => {
+    const widest = (names) => largest(names.map((name) => measuring.measureText(name).width));
+    const numbers = row.map((name) => name.replace(/^\D*-/, ""));
+    const texts = depth > 0 && widest(row) + 8 <= room ? row : numbers;
+    // Where not all have room, every second number is written, or every fifth, and so on.
+    const step = [1, 2, 5, 10, 20, 50, 100].find((step) => widest(texts) + 6 <= step * room) || row.length;
+    row.forEach((name, which) => {
       const [x, y] = at(name);
       context.fillStyle = color("faint");
       context.fillRect(x - side / 2, y - side / 2, side, side);
-      const text = depth === 0 ? name.replace("node-", "") : name;
-      if (measuring.measureText(text).width + 8 > room) return;
+      if (which % step > 0) return;
+      const text = texts[which];
       context.textBaseline = depth === 0 || top > 28 ? "top" : "bottom";
       const half = measuring.measureText(text).width / 2;
       const [middle, edge] = [Math.min(width - half, Math.max(half, x)), depth === 0 || top > 28 ? y + 8 : y - 8];

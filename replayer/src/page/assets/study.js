@@ -148,7 +148,7 @@ const machinesTable = ({ programs, currency }, machines) => {
     ...programs.flatMap((program, which) => programs.length > 1 ? [{ name: program, kind: "time", value: ({ times }) => times[which] },
       { name: "above best", kind: "percent", value: ({ times }) => times[which] / best[which] - 1 }] : []),
     { name: currency ? `price, ${currency}` : "price", kind: "count", value: ({ price }) => price },
-    { name: "price × time / least", kind: "number", value: ({ price, total }) => price * total / Math.min(...machines.map((one) => one.price * one.total)) },
+    { name: "price × time / least", kind: "number", value: ({ price, total }) => price && price * total / Math.min(...machines.map((one) => one.price * one.total)) },
   ], machines, "Machines, the fastest first");
 };
 

@@ -233,7 +233,7 @@ fn differences_and_traffic_have_pages() {
     assert!(said.ends_with("[0]"), "{said}");
     for (file, charts, text) in [
         ("diff.html", "both-chart comparison-chart finishes-chart", "against before.json"),
-        ("traffic.html", "accepted-chart latency-chart", "saturated at an offered load of 0.9, not at 0.4"),
+        ("traffic.html", "accepted-chart latency-chart", "saturates between offered loads of 0.4 and 0.9"),
     ] {
         let Some(mut browser) = open(&folder.path().join(file)) else { return };
         let found = browser.evaluate("[...document.querySelectorAll('canvas')].map(({ id }) => id).join(' ')");

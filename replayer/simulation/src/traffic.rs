@@ -126,6 +126,15 @@ pub struct MeasuredPoint {
     pub channels: Option<Vec<ChannelUse>>,
 }
 
+impl MeasuredPoint {
+    /// Whether the network accepts too little by the mean of the runs, if not by the whole interval.
+    #[must_use]
+    pub fn is_perhaps_saturated(&self) -> bool {
+        let Self { point, saturated, .. } = self;
+        !saturated && point.burst.is_none() && point.figures.accepted < ACCEPTED * point.offered
+    }
+}
+
 impl TrafficSweep {
     /// Prepares to measure this traffic on a platform.
     ///

@@ -8,9 +8,12 @@ use titr_common::units::Seconds;
 /// The rows of a list that a page has room for, without those that stand for several.
 const ROWS: usize = 1000;
 
+/// The rank of a row that stands for several.
+const OTHERS: u32 = u32::MAX;
+
 /// Keeps the largest rows of the lists that have a row for each rank and place. Of causes and of parts of the critical path, other
-/// rows of the same kind and place become one, on the rank of the largest of them, so that sums stay what they are; other waits are
-/// left out. Returns whether anything changed.
+/// rows of the same kind and place become one, on the rank [`OTHERS`], so that sums stay what they are; other waits are left out.
+/// Returns whether anything changed.
 pub(super) fn shorten(findings: &mut Findings) -> bool {
     let mut has_changed = false;
     if let Some(waits) = &mut findings.wait_states {
@@ -26,13 +29,21 @@ pub(super) fn shorten(findings: &mut Findings) -> bool {
                 sum.seconds.0 += cause.seconds.0;
                 sum.direct.0 += cause.direct.0;
                 sum.indirect.0 += cause.indirect.0;
+                sum.rank = OTHERS;
             },
         );
     }
     if let Some(path) = &mut findings.critical_path {
         let key = |share: &SegmentShare| (share.kind, share.place.clone(), share.with.clone());
-        has_changed |=
-            join(&mut path.segments, |share| share.seconds, key, |sum, share| sum.seconds.0 += share.seconds.0);
+        has_changed |= join(
+            &mut path.segments,
+            |share| share.seconds,
+            key,
+            |sum, share| {
+                sum.seconds.0 += share.seconds.0;
+                sum.rank = OTHERS;
+            },
+        );
     }
     has_changed
 }
@@ -95,6 +106,6 @@ mod tests {
         };
         let all: u32 = (0..1500).filter(|number| number % 3 == 1).sum();
         assert_eq!(of_region("1"), f64::from(all));
-        assert_eq!(segments[1000].rank, 498 / 3 * 3);
+        assert_eq!(segments[1000].rank, OTHERS);
     }
 }

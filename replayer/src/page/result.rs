@@ -18,7 +18,7 @@ impl ResultKind {
     /// Parts of the script, in the order in which they build on each other.
     pub(super) const fn scripts(self) -> [&'static str; 6] {
         match self {
-            Self::Traffic => with_charts(include_str!("assets/traffic.js")),
+            Self::Traffic => with_charts(concat!(include_str!("assets/curves.js"), include_str!("assets/traffic.js"))),
             Self::Difference => {
                 with_charts(concat!(include_str!("assets/comparison.js"), include_str!("assets/diff.js")))
             }

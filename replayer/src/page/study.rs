@@ -11,7 +11,8 @@ use super::{document, with_charts};
 use crate::studies::{Inputs, PointOutcome, Ranking};
 
 /// Parts of the script, in the order in which they build on each other.
-pub(super) const SCRIPTS: [&str; 6] = with_charts(include_str!("assets/study.js"));
+pub(super) const SCRIPTS: [&str; 6] =
+    with_charts(concat!(include_str!("assets/curves.js"), include_str!("assets/study.js")));
 
 /// The data of the page of a study.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -344,7 +344,8 @@ pub(crate) fn curve_end(result: &TrafficResult, out: &mut impl Write) -> io::Res
     writeln!(out, "{rate:.1} million phit-hops a second of a processor's time")
 }
 
-fn curve_row(MeasuredPoint { point, saturated, .. }: &MeasuredPoint, out: &mut impl Write) -> io::Result<()> {
+fn curve_row(measured: &MeasuredPoint, out: &mut impl Write) -> io::Result<()> {
+    let MeasuredPoint { point, saturated, .. } = measured;
     let sure = |half_width: Option<f64>| half_width.map_or(String::new(), |half_width| format!("± {half_width:.2}"));
     let figures = &point.figures;
     let percentiles = figures.message_latency_percentiles;
@@ -367,6 +368,7 @@ fn curve_row(MeasuredPoint { point, saturated, .. }: &MeasuredPoint, out: &mut i
         match (*saturated, point.figures.messages) {
             (_, 0) => "  no message arrived",
             (true, _) => "  saturated",
+            (false, _) if measured.is_perhaps_saturated() => "  perhaps saturated: more --runs tell",
             (false, _) => "",
         },
     )?;

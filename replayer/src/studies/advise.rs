@@ -316,6 +316,17 @@ fn messages(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Trial>
     suggested.into_iter().filter(|(seconds, ..)| is_large(seconds)).map(candidate).collect()
 }
 
+/// Algorithms that only SimGrid has: nobody can tell a library to use them.
+const OF_SIMGRID: [&str; 7] = [
+    "spreading_simple",
+    "all_to_all",
+    "equal_ring",
+    "posted_linear",
+    "posted_chain",
+    "posted_binary_tree",
+    "linear_nb",
+];
+
 /// A collective by each of its algorithms, and with half the bytes.
 fn collective(waiting: &CollectiveWaiting) -> Vec<Trial> {
     let named = collective_named(&waiting.collective);
@@ -331,7 +342,8 @@ fn collective(waiting: &CollectiveWaiting) -> Vec<Trial> {
         let change = Change::Collective { collective: collective.clone(), algorithm: algorithm.to_string() };
         candidate(format!("{collective} by {algorithm}"), change, own / f64::from(number))
     };
-    let mut all: Vec<Trial> = (1..).zip(algorithms).map(by).collect();
+    let of_libraries = algorithms.into_iter().filter(|algorithm| !OF_SIMGRID.contains(&algorithm.to_string().as_str()));
+    let mut all: Vec<Trial> = (1..).zip(of_libraries).map(by).collect();
     if named.is_some_and(|(kind, _)| kind != CollectiveKind::Barrier) {
         let change = Change::ScaleMessages { factor: 0.5, collective: Some(collective.clone()) };
         all.push(candidate(format!("{collective} of half the bytes"), change, own));

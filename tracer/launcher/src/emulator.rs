@@ -54,6 +54,10 @@ pub(crate) enum EmulatorError {
     Comma(OsString),
 }
 
+/// What Open MPI must not do, unless the user says so: QEMU has no system calls that read the memory of another process, by
+/// which it copies large messages within a host, and accesses windows.
+const OPENMPI: [(&str, &str); 2] = [("OMPI_MCA_btl_vader_single_copy_mechanism", "none"), ("OMPI_MCA_osc", "^rdma")];
+
 impl Emulator {
     /// Finds the emulator for `program`, and the plug-in beside `library`.
     pub(crate) fn find(program: &Program, library: &Library) -> Result<Self, EmulatorError> {
@@ -94,6 +98,9 @@ impl Emulator {
         if std::env::var_os(PROCESSOR).is_none() {
             // Programs that are built for their machine need its vector instructions.
             command.args(["-cpu", "max"]);
+        }
+        for (variable, value) in OPENMPI.into_iter().filter(|(variable, _)| std::env::var_os(variable).is_none()) {
+            command.env(variable, value);
         }
         command.arg("-0").arg(name).arg(program);
         Ok(command)

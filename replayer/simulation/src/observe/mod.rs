@@ -109,8 +109,8 @@ observers! {
     /// follows, or where that thread began.
     fn thread_began(at: Time, waiter: Waiter, rank: Rank, follows: Waiter);
 
-    /// A waiter of `rank` is created at `now`, by the waiter whose turn it is. Threads and collectives have callbacks
-    /// of their own.
+    /// A waiter of `rank` is created at `now`, by the waiter whose turn it is, or the program of the rank starts then, after
+    /// the beginning of the replay. Further threads and collectives have callbacks of their own.
     fn began(now: Time, waiter: Waiter, rank: Rank);
 
     /// A waiter is gone; another one may get its name. Threads and collectives have callbacks of their own.

@@ -7,8 +7,6 @@ use titr_common::time::Time;
 use titr_common::trace::EventSource;
 
 use super::Ranks;
-use super::ids::ThreadIndex;
-use super::scheduler::Waiter;
 use crate::observe::Observer;
 
 /// Consecutive ranks that start together.
@@ -105,6 +103,9 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
         progress.started = Some(time);
         for thread in &mut self.threads[progress.group.ranks.start as usize..progress.group.ranks.end as usize] {
             thread.start_at(time);
+            if time > Time::ZERO {
+                self.mpi.observer.began(time, thread.waiter(), thread.actor.rank);
+            }
             if time > self.mpi.now() {
                 self.mpi.scheduler.set_timer(time, thread.waiter());
             } else {
@@ -116,9 +117,6 @@ impl<S: EventSource, O: Observer> Ranks<'_, S, O> {
     /// The ranks of a group start now, because of the thread whose turn it is.
     pub(super) fn start_after(&mut self, at: usize) {
         self.start_group(at, self.mpi.now());
-        for rank in self.starts.groups[at].group.ranks.clone() {
-            self.mpi.release(Waiter::Thread(ThreadIndex(rank)));
-        }
     }
 
     /// When each group started; `None` of a group that waits for ever.

@@ -69,7 +69,7 @@ const link = (text, title, action) => element("button", { type: "button", class:
 /** The command that repeats a measurement or a replay. */
 const repeatedBy = (what, command) => {
   const quoted = (word) => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-  return [element("p", {}, `The ${what} is repeated by`), element("pre", {}, command.map(quoted).join(" "))];
+  return [element("p", {}, `The ${what} is repeated by`), element("pre", {}, command.map((word) => [element("span", { class: "word" }, quoted(word)), " "]))];
 };
 
 const downloads = element("ul");
@@ -79,6 +79,22 @@ const offer = (title, saves) => downloads.append(element("li", {}, title, Object
 
 /** Functions that are called with true before the page is printed, and with false afterwards. */
 const onPaper = [];
+
+/** A folded part, which is made when it is first opened, and is open on paper. */
+const folded = (title, make) => {
+  const made = element("details", {}, element("summary", {}, title));
+  let isMade = false;
+  const fill = () => {
+    if (!isMade) made.append(row(make()));
+    isMade = true;
+  };
+  made.addEventListener("toggle", fill);
+  onPaper.push((isPaper) => {
+    fill();
+    made.open = isPaper;
+  });
+  return made;
+};
 
 /** A choice among names; `changed(name)` is called with each new one. */
 const choice = (label, names, changed) =>

@@ -30,12 +30,14 @@ drawPage(async () => {
   fileName = "calibration";
   const all = patterns.map(({ title, points }) => ({ title, points: points.map(([bytes, measured, predicted]) => ({ bytes, measured, predicted })) }));
   const worst = ({ points }) => points.reduce((one, other) => Math.abs(errorOf(other)) > Math.abs(errorOf(one)) ? other : one);
-  section("answer", "Fit", remarks.length ? element("ul", { class: "finding" }, remarks.map((remark) => element("li", {}, remark))) : null, table("patterns", [
+  const median = ({ points }) => points.map((point) => Math.abs(errorOf(point))).sort((one, other) => one - other)[Math.floor(points.length / 2)];
+  section("answer", "Fit", remarks.length ? element("ul", { class: "finding" }, remarks.map((remark) => element("li", {}, unbroken(remark)))) : null, table("patterns", [
     { name: "pattern", kind: "text", value: ({ title }) => title },
-    { name: "largest error", kind: "percent", value: (pattern) => errorOf(worst(pattern)) },
-    { name: "at", kind: "text", value: (pattern) => volume(worst(pattern).bytes) },
-  ], all, "Errors of the predictions")).classList.add("first");
-  section("curves", "Curves", element("p", { class: "faint" }, "Points are measured (medians); the line is predicted."),
+    { name: "median error", kind: "text", value: (pattern) => percent(median(pattern)) },
+    { name: "largest error", kind: "text", value: (pattern) => signed(errorOf(worst(pattern))) },
+    { name: "at, B", kind: "count", value: (pattern) => worst(pattern).bytes },
+  ], [...all].sort((one, other) => median(other) - median(one)), "Errors of the predictions")).classList.add("first");
+  section("curves", "Curves", element("p", { class: "faint" }, "Points are measured (medians); the line is predicted. Messages of nothing stand at 1 B."),
     row(all.map((pattern, number) => patternChart(pattern, number).figure)));
   document.getElementById("footer").textContent = `titr ${version}`;
 });

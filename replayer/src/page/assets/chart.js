@@ -225,7 +225,8 @@ const barChart = ({ id, label, title, rows, whole, tell, csv }) => {
       for (const [paint, value] of parts) {
         const long = Math.abs(value) / most * width;
         context.fillStyle = color(paint);
-        context.fillRect(x, y + 19, Math.max(value ? 1 : 0, long), 7);
+        // Parts stand apart by a thin gap.
+        context.fillRect(x, y + 19, Math.max(value ? 1 : 0, long - (parts.length > 1 && long > 3 ? 1 : 0)), 7);
         x += long;
       }
     });

@@ -13,7 +13,7 @@ const bothChart = ({ simulated_time: whole, activities }) => {
     return { when, parts: [...parts, ["done early", "done", Math.max(0, whole[when] - sum(parts.map(([, , seconds]) => seconds)))]] };
   });
   const left = 52;
-  const key = colors.filter(([name]) => activities[name].before || activities[name].after);
+  const key = [...colors.filter(([name]) => activities[name].before || activities[name].after), ["done early", "done"]];
   const made = chart({ id: "both", title: "The mean rank in both results, on one axis", label: "Time of the mean rank before and after", key, height: 80 + 22,
     csv: () => [["result", "activity", "time (s)"], ...bars.flatMap(({ when, parts }) => parts.map(([name, , seconds]) => [when, name, seconds]))],
     draw: (context, width) => {
@@ -46,7 +46,7 @@ const MOST_DOTS = 256;
 /** When each rank is done, in both results. */
 const finishesChart = (ranks) => scatterChart({ id: "finishes", title: "When each rank is done; lines are means", label: "When each rank is done, before and after",
   key: [["before", "amount"], ["after", "ink"]], rows: ranks.flatMap(({ rank, before, after }) => [["before", "amount", before], ["after", "ink", after]]
-    .map(([when, paint, y]) => ({ x: rank, y, paint, text: `rank ${rank} ${when}: ${time(y)}`, name: rank === ranks.length - 1 ? when : "" }))),
+    .map(([when, paint, y]) => ({ x: rank, y, paint, hollow: when === "before", text: `rank ${rank} ${when}: ${time(y)}`, name: rank === ranks.length - 1 ? when : "" }))),
   lines: [["amount", "before"], ["ink", "after"]].map(([paint, when]) =>
     ({ paint, points: [0, ranks.length - 1].map((x) => ({ x, y: sum(ranks.map((rank) => rank[when])) / ranks.length })) })),
   xMarks: ticks(0, ranks.length - 1, 6).all.filter(Number.isInteger).map((rank) => [rank, `${rank}`]), xTitle: "rank",
@@ -61,7 +61,7 @@ const addComparison = (data) => {
   const most = largest(activities.flatMap(({ before, after }) => [before, after]));
   const made = barChart({ id: "comparison", title: "Mean of all ranks, before and after", label: "Time of each activity before and after", whole: most,
     rows: activities.flatMap(({ name, before, after }) => [
-      { name: `${name} before`, value: before, change: null, text: before ? time(before) : NOTHING, parts: [["done", before]] },
+      { name: `${name} before`, value: before, change: null, text: before ? time(before) : NOTHING, parts: [[name === "recv" ? "receive" : name, before]] },
       { name: `${name} after`, value: after, change: after - before, text: `${after ? time(after) : NOTHING} (${signed(after - before)})`,
         parts: [[name === "recv" ? "receive" : name, after]] }]),
     tell: ({ name, value, change }) => `${name}: ${time(value)}${change === null ? "" : `, ${signed(change)}`}`,
@@ -70,6 +70,9 @@ const addComparison = (data) => {
   const ranks = [...inOrder].sort((one, other) => Math.abs(gain(other)) - Math.abs(gain(one)));
   const times = [["before", ({ before }) => before], ["after", ({ after }) => after], ["change", gain]]
     .map(([name, value]) => ({ name, kind: "time", scale: "times", value }));
+  const shares = [["before", ({ before }) => before], ["after", ({ after }) => after], ["change", gain]]
+    .map(([name, value]) => ({ name, kind: "percent", scale: "shares", value }));
+  const factors = Object.entries(comparison.efficiencies || {}).map(([name, change]) => ({ name, ...change }));
   const use = (when) => ({ name: `use ${when}`, kind: "percent", value: (row) => row[when] ? row[when].use : 0 });
   const { waits } = comparison;
   section("comparison", "Comparison",
@@ -78,6 +81,7 @@ const addComparison = (data) => {
     comparison.remarks.map((remark) => element("p", {}, `${remark[0].toUpperCase()}${remark.slice(1)}.`)),
     bothChart(comparison),
     row(made.figure, inOrder.length > 1 && inOrder.length <= MOST_DOTS ? finishesChart(inOrder).figure : null,
+    factors.length ? table("changed-efficiencies", [{ name: "efficiency", kind: "text", value: ({ name }) => name }, ...shares], factors, "Parallel efficiency and its factors") : null,
     waits ? table("changed-causes", [{ name: "cause of waiting", kind: "text", value: causeName },
       ...times], waits.causes, "Causes of waiting that change most") : null,
     table("changed-ranks", [{ name: "rank", kind: "rank", value: ({ rank }) => rank }, ...times], ranks, "When ranks are done"),

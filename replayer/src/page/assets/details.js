@@ -17,7 +17,7 @@ const columnsOf = (rows, units) => {
   const isText = (key) => rows.some((row) => !isPlain(row[key]) || typeof row[key] === "string");
   const kindOf = (key) => key === "rank" ? "rank" : isText(key) ? "text" : UNIT_KINDS[units[key]] || "text";
   const columns = keys.map((key) => ({ name: key === "seconds" ? "time" : words(key), kind: kindOf(key),
-    value: (row) => isPlain(row[key]) ? row[key] : inline(row[key]) }));
+    scale: UNIT_KINDS[units[key]], value: (row) => key === "rank" && row[key] === OTHERS ? "others" : isPlain(row[key]) ? row[key] : inline(row[key]) }));
   const order = ({ kind, name }) => name === "time" ? 2 : ["text", "rank"].includes(kind) ? 1 : 3;
   return columns.sort((one, other) => order(one) - order(other));
 };
@@ -45,22 +45,6 @@ const rankTable = ({ result }) => {
     ...timeParts(result).map(({ name, key }) => ({ name, kind: "time", value: ({ rank }) => partOf(result, ranks[rank], key) }))];
   const rows = ranks.map((_, rank) => ({ rank })).sort((one, other) => ranks[other.rank].finish - ranks[one.rank].finish);
   return table("per-rank", columns, rows, "Time of each rank, the last one first");
-};
-
-/** A folded part, which is made when it is first opened, and is open on paper. */
-const folded = (title, make) => {
-  const made = element("details", {}, element("summary", {}, title));
-  let isMade = false;
-  const fill = () => {
-    if (!isMade) made.append(row(make()));
-    isMade = true;
-  };
-  made.addEventListener("toggle", fill);
-  onPaper.push((isPaper) => {
-    fill();
-    made.open = isPaper;
-  });
-  return made;
 };
 
 const addDetails = (data) => {

@@ -3,7 +3,8 @@
 drawPage(async () => {
   const { version, names, result } = await readData();
   const { before, after } = result.simulated_time;
-  const title = `${names[1]} against ${names[0]}`;
+  const [from, to] = names.map((name) => name.split("/").pop());
+  const title = from === to ? `${names[1]} against ${names[0]}` : `${to} against ${from}`;
   document.title = `${title} – titr`;
   document.getElementById("title").textContent = title;
   fileName = "difference";

@@ -16,14 +16,14 @@ const addJobs = (data) => {
     const [longest] = links.filter(({ with: one }) => one === other);
     return `${other}: ${time(longest.time)} on ${longest.link}`;
   });
-  const made = barChart({ id: "jobs", title: "Time of each job: alone, and what the others add to it", rows,
+  const made = barChart({ id: "jobs", title: "Time of each job: alone, and, brown, what the others add to it", rows,
     label: "Time of each job, alone and together with the others",
     tell: ({ job }) => `${job.name}: ${time(job.simulated_time)} together, ${time(job.alone)} alone; ` +
       (job.shared_links.length ? `met ${met(job).join("; ")}` : "met nobody on a link"),
     csv: () => [["job", "ranks", "start (s)", "together (s)", "alone (s)", "slowdown"],
       ...jobs.map((job) => [job.name, job.ranks, job.start, job.simulated_time, job.alone, job.slowdown ?? null])] });
   const columns = [{ name: "job", kind: "text", value: ({ name }) => name },
-    { name: "ranks", kind: "text", value: ({ first, ranks }) => ranks === 1 ? first : `${first}–${first + ranks - 1}` },
+    { name: "ranks", kind: "rank", value: ({ first, ranks }) => ranks === 1 ? first : `${first}–${first + ranks - 1}` },
     { name: "start", kind: "time", value: ({ start }) => start },
     { name: "together", kind: "time", value: (job) => job.simulated_time },
     { name: "alone", kind: "time", value: ({ alone }) => alone },

@@ -78,39 +78,74 @@ const levels = (links) => {
   const byNumbers = new Intl.Collator("en", { numeric: true }).compare;
   rows.forEach((row) => row.sort(byNumbers));
   const place = new Map();
-  rows.forEach((row, depth) => row.forEach((name, which) => place.set(name, [(which + 0.5) / row.length, depth])));
+  rows.forEach((row, depth) => {
+    // Groups of switches, which have the first number in common, stand apart.
+    const groups = [...new Set(row.map((name) => name.replace(/\.\d+$/, "")))];
+    const apart = groups.length < row.length ? 0.7 : 0;
+    const all = row.length + apart * groups.length;
+    row.forEach((name, which) => place.set(name, [(which + 0.5 + apart * (groups.indexOf(name.replace(/\.\d+$/, "")) + 0.5)) / all, depth]));
+  });
   return { rows, place };
 };
 
 /** The most links that are drawn as lines, the busiest first. */
 const MOST_LINES = 40000;
 
-const drawLevels = (context, width, height, { rows, place }, links) => {
-  const paint = linkPaint();
-  const depthOf = (name) => place.has(name) ? place.get(name)[1] : null;
-  // Links within a level are arcs above it.
-  const isArc = ({ name }) => linkEnds(name) && depthOf(linkEnds(name)[0]) === depthOf(linkEnds(name)[1]);
-  const top = links.some(isArc) ? 70 : 28;
+/** Whether a link joins devices of one level; it is an arc above them. */
+const isArc = (place, { name }) => {
+  const ends = linkEnds(name);
+  return ends && ends.every((end) => place.has(end)) && place.get(ends[0])[1] === place.get(ends[1])[1];
+};
+
+const ARCS = 120;
+/** The curve of each link, with a number for each of its points: begin, the point that bends it, end; and the place of a device. */
+const curvesOf = ({ rows, place, hasArcs }, links, width, height) => {
+  const top = hasArcs ? ARCS : 28;
   const at = (name) => {
     const [x, depth] = place.get(name);
     return [6 + x * (width - 12), height - 26 - depth * (height - 26 - top) / Math.max(1, rows.length - 1)];
   };
-  const ordered = [...links].sort((one, other) => (one.failed || 0) - (other.failed || 0) || one.use - other.use).slice(-MOST_LINES);
-  context.globalAlpha = ordered.length > 2000 ? 0.5 : 1;
-  for (const one of ordered) {
+  const curves = links.flatMap((one) => {
     const ends = linkEnds(one.name);
-    if (!ends || !place.has(ends[0]) || !place.has(ends[1])) continue;
+    if (!ends || !ends.every((end) => place.has(end))) return [];
     const [[x, y], [toX, toY]] = ends.map(at);
-    context.strokeStyle = paint(one);
-    context.lineWidth = 1.2 + 3 * Math.min(1, one.failed ? 0.5 : one.use);
-    context.setLineDash(one.failed ? [6, 4] : []);
-    context.beginPath();
     // The two directions of a cable do not hide each other.
     const aside = y > toY || (y === toY && x > toX) ? 4 : -4;
-    const above = y === toY ? Math.min(88, 22 + Math.abs(toX - x) * 0.25) + 2 * aside : 0;
-    context.moveTo(x, y);
-    context.quadraticCurveTo((x + toX) / 2 + (above ? 0 : aside), (y + toY) / 2 - above, toX, toY);
-    context.stroke();
+    const above = y === toY ? 24 + Math.abs(toX - x) / width * 1.6 * (ARCS - 24) + 2 * aside : 0;
+    return [{ one, points: [x, y, (x + toX) / 2 + (above ? 0 : aside), (y + toY) / 2 - above, toX, toY] }];
+  });
+  return { curves, at };
+};
+
+/** How near a curve is to a place, by some of its points. */
+const distance = ({ points: [x, y, byX, byY, toX, toY] }, left, high) => {
+  let near = Infinity;
+  for (let step = 0; step <= 24; step += 1) {
+    const part = step / 24;
+    const [one, two, three] = [(1 - part) ** 2, 2 * part * (1 - part), part ** 2];
+    near = Math.min(near, Math.hypot(one * x + two * byX + three * toX - left, one * y + two * byY + three * toY - high));
+  }
+  return near;
+};
+
+const drawLevels = (context, width, height, tree, links) => {
+  const { rows, hasArcs } = tree;
+  const paint = linkPaint();
+  const ordered = [...links].sort((one, other) => (one.failed || 0) - (other.failed || 0) || one.use - other.use).slice(-MOST_LINES);
+  const { curves, at } = curvesOf(tree, ordered, width, height);
+  context.globalAlpha = ordered.length > 2000 ? 0.5 : 1;
+  for (const { one, points: [x, y, byX, byY, toX, toY] } of curves) {
+    // A line of little use is seen by its edge.
+    for (const [style, wide] of [[color("faint"), ordered.length > 400 ? 0 : 1.2], [paint(one), 1.2]]) {
+      if (!wide) continue;
+      context.strokeStyle = style;
+      context.lineWidth = wide + 3 * Math.min(1, one.failed ? 0.5 : one.use) - (style === paint(one) ? 0.7 : 0);
+      context.setLineDash(one.failed ? [6, 4] : []);
+      context.beginPath();
+      context.moveTo(x, y);
+      context.quadraticCurveTo(byX, byY, toX, toY);
+      context.stroke();
+    }
   }
   context.setLineDash([]);
   context.globalAlpha = 1;
@@ -130,9 +165,9 @@ const drawLevels = (context, width, height, { rows, place }, links) => {
       context.fillRect(x - side / 2, y - side / 2, side, side);
       if (which % step > 0) return;
       const text = texts[which];
-      context.textBaseline = depth === 0 || top > 28 ? "top" : "bottom";
+      context.textBaseline = depth === 0 || hasArcs ? "top" : "bottom";
       const half = measuring.measureText(text).width / 2;
-      const [middle, edge] = [Math.min(width - half, Math.max(half, x)), depth === 0 || top > 28 ? y + 8 : y - 8];
+      const [middle, edge] = [Math.min(width - half, Math.max(half, x)), depth === 0 || hasArcs ? y + 8 : y - 8];
       context.fillStyle = color("paper");
       context.globalAlpha = 0.8;
       context.fillRect(middle - half - 2, context.textBaseline === "top" ? edge - 1 : edge - 12, 2 * half + 4, 13);
@@ -154,34 +189,44 @@ const linksPicture = (data, network, { what, bar, describe, columns } = USE_WORD
   const isGrid = shape.isGrid && network.some(({ name }) => gridLink(name));
   if (!isGrid && !network.some(({ name }) => linkEnds(name))) return null;
   const tree = isGrid ? null : levels(network);
+  if (tree) tree.hasArcs = network.some((one) => isArc(tree.place, one));
   const directions = isGrid ? gridDirections(network) : [];
-  const tall = (width) => isGrid ? Math.ceil(gridPanels(shape, directions.length, width).height) + 4 : Math.min(380, 90 + 80 * tree.rows.length);
+  const tall = (width) => isGrid ? Math.ceil(gridPanels(shape, directions.length, width).height) + 4 : Math.min(380, 90 + 80 * tree.rows.length) + (tree.hasArcs ? 60 : 0);
   const planes = shape.groups.length > 1 ? `; ${counted(shape.groups.length, "plane", "planes")} side by side` : "";
   const made = chart({ id: "links", title: isGrid ? `${what} of the links that leave each host, by direction${planes}`
-    : `${what} of the links between hosts, at the bottom, and switches${network.length > MOST_LINES ? `; ${count(MOST_LINES)} of ${count(network.length)}` : ""}`, label: `${what} of the links of a ${result.network.topology}`,
+    : `${what} of the links between hosts, at the bottom, and ${tree.rows.some((row) => row[0].startsWith("router")) ? "routers" : "switches"}${network.length > MOST_LINES ? `; ${count(MOST_LINES)} of ${count(network.length)}` : ""}`, label: `${what} of the links of a ${result.network.topology}`,
     height: (width) => tall(width) + SCALE_HEIGHT,
     csv: () => [["link", ...columns], ...data.links.map((one) => [one.name, ...columns.map((column) => one[column])])],
     draw: (context, width) => {
       if (isGrid) drawGrid(context, width, shape, directions); else drawLevels(context, width, tall(width), tree, network);
       bar(context, tall(width), width);
     } });
-  const whole = () => ({ columns: 1, rows: Math.min(20, network.length), x: 0, y: 0, width: made.canvas.clientWidth, height: made.canvas.clientHeight });
-  inspect(made, whole, (_, row) =>
-    `${row + 1}. ${describe(network[row])}`);
-  if (isGrid) {
-    const placed = network.map((one) => [one, gridLink(one.name)]).filter(([, found]) => found);
-    const byPlace = new Map(placed.map(([one, found]) => [`${found.host} ${directionName(found)}`, one]));
-    made.canvas.addEventListener("pointermove", (event) => {
-      const { cell, plane } = gridPanels(shape, directions.length, made.canvas.clientWidth);
-      directions.forEach(([direction], panel) => shape.groups.forEach((group, which) => {
+  const byPlace = new Map(network.map(({ name }, which) => [gridLink(name), which]).filter(([found]) => found)
+    .map(([found, which]) => [`${found.host} ${directionName(found)}`, which]));
+  /** The link in the cell at a place of the picture; -1 if there is none. */
+  const inCell = (left, high) => {
+    const { cell, plane } = gridPanels(shape, directions.length, made.canvas.clientWidth);
+    for (const [panel, [direction]] of directions.entries()) {
+      for (const [which, { cells }] of shape.groups.entries()) {
         const { x, y } = plane(panel, which);
-        const [column, row] = [Math.floor((event.offsetX - x) / cell), Math.floor((event.offsetY - y) / cell)];
-        if (column < 0 || row < 0 || column >= shape.across || row >= shape.down) return;
-        const found = byPlace.get(`${group.cells[row * shape.across + column]} ${direction}`);
-        if (found) made.tell(describe(found), event.offsetX, event.offsetY);
-      }));
-    });
-  }
+        const [column, row] = [Math.floor((left - x) / cell), Math.floor((high - y) / cell)];
+        if (column < 0 || row < 0 || column >= shape.across || row >= shape.down) continue;
+        return byPlace.get(`${cells[row * shape.across + column]} ${direction}`) ?? -1;
+      }
+    }
+    return -1;
+  };
+  /** The link whose curve passes a place; -1 if none is near. */
+  const atCurve = (left, high) => {
+    const { curves } = curvesOf(tree, network, made.canvas.clientWidth, tall(made.canvas.clientWidth));
+    const near = curves.reduce((best, curve) => {
+      const far = distance(curve, left, high);
+      return far < best.far ? { far, one: curve.one } : best;
+    }, { far: 8, one: null });
+    return network.indexOf(near.one);
+  };
+  inspect(made, () => ({ columns: network.length, rows: 1, x: 0, y: 0, width: made.canvas.clientWidth, height: made.canvas.clientHeight }),
+    (which) => describe(network[which]), isGrid ? inCell : atCurve);
   return made.figure;
 };
 
@@ -192,10 +237,15 @@ const loadsChart = (data) => {
   const { loads, result } = data;
   const end = result.simulated_time;
   const rowHeight = 15;
-  const shown = loads.filter((load) => !isInsideHost(load)).slice(0, MOST_LOADS)
+  const order = new Map(data.links.map(({ name }, which) => [name, which]));
+  const shown = loads.filter((load) => !isInsideHost(load)).sort((one, other) => order.get(one.name) - order.get(other.name)).slice(0, MOST_LOADS)
     .map(({ name, samples }) => ({ name, samples: samples.map(([begin, load]) => [begin, load]) }));
   if (shown.length === 0) return null;
-  const margin = (width) => Math.min(190, width * 0.4);
+  measuring.font = FONT;
+  const short = (name) => name.replace(/\b(?:router|switch|node)-/g, "").replace(" to ", " → ");
+  const long = (names) => 10 + largest(names.map((name) => measuring.measureText(name).width));
+  const isShort = (width) => long(shown.map(({ name }) => name)) > width * 0.4;
+  const margin = (width) => Math.min(width * 0.4, long(shown.map(({ name }) => isShort(width) ? short(name) : name)));
   let last = 800;
   const made = chart({ id: "loads", title: `The busiest links over time${result.network.model === "packet" ? ", if packets took the routes of an empty network" : ""}`,
     label: "Load of the busiest links over time; arrow keys go from link to link and through time",
@@ -211,7 +261,7 @@ const loadsChart = (data) => {
       context.textBaseline = "middle";
       shown.forEach(({ name, samples }, row) => {
         context.fillStyle = color("ink");
-        context.fillText(fitted(context, name, left - 8), 0, (row + 0.5) * rowHeight);
+        context.fillText(fitted(context, isShort(width) ? short(name) : name, left - 8), 0, (row + 0.5) * rowHeight);
         samples.forEach(([begin, load], place) => {
           const until = place + 1 < samples.length ? samples[place + 1][0] * 1e-9 : end;
           context.fillStyle = css(paint(load / 100));
@@ -252,7 +302,7 @@ const addLinks = (data) => {
     element("p", {}, network.length ? `The busiest link of the network, ${network[0].name}, carried ${percent(network[0].use)} of what it can.`
       : "No message left its host."),
     failures.length ? element("p", {}, `Failures: ${failures.slice(0, MOST_FAILURES).join("; ")}${failures.length > MOST_FAILURES ? "; …" : ""}. ` +
-      (failed.length ? "Links that have failed from the start are orange, and dashed or crossed." : "")) : null,
+      (failed.length ? `${counted(failed.length, "link has", "links have")} failed from the start: red, and dashed or crossed, where the picture has them.` : "")) : null,
     row(network.length ? linksPicture(data, drawn) : null, loadsChart(data)),
     row(network.length ? table("busiest-links", columns, network, "Links of the network") : null,
       inside.length ? table("links-inside-hosts", columns, inside, "Links inside hosts") : null));

@@ -75,19 +75,22 @@ const addMachine = (data, quantities = rankQuantities(data), words = RANK_WORDS)
             context.fillRect(left + cell * 0.4, top + cell * 0.4, Math.max(1, cell * 0.12), Math.max(1, cell * 0.12));
           }
           ranks.forEach((rank, core) => {
-            const part = most > least ? (values[rank] - least) / (most - least) : 0.5;
+            const part = most > least ? (values[rank] - least) / (most - least) : 0.25;
             context.fillStyle = css(paint(part));
             const fine = side > 8 && inner > 1 ? 1 : 0;
             const [begin, high] = [left + core % inner * side, top + Math.floor(core / inner) * side];
             context.fillRect(begin, high, side - fine, side - fine);
             if (side < ROOM_FOR_NUMBER) return;
-            context.fillStyle = color(part > 0.5 ? "paper" : "ink");
+            context.fillStyle = color(part > 0.62 ? "paper" : "ink");
             context.textAlign = "center";
             context.fillText(rank, begin + side / 2, high + side / 2 - 6);
           });
         });
       });
-      colorBar(context, height - SCALE_HEIGHT, width, show(least), show(most), name);
+      if (most > least) return colorBar(context, height - SCALE_HEIGHT, width, show(least), show(most), name);
+      context.fillStyle = color("faint");
+      context.textAlign = "left";
+      context.fillText(`${name}: each ${show(most)}`, 0, height - SCALE_HEIGHT + 4);
     } });
   /** The rank at a place of the picture; the arrow keys go through the ranks in the order of their numbers. */
   const tell = (rank) => {

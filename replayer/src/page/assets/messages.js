@@ -27,7 +27,7 @@ const addMessages = (data) => {
       context.fillRect(0, 0, side, side);
       for (const entry of cells) {
         // Small volumes stay visible beside large ones.
-        context.fillStyle = css(paint(0.12 + 0.88 * Math.sqrt(entry[2 + which] / (most || 1))));
+        context.fillStyle = css(paint(Math.max(0.2, Math.sqrt(entry[2 + which] / (most || 1)))));
         context.fillRect(entry[1] * cell, entry[0] * cell, Math.max(1, cell - (cell > 8 ? 1 : 0)), Math.max(1, cell - (cell > 8 ? 1 : 0)));
       }
       colorBar(context, side, width, show(0), show(most), "square-root scale");
@@ -38,11 +38,14 @@ const addMessages = (data) => {
   });
   const all = sum(sizes.map((entry) => entry[1]));
   const power = (binary) => `${2 ** (binary % 10)}${SPACE}${["B", "KiB", "MiB", "GiB", "TiB"][Math.floor(binary / 10)]}`;
-  const size = (binary) => binary === 0 ? "empty" : binary === 1 ? power(0) : `${power(binary - 1)} – ${power(binary)}`;
+  const size = (binary) => binary === null ? "other sizes" : binary === 0 ? "empty" : binary === 1 ? power(0) : `${power(binary - 1)} – ${power(binary)}`;
   const bytes = sum(sizes.map((entry) => entry[2]));
   // A size matters if many messages have it, or if it carries many of the bytes.
   const weight = ([, messages, carried]) => messages / all + carried / (bytes || 1);
-  const most = [...sizes].sort((one, other) => weight(other) - weight(one)).slice(0, 8).sort((one, other) => one[0] - other[0]);
+  const byWeight = [...sizes].sort((one, other) => weight(other) - weight(one));
+  const most = byWeight.slice(0, 8).sort((one, other) => one[0] - other[0]);
+  const rest = byWeight.slice(8);
+  if (rest.length) most.push([null, ...[1, 2].map((part) => sum(rest.map((entry) => entry[part])))]);
   const histogram = barChart({ id: "sizes", title: `Sizes of the ${counted(all, "message", "messages")}`, label: "Number of messages by size", whole: all,
     rows: most.map(([binary, messages, carried]) => ({ name: size(binary), value: messages, carried,
       text: `${percent(messages / all)}, ${percent(carried / (bytes || 1))} of bytes`,

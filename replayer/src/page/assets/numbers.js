@@ -29,16 +29,20 @@ const percent = (share) => {
   const value = 100 * share;
   const size = Math.abs(value);
   if (size > 0 && size < 0.005) return `below 0.01${SPACE}%`;
-  const decimals = size === 0 || size >= 9.95 ? 0 : size >= 0.995 ? 1 : 2;
+  // What is not all is never written as all.
+  const decimals = size === 0 || (size >= 9.95 && !(size >= 99.5 && size < 99.95)) ? 0 : size >= 0.995 ? 1 : 2;
   return `${value < 0 ? "−" : ""}${size.toFixed(decimals)}${SPACE}%`;
 };
 
 /** A number and its noun. */
 const counted = (number, one, many) => `${count(number)}${SPACE}${number === 1 ? one : many}`;
 
+/** The rank of a row that stands for several. */
+const OTHERS = 0xffffffff;
+
 /** The numbers of ranks, as few words as possible: `0–7, 12`. */
 const ranges = (ranks, most = 4) => {
-  const sorted = [...new Set(ranks)].sort((one, other) => one - other);
+  const sorted = [...new Set(ranks)].filter((rank) => rank !== OTHERS).sort((one, other) => one - other);
   const parts = [];
   for (const rank of sorted) {
     const last = parts[parts.length - 1];
@@ -55,7 +59,8 @@ const ticks = (from, to, about) => {
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= raw) || raw;
   const all = [];
   for (let tick = Math.ceil(from / step) * step; tick <= to; tick += step) all.push(tick);
-  return { all, step };
+  // An axis with a single mark has no scale.
+  return all.length < 2 && to > from && about < 8 ? ticks(from, to, about + 1) : { all, step };
 };
 
 /** Marks of an axis of time: their places in seconds, and their texts, all in one unit. */
@@ -85,8 +90,9 @@ const kindName = (kind) => KINDS[kind] || kind;
 const causeName = (cause) => [kindName(cause.kind) + (cause.with ? ` with messages of ${cause.with}` : ""), placeName(cause)]
   .filter((part) => part).join(" in ");
 
-/** A sentence whose numbers keep their units. */
-const unbroken = (text) => text.replace(/(\d) (%|[num]?s\b|[kMGT]?B\b)/g, `$1${SPACE}$2`);
+/** A sentence whose numbers keep their units, as the page writes them. */
+const unbroken = (text) => text.replace(/(\d) us\b/g, "$1 µs")
+  .replace(/(\d|\b1 x) (%|x\b|recorded\b|[nm]?s\b|µs|[kMGT]?(?:B|bit)(?:\/s)?\b|Ginstr\/s)/g, `$1${SPACE}$2`);
 
 const words = (name) => name.replaceAll("_", " ").replaceAll("-", " ");
 const titled = (name) => words(name).replace(/^./, (letter) => letter.toUpperCase());

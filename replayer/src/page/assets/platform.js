@@ -19,7 +19,7 @@ const bandwidthPicture = (machine) => {
   const bandwidths = machine.links.map(({ bandwidth }) => bandwidth);
   const most = largest(bandwidths);
   const differ = bandwidths.some((bandwidth) => bandwidth !== most);
-  const failed = machine.links.some((one) => one.failed) ? "; failed links are orange, and dashed or crossed" : "";
+  const failed = machine.links.some((one) => one.failed) ? "; failed links are red, and dashed or crossed" : "";
   const oneRate = (context, y) => {
     context.font = FONT;
     context.fillStyle = color("faint");
@@ -33,9 +33,16 @@ const bandwidthPicture = (machine) => {
 };
 
 /** The switches and the hosts of each, in groups by the first part of their names: counts in place of 4,096 cells. */
-const addGroups = (shape, topology) => {
-  const titleOf = (key) => topology.startsWith("dragonfly") ? key.replace("router-", "group ") : `${key}.*`;
-  const groups = grouped(shape.groups, ({ name }) => name.replace(/\.\d+$/, ""), ({ cells }) => cells.length);
+const addGroups = (shape, topology, links) => {
+  const titleOf = (key) => topology.startsWith("dragonfly") ? key.replace("router-", "group ") : isOneLevel ? key : `${key}.*`;
+  const byName = ({ name }) => name.replace(/\.\d+$/, "");
+  // Switches of one level are in groups by the first switch above them.
+  const above = new Map();
+  for (const ends of links.map(({ name }) => linkEnds(name)).filter((ends) => ends && ends.every((end) => hostNumber(end) === null))) {
+    for (const [one, other] of [ends, [...ends].reverse()]) if (!above.has(one)) above.set(one, other);
+  }
+  const isOneLevel = new Set(shape.groups.map(byName)).size === 1;
+  const groups = grouped(shape.groups, (group) => isOneLevel ? `below ${above.get(group.name)}` : byName(group), ({ cells }) => cells.length);
   groups.sort((one, other) => one.rows[0].cells[0] - other.rows[0].cells[0]);
   const most = largest(groups.map(({ rows }) => rows.length));
   const across = Math.ceil(Math.sqrt(most));
@@ -88,7 +95,7 @@ drawPage(async () => {
   fileName = "platform";
   const kept = new Map();
   for (const [name, what] of facts) (kept.get(name) || kept.set(name, []).get(name)).push(what);
-  section("answer", "Machine", element("dl", {}, [...kept].map(([name, all]) => [element("dt", {}, name), element("dd", {}, all.join(", "))]))).classList.add("first");
+  section("answer", "Machine", element("dl", {}, [...kept].map(([name, all]) => [element("dt", {}, name), element("dd", {}, unbroken(all.join(", ")))]))).classList.add("first");
   const hosts = Array.from({ length: summary.hosts }, (_, host) => host);
   const network = { topology: summary.topology, hosts: summary.hosts };
   const machine = { origin: { hosts }, links, result: { ranks: summary.hosts, hosts_used: summary.hosts, network } };
@@ -103,7 +110,7 @@ drawPage(async () => {
     { name: "link", kind: "text", value: ({ name }) => name }, bandwidth, ...latency,
     { name: "state", kind: "text", value: ({ failed }) => failed ? "failed" : "" },
   ], [...links].sort((one, other) => other.failed - one.failed), "All links")));
-  if (isLarge) addGroups(shape, summary.topology); else addMachine(machine, hostQuantities(data),
+  if (isLarge) addGroups(shape, summary.topology, links); else addMachine(machine, hostQuantities(data),
     { first: (quantities) => [...quantities], id: "hosts", section: "Where: hosts", title: "Hosts of the machine", one: (_, host) => host, csv: "number" });
   const warnings = [...summary.findings, ...summary.warnings];
   if (warnings.length) section("warnings", "Assumptions and limits", element("ul", { class: "warnings" }, warnings.map((warning) => element("li", {}, warning))));

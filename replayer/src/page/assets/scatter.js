@@ -28,7 +28,7 @@ const lead = (context, paint, [left, high], [toLeft, toHigh]) => {
 };
 
 /** Where a text can stand beside a point: how far its begin and its middle are, for a text of this length. */
-const beside = (long) => [[8, 0], [-8 - long, 0], [-long / 2, -13], [-long / 2, 13], ...[13, 26, 39, 52].flatMap((away) =>
+const beside = (long) => [[8, 0], [-8 - long, 0], [-long / 2, -13], [-long / 2, 13], ...[13, 26, 39, 52, 65, 78].flatMap((away) =>
   [[8, -away], [8, away], [-8 - long, -away], [-8 - long, away]])];
 
 /**
@@ -43,13 +43,13 @@ const besidePoints = (context, points, lines, width, tall) => {
     const free = boxes.find(([from, until, top, bottom]) => from >= SCATTER.left && until <= width && top >= 0 && bottom <= SCATTER.top + tall &&
       !taken.some(([begin, end, above, below]) => from < end && until > begin && top < below && bottom > above));
     if (!free) return [];
-    taken.push(free);
+    taken.push([free[0] - 8, free[1] + 8, free[2], free[3]]);
     return [{ name, left, high, begin: free[0], line: free[2] + 7, near: Math.max(free[0], Math.min(left, free[1])) }];
   });
 };
 
 /**
- * A chart of `rows` {x, y, text, paint, name}: a point of the colour `paint` with its name beside it, if there is room; `lines` are
+ * A chart of `rows` {x, y, text, paint, hollow, name}: a point of the colour `paint` with its name beside it, if there is room; `lines` are
  * {paint, dash, points}, of which points {x, y} are joined. `xMarks` are pairs of a number and its text; `xTitle` stands below, and `y`
  * is a number on the axis that `scale` makes of all of them, by default a time. `mark(context, to, {wide, tall})` draws what else there
  * is, with room of `right` beside the axes.
@@ -76,16 +76,20 @@ const scatterChart = ({ id, title, label, rows, lines, xMarks, xTitle, csv, key 
       context.fillText(text, SCATTER.left - 8, high);
     }
     context.textBaseline = "top";
-    let free = 0;
-    xMarks.forEach(([number, text]) => {
-      const half = context.measureText(text).width / 2;
-      const [left] = to({ x: number, y: 0 });
-      // Marks that would cover each other are left out.
-      if (left - half < free) return;
-      free = left + half + 8;
-      context.textAlign = left + half > width ? "right" : "center";
-      context.fillText(text, left, SCATTER.top + tall + 6);
+    context.textAlign = "left";
+    const marks = xMarks.map(([number, text]) => {
+      const long = context.measureText(text).width;
+      const begin = Math.min(width - long, to({ x: number, y: 0 })[0] - long / 2);
+      return { text, begin, end: begin + long + 8 };
     });
+    const last = marks[marks.length - 1];
+    let free = 0;
+    for (const mark of marks) {
+      // Marks that would cover each other are left out; the last one stays.
+      if (mark.begin < free || (mark !== last && mark.end > last.begin)) continue;
+      free = mark.end;
+      context.fillText(mark.text, mark.begin, SCATTER.top + tall + 6);
+    }
     context.textAlign = "center";
     context.fillText(x.isLogarithmic ? `${xTitle} (logarithmic axis)` : xTitle, SCATTER.left + wide / 2, height - 16);
     context.lineWidth = 1.5;
@@ -102,8 +106,12 @@ const scatterChart = ({ id, title, label, rows, lines, xMarks, xTitle, csv, key 
     mark(context, to, shape(width));
     for (const row of rows) {
       const [left, high] = to(row);
-      context.fillStyle = color(row.paint || "amount");
+      const paint = color(row.paint || "amount");
+      const inner = row.hollow ? SCATTER.radius - 1.5 : 0;
+      context.fillStyle = paint;
       context.fillRect(left - SCATTER.radius, high - SCATTER.radius, 2 * SCATTER.radius, 2 * SCATTER.radius);
+      context.fillStyle = color("paper");
+      if (inner) context.fillRect(left - inner, high - inner, 2 * inner, 2 * inner);
     }
     const points = rows.map((row) => {
       const [left, high] = to(row);
@@ -116,6 +124,8 @@ const scatterChart = ({ id, title, label, rows, lines, xMarks, xTitle, csv, key 
     const covered = lines.flatMap(({ points: joined }) => joined.slice(1).flatMap((point, which) => between([joined[which], point].map(to))));
     for (const { name, left, high, begin, line, near } of besidePoints(context, points, covered, width, tall)) {
       if (Math.abs(line - high) > TEXT) lead(context, "faint", [left, high], [near, line + (line < high ? 6 : -6)]);
+      context.fillStyle = color("paper");
+      context.fillRect(begin - 1, line - 7, context.measureText(name).width + 2, TEXT);
       context.fillStyle = color("ink");
       context.fillText(name, begin, line);
     }

@@ -2,6 +2,8 @@
 
 /** Groups of the values of a numeric axis that has more values than these. */
 const MOST_GROUPS = 8;
+/** Lines of machines and programs, each of its own, against an axis of numbers. */
+const MOST_KINDS = 4;
 
 const studyTime = ({ outcome }) => outcome.mean_time ?? outcome.simulated_time;
 const mean = (numbers) => sum(numbers) / Math.max(1, numbers.length);
@@ -32,14 +34,21 @@ const groupsOf = (rows, axis, isNumeric) => {
 const numericChart = (data, axis, rows) => {
   const { name } = data.axes[axis];
   const groups = groupsOf(rows, axis, true);
-  return scatterChart({ id: `axis-${axis}`, title: `Time against ${name}; lines join the means`, label: `Predicted time of all points against ${name}`, rows: rows.map((row) =>
-    ({ ...row, x: row.settings[axis].number, y: row.time, paint: programColor(row.program) })),
-  lines: data.ranking.programs.map((_, program) => ({ paint: programColor(program), points: groups.map(({ x, rows: members }) =>
-    ({ x, y: mean(members.filter((row) => row.program === program).map((row) => row.time)) })).filter(({ y }) => y) })),
+  const names = data.axes.map((_, other) => other).filter((other) => other !== axis && !data.axes[other].is_numeric && data.axes[other].name !== "trace");
+  const machineOf = ({ settings }) => names.map((other) => settings[other].shown).join(", ");
+  const machines = [...new Set(rows.map(machineOf))];
+  const { programs } = data.ranking;
+  // Where the other names are few, each has lines of its own.
+  const kinds = programs.length * machines.length <= MOST_KINDS ? machines : [null];
+  const lines = programs.flatMap((_, program) => kinds.map((kind, number) => ({ name: kind, dash: DASHES[number], paint: programColor(program),
+    points: groups.map(({ x, rows: members }) => ({ x, y: mean(members.filter((row) => row.program === program && (kind === null || machineOf(row) === kind))
+      .map((row) => row.time)) })).filter(({ y }) => y) })));
+  const ends = kinds.length > 1 ? { right: besideChart(kinds), mark: writeEnds(lines) } : {};
+  return scatterChart({ id: `axis-${axis}`, ...ends, lines, title: `Time against ${name}; lines join the means${kinds.length > 1 ? " of each machine" : ""}`, label: `Predicted time of all points against ${name}`, rows: rows.map((row) =>
+    ({ ...row, x: row.settings[axis].number, y: row.time, paint: programColor(row.program), hollow: true })),
   xMarks: groups.map(({ name: text, x }) => [x, text]), xTitle: name, csv: () => axisTable(data, axis, rows) });
 };
 
-const ROW = 22;
 /** The times of each of the names on an axis, from left to right. */
 const namesChart = (data, axis, rows) => {
   const { name } = data.axes[axis];
@@ -47,12 +56,16 @@ const namesChart = (data, axis, rows) => {
   const most = largest(rows.map(({ time: seconds }) => seconds));
   const margin = (width) => Math.min(240, width * 0.4);
   const left = (seconds, width) => margin(width) + seconds / most * (width - margin(width) - 12);
-  const height = groups.length * ROW;
+  const programs = data.ranking.programs.length;
+  const tall = Math.max(22, 8 * programs + 6);
+  const height = groups.length * tall;
+  // Each program has a lane of its own.
+  const lane = (line, program) => (line + 0.5) * tall + (program - (programs - 1) / 2) * 8;
   const made = chart({ id: `axis-${axis}`, title: `Time by ${name}`, label: `Predicted time of all points by ${name}`, height: height + AXIS_ROW,
     csv: () => axisTable(data, axis, rows), draw: (context, width) => {
       context.textBaseline = "middle";
       groups.forEach((group, line) => {
-        const y = (line + 0.5) * ROW;
+        const y = (line + 0.5) * tall;
         context.fillStyle = color("line");
         context.fillRect(margin(width), y, width - margin(width), 1);
         context.textAlign = "left";
@@ -60,7 +73,7 @@ const namesChart = (data, axis, rows) => {
         context.fillText(fitted(context, group.name, margin(width) - 10), 0, y);
         for (const row of group.rows) {
           context.fillStyle = color(programColor(row.program));
-          context.fillRect(left(row.time, width) - 4, y - 4, 8, 8);
+          context.fillRect(left(row.time, width) - 3, lane(line, row.program) - 3, 6, 6);
         }
       });
       context.fillStyle = color("faint");
@@ -71,7 +84,7 @@ const namesChart = (data, axis, rows) => {
   const sorted = groups.flatMap((group, line) => group.rows.map((row) => ({ ...row, line })));
   inspect(made, () => ({ columns: sorted.length, rows: 1, x: 0, y: 0, width: made.canvas.clientWidth, height }), (place) => sorted[place].text,
     (x, y) => {
-      const far = sorted.map((row) => Math.hypot(left(row.time, made.canvas.clientWidth) - x, (row.line + 0.5) * ROW - y));
+      const far = sorted.map((row) => Math.hypot(left(row.time, made.canvas.clientWidth) - x, lane(row.line, row.program) - y));
       return far.indexOf(Math.min(...far));
     });
   return made;
@@ -131,7 +144,8 @@ const priceChart = (machines, currency) => {
 
 const MOST_MACHINES = 12;
 const machinesChart = ({ programs, weights, currency }, machines) => barChart({ id: "machines",
-  title: `The fastest of ${counted(machines.length, "machine", "machines")}${programs.length > 1 ? ": time of all programs" : ""}`,
+  title: `The fastest of ${counted(machines.length, "machine", "machines")}${programs.length > 1
+    ? `: ${programs.map((program, which) => (weights[which] === 1 ? "" : `${weights[which]} × `) + program).join(" + ")}` : ""}`,
   label: "Machines, the fastest first", rows: machines.slice(0, MOST_MACHINES).map((machine) => ({ ...machine, value: machine.total,
     text: [time(machine.total), ...(machine.price === null ? [] : [priced(machine.price, currency)])].join(", "),
     parts: machine.times.map((seconds, program) => [programColor(program), seconds * weights[program]]) })),
@@ -143,7 +157,7 @@ const machinesTable = ({ programs, currency }, machines) => {
   const best = programs.map((_, program) => Math.min(...machines.map(({ times }) => times[program])));
   return table("machines", [
     { name: "machine", kind: "text", value: ({ name }) => name },
-    { name: "all programs", kind: "time", value: ({ total }) => total },
+    { name: programs.length > 1 ? "all programs" : "time", kind: "time", value: ({ total }) => total },
     { name: "above best", kind: "percent", value: ({ total }) => total / machines[0].total - 1 },
     ...programs.flatMap((program, which) => programs.length > 1 ? [{ name: program, kind: "time", value: ({ times }) => times[which] },
       { name: "above best", kind: "percent", value: ({ times }) => times[which] / best[which] - 1 }] : []),
@@ -156,7 +170,7 @@ const pointTable = (data, points, caption) => table("all", [
   { name: "point", kind: "rank", value: ({ number }) => number, link: data.has_reports ? ({ number }) => `points/${number}.html` : null },
   ...data.axes.map(({ name: axis }, at) => ({ name: axis, kind: "text", value: ({ settings }) => settings[at].shown })),
   { name: "predicted time", kind: "time", value: studyTime },
-  { name: "price", kind: "count", value: ({ outcome }) => outcome.cost },
+  { name: data.ranking.currency ? `price, ${data.ranking.currency}` : "price", kind: "count", value: ({ outcome }) => outcome.cost },
   { name: "parallel efficiency", kind: "percent", value: ({ outcome }) => outcome.efficiencies ? outcome.efficiencies.parallel : 0 },
 ], points, caption);
 
@@ -178,7 +192,8 @@ drawPage(async () => {
   fileName = "study";
   const programAxis = axes.findIndex(({ name }) => name === "trace");
   // Drawn values have more digits than a reader needs.
-  const short = (text) => text.replace(/\b\d+\.\d{4,}\b/g, (number) => String(Number(Number(number).toPrecision(5))));
+  const short = (text) => unbroken(text.replace(/\b\d+\.\d{4,}\b/g, (number) => String(Number(Number(number).toPrecision(5))))
+    .replace(/\b(\d{4,}(?:\.\d+)?) ([num]s)\b/g, (_, number, unit) => time(number * { n: 1e-9, u: 1e-6, m: 1e-3 }[unit[0]])));
   points.forEach(({ settings }) => settings.forEach((setting, axis) => { if (axis !== programAxis) setting.shown = short(setting.shown); }));
   const machines = ranking.machines.map(({ name, points: numbers, times, total, price }) =>
     ({ name: short(name), times: [...times], total, price: price ?? null, settings: points[numbers[0] - 1].settings }));
@@ -188,7 +203,7 @@ drawPage(async () => {
     program: programAxis < 0 ? 0 : ranking.programs.indexOf(point.settings[programAxis].shown),
     text: `${time(studyTime(point))}: ${point.settings.map(({ shown }) => shown).join(", ")}` }));
   const key = ranking.programs.length > 1 ? ranking.programs.map((program, which) =>
-    [program + (ranking.weights[which] === 1 ? "" : ` × ${ranking.weights[which]}`), programColor(which)]) : [];
+    [program, programColor(which)]) : [];
   const answer = machines.length ? answerOf(ranking, machines)
     : { name: time(studyTime(sorted[0])), what: "the fastest point; no machine has all programs" };
   section("answer", "Result", element("div", { class: "hero" },

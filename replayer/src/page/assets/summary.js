@@ -28,7 +28,7 @@ const bits = (bytesASecond) => {
 const uncertaintyOf = ({ uncertainty: deviation, runs, simulated_time: first }) => {
   const recorded = deviation ? `, ± ${percent(deviation)} (one standard deviation)` : "";
   const sure = `predicted${recorded}; communication by a data sheet is typically 33 % wrong (TRUTH.md)`;
-  return runs ? `${sure}; ${time(runs.mean)} in the mean of ${runs.times.length} runs, ${time(runs.interval[0])} to ${time(runs.interval[1])} (99${SPACE}%). What follows is the first run, ${time(first)}` : sure;
+  return runs ? `${sure}; ${time(runs.mean)} ± ${time((runs.interval[1] - runs.interval[0]) / 2)} (99${SPACE}%) in the mean of ${runs.times.length} runs. What follows is the first run, ${time(first)}` : sure;
 };
 
 /** The changes of the program that were tried in further replays and, after them, the one of the machine that saves most. */
@@ -106,7 +106,7 @@ const improvements = (path, whole) => path.sensitivities.map(({ parameter, links
 
 const improvementChart = (path, whole) => {
   const rows = improvements(path, whole).slice(0, 6).map((row) => ({ ...row, value: row.change,
-    text: row.change ? `${time(row.change)} (${percent(row.change / whole)})` : NOTHING, parts: [["amount", row.change]] }));
+    text: Math.abs(row.change / whole) < 5e-5 ? NOTHING : `${time(row.change)} (${percent(row.change / whole)})`, parts: [["amount", row.change]] }));
   return barChart({ id: "improvements", title: "What a machine that is 10 % better in one respect would change" +
     (rows.every(({ checked }) => checked) ? "" : ", by the critical path"), rows,
     label: "Change of the predicted time by parameters of the machine", csv: () => [["parameter", "elasticity", "change (s)", "checked by replays"],
@@ -133,7 +133,7 @@ const addSummary = (data) => {
   const best = path ? improvements(path, whole)[0] : null;
   const [waiting, rest] = [result.waiting_ranks, result.warnings.slice(3)];
   const ended = result.recording && result.recording.ended;
-  const warnings = (list) => element("ul", { class: "warnings" }, list.map((warning) => element("li", {}, warning)));
+  const warnings = (list) => element("ul", { class: "warnings" }, list.map((warning) => element("li", {}, unbroken(warning))));
   const made = section("answer", "Result",
     element("div", { class: "hero" },
       element("p", { class: "answer" }, waiting > 0 ? "no prediction" : time(result.runs ? result.runs.mean : whole)),
@@ -146,9 +146,9 @@ const addSummary = (data) => {
       result.efficiencies ? efficiencyChart(result.efficiencies).figure : null),
     element("div", { class: "to-try" },
       result.tried ? element("p", { class: "finding" }, "To try") : null,
-      result.tried ? element("ul", {}, suggestions(result.tried, whole).map((line) => element("li", {}, line))) : null,
+      result.tried ? element("ul", {}, suggestions(result.tried, whole).map((line) => element("li", {}, unbroken(line)))) : null,
       best ? improvementChart(path, whole).figure : null),
     result.warnings.length ? element("div", { class: "warned" }, element("h3", {}, "Assumptions and limits"), warnings(result.warnings.slice(0, 3)),
-      rest.length ? element("details", {}, element("summary", {}, `${rest.length} more`), warnings(rest)) : null) : null);
+      rest.length ? folded(`${rest.length} more`, () => warnings(rest)) : null) : null);
   made.classList.add("first");
 };

@@ -10,11 +10,15 @@ const columnStyle = (kind, numbers) => {
   const units = { time: TIME_UNITS, bytes: BYTE_UNITS, rate: BYTE_UNITS.map(([unit, factor]) => [`${unit}/s`, factor]), percent: [["%", 100]], count: [["", 1]], number: [["", 1]] }[kind];
   const [unit, factor] = unitOf(units, most);
   const whole = kind === "count" || unit === "B";
-  const decimals = whole ? 0 : Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(most * factor || 1))));
+  // The smallest number has three digits, too, unless that takes more than one more decimal.
+  const least = numbers.reduce((min, number) => number === 0 ? min : Math.min(min, Math.abs(number)), most);
+  const power = (number) => Math.floor(Math.log10(number * factor || 1));
+  const decimals = whole ? 0 : Math.max(0, Math.min(6, 2 - power(most) + Math.min(1, power(most) - power(least))));
   // Rates are data sheets': 1.25 beside 100.
   const show = (value) => kind === "rate" ? Number(Math.abs(value * factor).toPrecision(4)).toLocaleString("en-US")
     : Math.abs(value * factor).toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
-  return { unit, show: (value) => value ? `${value < 0 ? "−" : ""}${show(value)}` : NOTHING };
+  const isLess = (value) => !whole && kind !== "rate" && Math.abs(value * factor) < 0.5 * 10 ** -decimals;
+  return { unit, show: (value) => !value ? NOTHING : isLess(value) ? `<${SPACE}${10 ** -decimals}` : `${value < 0 ? "−" : ""}${show(value)}` };
 };
 
 /** The content of a cell: the text, as a link if the column has links. */

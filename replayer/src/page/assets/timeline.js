@@ -127,7 +127,7 @@ const addTimeline = (data) => {
         context.lineTo(toX, toY);
       }
     }
-    for (const [paint, wide] of [["paper", 3.5], ["ink", 1.2]]) {
+    for (const [paint, wide] of [["paper", 3.5], ["amount", 1.4]]) {
       context.strokeStyle = color(paint);
       context.lineWidth = wide;
       context.stroke();
@@ -142,7 +142,7 @@ const addTimeline = (data) => {
     const end = result.simulated_time;
     const shown = visits.map(([rank, begin], place) => [rowOf.get(rank) + 0.5, begin, place + 1 < visits.length ? visits[place + 1][1] : end])
       .filter(([, begin, until]) => until >= view.from && begin <= view.to);
-    for (const [paint, wide] of [["paper", 5], ["ink", 2]]) {
+    for (const [paint, wide] of [["paper", 5], ["ink", 2.5]]) {
       context.strokeStyle = color(paint);
       context.lineWidth = wide;
       context.beginPath();
@@ -191,12 +191,12 @@ const addTimeline = (data) => {
   const statistics = element("ul", { class: "legend" });
   const describe = (inView) => {
     const shares = isCoarse() ? sharesOfMap(map, cells, view) : sharesOfStates(rows, partsOf, view);
-    const shown = key.map(([name, paint]) => {
+    const shown = key.filter(([name]) => name !== "critical path" || hasPath).map(([name, paint]) => {
       const part = paint === "done" ? Math.max(0, 1 - sum(shares)) : shares[activities.indexOf(name)];
       return [part === undefined ? name : `${name} ${percent(part)}`, paint];
     });
     const [first, last] = [rows[Math.floor(view.top)], rows[Math.min(many, Math.ceil(view.bottom)) - 1]];
-    const atOnce = lane ? [[hasAll ? `at most ${underWay(mostAtOnce(inView))}` : `about ${underWay(largest(density))} at most`, "amount"]] : [];
+    const atOnce = lane ? [[hasAll ? `at most ${underWay(mostAtOnce(inView))}` : `about ${underWay(Number(largest(density).toPrecision(2)))} at most`, "amount"]] : [];
     statistics.replaceChildren(...legend([...shown, ...atOnce, ...jobKey]).children,
       element("li", { class: "faint" }, `${time(view.from)} to ${time(view.to)}, ranks ${first.rank} to ${last.rank}`));
   };
@@ -213,7 +213,9 @@ const addTimeline = (data) => {
       frame = { x: margin, y: 0, width: width - margin, height: height - AXIS - lane };
       const across = Math.max(1, Math.round(frame.width * scale));
       // A band is high enough for shares.
-      const most = Math.floor(frame.height / 4);
+      // All bands have equally many ranks.
+      const inBand = Math.ceil((Math.ceil(view.bottom) - Math.floor(view.top)) / Math.floor(frame.height / 4));
+      const most = Math.ceil((Math.ceil(view.bottom) - Math.floor(view.top)) / inBand);
       const bands = isCoarse() ? bandsOfMap(map, cells, view, across, most) : bandsOfStates(rows, partsOf, view, across, most);
       const [top, bottom] = [yOf(bands[0].first), yOf(bands[bands.length - 1].last)];
       paintBands(context, bands, { ...frame, y: top, height: bottom - top }, across, Math.max(1, Math.round((bottom - top) * scale)));

@@ -1,8 +1,7 @@
 // The page of synthetic traffic: latency and accepted load against the load that is offered.
 
-/** Colours of curves, and patterns of their lines. */
-const PAINTS = ["amount", "job-0", "job-2", "job-1"];
-const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [15, 5], [7, 2, 2, 2, 2, 2]];
+/** Colours of curves; jobs and activities have others. */
+const PAINTS = ["ramp-4", "ramp-3", "ramp-2", "amount"];
 
 /**
  * How curves look: [colour, pattern] by their numbers. With several keys, the last one has the pattern and the others have the colour,
@@ -25,7 +24,15 @@ const piece = (paint, dash) => {
   return element("i", { style: `width: 2rem; height: 2px; vertical-align: .25em; background: ${image}` });
 };
 
+/** The part of the offered load that a network accepts at least, unless it is saturated. */
+const ACCEPTED = 0.95;
 const plain = (number) => String(Number(number.toPrecision(3)));
+/** A number with half of its interval at 99 %, in whose first digit it ends; without one after a single run. */
+const uncertain = (number, half) => {
+  if (!half) return plain(number);
+  const decimals = Math.max(0, Math.min(6, -Math.floor(Math.log10(half))));
+  return `${number.toFixed(decimals)} ± ${half.toFixed(decimals)}`;
+};
 
 /** An axis of numbers from zero, each written by `shown`. */
 const upTo = (most, shown) => ({ place: (number) => number / most, marks: ticks(0, most, 5).all.map((at) => [at, shown(at)]) });
@@ -38,48 +45,6 @@ const below = (points, most) => {
   return last ? [...points.slice(0, above), { x: last.x + (next.x - last.x) * (most - last.y) / (next.y - last.y), y: most }] : [];
 };
 
-/**
- * The lines of text at the ends {left, high} of curves, from top to bottom as the ends are: as near to them as there is room between
- * `from` and `until`; none if there is not.
- */
-const endLines = (ends, from, until) => {
-  if (ends.length * TEXT > until - from) return [];
-  const sorted = [...ends].sort((one, other) => one.high - other.high || one.left - other.left);
-  let free = from;
-  for (const end of sorted) {
-    end.line = Math.max(free, end.high);
-    free = end.line + TEXT;
-  }
-  free = until;
-  for (const end of sorted.reverse()) {
-    end.line = Math.min(free, end.line);
-    free = end.line - TEXT;
-  }
-  return sorted;
-};
-
-/** Writes the names of curves {paint, name, points} at their ends, to the right of the axes. */
-const writeEnds = (curves) => (context, to, { wide, tall }) => {
-  const column = SCATTER.left + wide + 14;
-  const ends = curves.filter(({ points }) => points.length).map(({ points, ...curve }) => {
-    const [left, high] = to(points[points.length - 1]);
-    return { ...curve, left, high };
-  });
-  context.setLineDash([1, 3]);
-  for (const { name, paint, left, high, line } of endLines(ends, SCATTER.top, SCATTER.top + tall)) {
-    lead(context, paint, [left, high], [column - 3, line]);
-    context.fillStyle = color("ink");
-    context.fillText(name, column, line);
-  }
-  context.setLineDash([]);
-};
-
-/** The room for the longest of these names beside a chart. */
-const besideChart = (names) => {
-  measuring.font = FONT;
-  return SCATTER.right + 14 + largest(names.map((name) => measuring.measureText(name).width));
-};
-
 drawPage(async () => {
   const { version, result: { settings, command, curves } } = await readData();
   const parts = (setting) => [setting.slice(0, setting.indexOf("=")), setting.slice(setting.indexOf("=") + 1)];
@@ -88,7 +53,9 @@ drawPage(async () => {
     const { points } = curve.result;
     curve.values = curve.settings.map((setting) => parts(setting)[1]);
     curve.name = curve.settings.join(", ") || curve.topology;
-    curve.most = largest(points.map(({ accepted }) => accepted));
+    const top = points.reduce((one, other) => other.accepted > one.accepted ? other : one);
+    curve.most = top.accepted;
+    curve.accepts = uncertain(top.accepted, top.accepted_ci99);
     curve.saturated = points.find(({ saturated }) => saturated)?.offered;
     curve.carried = points.filter(({ saturated, offered }) => !saturated && !(offered > curve.saturated)).at(-1)?.offered;
   }
@@ -97,30 +64,31 @@ drawPage(async () => {
   const best = curves.reduce((one, other) => other.most > one.most ? other : one);
   const several = curves.length > 1;
   const until = ({ saturated, carried }) => !saturated ? "not saturated" : carried === undefined ? `saturated at an offered load of ${plain(saturated)}`
-    : `saturated at an offered load of ${plain(saturated)}, not at ${plain(carried)}`;
+    : `saturates between offered loads of ${plain(carried)} and ${plain(saturated)}`;
   const title = `${traffic} traffic on ${[topology, ...settings].join(", ")}`;
   document.title = `${title} – titr`;
   document.getElementById("title").textContent = title;
   fileName = "traffic";
   const ofKeys = keys.map((name, which) => ({ name: name.split(".").slice(-2).join("."), kind: "text", value: ({ curve }) => curve.values[which] }));
   section("answer", "Result", element("div", { class: "hero" },
-    element("p", { class: "answer" }, plain(best.most)),
+    element("p", { class: "answer" }, best.accepts),
     element("p", { class: "sure" }, `phits per cycle and host are accepted at most${several ? `, with ${best.name}` : ""}; ${until(best)}. ` +
       `${counted(runs, "run", "runs")} of ${count(cycles)} cycles of ${plain(cycle * 1e9)}${SPACE}ns each.`),
-    several ? table("maxima", [...ofKeys, { name: "accepted at most", kind: "number", value: ({ curve }) => curve.most },
-      { name: "saturated from", kind: "number", value: ({ curve }) => curve.saturated }], curves.map((curve) => ({ curve }))) : null)).classList.add("first");
+    several ? table("maxima", [...ofKeys, { name: "accepted at most", kind: "text", value: ({ curve }) => curve.accepts },
+      { name: "saturates between", kind: "text", value: ({ curve: { carried, saturated } }) => saturated && `${carried ? plain(carried) : "0"}–${plain(saturated)}` }], curves.map((curve) => ({ curve }))) : null)).classList.add("first");
   const all = curves.flatMap((curve) => curve.result.points.map((point) => ({ curve, point })));
   const loads = [...new Set(all.map(({ point }) => point.offered))].sort((one, other) => one - other);
-  const curve = (id, name, valueOf, most, shown, limit = "") => {
+  const curve = (id, name, valueOf, half, most, shown, limit = "") => {
     const drawn = curves.map((curve) => ({ paint: curve.paint, dash: curve.dash, name: curve.values.join(", "),
       points: below(curve.result.points.map((point) => ({ x: point.offered, y: valueOf(point) })), most) }));
     const ends = several ? { right: besideChart(drawn.map((curve) => curve.name)), mark: writeEnds(drawn) } : {};
-    return scatterChart({ id, ...ends, title: `${name} against offered load${limit}${several || !best.saturated ? "" : "; saturated from the line on"}`,
+    return scatterChart({ id, ...ends, title: `${name} against offered load${limit}`,
       label: `${name} against offered load`, scale: () => upTo(most, shown), xTitle: "offered load, phits per cycle and host",
       rows: curves.flatMap((curve) => curve.result.points.filter((point) => valueOf(point) <= most).map((point) => ({ x: point.offered, y: valueOf(point),
-        paint: several ? curve.paint : curve.saturated && point.offered >= curve.saturated ? "worse" : "amount",
+        paint: curve.paint, hollow: curve.saturated && point.offered >= curve.saturated,
         text: `${several ? `${curve.name}, ` : ""}offered ${plain(point.offered)}: ${name.toLowerCase()} ${shown(valueOf(point))}` }))),
-      lines: [...drawn, ...(several || !best.saturated ? [] : [{ paint: "worse", points: [0, most].map((y) => ({ x: best.saturated, y })) }])],
+      lines: [...drawn, ...curves.flatMap(({ paint, result: { points } }) => points.filter((point) => half(point) && valueOf(point) + half(point) <= most)
+        .map((point) => ({ paint, points: [-1, 1].map((side) => ({ x: point.offered, y: Math.max(0, valueOf(point) + side * half(point)) })) })))],
       xMarks: loads.map((offered) => [offered, plain(offered)]),
       csv: () => [["settings", "offered", name], ...all.map(({ curve, point }) => [curve.settings.join(" "), point.offered, valueOf(point)])] });
   };
@@ -131,16 +99,20 @@ drawPage(async () => {
   const longest = largest(all.map(({ point }) => latency(point)));
   const highest = Math.min(1.1 * longest, Math.max(4 * least, 1.2 * largest([0, ...sound])));
   const inCycles = (value) => `${plain(value)}${SPACE}cycles`;
-  section("curves", "Curves", several ? element("ul", { class: "legend" }, element("li", { class: "faint" }, keys.join(", ")),
+  const about = `Hollow points are saturated: the whole interval at 99${SPACE}%, a bar, is below ${ACCEPTED * 100}${SPACE}% of the offered load.`;
+  section("curves", "Curves", element("p", { class: "faint" }, about), several ? element("ul", { class: "legend" }, element("li", { class: "faint" }, keys.join(", ")),
     curves.map(({ values, paint, dash }) => element("li", {}, piece(paint, dash), values.join(", ")))) : null,
-  row(curve("accepted", "Accepted load", ({ accepted }) => accepted, largest(loads), plain).figure,
-    curve("latency", "Mean latency of messages", latency, highest, inCycles, longest > highest ? `, up to ${count(highest)}${SPACE}cycles` : "").figure));
+  row(curve("accepted", "Accepted load", ({ accepted }) => accepted, ({ accepted_ci99: half }) => half, 1.1 * largest(loads), plain).figure,
+    curve("latency", "Mean latency of messages", latency, ({ message_latency_ci99: half }) => half, highest, inCycles, longest > highest ? `, up to ${count(highest)}${SPACE}cycles` : "").figure));
   section("points", "Points", table("points", [...(several ? ofKeys : []),
-    { name: "offered", kind: "number", value: ({ point }) => point.offered }, { name: "accepted", kind: "number", value: ({ point }) => point.accepted },
-    { name: "latency, cycles", kind: "number", value: ({ point }) => latency(point) },
-    { name: "links in use", kind: "percent", value: ({ point }) => point.link_use },
-    { name: "busiest link", kind: "percent", value: ({ point }) => point.link_use_max },
-  ], all, "Loads"), repeatedBy("measurement", command));
+    { name: "offered", kind: "number", value: ({ point }) => point.offered },
+    { name: "accepted", kind: "text", value: ({ point }) => uncertain(point.accepted, point.accepted_ci99) },
+    { name: "latency, cycles", kind: "text", value: ({ point }) => uncertain(latency(point), point.message_latency_ci99) },
+    { name: "95 % below, cycles", kind: "count", value: ({ point }) => point.message_latency_percentiles.p95 },
+    { name: "mean use of links", kind: "percent", value: ({ point }) => point.link_use },
+    { name: "use of the busiest link", kind: "percent", value: ({ point }) => point.link_use_max },
+    { name: "state", kind: "text", value: ({ point }) => point.saturated ? "saturated" : point.accepted < ACCEPTED * point.offered ? "perhaps saturated" : "" },
+  ], all, "Loads; ± is half of the interval at 99 %"), repeatedBy("measurement", command));
   const warnings = [...new Set(curves.flatMap(({ result }) => result.warnings))];
   if (warnings.length) section("warnings", "Assumptions and limits", element("ul", { class: "warnings" }, warnings.map((warning) => element("li", {}, warning))));
   document.getElementById("footer").textContent = `titr ${version}`;

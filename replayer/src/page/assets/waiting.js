@@ -9,14 +9,14 @@ const PATTERNS = { "late-sender": "a sender is late", "wrong-order": "messages i
   "late-post": "a window is not posted", "late-complete": "accesses are not completed", lock: "a lock", accesses: "accesses to a window", storage: "files",
   thread: "another thread", other: "other" };
 
-const CAUSE_COLORS = { compute: "compute", sleep: "compute", overhead: "overhead", latency: "latency", transfer: "bytes", contention: "sharing", storage: "file", other: "done" };
+const CAUSE_COLORS = { compute: "compute", sleep: "compute", overhead: "overhead", latency: "latency", transfer: "bytes", contention: "sharing", storage: "file", other: "amount" };
 
 const addWaiting = (data) => {
   const found = data.result.analyses && data.result.analyses["wait-states"];
   if (!found || found.waiting === 0) return;
   const { waiting, causes, patterns } = found;
   const groups = grouped(causes, causeName, ({ seconds }) => seconds).filter(({ value }) => value > 0);
-  const ranksOf = ({ rows }) => new Set(rows.map(({ rank }) => rank)).size;
+  const ranksOf = ({ rows }) => new Set(rows.map(({ rank }) => rank).filter((rank) => rank !== OTHERS)).size;
   const about = (group) => `${data.is_shortened ? "at least " : ""}${counted(ranksOf(group), "rank", "ranks")}: ${ranges(group.rows.map(({ rank }) => rank))}`;
   const explained = sum(groups.map(({ value }) => value));
   const rows = groups.slice(0, 5).map((group) => ({ group, name: group.key, value: group.value, text: percent(group.value / waiting),

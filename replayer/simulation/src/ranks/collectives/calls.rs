@@ -8,10 +8,10 @@ use titr_common::event::{
     Collective, CollectiveKind, CommCall, CommId, Completion, Group, Message, Neighborhood, Rank, Volumes,
 };
 use titr_common::program::{CommIndex, Fault, Participation, Template, agreement};
-use titr_common::units::{Bytes, Instructions};
+use titr_common::units::Bytes;
 
 use super::steps::{CollectiveSteps, MemberPart};
-use super::{CollectiveStart, Collectives, recorded};
+use super::{CollectiveStart, Collectives, MemberMessages, recorded};
 use crate::observe::{CollectiveFlow, Observer, OperationId};
 use crate::ranks::mpi::Mpi;
 use crate::ranks::thread::Thread;
@@ -141,24 +141,13 @@ impl Collectives<'_> {
     ) -> OperationId {
         let communicator = mpi.communicators.get(index);
         let (context, members) = (communicator.context, Rc::clone(&communicator.members));
-        let working_set = call.map_or(Bytes(0), |call| working_set(call, members.len() as u64));
-        let factors = call.and_then(|call| Some(self.factors.get(&call.kind)?.of(size_of(call))));
-        let work = call.map_or(Instructions(0.0), |call| call.work);
-        let start = CollectiveStart {
-            rank,
-            word,
-            context,
-            members,
-            number,
-            flow,
-            root,
-            steps,
-            has_rooms,
-            factors,
-            working_set,
-            work,
-        };
-        self.start(mpi, start)
+        let mut messages = MemberMessages { has_rooms, ..MemberMessages::new(rank, word, members, steps) };
+        if let Some(call) = call {
+            messages.working_set = working_set(call, messages.members.len() as u64);
+            messages.factors = self.factors.get(&call.kind).map(|factors| factors.of(size_of(call)));
+            messages.computation = call.work;
+        }
+        self.start(mpi, CollectiveStart { context, number, flow, root, messages })
     }
 
     /// Makes a communicator, over which or over whose parent its members agree.

@@ -44,29 +44,42 @@ pub(super) struct Collectives<'a> {
     factors: &'a BTreeMap<CollectiveKind, CollectiveFactors>,
 }
 
+/// The messages of a member in a collective, and what they cost.
+pub(super) struct MemberMessages {
+    pub(super) rank: Rank,
+    pub(super) word: &'static str,
+    pub(super) members: Rc<Members>,
+    pub(super) steps: CollectiveSteps,
+    /// Whether a receive must have room for its message.
+    pub(super) has_rooms: bool,
+    /// The size of all buffers of the call.
+    pub(super) working_set: Bytes,
+    /// The factors on the costs of messages within hosts, and between them; `None`: 1.
+    pub(super) factors: Option<[f32; 2]>,
+    /// The computation at the end.
+    pub(super) computation: Instructions,
+}
+
+impl MemberMessages {
+    /// Messages at the typical cost, without room to check and without computation.
+    pub(super) fn new(rank: Rank, word: &'static str, members: Rc<Members>, steps: CollectiveSteps) -> Self {
+        let (working_set, computation) = (Bytes(0), Instructions(0.0));
+        Self { rank, word, members, steps, has_rooms: false, working_set, factors: None, computation }
+    }
+}
+
 /// The part of one member in one collective in progress.
 struct CollectiveInstance {
-    rank: Rank,
-    word: &'static str,
+    messages: MemberMessages,
     context: Context,
-    members: Rc<Members>,
     /// The number of the collective on its communicator, which only distinguishes collectives that are open at the same
     /// time: it may wrap around, and all starts of a persistent one share it, because one is over before the next.
     tag: Tag,
-    steps: CollectiveSteps,
     next: usize,
-    /// The size of all buffers of the call.
-    working_set: Bytes,
-    /// The factors on the costs of messages within hosts, and between them; `None`: 1.
-    factors: Option<[f32; 2]>,
     /// Whether the software cost of the next step has been charged.
     paid: bool,
     /// Sends and receives that were started, in order; `None`: complete at once.
     started: VecDeque<Option<OperationId>>,
-    /// Whether each step of a receive has the size that the member has asked for.
-    has_rooms: bool,
-    /// The computation at the end.
-    computation: Instructions,
     /// The next step needs the processor if it waits, or waited until now, for messages and not for a time.
     work: BackgroundWork,
     /// The operation that the rank waits for.
@@ -75,24 +88,13 @@ struct CollectiveInstance {
 
 /// A collective that a member starts.
 pub(super) struct CollectiveStart {
-    pub(super) rank: Rank,
-    pub(super) word: &'static str,
     /// The context of the communicator.
     pub(super) context: Context,
-    pub(super) members: Rc<Members>,
     /// The number of the collective on the communicator.
     pub(super) number: u64,
     pub(super) flow: CollectiveFlow,
     pub(super) root: Option<Rank>,
-    pub(super) steps: CollectiveSteps,
-    /// Whether a receive must have room for its message.
-    pub(super) has_rooms: bool,
-    /// The factors on the costs of messages within hosts, and between them; `None`: 1.
-    pub(super) factors: Option<[f32; 2]>,
-    /// The size of all buffers of the call.
-    pub(super) working_set: Bytes,
-    /// The computation at the end.
-    pub(super) work: Instructions,
+    pub(super) messages: MemberMessages,
 }
 
 impl<'a> Collectives<'a> {
@@ -131,32 +133,20 @@ impl<'a> Collectives<'a> {
 
     /// The word of the trace for a collective, and the operation that its rank waits for.
     pub(super) fn describe(&self, index: CollectiveId) -> (&'static str, OperationId) {
-        let CollectiveInstance { word, operation, .. } = self.instances[index.0 as usize];
-        (word, operation)
+        let CollectiveInstance { messages, operation, .. } = &self.instances[index.0 as usize];
+        (messages.word, *operation)
     }
 
     /// Starts a collective and takes its first steps; the operation that the rank is to wait for.
     pub(super) fn start(&mut self, mpi: &mut Mpi<impl Observer>, start: CollectiveStart) -> OperationId {
-        let CollectiveStart {
-            rank,
-            word,
-            context,
-            members,
-            number,
-            flow,
-            root,
-            steps,
-            has_rooms,
-            factors,
-            working_set,
-            work,
-        } = start;
+        let CollectiveStart { context, number, flow, root, messages } = start;
+        let (rank, members) = (messages.rank, &messages.members);
         let index = CollectiveId(self.instances.vacant_key() as u32);
         let operation = mpi.open(OperationKind::Collective);
         let call = CollectiveCall {
             id: index,
             rank,
-            name: word,
+            name: messages.word,
             communicator: communicator(context),
             number,
             operation,
@@ -167,19 +157,12 @@ impl<'a> Collectives<'a> {
         };
         mpi.observer.collective_entered(mpi.now(), call);
         self.instances.insert(CollectiveInstance {
-            rank,
-            word,
+            messages,
             context: context.of_collectives(),
-            members,
             tag: Tag((number as u32).cast_signed()),
-            steps,
             next: 0,
-            working_set,
-            factors,
             paid: false,
             started: VecDeque::new(),
-            has_rooms,
-            computation: work,
             work: BackgroundWork::new(rank.into(), mpi.now()),
             operation,
         });
@@ -201,12 +184,12 @@ impl<'a> Collectives<'a> {
             if instance.work.clock.time > mpi.now() {
                 return mpi.scheduler.set_timer(instance.work.clock.time, Waiter::Collective(index));
             }
-            let Some(step) = instance.steps.get(instance.next, &self.algorithms) else {
+            let Some(step) = instance.messages.steps.get(instance.next, &self.algorithms) else {
                 if !instance.started.is_empty() {
                     instance.wait_for_started(mpi, index);
-                } else if instance.computation.0 > 0.0 {
-                    let computation = std::mem::take(&mut instance.computation);
-                    let time = mpi.core(instance.rank).time_for(computation, instance.work.clock.time);
+                } else if instance.messages.computation.0 > 0.0 {
+                    let computation = std::mem::take(&mut instance.messages.computation);
+                    let time = mpi.core(instance.messages.rank).time_for(computation, instance.work.clock.time);
                     instance.work_for(mpi, index, time, Work::Compute);
                 } else {
                     let operation = instance.operation;
@@ -246,7 +229,7 @@ pub(super) fn rootless(kind: CollectiveKind, bytes: Bytes) -> Collective {
 impl CollectiveInstance {
     /// The time that a step takes until its message leaves, and the rest of a send's time.
     fn cost(&self, step: MessageStep, protocol: &Protocol) -> SendCost {
-        let ends = |to: Member| (self.rank, self.members.rank(to));
+        let ends = |to: Member| (self.messages.rank, self.messages.members.rank(to));
         match step {
             MessageStep::Send { to, bytes } => {
                 protocol.cost_of_send(SendMode::Standard, bytes, ends(to)).times(self.factor(to, protocol))
@@ -260,9 +243,9 @@ impl CollectiveInstance {
 
     /// The factor on the costs of a message to a member.
     fn factor(&self, to: Member, protocol: &Protocol) -> f32 {
-        match self.factors {
+        match self.messages.factors {
             None => 1.0,
-            Some([node, _]) if protocol.share_host((self.rank, self.members.rank(to))) => node,
+            Some([node, _]) if protocol.share_host((self.messages.rank, self.messages.members.rank(to))) => node,
             Some([_, network]) => network,
         }
     }
@@ -314,9 +297,9 @@ impl CollectiveInstance {
     }
 
     fn send(&self, mpi: &mut Mpi<impl Observer>, to: Member, bytes: Bytes) -> Option<OperationId> {
-        let envelope = Envelope { context: self.context, source: self.rank, tag: self.tag };
+        let envelope = Envelope { context: self.context, source: self.messages.rank, tag: self.tag };
         let factor = self.factor(to, &mpi.exchange.protocol);
-        let (to, mode, working_set) = (self.members.rank(to), SendMode::Standard, self.working_set);
+        let (to, mode, working_set) = (self.messages.members.rank(to), SendMode::Standard, self.messages.working_set);
         mpi.send_message(Outbound { to, envelope, bytes, mode, working_set, factor })
     }
 
@@ -335,11 +318,11 @@ impl CollectiveInstance {
         from: Member,
         bytes: Bytes,
     ) -> Option<OperationId> {
-        let source = Some(self.members.rank(from));
+        let source = Some(self.messages.members.rank(from));
         let selector = Selector { context: self.context, source, tag: Some(self.tag) };
         let caller = Caller::Collective(index);
-        let wanted = (selector, self.has_rooms.then_some(bytes));
-        mpi.post_receive(self.rank, wanted, caller)
+        let wanted = (selector, self.messages.has_rooms.then_some(bytes));
+        mpi.post_receive(self.messages.rank, wanted, caller)
     }
 
     fn wait_for(&mut self, mpi: &mut Mpi<impl Observer>, index: CollectiveId, operation: Option<OperationId>) {

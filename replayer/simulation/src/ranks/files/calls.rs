@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use titr_common::collectives::{Member, Step};
 use titr_common::event::{Actor, CommId, Direction, FileAccess, FileEvent, FileId, FilePosition, Phase, Rank};
 use titr_common::program::{Fault, Participation};
-use titr_common::units::{Bytes, Instructions};
+use titr_common::units::Bytes;
 use titr_network::topology::HostId;
 use titr_platform::CollectiveAccess;
 
@@ -16,7 +16,7 @@ use super::part::{Part, is_interleaved, parts};
 use super::storage_access::Piece;
 use super::two_phase::TwoPhase;
 use crate::observe::{CollectiveFlow, Observer, OperationId};
-use crate::ranks::collectives::{CollectiveStart, Collectives, rootless};
+use crate::ranks::collectives::{CollectiveStart, Collectives, MemberMessages, rootless};
 use crate::ranks::ids::FileCallIndex;
 use crate::ranks::mpi::Mpi;
 use crate::ranks::operation::OperationKind;
@@ -271,22 +271,8 @@ impl Files {
         let number = call.number.wrapping_mul(PARTS).wrapping_add(call.collectives % PARTS);
         let file = &self.files[file.0];
         let (members, context) = (Rc::clone(&file.members), mpi.communicators.get(file.comm).context);
-        let (flow, root, work) = (CollectiveFlow::AllToAll, None, Instructions(0.0));
-        let steps = steps.into();
-        let start = CollectiveStart {
-            rank,
-            word,
-            context,
-            members,
-            number,
-            flow,
-            root,
-            steps,
-            has_rooms: false,
-            factors: None,
-            working_set: Bytes(0),
-            work,
-        };
+        let messages = MemberMessages::new(rank, word, members, steps.into());
+        let start = CollectiveStart { context, number, flow: CollectiveFlow::AllToAll, root: None, messages };
         let operation = collectives.start(mpi, start);
         self.wait(mpi, index, operation);
     }

@@ -202,6 +202,21 @@ fn jobs_start_at_their_times_and_one_after_another() {
 }
 
 /// The critical path passes from a job to the job that waits for it, and leads to the end of the last one.
+/// A rank waits no longer for others than in its calls: not for the start of its job.
+#[test]
+fn the_time_before_a_job_is_no_waiting() {
+    let jobs = "[[job]]\nname = 'a'\ntrace = 'stream.txt'\n[[job]]\nname = 'b'\ntrace = 'exchange.txt'\nafter = 'a'\n\
+                [[job]]\nname = 'c'\ntrace = 'stream.txt'\nstart = '20 ms'\n";
+    let folder = folder(&platform("flow", 1), jobs);
+    let result = replayed(&folder, "jobs.toml", &["--analyse", "wait-states"]);
+    let waiting = |rank: &Value| {
+        ["recv", "send", "wait", "collective"].map(|part| rank[part].as_f64().unwrap()).iter().sum::<f64>()
+    };
+    let in_calls: f64 = result["per_rank"].as_array().unwrap().iter().map(waiting).sum();
+    let waiting = result["analyses"]["wait-states"]["waiting"].as_f64().unwrap();
+    assert!((waiting - in_calls).abs() <= 1e-9 && waiting > 0.0, "{waiting} {in_calls}");
+}
+
 #[test]
 fn the_critical_path_passes_through_jobs_that_wait_for_each_other() {
     let jobs = "[[job]]\nname = 'a'\ntrace = 'stream.txt'\n[[job]]\nname = 'b'\ntrace = 'exchange.txt'\nafter = 'a'\n";

@@ -131,6 +131,10 @@ pub fn claim(outputs: impl IntoIterator<Item = PathBuf>) -> io::Result<()> {
     let mut claimed = Vec::from_iter(printed);
     for output in outputs {
         check(&output)?;
+        if let Some(file) = output.ancestors().skip(1).find(|above| above.exists()).filter(|above| !above.is_dir()) {
+            let what = format!("cannot write {}: {} is a file, not a directory", output.display(), file.display());
+            return Err(io::Error::new(ErrorKind::NotADirectory, what));
+        }
         let Some(resolved) = resolved(&output) else { continue };
         let place = match fs::metadata(&resolved) {
             Ok(found) if found.is_file() => Place::File(identity(&found)),

@@ -32,7 +32,7 @@ class Replay:
         self.words += [] if path is None else ["--what-if", path]
         if isinstance(set, Mapping):
             set = [f"{key}={written(value)}" for key, value in set.items()]
-        for setting in set or []:
+        for setting in [set] if isinstance(set, str) else set or []:
             self.words += ["--set", setting]
         for key, value in options.items():
             if key in _OF_OUTPUT:

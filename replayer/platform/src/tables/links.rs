@@ -163,7 +163,8 @@ impl Builder<'_> {
         let [from, to] = [separated.from, separated.to].map(|host| rails[0].host_name(host));
         let mut from_the_start = failures.iter().filter(|failed| failed.failure.at == Time::ZERO);
         let Some(last) = from_the_start.next_back() else { return Ok(()) };
-        Err(self.wrong(&last.rail, format!("with these failures, there is no path from {from} to {to}")))
+        let mistake = self.wrong(&last.rail, format!("with these failures, there is no path from {from} to {to}"));
+        Err(mistake.with_help("hosts cannot be cut off from the start, as by the failure of the switch that they are at: fail another one, or set `at`"))
     }
 
     /// The failures that a table describes.

@@ -22,6 +22,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use super::{Constraint, FlowId, MaxMinSolver, TOLERANCE, Variable};
 use crate::indexed_heap::NonNegative;
@@ -46,7 +47,7 @@ pub(super) struct Filling {
     unmet: usize,
     /// The links whose state has changed since it was found out when they are due.
     stale: Vec<u32>,
-    /// The links by that level, and others by former levels. Used where there are more than a [`FEW`].
+    /// The links by that level, or by a lower one that it was before. Used where there are more than a [`FEW`].
     order: BinaryHeap<Reverse<(NonNegative, u32)>>,
     /// The flows by the level of their bound, the lowest last; once it is needed. With each, its place in `rising`.
     bounds: Vec<(NonNegative, Reverse<FlowId>, u32)>,
@@ -90,6 +91,8 @@ pub(super) struct LinkState {
     full: f64,
     /// The level at which it is to be looked at; out of date while it is stale.
     due: f64,
+    /// The level by which it is in the order; infinite if it is not there.
+    entered: f64,
     /// The level of the valid flows that it limits, until the filling has met it.
     pub limited_at: f64,
 }
@@ -203,16 +206,23 @@ impl Filling {
             stale.clear();
             stale.extend(0..touched.len() as u32);
         }
-        let entered = stale.drain(..).map(|number| Reverse((NonNegative::of(touched[number as usize].due()), number)));
-        order.extend(entered);
-        while let Some(&Reverse((level, number))) = order.peek() {
-            if level.value() == f64::INFINITY {
-                return None;
-            }
-            if level == NonNegative::of(touched[number as usize].due) {
+        let earlier = stale.drain(..).filter_map(|number| {
+            let link = &mut touched[number as usize];
+            (link.due() < link.entered).then(|| Reverse((NonNegative::of(link.enter()), number)))
+        });
+        order.extend(earlier);
+        while let Some(mut first) = order.peek_mut() {
+            let Reverse((level, number)) = *first;
+            let link = &mut touched[number as usize];
+            if level.value() == link.due {
                 return Some((level.value(), number));
             }
-            order.pop();
+            // It is due later, and the level by which it was entered lower than that; or the entry is an older one.
+            if level.value() == link.entered && link.enter() < f64::INFINITY {
+                *first = Reverse((NonNegative::of(link.due), number));
+            } else {
+                PeekMut::pop(first);
+            }
         }
         None
     }
@@ -302,6 +312,7 @@ impl LinkState {
             slope: 0.0,
             full: 0.0,
             due: f64::INFINITY,
+            entered: f64::INFINITY,
             limited_at: if limits > 0 { state.limited_at } else { f64::INFINITY },
         }
     }
@@ -340,6 +351,12 @@ impl LinkState {
             self.full = self.full.max(full);
             self.due = self.due.min(self.full);
         }
+        self.due
+    }
+
+    /// Enters it into the order by the level at which it is due.
+    fn enter(&mut self) -> f64 {
+        self.entered = self.due;
         self.due
     }
 

@@ -126,7 +126,8 @@ const drawPage = (start) => start().then(() => {
   redrawAll();
   for (const [name, isPaper] of [["beforeprint", true], ["afterprint", false]]) {
     addEventListener(name, () => {
-      // A part that is opened has tables, which then follow.
+      // Charts have the width of the paper before it is cut into pages. A part that is opened has tables, which then follow.
+      document.documentElement.classList.toggle("paper", isPaper);
       for (const change of onPaper) change(isPaper);
       redrawAll();
     });

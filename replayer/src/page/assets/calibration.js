@@ -5,7 +5,8 @@ const signed = (share) => `${share < 0 ? "" : "+"}${percent(share)}`;
 
 /** A logarithmic axis of times, with marks at the powers of ten. */
 const byPowers = (times) => {
-  const { place, least, most } = scaleOf(times);
+  const power = (round, time) => 10 ** round(Math.log10(time));
+  const { place, least, most } = scaleOf([power(Math.floor, Math.min(...times)), power(Math.ceil, largest(times))]);
   const powers = Array.from({ length: 13 }, (_, power) => 10 ** (power - 9)).filter((at) => at >= least && at <= most);
   return { place, marks: powers.map((at) => [at, time(at)]) };
 };
@@ -33,11 +34,11 @@ drawPage(async () => {
   const median = ({ points }) => points.map((point) => Math.abs(errorOf(point))).sort((one, other) => one - other)[Math.floor(points.length / 2)];
   section("answer", "Fit", remarks.length ? element("ul", { class: "finding" }, remarks.map((remark) => element("li", {}, unbroken(remark)))) : null, table("patterns", [
     { name: "pattern", kind: "text", value: ({ title }) => title },
-    { name: "median error", kind: "text", value: (pattern) => percent(median(pattern)) },
-    { name: "largest error", kind: "text", value: (pattern) => signed(errorOf(worst(pattern))) },
-    { name: "at, B", kind: "count", value: (pattern) => worst(pattern).bytes },
+    { name: "median error", kind: "rank", value: (pattern) => percent(median(pattern)) },
+    { name: "largest error", kind: "rank", value: (pattern) => signed(errorOf(worst(pattern))) },
+    { name: "at", unit: "B", kind: "count", value: (pattern) => worst(pattern).bytes },
   ], [...all].sort((one, other) => median(other) - median(one)), "Errors of the predictions")).classList.add("first");
-  section("curves", "Curves", element("p", { class: "faint" }, "Points are measured (medians); the line is predicted. Messages of nothing stand at 1 B."),
+  section("curves", "Curves", element("p", { class: "faint" }, "Points are measured (medians); the line is predicted. Times and sizes are on logarithmic axes; messages of nothing stand at 1 B."),
     row(all.map((pattern, number) => patternChart(pattern, number).figure)));
   document.getElementById("footer").textContent = `titr ${version}`;
 });

@@ -52,7 +52,8 @@ const finishesChart = (ranks) => scatterChart({ id: "finishes", title: "When eac
   xMarks: ticks(0, ranks.length - 1, 6).all.filter(Number.isInteger).map((rank) => [rank, `${rank}`]), xTitle: "rank",
   csv: () => [["rank", "before (s)", "after (s)"], ...ranks.map(({ rank, before, after }) => [rank, before, after])] });
 
-const addComparison = (data) => {
+/** `hasHeadline`: the page says the change already. */
+const addComparison = (data, hasHeadline = false) => {
   const { comparison } = data;
   if (!comparison) return;
   const whole = comparison.simulated_time;
@@ -71,12 +72,12 @@ const addComparison = (data) => {
   const times = [["before", ({ before }) => before], ["after", ({ after }) => after], ["change", gain]]
     .map(([name, value]) => ({ name, kind: "time", scale: "times", value }));
   const shares = [["before", ({ before }) => before], ["after", ({ after }) => after], ["change", gain]]
-    .map(([name, value]) => ({ name, kind: "percent", scale: "shares", value }));
+    .map(([name, value]) => ({ name, kind: "percent", scale: "shares", value, ...(name === "change" ? { unit: "points" } : {}) }));
   const factors = Object.entries(comparison.efficiencies || {}).map(([name, change]) => ({ name, ...change }));
   const use = (when) => ({ name: `use ${when}`, kind: "percent", value: (row) => row[when] ? row[when].use : 0 });
   const { waits } = comparison;
   section("comparison", "Comparison",
-    element("p", { class: "finding" }, `The predicted time was ${time(whole.before)} and is ${time(whole.after)}: `,
+    hasHeadline ? null : element("p", { class: "finding" }, `The predicted time was ${time(whole.before)} and is ${time(whole.after)}: `,
       element("span", { class: better(gain(whole)) }, `${signed(gain(whole))}${whole.before ? ` (${signed(gain(whole) / whole.before, percent)})` : ""}`), "."),
     comparison.remarks.map((remark) => element("p", {}, `${remark[0].toUpperCase()}${remark.slice(1)}.`)),
     bothChart(comparison),

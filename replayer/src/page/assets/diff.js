@@ -11,6 +11,6 @@ drawPage(async () => {
   section("answer", "Result", element("div", { class: "hero" },
     element("p", { class: `answer ${better(after - before)}` }, signed(before ? after / before - 1 : 0, percent)),
     element("p", { class: "sure" }, `${time(after)} after, ${time(before)} before`))).classList.add("first");
-  addComparison({ comparison: result });
+  addComparison({ comparison: result }, true);
   document.getElementById("footer").textContent = `titr ${version}`;
 });

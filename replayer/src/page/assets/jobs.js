@@ -29,6 +29,6 @@ const addJobs = (data) => {
     { name: "alone", kind: "time", value: ({ alone }) => alone },
     { name: "slowdown", kind: "number", value: (job) => job.slowdown },
     { name: "efficiency", kind: "percent", value: ({ efficiencies: found }) => found && found.parallel },
-    { name: "met on a link", kind: "text", value: (job) => met(job).join("; "), title: (job) => met(job).join("; ") }];
+    { name: "met on a link", kind: "text long", value: (job) => met(job).join("; "), title: (job) => met(job).join("; ") }];
   section("jobs", "Jobs", made.figure, table("jobs", columns, jobs));
 };

@@ -59,6 +59,9 @@ const drawGrid = (context, width, shape, directions) => {
   });
 };
 
+/** The group of a switch: the first numbers of its name. */
+const groupOf = (name) => name.replace(/\.\d+$/, "");
+
 /** Devices by level: hosts with traffic at the bottom, then devices that are one link away from a host, and so on. */
 const levels = (links) => {
   const neighbours = new Map();
@@ -80,10 +83,10 @@ const levels = (links) => {
   const place = new Map();
   rows.forEach((row, depth) => {
     // Groups of switches, which have the first number in common, stand apart.
-    const groups = [...new Set(row.map((name) => name.replace(/\.\d+$/, "")))];
+    const groups = [...new Set(row.map(groupOf))];
     const apart = groups.length < row.length ? 0.7 : 0;
     const all = row.length + apart * groups.length;
-    row.forEach((name, which) => place.set(name, [(which + 0.5 + apart * (groups.indexOf(name.replace(/\.\d+$/, "")) + 0.5)) / all, depth]));
+    row.forEach((name, which) => place.set(name, [(which + 0.5 + apart * (groups.indexOf(groupOf(name)) + 0.5)) / all, depth]));
   });
   return { rows, place };
 };
@@ -136,10 +139,10 @@ const drawLevels = (context, width, height, tree, links) => {
   context.globalAlpha = ordered.length > 2000 ? 0.5 : 1;
   for (const { one, points: [x, y, byX, byY, toX, toY] } of curves) {
     // A line of little use is seen by its edge.
-    for (const [style, wide] of [[color("faint"), ordered.length > 400 ? 0 : 1.2], [paint(one), 1.2]]) {
+    for (const [style, wide] of [[color("line"), ordered.length > 400 ? 0 : 2.4], [paint(one), 1.6]]) {
       if (!wide) continue;
       context.strokeStyle = style;
-      context.lineWidth = wide + 3 * Math.min(1, one.failed ? 0.5 : one.use) - (style === paint(one) ? 0.7 : 0);
+      context.lineWidth = wide + 3 * Math.min(1, one.failed ? 0.5 : one.use);
       context.setLineDash(one.failed ? [6, 4] : []);
       context.beginPath();
       context.moveTo(x, y);
@@ -152,18 +155,25 @@ const drawLevels = (context, width, height, tree, links) => {
   context.font = FONT;
   context.textAlign = "center";
   rows.forEach((row, depth) => {
-    const room = width / row.length;
+    const places = row.map((name) => at(name)[0]);
+    const room = Math.min(width / row.length, ...places.slice(1).map((place, which) => place - places[which]));
     const side = Math.max(2, Math.min(11, room * 0.6));
     const widest = (names) => largest(names.map((name) => measuring.measureText(name).width));
     const numbers = row.map((name) => name.replace(/^\D*-/, ""));
     const texts = depth > 0 && widest(row) + 8 <= room ? row : numbers;
     // Where not all have room, every second number is written, or every fifth, and so on.
-    const step = [1, 2, 5, 10, 20, 50, 100].find((step) => widest(texts) + 6 <= step * room) || row.length;
+    // Of groups, as many as there is room for have their first one's.
+    const firsts = new Set(row.filter((name, which) => which === 0 || groupOf(name) !== groupOf(row[which - 1])));
+    const isGrouped = firsts.size > 1 && firsts.size < row.length && widest(texts) + 6 > room;
+    const fits = (many, step) => widest(texts) + 6 <= step * (isGrouped ? width / many : room);
+    const step = [1, 2, 5, 10, 20, 50, 100].find((step) => fits(firsts.size, step)) || row.length;
+    let group = -1;
     row.forEach((name, which) => {
       const [x, y] = at(name);
       context.fillStyle = color("faint");
       context.fillRect(x - side / 2, y - side / 2, side, side);
-      if (which % step > 0) return;
+      if (firsts.has(name)) group += 1;
+      if (isGrouped ? !firsts.has(name) || group % step > 0 : which % step > 0) return;
       const text = texts[which];
       context.textBaseline = depth === 0 || hasArcs ? "top" : "bottom";
       const half = measuring.measureText(text).width / 2;
@@ -184,15 +194,17 @@ const USE_WORDS = { what: "Use", bar: (context, y, width) => colorBar(context, y
 
 /** The picture of the network; null if its links do not say where they are. */
 const linksPicture = (data, network, { what, bar, describe, columns } = USE_WORDS) => {
-  const { result } = data;
-  const shape = machineShape(data);
+  const { result, origin } = data;
+  // Planes with failed links are drawn even if no rank is there.
+  const failed = network.filter((one) => one.failed).map(({ name }) => hostOf(name)).filter((host) => host !== null);
+  const shape = machineShape({ ...data, origin: { ...origin, hosts: [...origin.hosts, ...failed] } });
   const isGrid = shape.isGrid && network.some(({ name }) => gridLink(name));
   if (!isGrid && !network.some(({ name }) => linkEnds(name))) return null;
   const tree = isGrid ? null : levels(network);
   if (tree) tree.hasArcs = network.some((one) => isArc(tree.place, one));
   const directions = isGrid ? gridDirections(network) : [];
   const tall = (width) => isGrid ? Math.ceil(gridPanels(shape, directions.length, width).height) + 4 : Math.min(380, 90 + 80 * tree.rows.length) + (tree.hasArcs ? 60 : 0);
-  const planes = shape.groups.length > 1 ? `; ${counted(shape.groups.length, "plane", "planes")} side by side` : "";
+  const planes = shape.groups.length > 1 ? `; x to the right, y down, a block for each of ${shape.groups.length} planes from ${shape.groups[0].name}` : "";
   const made = chart({ id: "links", title: isGrid ? `${what} of the links that leave each host, by direction${planes}`
     : `${what} of the links between hosts, at the bottom, and ${tree.rows.some((row) => row[0].startsWith("router")) ? "routers" : "switches"}${network.length > MOST_LINES ? `; ${count(MOST_LINES)} of ${count(network.length)}` : ""}`, label: `${what} of the links of a ${result.network.topology}`,
     height: (width) => tall(width) + SCALE_HEIGHT,
@@ -301,8 +313,8 @@ const addLinks = (data) => {
   section("links", "Where: links",
     element("p", {}, network.length ? `The busiest link of the network, ${network[0].name}, carried ${percent(network[0].use)} of what it can.`
       : "No message left its host."),
-    failures.length ? element("p", {}, `Failures: ${failures.slice(0, MOST_FAILURES).join("; ")}${failures.length > MOST_FAILURES ? "; …" : ""}. ` +
-      (failed.length ? `${counted(failed.length, "link has", "links have")} failed from the start: red, and dashed or crossed, where the picture has them.` : "")) : null,
+    failures.length ? element("p", {}, `Failures: ${unbroken(failures.slice(0, MOST_FAILURES).join("; ").replaceAll("`", ""))}${failures.length > MOST_FAILURES ? "; …" : ""}. ` +
+      (failed.length ? `${counted(failed.length, "link has", "links have")} failed from the start, with both directions of each cable: dashed or crossed.` : "")) : null,
     row(network.length ? linksPicture(data, drawn) : null, loadsChart(data)),
     row(network.length ? table("busiest-links", columns, network, "Links of the network") : null,
       inside.length ? table("links-inside-hosts", columns, inside, "Links inside hosts") : null));

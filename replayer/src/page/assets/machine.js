@@ -134,7 +134,7 @@ const addMachine = (data, quantities = rankQuantities(data), words = RANK_WORDS)
       [name, values, show] = quantities.find(([quantity]) => quantity === chosen);
       made.redraw();
     })), made.figure, element("p", { class: "faint" }, `Each ${cores > 1 ? "square of up to " + cores + " cells" : "cell"} is a host` +
-      (shape.isGrid && shape.groups[0].name ? "; each block is a plane of the first two dimensions"
-        : shape.groups.length > 1 ? "; each block is a switch" : "") +
+      (shape.isGrid && shape.groups[0].name ? "; x to the right, y down, each block another plane"
+        : shape.groups.length > 1 ? "; each block is at the same switch or router" : "") +
       (idle > 0 ? `; ${counted(idle, "host", "hosts")} without ranks ${shape.isGrid ? "are dots or left out" : "are left out"}.` : ".")));
 };

@@ -19,7 +19,7 @@ const bandwidthPicture = (machine) => {
   const bandwidths = machine.links.map(({ bandwidth }) => bandwidth);
   const most = largest(bandwidths);
   const differ = bandwidths.some((bandwidth) => bandwidth !== most);
-  const failed = machine.links.some((one) => one.failed) ? "; failed links are red, and dashed or crossed" : "";
+  const failed = machine.links.some((one) => one.failed) ? "; failed links are dashed or crossed" : "";
   const oneRate = (context, y) => {
     context.font = FONT;
     context.fillStyle = color("faint");
@@ -35,7 +35,7 @@ const bandwidthPicture = (machine) => {
 /** The switches and the hosts of each, in groups by the first part of their names: counts in place of 4,096 cells. */
 const addGroups = (shape, topology, links) => {
   const titleOf = (key) => topology.startsWith("dragonfly") ? key.replace("router-", "group ") : isOneLevel ? key : `${key}.*`;
-  const byName = ({ name }) => name.replace(/\.\d+$/, "");
+  const byName = ({ name }) => groupOf(name);
   // Switches of one level are in groups by the first switch above them.
   const above = new Map();
   for (const ends of links.map(({ name }) => linkEnds(name)).filter((ends) => ends && ends.every((end) => hostNumber(end) === null))) {
@@ -62,7 +62,7 @@ const addGroups = (shape, topology, links) => {
         context.fillStyle = color("faint");
         context.textAlign = "left";
         context.textBaseline = "top";
-        const text = [`${titleOf(key)}: ${counted(value, "host", "hosts")}`, titleOf(key), key.replace(/^\D+/, "")].find((one) => context.measureText(one).width < across * tiles.cell);
+        const text = [`${titleOf(key)}: ${counted(value, "host", "hosts")}`, titleOf(key), `${isOneLevel ? "below " : ""}${key.replace(/^\D+/, "")}`].find((one) => context.measureText(one).width < across * tiles.cell);
         if (text) context.fillText(text, x, y);
         rows.forEach(({ cells }, inner) => {
           const [left, top] = place(tiles, which, inner);

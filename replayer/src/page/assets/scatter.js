@@ -43,8 +43,14 @@ const besidePoints = (context, points, lines, width, tall) => {
     const free = boxes.find(([from, until, top, bottom]) => from >= SCATTER.left && until <= width && top >= 0 && bottom <= SCATTER.top + tall &&
       !taken.some(([begin, end, above, below]) => from < end && until > begin && top < below && bottom > above));
     if (!free) return [];
+    const near = Math.max(free[0], Math.min(left, free[1]));
+    // No other name stands on the line to this one.
+    for (let step = 1; step < 6; step += 1) {
+      const [x, y] = [left + step / 6 * (near - left), high + step / 6 * (free[2] + 7 - high)];
+      taken.push([x - 3, x + 3, y - 3, y + 3]);
+    }
     taken.push([free[0] - 8, free[1] + 8, free[2], free[3]]);
-    return [{ name, left, high, begin: free[0], line: free[2] + 7, near: Math.max(free[0], Math.min(left, free[1])) }];
+    return [{ name, left, high, begin: free[0], line: free[2] + 7, near }];
   });
 };
 

@@ -44,8 +44,8 @@ const numericChart = (data, axis, rows) => {
     points: groups.map(({ x, rows: members }) => ({ x, y: mean(members.filter((row) => row.program === program && (kind === null || machineOf(row) === kind))
       .map((row) => row.time)) })).filter(({ y }) => y) })));
   const ends = kinds.length > 1 ? { right: besideChart(kinds), mark: writeEnds(lines) } : {};
-  return scatterChart({ id: `axis-${axis}`, ...ends, lines, title: `Time against ${name}; lines join the means${kinds.length > 1 ? " of each machine" : ""}`, label: `Predicted time of all points against ${name}`, rows: rows.map((row) =>
-    ({ ...row, x: row.settings[axis].number, y: row.time, paint: programColor(row.program), hollow: true })),
+  return scatterChart({ id: `axis-${axis}`, ...ends, lines, title: `Time against ${name}; lines join the means${kinds.length > 1 ? ` of each ${names.map((other) => data.axes[other].name).join(" and ")}` : ""}`, label: `Predicted time of all points against ${name}`, rows: rows.map((row) =>
+    ({ ...row, x: row.settings[axis].number, y: row.time, paint: programColor(row.program), hollow: kinds.length === 1 || machines.indexOf(machineOf(row)) % 2 === 1 })),
   xMarks: groups.map(({ name: text, x }) => [x, text]), xTitle: name, csv: () => axisTable(data, axis, rows) });
 };
 
@@ -102,7 +102,7 @@ const effectsChart = (data, axes, machines) => {
     const [best, worst] = [sorted[0], sorted[sorted.length - 1]];
     return { name: data.axes[axis].name, best, worst, value: worst.time - best.time };
   }).sort((one, other) => other.value - one.value);
-  return barChart({ id: "effects", title: "What each axis is worth: mean time with its worst value less that with its best", label: "Main effects of the axes",
+  return barChart({ id: "effects", title: "What each axis is worth: mean time with its worst value less that with its best, as part of the worst", label: "Main effects of the axes",
     rows: effects.map((effect) => ({ ...effect, parts: [["amount", effect.value]],
       text: `${time(effect.value)} (${percent(effect.worst.time ? effect.value / effect.worst.time : 0)})` })),
     tell: ({ name, best, worst }) => `${name}: ${time(best.time)} with ${best.name}, ${time(worst.time)} with ${worst.name}`,
@@ -143,9 +143,11 @@ const priceChart = (machines, currency) => {
 };
 
 const MOST_MACHINES = 12;
+/** Programs with their weights. */
+const weighted = ({ programs, weights }) => programs.map((program, which) => (weights[which] === 1 ? "" : `${weights[which]}${SPACE}×${SPACE}`) + program);
 const machinesChart = ({ programs, weights, currency }, machines) => barChart({ id: "machines",
-  title: `The fastest of ${counted(machines.length, "machine", "machines")}${programs.length > 1
-    ? `: ${programs.map((program, which) => (weights[which] === 1 ? "" : `${weights[which]} × `) + program).join(" + ")}` : ""}`,
+  title: `${machines.length > MOST_MACHINES ? `${MOST_MACHINES} of ${count(machines.length)}` : count(machines.length)} machines, the fastest first${programs.length > 1
+    ? `: ${weighted({ programs, weights }).join(" + ")}` : ""}`,
   label: "Machines, the fastest first", rows: machines.slice(0, MOST_MACHINES).map((machine) => ({ ...machine, value: machine.total,
     text: [time(machine.total), ...(machine.price === null ? [] : [priced(machine.price, currency)])].join(", "),
     parts: machine.times.map((seconds, program) => [programColor(program), seconds * weights[program]]) })),
@@ -153,11 +155,11 @@ const machinesChart = ({ programs, weights, currency }, machines) => barChart({ 
   csv: () => [["machine", "time (s)", ...programs.map((program) => `${program} (s)`), "price"],
     ...machines.map((machine) => [machine.name, machine.total, ...machine.times, machine.price])] });
 
-const machinesTable = ({ programs, currency }, machines) => {
+const machinesTable = ({ programs, weights, currency }, machines) => {
   const best = programs.map((_, program) => Math.min(...machines.map(({ times }) => times[program])));
   return table("machines", [
     { name: "machine", kind: "text", value: ({ name }) => name },
-    { name: programs.length > 1 ? "all programs" : "time", kind: "time", value: ({ total }) => total },
+    { name: programs.length > 1 ? weighted({ programs, weights }).join(" + ") : "time", kind: "time", value: ({ total }) => total },
     { name: "above best", kind: "percent", value: ({ total }) => total / machines[0].total - 1 },
     ...programs.flatMap((program, which) => programs.length > 1 ? [{ name: program, kind: "time", value: ({ times }) => times[which] },
       { name: "above best", kind: "percent", value: ({ times }) => times[which] / best[which] - 1 }] : []),
@@ -192,7 +194,7 @@ drawPage(async () => {
   fileName = "study";
   const programAxis = axes.findIndex(({ name }) => name === "trace");
   // Drawn values have more digits than a reader needs.
-  const short = (text) => unbroken(text.replace(/\b\d+\.\d{4,}\b/g, (number) => String(Number(Number(number).toPrecision(5))))
+  const short = (text) => unbroken(text.replace(/\b\d+\.\d{4,}\b/g, (number) => String(Number(Number(number).toPrecision(4))))
     .replace(/\b(\d{4,}(?:\.\d+)?) ([num]s)\b/g, (_, number, unit) => time(number * { n: 1e-9, u: 1e-6, m: 1e-3 }[unit[0]])));
   points.forEach(({ settings }) => settings.forEach((setting, axis) => { if (axis !== programAxis) setting.shown = short(setting.shown); }));
   const machines = ranking.machines.map(({ name, points: numbers, times, total, price }) =>
@@ -202,16 +204,15 @@ drawPage(async () => {
   const rows = points.map((point) => ({ settings: point.settings, time: studyTime(point),
     program: programAxis < 0 ? 0 : ranking.programs.indexOf(point.settings[programAxis].shown),
     text: `${time(studyTime(point))}: ${point.settings.map(({ shown }) => shown).join(", ")}` }));
-  const key = ranking.programs.length > 1 ? ranking.programs.map((program, which) =>
-    [program, programColor(which)]) : [];
+  const key = ranking.programs.length > 1 ? weighted(ranking).map((program, which) => [program, programColor(which)]) : [];
   const answer = machines.length ? answerOf(ranking, machines)
     : { name: time(studyTime(sorted[0])), what: "the fastest point; no machine has all programs" };
   section("answer", "Result", element("div", { class: "hero" },
     element("p", { class: "answer named" }, answer.name), element("p", { class: "sure" }, answer.what)),
   element("div", {}, legend(key), machines.length ? machinesChart(ranking, machines).figure : null)).classList.add("first");
   if (machines.length > 1) {
-    section("machines", "Machines", row(machines[0].price === null ? null : priceChart(machines, ranking.currency).figure,
-      varied.length ? effectsChart(data, varied, machines).figure : null), machinesTable(ranking, machines));
+    section("machines", "Machines", machines[0].price === null ? null : priceChart(machines, ranking.currency).figure,
+      varied.length ? effectsChart(data, varied, machines).figure : null, machinesTable(ranking, machines));
   }
   if (varied.length) {
     section("axes", "Axes", legend(ranking.programs.length > 1 ? ranking.programs.map((program, which) => [program, programColor(which)]) : []), row(varied.map((axis) => (axes[axis].is_numeric ? numericChart : namesChart)(data, axis, rows).figure)));

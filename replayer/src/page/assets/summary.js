@@ -28,7 +28,7 @@ const bits = (bytesASecond) => {
 const uncertaintyOf = ({ uncertainty: deviation, runs, simulated_time: first }) => {
   const recorded = deviation ? `, ± ${percent(deviation)} (one standard deviation)` : "";
   const sure = `predicted${recorded}; communication by a data sheet is typically 33 % wrong (TRUTH.md)`;
-  return runs ? `${sure}; ${time(runs.mean)} ± ${time((runs.interval[1] - runs.interval[0]) / 2)} (99${SPACE}%) in the mean of ${runs.times.length} runs. What follows is the first run, ${time(first)}` : sure;
+  return runs ? `${sure}; ${time(runs.mean)}${SPACE}±${SPACE}${time((runs.interval[1] - runs.interval[0]) / 2)} (99${SPACE}%) in the mean of ${runs.times.length} runs. What follows is the first run, ${time(first)}` : sure;
 };
 
 /** The changes of the program that were tried in further replays and, after them, the one of the machine that saves most. */
@@ -106,7 +106,7 @@ const improvements = (path, whole) => path.sensitivities.map(({ parameter, links
 
 const improvementChart = (path, whole) => {
   const rows = improvements(path, whole).slice(0, 6).map((row) => ({ ...row, value: row.change,
-    text: Math.abs(row.change / whole) < 5e-5 ? NOTHING : `${time(row.change)} (${percent(row.change / whole)})`, parts: [["amount", row.change]] }));
+    ...(Math.abs(row.change / whole) < 5e-5 ? { text: NOTHING, parts: [] } : { text: `${time(row.change)} (${percent(row.change / whole)})`, parts: [["amount", row.change]] }) }));
   return barChart({ id: "improvements", title: "What a machine that is 10 % better in one respect would change" +
     (rows.every(({ checked }) => checked) ? "" : ", by the critical path"), rows,
     label: "Change of the predicted time by parameters of the machine", csv: () => [["parameter", "elasticity", "change (s)", "checked by replays"],

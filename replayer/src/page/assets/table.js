@@ -28,8 +28,8 @@ const shownCell = (column, row) => {
 };
 
 /**
- * A table of `rows`. A column is {name, kind, value(row)}, of kind text, time, bytes, rate, count, percent or number; columns of one
- * `scale` have one unit; `title(row)` is shown
+ * A table of `rows`. A column is {name, kind, value(row)}, of kind text, time, bytes, rate, count, percent, number or, for what is
+ * written already and stands right, rank; `unit` is shown in the heading, and columns of one `scale` have one; `title(row)` is shown
  * with the pointer over the cell, and `link(row)` is the address of another page. Columns without any value are left out. The rows are in the order of `rows`.
  */
 const table = (name, columns, rows, caption) => {
@@ -37,10 +37,10 @@ const table = (name, columns, rows, caption) => {
   const isRank = ({ kind }) => kind === "rank";
   const present = columns.filter((column, place) => place === 0 || rows.some((row) => !isNothing(column.value(row))));
   const styled = present.map((column) => ({
-    ...column,
-    ...(column.kind === "text" || isRank(column) ? { unit: "", show: (value) => isNothing(value) && value !== 0 ? NOTHING : String(value) }
+    ...(column.kind.startsWith("text") || isRank(column) ? { unit: "", show: (value) => isNothing(value) && value !== 0 ? NOTHING : String(value) }
       : columnStyle(column.kind, present.filter((other) => other === column || (column.scale && other.scale === column.scale))
         .flatMap((other) => rows.map((row) => other.value(row) || 0)))),
+    ...column,
   }));
   let shown = SHOWN_ROWS;
   let order = [...rows];

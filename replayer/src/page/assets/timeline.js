@@ -40,7 +40,9 @@ const addTimeline = (data) => {
   const path = result.analyses && result.analyses["critical-path"];
   const visits = path ? path.visits.map(({ rank, begin }) => [rank, begin]).filter(([rank]) => rowOf.has(rank)) : [];
   const present = activities.filter((_, activity) => totals.some((part, place) => place % DONE === activity && part > 0));
-  const idle = timeParts(result).filter(({ name }) => partColor(name) === "done").map(({ name }) => [name === "done early" ? "done" : name, "done"]);
+  const parts = timeParts(result);
+  const idle = parts.filter(({ name }) => partColor(name) === "done").map(({ name }) => [name, "done"]);
+  const means = new Map(parts.map(({ name, mean }) => [name, mean / sum(parts.map((part) => part.mean))]));
   const key = [...present.map((name) => [name, name]), ...idle, ...(visits.length ? [["critical path", "ink"]] : [])];
   const jobs = result.jobs || [];
   const jobKey = jobs.map(({ name }, which) => [name, jobColor(which)]);
@@ -76,8 +78,11 @@ const addTimeline = (data) => {
     });
   };
 
-  const densityOfMap = (columns) => Float64Array.from({ length: columns }, (_, place) =>
-    map.under_way[Math.floor((view.from + (place + 0.5) / columns * (view.to - view.from)) / map.interval)] || 0);
+  const densityOfMap = (columns) => {
+    const intervalAt = (column) => Math.floor((view.from + column / columns * (view.to - view.from)) / map.interval);
+    return Float64Array.from({ length: columns }, (_, place) =>
+      map.under_way.slice(intervalAt(place), intervalAt(place + 1) + 1).reduce((most, number) => Math.max(most, number), 0));
+  };
 
   const densityOf = (shown, columns) => {
     const column = (when) => Math.min(columns, Math.max(0, (when - view.from) / (view.to - view.from) * columns));
@@ -191,8 +196,9 @@ const addTimeline = (data) => {
   const statistics = element("ul", { class: "legend" });
   const describe = (inView) => {
     const shares = isCoarse() ? sharesOfMap(map, cells, view) : sharesOfStates(rows, partsOf, view);
+    const isAll = isWhole && share(view) > 0.999 && view.bottom - view.top === many;
     const shown = key.filter(([name]) => name !== "critical path" || hasPath).map(([name, paint]) => {
-      const part = paint === "done" ? Math.max(0, 1 - sum(shares)) : shares[activities.indexOf(name)];
+      const part = isAll && means.has(name) ? means.get(name) : paint === "done" ? Math.max(0, 1 - sum(shares)) : shares[activities.indexOf(name)];
       return [part === undefined ? name : `${name} ${percent(part)}`, paint];
     });
     const [first, last] = [rows[Math.floor(view.top)], rows[Math.min(many, Math.ceil(view.bottom)) - 1]];
@@ -228,10 +234,10 @@ const addTimeline = (data) => {
       drawAxes(context, width, height);
       if (lane) drawDensity(context, inView);
       if (jobs.length) drawJobs(context);
-      const few = messages.length < detail.all_messages ? ` Of ${counted(detail.all_messages, "message", "messages")}, ` +
-        `the ${count(messages.length)} that were in the network for the longest time can be drawn.` : "";
+      const few = messages.length < detail.all_messages ? `Of ${counted(detail.all_messages, "message", "messages")}, ` +
+        `the ${count(messages.length)} that were in the network for the longest time are drawn where there is room: zoom in.` : "";
       const shortest = detail.shortest * 1e-9;
-      note.textContent = (drawn.all > drawn.drawn ? `Zoom in to see the ${counted(drawn.all, "message", "messages")} of this window.` : "") + few +
+      note.textContent = (drawn.all > drawn.drawn && !few ? `Zoom in to see the ${counted(drawn.all, "message", "messages")} of this window.` : "") + few +
         (shortest && (view.to - view.from) / frame.width < shortest ? ` States shorter than ${time(shortest)} are joined with their ` +
           "neighbours: --timeline-ranks and --timeline-window choose a part that is shown in full." : "");
       describe(inView);

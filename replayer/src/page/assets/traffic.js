@@ -31,7 +31,9 @@ const plain = (number) => String(Number(number.toPrecision(3)));
 const uncertain = (number, half) => {
   if (!half) return plain(number);
   const decimals = Math.max(0, Math.min(6, -Math.floor(Math.log10(half))));
-  return `${number.toFixed(decimals)} ± ${half.toFixed(decimals)}`;
+  const shown = (value) => (half >= 1 ? Number(value.toPrecision(half > value ? 1 : Math.max(1, Math.floor(Math.log10(value)) - Math.floor(Math.log10(half)) + 1))) : value)
+    .toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return `${shown(number)} ± ${half >= 1 ? count(Number(half.toPrecision(1))) : half.toFixed(decimals)}`.replaceAll(" ", SPACE);
 };
 
 /** An axis of numbers from zero, each written by `shown`. */
@@ -74,8 +76,8 @@ drawPage(async () => {
     element("p", { class: "answer" }, best.accepts),
     element("p", { class: "sure" }, `phits per cycle and host are accepted at most${several ? `, with ${best.name}` : ""}; ${until(best)}. ` +
       `${counted(runs, "run", "runs")} of ${count(cycles)} cycles of ${plain(cycle * 1e9)}${SPACE}ns each.`),
-    several ? table("maxima", [...ofKeys, { name: "accepted at most", kind: "text", value: ({ curve }) => curve.accepts },
-      { name: "saturates between", kind: "text", value: ({ curve: { carried, saturated } }) => saturated && `${carried ? plain(carried) : "0"}–${plain(saturated)}` }], curves.map((curve) => ({ curve }))) : null)).classList.add("first");
+    several ? table("maxima", [...ofKeys, { name: "accepted at most", kind: "rank", value: ({ curve }) => curve.accepts },
+      { name: "saturates between", kind: "rank", value: ({ curve: { carried, saturated } }) => saturated && `${carried ? plain(carried) : "0"}–${plain(saturated)}` }], curves.map((curve) => ({ curve }))) : null)).classList.add("first");
   const all = curves.flatMap((curve) => curve.result.points.map((point) => ({ curve, point })));
   const loads = [...new Set(all.map(({ point }) => point.offered))].sort((one, other) => one - other);
   const curve = (id, name, valueOf, half, most, shown, limit = "") => {
@@ -87,8 +89,8 @@ drawPage(async () => {
       rows: curves.flatMap((curve) => curve.result.points.filter((point) => valueOf(point) <= most).map((point) => ({ x: point.offered, y: valueOf(point),
         paint: curve.paint, hollow: curve.saturated && point.offered >= curve.saturated,
         text: `${several ? `${curve.name}, ` : ""}offered ${plain(point.offered)}: ${name.toLowerCase()} ${shown(valueOf(point))}` }))),
-      lines: [...drawn, ...curves.flatMap(({ paint, result: { points } }) => points.filter((point) => half(point) && valueOf(point) + half(point) <= most)
-        .map((point) => ({ paint, points: [-1, 1].map((side) => ({ x: point.offered, y: Math.max(0, valueOf(point) + side * half(point)) })) })))],
+      lines: [...drawn, ...curves.flatMap(({ paint, result: { points } }) => points.filter((point) => half(point) && valueOf(point) <= most)
+        .map((point) => ({ paint, points: [-1, 1].map((side) => ({ x: point.offered, y: Math.max(0, Math.min(most, valueOf(point) + side * half(point))) })) })))],
       xMarks: loads.map((offered) => [offered, plain(offered)]),
       csv: () => [["settings", "offered", name], ...all.map(({ curve, point }) => [curve.settings.join(" "), point.offered, valueOf(point)])] });
   };
@@ -103,12 +105,12 @@ drawPage(async () => {
   section("curves", "Curves", element("p", { class: "faint" }, about), several ? element("ul", { class: "legend" }, element("li", { class: "faint" }, keys.join(", ")),
     curves.map(({ values, paint, dash }) => element("li", {}, piece(paint, dash), values.join(", ")))) : null,
   row(curve("accepted", "Accepted load", ({ accepted }) => accepted, ({ accepted_ci99: half }) => half, 1.1 * largest(loads), plain).figure,
-    curve("latency", "Mean latency of messages", latency, ({ message_latency_ci99: half }) => half, highest, inCycles, longest > highest ? `, up to ${count(highest)}${SPACE}cycles` : "").figure));
+    curve("latency", "Mean latency", latency, ({ message_latency_ci99: half }) => half, highest, inCycles, longest > highest ? `, up to ${count(highest)}${SPACE}cycles` : "").figure));
   section("points", "Points", table("points", [...(several ? ofKeys : []),
     { name: "offered", kind: "number", value: ({ point }) => point.offered },
-    { name: "accepted", kind: "text", value: ({ point }) => uncertain(point.accepted, point.accepted_ci99) },
-    { name: "latency, cycles", kind: "text", value: ({ point }) => uncertain(latency(point), point.message_latency_ci99) },
-    { name: "95 % below, cycles", kind: "count", value: ({ point }) => point.message_latency_percentiles.p95 },
+    { name: "accepted", kind: "rank", value: ({ point }) => uncertain(point.accepted, point.accepted_ci99) },
+    { name: "latency", unit: "cycles", kind: "rank", value: ({ point }) => uncertain(latency(point), point.message_latency_ci99) },
+    { name: "95 % below", unit: "cycles", kind: "count", value: ({ point }) => point.message_latency_percentiles.p95 },
     { name: "mean use of links", kind: "percent", value: ({ point }) => point.link_use },
     { name: "use of the busiest link", kind: "percent", value: ({ point }) => point.link_use_max },
     { name: "state", kind: "text", value: ({ point }) => point.saturated ? "saturated" : point.accepted < ACCEPTED * point.offered ? "perhaps saturated" : "" },

@@ -21,7 +21,7 @@ const addWaiting = (data) => {
   const explained = sum(groups.map(({ value }) => value));
   const rows = groups.slice(0, 5).map((group) => ({ group, name: group.key, value: group.value, text: percent(group.value / waiting),
     parts: [[CAUSE_COLORS[group.rows[0].kind], group.value]] }));
-  const made = barChart({ id: "causes", title: `What ranks wait for, of ${time(waiting)} that all ranks wait together`,
+  const made = barChart({ id: "causes", title: `What ranks wait for, in any call: of ${time(waiting)}, ${percent(waiting / (data.result.simulated_time * data.result.ranks))} of the time of all ranks`,
     label: "Causes of waiting, the largest first", rows, whole: waiting,
     tell: ({ name, value, group }) => `${name}: ${time(value)}, because of ${about(group)}`,
     csv: () => [["cause", "waiting (s)", "ranks"], ...groups.map((group) => [group.key, group.value, ranksOf(group)])] });

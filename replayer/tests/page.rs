@@ -335,7 +335,6 @@ fn findings_are_shown_as_they_are() {
         command: vec!["titr-replay".into()],
         program: "<b>ring</b>".into(),
         trace: "ring.txt".into(),
-        measured: String::new(),
         platform: "p".into(),
         platform_text: "</script>".into(),
         bandwidth: 1.25e9,

@@ -87,12 +87,10 @@ impl PageSubject<'_> {
         let Self { trace, trace_name, platform, platform_file, platform_text } = self;
         let manifest = trace.manifest();
         let program = manifest.and_then(|manifest| program_name(&manifest.command));
-        let counter = manifest.and_then(|manifest| manifest.per_rank.first()).map(|rank| &rank.counter);
         Ok(Origin {
             command: super::recorded_command(None),
             program: program.or_else(|| last_name(trace_name)).unwrap_or_else(|| trace_name.clone()),
             trace: trace_name.clone(),
-            measured: counter.map_or_else(String::new, |counter| counter.unit.clone()),
             platform: platform_file.display().to_string(),
             platform_text: platform_text.clone(),
             bandwidth: Origin::bandwidth(platform),

@@ -30,8 +30,6 @@ pub struct Origin {
     pub program: String,
     /// The path of the trace.
     pub trace: String,
-    /// How the computation was measured; empty if the trace does not say.
-    pub measured: String,
     /// The path of the platform file.
     pub platform: String,
     /// The text of the platform file.

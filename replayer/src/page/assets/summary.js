@@ -129,7 +129,7 @@ const addSummary = (data) => {
   const facts = [["Program", program], ["Machine", machine],
     ["Ranks", `${count(result.ranks)} on ${count(result.hosts_used)} of ${count(network.hosts)} hosts, ${network.model} model`],
     ["Traffic", `${counted(result.messages, "message", "messages")}, ${volume(result.bytes)}`],
-    ["Computation", origin.measured ? `measured as ${origin.measured}` : "as the trace says"]];
+    ["Computation", result.recording ? `counted in ${result.recording.counted}` : "as the trace says"]];
   const best = path ? improvements(path, whole)[0] : null;
   const [waiting, rest] = [result.waiting_ranks, result.warnings.slice(3)];
   const ended = result.recording && result.recording.ended;

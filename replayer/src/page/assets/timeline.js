@@ -109,7 +109,7 @@ const addTimeline = (data) => {
     });
     return most;
   };
-  const underWay = (number) => `${number < 10 ? Number(number.toFixed(1)) : count(Math.round(number))} messages under way`;
+  const few = (number) => number < 10 ? Number(number.toFixed(1)) : count(Math.round(number));
 
   /** Arrows of messages, from the edge of the sender's row to that of the receiver's. */
   const drawArrows = (context, shown) => {
@@ -202,7 +202,7 @@ const addTimeline = (data) => {
       return [part === undefined ? name : `${name} ${percent(part)}`, paint];
     });
     const [first, last] = [rows[Math.floor(view.top)], rows[Math.min(many, Math.ceil(view.bottom)) - 1]];
-    const atOnce = lane ? [[hasAll ? `at most ${underWay(mostAtOnce(inView))}` : `about ${underWay(Number(largest(density).toPrecision(2)))} at most`, "amount"]] : [];
+    const atOnce = lane ? [[`messages under way: at most ${hasAll ? few(mostAtOnce(inView)) : `about ${few(Number(largest(density).toPrecision(2)))}`}`, "amount"]] : [];
     statistics.replaceChildren(...legend([...shown, ...atOnce, ...jobKey]).children,
       element("li", { class: "faint" }, `${time(view.from)} to ${time(view.to)}, ranks ${first.rank} to ${last.rank}`));
   };
@@ -234,10 +234,10 @@ const addTimeline = (data) => {
       drawAxes(context, width, height);
       if (lane) drawDensity(context, inView);
       if (jobs.length) drawJobs(context);
-      const few = messages.length < detail.all_messages ? `Of ${counted(detail.all_messages, "message", "messages")}, ` +
+      const longest = messages.length < detail.all_messages ? `Of ${counted(detail.all_messages, "message", "messages")}, ` +
         `the ${count(messages.length)} that were in the network for the longest time are drawn where there is room: zoom in.` : "";
       const shortest = detail.shortest * 1e-9;
-      note.textContent = (drawn.all > drawn.drawn && !few ? `Zoom in to see the ${counted(drawn.all, "message", "messages")} of this window.` : "") + few +
+      note.textContent = (drawn.all > drawn.drawn && !longest ? `Zoom in to see the ${counted(drawn.all, "message", "messages")} of this window.` : "") + longest +
         (shortest && (view.to - view.from) / frame.width < shortest ? ` States shorter than ${time(shortest)} are joined with their ` +
           "neighbours: --timeline-ranks and --timeline-window choose a part that is shown in full." : "");
       describe(inView);
@@ -357,7 +357,7 @@ const addTimeline = (data) => {
     const when = atTime(event.offsetX);
     if (event.offsetY > frame.height) {
       const number = density[Math.floor((event.offsetX - frame.x) / frame.width * density.length)];
-      if (lane && number !== undefined) made.tell(`${time(when)}: ${underWay(number)}`, event.offsetX, event.offsetY);
+      if (lane && number !== undefined) made.tell(`${time(when)}: messages under way: ${few(number)}`, event.offsetX, event.offsetY);
       return;
     }
     const row = Math.floor(view.top + (event.offsetY - frame.y) / frame.height * (view.bottom - view.top));

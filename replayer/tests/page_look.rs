@@ -114,6 +114,9 @@ fn sections_stay_whole_at_any_width_and_on_paper() {
     assert!(browser.evaluate(open).as_array().unwrap().iter().all(|open| open == false));
     browser.evaluate("dispatchEvent(new Event('beforeprint'))");
     assert!(browser.evaluate(open).as_array().unwrap().iter().all(|open| open == true));
+    // Charts have the width of A4 without its margins before the page is cut.
+    let width = browser.evaluate("document.body.offsetWidth").as_f64().unwrap();
+    assert!((width - 186.0 / 25.4 * 96.0).abs() < 1.0, "{width}");
     assert_eq!(
         browser.evaluate("document.querySelectorAll('#links .table')[0].querySelectorAll('tbody tr').length"),
         20

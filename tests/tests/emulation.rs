@@ -63,6 +63,19 @@ fn a_loop_has_its_instructions_in_every_run() {
     }
 }
 
+/// Open MPI must not read the memory of another process, unless the user says so.
+#[test]
+fn libraries_know_what_the_emulator_cannot_do() {
+    const COPY: &str = "OMPI_MCA_btl_vader_single_copy_mechanism";
+    const WINDOWS: &str = "OMPI_MCA_osc";
+    let directory = TempDir::new().unwrap();
+    let mut titrace = binary("titrace");
+    titrace.args(["--counter", "emulated", "--dir"]).arg(directory.path().join("traces")).arg("env");
+    let outcome = run(titrace.env_remove(COPY).env(WINDOWS, "pt2pt"));
+    let has = |line: String| outcome.stdout.lines().any(|one| one == line);
+    assert!(has(format!("{COPY}=none")) && has(format!("{WINDOWS}=pt2pt")), "{outcome:?}");
+}
+
 /// The exit status and what the emulator prints are the program's.
 #[test]
 fn a_program_that_fails_under_the_emulator_says_so() {

@@ -62,3 +62,19 @@ fn code_that_serialises_ranks_is_named() {
     let saves = best["saves"].as_f64().unwrap() / advice["simulated_time"].as_f64().unwrap();
     assert!((0.45..0.5).contains(&saves), "{saves}");
 }
+
+/// A chain of ranks, three times, each time up to a barrier: without it, the chains overlap.
+#[test]
+fn a_barrier_that_serialises_is_left_out() {
+    let folder = Folder::new();
+    folder.file("cluster.toml", PLATFORM);
+    let first = "0 compute 50000\n0 send 1 0 8\n0 barrier\n".repeat(3);
+    let last = "1 recv 0 0 8\n1 compute 50000\n1 barrier\n".repeat(3);
+    folder.trace(&[first.as_str(), last.as_str()]);
+    let said = folder.run(TITR, &[&ADVISE[..], &["--json"]].concat());
+    let advice: serde_json::Value = serde_json::from_str(said.strip_suffix("[0]").unwrap()).unwrap();
+    let best = &advice["hypotheses"][0];
+    assert_eq!(best["hypothesis"], "no barrier, where nothing needs it", "{advice}");
+    // Four computations in place of six.
+    assert!((best["saves"].as_f64().unwrap() - 100e-6).abs() < 20e-6, "{advice}");
+}

@@ -34,10 +34,14 @@ pub enum Change {
     },
     /// Computation takes no time.
     InfiniteCpu,
-    /// Messages between two ranks are not sent.
+    /// Messages without content between two ranks, or barriers, are not sent.
     RemoveMessages {
         /// The most bytes that a removed message has.
-        max_bytes: Bytes,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_bytes: Option<Bytes>,
+        /// The collective whose calls are left out: `barrier`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        collective: Option<String>,
     },
     /// Messages have more or fewer bytes.
     ScaleMessages {
@@ -93,7 +97,8 @@ mod tests {
             Change::BalanceCompute { region: None, call_site: Some("f (a.c:1)".into()), over: Scope::Totals },
             Change::ScaleCompute { region: None, call_site: Some("f (a.c:1)".into()), factor: 0.5 },
             Change::InfiniteCpu,
-            Change::RemoveMessages { max_bytes: Bytes(0) },
+            Change::RemoveMessages { max_bytes: Some(Bytes(0)), collective: None },
+            Change::RemoveMessages { max_bytes: None, collective: Some("barrier".into()) },
             Change::ScaleMessages { factor: 0.5, collective: None },
             Change::ScaleMessages { factor: 0.5, collective: Some("alltoall".into()) },
             Change::Nonblocking,

@@ -192,6 +192,9 @@ fn candidates(result: &AnalysedResult, waits: &WaitFindings) -> Vec<Trial> {
     let mut all = imbalances(waits, is_large);
     all.extend(messages(waits, is_large));
     all.extend(waits.collectives.iter().filter(|waiting| is_large(&waiting.own.0)).flat_map(collective));
+    all.extend(
+        waits.collectives.iter().filter(|waiting| is_large(&(waiting.late.0 + waiting.own.0))).filter_map(left_out),
+    );
     // Stable: of equals, the simpler one comes first.
     all.sort_by(|one, other| other.concerns.total_cmp(&one.concerns));
     all
@@ -292,7 +295,7 @@ fn messages(waits: &WaitFindings, is_large: impl Fn(&f64) -> bool) -> Vec<Trial>
             small,
             "messages without content are not sent",
             format!("latencies and overheads of messages make ranks wait {}", of_ranks(small)),
-            Change::RemoveMessages { max_bytes: Bytes(0) },
+            Change::RemoveMessages { max_bytes: Some(Bytes(0)), collective: None },
         ),
         (
             large,
@@ -326,6 +329,19 @@ const OF_SIMGRID: [&str; 7] = [
     "posted_binary_tree",
     "linear_nb",
 ];
+
+/// A barrier is left out: a program may go on without.
+fn left_out(waiting: &CollectiveWaiting) -> Option<Trial> {
+    let CollectiveWaiting { collective, late, own } = waiting;
+    let (kind, _) = collective_named(collective)?;
+    let concerns = late.0 + own.0;
+    (kind == CollectiveKind::Barrier).then(|| Trial {
+        title: format!("no {collective}, where nothing needs it"),
+        because: Some(format!("ranks wait {} at a {collective}", of_ranks(concerns))),
+        change: Change::RemoveMessages { max_bytes: None, collective: Some(collective.clone()) },
+        concerns,
+    })
+}
 
 /// A collective by each of its algorithms, and with half the bytes.
 fn collective(waiting: &CollectiveWaiting) -> Vec<Trial> {

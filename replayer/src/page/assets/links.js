@@ -61,6 +61,8 @@ const drawGrid = (context, width, shape, directions) => {
 
 /** The group of a switch: the first numbers of its name. */
 const groupOf = (name) => name.replace(/\.\d+$/, "");
+/** Whether a switch is the first of its group in a row, which has one group after the other. */
+const isFirst = (row, which) => which === 0 || groupOf(row[which]) !== groupOf(row[which - 1]);
 
 /** Devices by level: hosts with traffic at the bottom, then devices that are one link away from a host, and so on. */
 const levels = (links) => {
@@ -83,10 +85,13 @@ const levels = (links) => {
   const place = new Map();
   rows.forEach((row, depth) => {
     // Groups of switches, which have the first number in common, stand apart.
-    const groups = [...new Set(row.map(groupOf))];
-    const apart = groups.length < row.length ? 0.7 : 0;
-    const all = row.length + apart * groups.length;
-    row.forEach((name, which) => place.set(name, [(which + 0.5 + apart * (groups.indexOf(groupOf(name)) + 0.5)) / all, depth]));
+    const groups = new Set(row.map(groupOf)).size;
+    const apart = groups < row.length ? 0.7 : 0;
+    let group = -1;
+    row.forEach((name, which) => {
+      if (isFirst(row, which)) group += 1;
+      place.set(name, [(which + 0.5 + apart * (group + 0.5)) / (row.length + apart * groups), depth]);
+    });
   });
   return { rows, place };
 };
@@ -150,30 +155,31 @@ const drawLevels = (context, width, height, tree, links) => {
       context.stroke();
     }
   }
+  tree.curves = curves;
   context.setLineDash([]);
   context.globalAlpha = 1;
   context.font = FONT;
   context.textAlign = "center";
   rows.forEach((row, depth) => {
     const places = row.map((name) => at(name)[0]);
-    const room = Math.min(width / row.length, ...places.slice(1).map((place, which) => place - places[which]));
+    const room = places.slice(1).reduce((least, place, which) => Math.min(least, place - places[which]), width / row.length);
     const side = Math.max(2, Math.min(11, room * 0.6));
     const widest = (names) => largest(names.map((name) => measuring.measureText(name).width));
     const numbers = row.map((name) => name.replace(/^\D*-/, ""));
     const texts = depth > 0 && widest(row) + 8 <= room ? row : numbers;
     // Where not all have room, every second number is written, or every fifth, and so on.
     // Of groups, as many as there is room for have their first one's.
-    const firsts = new Set(row.filter((name, which) => which === 0 || groupOf(name) !== groupOf(row[which - 1])));
-    const isGrouped = firsts.size > 1 && firsts.size < row.length && widest(texts) + 6 > room;
-    const fits = (many, step) => widest(texts) + 6 <= step * (isGrouped ? width / many : room);
-    const step = [1, 2, 5, 10, 20, 50, 100].find((step) => fits(firsts.size, step)) || row.length;
+    const firsts = row.filter((_, which) => isFirst(row, which)).length;
+    const long = widest(texts) + 6;
+    const isGrouped = firsts > 1 && firsts < row.length && long > room;
+    const step = [1, 2, 5, 10, 20, 50, 100].find((step) => long <= step * (isGrouped ? width / firsts : room)) || row.length;
     let group = -1;
     row.forEach((name, which) => {
       const [x, y] = at(name);
       context.fillStyle = color("faint");
       context.fillRect(x - side / 2, y - side / 2, side, side);
-      if (firsts.has(name)) group += 1;
-      if (isGrouped ? !firsts.has(name) || group % step > 0 : which % step > 0) return;
+      if (isFirst(row, which)) group += 1;
+      if (isGrouped ? !isFirst(row, which) || group % step > 0 : which % step > 0) return;
       const text = texts[which];
       context.textBaseline = depth === 0 || hasArcs ? "top" : "bottom";
       const half = measuring.measureText(text).width / 2;
@@ -230,8 +236,7 @@ const linksPicture = (data, network, { what, bar, describe, columns } = USE_WORD
   };
   /** The link whose curve passes a place; -1 if none is near. */
   const atCurve = (left, high) => {
-    const { curves } = curvesOf(tree, network, made.canvas.clientWidth, tall(made.canvas.clientWidth));
-    const near = curves.reduce((best, curve) => {
+    const near = tree.curves.reduce((best, curve) => {
       const far = distance(curve, left, high);
       return far < best.far ? { far, one: curve.one } : best;
     }, { far: 8, one: null });

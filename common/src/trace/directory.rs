@@ -128,7 +128,7 @@ pub(super) fn scan(directory: &Path) -> io::Result<Vec<(Kind, PathBuf)>> {
         }
     }
     // The first error reported does not depend on the order of directory entries.
-    found.sort_by(|(_, a), (_, b)| a.cmp(b));
+    found.sort_unstable_by(|(_, a), (_, b)| a.as_os_str().cmp(b.as_os_str()));
     Ok(found)
 }
 

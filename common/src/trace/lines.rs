@@ -1,13 +1,14 @@
 //! Lines of a file, plain or gzipped, with bounded memory and precise errors about its end.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::cell::Cell;
+use std::io::{self, BufRead, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::GzDecoder;
 
 use super::error::TraceError;
-use super::section::Section;
+use super::section::{ReadAhead, Section};
 use crate::input::{BYTE_ORDER_MARK, other_encoding};
 
 /// Lines longer than this are no trace. An `alltoallw` among 100,000 ranks takes about 2 MB.
@@ -41,7 +42,7 @@ enum Unread {
     /// The rest of a gzip member that was verified, which is larger than the buffer.
     BufferTail(Box<BufferTail>),
     /// The rest of a gzip member that is too large to check first.
-    Member(Box<GzDecoder<BufReader<Section>>>),
+    Member(Box<Member>),
     Ended,
 }
 
@@ -56,6 +57,15 @@ struct BufferTail {
     length: usize,
 }
 
+/// A gzip member that is being unpacked.
+type Member = GzDecoder<ReadAhead>;
+
+// A decoder has 44 KB of state, and thousands of files have one small member each: they share a decoder and a piece of text.
+thread_local! {
+    static DECODER: Cell<Option<Member>> = const { Cell::new(None) };
+    static TEXT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
 impl Lines {
     /// The lines of the file at `path`.
     ///
@@ -66,14 +76,14 @@ impl Lines {
     }
 
     /// The lines of `file`, of whose text at most about `kept` bytes are in memory at a time.
-    pub(super) fn of(file: Section, kept: usize) -> Result<Self, TraceError> {
+    pub(super) fn of(mut file: Section, kept: usize) -> Result<Self, TraceError> {
         let path = file.name().to_owned();
-        let mut first = [0];
-        if file.clone().read(&mut first).map_err(TraceError::io(&path))? == 0 {
-            return Err(TraceError::Empty { path });
-        }
         // One byte is enough: no text starts with gzip's first (RFC 1952 §2.3.1), and a file torn after it is known.
-        let input = if first == [0x1f] { Unread::Gzip(file) } else { Unread::Plain(file) };
+        let input = match file.first().map_err(TraceError::io(&path))? {
+            None => return Err(TraceError::Empty { path }),
+            Some(0x1f) => Unread::Gzip(file),
+            Some(_) => Unread::Plain(file),
+        };
         Ok(Self { path, input, kept: kept.max(1), text: Vec::new(), start: 0, last: 0..0, line: 0 })
     }
 
@@ -161,8 +171,16 @@ impl Lines {
 
     /// Reads more text; false at the end of the file.
     fn refill(&mut self) -> Result<bool, TraceError> {
+        let mut piece = TEXT.take();
+        piece.resize(PIECE, 0);
+        let refilled = self.refill_by(&mut piece);
+        TEXT.set(piece);
+        refilled
+    }
+
+    /// Reads more text by pieces; false at the end of the file.
+    fn refill_by(&mut self, piece: &mut [u8]) -> Result<bool, TraceError> {
         let before = self.text.len();
-        let mut piece = vec![0; PIECE];
         while self.text.len() == before {
             match std::mem::replace(&mut self.input, Unread::Ended) {
                 Unread::Ended => {
@@ -177,9 +195,9 @@ impl Lines {
                         self.input = Unread::Plain(file);
                     }
                 }
-                Unread::Gzip(file) => self.member(file, &mut piece)?,
-                Unread::BufferTail(rest) => self.rest(*rest, &mut piece).map_err(|error| self.torn(&error))?,
-                Unread::Member(mut member) => match read_some(&mut member, &mut piece) {
+                Unread::Gzip(file) => self.member(file, piece)?,
+                Unread::BufferTail(rest) => self.rest(*rest, piece).map_err(|error| self.torn(&error))?,
+                Unread::Member(mut member) => match read_some(&mut member, piece) {
                     Ok(0) => self.input = Unread::Gzip(after(*member)),
                     Ok(read) => {
                         self.append(&piece[..read]);
@@ -206,11 +224,11 @@ impl Lines {
     /// Unpacks the member that begins here, so that its checksum is known to be right, or its first part if it is large.
     fn member(&mut self, file: Section, piece: &mut [u8]) -> Result<(), TraceError> {
         let start = file.clone();
-        let mut reader = BufReader::with_capacity(PIECE, file);
-        if reader.fill_buf().map_err(TraceError::io(&self.path))?.is_empty() {
+        let mut member = begun(file);
+        if member.get_mut().fill_buf().map_err(TraceError::io(&self.path))?.is_empty() {
+            after(member);
             return Ok(());
         }
-        let mut member = GzDecoder::new(reader);
         let (before, room, mut length) = (self.text.len(), self.room(), 0);
         loop {
             let read = match read_some(&mut member, piece) {
@@ -226,7 +244,10 @@ impl Lines {
             let given = length.min(room);
             self.input = match read {
                 0 if given == length => Unread::Gzip(after(member)),
-                0 => Unread::BufferTail(Box::new(BufferTail { member: start, given, length })),
+                0 => {
+                    after(member);
+                    Unread::BufferTail(Box::new(BufferTail { member: start, given, length }))
+                }
                 _ if length <= CHECKED_MEMBER => continue,
                 _ if given == length => Unread::Member(Box::new(member)),
                 _ => Unread::Member(Box::new(skipped(start, given, piece).map_err(|error| self.torn(&error))?)),
@@ -269,9 +290,17 @@ impl Lines {
     }
 }
 
+/// The member that begins at `file`.
+fn begun(file: Section) -> Member {
+    let mut member = DECODER.take().unwrap_or_else(|| GzDecoder::new(ReadAhead::default()));
+    let reader = std::mem::take(member.get_mut()).begin(file);
+    member.reset(reader);
+    member
+}
+
 /// The member that begins at `file`, from after the first `given` bytes of its text on.
-fn skipped(file: Section, given: usize, piece: &mut [u8]) -> io::Result<GzDecoder<BufReader<Section>>> {
-    let mut member = GzDecoder::new(BufReader::with_capacity(PIECE, file));
+fn skipped(file: Section, given: usize, piece: &mut [u8]) -> io::Result<Member> {
+    let mut member = begun(file);
     let mut left = given;
     while left > 0 {
         let room = piece.len().min(left);
@@ -284,11 +313,9 @@ fn skipped(file: Section, given: usize, piece: &mut [u8]) -> io::Result<GzDecode
 }
 
 /// The file from where a member ended.
-fn after(member: GzDecoder<BufReader<Section>>) -> Section {
-    let reader = member.into_inner();
-    let ahead = reader.buffer().len() as u64;
-    let mut file = reader.into_inner();
-    file.back(ahead);
+fn after(mut member: Member) -> Section {
+    let file = member.get_mut().end();
+    DECODER.set(Some(member));
     file
 }
 

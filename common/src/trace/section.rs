@@ -1,7 +1,8 @@
 //! A range of a file: a rank's stream, in its own file or in an archive.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,9 +14,13 @@ use crate::input;
 
 /// Number of bytes that are copied at a time.
 const PIECE: usize = 256 << 10;
+/// Number of bytes that are read ahead.
+const AHEAD: usize = 16 << 10;
+/// Files shorter than this are read once, at the first look.
+const SHORT: usize = 512;
 
 /// Bytes of a file, to be read from their beginning. A clone reads for itself.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Section {
     /// The name of the file.
     name: PathBuf,
@@ -25,12 +30,15 @@ pub struct Section {
     end: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 enum Handle {
     /// Open, and shared by all sections in it.
     Open(Arc<File>),
     /// Opened for each look: a process may have fewer files open than a trace has ranks.
+    #[default]
     Closed,
+    /// All bytes of a short file.
+    Short(Arc<[u8]>),
 }
 
 impl Section {
@@ -53,9 +61,19 @@ impl Section {
     /// The same section on an open file.
     pub(super) fn kept_open(&self) -> Result<Self, TraceError> {
         match self.file {
-            Handle::Open(_) => Ok(self.clone()),
+            Handle::Open(_) | Handle::Short(_) => Ok(self.clone()),
             Handle::Closed => Self::open(&self.name),
         }
+    }
+
+    /// The first byte, if there is one. It is read with the rest of a short file, which is not opened again.
+    pub(super) fn first(&mut self) -> io::Result<Option<u8>> {
+        let mut bytes = [0; SHORT];
+        let read = self.clone().read(&mut bytes)?;
+        if read < SHORT && self.at == 0 && matches!(self.file, Handle::Closed) {
+            (self.file, self.end) = (Handle::Short(bytes[..read].into()), read as u64);
+        }
+        Ok(bytes[..read].first().copied())
     }
 
     /// The name of the file.
@@ -77,6 +95,7 @@ impl Section {
         let file = match &self.file {
             Handle::Open(file) => file.metadata()?.len(),
             Handle::Closed => std::fs::metadata(&self.name)?.len(),
+            Handle::Short(bytes) => bytes.len() as u64,
         };
         Ok(file.min(self.end).saturating_sub(self.at))
     }
@@ -121,10 +140,57 @@ impl Read for Section {
         let wanted = usize::try_from(self.end - self.at).unwrap_or(usize::MAX).min(buffer.len());
         let buffer = &mut buffer[..wanted];
         let read = match &self.file {
+            _ if wanted == 0 => 0,
             Handle::Open(file) => file.read_at(buffer, self.at)?,
             Handle::Closed => File::open(&self.name)?.read_at(buffer, self.at)?,
+            Handle::Short(bytes) => bytes.get(self.at as usize..).unwrap_or_default().read(buffer)?,
         };
         self.at += read as u64;
         Ok(read)
+    }
+}
+
+/// A section, and bytes that were read ahead.
+#[derive(Debug, Default)]
+pub(super) struct ReadAhead {
+    section: Section,
+    bytes: Vec<u8>,
+    /// The part of `bytes` that is not consumed.
+    unread: Range<usize>,
+}
+
+impl ReadAhead {
+    /// Begins another section, with the memory of this one.
+    pub(super) fn begin(self, section: Section) -> Self {
+        Self { section, bytes: self.bytes, unread: 0..0 }
+    }
+
+    /// The section from the first byte on that is not consumed.
+    pub(super) fn end(&mut self) -> Section {
+        let mut section = std::mem::take(&mut self.section);
+        section.back(std::mem::take(&mut self.unread).len() as u64);
+        section
+    }
+}
+
+impl Read for ReadAhead {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(buffer)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+impl BufRead for ReadAhead {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.unread.is_empty() {
+            self.bytes.resize(AHEAD, 0);
+            self.unread = 0..self.section.read(&mut self.bytes)?;
+        }
+        Ok(&self.bytes[self.unread.clone()])
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.unread.start = (self.unread.start + bytes).min(self.unread.end);
     }
 }

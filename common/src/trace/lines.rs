@@ -46,6 +46,14 @@ enum Unread {
     Ended,
 }
 
+impl Unread {
+    /// What follows a member.
+    fn after(member: Member) -> Self {
+        let file = after(member);
+        if file.is_at_end() { Self::Ended } else { Self::Gzip(file) }
+    }
+}
+
 /// A gzip member of which only the beginning was delivered. Decompressing it again up to there takes less memory than
 /// keeping its text, or a decoder's state, for each of thousands of files.
 struct BufferTail {
@@ -198,7 +206,7 @@ impl Lines {
                 Unread::Gzip(file) => self.member(file, piece)?,
                 Unread::BufferTail(rest) => self.rest(*rest, piece).map_err(|error| self.torn(&error))?,
                 Unread::Member(mut member) => match read_some(&mut member, piece) {
-                    Ok(0) => self.input = Unread::Gzip(after(*member)),
+                    Ok(0) => self.input = Unread::after(*member),
                     Ok(read) => {
                         self.append(&piece[..read]);
                         self.input = Unread::Member(member);
@@ -243,7 +251,7 @@ impl Lines {
             self.append(&piece[..length.min(room) - given]);
             let given = length.min(room);
             self.input = match read {
-                0 if given == length => Unread::Gzip(after(member)),
+                0 if given == length => Unread::after(member),
                 0 => {
                     after(member);
                     Unread::BufferTail(Box::new(BufferTail { member: start, given, length }))
@@ -276,7 +284,7 @@ impl Lines {
         } else {
             // Nothing but the checksum is left.
             while read_some(&mut member, piece)? > 0 {}
-            Unread::Gzip(after(member))
+            Unread::after(member)
         };
         Ok(())
     }

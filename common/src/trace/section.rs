@@ -82,6 +82,11 @@ impl Section {
         &self.name
     }
 
+    /// Whether it is known to have no more bytes.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at >= self.end
+    }
+
     /// Goes back by as many bytes as were read too many.
     pub(super) fn back(&mut self, bytes: u64) {
         self.at = self.at.saturating_sub(bytes);

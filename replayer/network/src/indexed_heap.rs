@@ -164,36 +164,48 @@ pub struct TimerQueue<K = u32> {
     /// Each in order.
     queues: [VecDeque<(Deadline, K)>; 4],
     heap: BinaryHeap<Reverse<(Deadline, K)>>,
+    /// When the first timer is due, and its queue; past the last queue, it is in the heap.
+    first: Option<(Deadline, usize)>,
 }
 
 impl<K: Ord> Default for TimerQueue<K> {
     fn default() -> Self {
-        Self { queues: Default::default(), heap: BinaryHeap::new() }
+        Self { queues: Default::default(), heap: BinaryHeap::new(), first: None }
     }
 }
 
 impl<K: Ord> TimerQueue<K> {
     /// Sets a timer.
     pub fn set(&mut self, key: K, due: Deadline) {
-        match self.queues.iter_mut().find(|queue| queue.back().is_none_or(|&(last, _)| last <= due)) {
+        let fits = |queue: &VecDeque<(Deadline, K)>| queue.back().is_none_or(|&(last, _)| last <= due);
+        let place = self.queues.iter().position(fits).unwrap_or(self.queues.len());
+        match self.queues.get_mut(place) {
             Some(queue) => queue.push_back((due, key)),
             None => self.heap.push(Reverse((due, key))),
+        }
+        if self.first.is_none_or(|(first, _)| due < first) {
+            self.first = Some((due, place));
         }
     }
 
     /// When the first timer is due.
+    #[inline]
     pub fn first(&self) -> Option<Deadline> {
-        let queued = self.queues.iter().filter_map(|queue| queue.front().map(|&(due, _)| due));
-        queued.chain(self.heap.peek().map(|&Reverse((due, _))| due)).min()
+        self.first.map(|(due, _)| due)
     }
 
     /// Takes out the timer that is due first if it is due by `now`, and returns its key.
+    #[inline]
     pub fn pop_by(&mut self, now: Time) -> Option<K> {
-        let first = self.first().filter(|due| due.at <= now)?;
-        match self.queues.iter_mut().find(|queue| queue.front().is_some_and(|&(due, _)| due == first)) {
+        let (_, place) = self.first.filter(|(due, _)| due.at <= now)?;
+        let key = match self.queues.get_mut(place) {
             Some(queue) => queue.pop_front().map(|(_, key)| key),
             None => self.heap.pop().map(|Reverse((_, key))| key),
-        }
+        };
+        let queued = self.queues.iter().map(|queue| queue.front().map(|&(due, _)| due));
+        let all = queued.chain([self.heap.peek().map(|&Reverse((due, _))| due)]);
+        self.first = all.zip(0..).filter_map(|(due, place)| Some((due?, place))).min_by_key(|&(due, _)| due);
+        key
     }
 }
 

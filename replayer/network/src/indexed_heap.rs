@@ -162,15 +162,21 @@ impl<T: Copy + Ord + Into<u64>> IndexedHeap<T> {
 #[derive(Debug)]
 pub struct TimerQueue<K = u32> {
     /// Each in order.
-    queues: [VecDeque<(Deadline, K)>; 4],
+    queues: [VecDeque<(Deadline, K)>; QUEUES],
     heap: BinaryHeap<Reverse<(Deadline, K)>>,
-    /// When the first timer is due, and its queue; past the last queue, it is in the heap.
-    first: Option<(Deadline, usize)>,
+    /// When the first timer of each queue is due, and last the first one in the heap; [`NONE`] if there is none.
+    fronts: [Deadline; QUEUES + 1],
+    /// The place of the earliest of these.
+    first: usize,
 }
+
+const QUEUES: usize = 4;
+
+const NONE: Deadline = Deadline { at: Time::NEVER, sequence: u64::MAX };
 
 impl<K: Ord> Default for TimerQueue<K> {
     fn default() -> Self {
-        Self { queues: Default::default(), heap: BinaryHeap::new(), first: None }
+        Self { queues: Default::default(), heap: BinaryHeap::new(), fronts: [NONE; QUEUES + 1], first: 0 }
     }
 }
 
@@ -178,33 +184,41 @@ impl<K: Ord> TimerQueue<K> {
     /// Sets a timer.
     pub fn set(&mut self, key: K, due: Deadline) {
         let fits = |queue: &VecDeque<(Deadline, K)>| queue.back().is_none_or(|&(last, _)| last <= due);
-        let place = self.queues.iter().position(fits).unwrap_or(self.queues.len());
+        let place = self.queues.iter().position(fits).unwrap_or(QUEUES);
         match self.queues.get_mut(place) {
             Some(queue) => queue.push_back((due, key)),
             None => self.heap.push(Reverse((due, key))),
         }
-        if self.first.is_none_or(|(first, _)| due < first) {
-            self.first = Some((due, place));
+        if due < self.fronts[place] {
+            self.fronts[place] = due;
+            if due < self.fronts[self.first] {
+                self.first = place;
+            }
         }
     }
 
     /// When the first timer is due.
     #[inline]
     pub fn first(&self) -> Option<Deadline> {
-        self.first.map(|(due, _)| due)
+        Some(self.fronts[self.first]).filter(|&due| due != NONE)
     }
 
     /// Takes out the timer that is due first if it is due by `now`, and returns its key.
     #[inline]
     pub fn pop_by(&mut self, now: Time) -> Option<K> {
-        let (_, place) = self.first.filter(|(due, _)| due.at <= now)?;
-        let key = match self.queues.get_mut(place) {
-            Some(queue) => queue.pop_front().map(|(_, key)| key),
-            None => self.heap.pop().map(|Reverse((_, key))| key),
+        self.first().filter(|due| due.at <= now)?;
+        let (key, next) = match self.queues.get_mut(self.first) {
+            Some(queue) => (queue.pop_front().map(|(_, key)| key), queue.front().map(|&(due, _)| due)),
+            None => (self.heap.pop().map(|Reverse((_, key))| key), self.heap.peek().map(|&Reverse((due, _))| due)),
         };
-        let queued = self.queues.iter().map(|queue| queue.front().map(|&(due, _)| due));
-        let all = queued.chain([self.heap.peek().map(|&Reverse((due, _))| due)]);
-        self.first = all.zip(0..).filter_map(|(due, place)| Some((due?, place))).min_by_key(|&(due, _)| due);
+        self.fronts[self.first] = next.unwrap_or(NONE);
+        // A loop, because the compiler makes calls of a chain of iterators, and this is a tenth of many replays.
+        self.first = 0;
+        for place in 1..self.fronts.len() {
+            if self.fronts[place] < self.fronts[self.first] {
+                self.first = place;
+            }
+        }
         key
     }
 }

@@ -36,6 +36,7 @@ pub struct Lines {
 
 /// The part of a file that is not read yet, by how it is read.
 enum Unread {
+    All(Section),
     Plain(Section),
     /// Gzip members; the next one begins here.
     Gzip(Section),
@@ -78,21 +79,15 @@ impl Lines {
     /// The lines of the file at `path`.
     ///
     /// # Errors
-    /// If there is no such file, or it is empty.
+    /// If there is no such file.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
-        Self::of(Section::open(path)?, CHECKED_MEMBER)
+        Ok(Self::of(Section::open(path)?, CHECKED_MEMBER))
     }
 
     /// The lines of `file`, of whose text at most about `kept` bytes are in memory at a time.
-    pub(super) fn of(mut file: Section, kept: usize) -> Result<Self, TraceError> {
+    pub(super) fn of(file: Section, kept: usize) -> Self {
         let path = file.name().to_owned();
-        // One byte is enough: no text starts with gzip's first (RFC 1952 §2.3.1), and a file torn after it is known.
-        let input = match file.first().map_err(TraceError::io(&path))? {
-            None => return Err(TraceError::Empty { path }),
-            Some(0x1f) => Unread::Gzip(file),
-            Some(_) => Unread::Plain(file),
-        };
-        Ok(Self { path, input, kept: kept.max(1), text: Vec::new(), start: 0, last: 0..0, line: 0 })
+        Self { path, input: Unread::All(file), kept: kept.max(1), text: Vec::new(), start: 0, last: 0..0, line: 0 }
     }
 
     /// The path of the file.
@@ -116,7 +111,7 @@ impl Lines {
     /// The next line without its newline; `None` at the end.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// If the file cannot be read, or is empty.
     #[allow(clippy::should_implement_trait)] // The line is borrowed from the reader.
     pub fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
         let mut searched = self.start;
@@ -194,6 +189,14 @@ impl Lines {
                 Unread::Ended => {
                     self.text.shrink_to_fit();
                     return Ok(false);
+                }
+                Unread::All(mut file) => {
+                    // One byte is enough: no text starts with gzip's first (RFC 1952 §2.3.1), and a file torn after it is known.
+                    self.input = match file.first().map_err(TraceError::io(&self.path))? {
+                        None => return Err(TraceError::Empty { path: self.path.clone() }),
+                        Some(0x1f) => Unread::Gzip(file),
+                        Some(_) => Unread::Plain(file),
+                    };
                 }
                 Unread::Plain(mut file) => {
                     let room = PIECE.min(self.room());
@@ -369,7 +372,7 @@ mod tests {
             let packed: Vec<u8> = cuts.windows(2).flat_map(|cut| member(&text.as_bytes()[cut[0]..cut[1]])).collect();
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(file.path(), packed).unwrap();
-            let mut read = Lines::of(Section::closed(file.path().into()), kept).unwrap();
+            let mut read = Lines::of(Section::closed(file.path().into()), kept);
             let without_mark = text.strip_prefix('\u{feff}').unwrap_or(&text);
             for line in without_mark.split_terminator('\n') {
                 prop_assert_eq!(read.next().unwrap(), Some(line.as_bytes()));
@@ -385,7 +388,7 @@ mod tests {
     }
 
     fn lines(path: &Path, kept: usize) -> (Vec<u8>, usize) {
-        let mut lines = Lines::of(Section::closed(path.into()), kept).unwrap();
+        let mut lines = Lines::of(Section::closed(path.into()), kept);
         let (mut text, mut most) = (Vec::new(), 0);
         while let Some(line) = lines.next().unwrap() {
             text.extend_from_slice(line);

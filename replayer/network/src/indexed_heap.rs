@@ -139,15 +139,16 @@ impl<T: Copy + Ord + Into<u64>> IndexedHeap<T> {
         let entry = self.heap[place];
         loop {
             let first = place * ARITY + 1;
-            let children = first..(first + ARITY).min(self.heap.len());
-            let Some(child) = children.min_by_key(|&child| self.heap[child].0) else {
-                break;
-            };
-            if entry.0 <= self.heap[child].0 {
-                break;
+            let Some(children) = self.heap.get(first..self.heap.len().min(first + ARITY)) else { break };
+            let mut least = 0;
+            for child in 1..children.len() {
+                if children[child].0 < children[least].0 {
+                    least = child;
+                }
             }
-            self.put(place, self.heap[child]);
-            place = child;
+            let Some(&child) = children.get(least).filter(|child| child.0 < entry.0) else { break };
+            self.put(place, child);
+            place = first + least;
         }
         self.put(place, entry);
     }

@@ -70,7 +70,7 @@ impl RankSources for OneFileEach {
             Err(error) if partial => return Ok(Box::new(WithoutTracer(error))),
             file => file?,
         };
-        let input = Input::Own(Lines::of(self.opened(file)?, kept)?);
+        let input = Input::Own(Lines::of(self.opened(file)?, kept));
         Ok(Box::new(TextStream::new(input, rank, self.files.len() as u32, partial)))
     }
 

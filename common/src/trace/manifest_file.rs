@@ -6,7 +6,7 @@
 //! to disks that are not shared.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
@@ -129,13 +129,15 @@ fn to_json(value: &impl Serialize) -> io::Result<Vec<u8>> {
 /// Parses the value in a file.
 fn from_file<T: DeserializeOwned>(file: Section) -> Result<T, TraceError> {
     let path = file.name().to_owned();
-    let mut text = Vec::new();
-    up_to(file, WRITTEN_BY_PROGRAM).read_to_end(&mut text).map_err(TraceError::io(&path))?;
-    serde_json::from_slice(&text).map_err(|error| TraceError::Manifest {
-        path,
-        line: error.line(),
-        column: error.column(),
-        // serde_json appends the place to its message; here the place precedes the message.
-        what: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+    let text = io::BufReader::with_capacity(1 << 16, up_to(file, WRITTEN_BY_PROGRAM));
+    serde_json::from_reader(text).map_err(|error| match error.io_error_kind() {
+        Some(kind) => TraceError::io(&path)(io::Error::new(kind, error)),
+        None => TraceError::Manifest {
+            path,
+            line: error.line(),
+            column: error.column(),
+            // serde_json appends the place to its message; here the place precedes the message.
+            what: error.to_string().split(" at line ").next().unwrap_or_default().to_owned(),
+        },
     })
 }

@@ -311,7 +311,7 @@ fn findings_are_shown_as_they_are() {
     let path = folder.path().join("page.html");
     let platform = Platform::load(&here("../examples/torus.toml"), &[]).unwrap();
     let trace = input::open(&[here("../examples/ring.txt")]).unwrap();
-    let result = Simulation::new(&platform, &trace).run().unwrap();
+    let (mut result, _) = Simulation::new(&platform, &trace).run_observed(Vec::new()).unwrap();
     let by_kind = ByKind { compute: Seconds(0.0015), latency: Seconds(0.0005), ..ByKind::default() };
     let rank = |rank: u32| RankShare { rank, seconds: Seconds(1e-5 * f64::from(rank)), by_kind: ByKind::default() };
     let region =
@@ -327,7 +327,7 @@ fn findings_are_shown_as_they_are() {
         call_sites: vec![],
         segments: vec![],
     });
-    let result = result.analysed(Some(Findings { critical_path, ..Findings::default() }));
+    result.analyses = Some(Findings { critical_path, ..Findings::default() });
     let subject =
         Subject { ranks: trace.ranks(), time: "simulated time", excerpt: Excerpt::default(), jobs: Vec::new() };
     let (overview, detail) = Recorder::new(&subject).finish();

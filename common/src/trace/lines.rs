@@ -43,13 +43,13 @@ enum Unread {
     /// The rest of a gzip member that was verified, which is larger than the buffer.
     BufferTail(Box<BufferTail>),
     /// The rest of a gzip member that is too large to check first.
-    Member(Box<Member>),
+    Member(Box<GzipMember>),
     Ended,
 }
 
 impl Unread {
     /// What follows a member.
-    fn after(member: Member) -> Self {
+    fn after(member: GzipMember) -> Self {
         let file = after(member);
         if file.is_at_end() { Self::Ended } else { Self::Gzip(file) }
     }
@@ -67,11 +67,11 @@ struct BufferTail {
 }
 
 /// A gzip member that is being unpacked.
-type Member = GzDecoder<ReadAhead>;
+type GzipMember = GzDecoder<ReadAhead>;
 
 // A decoder has 44 KB of state, and thousands of files have one small member each: they share a decoder and a piece of text.
 thread_local! {
-    static DECODER: Cell<Option<Member>> = const { Cell::new(None) };
+    static DECODER: Cell<Option<GzipMember>> = const { Cell::new(None) };
     static TEXT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
@@ -302,7 +302,7 @@ impl Lines {
 }
 
 /// The member that begins at `file`.
-fn begun(file: Section) -> Member {
+fn begun(file: Section) -> GzipMember {
     let mut member = DECODER.take().unwrap_or_else(|| GzDecoder::new(ReadAhead::default()));
     let reader = std::mem::take(member.get_mut()).begin(file);
     member.reset(reader);
@@ -310,7 +310,7 @@ fn begun(file: Section) -> Member {
 }
 
 /// The member that begins at `file`, from after the first `given` bytes of its text on.
-fn skipped(file: Section, given: usize, piece: &mut [u8]) -> io::Result<Member> {
+fn skipped(file: Section, given: usize, piece: &mut [u8]) -> io::Result<GzipMember> {
     let mut member = begun(file);
     let mut left = given;
     while left > 0 {
@@ -324,7 +324,7 @@ fn skipped(file: Section, given: usize, piece: &mut [u8]) -> io::Result<Member> 
 }
 
 /// The file from where a member ended.
-fn after(mut member: Member) -> Section {
+fn after(mut member: GzipMember) -> Section {
     let file = member.get_mut().end();
     DECODER.set(Some(member));
     file

@@ -84,14 +84,15 @@ impl<'a> AnalysedSimulation<'a> {
             );
         }
         if analyses.is_empty() {
-            return Ok(result.analysed(None));
+            return Ok(result);
         }
         let mut findings = Findings::default();
         analyses.iter().for_each(|analysis| analysis.add_to(&mut findings));
         if let Some((jobs, path)) = sensitivity_jobs.zip(findings.critical_path.as_mut()) {
             sensitivities::check(path, &replay, platform, result.simulated_time, jobs)?;
         }
-        Ok(result.analysed(Some(findings)))
+        result.analyses = Some(findings);
+        Ok(result)
     }
 }
 

@@ -96,41 +96,6 @@ pub struct SimulationResult<F = ()> {
     pub replay: ReplaySpeed,
 }
 
-impl SimulationResult {
-    /// This result with `analyses` as its findings.
-    #[must_use]
-    pub fn analysed<F>(self, analyses: Option<F>) -> SimulationResult<F> {
-        SimulationResult {
-            simulated_time: self.simulated_time,
-            uncertainty: self.uncertainty,
-            recording: self.recording,
-            ranks: self.ranks,
-            worlds: self.worlds,
-            jobs: self.jobs,
-            spawned_in_no_time: self.spawned_in_no_time,
-            waiting_ranks: self.waiting_ranks,
-            hosts_used: self.hosts_used,
-            events: self.events,
-            computed: self.computed,
-            messages: self.messages,
-            bytes: self.bytes,
-            per_rank: self.per_rank,
-            efficiencies: self.efficiencies,
-            network: self.network,
-            links: self.links,
-            all_links: self.all_links,
-            packets: self.packets,
-            runs: self.runs,
-            spread: self.spread,
-            left_out: self.left_out,
-            analyses,
-            tried: self.tried,
-            warnings: self.warnings,
-            replay: self.replay,
-        }
-    }
-}
-
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &u64) -> bool {
     *number == 0

@@ -194,14 +194,15 @@ impl<'a> Simulation<'a> {
         Ok(self.run_observed(Vec::new())?.0)
     }
 
-    /// Replays, with `more` observers of the first run. Also returns what is needed to replay on other platforms.
+    /// Replays, with `more` observers of the first run. The result has no findings. Also returns what is needed to replay on
+    /// other platforms.
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn run_observed(
+    pub fn run_observed<F>(
         mut self,
         more: Vec<&mut dyn Observer>,
-    ) -> Result<(SimulationResult, PreparedReplay<'a>), SimulationError> {
+    ) -> Result<(SimulationResult<F>, PreparedReplay<'a>), SimulationError> {
         if self.runs == 0 {
             return Err(SimulationError::NoRuns);
         }

@@ -120,7 +120,7 @@ pub(super) fn place(args: &PlaceArgs, out: &mut impl Write) -> Result<(), Failur
         return Err(Failure::Value(message.to_owned()));
     }
     let pairs = analysed.analyses.as_ref().and_then(|found| found.matrix.as_deref()).unwrap_or_default();
-    let (_, replay) = simulation().run_observed(Vec::new())?;
+    let (_, replay) = simulation().run_observed::<()>(Vec::new())?;
     let subject = PlacementSubject {
         platform: &platform,
         replay: &replay,

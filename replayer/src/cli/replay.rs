@@ -145,12 +145,12 @@ impl ReplayArgs {
             let steady = Steady { tolerance: percent / 100.0, jobs: self.runs.jobs() };
             let result = steady.run(&program.trace, |trace, times| {
                 let simulation = self.program.simulation(&platform, trace).jobs(self.runs.jobs());
-                match times {
-                    Some(times) => simulation.observe(times).run(),
-                    None => simulation.run(),
-                }
+                let simulation = match times {
+                    Some(times) => simulation.observe(times),
+                    None => simulation,
+                };
+                Ok(simulation.run_observed(Vec::new())?.0)
             })?;
-            let result = result.analysed(None);
             self.answer(&result, out)?;
             return Ok(result);
         }

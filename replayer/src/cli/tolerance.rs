@@ -91,7 +91,7 @@ pub(super) fn tolerance(args: &ToleranceArgs, out: &mut impl Write) -> Result<()
         Some(path) => &path.sensitivities,
         None => &[],
     };
-    let (_, replay) = simulation().run_observed(Vec::new())?;
+    let (_, replay) = simulation().run_observed::<()>(Vec::new())?;
     let changed = |change: &dyn Transformation| -> Result<Seconds, SimulationError> {
         let names = CallSiteNames::default();
         let simulation = program.simulation(&platform, &names, false).jobs(Jobs::ONE).read_ahead(false);

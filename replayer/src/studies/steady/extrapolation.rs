@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::iter::repeat;
 
+use titr_analyses::AnalysedResult;
 use titr_common::units::{Bytes, Instructions, Seconds};
 use titr_network::packet::Figures;
 use titr_simulation::Efficiencies;
-use titr_simulation::SimulationResult;
 use titr_simulation::observe::Shares;
 use titr_simulation::result::{LinkUse, Packets};
 
@@ -14,8 +14,8 @@ use super::sampled_trace::Work;
 
 /// The replays of the two samples of a loop.
 pub(crate) struct Replays {
-    pub(crate) longer: SimulationResult,
-    pub(crate) shorter: SimulationResult,
+    pub(crate) longer: AnalysedResult,
+    pub(crate) shorter: AnalysedResult,
     /// Iterations that the longer one has more than the shorter one, at least 1.
     pub(crate) between: u64,
     /// Iterations that the longer one has less than the program.
@@ -24,10 +24,10 @@ pub(crate) struct Replays {
 
 impl Replays {
     /// The result of the whole replay, which takes `time`, and whose ranks compute so much.
-    pub(crate) fn extrapolate(self, time: Seconds, events: u64, work: &[Work]) -> SimulationResult {
+    pub(crate) fn extrapolate(self, time: Seconds, events: u64, work: &[Work]) -> AnalysedResult {
         let (messages, bytes, links, ranks) = (self.messages(), self.bytes(), self.links(time), self.ranks(time, work));
         let (packets, warnings) = (self.packets(time), self.warnings());
-        SimulationResult {
+        AnalysedResult {
             simulated_time: time,
             events,
             computed: self.computed(work),

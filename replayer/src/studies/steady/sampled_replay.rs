@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use thiserror::Error;
+use titr_analyses::AnalysedResult;
 use titr_common::trace::{Trace, TraceError};
 use titr_common::units::Seconds;
+use titr_simulation::SimulationError;
 use titr_simulation::parallel::Jobs;
 use titr_simulation::result::Extrapolated;
-use titr_simulation::{SimulationError, SimulationResult};
 
 use super::estimate::Overheads;
 use super::extrapolation::Replays;
@@ -54,7 +55,7 @@ pub(crate) enum SteadyError {
 
 /// The outcome of simulating a sample.
 enum Attempt {
-    Settled(Box<SimulationResult>),
+    Settled(Box<AnalysedResult>),
     /// The possible error of the time, as a fraction of it.
     Unsure(f64),
     /// Some ranks take less time per iteration than others, and wait for no other rank.
@@ -70,8 +71,8 @@ impl Steady {
     pub(crate) fn run(
         &self,
         trace: &Trace,
-        simulate: impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<SimulationResult, SimulationError> + Sync,
-    ) -> Result<SimulationResult, SteadyError> {
+        simulate: impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<AnalysedResult, SimulationError> + Sync,
+    ) -> Result<AnalysedResult, SteadyError> {
         let start = Instant::now();
         let mut trace = trace.clone();
         let mut result = match self.leave_out(&mut trace, &simulate)? {
@@ -93,8 +94,8 @@ impl Steady {
     fn leave_out(
         &self,
         trace: &mut Trace,
-        simulate: &(impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<SimulationResult, SimulationError> + Sync),
-    ) -> Result<Result<Box<SimulationResult>, String>, SteadyError> {
+        simulate: &(impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<AnalysedResult, SimulationError> + Sync),
+    ) -> Result<Result<Box<AnalysedResult>, String>, SteadyError> {
         if trace.worlds().len() > 1 {
             return Ok(Err("the program has several worlds".to_owned()));
         }
@@ -148,7 +149,7 @@ impl Steady {
         sample: &IterationSample,
         settling: usize,
         groups: &Groups,
-        simulate: &(impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<SimulationResult, SimulationError> + Sync),
+        simulate: &(impl Fn(&Trace, Option<&mut IterationTimes>) -> Result<AnalysedResult, SimulationError> + Sync),
     ) -> Result<Attempt, SimulationError> {
         let mut times = IterationTimes::new(&boundaries(program, &sample.longer));
         let longer = simulate(&sampled(trace, program, &sample.longer), Some(&mut times))?;

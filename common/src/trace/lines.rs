@@ -36,6 +36,7 @@ pub struct Lines {
 
 /// The part of a file that is not read yet, by how it is read.
 enum Unread {
+    /// All of it, and how is not known yet.
     All(Section),
     Plain(Section),
     /// Gzip members; the next one begins here.

@@ -68,8 +68,17 @@ impl Section {
 
     /// The first byte, if there is one. It is read with the rest of a short file, which is not opened again.
     pub(super) fn first(&mut self) -> io::Result<Option<u8>> {
-        let mut bytes = [0; SHORT];
-        let read = self.clone().read(&mut bytes)?;
+        let (mut bytes, mut read, mut looked) = ([0; SHORT], 0, self.clone());
+        if let Handle::Closed = self.file {
+            looked.file = Handle::Open(Arc::new(File::open(&self.name)?));
+        }
+        // A read may give less than there is.
+        while read < SHORT {
+            match looked.read(&mut bytes[read..])? {
+                0 => break,
+                more => read += more,
+            }
+        }
         if read < SHORT && self.at == 0 && matches!(self.file, Handle::Closed) {
             (self.file, self.end) = (Handle::Short(bytes[..read].into()), read as u64);
         }

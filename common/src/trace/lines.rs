@@ -1,14 +1,14 @@
 //! Lines of a file, plain or gzipped, with bounded memory and precise errors about its end.
 
 use std::cell::Cell;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::GzDecoder;
 
 use super::error::TraceError;
-use super::section::{ReadAhead, Section};
+use super::section::Section;
 use crate::input::{BYTE_ORDER_MARK, other_encoding};
 
 /// Lines longer than this are no trace. An `alltoallw` among 100,000 ranks takes about 2 MB.
@@ -68,7 +68,7 @@ struct BufferTail {
 }
 
 /// A gzip member that is being unpacked.
-type GzipMember = GzDecoder<ReadAhead>;
+type GzipMember = GzDecoder<BufReader<Section>>;
 
 // A decoder has 44 KB of state, and thousands of files have one small member each: they share a decoder and a piece of text.
 thread_local! {
@@ -304,8 +304,11 @@ impl Lines {
 
 /// The member that begins at `file`.
 fn begun(file: Section) -> GzipMember {
-    let mut member = DECODER.take().unwrap_or_else(|| GzDecoder::new(ReadAhead::default()));
-    let reader = std::mem::take(member.get_mut()).begin(file);
+    let new = || GzDecoder::new(BufReader::with_capacity(PIECE, Section::default()));
+    let mut member = DECODER.take().unwrap_or_else(new);
+    let mut reader = std::mem::replace(member.get_mut(), BufReader::with_capacity(0, Section::default()));
+    reader.consume(reader.buffer().len());
+    *reader.get_mut() = file;
     member.reset(reader);
     member
 }
@@ -326,7 +329,10 @@ fn skipped(file: Section, given: usize, piece: &mut [u8]) -> io::Result<GzipMemb
 
 /// The file from where a member ended.
 fn after(mut member: GzipMember) -> Section {
-    let file = member.get_mut().end();
+    let reader = member.get_mut();
+    let ahead = reader.buffer().len() as u64;
+    let mut file = std::mem::take(reader.get_mut());
+    file.back(ahead);
     DECODER.set(Some(member));
     file
 }

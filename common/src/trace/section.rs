@@ -1,8 +1,7 @@
 //! A range of a file: a rank's stream, in its own file or in an archive.
 
 use std::fs::File;
-use std::io::{self, BufRead, Read};
-use std::ops::Range;
+use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,8 +13,6 @@ use crate::input;
 
 /// Number of bytes that are copied at a time.
 const PIECE: usize = 256 << 10;
-/// Number of bytes that are read ahead.
-const AHEAD: usize = 16 << 10;
 /// Files shorter than this are read once, at the first look.
 const SHORT: usize = 512;
 
@@ -161,50 +158,5 @@ impl Read for Section {
         };
         self.at += read as u64;
         Ok(read)
-    }
-}
-
-/// A section, and bytes that were read ahead.
-#[derive(Debug, Default)]
-pub(super) struct ReadAhead {
-    section: Section,
-    bytes: Vec<u8>,
-    /// The part of `bytes` that is not consumed.
-    unread: Range<usize>,
-}
-
-impl ReadAhead {
-    /// Begins another section, with the memory of this one.
-    pub(super) fn begin(self, section: Section) -> Self {
-        Self { section, bytes: self.bytes, unread: 0..0 }
-    }
-
-    /// The section from the first byte on that is not consumed.
-    pub(super) fn end(&mut self) -> Section {
-        let mut section = std::mem::take(&mut self.section);
-        section.back(std::mem::take(&mut self.unread).len() as u64);
-        section
-    }
-}
-
-impl Read for ReadAhead {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.fill_buf()?.read(buffer)?;
-        self.consume(read);
-        Ok(read)
-    }
-}
-
-impl BufRead for ReadAhead {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.unread.is_empty() {
-            self.bytes.resize(AHEAD, 0);
-            self.unread = 0..self.section.read(&mut self.bytes)?;
-        }
-        Ok(&self.bytes[self.unread.clone()])
-    }
-
-    fn consume(&mut self, bytes: usize) {
-        self.unread.start = (self.unread.start + bytes).min(self.unread.end);
     }
 }

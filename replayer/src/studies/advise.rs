@@ -192,9 +192,7 @@ fn candidates(result: &AnalysedResult, waits: &WaitFindings) -> Vec<Trial> {
     let mut all = imbalances(waits, is_large);
     all.extend(messages(waits, is_large));
     all.extend(waits.collectives.iter().filter(|waiting| is_large(&waiting.own.0)).flat_map(collective));
-    all.extend(
-        waits.collectives.iter().filter(|waiting| is_large(&(waiting.late.0 + waiting.own.0))).filter_map(left_out),
-    );
+    all.extend(waits.collectives.iter().filter_map(left_out).filter(|trial| is_large(&trial.concerns)));
     // Stable: of equals, the simpler one comes first.
     all.sort_by(|one, other| other.concerns.total_cmp(&one.concerns));
     all
